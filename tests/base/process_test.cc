@@ -2,9 +2,7 @@
 #include "paceline/base/process.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <future>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -12,7 +10,6 @@
 
 #include <gtest/gtest.h>
 #include <malloc.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "paceline/base/clock.h"
@@ -112,38 +109,6 @@ TEST(RunCommand, ASignalIsNoExitCode) {
   ASSERT_TRUE(result.has_value());
   EXPECT_EQ(result->exit_code, std::nullopt);
   EXPECT_FALSE(result->timed_out);
-}
-
-// Of the calling thread, in ns: the fourth word of the kernel's sched_attr; 0
-// before Linux 6.12, which has no slices.
-std::uint64_t slice_ns() {
-  std::array<std::uint64_t, 6> attributes{};
-  EXPECT_EQ(
-      syscall(SYS_sched_getattr, 0, attributes.data(), sizeof attributes, 0),
-      0);
-  return attributes[3];
-}
-
-TEST(ShortSlice, IsKeptByThreadsThatBeginMeanwhile) {
-  const std::uint64_t own = slice_ns();
-  if (own == 0) {
-    GTEST_SKIP() << "this kernel has no slices";
-  }
-  std::uint64_t begun_meanwhile = 0;
-  std::thread thread;
-  std::promise<void> over;
-  {
-    const ShortSlice slice;
-    EXPECT_EQ(slice_ns(), 100'000);
-    thread = std::thread([&] {
-      over.get_future().wait();
-      begun_meanwhile = slice_ns();
-    });
-  }
-  EXPECT_EQ(slice_ns(), own);
-  over.set_value();
-  thread.join();
-  EXPECT_EQ(begun_meanwhile, 100'000);
 }
 
 #ifdef __GLIBC__

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "engines/run_ranks.h"
 #include "paceline/base/clock.h"
@@ -41,6 +48,27 @@ TEST_P(Worlds, all_reduce_sums_integers_exactly) {
     const auto small = at::full({11}, channel.rank() + 1, at::kBFloat16);
     channel.all_reduce(small, Reduce::kSum)->wait();
     EXPECT_TRUE(small.eq(world * (world + 1) / 2).all().item<bool>());
+  });
+}
+
+// Policies of this process's threads, by the names that Gloo gives them.
+std::map<std::string, std::set<int>> policies_by_thread_name() {
+  std::map<std::string, std::set<int>> policies;
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(entry.path() / "comm"), name);
+    policies[name].insert(
+        sched_getscheduler(std::stoi(entry.path().filename())));
+  }
+  return policies;
+}
+
+TEST(Threads, of_events_do_not_take_the_core_from_those_that_send) {
+  run_ranks(2, [](Channel& /*channel*/) {
+    auto policies = policies_by_thread_name();
+    EXPECT_EQ(policies["gloo_tcp_loop"], std::set{SCHED_BATCH});
+    EXPECT_EQ(policies["pt_gloo_runloop"], std::set{SCHED_OTHER});
   });
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "paceline/base/error.h"
-#include "paceline/base/timer_slack.h"
+#include "paceline/base/scheduling.h"
 
 namespace paceline {
 

@@ -13,7 +13,6 @@
 #include <malloc.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,29 +78,6 @@ std::optional<int> wait_for(pid_t child, const Countdown& countdown) {
       return std::nullopt;
     }
     ::poll(nullptr, 0, kLookEveryMs);
-  }
-}
-
-// The kernel's `struct sched_attr` in its first version, which not every
-// system's headers have.
-struct SchedulingAttributes {
-  std::uint32_t size = sizeof(SchedulingAttributes);
-  std::uint32_t policy = 0;
-  std::uint64_t flags = 0;
-  std::int32_t nice = 0;
-  std::uint32_t priority = 0;
-  std::uint64_t runtime = 0;  // of SCHED_OTHER: the slice, ns
-  std::uint64_t deadline = 0;
-  std::uint64_t period = 0;
-};
-
-// Sets the scheduler's slice of the calling thread; 0: the system's own.
-void set_slice(std::chrono::nanoseconds slice) {
-  SchedulingAttributes now;
-  if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) == 0 &&
-      now.policy == SCHED_OTHER) {
-    now.runtime = static_cast<std::uint64_t>(slice.count());
-    syscall(SYS_sched_setattr, 0, &now, 0);
   }
 }
 
@@ -229,14 +205,6 @@ int available_cores() {
   CPU_ZERO(&cores);
   return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores)
                                                          : 1;
-}
-
-ShortSlice::ShortSlice() {
-  set_slice(std::chrono::microseconds(100));
-}
-
-ShortSlice::~ShortSlice() {
-  set_slice(std::chrono::nanoseconds(0));
 }
 
 }  // namespace paceline

@@ -39,18 +39,6 @@ std::vector<char*> exec_pointers(const std::vector<std::string>& texts);
 /// Cores that the calling thread may run on.
 int available_cores();
 
-/// Until its destruction the calling thread, and for ever the threads that it
-/// starts meanwhile, run for 100 us at a time.  They then run soon after they
-/// wake, where a core's other thread computes: Linux lets the thread with the
-/// shorter slice go first (EEVDF, Linux 6.12 and newer; others ignore it).
-class ShortSlice {
- public:
-  ShortSlice();
-  ~ShortSlice();
-  ShortSlice(const ShortSlice&) = delete;
-  ShortSlice& operator=(const ShortSlice&) = delete;
-};
-
 /// From now on, memory that is freed stays in this process until the next
 /// reset_peak_memory().  A training step allocates the gradients of the step
 /// before again; glibc would return large ones to the system, and Linux would

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "paceline/base/clock.h"
-#include "paceline/base/timer_slack.h"
+#include "paceline/base/scheduling.h"
 
 namespace paceline::engines {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "paceline/base/process.h"
+#include "paceline/base/scheduling.h"
 
 namespace paceline::engines {
 
@@ -35,7 +35,7 @@ void Waiters::watch(Wait wait, Done done) {
 }
 
 void Waiters::run(Queue& queue) {
-  const ShortSlice of_this_thread;
+  const ScopedScheduling of_this_thread(Scheduling::kShortSlice);
   std::unique_lock lock(queue.mutex);
   while (true) {
     ++queue.idle;

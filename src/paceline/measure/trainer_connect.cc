@@ -10,6 +10,7 @@
 #include <torch/types.h>
 
 #include "paceline/base/process.h"
+#include "paceline/base/scheduling.h"
 #include "paceline/measure/agreement.h"
 #include "paceline/measure/trainer.h"
 #include "paceline/plan/cost.h"
@@ -139,7 +140,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_for_picks(
 }
 
 void Trainer::connect() {
-  const ShortSlice of_communication_threads;
+  const ScopedScheduling of_communication_threads(Scheduling::kShortSlice);
   runtime::Channels by_id;
   for (const plan::Communicator& group : setup().communicators) {
     by_id.picks.push_back(nullptr);

@@ -4,6 +4,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
+#include "paceline/base/scheduling.h"
 #include "paceline/engines/backend_channel.h"
 #include "paceline/engines/background.h"
 #include "paceline/engines/failure.h"
@@ -16,6 +17,21 @@ namespace {
 // Each performs one collective at a time.
 constexpr int kThreads =
     plan::find_engine_traits("gloo")->concurrent_collectives;
+
+// Note [The thread that a device of Gloo starts]
+// It waits for events of all connections.  While a thread that sends holds the
+// lock of a connection, this thread cannot read what has arrived there, and
+// epoll returns the event again at once (`Pair::handleEvents` in
+// gloo/transport/tcp/pair.cc).  Where both share a core, it would keep the
+// sender from it until the scheduler's next tick, up to 4 ms.  As a thread of
+// SCHED_BATCH it lets the sender finish.
+std::shared_ptr<gloo::transport::Device> make_device(
+    const std::string& interface) {
+  const ScopedScheduling of_its_thread(Scheduling::kBatch);
+  return interface.empty()
+             ? c10d::ProcessGroupGloo::createDefaultDevice()
+             : c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+}
 
 class GlooEngine final : public Engine {
  public:
@@ -30,11 +46,7 @@ class GlooEngine final : public Engine {
     try {
       auto options = c10d::ProcessGroupGloo::Options::create(spec.timeout);
       options->threads = kThreads;
-      options->devices.push_back(
-          spec.interface.empty()
-              ? c10d::ProcessGroupGloo::createDefaultDevice()
-              : c10d::ProcessGroupGloo::createDeviceForInterface(
-                    spec.interface));
+      options->devices.push_back(make_device(spec.interface));
       auto store = c10::make_intrusive<c10d::PrefixStore>("gloo/" + spec.name,
                                                           spec.store);
       auto connected =

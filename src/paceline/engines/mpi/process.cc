@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/hash.h"
 #include "paceline/base/process.h"
+#include "paceline/base/scheduling.h"
 #include "paceline/engines/background.h"
 
 namespace paceline::engines::mpi {
@@ -122,7 +123,7 @@ void Process::initialize_once(std::chrono::milliseconds timeout,
     const std::lock_guard lock(mutex_);
     if (state_ == State::kNew) {
       state_ = State::kStarted;
-      const ShortSlice of_progress;
+      const ScopedScheduling of_progress(Scheduling::kShortSlice);
       thread_ = std::thread([this] { live(); });
     }
   }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/scheduling.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace paceline {
+namespace {
+
+// The kernel's `struct sched_attr` in its first version, which not every
+// system's headers have.
+struct Attributes {
+  std::uint32_t size = sizeof(Attributes);
+  std::uint32_t policy = 0;
+  std::uint64_t flags = 0;
+  std::int32_t nice = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t runtime = 0;  // the slice, ns; set to 0: the system's own
+  std::uint64_t deadline = 0;
+  std::uint64_t period = 0;
+};
+
+bool is_ordinary(std::uint32_t policy) {
+  return policy == SCHED_OTHER || policy == SCHED_BATCH;
+}
+
+// Changes the calling thread if it is ordinary; returns what it was.
+Attributes exchange(std::uint32_t policy, std::uint64_t slice_ns) {
+  Attributes before{.policy = SCHED_FIFO};
+  if (syscall(SYS_sched_getattr, 0, &before, sizeof before, 0) == 0 &&
+      is_ordinary(before.policy)) {
+    Attributes now = before;
+    now.policy = policy;
+    now.runtime = slice_ns;
+    syscall(SYS_sched_setattr, 0, &now, 0);
+  }
+  return before;
+}
+
+}  // namespace
+
+ScopedScheduling::ScopedScheduling(Scheduling scheduling) {
+  constexpr std::uint64_t kShortSliceNs = 100'000;
+  const Attributes before = scheduling == Scheduling::kShortSlice
+                                ? exchange(SCHED_OTHER, kShortSliceNs)
+                                : exchange(SCHED_BATCH, 0);
+  policy_ = before.policy;
+  slice_ns_ = before.runtime;
+}
+
+ScopedScheduling::~ScopedScheduling() {
+  if (is_ordinary(policy_)) {
+    exchange(policy_, slice_ns_);
+  }
+}
+
+void tighten_timer_slack() {
+  constexpr unsigned long kTimerSlackNs = 1'000;
+  prctl(PR_SET_TIMERSLACK, kTimerSlackNs);
+}
+
+}  // namespace paceline
