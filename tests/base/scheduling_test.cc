@@ -3,6 +3,7 @@
 
 #include <array>
 #include <future>
+#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -72,6 +73,50 @@ TEST(ScopedScheduling, AnInnerOneLeavesTheOuterOne) {
   const Seen before = seen();
   { const ScopedScheduling inner(Scheduling::kBatch); }
   EXPECT_EQ(seen(), before);
+}
+
+// A thread that lasts as long as the object.
+class Sleeper {
+ public:
+  Sleeper()
+      : thread_([this] {
+          id_.set_value(gettid());
+          over_.get_future().wait();
+        }) {
+    id = id_.get_future().get();
+  }
+  ~Sleeper() {
+    over_.set_value();
+    thread_.join();
+  }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
+  int policy() const { return sched_getscheduler(id); }
+
+  pid_t id = 0;
+
+ private:
+  std::promise<pid_t> id_;
+  std::promise<void> over_;
+  std::thread thread_;
+};
+
+TEST(SwitchedThreads, AreThoseThatBeganMeanwhile) {
+  const Sleeper before;
+  std::optional<Sleeper> switched;
+  SwitchedThreads threads;
+  threads.add_started_by([&] { switched.emplace(); });
+  const Sleeper after;
+  const Seen own = seen();
+  EXPECT_EQ(switched->policy(), SCHED_OTHER);
+  threads.schedule(Scheduling::kBatch);
+  EXPECT_EQ(switched->policy(), SCHED_BATCH);
+  EXPECT_EQ(before.policy(), SCHED_OTHER);
+  EXPECT_EQ(after.policy(), SCHED_OTHER);
+  EXPECT_EQ(seen(), own);
+  threads.schedule(Scheduling::kShortSlice);
+  EXPECT_EQ(switched->policy(), SCHED_OTHER);
 }
 
 }  // namespace

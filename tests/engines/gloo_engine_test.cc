@@ -65,7 +65,9 @@ std::map<std::string, std::set<int>> policies_by_thread_name() {
 }
 
 TEST(Threads, of_events_do_not_take_the_core_from_those_that_send) {
-  run_ranks(2, [](Channel& /*channel*/) {
+  run_ranks(2, [](Channel& channel) {
+    // Threads name themselves when they first run.
+    channel.all_reduce(at::ones({1}), Reduce::kSum)->wait();
     auto policies = policies_by_thread_name();
     EXPECT_EQ(policies["gloo_tcp_loop"], std::set{SCHED_BATCH});
     EXPECT_EQ(policies["pt_gloo_runloop"], std::set{SCHED_OTHER});

@@ -78,5 +78,20 @@ TEST_F(MpiBackend, an_aborted_operation_fails_at_once) {
   EXPECT_ANY_THROW(backend->recv(never, backend->getRank(), 9));
 }
 
+TEST_F(MpiBackend, nothing_begins_once_it_was_aborted) {
+  const auto backend = backend_of(spec_of("idle"), 1000);
+  backend->abort();
+  EXPECT_ANY_THROW(backend->barrier(c10d::BarrierOptions{}));
+}
+
+TEST_F(MpiBackend, nothing_begins_after_a_call_that_mpi_refuses) {
+  const auto backend = backend_of(spec_of("refused"), 1000);
+  std::vector<at::Tensor> never{at::zeros({1})};
+  const auto begun = backend->recv(never, backend->getRank(), 9);
+  EXPECT_ANY_THROW(backend->send(never, backend->getSize(), 9));
+  EXPECT_ANY_THROW(begun->wait());
+  EXPECT_ANY_THROW(backend->barrier(c10d::BarrierOptions{}));
+}
+
 }  // namespace
 }  // namespace paceline::testing

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <sys/types.h>
 
 namespace paceline {
 
@@ -29,6 +33,19 @@ class ScopedScheduling {
  private:
   std::uint32_t policy_ = 0;    // before
   std::uint64_t slice_ns_ = 0;  // before
+};
+
+/// Threads of this process that are scheduled as one thread says.
+class SwitchedThreads {
+ public:
+  /// Adds the threads that begin during `start`.  They must live as long as
+  /// `schedule` is called.
+  void add_started_by(const std::function<void()>& start);
+
+  void schedule(Scheduling scheduling) const;
+
+ private:
+  std::vector<pid_t> threads_;
 };
 
 /// The calling thread is woken within 1 us of its time from now on, not within

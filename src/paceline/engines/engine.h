@@ -13,6 +13,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include "paceline/base/scheduling.h"
 #include "paceline/engines/engine_table.h"
 #include "paceline/engines/ledger.h"
 #include "paceline/engines/transfer_log.h"
@@ -90,6 +91,10 @@ struct ChannelSpec {
   std::chrono::milliseconds operation_timeout{30 * 60'000};
   std::string interface;  // network interface; empty: the engine's choice
   at::Device device{at::kCPU};
+  /// Takes the threads of the engine that wait for events of connections and
+  /// may be scheduled as the owner says, as long as the channel lives; null:
+  /// they do not interrupt others (Scheduling::kBatch).
+  std::shared_ptr<SwitchedThreads> event_threads{};
   /// Holds every operation until this link would have delivered it; null: the
   /// engine's own speed.  For tensors on the CPU.
   std::shared_ptr<Link> link{};

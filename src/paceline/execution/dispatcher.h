@@ -63,6 +63,8 @@ class Dispatcher final : public IssueListener {
     /// As Scheduler's.
     bool one_issue_order = false;
     bool record_spans = false;
+    /// Called before the training thread begins to wait, and after it.
+    std::function<void(bool waits)> on_wait{};
     /// Called first on the communication thread.
     std::function<void()> on_thread_start{};
     /// Called about twice a second on the communication thread.
@@ -129,6 +131,7 @@ class Dispatcher final : public IssueListener {
   void wait_until(const std::function<bool()>& done,
                   plan::OpRef ref,
                   Lock& lock);
+  void sleep(std::chrono::nanoseconds longest, Lock& lock);
   void advance(Lock& lock);
   void issue(Lock& lock);
   void issue_ready(std::size_t on, Lock& lock);

@@ -14,6 +14,7 @@
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/link_engine.h"
+#include "paceline/engines/peer_wait.h"
 #include "paceline/measure/comm_rows.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/team.h"
@@ -227,7 +228,8 @@ struct CommCases::State {
 
 CommCases::CommCases(const engines::World& world,
                      const CommSetting& setting,
-                     const std::string& name)
+                     const std::string& name,
+                     const CommPeers& peers)
     : state_(std::make_unique<State>()) {
   type_of(setting.dtype);
   records::Configuration configuration;
@@ -245,6 +247,8 @@ CommCases::CommCases(const engines::World& world,
   engines::ChannelSpec spec =
       engines::channel_spec(world, name, world.self.world, setting.interface);
   spec.device = device;
+  spec.timeout = engines::PeerWait{.timeout = peers.timeout}.limit();
+  spec.idle = peers.idle;
   interface_ = spec.interface;
   state_->channel = state_->engine->connect(spec);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,6 +34,12 @@ struct CommSetting {
   std::string link;            // modelled, "1Gbit,50us"; empty: none
 };
 
+/// How to wait until the other ranks connect: engines/peer_wait.h.
+struct CommPeers {
+  std::chrono::milliseconds timeout{60'000};
+  std::function<void()> idle{};
+};
+
 /// How often an operation is performed at one size.
 struct CommIterations {
   int warmup = 3;
@@ -60,7 +67,8 @@ class CommCases {
   /// Collective over the world; `name` is new in the job.
   CommCases(const engines::World& world,
             const CommSetting& setting,
-            const std::string& name);
+            const std::string& name,
+            const CommPeers& peers);
   ~CommCases();
 
   /// Warms up, measures, and then checks every element of one more operation on

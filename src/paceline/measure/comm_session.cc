@@ -83,11 +83,7 @@ class CommSession {
                         options.sizes,
                         options.setting.dtype,
                         world.self.world)),
-        store_(world.store, world.self.rank, "comm/", [this] {
-          heartbeat_.beat(launch::kNoSteps,
-                          where_ + ", waiting for the other ranks");
-          stop_if_asked();
-        }) {}
+        store_(world.store, world.self.rank, "comm/", [this] { wait(); }) {}
 
   void run() {
     const records::Environment environment = exchange_environment(
@@ -95,7 +91,10 @@ class CommSession {
     if (is_rank_0()) {
       findings_.begin(environment, world_.hosts);
     }
-    CommCases cases(world_, options_.setting, "comm");
+    CommCases cases(world_,
+                    options_.setting,
+                    "comm",
+                    {.timeout = options_.timeout, .idle = [this] { wait(); }});
     interface_ = cases.interface();
     measure_line("before");
     for (const CommRow& row : rows_) {
@@ -115,6 +114,11 @@ class CommSession {
   void report_position(const std::string& where) {
     where_ = where;
     heartbeat_.beat_now(launch::kNoSteps, where);
+  }
+
+  void wait() const {
+    heartbeat_.beat(launch::kNoSteps, where_ + ", waiting for the other ranks");
+    stop_if_asked();
   }
 
   void stop_if_asked() const {

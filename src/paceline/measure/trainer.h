@@ -12,6 +12,7 @@
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include "paceline/base/scheduling.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/peer_wait.h"
 #include "paceline/measure/evaluate.h"
@@ -194,7 +195,8 @@ class Trainer final : public TimedJob {
   strategies::StrategySpec strategy_;
   std::shared_ptr<const plan::Planner> planner_;
   plan::PlanInput input_;
-  std::unique_ptr<engines::Engine> pick_engine_;  // null on the CPU
+  std::unique_ptr<engines::Engine> pick_engine_;    // null on the CPU
+  std::shared_ptr<SwitchedThreads> event_threads_;  // while it connects
   std::vector<std::unique_ptr<engines::Channel>> channels_;
   std::vector<std::unique_ptr<engines::Channel>> pick_channels_;
   std::unique_ptr<runtime::FlatMemory> memory_;

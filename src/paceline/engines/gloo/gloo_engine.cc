@@ -24,13 +24,23 @@ constexpr int kThreads =
 // epoll returns the event again at once (`Pair::handleEvents` in
 // gloo/transport/tcp/pair.cc).  Where both share a core, it would keep the
 // sender from it until the scheduler's next tick, up to 4 ms.  As a thread of
-// SCHED_BATCH it lets the sender finish.
-std::shared_ptr<gloo::transport::Device> make_device(
-    const std::string& interface) {
-  const ScopedScheduling of_its_thread(Scheduling::kBatch);
-  return interface.empty()
-             ? c10d::ProcessGroupGloo::createDefaultDevice()
-             : c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+// SCHED_BATCH it lets the sender finish, but also a thread that computes: so
+// trainers switch it (ChannelSpec::event_threads).
+std::shared_ptr<gloo::transport::Device> make_device(const ChannelSpec& spec) {
+  std::shared_ptr<gloo::transport::Device> device;
+  const auto make = [&] {
+    device =
+        spec.interface.empty()
+            ? c10d::ProcessGroupGloo::createDefaultDevice()
+            : c10d::ProcessGroupGloo::createDeviceForInterface(spec.interface);
+  };
+  if (spec.event_threads != nullptr) {
+    spec.event_threads->add_started_by(make);
+  } else {
+    const ScopedScheduling of_its_thread(Scheduling::kBatch);
+    make();
+  }
+  return device;
 }
 
 class GlooEngine final : public Engine {
@@ -46,7 +56,7 @@ class GlooEngine final : public Engine {
     try {
       auto options = c10d::ProcessGroupGloo::Options::create(spec.timeout);
       options->threads = kThreads;
-      options->devices.push_back(make_device(spec.interface));
+      options->devices.push_back(make_device(spec));
       auto store = c10::make_intrusive<c10d::PrefixStore>("gloo/" + spec.name,
                                                           spec.store);
       auto connected =

@@ -41,9 +41,6 @@ MpiBackend::WorkPtr MpiBackend::start(Call call) {
                              ": connection to a peer lost (an earlier "
                              "operation failed)");
   }
-  Requests requests(communicator_->handle(), limits_.count, operation.what);
-  call.issue(requests);
-  operation.requests = requests.take();
   auto work = c10::make_intrusive<MpiWork>(
       call.type, std::move(call.outputs), process_.progress());
   operation.done = [work,
@@ -60,11 +57,23 @@ MpiBackend::WorkPtr MpiBackend::start(Call call) {
     }
     work->end(error);
   };
+  Requests requests(communicator_->handle(), limits_.count, operation.what);
+  try {
+    call.issue(requests);
+  } catch (...) {
+    // MPI still reads and writes for the requests that have begun.
+    operation.requests = requests.take();
+    process_.progress().add(std::move(operation));
+    abort();
+    throw;
+  }
+  operation.requests = requests.take();
   process_.progress().add(std::move(operation));
   return work;
 }
 
 void MpiBackend::abort() {
+  communicator_->failed = true;
   process_.progress().abort(
       communicator_.get(),
       std::make_exception_ptr(std::runtime_error(fmt::format(
