@@ -3,10 +3,10 @@
 
 #include <array>
 #include <future>
-#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -75,16 +75,16 @@ TEST(ScopedScheduling, AnInnerOneLeavesTheOuterOne) {
   EXPECT_EQ(seen(), before);
 }
 
-// A thread that lasts as long as the object.
+// A thread with a name, as long as the object lasts.
 class Sleeper {
  public:
-  Sleeper()
-      : thread_([this] {
+  explicit Sleeper(const char* name)
+      : thread_([this, name] {
+          pthread_setname_np(pthread_self(), name);
           id_.set_value(gettid());
           over_.get_future().wait();
-        }) {
-    id = id_.get_future().get();
-  }
+        }),
+        id_of_thread_(id_.get_future().get()) {}
   ~Sleeper() {
     over_.set_value();
     thread_.join();
@@ -92,31 +92,28 @@ class Sleeper {
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
 
-  int policy() const { return sched_getscheduler(id); }
-
-  pid_t id = 0;
+  int policy() const { return sched_getscheduler(id_of_thread_); }
 
  private:
   std::promise<pid_t> id_;
   std::promise<void> over_;
   std::thread thread_;
+  pid_t id_of_thread_;
 };
 
-TEST(SwitchedThreads, AreThoseThatBeganMeanwhile) {
-  const Sleeper before;
-  std::optional<Sleeper> switched;
-  SwitchedThreads threads;
-  threads.add_started_by([&] { switched.emplace(); });
-  const Sleeper after;
+TEST(SwitchedThreads, AreThoseOfAName) {
   const Seen own = seen();
-  EXPECT_EQ(switched->policy(), SCHED_OTHER);
+  const Sleeper one("switched"), two("switched"), other("other");
+  SwitchedThreads threads;
+  threads.add_named("switched");
+  EXPECT_EQ(one.policy(), own.policy);
   threads.schedule(Scheduling::kBatch);
-  EXPECT_EQ(switched->policy(), SCHED_BATCH);
-  EXPECT_EQ(before.policy(), SCHED_OTHER);
-  EXPECT_EQ(after.policy(), SCHED_OTHER);
+  EXPECT_EQ(one.policy(), SCHED_BATCH);
+  EXPECT_EQ(two.policy(), SCHED_BATCH);
+  EXPECT_EQ(other.policy(), own.policy);
   EXPECT_EQ(seen(), own);
   threads.schedule(Scheduling::kShortSlice);
-  EXPECT_EQ(switched->policy(), SCHED_OTHER);
+  EXPECT_EQ(one.policy(), SCHED_OTHER);
 }
 
 }  // namespace

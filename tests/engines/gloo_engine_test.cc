@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
 
 #include "engines/run_ranks.h"
 #include "paceline/base/clock.h"
@@ -65,13 +69,38 @@ std::map<std::string, std::set<int>> policies_by_thread_name() {
 }
 
 TEST(Threads, of_events_do_not_take_the_core_from_those_that_send) {
-  run_ranks(2, [](Channel& channel) {
+  const int own = sched_getscheduler(0);
+  run_ranks(2, [&](Channel& channel) {
     // Threads name themselves when they first run.
     channel.all_reduce(at::ones({1}), Reduce::kSum)->wait();
     auto policies = policies_by_thread_name();
     EXPECT_EQ(policies["gloo_tcp_loop"], std::set{SCHED_BATCH});
-    EXPECT_EQ(policies["pt_gloo_runloop"], std::set{SCHED_OTHER});
+    EXPECT_EQ(policies["pt_gloo_runloop"], std::set{own});
   });
+}
+
+TEST(Threads, of_events_are_switched_by_who_connects) {
+  const std::array threads{std::make_shared<SwitchedThreads>(),
+                           std::make_shared<SwitchedThreads>()};
+  const auto store = c10::make_intrusive<c10d::HashStore>();
+  const auto connect = [&](int rank) {
+    return make_engine("gloo")->connect(
+        {.name = "switched",
+         .store = store,
+         .rank = rank,
+         .world = 2,
+         .interface = "lo",
+         .event_threads = threads[static_cast<std::size_t>(rank)]});
+  };
+  auto other = std::async(std::launch::async, connect, 0);
+  const auto channel = connect(1);
+  const auto peer = other.get();
+  const int own = sched_getscheduler(0);
+  EXPECT_EQ(policies_by_thread_name()["gloo_tcp_loop"], std::set{own});
+  threads[1]->schedule(Scheduling::kBatch);
+  EXPECT_TRUE(policies_by_thread_name()["gloo_tcp_loop"].contains(SCHED_BATCH));
+  threads[1]->schedule(Scheduling::kShortSlice);
+  EXPECT_EQ(policies_by_thread_name()["gloo_tcp_loop"], std::set{SCHED_OTHER});
 }
 
 TEST(Transfers, are_kept_from_the_call_to_the_completion_where_asked) {

@@ -210,12 +210,14 @@ TEST_F(DispatcherTest, SaysWhenTheTrainingThreadWaits) {
   dispatcher->begin_step(0, tiny.plan());
   compute(*dispatcher, 0);
   EXPECT_TRUE(said.empty());
-  std::thread engine([&] {
-    waits.get_future().wait();
-    dispatcher->op_ended({0, kReduceSecond}, nullptr);
-  });
-  dispatcher->wait_all();
-  engine.join();
+  {
+    const std::jthread engine([&] {
+      EXPECT_EQ(waits.get_future().wait_for(std::chrono::seconds(10)),
+                std::future_status::ready);
+      dispatcher->op_ended({0, kReduceSecond}, nullptr);
+    });
+    dispatcher->wait_all();
+  }
   ASSERT_GE(said.size(), 2U);
   for (std::size_t i = 0; i < said.size(); ++i) {
     EXPECT_EQ(said[i], i % 2 == 0);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/base/scheduling.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <iterator>
-#include <set>
+#include <fstream>
 #include <string>
+#include <system_error>
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -28,6 +27,8 @@ struct Attributes {
   std::uint64_t period = 0;
 };
 
+constexpr std::uint64_t kShortSliceNs = 100'000;
+
 bool is_ordinary(std::uint32_t policy) {
   return policy == SCHED_OTHER || policy == SCHED_BATCH;
 }
@@ -48,19 +49,9 @@ Attributes exchange(pid_t thread,
 }
 
 Attributes exchange(pid_t thread, Scheduling scheduling) {
-  constexpr std::uint64_t kShortSliceNs = 100'000;
   return scheduling == Scheduling::kShortSlice
              ? exchange(thread, SCHED_OTHER, kShortSliceNs)
              : exchange(thread, SCHED_BATCH, 0);
-}
-
-std::set<pid_t> threads_of_process() {
-  std::set<pid_t> threads;
-  for (const auto& entry :
-       std::filesystem::directory_iterator("/proc/self/task")) {
-    threads.insert(std::stoi(entry.path().filename()));
-  }
-  return threads;
 }
 
 }  // namespace
@@ -68,7 +59,8 @@ std::set<pid_t> threads_of_process() {
 ScopedScheduling::ScopedScheduling(Scheduling scheduling) {
   const Attributes before = exchange(0, scheduling);
   policy_ = before.policy;
-  slice_ns_ = before.runtime;
+  // The kernel tells the system's own slice as a number, too.
+  slice_ns_ = before.runtime == kShortSliceNs ? kShortSliceNs : 0;
 }
 
 ScopedScheduling::~ScopedScheduling() {
@@ -77,11 +69,16 @@ ScopedScheduling::~ScopedScheduling() {
   }
 }
 
-void SwitchedThreads::add_started_by(const std::function<void()>& start) {
-  const std::set<pid_t> before = threads_of_process();
-  start();
-  std::ranges::set_difference(
-      threads_of_process(), before, std::back_inserter(threads_));
+void SwitchedThreads::add_named(std::string_view name) {
+  std::error_code none;  // without /proc there is nothing to switch
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/self/task", none)) {
+    std::string its_name;
+    std::getline(std::ifstream(entry.path() / "comm"), its_name);
+    if (its_name == name) {
+      threads_.insert(std::stoi(entry.path().filename()));
+    }
+  }
 }
 
 void SwitchedThreads::schedule(Scheduling scheduling) const {

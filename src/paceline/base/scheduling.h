@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <vector>
+#include <set>
+#include <string_view>
 
 #include <sys/types.h>
 
@@ -15,14 +15,15 @@ enum class Scheduling : std::uint8_t {
   /// thread computes: the one with the shorter slice goes first (EEVDF, Linux
   /// 6.12 and newer; others ignore it).
   kShortSlice,
-  /// SCHED_BATCH: the thread waits until the other one sleeps, or until the
-  /// scheduler's next tick.
+  /// SCHED_BATCH: the thread waits until the other one sleeps, or until a tick
+  /// of the scheduler finds that one's slice over (4 ms with 250 ticks a
+  /// second).
   kBatch,
 };
 
 /// Until its destruction the calling thread, and for ever the threads that it
-/// starts meanwhile, are scheduled so.  Where the kernel refuses, and in
-/// real-time threads, nothing changes.
+/// starts meanwhile, are scheduled so.  Where the kernel refuses, and in a
+/// thread that is neither SCHED_OTHER nor SCHED_BATCH, nothing changes.
 class ScopedScheduling {
  public:
   explicit ScopedScheduling(Scheduling scheduling);
@@ -32,20 +33,21 @@ class ScopedScheduling {
 
  private:
   std::uint32_t policy_ = 0;    // before
-  std::uint64_t slice_ns_ = 0;  // before
+  std::uint64_t slice_ns_ = 0;  // before; 0: the system's own
 };
 
-/// Threads of this process that are scheduled as one thread says.
+/// Threads whose scheduling the owner of this object changes while they run.
 class SwitchedThreads {
  public:
-  /// Adds the threads that begin during `start`.  They must live as long as
-  /// `schedule` is called.
-  void add_started_by(const std::function<void()>& start);
+  /// Adds the threads of this process that have this name now.
+  void add_named(std::string_view name);
 
+  /// Not called after one of the threads has ended: Linux may give its id to
+  /// another one.
   void schedule(Scheduling scheduling) const;
 
  private:
-  std::vector<pid_t> threads_;
+  std::set<pid_t> threads_;
 };
 
 /// The calling thread is woken within 1 us of its time from now on, not within

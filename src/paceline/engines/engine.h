@@ -91,9 +91,9 @@ struct ChannelSpec {
   std::chrono::milliseconds operation_timeout{30 * 60'000};
   std::string interface;  // network interface; empty: the engine's choice
   at::Device device{at::kCPU};
-  /// Takes the threads of the engine that wait for events of connections and
-  /// may be scheduled as the owner says, as long as the channel lives; null:
-  /// they do not interrupt others (Scheduling::kBatch).
+  /// Where the engine adds its threads that wait for events of sockets, which
+  /// Gloo alone has.  The owner may switch them as long as the channel lives.
+  /// Null: they interrupt no thread (Scheduling::kBatch).
   std::shared_ptr<SwitchedThreads> event_threads{};
   /// Holds every operation until this link would have delivered it; null: the
   /// engine's own speed.  For tensors on the CPU.

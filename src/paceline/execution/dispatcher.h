@@ -63,7 +63,8 @@ class Dispatcher final : public IssueListener {
     /// As Scheduler's.
     bool one_issue_order = false;
     bool record_spans = false;
-    /// Called before the training thread begins to wait, and after it.
+    /// Called before the training thread sleeps and after it, with the
+    /// dispatcher's lock held; throws nothing.  Not where a performer waits.
     std::function<void(bool waits)> on_wait{};
     /// Called first on the communication thread.
     std::function<void()> on_thread_start{};

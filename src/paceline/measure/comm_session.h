@@ -23,9 +23,11 @@ struct CommSessionOptions {
   std::vector<std::int64_t> sizes;      // payload bytes, ascending
   int warmup = 3;
   int iterations = 20;
-  bool progress = false;                // rank 0 reports on stderr
-  std::chrono::milliseconds timeout{};  // of a rank without a heartbeat
-  std::function<int()> stop_signal{};   // polled between iterations; 0: none
+  bool progress = false;  // rank 0 reports on stderr
+  std::chrono::milliseconds
+      timeout{};  // of a silent rank; ten times it: of connecting
+  std::function<int()>
+      stop_signal{};  // polled between iterations and while waiting; 0: none
 };
 
 /// The text by which they are handed to the ranks, without the last two.

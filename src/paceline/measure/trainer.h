@@ -196,7 +196,7 @@ class Trainer final : public TimedJob {
   std::shared_ptr<const plan::Planner> planner_;
   plan::PlanInput input_;
   std::unique_ptr<engines::Engine> pick_engine_;    // null on the CPU
-  std::shared_ptr<SwitchedThreads> event_threads_;  // while it connects
+  std::shared_ptr<SwitchedThreads> event_threads_;  // during connect()
   std::vector<std::unique_ptr<engines::Channel>> channels_;
   std::vector<std::unique_ptr<engines::Channel>> pick_channels_;
   std::unique_ptr<runtime::FlatMemory> memory_;

@@ -89,8 +89,8 @@ std::chrono::nanoseconds stretched(std::chrono::nanoseconds limit,
                                 std::max(1.0, stretch)));
 }
 
-// A thread for events interrupts the training thread where that computes, and
-// no thread of the engine where the training thread waits.
+// While the training thread computes, the engine's threads for events interrupt
+// it; while it waits, they interrupt no thread, so that senders finish.
 std::function<void(bool waits)> switch_of(
     std::shared_ptr<SwitchedThreads> event_threads) {
   return [threads = std::move(event_threads)](bool waits) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/engines/gloo/gloo_engine.h"
 
+#include <memory>
+#include <optional>
+#include <string_view>
+
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -22,25 +26,21 @@ constexpr int kThreads =
 // It waits for events of all connections.  While a thread that sends holds the
 // lock of a connection, this thread cannot read what has arrived there, and
 // epoll returns the event again at once (`Pair::handleEvents` in
-// gloo/transport/tcp/pair.cc).  Where both share a core, it would keep the
-// sender from it until the scheduler's next tick, up to 4 ms.  As a thread of
-// SCHED_BATCH it lets the sender finish, but also a thread that computes: so
-// trainers switch it (ChannelSpec::event_threads).
+// gloo/transport/tcp/pair.cc).  On a core that both share, this thread would
+// ask for the event until the scheduler's next tick, while the sender, which
+// holds the lock, cannot run.  With SCHED_BATCH this thread waits for the
+// sender; it then waits for a thread that computes, too, which delays
+// communication.  So trainers switch it (ChannelSpec::event_threads).
+constexpr std::string_view kEventThread = "gloo_tcp_loop";
+
 std::shared_ptr<gloo::transport::Device> make_device(const ChannelSpec& spec) {
-  std::shared_ptr<gloo::transport::Device> device;
-  const auto make = [&] {
-    device =
-        spec.interface.empty()
-            ? c10d::ProcessGroupGloo::createDefaultDevice()
-            : c10d::ProcessGroupGloo::createDeviceForInterface(spec.interface);
-  };
-  if (spec.event_threads != nullptr) {
-    spec.event_threads->add_started_by(make);
-  } else {
-    const ScopedScheduling of_its_thread(Scheduling::kBatch);
-    make();
+  std::optional<ScopedScheduling> of_its_thread;
+  if (spec.event_threads == nullptr) {
+    of_its_thread.emplace(Scheduling::kBatch);
   }
-  return device;
+  return spec.interface.empty()
+             ? c10d::ProcessGroupGloo::createDefaultDevice()
+             : c10d::ProcessGroupGloo::createDeviceForInterface(spec.interface);
 }
 
 class GlooEngine final : public Engine {
@@ -67,6 +67,9 @@ class GlooEngine final : public Engine {
               });
       require_within(connected, spec.timeout, spec.idle);
       c10::intrusive_ptr<c10d::Backend> backend = connected.get();
+      if (spec.event_threads != nullptr) {
+        spec.event_threads->add_named(kEventThread);
+      }
       backend->setTimeout(spec.operation_timeout);
       if (!spec.device.is_cpu()) {
         backend = c10::make_intrusive<HostStaging>(std::move(backend));

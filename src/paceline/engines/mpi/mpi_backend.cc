@@ -41,6 +41,20 @@ MpiBackend::WorkPtr MpiBackend::start(Call call) {
                              ": connection to a peer lost (an earlier "
                              "operation failed)");
   }
+  Requests requests(communicator_->handle(), limits_.count, operation.what);
+  try {
+    call.issue(requests);
+  } catch (...) {
+    // Requests that have begun cannot be withdrawn: as an operation that is
+    // aborted they keep their tensors.
+    operation.requests = requests.take();
+    operation.done =
+        [keeps = std::move(call.keeps)](const std::exception_ptr& /*error*/) {};
+    process_.progress().add(std::move(operation));
+    fail(std::current_exception());
+    throw;
+  }
+  operation.requests = requests.take();
   auto work = c10::make_intrusive<MpiWork>(
       call.type, std::move(call.outputs), process_.progress());
   operation.done = [work,
@@ -57,27 +71,18 @@ MpiBackend::WorkPtr MpiBackend::start(Call call) {
     }
     work->end(error);
   };
-  Requests requests(communicator_->handle(), limits_.count, operation.what);
-  try {
-    call.issue(requests);
-  } catch (...) {
-    // MPI still reads and writes for the requests that have begun.
-    operation.requests = requests.take();
-    process_.progress().add(std::move(operation));
-    abort();
-    throw;
-  }
-  operation.requests = requests.take();
   process_.progress().add(std::move(operation));
   return work;
 }
 
-void MpiBackend::abort() {
+void MpiBackend::fail(const std::exception_ptr& error) {
   communicator_->failed = true;
-  process_.progress().abort(
-      communicator_.get(),
-      std::make_exception_ptr(std::runtime_error(fmt::format(
-          "'{}': was aborted on this rank", communicator_->name()))));
+  process_.progress().abort(communicator_.get(), error);
+}
+
+void MpiBackend::abort() {
+  fail(std::make_exception_ptr(std::runtime_error(
+      fmt::format("'{}': was aborted on this rank", communicator_->name()))));
 }
 
 MpiBackend::WorkPtr MpiBackend::allreduce(

@@ -17,8 +17,8 @@ struct Call;  // engines/mpi/mpi_call.h
 
 /// c10d's operations on tensors of the CPU as MPI requests.  Works complete
 /// their futures on the thread that saw the end; wait() helps to make progress.
-/// An operation that takes longer than the time limit fails, and with it all
-/// later ones of this backend.
+/// An operation that takes longer than the time limit, or that MPI refuses,
+/// fails, and with it all later ones of this backend.
 ///
 /// A mean is MPI's sum and one division, in the tensor's type.  Sums of bf16
 /// and fp16 round once per hop (engines/mpi/reduction.h).
@@ -62,7 +62,7 @@ class MpiBackend final : public c10d::Backend {
   WorkPtr send(std::vector<at::Tensor>& tensors, int to, int tag) override;
   WorkPtr recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
   WorkPtr barrier(const c10d::BarrierOptions& options) override;
-  /// Fails what is in flight.
+  /// Fails what is in flight, and all later operations.
   void abort() override;
 
  private:
@@ -71,6 +71,7 @@ class MpiBackend final : public c10d::Backend {
                   std::chrono::milliseconds timeout);
   Call message(const at::Tensor& values, c10d::OpType type, int peer, int tag);
   WorkPtr start(Call call);
+  void fail(const std::exception_ptr& error);
 
   Process& process_;
   std::shared_ptr<Communicator> communicator_;
