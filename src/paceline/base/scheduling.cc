@@ -59,7 +59,7 @@ Attributes exchange(pid_t thread, Scheduling scheduling) {
 ScopedScheduling::ScopedScheduling(Scheduling scheduling) {
   const Attributes before = exchange(0, scheduling);
   policy_ = before.policy;
-  // The kernel tells the system's own slice as a number, too.
+  // The kernel reports the system's own slice as a number, too.
   slice_ns_ = before.runtime == kShortSliceNs ? kShortSliceNs : 0;
 }
 

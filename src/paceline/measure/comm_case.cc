@@ -229,7 +229,7 @@ struct CommCases::State {
 CommCases::CommCases(const engines::World& world,
                      const CommSetting& setting,
                      const std::string& name,
-                     const CommPeers& peers)
+                     const engines::PeerWait& peers)
     : state_(std::make_unique<State>()) {
   type_of(setting.dtype);
   records::Configuration configuration;
@@ -247,7 +247,7 @@ CommCases::CommCases(const engines::World& world,
   engines::ChannelSpec spec =
       engines::channel_spec(world, name, world.self.world, setting.interface);
   spec.device = device;
-  spec.timeout = engines::PeerWait{.timeout = peers.timeout}.limit();
+  spec.timeout = peers.limit();
   spec.idle = peers.idle;
   interface_ = spec.interface;
   state_->channel = state_->engine->connect(spec);

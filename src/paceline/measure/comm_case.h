@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,7 +15,8 @@
 
 namespace paceline::engines {
 class Channel;
-}
+struct PeerWait;
+}  // namespace paceline::engines
 
 namespace paceline::measure {
 
@@ -32,12 +32,6 @@ struct CommSetting {
   std::string dtype = "fp32";  // fp32, fp64, fp16, bf16, int32
   std::string interface;       // empty: chosen
   std::string link;            // modelled, "1Gbit,50us"; empty: none
-};
-
-/// How to wait until the other ranks connect: engines/peer_wait.h.
-struct CommPeers {
-  std::chrono::milliseconds timeout{60'000};
-  std::function<void()> idle{};
 };
 
 /// How often an operation is performed at one size.
@@ -64,11 +58,12 @@ struct CommSamples {
 /// the other.
 class CommCases {
  public:
-  /// Collective over the world; `name` is new in the job.
+  /// Collective over the world; `name` is new in the job.  `peers`: how to wait
+  /// until the others connect.
   CommCases(const engines::World& world,
             const CommSetting& setting,
             const std::string& name,
-            const CommPeers& peers);
+            const engines::PeerWait& peers);
   ~CommCases();
 
   /// Warms up, measures, and then checks every element of one more operation on

@@ -10,6 +10,7 @@
 #include "paceline/base/utc.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/engines/line_rate.h"
+#include "paceline/engines/peer_wait.h"
 #include "paceline/launch/key_value_store.h"
 #include "paceline/launch/stop_signals.h"
 #include "paceline/measure/comm_rows.h"
@@ -94,7 +95,7 @@ class CommSession {
     CommCases cases(world_,
                     options_.setting,
                     "comm",
-                    {.timeout = options_.timeout, .idle = [this] { wait(); }});
+                    {.idle = [this] { wait(); }, .timeout = options_.timeout});
     interface_ = cases.interface();
     measure_line("before");
     for (const CommRow& row : rows_) {

@@ -24,10 +24,10 @@ struct CommSessionOptions {
   int warmup = 3;
   int iterations = 20;
   bool progress = false;  // rank 0 reports on stderr
-  std::chrono::milliseconds
-      timeout{};  // of a silent rank; ten times it: of connecting
-  std::function<int()>
-      stop_signal{};  // polled between iterations and while waiting; 0: none
+  /// Of a rank without a heartbeat; connecting may take ten times as long.
+  std::chrono::milliseconds timeout{};
+  /// Polled between iterations and while waiting for other ranks; 0: none.
+  std::function<int()> stop_signal{};
 };
 
 /// The text by which they are handed to the ranks, without the last two.
