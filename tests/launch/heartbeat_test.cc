@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/heartbeat.h"
 
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "launch/memory_store.h"
@@ -76,6 +78,30 @@ TEST(Heartbeat, only_the_claimer_counts_while_there_is_one) {
   heartbeat.beat_unless_claimed();
   EXPECT_EQ(store->writes(), 4);
   EXPECT_EQ(read_progress(*store, 0)->step, 5) << "repeats what was said";
+}
+
+TEST(Heartbeat, needs_a_thread_for_each_claim) {
+  const auto store = std::make_shared<MemoryStore>();
+  Heartbeat heartbeat(store, 0, 0ms);
+  const auto beat_elsewhere = [&] {
+    std::thread([&] { heartbeat.beat(5, "forward"); }).join();
+  };
+  const Heartbeat::Claim first(heartbeat);
+  {
+    const Heartbeat::Claim second(heartbeat);
+    heartbeat.beat(4, "between steps");
+    heartbeat.beat(4, "between steps");
+    EXPECT_EQ(store->writes(), 0) << "the other thread may hang";
+    beat_elsewhere();
+    EXPECT_EQ(store->writes(), 1);
+    EXPECT_EQ(read_progress(*store, 0)->operation, "forward");
+    beat_elsewhere();
+    EXPECT_EQ(store->writes(), 1);
+    heartbeat.beat(4, "between steps");
+    EXPECT_EQ(store->writes(), 2);
+  }
+  heartbeat.beat(6, "all-reduce");
+  EXPECT_EQ(store->writes(), 3);
 }
 
 class Judging : public ::testing::Test {

@@ -98,6 +98,20 @@ void Heartbeat::note_move() {
   }
 }
 
+// Whether the calling thread is the last that the claims wait for.
+bool Heartbeat::all_claims_beat() {
+  if (claims_ < 2) {
+    return true;
+  }
+  const std::lock_guard lock(mutex_);
+  beating_.insert(std::this_thread::get_id());
+  const bool all = beating_.size() >= static_cast<std::size_t>(claims_);
+  if (all) {
+    beating_.clear();
+  }
+  return all;
+}
+
 // Where several threads ask at the same time, one sends the heartbeat.
 bool Heartbeat::due() {
   const auto now = steady_ns();
@@ -117,7 +131,7 @@ void Heartbeat::write() {
 
 void Heartbeat::beat(std::int64_t step, std::string_view operation) {
   note_move();
-  if (!due()) {
+  if (!all_claims_beat() || !due()) {
     return;
   }
   beat_now(step, operation);

@@ -7,8 +7,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include <pthread.h>
 
@@ -54,11 +56,13 @@ void announce_end(KeyValueStore& store);
 /// Writes a rank's progress to the store, at most once an interval.  A call
 /// that writes nothing costs one look at the clock.
 ///
-/// While a claim is held, only its holder's heartbeats count: the communication
-/// thread holds one, so that a rank whose communication hangs falls silent.
-/// Without a claim (models are built, other ranks' cases run) the thread of
-/// RankMonitor sends the heartbeats.  All members may be called from any thread
-/// and throw WorldError where the store cannot be reached.
+/// While claims are held, only beat() sends heartbeats, and only once as many
+/// threads as there are claims have called it since the last one: each
+/// communication thread has a claim, so that a rank falls silent where one of
+/// its communication threads hangs, or waits for a lock that a hanging thread
+/// holds.  Without a claim (models are built, other ranks' cases run) the
+/// thread of RankMonitor sends the heartbeats.  All members may be called from
+/// any thread and throw WorldError where the store cannot be reached.
 class Heartbeat {
  public:
   Heartbeat(std::shared_ptr<KeyValueStore> store,
@@ -137,6 +141,7 @@ class Heartbeat {
   };
 
  private:
+  bool all_claims_beat();
   bool due();
   void write();
 
@@ -149,8 +154,9 @@ class Heartbeat {
   std::atomic<int> watched_{0}, waits_{0};
   const pthread_t main_ = pthread_self();
   clockid_t main_clock_{};
-  mutable std::mutex mutex_;  // guards progress_ and the order of writes
+  mutable std::mutex mutex_;  // guards what follows, and the order of writes
   Progress progress_;
+  std::set<std::thread::id> beating_;  // since the last heartbeat
 };
 
 }  // namespace paceline::launch

@@ -95,7 +95,7 @@ std::function<void(const std::exception_ptr&)> end_of(
   };
 }
 
-// While it lives, only the communication thread's beats count.
+// One for each trainer: while it lives, its communication thread has to beat.
 std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
   return options.heartbeat == nullptr
              ? nullptr
@@ -122,7 +122,6 @@ void measure_exposed(const engines::World& world,
   alone.strategy = "none";
   measure::Team apart = team;
   apart.name += "/compute-only";
-  // The communicating trainer's thread sends the heartbeats.
   std::unique_ptr<measure::Trainer> computing;
   if (communicating.trains()) {
     computing = std::make_unique<measure::Trainer>(
@@ -131,9 +130,11 @@ void measure_exposed(const engines::World& world,
         measure::TrainerOptions{.timeout = options.timeout + kDetectionFirst,
                                 .first_step = options.first_step,
                                 .training_timeout = options.timeout,
+                                .beat = beat_of(options),
                                 .in_step = watched_by(options.heartbeat),
                                 .stuck = end_of(world, options, nullptr)});
   }
+  const auto claim = computing != nullptr ? claim_of(options) : nullptr;
   int barriers = 0;
   measure_pairs(communicating,
                 computing.get(),
