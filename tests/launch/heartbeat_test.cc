@@ -104,6 +104,18 @@ TEST(Heartbeat, needs_a_thread_for_each_claim) {
   EXPECT_EQ(store->writes(), 3);
 }
 
+TEST(Heartbeat, tells_each_thread_of_the_end) {
+  const auto store = std::make_shared<MemoryStore>();
+  Heartbeat heartbeat(store, 0, 0ms);
+  const Heartbeat::Claim first(heartbeat), second(heartbeat);
+  announce_end(*store);
+  EXPECT_NO_THROW(heartbeat.beat(4, "all-reduce"));
+  std::thread([&] {
+    EXPECT_THROW(heartbeat.beat(4, "all-reduce"), PeerTimeout);
+  }).join();
+  EXPECT_THROW(heartbeat.beat(4, "all-reduce"), PeerTimeout);
+}
+
 class Judging : public ::testing::Test {
  protected:
   void look_at(std::chrono::nanoseconds now) { detector_.poll(*store_, now); }

@@ -131,11 +131,11 @@ void Heartbeat::write() {
 
 void Heartbeat::beat(std::int64_t step, std::string_view operation) {
   note_move();
-  if (!all_claims_beat() || !due()) {
-    return;
+  if (all_claims_beat() && due()) {
+    beat_now(step, operation);
+    ended_ = store_->get(kEndKey).has_value();
   }
-  beat_now(step, operation);
-  if (store_->get(kEndKey)) {
+  if (ended_) {  // whichever thread found that
     throw PeerTimeout("another rank has failed");
   }
 }

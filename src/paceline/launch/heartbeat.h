@@ -150,6 +150,7 @@ class Heartbeat {
   std::chrono::nanoseconds interval_;
   std::atomic<std::int64_t> next_ns_{0};
   std::atomic<int> claims_{0};
+  std::atomic<bool> ended_{false};  // the end of the job was announced
   std::atomic<std::int64_t> moves_{0};
   std::atomic<int> watched_{0}, waits_{0};
   const pthread_t main_ = pthread_self();
