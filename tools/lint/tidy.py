@@ -40,7 +40,8 @@ def modules(build):
                  if KEPT_FLAGS.fullmatch(word) or before == "-isystem"]
         files, _ = found.setdefault(file.parent.name, ([], flags))
         files.append(str(file))
-    return found
+    # The longest first, so that no worker waits for another's at the end.
+    return dict(sorted(found.items(), key=lambda module: -len(module[1][0])))
 
 
 def digest(files):

@@ -140,8 +140,8 @@ void add_notes(const CommRecord& first, std::vector<Note>& notes) {
   }
 }
 
-std::string render_table(std::span<const CommRecord> records,
-                         const records::Environment&) {
+std::string render_comm_table(std::span<const CommRecord> records,
+                              const records::Environment&) {
   std::vector<std::string_view> operations;
   std::vector<std::string> warnings;
   Document document;
@@ -214,8 +214,8 @@ const Fields<CommRecord>& comm_fields() {
   return fields;
 }
 
-std::string render_csv(std::span<const CommRecord> records,
-                       const records::Environment&) {
+std::string render_comm_csv(std::span<const CommRecord> records,
+                            const records::Environment&) {
   Table table = field_table(comm_fields());
   for (const CommRecord& r : records) {
     table.rows.push_back(field_row(comm_fields(), r));
@@ -223,8 +223,8 @@ std::string render_csv(std::span<const CommRecord> records,
   return csv_text(table);
 }
 
-std::string render_json(std::span<const CommRecord> records,
-                        const records::Environment& environment) {
+std::string render_comm_json(std::span<const CommRecord> records,
+                             const records::Environment& environment) {
   Json all = Json::array();
   for (const CommRecord& r : records) {
     all.push_back(records::to_json(r, environment));
@@ -232,8 +232,10 @@ std::string render_json(std::span<const CommRecord> records,
   return json_text(all, 1) + "\n";
 }
 
-constexpr auto kCommFormats = std::to_array<CommFormat>(
-    {{"table", render_table}, {"csv", render_csv}, {"json", render_json}});
+constexpr auto kCommFormats =
+    std::to_array<CommFormat>({{"table", render_comm_table},
+                               {"csv", render_comm_csv},
+                               {"json", render_comm_json}});
 
 }  // namespace
 

@@ -31,12 +31,12 @@ constexpr std::array kColors{"#4269d0",
                              "#9c6b4e",
                              "#9498a0"};
 
-struct Point {
+struct Position {
   double x = 0, y = 0;
 };
 
 /// Rank 0 at the top, the others clockwise.
-Point place_of(plan::Rank rank, plan::Rank ranks, Point center) {
+Position place_of(plan::Rank rank, plan::Rank ranks, Position center) {
   const double angle = 2 * std::numbers::pi * rank / ranks;
   return {center.x + kRadius * std::sin(angle),
           center.y - kRadius * std::cos(angle)};
@@ -51,7 +51,7 @@ int row_of(int step) {
 }
 
 /// From the rim of one node to the rim of the other.
-std::string edge_text(Point from, Point to, double rim, bool arrow) {
+std::string edge_text(Position from, Position to, double rim, bool arrow) {
   const double length = std::hypot(to.x - from.x, to.y - from.y);
   const double dx = (to.x - from.x) / length * rim;
   const double dy = (to.y - from.y) / length * rim;
@@ -73,9 +73,9 @@ bool sends(const TopologyView& view,
   return std::ranges::find(receivers, to) != receivers.end();
 }
 
-std::string panel(const TopologyView& view, plan::Step step, Point corner) {
+std::string panel(const TopologyView& view, plan::Step step, Position corner) {
   const plan::Rank ranks = view.nodes.count;
-  const Point center{corner.x + kPanel / 2.0, corner.y + kPanel / 2.0 + 8};
+  const Position center{corner.x + kPanel / 2.0, corner.y + kPanel / 2.0 + 8};
   const double rim = radius_of(ranks);
   std::string text = fmt::format(
       "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>\n"
@@ -97,7 +97,7 @@ std::string panel(const TopologyView& view, plan::Step step, Point corner) {
   }
   text += "</g>\n";
   for (plan::Rank rank = 0; rank < ranks; ++rank) {
-    const Point at = place_of(rank, ranks, center);
+    const Position at = place_of(rank, ranks, center);
     const auto machine = static_cast<std::size_t>(rank / view.nodes.local);
     text += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\"/>\n",
