@@ -6,7 +6,6 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -73,47 +72,6 @@ TEST(ScopedScheduling, AnInnerOneLeavesTheOuterOne) {
   const Seen before = seen();
   { const ScopedScheduling inner(Scheduling::kBatch); }
   EXPECT_EQ(seen(), before);
-}
-
-// A thread with a name, as long as the object lasts.
-class Sleeper {
- public:
-  explicit Sleeper(const char* name)
-      : thread_([this, name] {
-          pthread_setname_np(pthread_self(), name);
-          id_.set_value(gettid());
-          over_.get_future().wait();
-        }),
-        id_of_thread_(id_.get_future().get()) {}
-  ~Sleeper() {
-    over_.set_value();
-    thread_.join();
-  }
-  Sleeper(const Sleeper&) = delete;
-  Sleeper& operator=(const Sleeper&) = delete;
-
-  int policy() const { return sched_getscheduler(id_of_thread_); }
-
- private:
-  std::promise<pid_t> id_;
-  std::promise<void> over_;
-  std::thread thread_;
-  pid_t id_of_thread_;
-};
-
-TEST(SwitchedThreads, AreThoseOfAName) {
-  const Seen own = seen();
-  const Sleeper one("switched"), two("switched"), other("other");
-  SwitchedThreads threads;
-  threads.add_named("switched");
-  EXPECT_EQ(one.policy(), own.policy);
-  threads.schedule(Scheduling::kBatch);
-  EXPECT_EQ(one.policy(), SCHED_BATCH);
-  EXPECT_EQ(two.policy(), SCHED_BATCH);
-  EXPECT_EQ(other.policy(), own.policy);
-  EXPECT_EQ(seen(), own);
-  threads.schedule(Scheduling::kShortSlice);
-  EXPECT_EQ(one.policy(), SCHED_OTHER);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -79,28 +78,21 @@ TEST(Threads, of_events_do_not_take_the_core_from_those_that_send) {
   });
 }
 
-TEST(Threads, of_events_are_switched_by_who_connects) {
-  const std::array threads{std::make_shared<SwitchedThreads>(),
-                           std::make_shared<SwitchedThreads>()};
+TEST(Threads, of_events_do_where_operations_are_large) {
   const auto store = c10::make_intrusive<c10d::HashStore>();
   const auto connect = [&](int rank) {
-    return make_engine("gloo")->connect(
-        {.name = "switched",
-         .store = store,
-         .rank = rank,
-         .world = 2,
-         .interface = "lo",
-         .event_threads = threads[static_cast<std::size_t>(rank)]});
+    return make_engine("gloo")->connect({.name = "large",
+                                         .store = store,
+                                         .rank = rank,
+                                         .world = 2,
+                                         .interface = "lo",
+                                         .largest_operation = 9'400'000});
   };
   auto other = std::async(std::launch::async, connect, 0);
   const auto channel = connect(1);
   const auto peer = other.get();
-  const int own = sched_getscheduler(0);
-  EXPECT_EQ(policies_by_thread_name()["gloo_tcp_loop"], std::set{own});
-  threads[1]->schedule(Scheduling::kBatch);
-  EXPECT_TRUE(policies_by_thread_name()["gloo_tcp_loop"].contains(SCHED_BATCH));
-  threads[1]->schedule(Scheduling::kShortSlice);
-  EXPECT_EQ(policies_by_thread_name()["gloo_tcp_loop"], std::set{SCHED_OTHER});
+  EXPECT_EQ(policies_by_thread_name()["gloo_tcp_loop"],
+            std::set{sched_getscheduler(0)});
 }
 
 TEST(Transfers, are_kept_from_the_call_to_the_completion_where_asked) {

@@ -192,39 +192,6 @@ TEST_F(DispatcherTest, AnOpMayEndOnTheThreadThatStartsIt) {
   EXPECT_EQ(work, 8U) << "two all-reduces and two updates a step";
 }
 
-// The op ends as soon as the training thread has begun to wait for it.
-TEST_F(DispatcherTest, SaysWhenTheTrainingThreadWaits) {
-  std::vector<bool> said;
-  std::promise<void> waits;
-  make({.on_wait = [&](bool begins) {
-    said.push_back(begins);
-    if (said.size() == 1) {
-      waits.set_value();
-    }
-  }});
-  issuer.on_start = [&](OpRef ref, const Events&) {
-    if (ref.op != kReduceSecond) {
-      dispatcher->op_ended(ref, nullptr);
-    }
-  };
-  dispatcher->begin_step(0, tiny.plan());
-  compute(*dispatcher, 0);
-  EXPECT_TRUE(said.empty());
-  {
-    const std::jthread engine([&] {
-      EXPECT_EQ(waits.get_future().wait_for(std::chrono::seconds(10)),
-                std::future_status::ready);
-      dispatcher->op_ended({0, kReduceSecond}, nullptr);
-    });
-    dispatcher->wait_all();
-  }
-  ASSERT_GE(said.size(), 2U);
-  for (std::size_t i = 0; i < said.size(); ++i) {
-    EXPECT_EQ(said[i], i % 2 == 0);
-  }
-  EXPECT_FALSE(said.back());
-}
-
 TEST_F(DispatcherTest, AWaitThatTakesTooLongNamesTheOpInFlight) {
   make({.timeout = std::chrono::milliseconds(1)});
   dispatcher->begin_step(0, tiny.plan());

@@ -286,6 +286,37 @@ TEST(Trainer, WhatADrainWaitsIsOfNoStep) {
   });
 }
 
+// Keeps what the trainer tells its engine.
+class ToldEngine final : public engines::Engine {
+ public:
+  explicit ToldEngine(engines::Engine& real) : real_(real) {}
+
+  std::string_view name() const override { return real_.name(); }
+  std::unique_ptr<engines::Channel> connect(
+      const engines::ChannelSpec& spec) override {
+    largest_operation = spec.largest_operation;
+    return real_.connect(spec);
+  }
+
+  std::int64_t largest_operation = 0;
+
+ private:
+  engines::Engine& real_;
+};
+
+TEST(Trainer, TellsItsEngineTheLargestOperation) {
+  testing::run_team_well(2, [](const Team& team) {
+    ToldEngine engine(*team.engine);
+    Team told = team;
+    told.engine = &engine;
+    const Trainer trainer(small_case("mlp", "bsp"), told);
+    EXPECT_EQ(engine.largest_operation,
+              plan::largest_payload(
+                  trainer.planner(), trainer.input(), trainer.setup()));
+    EXPECT_GT(engine.largest_operation, 0);
+  });
+}
+
 TEST(Trainer, AccumulatesMicroBatches) {
   for (const std::string strategy : {"bsp", "fusion", "ddp", "none"}) {
     auto whole = small_case("mlp", strategy);

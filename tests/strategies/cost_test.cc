@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/cost.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <variant>
@@ -50,9 +51,22 @@ TEST_P(EveryWorld, AllReduceStrategiesSendTheClosedForm) {
     EXPECT_EQ(total.wire_bytes, closed) << text;
     if (world > 1) {
       EXPECT_EQ(total.by_pattern.at("all-reduce").calls, std::ssize(pieces));
+      EXPECT_EQ(largest_payload(*planner, input, setup),
+                *std::ranges::max_element(pieces))
+          << text;
       EXPECT_EQ(rounds(input.model, setup, plan), 1) << text;
     }
   }
+}
+
+// Only the last of three steps communicates.
+TEST(LargestPayload, IsThatOfAnyStep) {
+  const PlanInput input = input_of(toy_model({{256}, {128}, {128}}), 2);
+  const auto planner = make_planner(
+      parse_strategy("wfbp+parameter-allreduce+local-sgd:every=3"));
+  const auto setup = planner->setup(input);
+  EXPECT_FALSE(communicates(planner->plan(input, setup, 0)));
+  EXPECT_EQ(largest_payload(*planner, input, setup), 1024);
 }
 
 /// Bytes of a bucket with the padding that `shards` pieces ask for.

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/base/scheduling.h"
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <system_error>
-
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -33,31 +28,25 @@ bool is_ordinary(std::uint32_t policy) {
   return policy == SCHED_OTHER || policy == SCHED_BATCH;
 }
 
-// Changes a thread if it is ordinary; returns what it was.  0: the calling one.
-Attributes exchange(pid_t thread,
-                    std::uint32_t policy,
-                    std::uint64_t slice_ns) {
+// Changes the calling thread if it is ordinary; returns what it was.
+Attributes exchange(std::uint32_t policy, std::uint64_t slice_ns) {
   Attributes before{.policy = SCHED_FIFO};
-  if (syscall(SYS_sched_getattr, thread, &before, sizeof before, 0) == 0 &&
+  if (syscall(SYS_sched_getattr, 0, &before, sizeof before, 0) == 0 &&
       is_ordinary(before.policy)) {
     Attributes now = before;
     now.policy = policy;
     now.runtime = slice_ns;
-    syscall(SYS_sched_setattr, thread, &now, 0);
+    syscall(SYS_sched_setattr, 0, &now, 0);
   }
   return before;
-}
-
-Attributes exchange(pid_t thread, Scheduling scheduling) {
-  return scheduling == Scheduling::kShortSlice
-             ? exchange(thread, SCHED_OTHER, kShortSliceNs)
-             : exchange(thread, SCHED_BATCH, 0);
 }
 
 }  // namespace
 
 ScopedScheduling::ScopedScheduling(Scheduling scheduling) {
-  const Attributes before = exchange(0, scheduling);
+  const Attributes before = scheduling == Scheduling::kShortSlice
+                                ? exchange(SCHED_OTHER, kShortSliceNs)
+                                : exchange(SCHED_BATCH, 0);
   policy_ = before.policy;
   // The kernel reports the system's own slice as a number, too.
   slice_ns_ = before.runtime == kShortSliceNs ? kShortSliceNs : 0;
@@ -65,25 +54,7 @@ ScopedScheduling::ScopedScheduling(Scheduling scheduling) {
 
 ScopedScheduling::~ScopedScheduling() {
   if (is_ordinary(policy_)) {
-    exchange(0, policy_, slice_ns_);
-  }
-}
-
-void SwitchedThreads::add_named(std::string_view name) {
-  std::error_code none;  // without /proc there is nothing to switch
-  for (const auto& entry :
-       std::filesystem::directory_iterator("/proc/self/task", none)) {
-    std::string its_name;
-    std::getline(std::ifstream(entry.path() / "comm"), its_name);
-    if (its_name == name) {
-      threads_.insert(std::stoi(entry.path().filename()));
-    }
-  }
-}
-
-void SwitchedThreads::schedule(Scheduling scheduling) const {
-  for (const pid_t thread : threads_) {
-    exchange(thread, scheduling);
+    exchange(policy_, slice_ns_);
   }
 }
 

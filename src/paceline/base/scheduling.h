@@ -2,10 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
-#include <string_view>
-
-#include <sys/types.h>
 
 namespace paceline {
 
@@ -34,20 +30,6 @@ class ScopedScheduling {
  private:
   std::uint32_t policy_ = 0;    // before
   std::uint64_t slice_ns_ = 0;  // before; 0: the system's own
-};
-
-/// Threads whose scheduling the owner of this object changes while they run.
-class SwitchedThreads {
- public:
-  /// Adds the threads of this process that have this name now.
-  void add_named(std::string_view name);
-
-  /// Not called after one of the threads has ended: Linux may give its id to
-  /// another one.
-  void schedule(Scheduling scheduling) const;
-
- private:
-  std::set<pid_t> threads_;
 };
 
 /// The calling thread is woken within 1 us of its time from now on, not within

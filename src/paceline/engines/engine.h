@@ -13,7 +13,6 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include "paceline/base/scheduling.h"
 #include "paceline/engines/engine_table.h"
 #include "paceline/engines/ledger.h"
 #include "paceline/engines/transfer_log.h"
@@ -91,10 +90,8 @@ struct ChannelSpec {
   std::chrono::milliseconds operation_timeout{30 * 60'000};
   std::string interface;  // network interface; empty: the engine's choice
   at::Device device{at::kCPU};
-  /// Where the engine adds its threads that wait for events of sockets, which
-  /// Gloo alone has.  The owner may switch them as long as the channel lives.
-  /// Null: they interrupt no thread (Scheduling::kBatch).
-  std::shared_ptr<SwitchedThreads> event_threads{};
+  /// Bytes of the largest operation that the channel will perform; 0: unknown.
+  std::int64_t largest_operation = 0;
   /// Holds every operation until this link would have delivered it; null: the
   /// engine's own speed.  For tensors on the CPU.
   std::shared_ptr<Link> link{};

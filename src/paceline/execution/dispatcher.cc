@@ -139,8 +139,11 @@ void Dispatcher::wait_until(const std::function<bool()>& done,
           std::make_exception_ptr(PeerTimeout(diagnosis_.waited(ref, waited))));
       continue;
     }
-    sleep(std::min<std::chrono::nanoseconds>(left, std::chrono::seconds(1)),
-          lock);
+    training_waits_ = true;
+    training_wake_.wait_for(
+        lock,
+        std::min<std::chrono::nanoseconds>(left, std::chrono::seconds(1)));
+    training_waits_ = false;
   }
   error_.rethrow_if_set();
   const std::int64_t waited = steady_ns() - began;
@@ -150,19 +153,6 @@ void Dispatcher::wait_until(const std::function<bool()>& done,
   if (has_kernel_beside()) {
     communication_wake_.notify_one();
   }
-}
-
-// Until something has advanced, for `longest` at most.
-void Dispatcher::sleep(std::chrono::nanoseconds longest, Lock& lock) {
-  training_waits_ = true;
-  if (options_.on_wait) {
-    options_.on_wait(true);
-  }
-  training_wake_.wait_for(lock, longest);
-  if (options_.on_wait) {
-    options_.on_wait(false);
-  }
-  training_waits_ = false;
 }
 
 void Dispatcher::advance(Lock& lock) {

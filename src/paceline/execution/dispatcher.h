@@ -63,9 +63,6 @@ class Dispatcher final : public IssueListener {
     /// As Scheduler's.
     bool one_issue_order = false;
     bool record_spans = false;
-    /// Called before the training thread sleeps and after it, with the
-    /// dispatcher's lock held; throws nothing.  Not where a performer waits.
-    std::function<void(bool waits)> on_wait{};
     /// Called first on the communication thread.
     std::function<void()> on_thread_start{};
     /// Called about twice a second on the communication thread.
@@ -132,7 +129,6 @@ class Dispatcher final : public IssueListener {
   void wait_until(const std::function<bool()>& done,
                   plan::OpRef ref,
                   Lock& lock);
-  void sleep(std::chrono::nanoseconds longest, Lock& lock);
   void advance(Lock& lock);
   void issue(Lock& lock);
   void issue_ready(std::size_t on, Lock& lock);

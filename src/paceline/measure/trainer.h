@@ -195,8 +195,8 @@ class Trainer final : public TimedJob {
   strategies::StrategySpec strategy_;
   std::shared_ptr<const plan::Planner> planner_;
   plan::PlanInput input_;
-  std::unique_ptr<engines::Engine> pick_engine_;    // null on the CPU
-  std::shared_ptr<SwitchedThreads> event_threads_;  // during connect()
+  std::unique_ptr<engines::Engine> pick_engine_;  // null on the CPU
+  std::int64_t largest_operation_ = 0;            // of the plan, bytes
   std::vector<std::unique_ptr<engines::Channel>> channels_;
   std::vector<std::unique_ptr<engines::Channel>> pick_channels_;
   std::unique_ptr<runtime::FlatMemory> memory_;

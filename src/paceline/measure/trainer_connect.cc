@@ -89,15 +89,6 @@ std::chrono::nanoseconds stretched(std::chrono::nanoseconds limit,
                                 std::max(1.0, stretch)));
 }
 
-// While the training thread computes, the engine's threads for events interrupt
-// it; while it waits, they interrupt no thread, so that senders finish.
-std::function<void(bool waits)> switch_of(
-    std::shared_ptr<SwitchedThreads> event_threads) {
-  return [threads = std::move(event_threads)](bool waits) {
-    threads->schedule(waits ? Scheduling::kBatch : Scheduling::kShortSlice);
-  };
-}
-
 // Beside those on which the network computes.
 bool has_spare_core() {
   return available_cores() > at::get_num_threads();
@@ -131,7 +122,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(
                          .idle = team_.peers.idle,
                          .interface = team_.interface,
                          .device = device,
-                         .event_threads = event_threads_});
+                         .largest_operation = largest_operation_});
 }
 
 // Picks are numbers of the host, whatever the device.
@@ -151,7 +142,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_for_picks(
 
 void Trainer::connect() {
   const ScopedScheduling of_communication_threads(Scheduling::kShortSlice);
-  event_threads_ = std::make_shared<SwitchedThreads>();
+  largest_operation_ = plan::largest_payload(*planner_, input_, setup());
   runtime::Channels by_id;
   for (const plan::Communicator& group : setup().communicators) {
     by_id.picks.push_back(nullptr);
@@ -221,7 +212,6 @@ void Trainer::make_executor(runtime::Channels by_id) {
                              stretched(options_.training_timeout, stretch),
                          .spare_core = replay_ != nullptr || has_spare_core(),
                          .record_spans = options_.record_spans,
-                         .on_wait = switch_of(std::move(event_threads_)),
                          .heartbeat = options_.beat,
                          .stuck = options_.stuck,
                          .grace = options_.grace},

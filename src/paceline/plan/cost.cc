@@ -86,6 +86,18 @@ std::int64_t payload_bytes(const Setup& setup, const Op& op) {
   return bytes;
 }
 
+std::int64_t largest_payload(const Planner& planner,
+                             const PlanInput& input,
+                             const Setup& setup) {
+  std::int64_t largest = 0;
+  for (const Variant variant : variants_of(planner, input)) {
+    for (const Op& op : planner.plan(input, setup, variant).ops) {
+      largest = std::max(largest, payload_bytes(setup, op));
+    }
+  }
+  return largest;
+}
+
 std::int64_t bytes_on_credit(const Setup& setup, const Op& op) {
   if (const auto* collective = std::get_if<Collective>(&op.work)) {
     return std::max(expected_bytes(setup, collective->in),

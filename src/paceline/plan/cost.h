@@ -39,6 +39,11 @@ bool has_performer(const CommPlan& plan);
 /// The payload of a collective, all that an exchange sends and receives.
 std::int64_t payload_bytes(const Setup& setup, const Op& op);
 
+/// The largest payload of an op at `input.rank`, over variants_of().
+std::int64_t largest_payload(const Planner& planner,
+                             const PlanInput& input,
+                             const Setup& setup);
+
 /// The bytes of an op that count against its communicator's credit: the payload
 /// of a collective, or what an exchange sends.  An op that only receives counts
 /// no bytes and is never held back: two ranks that had spent their credit on

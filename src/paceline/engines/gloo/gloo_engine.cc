@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -29,13 +28,14 @@ constexpr int kThreads =
 // gloo/transport/tcp/pair.cc).  On a core that both share, this thread would
 // ask for the event until the scheduler's next tick, while the sender, which
 // holds the lock, cannot run.  With SCHED_BATCH this thread waits for the
-// sender; it then waits for a thread that computes, too, which delays
-// communication.  So trainers switch it (ChannelSpec::event_threads).
-constexpr std::string_view kEventThread = "gloo_tcp_loop";
+// sender; it then waits for a thread that computes, too.  That made steps
+// shorter whose largest operation has 0.2 and 4.2 MB, and those longer where
+// it has 30.9 MB (docs/performance.md).
+constexpr std::int64_t kLargestForBatch = 8 << 20;
 
 std::shared_ptr<gloo::transport::Device> make_device(const ChannelSpec& spec) {
   std::optional<ScopedScheduling> of_its_thread;
-  if (spec.event_threads == nullptr) {
+  if (spec.largest_operation <= kLargestForBatch) {
     of_its_thread.emplace(Scheduling::kBatch);
   }
   return spec.interface.empty()
@@ -67,9 +67,6 @@ class GlooEngine final : public Engine {
               });
       require_within(connected, spec.timeout, spec.idle);
       c10::intrusive_ptr<c10d::Backend> backend = connected.get();
-      if (spec.event_threads != nullptr) {
-        spec.event_threads->add_named(kEventThread);
-      }
       backend->setTimeout(spec.operation_timeout);
       if (!spec.device.is_cpu()) {
         backend = c10::make_intrusive<HostStaging>(std::move(backend));
