@@ -54,7 +54,8 @@ std::optional<Progress> read_progress(KeyValueStore& store, int rank);
 void announce_end(KeyValueStore& store);
 
 /// Writes a rank's progress to the store, at most once an interval.  A call
-/// that writes nothing costs one look at the clock.
+/// that writes nothing costs one look at the clock, and a lock where there are
+/// several claims.
 ///
 /// While claims are held, only beat() sends heartbeats, and only once as many
 /// threads as there are claims have called it since the last one: each

@@ -11,7 +11,6 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr std::string_view kAnchor = "anchor";
 constexpr std::string_view kOuterMomentum = "outer_momentum";
 constexpr std::string_view kOuterGradients = "outer_gradients";
 

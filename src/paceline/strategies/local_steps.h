@@ -13,6 +13,10 @@ class Options;  // strategies/strategy.h
 /// The largest `every=`.
 inline constexpr Step kLongestInterval = 500;
 
+/// The buffer of a rule that compares what an interval has changed: the
+/// parameters at its start.
+inline constexpr std::string_view kAnchor = "anchor";
+
 /// The option `every` of a rule: from 1 to kLongestInterval.  Throws UsageError
 /// that names `rule`.
 Step interval_of(const Options& options, std::string_view rule);

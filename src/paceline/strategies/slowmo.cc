@@ -6,7 +6,6 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr std::string_view kSlowAnchor = "anchor";
 constexpr std::string_view kSlowMomentum = "slow_momentum";
 
 /// Local SGD whose averages take a step of slow momentum: with a, u: anchor and
@@ -34,7 +33,7 @@ class SlowMo final : public LocalSteps {
               const ExchangeRule&,
               const std::vector<Bucket>&,
               SetupBuilder& builder) const override {
-    builder.add_twin(kSlowAnchor, Initial::kParameters);
+    builder.add_twin(kAnchor, Initial::kParameters);
     builder.add_twin(kSlowMomentum);
   }
 
@@ -49,12 +48,11 @@ class SlowMo final : public LocalSteps {
     };
     const Access rate{
         whole(program.setup(), buffer_named(program.setup(), kLearningRate))};
-    program.kernel(
-        "slow_momentum",
-        {twin(kSlowAnchor), twin(kSlowMomentum), {bucket.values}, rate},
-        {twin(kSlowAnchor), twin(kSlowMomentum)},
-        {rate_, momentum_});
-    program.kernel("copy", {twin(kSlowAnchor)}, {{bucket.values}}, {1});
+    program.kernel("slow_momentum",
+                   {twin(kAnchor), twin(kSlowMomentum), {bucket.values}, rate},
+                   {twin(kAnchor), twin(kSlowMomentum)},
+                   {rate_, momentum_});
+    program.kernel("copy", {twin(kAnchor)}, {{bucket.values}}, {1});
   }
 
  private:
