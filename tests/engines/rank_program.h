@@ -27,7 +27,7 @@ struct Said {
   }
 };
 
-/// Runs a shell command (PROGRAM in it is rank_program) to its end, a minute
+/// Runs a shell command (PROGRAM in it is rank_program) to its end, 100 s
 /// at most, and expects that no process of it is left.
 inline Said run_marked(std::string command) {
   using namespace std::chrono_literals;
@@ -37,7 +37,7 @@ inline Said run_marked(std::string command) {
     command.replace(at, program.size(), PACELINE_RANK_PROGRAM);
   }
   const auto result = run_command(
-      {"/bin/sh", "-c", "exec env " + mark() + " " + command + " 2>&1"}, 60s);
+      {"/bin/sh", "-c", "exec env " + mark() + " " + command + " 2>&1"}, 100s);
   if (!result || !result->exit_code) {
     return {-1, result ? result->output : "cannot be started"};
   }
