@@ -7,8 +7,8 @@ SHELL := /bin/bash
 # Tools that setup installed without root come first.
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
 
-# A file that includes torch needs up to 2.3 GB of memory while it compiles.
-JOBS ?= $(shell awk -v cores="$$(nproc)" '/MemAvailable/ { fit = int($$2 / 2.3e6); \
+# A file that includes torch needs up to 2.7 GB of memory while it compiles.
+JOBS ?= $(shell awk -v cores="$$(nproc)" '/MemAvailable/ { fit = int($$2 / 2.7e6); \
   print fit < 1 ? 1 : fit < cores ? fit : cores }' /proc/meminfo)
 PRESET ?= release
 BUILD := build/$(PRESET)

@@ -135,6 +135,48 @@ std::vector<Values> clip(const Kernel& work, const std::vector<Values>& reads) {
   return {{scale * std::max(1.0, (norm + 1e-6) / work.numbers[0])}};
 }
 
+/// Element i of write w of a kernel that computes each by itself.
+using Element = double (*)(const Kernel& work,
+                           const std::vector<Values>& reads,
+                           std::size_t w,
+                           std::size_t i);
+
+Element element_of(std::string_view kernel) {
+  if (kernel == "count") {
+    return [](const Kernel&, const auto& reads, auto w, auto i) {
+      return reads[w][i] + (reads.size() > 1 ? 1 - reads[1][0] : 1);
+    };
+  }
+  if (kernel == "copy" || kernel == "view") {
+    return [](const Kernel& work, const auto& reads, auto w, auto i) {
+      return work.numbers[0] * reads[w][i];
+    };
+  }
+  if (kernel == "multiply") {
+    return [](const Kernel&, const auto& reads, auto, auto i) {
+      return reads[0][i] * reads[1][0];
+    };
+  }
+  if (kernel == "divide") {
+    return [](const Kernel&, const auto& reads, auto, auto i) {
+      return reads[0][i] / reads[1][0];
+    };
+  }
+  if (kernel == "cast") {
+    return [](const Kernel&, const auto& reads, auto w, auto i) {
+      return rounded(reads[w][i]);
+    };
+  }
+  PACELINE_CHECK(kernel == "linear");
+  return [](const Kernel& work, const auto& reads, auto, auto i) {
+    double sum = 0;
+    for (std::size_t r = 0; r < reads.size(); ++r) {
+      sum += work.numbers[r] * reads[r][i];
+    }
+    return sum;
+  };
+}
+
 }  // namespace
 
 ToyMemory::ToyMemory(const PlanWorld& world) {
@@ -229,26 +271,12 @@ std::vector<Values> toy_kernel(const Kernel& work,
   if (is_of_tables(work.name)) {
     return mixed(work, reads);
   }
+  const Element element = element_of(work.name);
   std::vector<Values> out;
   for (std::size_t w = 0; w < work.writes.size(); ++w) {
     out.emplace_back(size(work.writes[w].slice.count), 0.0);
     for (std::size_t i = 0; i < out[w].size(); ++i) {
-      if (work.name == "count") {
-        out[w][i] = reads[w][i] + (reads.size() > 1 ? 1 - reads[1][0] : 1);
-      } else if (work.name == "copy" || work.name == "view") {
-        out[w][i] = work.numbers[0] * reads[w][i];
-      } else if (work.name == "multiply") {
-        out[w][i] = reads[0][i] * reads[1][0];
-      } else if (work.name == "divide") {
-        out[w][i] = reads[0][i] / reads[1][0];
-      } else if (work.name == "cast") {
-        out[w][i] = rounded(reads[w][i]);
-      } else {
-        PACELINE_CHECK(work.name == "linear");
-        for (std::size_t r = 0; r < reads.size(); ++r) {
-          out[w][i] += work.numbers[r] * reads[r][i];
-        }
-      }
+      out[w][i] = element(work, reads, w, i);
     }
   }
   return out;

@@ -35,11 +35,11 @@ plan::Picoseconds time_of(cluster::Algorithm algorithm,
 }
 
 constexpr cluster::Group kHost{.ranks = 4, .hosts = 1, .most_local = 4};
-constexpr cluster::Group kHosts{.ranks = 8, .hosts = 2, .most_local = 4};
+constexpr cluster::Group kTwoHosts{.ranks = 8, .hosts = 2, .most_local = 4};
 
 TEST(Models, RingByHand) {
   EXPECT_EQ(time_of(cluster::Algorithm::kRing, kHost), 6 * kUs + 12 * kUs);
-  EXPECT_EQ(time_of(cluster::Algorithm::kRing, kHosts),
+  EXPECT_EQ(time_of(cluster::Algorithm::kRing, kTwoHosts),
             14 * 10 * kUs + 28 * kUs);
 }
 
@@ -55,7 +55,7 @@ TEST(Models, DeclineByHand) {
         machine);
   };
   EXPECT_EQ(time(kHost), 6 * kUs + 12 * kUs);
-  EXPECT_EQ(time(kHosts), 14 * 10 * kUs + 28 * kUs);
+  EXPECT_EQ(time(kTwoHosts), 14 * 10 * kUs + 28 * kUs);
   // 14000 bytes at 250 MB/s
   EXPECT_EQ(time({.ranks = 8, .hosts = 8, .most_local = 1}),
             14 * 10 * kUs + 56 * kUs);
@@ -63,7 +63,7 @@ TEST(Models, DeclineByHand) {
 
 TEST(Models, TreeByHand) {
   EXPECT_EQ(time_of(cluster::Algorithm::kTree, kHost), 6 * kUs + 12 * kUs);
-  EXPECT_EQ(time_of(cluster::Algorithm::kTree, kHosts),
+  EXPECT_EQ(time_of(cluster::Algorithm::kTree, kTwoHosts),
             2 * 13 * kUs + 28 * kUs);
 }
 
@@ -72,7 +72,7 @@ TEST(Models, HalvingDoublingByHand) {
   EXPECT_EQ(time_of(cluster::Algorithm::kHalvingDoubling, kHost),
             4 * kUs + 12 * kUs);
   const plan::Picoseconds time =
-      time_of(cluster::Algorithm::kHalvingDoubling, kHosts);
+      time_of(cluster::Algorithm::kHalvingDoubling, kTwoHosts);
   EXPECT_GE(time, 6 * 10 * kUs + 16 * kUs);
   EXPECT_LE(time, 6 * 10 * kUs + 16 * kUs + kUs / 100);  // weights are rounded
 }
@@ -128,7 +128,7 @@ TEST(Models, FoldingLoadsEachDirectionOnce) {
 
 // Inside 6000 bytes, twice; across 4 lanes of 2000 bytes at once, 0.5 per ns.
 TEST(Models, HierarchicalByHand) {
-  EXPECT_EQ(time_of(cluster::Algorithm::kHierarchical, kHosts),
+  EXPECT_EQ(time_of(cluster::Algorithm::kHierarchical, kTwoHosts),
             2 * (3 * kUs + 6 * kUs) + (2 * 10 * kUs + 16 * kUs));
 }
 
@@ -156,8 +156,8 @@ TEST(Models, MeasuredFollowsItsPieces) {
        .error_percent = {}}};
   const auto time = [&](std::int64_t bytes) {
     return cluster::alone(
-        cluster::price({plan::Pattern::kAllReduce, bytes, kHosts}, machine),
-        kHosts,
+        cluster::price({plan::Pattern::kAllReduce, bytes, kTwoHosts}, machine),
+        kTwoHosts,
         machine);
   };
   EXPECT_EQ(time(4000), 5 * kUs + 16 * kUs);
@@ -184,9 +184,9 @@ TEST(Models, ExecutedEqualsClosedForm) {
         costs.machine.network.sharing = sharing;
         costs.machine.network.full_duplex = full;
         const plan::Picoseconds expected = cluster::alone(
-            cluster::price({plan::Pattern::kAllReduce, 3072, kHosts},
+            cluster::price({plan::Pattern::kAllReduce, 3072, kTwoHosts},
                            costs.machine),
-            kHosts,
+            kTwoHosts,
             costs.machine);
         EXPECT_EQ(
             simulator::simulate(*simulator::planner_of("bsp"), input, costs)

@@ -216,12 +216,12 @@ TEST_P(EveryWorld, ServersHoldWhatTheirAssignmentSays) {
   if (world < 3) {
     return;  // two servers and a worker
   }
-  struct Case {
+  struct Assignment {
     const char* schedule;
     const char* options;
     std::int64_t first;  // bytes of the first of the two servers
   };
-  const std::vector<Case> cases{
+  const std::vector<Assignment> cases{
       {"bsp", "partition-mb=0.00048828125", 1024},
       {"bsp", "partition-mb=0.00048828125,assign=size", 1024},
       {"wfbp", "assign=round-robin", 128 + 384 + 640},

@@ -5,9 +5,8 @@
 
 BUILD-FOLDER holds the compile_commands.json of the lint preset.  Nearly all of
 clang-tidy's time goes into the standard library, so the files of a module are
-looked at as one; those that do not compile beside the ones before them
-(equal names in unnamed namespaces) are looked at apart.  Tests are left out: GoogleTest's
-macros expand into what several checks object to.
+looked at as one, as the presets core and release compile them.  Tests are left
+out: GoogleTest's macros expand into what several checks object to.
 """
 
 import concurrent.futures
@@ -23,8 +22,6 @@ import sys
 COMPILER_HEADERS = subprocess.run(
     ["g++", "-print-file-name=include"], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
 KEPT_FLAGS = re.compile(r"-D.*|-std=.*|-isystem.*")
-DOES_NOT_COMPILE = re.compile(r"^(/[^:]+):\d+:\d+: error: .*\[clang-diagnostic-error\]$",
-                              re.MULTILINE)
 DIAGNOSTIC = re.compile(r"(/[^:]+):\d+:\d+: (?:error|warning):")
 
 
@@ -75,16 +72,7 @@ def tidy(together, files, flags):
         return run.stderr
     if run.returncode == 0:
         return ""
-    if not run.stdout:
-        return run.stderr
-    named = set(DOES_NOT_COMPILE.findall(run.stdout))
-    apart = [file for file in files[1:] if file in named]
-    if not apart and named:  # headers
-        apart = files[len(files) // 2:] if len(files) > 1 else []
-    if apart:
-        rest = [file for file in files if file not in apart]
-        return tidy(together, rest, flags) + tidy(together, apart, flags)
-    return about_ours(run.stdout)
+    return about_ours(run.stdout) if run.stdout else run.stderr
 
 
 def check_room(build, name, files, flags):

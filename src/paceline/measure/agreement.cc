@@ -16,7 +16,7 @@ namespace {
 
 // Steps whose plans are compared: plans of rules with every=H above it may
 // differ behind it.
-constexpr plan::Step kSteps = 64;
+constexpr plan::Step kComparedSteps = 64;
 
 std::string collectives_text(const plan::CommPlan& plan,
                              const plan::Setup& setup,
@@ -75,7 +75,7 @@ PlanDigest digest_of(const plan::Planner& planner,
   for (const plan::Placement& placement : setup.parameters) {
     collectives += fmt::format("parameter {}\n", placement.value.begin);
   }
-  for (plan::Step step = 0; step < kSteps; ++step) {
+  for (plan::Step step = 0; step < kComparedSteps; ++step) {
     collectives += fmt::format("variant {}\n", planner.variant(input, step));
   }
   const plan::Members& members = group.members;

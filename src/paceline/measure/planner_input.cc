@@ -23,7 +23,7 @@
 namespace paceline::measure {
 namespace {
 
-constexpr int kWarmup = 2, kRounds = 5;
+constexpr int kWarmupRounds = 2, kRounds = 5;
 
 using Works = std::vector<engines::Channel::Work>;
 
@@ -33,7 +33,7 @@ double seconds_of(engines::Channel& channel,
                   const engines::PeerWait& peers,
                   const std::function<Works()>& run) {
   std::vector<double> seconds;
-  for (int round = 0; round < kWarmup + kRounds; ++round) {
+  for (int round = 0; round < kWarmupRounds + kRounds; ++round) {
     peers.wait_for(channel.barrier());
     const std::int64_t began = steady_ns();
     for (const engines::Channel::Work& work : run()) {
@@ -43,7 +43,7 @@ double seconds_of(engines::Channel& channel,
       c10::impl::VirtualGuardImpl(device.type())
           .synchronizeDevice(device.index());
     }
-    if (round >= kWarmup) {
+    if (round >= kWarmupRounds) {
       seconds.push_back(static_cast<double>(steady_ns() - began) * 1e-9);
     }
   }

@@ -13,7 +13,7 @@
 namespace paceline::measure {
 namespace {
 
-using Json = nlohmann::json;
+using nlohmann::json;
 
 constexpr double kLongestStepS = 1e9;
 constexpr double kLeastWindow = 0.99;  // of the sum of its steps
@@ -39,7 +39,7 @@ std::int64_t ns_from(double seconds, const std::string& line) {
   return std::max<std::int64_t>(1, std::llround(seconds * 1e9));
 }
 
-std::string text_of(const Json& value) {
+std::string text_of(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -95,8 +95,8 @@ void StepReader::take(const std::string& line, std::int64_t now_ns) {
     return;
   }
   try {
-    take_event(Json::parse(without_nan(line)));
-  } catch (const Json::exception& error) {
+    take_event(json::parse(without_nan(line)));
+  } catch (const json::exception& error) {
     throw OutsideFailure(
         "bad-output",
         fmt::format(
@@ -104,7 +104,7 @@ void StepReader::take(const std::string& line, std::int64_t now_ns) {
   }
 }
 
-void StepReader::take_event(const Json& event) {
+void StepReader::take_event(const json& event) {
   const std::string kind = event.at("event");
   check_loss(event);
   if (kind == "environment") {
@@ -133,7 +133,7 @@ void StepReader::take_event(const Json& event) {
   }
 }
 
-void StepReader::take_step(const Json& event) {
+void StepReader::take_step(const json& event) {
   Series& series = series_of(event);
   const std::int64_t ns =
       event.contains("step_ns")
@@ -144,17 +144,17 @@ void StepReader::take_step(const Json& event) {
   if (!event.contains("index")) {
     series.warmup = static_cast<std::size_t>(configuration_.warmup);
   }
-  const Json phases = event.value("phases_ns", Json::object());
+  const json phases = event.value("phases_ns", json::object());
   for (const auto& [phase, duration] : phases.items()) {
     series.phase_ns[phase].push_back(duration);
   }
   done_ = std::max(done_, static_cast<int>(series.step_ns.size()));
 }
 
-void StepReader::take_end(const Json& event) {
+void StepReader::take_end(const json& event) {
   ended_ = true;
   Series& series = series_of(event);
-  if (const Json peak = event.value("peak_memory_bytes", Json());
+  if (const json peak = event.value("peak_memory_bytes", json());
       !peak.is_null()) {
     series.peak_memory_bytes = peak;
   }
@@ -169,7 +169,7 @@ void StepReader::take_end(const Json& event) {
   }
 }
 
-StepReader::Series& StepReader::series_of(const Json& event) {
+StepReader::Series& StepReader::series_of(const json& event) {
   const int rank = event.value("rank", rank_);
   if (rank < 0 || rank >= configuration_.ranks) {
     throw OutsideFailure(
@@ -182,7 +182,7 @@ StepReader::Series& StepReader::series_of(const Json& event) {
   return series_[rank];
 }
 
-void StepReader::check_loss(const Json& event) {
+void StepReader::check_loss(const json& event) {
   const auto loss = event.find("loss");
   if (loss == event.end()) {
     return;

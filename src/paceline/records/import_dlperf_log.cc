@@ -25,7 +25,7 @@ using dlperf::Says;
 
 constexpr int kSkipped = 20;
 constexpr int kTimed = 100;
-constexpr int kMost = 1 << 15;  // of nodes, devices of a node, batch
+constexpr int kMostCounted = 1 << 15;  // of nodes, devices of a node, batch
 
 // What the path says: .../NnGg/MODEL_bB_PRECISION_REPETITION.log
 struct Name {
@@ -48,9 +48,11 @@ std::optional<Name> name_of(const std::string& path) {
   }
   const auto number = [&path](const std::string& digits) {
     const int value = digits.size() > 9 ? 0 : std::stoi(digits);
-    if (value < 1 || value > kMost) {
-      throw UsageError(fmt::format(
-          "{}: {} in its name is not from 1 to {}", path, digits, kMost));
+    if (value < 1 || value > kMostCounted) {
+      throw UsageError(fmt::format("{}: {} in its name is not from 1 to {}",
+                                   path,
+                                   digits,
+                                   kMostCounted));
     }
     return value;
   };
@@ -148,8 +150,9 @@ int steps_of_line(const std::smatch& number, const Format& format) {
     return 1;
   }
   const double steps = std::stod(number[1]) / std::stod(number[2]);
-  return steps >= 1 && steps <= kMost ? static_cast<int>(std::lround(steps))
-                                      : 1;
+  return steps >= 1 && steps <= kMostCounted
+             ? static_cast<int>(std::lround(steps))
+             : 1;
 }
 
 Steps steps_in(const std::vector<std::string>& lines,

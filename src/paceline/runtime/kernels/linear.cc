@@ -18,7 +18,8 @@
 namespace paceline::runtime {
 namespace {
 
-constexpr std::int64_t kBlock = 2048;  // elements, whose sum stays in the cache
+// Elements, whose sum stays in the cache.
+constexpr std::int64_t kCacheBlock = 2048;
 
 /// sum <- w0 a + w1 b + ..., or with `kAdds` sum + w0 a + w1 b + ...  The
 /// slices are read side by side, so that each stays a stream that the processor
@@ -27,7 +28,7 @@ template <bool kAdds, class T, class... Same>
 void sum_side_by_side(T* __restrict sum,
                       const T* __restrict weights,
                       const Same* __restrict... slices) {
-  for (std::int64_t i = 0; i < kBlock; ++i) {
+  for (std::int64_t i = 0; i < kCacheBlock; ++i) {
     T value = kAdds ? sum[i] : T{-0.0};  // -0 + x is x, -0 too
     const T* weight = weights;
     ((value += *weight++ * slices[i]), ...);
@@ -70,9 +71,9 @@ void sum_blocks(const std::vector<const T*>& slices,
                 const std::vector<T>& weights,
                 T* out,
                 std::int64_t count) {
-  std::array<T, kBlock> sum;
+  std::array<T, kCacheBlock> sum;
   std::int64_t begin = 0;
-  for (; begin + kBlock <= count; begin += kBlock) {
+  for (; begin + kCacheBlock <= count; begin += kCacheBlock) {
     std::size_t done = sum_some<false>(sum.data(), slices, weights, 0, begin);
     while (done < slices.size()) {
       done += sum_some<true>(sum.data(), slices, weights, done, begin);

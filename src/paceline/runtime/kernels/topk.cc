@@ -124,10 +124,10 @@ Found<float> add_and_find(float* sums,
       found.add(i, sums[i]);
     }
   };
-  constexpr std::int64_t kAtOnce = kBlock * kBlocks;
+  constexpr std::int64_t kSpan = kBlock * kBlocks;
   std::array<int, kBlocks> holding{};
   std::int64_t begin = 0;
-  for (; begin + kAtOnce <= n; begin += kAtOnce) {
+  for (; begin + kSpan <= n; begin += kSpan) {
     const int count = add_blocks(sums + begin,
                                  addends + begin,
                                  static_cast<std::int32_t>(bound),
