@@ -272,9 +272,9 @@ class TwoRounds final : public CodecRule {
           {.name = name, .dtype = DType::kF64, .elements = values.count});
     }
   }
-  std::vector<WireSlice> crossings(const Slice& slice,
-                                   int round,
-                                   const Program& program) const override {
+  std::vector<WireSlice> wire_slices(const Slice& slice,
+                                     int round,
+                                     const Program& program) const override {
     return {{.format = format(program.input()),
              .of = slice,
              .mine = of_round(slice, round, program)}};

@@ -75,7 +75,7 @@ def tidy(together, files, flags):
     return about_ours(run.stdout) if run.stdout else run.stderr
 
 
-def check_room(build, name, files, flags):
+def check_module(build, name, files, flags):
     """As tidy(), but a module that passed is not looked at again until something changes."""
     folder = pathlib.Path(build) / "tidy"
     folder.mkdir(exist_ok=True)
@@ -93,7 +93,7 @@ def main():
     build, jobs = sys.argv[1], int(sys.argv[2])
     failed = False
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        work = [pool.submit(check_room, build, name, files, flags)
+        work = [pool.submit(check_module, build, name, files, flags)
                 for name, (files, flags) in modules(build).items()]
         for module in concurrent.futures.as_completed(work):
             print(module.result(), end="", flush=True)

@@ -9,15 +9,11 @@
 #include <unistd.h>
 
 #include "paceline/cli/doctor.h"
+#include "paceline/launch/detect_launch.h"
 #include "paceline/launch/network_interface.h"
 
 namespace paceline::cli {
 namespace {
-
-std::string host_name() {
-  char name[256] = "";
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
-}
 
 /// The first IPv4 address that `host` stands for; empty where there is none.
 std::string address_of(const std::string& host) {
@@ -36,7 +32,7 @@ std::string address_of(const std::string& host) {
 }
 
 Finding check_host_name() {
-  const std::string host = host_name();
+  const std::string host = launch::host_name();
   const std::string address = address_of(host);
   Finding finding{.name = "host name", .seen = host + " is " + address};
   if (address.empty()) {

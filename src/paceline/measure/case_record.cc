@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/utc.h"
+#include "paceline/measure/external.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/trace.h"
 #include "paceline/records/json.h"
@@ -135,12 +136,19 @@ SoFar gather_so_far(launch::KeyValueStore& store, int ranks) {
   return so_far;
 }
 
+records::Source source_of(const records::Configuration& configuration) {
+  return is_external(configuration)      ? records::Source::kExternal
+         : !configuration.replay.empty() ? records::Source::kReplayed
+                                         : records::Source::kMeasured;
+}
+
 records::RunRecord failed_record(const std::string& experiment,
                                  const records::Configuration& configuration,
                                  int run,
                                  const std::string& why,
                                  SoFar so_far) {
   records::RunRecord failed;
+  failed.source = source_of(configuration);
   failed.experiment = experiment;
   failed.started_at = utc_now();
   failed.run = run;

@@ -52,6 +52,9 @@ struct SoFar {
 /// are those of each rank's own steps.
 SoFar gather_so_far(launch::KeyValueStore& store, int ranks);
 
+/// Where the samples of such a case come from.
+records::Source source_of(const records::Configuration& configuration);
+
 /// The record of a case that failed.
 records::RunRecord failed_record(const std::string& experiment,
                                  const records::Configuration& configuration,

@@ -324,9 +324,7 @@ class Session {
 
   // What a record has beside its figures.
   void describe(const records::Configuration& c, records::RunRecord& whole) {
-    whole.source = is_external(c)      ? records::Source::kExternal
-                   : !c.replay.empty() ? records::Source::kReplayed
-                                       : records::Source::kMeasured;
+    whole.source = source_of(c);
     whole.experiment = job_.experiment.name;
     whole.started_at = utc_now();
     whole.run = job_.run;

@@ -7,7 +7,6 @@
 #include "paceline/base/error.h"
 
 namespace paceline::simulator {
-namespace {}  // namespace
 
 plan::Rank Classes::count() const {
   plan::Rank count = 0;

@@ -11,11 +11,6 @@
 #include "paceline/simulator/messages.h"
 
 namespace paceline::simulator {
-namespace {
-
-using plan::Collective;
-
-}  // namespace
 
 Matching::Matching(RankPrograms& programs, Job& job)
     : programs_(programs), job_(job), transfers_of_(job.items.size()) {
@@ -46,7 +41,7 @@ void Matching::add() {
     const RankProgram& program = programs_.of(job_.actors[a].rank);
     for (std::uint32_t i = 0; i < program.begin.back(); ++i) {
       const plan::Op& op = program.op(i);
-      if (std::holds_alternative<Collective>(op.work)) {
+      if (std::holds_alternative<plan::Collective>(op.work)) {
         add_collective(a, i);
       }
     }
@@ -123,7 +118,7 @@ void Matching::add_collective(std::uint32_t actor, std::uint32_t item) {
   }
   const plan::Rank rank = job_.actors[actor].rank;
   const RankProgram& mine = programs_.of(rank);
-  const auto& work = std::get<Collective>(mine.op(item).work);
+  const auto& work = std::get<plan::Collective>(mine.op(item).work);
   const std::uint32_t n = place_of(mine.ends.collectives.at(work.on), item);
   const MatchedGroup& matched = group_of(actor, work.on);
   const auto id = static_cast<TransferId>(job_.transfers.size());
@@ -139,7 +134,7 @@ void Matching::add_collective(std::uint32_t actor, std::uint32_t item) {
     if (!plan::agree(mine.setup,
                      work,
                      theirs.setup,
-                     std::get<Collective>(theirs.op(*other_item).work))) {
+                     std::get<plan::Collective>(theirs.op(*other_item).work))) {
       refuse(rank,
              item,
              "meets another kind, size, type or root on another "

@@ -10,11 +10,6 @@
 #include "paceline/plan/plan_world.h"
 
 namespace paceline::simulator {
-namespace {
-
-using plan::Exchange;
-
-}  // namespace
 
 Messages::Messages(RankPrograms& programs, Job& job)
     : programs_(programs), job_(job) {
@@ -70,7 +65,7 @@ void Messages::meet(const Slot& slot) {
 
 const plan::Message& Messages::message_of(const Slot& slot) {
   const RankProgram& program = programs_.of(job_.actors[slot.actor].rank);
-  const auto& work = std::get<Exchange>(program.op(slot.item).work);
+  const auto& work = std::get<plan::Exchange>(program.op(slot.item).work);
   return (slot.send ? work.sends : work.receives)[slot.slot];
 }
 
@@ -79,7 +74,7 @@ const plan::Message& Messages::message_of(const Slot& slot) {
 Messages::Slot Messages::partner_of(const Slot& slot) {
   const plan::Rank me = job_.actors[slot.actor].rank;
   const RankProgram& mine = programs_.of(me);
-  const auto& work = std::get<Exchange>(mine.op(slot.item).work);
+  const auto& work = std::get<plan::Exchange>(mine.op(slot.item).work);
   const plan::Message& message = message_of(slot);
   const auto& here = (slot.send ? mine.ends.sends : mine.ends.receives)
                          .at({work.on, message.peer});
@@ -107,7 +102,7 @@ Messages::Slot Messages::partner_of(const Slot& slot) {
   if (end == nullptr) {
     refuse("a message has no other end on");
   }
-  const auto& other = std::get<Exchange>(theirs.op(end->item).work);
+  const auto& other = std::get<plan::Exchange>(theirs.op(end->item).work);
   if (!plan::agree(mine.setup,
                    message,
                    theirs.setup,

@@ -41,30 +41,30 @@ class AllReduce final : public ExchangeRule {
     builder.add_world(kGradientCommunicator);
   }
 
-  void start(const WireSlice& crossing, Program& program) const override {
+  void start(const WireSlice& wire_slice, Program& program) const override {
     const auto on = communicator_named(program.setup(), kGradientCommunicator);
-    switch (crossing.format.combination) {
+    switch (wire_slice.format.combination) {
       case Combination::kSum:
       case Combination::kOwnSum:
-        program.all_reduce(crossing.mine, on);
+        program.all_reduce(wire_slice.mine, on);
         break;
       case Combination::kMerge:
       case Combination::kGather:
-        program.all_gather(crossing.mine, gathered(crossing, program), on);
+        program.all_gather(wire_slice.mine, gathered(wire_slice, program), on);
         break;
       case Combination::kPairs:
         program.exchange(on,
-                         {{crossing.peer, crossing.mine}},
-                         {{crossing.peer, crossing.all}});
+                         {{wire_slice.peer, wire_slice.mine}},
+                         {{wire_slice.peer, wire_slice.all}});
         break;
     }
   }
 
-  void finish(const WireSlice& crossing, Program& program) const override {
-    if (crossing.format.combination == Combination::kMerge) {
-      program.kernel(crossing.format.merge,
-                     {{gathered(crossing, program)}},
-                     {{crossing.mine}});
+  void finish(const WireSlice& wire_slice, Program& program) const override {
+    if (wire_slice.format.combination == Combination::kMerge) {
+      program.kernel(wire_slice.format.merge,
+                     {{gathered(wire_slice, program)}},
+                     {{wire_slice.mine}});
     }
   }
 
@@ -90,14 +90,14 @@ class AllReduce final : public ExchangeRule {
  private:
   static constexpr auto kGathered = "gathered";
 
-  static Slice gathered(const WireSlice& crossing, const Program& program) {
-    if (crossing.format.combination == Combination::kGather) {
-      return crossing.all;
+  static Slice gathered(const WireSlice& wire_slice, const Program& program) {
+    if (wire_slice.format.combination == Combination::kGather) {
+      return wire_slice.all;
     }
     const Elements world = program.input().world;
     return {buffer_named(program.setup(), kGathered),
-            world * crossing.mine.begin,
-            world * crossing.mine.count};
+            world * wire_slice.mine.begin,
+            world * wire_slice.mine.count};
   }
 };
 

@@ -30,9 +30,9 @@ Elements ByteWire::bytes_of(const PlanInput& input,
       input.model);
 }
 
-WireSlice ByteWire::crossing(const Slice& slice,
-                             Elements bytes,
-                             const Program& program) const {
+WireSlice ByteWire::wire_slice(const Slice& slice,
+                               Elements bytes,
+                               const Program& program) const {
   const ModelShape& model = program.input().model;
   const Elements begin = places_before(slice.begin, model);
   PACELINE_CHECK(begin + bytes <=

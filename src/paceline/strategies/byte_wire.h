@@ -25,9 +25,9 @@ class ByteWire {
   void add_gathered(const PlanInput& input, SetupBuilder& builder) const;
 
   /// The form of `slice`, `bytes` long.
-  WireSlice crossing(const Slice& slice,
-                     Elements bytes,
-                     const Program& program) const;
+  WireSlice wire_slice(const Slice& slice,
+                       Elements bytes,
+                       const Program& program) const;
 
  private:
   Elements bytes_of(const PlanInput& input, const SetupBuilder& builder) const;

@@ -44,12 +44,12 @@ class EfSign final : public CodecRule {
     wire_.add_gathered(input, builder);
   }
 
-  std::vector<WireSlice> crossings(const Slice& slice,
-                                   int,
-                                   const Program& program) const override {
+  std::vector<WireSlice> wire_slices(const Slice& slice,
+                                     int,
+                                     const Program& program) const override {
     const auto tensors =
         static_cast<Elements>(tensors_in(slice, program).size());
-    return {wire_.crossing(
+    return {wire_.wire_slice(
         slice, slice.count / 8 + kScaleBytes * tensors, program)};
   }
 
@@ -57,7 +57,7 @@ class EfSign final : public CodecRule {
     const Slice residual = residual_of(slice, program);
     program.kernel("ef_sign",
                    {{slice}, {residual}},
-                   {{crossings(slice, round, program)[0].mine}, {residual}},
+                   {{wire_slices(slice, round, program)[0].mine}, {residual}},
                    borders_in(slice, program));
   }
 

@@ -60,9 +60,9 @@ class GTopK final : public CodecRule {
     }
   }
 
-  std::vector<WireSlice> crossings(const Slice& slice,
-                                   int round,
-                                   const Program& program) const override {
+  std::vector<WireSlice> wire_slices(const Slice& slice,
+                                     int round,
+                                     const Program& program) const override {
     const Parts mine = parts_of(slice, round == 0 ? kOwn : kMerged, program);
     const Parts theirs = parts_of(slice, kTheirs, program);
     if (mine.values.count == 0) {

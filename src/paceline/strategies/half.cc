@@ -33,9 +33,9 @@ class Half final : public CodecRule {
                         .stands_for = values});
   }
 
-  std::vector<WireSlice> crossings(const Slice& slice,
-                                   int,
-                                   const Program& program) const override {
+  std::vector<WireSlice> wire_slices(const Slice& slice,
+                                     int,
+                                     const Program& program) const override {
     return {{.format = format(program.input()),
              .of = slice,
              .mine = wire(slice, program)}};

@@ -44,13 +44,13 @@ class Hierarchical final : public ExchangeRule {
     add_lane_communicators(all, all.local, builder);
   }
 
-  void start(const WireSlice& crossing, Program& program) const override {
+  void start(const WireSlice& wire_slice, Program& program) const override {
     const Hosts all = hosts(program.input());
-    const Slice& wire = crossing.mine;
-    const Slice own = crossing.kept.value_or(own_share(wire, all, program));
+    const Slice& wire = wire_slice.mine;
+    const Slice own = wire_slice.kept.value_or(own_share(wire, all, program));
     if (all.local > 1) {
       program.reduce_scatter(wire, own, reducing_on_host(all, program));
-    } else if (crossing.kept) {
+    } else if (wire_slice.kept) {
       program.kernel("copy", {{wire}}, {{own}}, {1});
     }
     if (all.count > 1) {
@@ -58,9 +58,9 @@ class Hierarchical final : public ExchangeRule {
     }
   }
 
-  void finish(const WireSlice& crossing, Program& program) const override {
+  void finish(const WireSlice& wire_slice, Program& program) const override {
     const Hosts all = hosts(program.input());
-    const Slice& wire = crossing.mine;
+    const Slice& wire = wire_slice.mine;
     if (all.local > 1) {
       program.all_gather(
           own_share(wire, all, program), wire, gathering_on_host(all, program));

@@ -102,9 +102,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     add_lane_communicators(all, leader_ ? 1 : all.local, builder);
   }
 
-  void start(const WireSlice& crossing, Program& program) const override {
+  void start(const WireSlice& wire_slice, Program& program) const override {
     const Hosts all = hosts(program.input());
-    const Slice& wire = crossing.mine;
+    const Slice& wire = wire_slice.mine;
     const Slice own = own_share(wire, all, program);
     if (leader_ || all.local == 1) {
       program.kernel("copy", {{wire}}, {{own}}, {1});
@@ -128,9 +128,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     }
   }
 
-  void finish(const WireSlice& crossing, Program& program) const override {
+  void finish(const WireSlice& wire_slice, Program& program) const override {
     const Hosts all = hosts(program.input());
-    const Slice& wire = crossing.mine;
+    const Slice& wire = wire_slice.mine;
     const Slice own = own_share(wire, all, program);
     if (leader_ && all.local > 1) {
       const Rank root = all.rank_of(all.host_of(program.input().rank), 0);

@@ -13,9 +13,9 @@ class Identity final : public CodecRule {
   void extend(const PlanInput&,
               const std::vector<Bucket>&,
               SetupBuilder&) const override {}
-  std::vector<WireSlice> crossings(const Slice& slice,
-                                   int,
-                                   const Program& program) const override {
+  std::vector<WireSlice> wire_slices(const Slice& slice,
+                                     int,
+                                     const Program& program) const override {
     return {{.format = format(program.input()), .of = slice, .mine = slice}};
   }
   void encode(const Slice&, int, Program&) const override {}

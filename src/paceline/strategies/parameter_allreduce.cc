@@ -38,17 +38,17 @@ class ParameterAllreduce final : public ExchangeRule {
     builder.add_world(kMeanCommunicator);
   }
 
-  void start(const WireSlice& crossing, Program& program) const override {
-    const Slice sum = aside(crossing.mine, program);
-    program.kernel("copy", {{crossing.mine}}, {{sum}}, {1});
+  void start(const WireSlice& wire_slice, Program& program) const override {
+    const Slice sum = aside(wire_slice.mine, program);
+    program.kernel("copy", {{wire_slice.mine}}, {{sum}}, {1});
     program.all_reduce(sum,
                        communicator_named(program.setup(), kMeanCommunicator));
   }
 
-  void finish(const WireSlice& crossing, Program& program) const override {
+  void finish(const WireSlice& wire_slice, Program& program) const override {
     program.kernel("linear",
-                   {{aside(crossing.mine, program)}},
-                   {{crossing.mine}},
+                   {{aside(wire_slice.mine, program)}},
+                   {{wire_slice.mine}},
                    {1.0 / program.input().world});
   }
 

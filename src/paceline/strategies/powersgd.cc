@@ -59,9 +59,9 @@ class PowerSgd final : public CodecRule {
         {.name = kRight, .dtype = input.model.dtype, .elements = right});
   }
 
-  std::vector<WireSlice> crossings(const Slice& slice,
-                                   int round,
-                                   const Program& program) const override {
+  std::vector<WireSlice> wire_slices(const Slice& slice,
+                                     int round,
+                                     const Program& program) const override {
     const Parts parts = parts_of(slice, program);
     const Slice& mine = round == 0 ? parts.left : parts.right;
     if (mine.count == 0) {

@@ -85,41 +85,41 @@ class ParameterServer final : public ExchangeRule {
     builder.add_world_as_ready(kPull);
   }
 
-  void start(const WireSlice& crossing, Program& program) const override {
+  void start(const WireSlice& wire_slice, Program& program) const override {
     const Rank me = program.input().rank;
     const Roles roles = roles_of(serving_, program.input());
     const auto push = communicator_named(program.setup(), kPush);
     const OpIndex first = program.size();
     for (const Partition& part :
-         partitions_of(serving_, crossing.of, program)) {
-      sum_on_host(wire_of(part, crossing), roles, program);
+         partitions_of(serving_, wire_slice.of, program)) {
+      sum_on_host(wire_of(part, wire_slice), roles, program);
       for (const Piece& piece : pieces_of(part, roles)) {
-        const Slice wire = wire_of(piece, crossing);
+        const Slice wire = wire_of(piece, wire_slice);
         if (part.owner == me) {
-          receive_and_combine(crossing.format, piece, wire, roles, program);
+          receive_and_combine(wire_slice.format, piece, wire, roles, program);
         } else if (sends(piece, roles, program)) {
           program.exchange(push, {{part.owner, wire}}, {});
         }
       }
     }
-    cross_whole(crossing.of, first, program);
+    cross_whole(wire_slice.of, first, program);
   }
 
-  void finish(const WireSlice& crossing, Program& program) const override {
+  void finish(const WireSlice& wire_slice, Program& program) const override {
     const Rank me = program.input().rank;
     const Roles roles = roles_of(serving_, program.input());
     const auto pull = communicator_named(program.setup(), kPull);
     for (const Partition& part :
-         partitions_of(serving_, crossing.of, program)) {
+         partitions_of(serving_, wire_slice.of, program)) {
       for (const Piece& piece : pieces_of(part, roles)) {
-        const Slice wire = wire_of(piece, crossing);
+        const Slice wire = wire_of(piece, wire_slice);
         if (part.owner == me) {
           program.exchange(pull, to_workers(wire, piece, roles, me), {});
         } else if (sends(piece, roles, program)) {
           program.exchange(pull, {}, {{part.owner, wire}});
         }
       }
-      gather_on_host(wire_of(part, crossing), roles, program);
+      gather_on_host(wire_of(part, wire_slice), roles, program);
     }
   }
 
@@ -179,10 +179,10 @@ class ParameterServer final : public ExchangeRule {
   }
 
   /// `part`: a partition or a piece of one.
-  static Slice wire_of(const auto& part, const WireSlice& crossing) {
-    const Elements packed = crossing.format.packed;
-    return {crossing.mine.buffer,
-            crossing.mine.begin + (part.begin - crossing.of.begin) / packed,
+  static Slice wire_of(const auto& part, const WireSlice& wire_slice) {
+    const Elements packed = wire_slice.format.packed;
+    return {wire_slice.mine.buffer,
+            wire_slice.mine.begin + (part.begin - wire_slice.of.begin) / packed,
             part.count / packed};
   }
 

@@ -63,7 +63,7 @@ std::vector<WireSlice> PublicCopies::forms_of(const Slice& slice,
                                               const Program& program) const {
   std::vector<WireSlice> forms;
   for (int round = 0; round < codec_->rounds(program.input()); ++round) {
-    for (const WireSlice& form : codec_->crossings(slice, round, program)) {
+    for (const WireSlice& form : codec_->wire_slices(slice, round, program)) {
       forms.push_back(form);
     }
   }
@@ -185,19 +185,18 @@ void PublicCopies::add_inboxes(const std::vector<Bucket>& buckets,
                                std::size_t degree,
                                const PlanInput& input,
                                SetupBuilder& builder) const {
-  std::vector<Buffer> crossing;
+  std::vector<Buffer> sent;
   const Program program(input, builder.setup(), {.buckets = buckets});
   for (const Bucket& bucket : buckets) {
     for (const WireSlice& form : forms_of(bucket.values, program)) {
       const Buffer& of = builder.setup().buffers[index_of(form.mine.buffer)];
-      if (std::ranges::find(crossing, of.name, &Buffer::name) ==
-          crossing.end()) {
-        crossing.push_back(of);
+      if (std::ranges::find(sent, of.name, &Buffer::name) == sent.end()) {
+        sent.push_back(of);
       }
     }
   }
   for (std::size_t i = 0; i < degree; ++i) {
-    for (Buffer buffer : crossing) {
+    for (Buffer buffer : sent) {
       buffer.name = inbox_name(i, buffer);
       builder.add_buffer(std::move(buffer));
     }

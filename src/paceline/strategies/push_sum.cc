@@ -109,19 +109,19 @@ class PushSum final : public ExchangeRule {
         "multiply", {{values}, {one(kPushWeight, program)}}, {{values}});
   }
 
-  void start(const WireSlice& crossing, Program& program) const override {
+  void start(const WireSlice& wire_slice, Program& program) const override {
     const Mixing& mixing = row(program);
     if (copies_) {
-      copies_->start(crossing.mine, mixing, on(program), program);
+      copies_->start(wire_slice.mine, mixing, on(program), program);
     } else if (!mixing.from.empty() || !mixing.to.empty()) {
       program.exchange(on(program),
-                       Neighbors::sends(mixing, crossing.mine),
-                       Neighbors::receives(mixing, crossing.mine, program));
+                       Neighbors::sends(mixing, wire_slice.mine),
+                       Neighbors::receives(mixing, wire_slice.mine, program));
     }
   }
 
-  void finish(const WireSlice& crossing, Program& program) const override {
-    const Slice& wire = crossing.mine;
+  void finish(const WireSlice& wire_slice, Program& program) const override {
+    const Slice& wire = wire_slice.mine;
     const Mixing& mixing = row(program);
     if (copies_) {
       copies_->finish(wire, mixing, program);

@@ -57,11 +57,12 @@ class Qsgd final : public CodecRule {
     wire_.add_gathered(input, builder);
   }
 
-  std::vector<WireSlice> crossings(const Slice& slice,
-                                   int,
-                                   const Program& program) const override {
+  std::vector<WireSlice> wire_slices(const Slice& slice,
+                                     int,
+                                     const Program& program) const override {
     const Elements blocks = (slice.count + block_ - 1) / block_;
-    return {wire_.crossing(slice, slice.count + kNormBytes * blocks, program)};
+    return {
+        wire_.wire_slice(slice, slice.count + kNormBytes * blocks, program)};
   }
 
   void encode(const Slice& slice, int round, Program& program) const override {
@@ -69,7 +70,7 @@ class Qsgd final : public CodecRule {
     numbers.push_back(program.input().rank);
     program.kernel("qsgd",
                    {{slice}},
-                   {{crossings(slice, round, program)[0].mine}},
+                   {{wire_slices(slice, round, program)[0].mine}},
                    std::move(numbers));
   }
 

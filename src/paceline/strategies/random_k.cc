@@ -40,9 +40,9 @@ class RandomK final : public CodecRule {
         {.name = kPlacesOf, .dtype = DType::kI32, .elements = kept});
   }
 
-  std::vector<WireSlice> crossings(const Slice& slice,
-                                   int,
-                                   const Program& program) const override {
+  std::vector<WireSlice> wire_slices(const Slice& slice,
+                                     int,
+                                     const Program& program) const override {
     const Slice values = in(kValuesOf, slice, program);
     if (values.count == 0) {
       return {};

@@ -31,17 +31,17 @@ class RsAg final : public ExchangeRule {
     builder.add_world(kGradientCommunicator);
   }
 
-  void start(const WireSlice& crossing, Program& program) const override {
+  void start(const WireSlice& wire_slice, Program& program) const override {
     program.reduce_scatter(
-        crossing.mine,
-        crossing.kept.value_or(own_shard(crossing, program)),
+        wire_slice.mine,
+        wire_slice.kept.value_or(own_shard(wire_slice, program)),
         communicator_named(program.setup(), kGradientCommunicator));
   }
 
-  void finish(const WireSlice& crossing, Program& program) const override {
+  void finish(const WireSlice& wire_slice, Program& program) const override {
     program.all_gather(
-        own_shard(crossing, program),
-        crossing.mine,
+        own_shard(wire_slice, program),
+        wire_slice.mine,
         communicator_named(program.setup(), kGradientCommunicator));
   }
 
@@ -51,8 +51,9 @@ class RsAg final : public ExchangeRule {
   }
 
  private:
-  static Slice own_shard(const WireSlice& crossing, const Program& program) {
-    return shard_of(crossing.mine, program.input().rank, program.input().world);
+  static Slice own_shard(const WireSlice& wire_slice, const Program& program) {
+    return shard_of(
+        wire_slice.mine, program.input().rank, program.input().world);
   }
 };
 

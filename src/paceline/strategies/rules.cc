@@ -152,10 +152,10 @@ void clip_in_place(Program& program) {
 
 void CodecRule::decode(const Slice& slice, Program& program) const {
   std::vector<Slice> forms;
-  for (const WireSlice& crossing :
-       crossings(slice, rounds(program.input()) - 1, program)) {
-    const bool gathered = crossing.format.combination == Combination::kGather;
-    forms.push_back(gathered ? crossing.all : crossing.mine);
+  for (const WireSlice& wire_slice :
+       wire_slices(slice, rounds(program.input()) - 1, program)) {
+    const bool gathered = wire_slice.format.combination == Combination::kGather;
+    forms.push_back(gathered ? wire_slice.all : wire_slice.mine);
   }
   decode_from(forms, slice, program);
 }
@@ -176,13 +176,13 @@ void Transfer::start(const Slice& slice, Program& program) const {
     if (program.trains()) {
       codec.encode(slice, round, program);
     }
-    const auto crossings = codec.crossings(slice, round, program);
-    for (const WireSlice& crossing : crossings) {
-      exchange.start(crossing, program);
+    const auto wire_slices = codec.wire_slices(slice, round, program);
+    for (const WireSlice& wire_slice : wire_slices) {
+      exchange.start(wire_slice, program);
     }
-    for (const WireSlice& crossing : crossings) {
+    for (const WireSlice& wire_slice : wire_slices) {
       if (round + 1 < rounds) {
-        exchange.finish(crossing, program);
+        exchange.finish(wire_slice, program);
       }
     }
   }
@@ -193,8 +193,8 @@ void Transfer::finish(const Slice& slice, Program& program) const {
     return;
   }
   const int last = codec.rounds(program.input()) - 1;
-  for (const WireSlice& crossing : codec.crossings(slice, last, program)) {
-    exchange.finish(crossing, program);
+  for (const WireSlice& wire_slice : codec.wire_slices(slice, last, program)) {
+    exchange.finish(wire_slice, program);
   }
   if (program.trains()) {
     codec.decode(slice, program);

@@ -74,9 +74,9 @@ class CodecRule {
 
   /// What crosses of `slice` in a round, on ranks that compute and on ranks
   /// that serve: a bucket or a part of one.
-  virtual std::vector<WireSlice> crossings(const Slice& slice,
-                                           int round,
-                                           const Program& program) const = 0;
+  virtual std::vector<WireSlice> wire_slices(const Slice& slice,
+                                             int round,
+                                             const Program& program) const = 0;
 
   /// Appends what computes these from `slice` and from what the rounds before
   /// brought back.
@@ -103,7 +103,7 @@ class CodecRule {
   /// Appends what makes the codec's memory of `slice` that of the first step.
   virtual void forget(const Slice& slice, Program& program) const;
 
-  /// Appends what turns `forms`, one for each crossing of the rounds, into
+  /// Appends what turns `forms`, one for each wire slice of the rounds, into
   /// values: the sum over the ranks whose forms they hold.  Codecs that have a
   /// contraction() have it; their rounds then follow each other with nothing
   /// that crosses between them.
@@ -162,12 +162,12 @@ class ExchangeRule {
 
   /// Appends the half that sends this rank's part.  Only worlds of several
   /// ranks exchange.
-  virtual void start(const WireSlice& crossing, Program& program) const = 0;
+  virtual void start(const WireSlice& wire_slice, Program& program) const = 0;
 
   /// Appends the half after which WireSlice::mine holds what the ranks have
   /// combined, those whose number ExchangeTraits::divisor says, or
   /// WireSlice::all holds theirs.
-  virtual void finish(const WireSlice& crossing, Program& program) const = 0;
+  virtual void finish(const WireSlice& wire_slice, Program& program) const = 0;
 
   /// How long both halves take for a payload of `bytes`, alone on the network.
   /// `input.alpha_beta` is given.  Throws UsageError where it lacks what that

@@ -69,9 +69,9 @@ class Sign final : public CodecRule {
                         .elements = values.count / packed()});
   }
 
-  std::vector<WireSlice> crossings(const Slice& slice,
-                                   int,
-                                   const Program& program) const override {
+  std::vector<WireSlice> wire_slices(const Slice& slice,
+                                     int,
+                                     const Program& program) const override {
     return {{.format = format(program.input()),
              .of = slice,
              .mine = bits_of(slice, program)}};

@@ -57,9 +57,9 @@ class TopK final : public CodecRule {
     return Contraction{.share = sparse_.density()};
   }
 
-  std::vector<WireSlice> crossings(const Slice& slice,
-                                   int,
-                                   const Program& program) const override {
+  std::vector<WireSlice> wire_slices(const Slice& slice,
+                                     int,
+                                     const Program& program) const override {
     const Parts parts = parts_of(slice, program);
     if (parts.values.count == 0) {
       return {};

@@ -36,9 +36,10 @@ std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
   };
   std::vector<Form> forms;
   for (int round = 0; round < codec.rounds(input); ++round) {
-    for (const WireSlice& crossing : codec.crossings(slice, round, program)) {
-      forms.push_back({bytes_of(crossing.mine) / bytes_of(slice),
-                       crossing.format.combination});
+    for (const WireSlice& wire_slice :
+         codec.wire_slices(slice, round, program)) {
+      forms.push_back({bytes_of(wire_slice.mine) / bytes_of(slice),
+                       wire_slice.format.combination});
     }
   }
   return forms;

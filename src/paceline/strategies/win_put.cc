@@ -87,8 +87,8 @@ class WinPut final : public ExchangeRule {
     builder.add_world_as_ready(kWindowCommunicator);
   }
 
-  void start(const WireSlice& crossing, Program& program) const override {
-    const Slice& wire = crossing.mine;
+  void start(const WireSlice& wire_slice, Program& program) const override {
+    const Slice& wire = wire_slice.mine;
     const Mixing& mixing = neighbors_.mixing(program);
     const auto on = communicator_named(program.setup(), kWindowCommunicator);
     if (!mixing.to.empty()) {
@@ -107,8 +107,8 @@ class WinPut final : public ExchangeRule {
     }
   }
 
-  void finish(const WireSlice& crossing, Program& program) const override {
-    const Slice& wire = crossing.mine;
+  void finish(const WireSlice& wire_slice, Program& program) const override {
+    const Slice& wire = wire_slice.mine;
     const Mixing& mixing = neighbors_.mixing(program);
     if (mixing.from.empty()) {
       return;  // a step without neighbors

@@ -122,12 +122,12 @@ class Zero2 final : public UpdateRule {
                   const Transfer& transfer,
                   Program& program) {
     const Slice kept = own_sum(bucket, transfer, program);
-    for (WireSlice crossing :
-         transfer.codec.crossings(bucket.gradients, 0, program)) {
+    for (WireSlice wire_slice :
+         transfer.codec.wire_slices(bucket.gradients, 0, program)) {
       if (micro == 0) {
-        crossing.kept = kept;
+        wire_slice.kept = kept;
       }
-      transfer.exchange.start(crossing, program);
+      transfer.exchange.start(wire_slice, program);
     }
     if (micro > 0) {
       const ExchangeTraits traits = transfer.exchange.traits(program.input());
