@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include <ATen/Parallel.h>
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <fmt/chrono.h>
