@@ -135,12 +135,7 @@ bool refused(const plan::Planner& planner, const plan::PlanInput& input) {
 TEST_P(Folding, EqualsUnfoldedInSmallWorlds) {
   const auto planner = planner_of(GetParam());
   int compared = 0;
-  // All small ones, and those about powers of two.
-  std::vector<plan::Rank> worlds{24, 31, 32, 33, 48, 63, 64};
-  for (plan::Rank world = 1; world <= 17; ++world) {
-    worlds.push_back(world);
-  }
-  for (const plan::Rank world : worlds) {
+  for (plan::Rank world = 1; world <= 64; ++world) {
     for (const plan::Rank local : {1, 4}) {
       SCOPED_TRACE(testing::Message()
                    << world << " ranks, " << local << " on a host");
@@ -152,7 +147,7 @@ TEST_P(Folding, EqualsUnfoldedInSmallWorlds) {
       }
     }
   }
-  EXPECT_GE(compared, 9);
+  EXPECT_GE(compared, 16);
 }
 
 TEST_P(FoldingInLargeWorlds, EqualsUnfolded) {
