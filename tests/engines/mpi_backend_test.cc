@@ -2,6 +2,9 @@
 // What only the MPI engine has, in the ranks of engine_conformance_test.
 #include "paceline/engines/mpi/mpi_backend.h"
 
+#include <atomic>
+#include <chrono>
+#include <exception>
 #include <numeric>
 
 #include <ATen/ATen.h>
@@ -76,6 +79,19 @@ TEST_F(MpiBackend, an_aborted_operation_fails_at_once) {
   EXPECT_ANY_THROW(work->wait());
   EXPECT_TRUE(work->getFuture()->hasError());
   EXPECT_ANY_THROW(backend->recv(never, backend->getRank(), 9));
+}
+
+// As where another thread aborts between the start of the requests and `add`.
+TEST_F(MpiBackend, an_operation_added_after_an_abort_fails_at_once) {
+  engines::mpi::Progress progress;
+  const std::atomic<bool> failed = true;
+  std::exception_ptr error;
+  progress.add({.requests = {},
+                .what = "receive",
+                .limit = std::chrono::seconds(60),
+                .failed = &failed,
+                .done = [&](const std::exception_ptr& why) { error = why; }});
+  EXPECT_TRUE(error != nullptr);
 }
 
 TEST_F(MpiBackend, nothing_begins_once_it_was_aborted) {

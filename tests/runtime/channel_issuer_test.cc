@@ -232,10 +232,11 @@ class OnADevice : public ::testing::Test {
     setup.communicators = {{.name = "a", .members = {0, 1}},
                            {.name = "b", .members = {0, 1}}};
     memory.emplace(setup, at::kCPU);
-    issuer.emplace(Channels{.data = {&data, &data}, .picks = {}},
-                   *memory,
-                   &device,
-                   engine);
+    issuer.emplace(
+        Channels{.data = {&data, &data}, .picks = {}},
+        *memory,
+        std::shared_ptr<execution::Device>(std::shared_ptr<void>(), &device),
+        engine);
     issuer->report_to(&listener);
   }
   static plan::Op all_reduce(std::int32_t on) {

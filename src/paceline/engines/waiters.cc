@@ -26,10 +26,10 @@ Waiters::~Waiters() {
 void Waiters::watch(Wait wait, Done done) {
   {
     const std::lock_guard lock(queue_->mutex);
-    queue_->waiting.push_back({std::move(wait), std::move(done)});
-    if (queue_->waiting.size() > queue_->idle) {
+    if (queue_->waiting.size() >= queue_->idle) {
       threads_.emplace_back([queue = queue_] { run(*queue); });
     }
+    queue_->waiting.push_back({std::move(wait), std::move(done)});
   }
   queue_->wake.notify_one();
 }

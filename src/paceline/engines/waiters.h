@@ -34,6 +34,8 @@ class Waiters {
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
 
+  /// Throws std::system_error, and calls neither, where the thread that it
+  /// needs cannot start.
   void watch(Wait wait, Done done);
 
  private:

@@ -166,8 +166,11 @@ void Trainer::connect() {
                       team_.device,
                       team_.peers);
   }
-  if (plan::has_performer(
-          planner_->plan(input_, setup(), planner_->variant(input_, 0)))) {
+  const auto has_performer = [&](plan::Variant variant) {
+    return plan::has_performer(planner_->plan(input_, setup(), variant));
+  };
+  if (std::ranges::any_of(plan::variants_of(*planner_, input_),
+                          has_performer)) {
     make_reducer();
   }
   make_executor(std::move(by_id));

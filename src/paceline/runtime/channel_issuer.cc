@@ -60,11 +60,11 @@ class ChannelIssuer::Reports {
 
 ChannelIssuer::ChannelIssuer(Channels channels,
                              const FlatMemory& memory,
-                             execution::Device* device,
+                             std::shared_ptr<execution::Device> device,
                              const plan::EngineTraits& engine)
     : channels_(std::move(channels)),
       memory_(memory),
-      device_(device),
+      device_(std::move(device)),
       orders_streams_(engine.orders_streams),
       reports_(std::make_shared<Reports>()) {
   for (std::size_t on = 0; device_ != nullptr && on < channels_.data.size();
@@ -206,22 +206,20 @@ void ChannelIssuer::watch(plan::OpRef ref, const Works& works) {
   }
 }
 
-// The threads that wait use the issuer's device: they end before the issuer
-// does, or the process ends.
 void ChannelIssuer::watch_on_device(plan::OpRef ref,
                                     const Works& works,
                                     execution::Device::Stream stream) {
-  const auto report =
-      [this, ref, stream, reports = reports_](const std::exception_ptr& error) {
-        const auto event = error == nullptr ? device_->record(stream) : nullptr;
-        reports->report([&](execution::IssueListener& listener) {
-          if (error != nullptr) {
-            listener.op_ended(ref, error);
-          } else {
-            listener.op_enqueued(ref, event);
-          }
-        });
-      };
+  const auto report = [ref, stream, device = device_, reports = reports_](
+                          const std::exception_ptr& error) {
+    const auto event = error == nullptr ? device->record(stream) : nullptr;
+    reports->report([&](execution::IssueListener& listener) {
+      if (error != nullptr) {
+        listener.op_ended(ref, error);
+      } else {
+        listener.op_enqueued(ref, event);
+      }
+    });
+  };
   if (orders_streams_ || works.empty()) {
     device_->on(stream, [&] {
       for (const auto& work : works) {
@@ -234,9 +232,9 @@ void ChannelIssuer::watch_on_device(plan::OpRef ref,
   const auto last = std::make_shared<LastOf>(works.size(), report);
   for (const auto& work : works) {
     waiters_.watch(
-        [this, work, stream] {
-          device_->enter_thread();
-          device_->on(stream, [&] { work->wait(); });
+        [work, stream, device = device_] {
+          device->enter_thread();
+          device->on(stream, [&] { work->wait(); });
         },
         [last](const std::exception_ptr& error) { last->end(error); });
   }

@@ -32,11 +32,10 @@ struct Channels {
 /// and back) are enqueued by threads that wait.
 class ChannelIssuer final : public execution::Issuer {
  public:
-  /// `memory`, `device` and the channels must outlive it; `device` is null on
-  /// the CPU.
+  /// `memory` and the channels must outlive it; `device` is null on the CPU.
   ChannelIssuer(Channels channels,
                 const FlatMemory& memory,
-                execution::Device* device,
+                std::shared_ptr<execution::Device> device,
                 const plan::EngineTraits& engine);
   /// Ends after the works that can only be waited for, before which the
   /// channels could not be closed either; where an exception is passing it
@@ -74,7 +73,7 @@ class ChannelIssuer final : public execution::Issuer {
 
   Channels channels_;
   const FlatMemory& memory_;
-  execution::Device* device_;
+  std::shared_ptr<execution::Device> device_;
   bool orders_streams_;
   std::vector<execution::Device::Stream> streams_;  // by CommunicatorId
   std::mutex tags_mutex_;

@@ -152,7 +152,7 @@ Executor::Executor(const Parts& parts, Options options)
     require_kept_gradients(parts);
   }
   issuer_ = std::make_unique<ChannelIssuer>(
-      parts.channels, memory_, device_.get(), parts.engine);
+      parts.channels, memory_, device_, parts.engine);
   kernels_ = std::make_unique<KernelRunner>(parts.rule,
                                             Operands(memory_, flat_gradients_),
                                             std::move(options.kernel_time),

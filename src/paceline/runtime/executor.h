@@ -133,7 +133,7 @@ class Executor final : public networks::Gates {
   const bool keep_gradients_;
   const std::function<void(const at::Tensor&)> write_gradient_;
   const at::Device place_;
-  std::unique_ptr<execution::Device> device_;  // null on the CPU
+  std::shared_ptr<execution::Device> device_;  // null on the CPU
   execution::StepPrograms programs_;
   // Buffers whose gradients lie in their slots after backward.
   std::set<plan::BufferId> flat_gradients_;

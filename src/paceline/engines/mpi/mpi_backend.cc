@@ -35,11 +35,9 @@ MpiBackend::WorkPtr MpiBackend::start(Call call) {
           "{}, {} B, on '{}'", call.name, call.bytes, communicator_->name()),
       .limit =
           call.timeout == c10d::kUnsetTimeout ? limits_.timeout : call.timeout,
-      .owner = communicator_.get()};
+      .failed = &communicator_->failed};
   if (communicator_->failed) {
-    throw std::runtime_error(operation.what +
-                             ": connection to a peer lost (an earlier "
-                             "operation failed)");
+    std::rethrow_exception(after_failure(operation.what));
   }
   Requests requests(communicator_->handle(), limits_.count, operation.what);
   try {
@@ -77,7 +75,7 @@ MpiBackend::WorkPtr MpiBackend::start(Call call) {
 
 void MpiBackend::fail(const std::exception_ptr& error) {
   communicator_->failed = true;
-  process_.progress().abort(communicator_.get(), error);
+  process_.progress().abort(communicator_->failed, error);
 }
 
 void MpiBackend::abort() {

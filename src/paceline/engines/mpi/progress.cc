@@ -57,6 +57,11 @@ void check(int result, const std::string& what) {
                        static_cast<std::size_t>(std::max(length, 0)))));
 }
 
+std::exception_ptr after_failure(const std::string& what) {
+  return std::make_exception_ptr(std::runtime_error(
+      what + ": connection to a peer lost (an earlier operation failed)"));
+}
+
 void Backoff::wait() {
   constexpr int kLooksAtOnce = 8;
   constexpr int kLongestUs = 50;
@@ -69,11 +74,17 @@ void Backoff::wait() {
 }
 
 void Progress::add(Operation operation) {
+  const std::atomic<bool>* failed = operation.failed;
+  const std::string what = operation.what;
   {
     const std::lock_guard lock(mutex_);
     flying_.push_back(std::move(operation));
   }
   wake_.notify_one();
+  // `abort` may have been here between the start of the requests and now.
+  if (failed != nullptr && *failed) {
+    abort(*failed, after_failure(what));
+  }
 }
 
 bool Progress::poll() {
@@ -113,13 +124,14 @@ bool Progress::poll() {
   return !ended.empty();
 }
 
-void Progress::abort(const void* owner, const std::exception_ptr& error) {
+void Progress::abort(const std::atomic<bool>& failed,
+                     const std::exception_ptr& error) {
   std::list<Operation> ended;
   {
     const std::lock_guard lock(mutex_);
     for (auto it = flying_.begin(); it != flying_.end();) {
       const auto next = std::next(it);
-      if (it->owner == owner) {
+      if (it->failed == &failed) {
         abandoned_.push_back(*it);
         ended.splice(ended.end(), flying_, it);
       }

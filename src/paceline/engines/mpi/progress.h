@@ -22,7 +22,8 @@ struct Operation {
   std::chrono::milliseconds limit{};  // after `begun` it has failed
   std::chrono::steady_clock::time_point begun =
       std::chrono::steady_clock::now();
-  const void* owner = nullptr;  // for `abort`
+  /// Set once what the operation belongs to, a communicator, has failed.
+  const std::atomic<bool>* failed = nullptr;
   /// Called once, by the thread that saw the end; throws nothing.  What it
   /// holds lives as long as MPI may use it.
   std::function<void(const std::exception_ptr& error)> done{};
@@ -44,6 +45,7 @@ class Backoff {
 /// that waits for one helps by `poll`.  All methods from any thread.
 class Progress {
  public:
+  /// An operation of what has failed ends at once, with `after_failure`.
   void add(Operation operation);
 
   /// Tests every operation once and reports those that ended, or whose limit
@@ -53,8 +55,8 @@ class Progress {
   /// holds is kept until the process ends.
   bool poll();
 
-  /// Ends all operations of `owner` with `error`.
-  void abort(const void* owner, const std::exception_ptr& error);
+  /// Ends all operations with the flag `failed`, which is set, with `error`.
+  void abort(const std::atomic<bool>& failed, const std::exception_ptr& error);
 
   /// Polls until `stop`; sleeps without a timer while nothing is in flight.
   void run();
@@ -70,6 +72,9 @@ class Progress {
   std::list<Operation> abandoned_;
   bool stop_ = false;
 };
+
+/// The error of operation `what` on a communicator that has failed.
+std::exception_ptr after_failure(const std::string& what);
 
 /// Throws where an MPI call has failed: "connection to a peer lost (MPI: ...)".
 void check(int result, const std::string& what);
