@@ -31,7 +31,7 @@ TEST(Deadlines, FindsTheCollectiveThatIsInFlightForTooLong) {
   for (const auto op : {kForwardFirst, kForwardSecond, kBackwardSecond}) {
     scheduler.complete({0, op});
   }
-  ASSERT_TRUE(scheduler.take_communication(0, 50).has_value());
+  ASSERT_TRUE(scheduler.take_communication(50).has_value());
   const Deadlines deadlines(nanoseconds(100), nanoseconds(0));
   EXPECT_FALSE(deadlines.find_overdue(scheduler, 149).has_value());
   const auto late = deadlines.find_overdue(scheduler, 150);

@@ -37,7 +37,7 @@ TEST_F(DiagnosisTest, AWaitNamesTheChainBehindIt) {
   const std::chrono::milliseconds time(2500);
   EXPECT_EQ(diagnosis.waited({1, kForwardSecond}, time),
             chain + ", which has not been issued");
-  ASSERT_TRUE(scheduler.take_communication(0, 0).has_value());
+  ASSERT_TRUE(scheduler.take_communication(0).has_value());
   EXPECT_EQ(diagnosis.waited({1, kForwardSecond}, time),
             chain + ", which is in flight");
 }
@@ -45,8 +45,8 @@ TEST_F(DiagnosisTest, AWaitNamesTheChainBehindIt) {
 TEST_F(DiagnosisTest, NamesTheOpThatIsAtWork) {
   EXPECT_EQ(diagnosis.current(),
             "all-reduce, 8 bytes, gradients second.weight, on grad, 2 ranks");
-  ASSERT_TRUE(scheduler.take_communication(0, 0).has_value());
-  ASSERT_TRUE(scheduler.take_communication(0, 0).has_value());
+  ASSERT_TRUE(scheduler.take_communication(0).has_value());
+  ASSERT_TRUE(scheduler.take_communication(0).has_value());
   scheduler.complete({0, kReduceSecond});
   EXPECT_EQ(diagnosis.current(),
             "all-reduce, 8 bytes, gradients first.weight, on grad, 2 ranks")

@@ -207,12 +207,16 @@ TEST(ToServers, MessagesLeaveByPriority) {
   const plan::Setup setup = planner->setup(input);
   const auto plan =
       std::make_shared<const plan::CommPlan>(planner->plan(input, setup, 0));
-  const auto push = plan::index_of(plan::communicator_named(setup, "push"));
+  const auto push = plan::communicator_named(setup, "push");
+  const auto on_push = [&](plan::OpRef ref) {
+    return plan::communicator_of(plan->ops[static_cast<std::size_t>(ref.op)]) ==
+           push;
+  };
   Scheduler scheduler(input.model, setup, 0);
   scheduler.open(0, plan);
   std::vector<plan::OpRef> under_way;
   const auto take = [&] {
-    if (const auto op = scheduler.take_communication(push, 0)) {
+    if (const auto op = scheduler.take_communication(0, on_push)) {
       under_way.push_back(*op);
     }
   };

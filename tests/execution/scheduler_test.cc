@@ -29,12 +29,12 @@ class SchedulerTest : public ::testing::Test {
 TEST_F(SchedulerTest, EachOpStartsWhenTheOpsThatItReadsFromAreComplete) {
   Scheduler scheduler = make();
   scheduler.open(0, tiny.plan());
-  EXPECT_EQ(scheduler.take_communication(0, 0), std::nullopt);
+  EXPECT_EQ(scheduler.take_communication(0), std::nullopt);
   scheduler.complete({0, kForwardFirst});
   scheduler.complete({0, kForwardSecond});
   scheduler.complete({0, kBackwardSecond});
-  EXPECT_EQ(scheduler.take_communication(0, 0), (OpRef{0, kReduceSecond}));
-  EXPECT_EQ(scheduler.take_communication(0, 0), std::nullopt);
+  EXPECT_EQ(scheduler.take_communication(0), (OpRef{0, kReduceSecond}));
+  EXPECT_EQ(scheduler.take_communication(0), std::nullopt);
   EXPECT_EQ(scheduler.take_kernel(), std::nullopt);
   scheduler.complete({0, kReduceSecond});
   EXPECT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateSecond}));
@@ -47,7 +47,7 @@ TEST_F(SchedulerTest, TheNextStepsForwardWaitsForItsOwnUpdateOnly) {
   compute(scheduler, 0);
   scheduler.open(1, tiny.plan());
   for (const auto op : {kReduceSecond, kReduceFirst}) {
-    ASSERT_EQ(scheduler.take_communication(0, 0), (OpRef{0, op}));
+    ASSERT_EQ(scheduler.take_communication(0), (OpRef{0, op}));
   }
   scheduler.complete({0, kReduceFirst});
   ASSERT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateFirst}));
@@ -64,7 +64,7 @@ TEST_F(SchedulerTest, KernelsAreTakenBySmallestPriority) {
   Scheduler scheduler = make();
   scheduler.open(0, std::make_shared<const plan::CommPlan>(plan));
   compute(scheduler, 0);
-  while (const auto op = scheduler.take_communication(0, 0)) {
+  while (const auto op = scheduler.take_communication(0)) {
     scheduler.complete(*op);
   }
   EXPECT_EQ(scheduler.ready_kernels(), 2U);
@@ -72,11 +72,37 @@ TEST_F(SchedulerTest, KernelsAreTakenBySmallestPriority) {
   EXPECT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateSecond}));
 }
 
+TEST_F(SchedulerTest, CommunicatorsIssueByPriorityThenInProgramOrder) {
+  tiny.setup.communicators.push_back({.name = "other", .members = {0, 1}});
+  for (const bool second_is_urgent : {false, true}) {
+    plan::CommPlan plan = tiny.ops();
+    const auto put = [&](plan::OpIndex op, std::int32_t on) {
+      std::get<plan::Collective>(plan.ops[static_cast<std::size_t>(op)].work)
+          .on = plan::CommunicatorId{on};
+    };
+    put(kReduceSecond, 1);
+    put(kReduceFirst, 0);
+    plan.ops[kReduceSecond].priority = 1;
+    plan.ops[kReduceFirst].priority = second_is_urgent ? 0 : 1;
+    Scheduler scheduler = make();
+    scheduler.open(0, std::make_shared<const plan::CommPlan>(plan));
+    compute(scheduler, 0);
+    std::vector<OpRef> issued;
+    while (const auto op = scheduler.take_communication(0)) {
+      issued.push_back(*op);
+    }
+    const OpRef first{0, kReduceFirst}, second{0, kReduceSecond};
+    EXPECT_EQ(issued,
+              second_is_urgent ? (std::vector{first, second})
+                               : (std::vector{second, first}));
+  }
+}
+
 TEST_F(SchedulerTest, KernelsThatCommunicationWaitsForAreUrgent) {
   Scheduler scheduler = make();
   scheduler.open(0, tiny.plan_with_broadcast());
   compute(scheduler, 0);
-  while (const auto op = scheduler.take_communication(0, 0)) {
+  while (const auto op = scheduler.take_communication(0)) {
     scheduler.complete(*op);
   }
   EXPECT_EQ(scheduler.ready_kernels(), 2U);
@@ -98,7 +124,7 @@ TEST_F(SchedulerTest, AKernelIsUrgentByWayOfAnotherKernel) {
   Scheduler scheduler = make();
   scheduler.open(0, std::make_shared<const plan::CommPlan>(plan));
   compute(scheduler, 0);
-  while (const auto op = scheduler.take_communication(0, 0)) {
+  while (const auto op = scheduler.take_communication(0)) {
     scheduler.complete(*op);
   }
   EXPECT_EQ(scheduler.urgent_kernels(), 2U);
@@ -110,12 +136,12 @@ TEST_F(SchedulerTest, ACompleteCollectiveReturnsItsCredit) {
   Scheduler scheduler = make();
   scheduler.open(0, tiny.plan());
   compute(scheduler, 0);
-  ASSERT_EQ(scheduler.take_communication(0, 70), (OpRef{0, kReduceSecond}));
-  EXPECT_EQ(scheduler.take_communication(0, 80), std::nullopt);
+  ASSERT_EQ(scheduler.take_communication(70), (OpRef{0, kReduceSecond}));
+  EXPECT_EQ(scheduler.take_communication(80), std::nullopt);
   EXPECT_EQ(scheduler.in_flight(),
             (std::map<OpRef, std::int64_t>{{{0, kReduceSecond}, 70}}));
   scheduler.complete({0, kReduceSecond});
-  EXPECT_EQ(scheduler.take_communication(0, 90), (OpRef{0, kReduceFirst}));
+  EXPECT_EQ(scheduler.take_communication(90), (OpRef{0, kReduceFirst}));
 }
 
 TEST_F(SchedulerTest, OpsOfAPerformerAreNotIssued) {
@@ -123,7 +149,7 @@ TEST_F(SchedulerTest, OpsOfAPerformerAreNotIssued) {
   EXPECT_EQ(scheduler.first_of_performer(), std::nullopt);
   scheduler.open(0, tiny.plan_of_performer());
   compute(scheduler, 0);
-  EXPECT_EQ(scheduler.take_communication(0, 0), std::nullopt);
+  EXPECT_EQ(scheduler.take_communication(0), std::nullopt);
   EXPECT_EQ(scheduler.first_of_performer(), (OpRef{0, kReduceSecond}));
   scheduler.complete({0, kReduceSecond});
   EXPECT_EQ(scheduler.first_of_performer(), (OpRef{0, kReduceFirst}));

@@ -413,6 +413,22 @@ TEST(Predict, RefusesWhatCannotBe) {
             "one");
 }
 
+// NCCL has one order of issue: what a server gets from its workers and sends
+// back is on two communicators, and takes turns.
+TEST(Predict, CommunicatorsTakeTurnsOnNccl) {
+  PredictRequest servers = request("wfbp+ps", 8);
+  servers.engine = "nccl";
+  EXPECT_TRUE(predict(servers).costs.software.one_issue_order);
+  servers.engine = "gloo";
+  EXPECT_FALSE(predict(servers).costs.software.one_issue_order);
+  PredictRequest late = request("win-put+awc", 4);
+  late.engine = "nccl";
+  EXPECT_EQ(message_of(late),
+            "--strategy: 'win-put' averages what has arrived, but on nccl a "
+            "rank performs one operation after the other and each waits for "
+            "its peer; take --engine gloo or mpi, or neighbor-allreduce");
+}
+
 // Before any memory is taken.
 TEST(Predict, RefusesMoreThanMemoryHolds) {
   PredictRequest much = request("fusion", 8);

@@ -137,6 +137,11 @@ struct SoftwareCosts {
   /// communicator; 0: all.
   std::int32_t side_by_side = 0;
 
+  /// Operations of all communicators are issued in program order, and those of
+  /// different communicators follow each other on each rank
+  /// (plan::EngineTraits::one_issue_order).
+  bool one_issue_order = false;
+
   /// The first entry that holds for a kernel; none: kernels are free.
   std::vector<KernelCost> kernels{};
 

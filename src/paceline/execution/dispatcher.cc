@@ -165,9 +165,9 @@ void Dispatcher::advance(Lock& lock) {
   }
 }
 
-// Only one thread issues, in the order of each communicator, and with the lock
-// open: a call of the engine that blocks holds up no deadline and no heartbeat.
-// A run that has failed issues no more.
+// Only one thread issues, and with the lock open: a call of the engine that
+// blocks holds up no deadline and no heartbeat.  A run that has failed issues
+// no more.
 void Dispatcher::issue(Lock& lock) {
   issue_again_ = true;
   if (issuing_) {
@@ -176,48 +176,46 @@ void Dispatcher::issue(Lock& lock) {
   issuing_ = true;
   while (issue_again_ && !error_.is_set()) {
     issue_again_ = false;
-    for (std::size_t on = 0; on < scheduler_.queues().size(); ++on) {
-      issue_ready(on, lock);
+    receive_picks(lock);
+    while (!error_.is_set()) {
+      const auto ref = scheduler_.take_communication(
+          steady_ns(), [&](plan::OpRef op) { return may_issue(op); });
+      if (!ref) {
+        break;
+      }
+      start(*ref, lock);
     }
   }
   issuing_ = false;
 }
 
-void Dispatcher::issue_ready(std::size_t on, Lock& lock) {
-  while (!error_.is_set() && scheduler_.queues()[on].ask()) {
-    if (const auto error =
-            call_unlocked(lock, [&] { issuer_.receive_pick(on); })) {
-      fail(error);
+void Dispatcher::receive_picks(Lock& lock) {
+  for (std::size_t on = 0; on < scheduler_.queues().size(); ++on) {
+    while (!error_.is_set() && scheduler_.queues()[on].ask()) {
+      if (const auto error =
+              call_unlocked(lock, [&] { issuer_.receive_pick(on); })) {
+        fail(error);
+      }
     }
-  }
-  while (!error_.is_set()) {
-    const auto ref = scheduler_.take_communication(
-        on, steady_ns(), [&](plan::OpRef op) { return may_issue(on, op); });
-    if (!ref) {
-      return;
-    }
-    start(on, *ref, lock);
-    // The next op of the program may be on another communicator.
-    issue_again_ = issue_again_ || options_.one_issue_order;
   }
 }
 
 // Where ranks choose, an op that the device cannot begin yet would be ahead of
 // one that it can.
-bool Dispatcher::may_issue(std::size_t on, plan::OpRef ref) const {
+bool Dispatcher::may_issue(plan::OpRef ref) const {
   const bool chooses =
-      !options_.one_issue_order && scheduler_.queue(on).reorders();
+      !options_.one_issue_order && scheduler_.queue_of(ref).reorders();
   return !order_ || !chooses || order_->is_ready(ref);
 }
 
-void Dispatcher::start(std::size_t on, plan::OpRef ref, Lock& lock) {
+void Dispatcher::start(plan::OpRef ref, Lock& lock) {
   const plan::Op& op = scheduler_.frontier().op(ref);
-  const bool picks = scheduler_.queue(on).picks() &&
+  const bool picks = scheduler_.queue_of(ref).picks() &&
                      std::holds_alternative<plan::Collective>(op.work);
   const Events before = order_ ? order_->before(ref) : Events{};
   const auto error = call_unlocked(lock, [&] {
     if (picks) {
-      issuer_.send_pick(on, ref);
+      issuer_.send_pick(plan::index_of(*plan::communicator_of(op)), ref);
     }
     issuer_.start(ref, op, before);
   });

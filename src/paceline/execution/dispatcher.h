@@ -131,9 +131,9 @@ class Dispatcher final : public IssueListener {
                   Lock& lock);
   void advance(Lock& lock);
   void issue(Lock& lock);
-  void issue_ready(std::size_t on, Lock& lock);
-  bool may_issue(std::size_t on, plan::OpRef ref) const;
-  void start(std::size_t on, plan::OpRef ref, Lock& lock);
+  void receive_picks(Lock& lock);
+  bool may_issue(plan::OpRef ref) const;
+  void start(plan::OpRef ref, Lock& lock);
   template <class Call>
   std::exception_ptr call_unlocked(Lock& lock, Call&& call);
   bool run_one_kernel(Lock& lock, bool urgent = false);

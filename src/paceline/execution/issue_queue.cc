@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "paceline/base/error.h"
+
 namespace paceline::execution {
 
 void IssueQueue::push(plan::OpRef ref,
@@ -27,15 +29,17 @@ void IssueQueue::find_ready(const IsReady& is_ready) {
   }
 }
 
-std::optional<plan::OpRef> IssueQueue::pop(const IsReady& is_ready) {
+std::optional<plan::OpRef> IssueQueue::next(const IsReady& is_ready) {
   find_ready(is_ready);
   const auto number = rule_.next();
-  if (!number) {
-    return std::nullopt;
-  }
+  return number ? std::optional(at(*number).ref) : std::nullopt;
+}
+
+plan::OpRef IssueQueue::issue() {
+  const auto number = rule_.next();
+  PACELINE_CHECK(number.has_value());
+  const plan::OpRef ref = at(*number).ref;
   const auto first = rule_.first();
-  const plan::OpRef ref =
-      waiting_[static_cast<std::size_t>(*number - first)].ref;
   rule_.issue(*number);
   waiting_.erase(waiting_.begin(), waiting_.begin() + (rule_.first() - first));
   return ref;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -30,9 +31,12 @@ class IssueQueue {
             std::int32_t priority,
             std::int64_t bytes);
 
-  /// Removes and returns the op to issue now; its bytes are in flight.
-  /// Collectives only are picked for the others.
-  std::optional<plan::OpRef> pop(const IsReady& is_ready);
+  /// The op to issue now.  Collectives only are picked for the others.
+  std::optional<plan::OpRef> next(const IsReady& is_ready);
+
+  /// Issues and returns the op that next() has returned last: its bytes are in
+  /// flight.
+  plan::OpRef issue();
 
   /// An op of so many bytes has ended, or could not start.
   void end(std::int64_t bytes) { rule_.end(bytes); }
@@ -54,6 +58,9 @@ class IssueQueue {
     plan::OpRef ref;
     bool ready = false;  // as rule_ knows it
   };
+  const Waiting& at(plan::IssueQueue::Number number) const {
+    return waiting_[static_cast<std::size_t>(number - rule_.first())];
+  }
   void find_ready(const IsReady& is_ready);
   void follow_known();
 

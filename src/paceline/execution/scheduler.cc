@@ -65,18 +65,32 @@ void Scheduler::collect_ready() {
   }
 }
 
+const IssueQueue& Scheduler::queue_of(plan::OpRef ref) const {
+  return queues_[plan::index_of(*plan::communicator_of(frontier_.op(ref)))];
+}
+
 std::optional<plan::OpRef> Scheduler::take_communication(
-    std::size_t on, std::int64_t now_ns, const Allowed& allowed) {
-  const auto ref = queues_[on].pop([&](plan::OpRef asked) {
+    std::int64_t now_ns, const Allowed& allowed) {
+  const auto may_go = [&](plan::OpRef asked) {
     return frontier_.is_ready(asked) &&
            (!one_order_ || to_issue_.front() == asked) &&
            (!allowed || allowed(asked));
-  });
-  if (ref) {
-    in_flight_.emplace(*ref, now_ns);
-    if (one_order_) {
-      to_issue_.pop_front();
+  };
+  std::optional<plan::IssueCandidate<plan::OpRef>> first;
+  for (std::size_t on = 0; on < queues_.size(); ++on) {
+    if (const auto ref = queues_[on].next(may_go)) {
+      const plan::IssueCandidate candidate{
+          frontier_.op(*ref).priority, *ref, on};
+      first = std::min(first.value_or(candidate), candidate);
     }
+  }
+  if (!first) {
+    return std::nullopt;
+  }
+  const plan::OpRef ref = queues_[first->queue].issue();
+  in_flight_.emplace(ref, now_ns);
+  if (one_order_) {
+    to_issue_.pop_front();
   }
   return ref;
 }

@@ -44,10 +44,9 @@ class Scheduler {
   /// As plan::Frontier::enqueue; an op in flight keeps its credit.
   void enqueue(plan::OpRef ref);
 
-  /// The collective or exchange to issue now on communicator `on`.  It counts
-  /// as in flight since `now_ns`.
-  std::optional<plan::OpRef> take_communication(std::size_t on,
-                                                std::int64_t now_ns,
+  /// The collective or exchange to issue now, of what all communicators let go
+  /// (plan::IssueCandidate).  It counts as in flight since `now_ns`.
+  std::optional<plan::OpRef> take_communication(std::int64_t now_ns,
                                                 const Allowed& allowed = {});
 
   /// An op that was taken could not start: it is not in flight.
@@ -71,7 +70,7 @@ class Scheduler {
 
   /// By CommunicatorId.
   std::vector<IssueQueue>& queues() { return queues_; }
-  const IssueQueue& queue(std::size_t on) const { return queues_[on]; }
+  const IssueQueue& queue_of(plan::OpRef ref) const;
 
   const plan::Frontier& frontier() const { return frontier_; }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -13,6 +16,30 @@
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::plan {
+
+/// What a rank issues first of the ops that its communicators let go, one of
+/// each: the smallest.  `place` tells where the op stands in the program.
+template <typename Place>
+struct IssueCandidate {
+  std::int32_t priority = 0;
+  Place place{};
+  std::size_t queue = 0;  // the communicator
+
+  friend auto operator<=>(const IssueCandidate&,
+                          const IssueCandidate&) = default;
+};
+
+/// Whether a rank issues the ops of all communicators in program order, because
+/// its engine wants one order (EngineTraits::one_issue_order).  The leader of a
+/// communicator with Order::kPriority chooses that order itself.
+template <class Communicators>
+bool takes_program_order(const Communicators& communicators,
+                         bool one_issue_order) {
+  return one_issue_order &&
+         std::ranges::none_of(communicators, [](const auto& communicator) {
+           return communicator.order == Order::kPriority;
+         });
+}
 
 /// The issue rule: which op of a communicator a rank issues next.
 ///

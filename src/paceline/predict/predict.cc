@@ -179,6 +179,20 @@ FreeSteps run_alone(Prediction& prediction) {
   return free_steps(*prediction.job, simulator, prediction.compute_only);
 }
 
+void check_order(const strategies::StrategySpec& strategy,
+                 const EngineCosts& engine,
+                 const simulator::Costs& costs) {
+  if (costs.software.one_issue_order && strategy.exchange.row != nullptr &&
+      strategy.exchange.row->late) {
+    throw UsageError(fmt::format(
+        "--strategy: '{}' averages what has arrived, but on {} a rank performs "
+        "one operation after the other and each waits for its peer; take "
+        "--engine gloo or mpi, or neighbor-allreduce",
+        strategy.exchange.row->name,
+        engine.name));
+  }
+}
+
 cluster::Group world_of(const plan::PlanInput& input) {
   return {.ranks = input.world,
           .hosts = static_cast<plan::Rank>(input.local_world.hosts()),
@@ -220,6 +234,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
       alpha_beta_of(costs.machine, costs.software, world_of(input));
   const strategies::StrategySpec strategy = strategies::parse_strategy(
       request.strategy, {.bucket_mb = request.bucket_mb});
+  check_order(strategy, engine, costs);
   auto [job, simulator, times] =
       simulate_enough(request, strategy, input, costs);
   prediction.job = std::move(job);

@@ -66,16 +66,6 @@ void require_one_order(const Executor::Parts& parts) {
   }
 }
 
-// The order that `require_one_order` asks for, where no rank chooses it for
-// all.
-bool takes_program_order(const plan::Setup& setup,
-                         const plan::EngineTraits& engine) {
-  return engine.one_issue_order &&
-         std::ranges::count(setup.communicators,
-                            plan::Order::kPriority,
-                            &plan::Communicator::order) == 0;
-}
-
 std::set<plan::BufferId> ever_moved_gradients(const Executor::Parts& parts) {
   const plan::Setup& setup = parts.memory.setup();
   std::set<plan::BufferId> moved;
@@ -161,8 +151,8 @@ Executor::Executor(const Parts& parts, Options options)
                                             options.dispatcher.heartbeat);
   options.dispatcher.on_thread_start = set_up_communication_thread;
   options.dispatcher.device = device_.get();
-  options.dispatcher.one_issue_order =
-      takes_program_order(memory_.setup(), parts.engine);
+  options.dispatcher.one_issue_order = plan::takes_program_order(
+      memory_.setup().communicators, parts.engine.one_issue_order);
   dispatcher_ = std::make_unique<execution::Dispatcher>(
       parts.input,
       memory_.setup(),

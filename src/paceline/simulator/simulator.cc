@@ -59,6 +59,9 @@ void Simulator::State::reset() {
   item_ran.assign(item_.size(), {});
   transfer_ran.assign(job_.transfers.size(), {});
   actors_.assign(job_.actors.size(), {});
+  for (std::size_t a = 0; a < actors_.size(); ++a) {
+    actors_[a].next_in_order = job_.actors[a].first;
+  }
   computing_.assign(actors_.size(), 0);
   queues_ = fresh_queues_;
   transfer_queues_.assign(job_.transfer_queues, {});

@@ -68,6 +68,8 @@ void Simulator::State::set_costs(const Costs& costs) {
         "fold off");
   }
   costs_ = costs;
+  program_order_ =
+      plan::takes_program_order(job_.queues, costs.software.one_issue_order);
   const cluster::Interference& lost = costs.machine.interference;
   varies_ = lost.compute_under_transfer < 1 || lost.compute_under_kernel < 1 ||
             lost.kernel_under_compute < 1;

@@ -31,8 +31,12 @@ ItemId Simulator::State::blocker(ItemId id) const {
     if (const auto ahead = queues_[queue].ahead_of(item.number)) {
       return items[static_cast<std::size_t>(*ahead)];
     }
+    if (const auto ahead = ahead_in_order(id)) {
+      return *ahead;
+    }
     const auto in_flight = [&](ItemId other) {
-      return item_[other].issued && item_ran[other].end < 0;
+      return item_[other].issued && item_ran[other].end < 0 &&
+             job_.items[other].bytes > 0;
     };
     if (queues_[queue].is_held(item.number)) {
       return *std::ranges::find_if(items, in_flight);

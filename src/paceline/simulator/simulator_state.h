@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <string>
 #include <utility>
@@ -55,6 +56,10 @@ class Simulator::State {
     bool issuing = false;
     std::int32_t in_flight = 0;  // transfers
     ByOrder kernels;             // ready
+    // In program order of all communicators: the items that are issued come
+    // before `next_in_order`; the last of them, and how many have not ended.
+    ItemId next_in_order = 0, last_issued = 0;
+    std::int32_t not_ended = 0;
   };
   struct TransferQueue {  // the transfers of one queue
     ByOrder to_agree, to_start;
@@ -114,6 +119,8 @@ class Simulator::State {
   void issue_ready(std::uint32_t actor);
   plan::IssueQueue& queue_of(const Item& item);
   void take_from_queue(std::uint32_t queue, ItemId item);
+  std::optional<ItemId> ahead_in_order(ItemId item) const;
+  void leave_queue(const Item& item);
   void issued(ItemId id);
   void settle_transfer_queue(std::uint32_t transfer_queue);
   void start_transfer(TransferId id);
@@ -133,7 +140,8 @@ class Simulator::State {
 
   const Job& job_;
   Costs costs_;
-  bool varies_ = false;  // speeds may change under way
+  bool varies_ = false;         // speeds may change under way
+  bool program_order_ = false;  // over all communicators of a rank
 
   EventQueue events_;
   plan::FairShare network_;

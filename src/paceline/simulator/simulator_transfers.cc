@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/int128.h"
@@ -23,42 +24,72 @@ void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
     }
   }
   rule.issue(item.number);
+  ActorState& state = actors_[item.actor];
+  state.next_in_order = id + 1;
+  state.last_issued = id;
+  ++state.not_ended;
 }
 
-/// A rank issues one op at a time; of those that may go, smallest priority
-/// first, then program order.
+/// What must be issued, or end, before `id` may be issued, where a rank issues
+/// in program order over all communicators; nothing where it may.  Collectives
+/// of one communicator follow each other in their transfer queue.
+std::optional<ItemId> Simulator::State::ahead_in_order(ItemId id) const {
+  const Item& item = job_.items[id];
+  const ActorState& state = actors_[item.actor];
+  if (!program_order_) {
+    return std::nullopt;
+  }
+  ItemId next = state.next_in_order;
+  while (!communicates(job_.items[next])) {
+    ++next;
+  }
+  if (next != id) {
+    return next;
+  }
+  const Item& last = job_.items[state.last_issued];
+  const bool follows = last.queue == item.queue &&
+                       last.kind == ItemKind::kCollective &&
+                       item.kind == ItemKind::kCollective;
+  return state.not_ended == 0 || follows ? std::nullopt
+                                         : std::optional(state.last_issued);
+}
+
+/// A communication item has ended.
+void Simulator::State::leave_queue(const Item& item) {
+  queue_of(item).end(item.bytes);
+  --actors_[item.actor].not_ended;
+  touch(item.actor);
+}
+
+/// A rank issues one op at a time.
 void Simulator::State::issue_ready(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   while (!state.issuing) {
-    bool found = false;
-    ItemId best = 0;
-    std::uint32_t from = 0;
+    std::optional<plan::IssueCandidate<ItemId>> first;
     for (const std::uint32_t queue : job_.actors[actor].queues) {
-      const auto next = queues_[queue].next();
-      if (!next) {
-        continue;
-      }
-      const ItemId item =
-          job_.queues[queue].items[static_cast<std::size_t>(*next)];
-      if (!found || std::pair(job_.items[item].priority, item) <
-                        std::pair(job_.items[best].priority, best)) {
-        found = true;
-        best = item;
-        from = queue;
+      if (const auto next = queues_[queue].next()) {
+        const ItemId item =
+            job_.queues[queue].items[static_cast<std::size_t>(*next)];
+        const plan::IssueCandidate<ItemId> candidate{
+            job_.items[item].priority, item, queue};
+        if (!ahead_in_order(item)) {
+          first = std::min(first.value_or(candidate), candidate);
+        }
       }
     }
-    if (!found) {
+    if (!first) {
       return;
     }
-    take_from_queue(from, best);
+    const ItemId item = first->place;
+    take_from_queue(static_cast<std::uint32_t>(first->queue), item);
     const plan::Picoseconds cost =
         costs_.free_communication ? 0 : costs_.software.issue;
-    item_ran[best].begin = now_;
+    item_ran[item].begin = now_;
     if (cost > 0) {
       state.issuing = true;
-      events_.push(plan::later(now_, cost), EventKind::kIssued, best);
+      events_.push(plan::later(now_, cost), EventKind::kIssued, item);
     } else {
-      issued(best);
+      issued(item);
     }
   }
 }
@@ -67,8 +98,7 @@ void Simulator::State::issued(ItemId id) {
   const Item& item = job_.items[id];
   item_[id].issued = true;
   if (item.transfers == 0) {
-    queue_of(item).end(item.bytes);
-    touch(item.actor);
+    leave_queue(item);
     complete(id);
     return;
   }
@@ -221,8 +251,7 @@ void Simulator::State::end_transfer(TransferId id) {
     const ItemId item = job_.participants[transfer.first_item + i];
     if (--item_[item].transfers == 0) {
       const Item& done = job_.items[item];
-      queue_of(done).end(done.bytes);
-      touch(done.actor);
+      leave_queue(done);
       complete(item);
     }
   }
