@@ -93,7 +93,8 @@ std::string shown(std::string_view text) {
   return text.size() > kLongest ? out + "..." : out;
 }
 
-// Of JSON that lacks a key, or has a value of another type, it says that.
+// JSON that lacks a key, or has a value of another type, has words that say so
+// in place of "not JSON".
 std::string not_json(std::string_view text, std::string_view said) {
   const auto open = said.find("] ");
   const std::string_view plain =

@@ -42,7 +42,7 @@ bool is_here(const predict::AdviseRequest& request) {
   return launch::is_this_host(request.job.cluster.hosts.front().name);
 }
 
-/// Of the layers that are replayed.
+/// The path of the profile whose layers are replayed.
 std::string profile_path(const AdvisedExperiment& wanted) {
   return std::filesystem::path(wanted.path).replace_extension("profile.json");
 }

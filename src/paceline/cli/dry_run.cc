@@ -36,7 +36,7 @@ std::string instruments_of(const records::Configuration& c) {
   return text;
 }
 
-/// Of a sweep, the first lines of each plan: a case alone shows all.
+/// The first lines of a plan, as a sweep shows each; a case alone shows all.
 std::string shortened(const std::string& plan) {
   constexpr std::ptrdiff_t kShown = 12;
   const std::ptrdiff_t lines = std::ranges::count(plan, '\n');

@@ -102,9 +102,11 @@ std::string_view name_of(Algorithm algorithm);
 /// launch + launch_per_tensor * tensors + bytes / bytes_per_s; bytes are all
 /// that a kernel reads and writes.
 struct KernelCost {
-  /// Of the optimizer's step alone (plan::KernelTraits); else of every kernel.
+  /// Only kernels of the optimizer's step (plan::KernelTraits) have this cost;
+  /// false: every kernel has it.
   bool optimizer_step = false;
-  /// Of the kernel of this name alone; empty: as above.
+  /// The name of the only kernel that has this cost; empty: `optimizer_step`
+  /// says which kernels have it.
   std::string kernel{};
   plan::Picoseconds launch = 0;
   plan::Picoseconds launch_per_tensor = 0;

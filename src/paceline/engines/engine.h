@@ -68,8 +68,8 @@ class Channel {
   /// Transfers that have ended since the last call.
   virtual std::vector<Transfer> take_transfers() { return {}; }
 
-  /// The same communicator as PyTorch's own classes want it (c10d::Reducer),
-  /// for tensors on the CPU and on the spec's device; what goes through it is
+  /// This communicator as PyTorch's own classes want it (c10d::Reducer), for
+  /// tensors on the CPU and on the spec's device; what goes through it is
   /// booked in the same ledger.
   virtual c10::intrusive_ptr<c10d::ProcessGroup> process_group() = 0;
 };

@@ -44,7 +44,8 @@ class LedgerBackend final : public BackendWrapper {
 /// are exactly the numel() ones behind its data pointer, in any order.
 void require_dense(const at::Tensor& tensor, std::string_view operation);
 
-/// The same for elements in row-major order.
+/// Throws WorldError that shows sizes and strides unless the tensor's elements
+/// are exactly the numel() ones behind its data pointer, in row-major order.
 void require_contiguous(const at::Tensor& tensor, std::string_view operation);
 
 }  // namespace paceline::engines

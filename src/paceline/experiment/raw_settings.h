@@ -39,7 +39,8 @@ struct RawSettings {
 RawSettings read_raw_settings(const std::string& path,
                               const std::string& section = "");
 
-/// The same from text; `name` stands for the path in messages.
+/// Reads an experiment, or one of its sections, from the text of a file; `name`
+/// stands for the path in messages.
 RawSettings parse_raw_settings(std::string_view text,
                                const std::string& name,
                                const std::string& section = "");

@@ -34,7 +34,7 @@ struct Settings {
   std::string rendezvous;    // HOST:PORT, file:PATH; empty: chosen
   std::string cluster;       // a cluster file; empty: this machine
   std::string hosts;         // "a:4,b:4" in place of its hosts
-  std::string hostfile;      // the same as an MPI hostfile
+  std::string hostfile;      // hosts and slots as an MPI hostfile
   std::string ssh_command;   // starts ranks on other hosts; empty: ssh
   std::string print_launch;  // slurm, mpirun, torchrun; empty: run
 

@@ -69,7 +69,7 @@ Launch detect_launch(const Environment& environment,
                      const std::string& host,
                      int parent_pid);
 
-/// The same for this process.
+/// Detects the launch of this process, by its own environment, host and parent.
 Launch detect_launch(const std::string& rendezvous);
 
 /// The variable that `launch_job` sets for its ranks; its value is the job's

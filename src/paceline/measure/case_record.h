@@ -19,8 +19,8 @@ void post_result(launch::PrefixStore& store,
                  const RankResult& result,
                  bool one_clock);
 
-/// The same of an external case: a record with samples, warnings and what the
-/// adapter said of itself, or with an error.
+/// Sets a rank's part of the record of an external case in the case's store:
+/// samples, warnings and what the adapter said of itself, or an error.
 void post_external(launch::PrefixStore& store,
                    int rank,
                    const records::RunRecord& part);

@@ -35,7 +35,7 @@ struct RankResult {
   std::optional<std::string> error{};
   std::int64_t started_ns = 0;       // when all ranks were ready to begin
   std::vector<records::Span> spans;  // since then; with record_spans
-  /// Of the measured steps, where there is an emulated link.
+  /// What crossed the emulated link in the measured steps; empty: no link.
   std::vector<engines::LinkedOperation> linked{};
   std::optional<records::Coding> coding{};
   std::optional<records::Training> training{};

@@ -49,7 +49,7 @@ struct CommSamples {
   std::vector<std::int64_t> duration_ns;  // by iteration
   std::int64_t wire_bytes = 0;            // of one operation, by the ledger
   std::int64_t wrong_elements = 0;
-  /// Of the measured iterations, where there is an emulated link.
+  /// What crossed the emulated link in the measured iterations; empty: no link.
   std::vector<engines::LinkedOperation> linked{};
   std::int64_t began_ns = 0;  // the first measured one, this rank's clock
 };
@@ -81,7 +81,8 @@ class CommCases {
   std::string interface_;
 };
 
-/// The same for one operation on `channel`, for tests with their own channels.
+/// Measures one operation at one size on `channel`, for tests with their own
+/// channels.  Looks at no emulated link.
 CommSamples measure_operation(engines::Channel& channel,
                               std::string_view operation,
                               std::int64_t bytes,

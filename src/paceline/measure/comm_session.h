@@ -24,7 +24,8 @@ struct CommSessionOptions {
   int warmup = 3;
   int iterations = 20;
   bool progress = false;  // rank 0 reports on stderr
-  /// Of a rank without a heartbeat; connecting may take ten times as long.
+  /// A rank without a heartbeat for so long has failed.  Connecting may take
+  /// ten times as long.
   std::chrono::milliseconds timeout{};
   /// Polled between iterations and while waiting for other ranks; 0: none.
   std::function<int()> stop_signal{};

@@ -99,8 +99,9 @@ std::int64_t memory_of(const records::Configuration& c,
   return probe.memory_bytes + (measures_pairs(c) ? probe.state_bytes : 0);
 }
 
-// Of the ranks on this host, which are the first `here`.  What a rank of a job
-// with tables takes beside what is counted of it, the probe says.
+// The memory of each rank on this host.  These are the first `here` ranks of
+// the job.  In a job with tables the probe says what a rank takes beside what
+// is counted of its plan.
 std::vector<std::int64_t> memory_of_ranks(const records::Configuration& c,
                                           const Probe& probe,
                                           const Planned& planned,

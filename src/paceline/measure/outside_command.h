@@ -39,7 +39,7 @@ std::string filled_in(const std::string& text,
                       const records::Configuration& configuration,
                       const OutsidePlace& place);
 
-/// The same as one line for a shell, for --dry-run.
+/// The command as one line for a shell, for --dry-run.
 std::string shell_text(const OutsideCommand& command);
 
 }  // namespace paceline::measure

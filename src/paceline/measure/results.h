@@ -111,7 +111,8 @@ class Results {
 
   records::RecordReader reader_{""};
   std::size_t read_ = 0;  // records of the file
-  /// Of the run's cases, earlier runs' first; what this run wrote, all of it.
+  /// Records of the run's cases that earlier runs wrote, then all records that
+  /// this run wrote.
   std::vector<records::RunRecord> records_;
   std::vector<std::size_t> numbers_;  // of each in the file, from 1
   std::size_t earlier_ = 0;           // of these, those of earlier runs

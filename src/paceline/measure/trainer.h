@@ -115,19 +115,21 @@ class Trainer final : public TimedJob {
   const plan::Setup& setup() const { return memory_->setup(); }
   const plan::Planner& planner() const { return *planner_; }
   runtime::Executor& executor() { return *executor_; }
-  /// Of a rank that trains, and not in a replay.
+  /// The network of a rank that trains; there is none in a replay.
   networks::Network& network() { return *network_; }
   const runtime::FlatMemory& memory() const { return *memory_; }
   const runtime::Reducer* reducer() const { return reducer_.get(); }
   /// The phases recorded with `record_spans` since the last call.
   std::vector<PhaseSpan> take_phases() { return std::exchange(phases_, {}); }
-  /// The same for the transfers of c10d::Reducer, which have no op in the plan.
+  /// The transfers of c10d::Reducer since the last call, which have no op in
+  /// the plan.
   std::vector<engines::Transfer> take_transfers();
   /// The mean over the batch of the last step; of a rank that trains, and not
   /// in a replay.
   std::optional<double> last_loss() const;
 
-  /// Of a rank that trains on data, with nothing in flight.
+  /// Evaluates the network on the test samples.  The rank must train on data
+  /// and have nothing in flight.
   records::Evaluation evaluate() { return evaluator_->of(*network_); }
 
   /// What was looked up since the last call; nothing where the network has no
@@ -137,7 +139,7 @@ class Trainer final : public TimedJob {
     lookups_ = {};
     return lookups;
   }
-  /// The same, which the next call counts again.
+  /// What take_lookups() would return.  The next call counts the lookups again.
   std::optional<records::Lookups> lookups() const {
     return embeddings_ && trains() ? std::optional(lookups_) : std::nullopt;
   }
@@ -145,7 +147,8 @@ class Trainer final : public TimedJob {
   /// A number that is equal on two ranks if their parameters are bit-equal.
   std::int64_t parameter_digest() const;
 
-  /// Of the products in one sample's forward pass; 0: no network.
+  /// Floating-point operations of the products in one sample's forward pass; 0:
+  /// no network.
   double sample_flops() const { return traced_.flops; }
 
  private:

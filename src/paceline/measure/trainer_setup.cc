@@ -146,7 +146,8 @@ void Trainer::set_batches(const networks::Batch& whole) {
   }
 }
 
-// The same lookups as the plan's, whose kernels draw them themselves.
+// The inputs and targets of a step beside its lookups, which the plan's kernels
+// draw themselves.
 networks::Batch Trainer::bag_batch(plan::Step step) const {
   return networks::draw_bag_batch(
       *embeddings_,

@@ -33,7 +33,8 @@ class TrainingData {
   const networks::Samples& test() const { return set_.test; }
   at::Device device() const { return device_; }
 
-  /// Of a regression on a split: the least mean loss on all of its samples.
+  /// The least mean loss that a regression can have on all samples of its
+  /// split; 0 for other data.
   double least_loss() const { return least_loss_; }
 
   /// As the network wants them.

@@ -10,12 +10,15 @@
 
 namespace paceline::measure {
 
-/// Of a run in virtual time (`settings.virtual_time`, a cluster file): gives
-/// each case the placement that its ranks have on the cluster's hosts, so that
-/// the plan that runs here is the one that is priced.  Throws UsageError, one
-/// sentence, for a case that trains on no data, that has a placement already,
-/// that the cluster has no slots for, or whose mathematics depend on how fast
-/// the ranks are.  Does nothing where no virtual time was asked for.
+/// Prepares a run in virtual time (`settings.virtual_time`, a cluster file):
+/// gives each case the placement that its ranks have on the cluster's hosts, so
+/// that the plan that runs here is the one that is priced.  Throws UsageError,
+/// one sentence, for settings that name hosts to start on, and for a case that
+/// trains on no data, that has a placement already, that the cluster has no
+/// slots for, that predictions do not know (micro-batches, another number type,
+/// averaged statistics), or whose mathematics depend on how fast the ranks are.
+/// Where no virtual time was asked for, throws UsageError for a
+/// `settings.device_rate` and otherwise does nothing.
 void place_virtually(const experiment::Settings& settings,
                      experiment::Experiment& experiment);
 

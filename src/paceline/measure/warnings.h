@@ -23,8 +23,9 @@ std::optional<records::Warning> busy_warning(const std::string& host,
                                              int cores,
                                              int own);
 
-/// The same of this machine, `host`, now, or of any host when the environment
-/// was collected.
+/// A warning that other programs compute on this machine, `host`, at the moment
+/// of the call, or on any host when the environment was collected.  `own` is as
+/// in busy_warning().
 std::optional<records::Warning> busy_machine(
     const records::Environment& environment, const std::string& host, int own);
 

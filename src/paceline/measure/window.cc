@@ -45,7 +45,7 @@ class MeasuredWindow {
     return std::move(samples_);
   }
 
-  /// Of steps that ended, where run() did not.
+  /// The samples of the steps that ended before run() threw.
   records::RankSamples interrupted() {
     const auto held = hold();
     return so_far();

@@ -87,8 +87,8 @@ void to_channels_last(Network& network);
 /// device: equal tensors of one dtype have equal fingerprints, here and in
 /// adapters/formula.py.
 std::uint64_t fingerprint(const at::Tensor& tensor);
-/// Of several tensors: the wrapping sum of each fingerprint times its place,
-/// counted from 1.
+/// The fingerprint of several tensors is the wrapping sum of each tensor's
+/// fingerprint times its place, counted from 1.
 std::uint64_t fingerprint(const std::vector<at::Tensor>& tensors);
 
 }  // namespace paceline::networks

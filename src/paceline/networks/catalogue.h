@@ -59,7 +59,8 @@ const std::vector<NetworkInfo>& networks();
 /// sample.
 const std::vector<NetworkInfo>& embedding_networks();
 
-/// Of either kind.  Throws UsageError that lists the known names.
+/// The network `name`, with embedding tables or without.  Throws UsageError
+/// that lists the known names.
 const NetworkInfo& find_network(std::string_view name);
 
 }  // namespace paceline::networks

@@ -43,7 +43,7 @@ std::vector<std::vector<Slice>> touched_ranges(
     const Setup& setup,
     const std::function<bool(const Op&, const Touch&)>& counts = {});
 
-/// Of all accesses.
+/// The largest slack of all accesses of the plan's kernels.
 Step largest_slack(const CommPlan& plan);
 
 /// Whether an access has slack: the result then depends on timing.

@@ -81,7 +81,7 @@ struct Communicator {
   Members members;
   Order order = Order::kProgram;
   std::int64_t credit_bytes = std::numeric_limits<std::int64_t>::max();
-  EngineRole engine = EngineRole::kMain;  // the same on every rank
+  EngineRole engine = EngineRole::kMain;  // equal on every rank
 };
 
 /// Shared by all variants; allocated and connected before step 0.

@@ -23,7 +23,8 @@ struct Optimizer {
   bool momentum = false;
   /// The kernel reads how many steps there were.
   bool counts_steps = false;
-  /// Of the running averages that the states are.
+  /// The decay rates of the running averages in `states`.  Where one rate holds
+  /// for both averages, only the first is given.
   std::array<double, 2> decay_rates{};
   double epsilon = 0;
   /// Weight decay on matrices alone, not on biases and normalizations.
@@ -93,13 +94,14 @@ inline constexpr auto kOptimizerNames = [] {
   return names;
 }();
 
-/// The same as texts.
+/// The names of kOptimizerNames as texts.
 std::vector<std::string> optimizer_names();
 
 /// The row of `name`; null where there is none.
 const Optimizer* find_optimizer(std::string_view name);
 
-/// As above, but throws UsageError, which lists the known names.
+/// The row of `name`.  Throws UsageError, which lists the known names, where
+/// there is none.
 const Optimizer& optimizer_named(std::string_view name);
 
 /// The update rule of `optimizer`; a name that is not known is its own.

@@ -44,7 +44,7 @@ inline constexpr std::string_view kSquares = "gradient_squares";
 
 std::optional<BufferId> find_buffer(const Setup& setup, std::string_view name);
 
-/// As above, where a missing buffer is a bug.
+/// The buffer of this name.  A missing buffer is a bug.
 BufferId buffer_named(const Setup& setup, std::string_view name);
 
 /// As buffer_named, for communicators.
@@ -81,9 +81,10 @@ class SetupBuilder {
   /// A communicator of all ranks.
   CommunicatorId add_world(std::string name);
 
-  /// The same, for messages that a rank issues as they become ready, smallest
-  /// priority first, whatever the issue policy.  It has no credit: two ranks
-  /// that spend theirs in different orders wait for each other.
+  /// A communicator of all ranks for messages that a rank issues as they become
+  /// ready, smallest priority first, whatever the issue policy.  The
+  /// communicator has no credit: two ranks that spend theirs in different
+  /// orders wait for each other.
   CommunicatorId add_world_as_ready(std::string name);
 
   /// How the communicators added from here on issue.

@@ -37,7 +37,7 @@ class RanksPerHost {
   std::int64_t ranks() const;
   /// On the host that has most.
   Rank most() const;
-  /// Of the first `ranks` ranks, all are on hosts of one size.
+  /// Whether the hosts of the first `ranks` ranks all have equally many ranks.
   bool equal_up_to(std::int64_t ranks) const;
 
   /// By host.

@@ -19,9 +19,10 @@ struct AdviseRequest {
   std::vector<double> partition_mb = {1, 4, 16};
   /// Strategies too after which parameters are not those of one large batch.
   bool any_update = false;
-  /// Of a prediction, as a share of the step; left out: what is known of the
-  /// strategy's family (predict/error_bar.h).  Two strategies are told apart
-  /// where told_apart_by() says so, else where their intervals do not overlap.
+  /// The error of a prediction, as a share of the step; left out: what is known
+  /// of the strategy's family (predict/error_bar.h).  Two strategies are told
+  /// apart where told_apart_by() says so, else where their intervals do not
+  /// overlap.
   std::optional<double> error{};
 };
 
@@ -67,8 +68,9 @@ struct AdviceTable {
 
   std::vector<records::Warning> warnings;  // of the predictions, once each
 
-  /// Of the rows that cannot be told from the first, the first of those with
-  /// the smallest bar that were validated; else the first.
+  /// The validated row with the smallest bar among the rows that cannot be told
+  /// from the first, the first of several; without a validated row, the first
+  /// row.
   const Advice& winner() const;
 };
 

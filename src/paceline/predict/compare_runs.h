@@ -14,7 +14,7 @@ namespace paceline::predict {
 /// One case; its repetitions are one.
 struct ComparedCase {
   std::string name{};  // strategy and ranks
-  /// Of steps, each its slowest rank's: the median, or the mean over whole
+  /// What a step took on its slowest rank: the median, or the mean over whole
   /// periods where a strategy's steps differ.
   double measured_s = 0;
   std::optional<double> predicted_s{};  // absent: `note` says why

@@ -18,8 +18,8 @@ struct PredictRequest;
 
 /// How far a prediction may be off, as published tables have it.
 struct ErrorBar {
-  /// Of the step: nine of ten published cells are within.  Empty: nothing is
-  /// known.
+  /// How far the step may be off to either side, as a share of the step: nine
+  /// of ten published cells are within.  Empty: nothing is known.
   std::optional<double> share{};
   bool validated = false;            // on such a cluster, by such an engine
   const FamilyErrors* of = nullptr;  // whose error it is; null: it was given
@@ -44,13 +44,15 @@ ErrorBar error_bar_of(const PredictRequest& request,
 /// the two were not validated as one family, or no pair of it was published.
 std::optional<double> told_apart_by(const ErrorBar& one, const ErrorBar& other);
 
-/// The same of two sizes of one strategy's buckets; where no sizes of its
-/// family were published, the largest of those that were.  Empty: the bar was
-/// given.
+/// By what share of the faster the predicted steps of two sizes of one
+/// strategy's buckets must differ to be told apart.  Where no sizes of the
+/// strategy's family were published: the largest share of the families whose
+/// sizes were.  Empty: the bar was given.
 std::optional<double> sizes_told_apart_by(const ErrorBar& bar);
 
-/// The same of two placements of embedding tables, no pair of which was
-/// published: the largest of all families.
+/// By what share of the faster the predicted steps of two placements of
+/// embedding tables must differ to be told apart: the largest share of all
+/// families, since no pair of placements was published.
 double placements_told_apart_by();
 
 /// As a record of a step of `step_ns` holds it; empty where there is nothing to

@@ -22,7 +22,8 @@ struct ValidatedRange {
   std::string engine;
   std::vector<std::string> optimizers;
   bool messages = false;  // its strategies send messages
-  /// Of messages behind the engine's start; 0: the links price them.
+  /// The rate at which a message's bytes follow the engine's start; 0: the
+  /// links price messages.
   double message_bytes_per_s = 0;
 };
 
@@ -35,8 +36,9 @@ struct FamilyErrors {
   double mean_percent = 0, p90_percent = 0;
   int cells = 0;      // published numbers that were compared
   std::string how{};  // on what, and what was left out of the fit
-  /// The same quantile of the errors of the ratio of two strategies of the
-  /// family on one job, and how many such pairs were compared.
+  /// The quantile of `ErrorTable::level` of the errors of the ratio of two
+  /// strategies of the family on one job, and how many such pairs were
+  /// compared.
   double pair_p90_percent = 0;
   int pairs = 0;
   bool pairs_of_bucket_sizes = false;  // a pair differs in bucket sizes

@@ -97,7 +97,8 @@ cluster::Machine machine_for(const LearnOptions& options,
   return machine;
 }
 
-/// Of a job that has `learned.job`'s network and optimizer.
+/// The plan input for `job`, whose network and optimizer are set, with loss
+/// scaling and clipping as in `c`.
 plan::PlanInput input_of(const PredictRequest& job,
                          const records::Configuration& c) {
   plan::PlanInput input;
@@ -116,7 +117,8 @@ void check_supported(const records::Configuration& c) {
   }
 }
 
-/// Of the largest measured world: what larger ones are taken to have.
+/// The median compute factor of the largest measured world.  Larger worlds are
+/// taken to have the same factor.
 double largest_factor(const MeasuredFamily& family) {
   const AloneTimes alone = alone_times(family.alone);
   const int largest = family.together.back().configuration.ranks;

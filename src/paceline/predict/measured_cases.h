@@ -16,7 +16,7 @@ namespace paceline::predict {
 /// One run of a case, seconds.
 struct MeasuredRun {
   std::vector<double> steps;         // the slowest rank's, in order
-  std::vector<double> compute_only;  // the same without communication
+  std::vector<double> compute_only;  // steps without communication
   double forward = 0, backward = 0;  // medians of the first rank; 0: unknown
 };
 
@@ -29,7 +29,7 @@ struct MeasuredCase {
   double step() const;
   double compute_only() const;  // 0: unknown
 
-  /// The same case as it might have been: runs drawn anew where there are
+  /// This case as it might have been: runs drawn anew where there are
   /// stats::kFewestRuns of them, else blocks of steps inside each.
   MeasuredCase drawn(Random& random) const;
 };

@@ -23,7 +23,8 @@ std::int64_t fullest_server(const std::vector<PlanMemory>& memory) {
   return std::ranges::max(memory, {}, &PlanMemory::rows).rows;
 }
 
-/// Of one table, with its copies.
+/// Bytes of one table on all servers, with its copies, state and dense
+/// gradients.
 std::int64_t table_bytes(const EmbeddingJob& job,
                          const std::vector<PlanMemory>& memory) {
   std::int64_t rows = 0;

@@ -30,11 +30,12 @@ struct PlacedTables {
   double samples_per_s = 0;
   /// Rows, their state and dense gradients, on the fullest server.
   std::int64_t server_bytes = 0;
-  std::int64_t table_bytes = 0;  // the same of one table, with its copies
+  /// Rows of one table, their state and dense gradients, with all copies.
+  std::int64_t table_bytes = 0;
   /// The part of the step by which it is longer than a step of the same
   /// trainers, dense layers and strategy without tables: 0 to 1.
   double share = 0;
-  /// Of the host that the job fills most; null where the cluster says no
+  /// Use of the host that the job fills most; null where the cluster says no
   /// host's memory.
   std::optional<HostUse> fullest_host{};
   bool like_best = false;  // it fits, and is not told apart from the fastest

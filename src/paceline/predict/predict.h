@@ -19,14 +19,14 @@ struct Prediction {
   std::shared_ptr<const simulator::Job> job;
   simulator::Costs costs;
   simulator::StepTimes times;         // with communication
-  simulator::StepTimes compute_only;  // the same without
+  simulator::StepTimes compute_only;  // without communication
   Bound bound;
   ErrorBar bar;
   records::RunRecord record;
   std::vector<records::Span> spans;  // filled on request, with rank_names
   std::map<int, std::string> rank_names{};
 
-  /// Of all ranks that train, in the steady state.
+  /// The throughput of all ranks that train together, in the steady state.
   double samples_per_s() const;
   plan::Picoseconds exposed() const { return times.step - compute_only.step; }
 };

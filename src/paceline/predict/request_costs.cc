@@ -16,7 +16,8 @@ namespace {
 /// A hop that takes so long is TCP/IP's; over RDMA it takes 1 to 3 us.
 constexpr plan::Picoseconds kTcpLatency = 10'000'000;
 
-/// Of the largest host, where every slot has its own.
+/// The rate of all network cards of the largest host, where every slot has a
+/// card of its own; else the rate of one card.
 std::int64_t bytes_per_s_of_cards(const cluster::Cluster& cluster,
                                   const cluster::LinkModel& network) {
   double cards = 1;

@@ -34,8 +34,9 @@ plan::LayerProfile roofline_profile(const plan::NetworkShape& network,
                                     int batch_size,
                                     const RooflineOptions& options = {});
 
-/// The same shape with forward and backward summing to exactly `total`, above
-/// 0: a measured throughput spread over the layers.
+/// `profile` with all its times scaled by one factor, so that forward and
+/// backward sum to exactly `total`, above 0: a measured throughput spread over
+/// the layers.
 plan::LayerProfile stretched(plan::LayerProfile profile,
                              plan::Picoseconds total);
 

@@ -29,8 +29,10 @@ struct CommRecord {
   int warmup = 0;
   /// By iteration: the longest duration of any rank, nanoseconds.
   std::vector<std::int64_t> iteration_ns;
-  /// Of another program: the iterations whose mean iteration_ns holds as its
-  /// one value, and what its figures are computed by.
+  /// In a record of another program, `mean_of` is the number of iterations
+  /// whose mean is the one value of iteration_ns, and `formula` says what that
+  /// program's figures are computed by.  Paceline's own records have 0 and an
+  /// empty text.
   int mean_of = 0;
   std::string formula{};
   std::int64_t wire_bytes = 0;  // that a rank sends, plan/wire_bytes.h
@@ -50,7 +52,8 @@ struct CommRecord {
   double algorithm_bandwidth() const;
   double bus_bandwidth() const;
   double wire_bandwidth() const;
-  /// Of the line's bandwidth; nothing where that is not known.
+  /// wire_bandwidth() as a share of the line's bandwidth; nothing where that
+  /// bandwidth is not known.
   std::optional<double> line_share() const;
 };
 

@@ -75,8 +75,8 @@ struct Configuration {
   std::map<std::string, std::string> env{};  // variables that the case sets
   /// Why the case cannot run here, where that is no mistake: it leaves a row.
   std::string not_run{};  // not part of the key
-  /// Of a prediction on a described cluster: what it was priced with, beside
-  /// the keys above (predict/priced_on.h); else empty.
+  /// What a prediction on a described cluster was priced with, beside the keys
+  /// above (predict/priced_on.h); empty in all other records.
   std::string cluster{};
   std::string data{};          // what is trained on; empty: one synthetic batch
   std::string split = "even";  // of the data among ranks

@@ -11,7 +11,7 @@ namespace paceline::records::dlperf {
 enum class Says : std::uint8_t {
   kStamp,         // the line's time: the step ended then
   kSeconds,       // how long the step took
-  kMilliseconds,  // the same
+  kMilliseconds,  // how long the step took
   kGlobalRate,    // samples/s of all devices
   kStepRate,      // steps/s, summed over the nodes
   kEpochs         // milliseconds of steps together, and of each of them
@@ -36,7 +36,8 @@ struct Format {
 constexpr const char* kStampNumber =
     R"((\d{4})-(\d{1,2})-(\d{1,2})\s(\d{1,2}):(\d{1,2}):(\d{1,2})[.,](\d{1,6}))";
 
-// Of absl, which writes no year; a leap year has all its days.
+// The time stamp of absl's log lines, which has no year.  kLeapYear takes the
+// year's place, since a leap year has all days.
 constexpr const char* kAbslStamp =
     R"([IWE](\d{2})(\d{2}) (\d{1,2}):(\d{1,2}):(\d{1,2})\.(\d{1,6}))";
 constexpr int kLeapYear = 2020;

@@ -26,8 +26,8 @@ struct StepBound {
 
 /// How far a predicted step may be off.
 struct ErrorBar {
-  /// Of the step, to either side.  Empty: an interval of other form, or nothing
-  /// is known.
+  /// How far the interval reaches to either side, as a share of the step.
+  /// Empty: the interval has another form, or nothing is known.
   std::optional<double> share{};
   std::optional<std::int64_t> low_ns{}, high_ns{};  // of the step
   double level = 0;        // the share of `how`'s cases that are within
@@ -45,7 +45,8 @@ struct ErrorBar {
 
 /// What a prediction says beside its steps.
 struct Predicted {
-  /// Of the job; a record of many ranks holds one of each kind.
+  /// The number of the job's ranks that train.  The record of a job with many
+  /// ranks holds one rank of each kind.
   std::int64_t training_ranks = 1;
   StepBound bound;
   std::optional<ErrorBar> error_bar{};  // empty: nobody asked
@@ -63,7 +64,8 @@ std::string sharper_words(const StepBound& bound);
 /// none.
 std::string words_of(const ErrorBar& bar);
 
-/// The same without figures of the step, so that steps may share it.
+/// What the bar rests on, without figures of the step, so that steps may share
+/// the words.
 std::string basis_words(const ErrorBar& bar);
 
 }  // namespace paceline::records

@@ -50,16 +50,17 @@ struct RankSamples {
   std::int64_t window_ns = 0;            // wall time of all measured steps
   std::optional<std::int64_t> flush_ns;  // drain after the last step
   std::optional<std::int64_t> peak_memory_bytes;
-  /// The same step without communication while all ranks compute at once.
+  /// Steps without communication while all ranks compute at once.
   std::vector<std::int64_t> compute_only_step_ns;
   /// Steps with communication that were measured in turn with those, block by
   /// block; empty where none were.  Step k of both is of pair
   /// `pair_of_step[k]`.
   std::vector<std::int64_t> paired_step_ns;
   std::vector<std::int64_t> pair_of_step;
-  /// Of plans whose averages take what has arrived: how many averages missed
-  /// the values of so many of the newest steps, by that number from 0 on.  On
-  /// servers of embedding tables: how many lookups.
+  /// Element k counts the averages that missed the values of the k newest
+  /// steps, in plans whose averages take what has arrived.  On servers of
+  /// embedding tables, element k counts the lookups that missed the updates of
+  /// k steps.
   std::vector<std::int64_t> averages_by_steps_missed{};
   std::vector<Evaluation> evaluations{};  // by step
   /// Examples of each step, where they are not the configuration's batch.

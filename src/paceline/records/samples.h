@@ -28,9 +28,10 @@ double mean_step_s(const RunRecord& record);
 /// measured.
 std::vector<double> slowest_compute_only_step_s(const RunRecord& record);
 
-/// Of each pair of blocks, the median step with communication less the median
-/// step without, each step being its slowest rank's; in seconds.  Empty where
-/// no pairs were measured.
+/// The time that communication adds to a step, in seconds, one value for each
+/// pair of blocks: the median step with communication less the median step
+/// without it.  Each step is its slowest rank's.  Empty where no pairs were
+/// measured.
 std::vector<double> exposed_s_by_pair(const RunRecord& record);
 
 /// What a step waited for its data on the mean, in seconds, of the rank that

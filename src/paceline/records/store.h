@@ -56,7 +56,8 @@ struct RecordFile {
 /// with `path:line:` for anything that is not a record.
 RecordFile read_records(const std::string& path,
                         BrokenTail tail = BrokenTail::kRefuse);
-/// The same from a text that is already open; `path` is for messages.
+/// Reads every record of a text that is already open, as from a file; `path` is
+/// for messages.
 RecordFile read_records(std::istream& in,
                         const std::string& path,
                         BrokenTail tail = BrokenTail::kRefuse);

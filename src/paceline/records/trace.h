@@ -54,7 +54,8 @@ void write_trace(std::ostream& out,
                  std::vector<Span> spans,
                  const std::map<int, std::string>& rank_names = {});
 
-/// The same into a file, whole or not at all.  Throws `WorldError`.
+/// Writes the trace of write_trace() into a file, whole or not at all.  Throws
+/// `WorldError`.
 void write_trace_file(const std::string& path,
                       std::vector<Span> spans,
                       const std::map<int, std::string>& rank_names = {});

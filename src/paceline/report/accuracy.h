@@ -12,9 +12,10 @@
 
 namespace paceline::report {
 
-/// Of the cases that trained on data: a table for each data, split, network and
-/// length of training, with a row a case over all of its runs and seeds: loss
-/// and accuracy at the end, and steps, time and bytes to the target.
+/// Tables of the cases that trained on data, one for each network, data, split,
+/// batch size, length of training and target.  A table has one row for all runs
+/// and seeds of a case: loss and accuracy at the end, and steps, time and bytes
+/// to the target.
 std::vector<Table> accuracy_tables(std::span<const records::RunRecord> records);
 
 /// What their columns mean.
@@ -44,7 +45,8 @@ struct Trained {
   std::vector<double> steps, seconds, bytes;  // to the target, of runs there
 };
 
-/// Of runs of at least one point each; a target of 0 is none.
+/// What `runs` came to, each of which has at least one point.  A `target` of 0
+/// is none: no run reaches it.
 Trained trained(std::span<const std::vector<TrainedPoint>> runs, double target);
 
 /// The median over runs; absent without runs and where a value is not finite.
@@ -54,7 +56,8 @@ std::optional<stats::Estimate> median_over(const std::vector<double>& values);
 struct TrainingCurve {
   std::string name;  // as in the row
   std::vector<TrainedPoint> points;
-  /// Of each cluster that the table has a column for; absent: not predicted.
+  /// The predicted time of a step on each cluster that the table has a column
+  /// for; absent where no prediction is known.
   std::vector<std::optional<double>> predicted_step_s;
 };
 

@@ -35,7 +35,7 @@ struct DiffOptions {
 
 enum class Verdict : std::uint8_t {
   kSlower,      // proven, and beyond the threshold
-  kFaster,      // the same the other way
+  kFaster,      // proven the other way, and beyond the threshold
   kUnproven,    // the runs are enough for a proof, but there is none
   kTooFewRuns,  // no outcome could have been proven
   kNoSamples    // a side has none: all of its runs failed
@@ -49,7 +49,8 @@ struct DiffRow {
   /// Unique in its table (equal model and batch size): the base's name, and
   /// "base -> test" where the test has another.
   std::string label;
-  std::string name;  // the same, with the model where there are several
+  /// The label, behind the model where the diff has several tables.
+  std::string name;
   CasePair cases;
   std::size_t base_runs = 0, test_runs = 0;  // with samples
   /// Seconds of a step, as DiffOptions::step_time says.

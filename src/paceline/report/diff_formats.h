@@ -23,7 +23,7 @@ std::span<const DiffFormat> diff_formats();
 /// which cases have no partner, how certain the comparison is, every warning.
 std::string render_diff_table(const Diff& diff);
 
-/// The same as a document in GitHub's Markdown.
+/// The tables and notes of render_diff_table() in GitHub's Markdown.
 std::string render_diff_markdown(const Diff& diff);
 
 /// What diff.py of PyTorch's DDP benchmark prints, to the character, of the

@@ -56,8 +56,8 @@ inline const Format& find_format(std::string_view name) {
 /// share as title; below them what the columns mean, and every warning.
 std::string render_table(std::span<const records::RunRecord> records);
 
-/// The same with every interval and the crossovers over link rates, as GitHub's
-/// Markdown.
+/// The tables of render_table() with every interval and the crossovers over
+/// link rates, as GitHub's Markdown.
 std::string render_markdown(std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

@@ -67,8 +67,9 @@ std::optional<cluster::LinkSpec> link_of(
 
 double gbit_per_s(const cluster::LinkSpec& link);
 
-/// Of the cases behind links: what was measured at three rates or more with
-/// two strategies or more.  Points into the table.
+/// The curves of the group's cases behind links: one for all cases that were
+/// measured at three rates or more with two strategies or more.  The result
+/// points into `group`.
 std::vector<LinkCurves> link_curves(const GroupSummary& group);
 
 /// Among valid cases, by rising rate.  A strategy that is the fastest between

@@ -46,12 +46,12 @@ struct CaseSummary {
   std::optional<double> consensus_distance;
   std::optional<Lateness> lateness;        // of averages of what has arrived
   std::vector<records::Warning> warnings;  // each once
-  /// Of runs on an emulated link: the check with the least slack.
+  /// The check with the least slack of the runs on an emulated link.
   std::optional<records::LinkCheck> link_check;
-  /// Of a prediction: bound and error bar, from the first run that has them.
+  /// Bound and error bar of a prediction, from the first run that has them.
   std::optional<records::Predicted> predicted;
 
-  /// Of cases with a codec: the slowest coding of the runs.
+  /// The slowest coding of the runs; absent without a codec.
   std::optional<records::Coding> coding;
   std::optional<double> last_loss;  // mean over runs
   std::optional<Trained> trained;   // of cases that trained on data

@@ -87,8 +87,8 @@ std::vector<TrainerRow> trainer_rows(const RunRecord& record) {
   return rows;
 }
 
-/// Of trainers whose steps make no epoch, which has no percentiles: how fast
-/// these were.
+/// How fast trainers were whose steps are fewer than an epoch.  Such trainers
+/// have no percentiles.
 std::string rates_text(const RunRecord& record) {
   std::size_t steps = 0;
   double all = 0;

@@ -20,9 +20,10 @@ std::string table_job_words(const records::Configuration& c);
 /// its error, then the samples until then.
 std::string render_ddp_rpc(std::span<const records::RunRecord> records);
 
-/// The same rows with columns named for what they hold, and examples as they
-/// were processed in all epochs; below them phases, bytes and the balance of
-/// servers where tables were looked up.
+/// A row for each trainer and for all of them with percentiles of epochs of ten
+/// steps, in columns named for what they hold.  Examples are as they were
+/// processed in all epochs.  Below the rows are phases, bytes and the balance
+/// of servers where tables were looked up.
 std::string render_trainers(std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

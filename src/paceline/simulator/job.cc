@@ -100,7 +100,8 @@ class Compiler {
   }
 
  private:
-  /// Of the last period, all variants of which count alike.
+  /// Sets bytes and calls to the first actor's means over the steps of the last
+  /// period.  Each of these steps counts alike.
   void add_traffic() {
     const plan::Rank rank = job_.actors.front().rank;
     const RankProgram& first = programs_.of(rank);

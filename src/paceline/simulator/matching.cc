@@ -207,7 +207,7 @@ void Matching::follow_leaders() {
   }
 }
 
-/// Of an actor that has issued something there.
+/// The queue of communicator `on` at an actor that has an item there.
 std::uint32_t Matching::queue_of(std::uint32_t actor,
                                  plan::CommunicatorId on) const {
   const auto& queues = job_.actors[actor].queues;

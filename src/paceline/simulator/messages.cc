@@ -143,7 +143,8 @@ std::int64_t Messages::bytes_of(const Slot& slot) {
          plan::size_of(buffer.dtype);
 }
 
-/// Of a message whose ends are `slots`, seen from one of them.
+/// The index in job_.message_shapes of the shape of a message whose ends are
+/// `slots`.  `slot` is one of these ends.
 std::int32_t Messages::shape_of(const Slot& slot,
                                 const std::vector<Slot>& slots) {
   const plan::Rank me = job_.actors[slot.actor].rank;

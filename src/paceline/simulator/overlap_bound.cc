@@ -76,8 +76,9 @@ class Followers {
   std::vector<ItemId> found_;
 };
 
-/// Of which parameters a communication item carries gradients.
-using Carried = std::map<ItemId, std::vector<ItemId>>;  // their Backward
+/// By communication item: the Backward items of the parameters whose gradients
+/// the item carries.
+using Carried = std::map<ItemId, std::vector<ItemId>>;
 
 Carried carried_by(const Job& job, const Actor& actor, Followers& followers) {
   Carried carried;

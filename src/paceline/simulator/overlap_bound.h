@@ -11,8 +11,9 @@ namespace paceline::simulator {
 /// Bytes of a parameter that cross a link between its gradient and the next
 /// step's forward that reads it.
 struct OverlapBytes {
-  plan::Picoseconds from = 0;   // compute from a step's begin to the gradient
-  plan::Picoseconds until = 0;  // the same of the next step to its forward
+  plan::Picoseconds from = 0;  // compute from a step's begin to the gradient
+  /// Compute from the next step's begin to its forward.
+  plan::Picoseconds until = 0;
   std::int64_t bytes = 0;
 };
 

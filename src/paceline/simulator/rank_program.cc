@@ -30,7 +30,8 @@ RankProgram& RankPrograms::begun(plan::Rank rank) {
   return at->second;
 }
 
-/// Of the rank in input_; each is planned once.
+/// The plan of a variant for the rank in input_, whose program `program` is.
+/// Each variant is planned once.
 const plan::CommPlan& RankPrograms::plan(RankProgram& program,
                                          plan::Variant variant) {
   const auto known = program.plans.find(variant);

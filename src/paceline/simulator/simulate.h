@@ -24,7 +24,8 @@ struct Costs {
   cluster::SoftwareCosts software;
   plan::LayerProfile profile;       // of one micro-batch on one device
   bool free_communication = false;  // nothing that crosses takes time
-  /// Of messages on the sparse engine; absent: as `machine` and `software` say.
+  /// What messages on the sparse engine cost; absent: what `machine` and
+  /// `software` say.
   std::optional<MessageCosts> sparse{};
 };
 
@@ -78,7 +79,8 @@ class Simulator {
   /// move any more.
   StepTimes run(const Costs& costs);
 
-  /// Of the last run; -1 where it did not come to that.
+  /// When each item or transfer began and ended in the last run; -1 where the
+  /// run did not come to that.
   const std::vector<RunInterval>& items() const;
   const std::vector<RunInterval>& transfers() const;
 

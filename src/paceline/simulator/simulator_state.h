@@ -156,7 +156,7 @@ class Simulator::State {
   std::vector<std::uint32_t> dirty_actors_, dirty_transfer_queues_, settling_;
   std::vector<std::int64_t> left_in_step_;  // items of all actors
   std::vector<ItemId> first_model_work_;    // by actor and step
-  std::vector<ItemId> last_model_work_;     // the same
+  std::vector<ItemId> last_model_work_;     // by actor and step
   std::int32_t ended_steps_ = 0;
   bool steady_ = false;
 

@@ -81,8 +81,8 @@ Interval interval_over_runs(std::vector<double> values, double level) {
   return widened_to(t_interval(values, level), median(values));
 }
 
-// The same of what cannot be negative, such as times and rates: few runs that
-// scatter widely must not give an interval that reaches below zero.
+// Interval over runs of what cannot be negative, such as times and rates: few
+// runs that scatter widely must not give an interval that reaches below zero.
 Interval positive_over_runs(const std::vector<double>& values, double level) {
   const bool positive = std::all_of(
       values.begin(), values.end(), [](double value) { return value > 0; });
@@ -125,7 +125,8 @@ class RunResampler {
   std::vector<double> values_;
 };
 
-// The same for the median of several runs' medians, the runs being given.
+// Draws the medians of several runs again and again, each run by RunResampler.
+// The runs themselves are given and not drawn.
 class CaseResampler {
  public:
   explicit CaseResampler(Runs runs) {

@@ -15,7 +15,7 @@ struct Interval {
   double high = 0;
 
   bool contains(double value) const { return low <= value && value <= high; }
-  /// The same, widened where `value` lies outside.
+  /// This interval, widened to `value` where that lies outside.
   Interval reaching(double value) const {
     return {std::min(low, value), std::max(high, value)};
   }

@@ -5,7 +5,7 @@
 
 namespace paceline::stats {
 
-/// Of at least one sample.
+/// The mean of `samples`, of which there is at least one.
 double mean(std::span<const double> samples);
 
 /// 1.96 standard deviations of the population (numpy's std), which the tools

@@ -10,12 +10,12 @@ namespace paceline::stats {
 /// numpy's default and so the original DDP benchmark's.
 double quantile_sorted(std::span<const double> sorted, double p);
 
-/// The same for samples in any order.
+/// Quantile `p`, as of quantile_sorted(), of samples in any order.
 double quantile(std::span<const double> samples, double p);
 
 double median(std::span<const double> samples);
 
-/// The same, faster; leaves `samples` in another order.
+/// The median without a copy of `samples`, which it leaves in another order.
 double median_in_place(std::span<double> samples);
 
 }  // namespace paceline::stats

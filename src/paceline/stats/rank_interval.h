@@ -20,7 +20,8 @@ namespace paceline::stats {
 /// signed rank); 0: none.
 std::size_t signed_rank_order(std::size_t n, double level);
 
-/// The same for Mann and Whitney's U of `m` and `n` values.
+/// The largest k for which P(U < k) <= (1 - level) / 2, where U is Mann and
+/// Whitney's statistic of `m` and `n` values of one distribution; 0: none.
 std::size_t rank_sum_order(std::size_t m, std::size_t n, double level);
 
 /// The median of all means of two of the values, each with itself too (Hodges

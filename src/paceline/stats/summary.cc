@@ -65,9 +65,10 @@ struct MeasuredWindow {
     scale = summed_s > 0 ? wall_s / summed_s : 1;
   }
 
-  /// Of one rank: ranks that wait for few others are slow in other steps each,
-  /// and end together all the same.  The longest of sums of drawn steps would
-  /// be longer than the window.
+  /// The steps of the rank whose steps sum to the longest time.  Ranks that
+  /// wait for few others are slow in different steps, and end together all the
+  /// same.  If the steps of every rank were drawn, the longest of their sums
+  /// would be longer than the window.
   std::vector<double> step_s;
   double samples;
   double wall_s = 0;

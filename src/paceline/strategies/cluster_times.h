@@ -36,8 +36,9 @@ ClusterTimes times_of(const cluster::Cluster& cluster,
                       const TimesAsked& asked,
                       const std::string& file);
 
-/// The same for a job whose planner decides by times: `missing` says, too,
-/// which operation it asks for and the fits do not have.
+/// The times of times_of() for a job whose planner may decide by times:
+/// `missing` says, too, which operation the planner asks for and the fits do
+/// not have.
 ClusterTimes times_for(const StrategySpec& spec,
                        const cluster::Cluster& cluster,
                        const TimesAsked& asked,

@@ -115,8 +115,9 @@ std::string codecs_that_keep_a_share(bool cuts) {
                 ", "));
 }
 
-/// Of parameters a codec may carry the changes, which are compressed with
-/// memory of what they leave out.
+/// Throws UsageError unless the codec may carry parameters.  A codec carries
+/// the changes of parameters, which are compressed with memory of what the
+/// codec leaves out.
 void check_coded(const StrategySpec& spec) {
   const RowInfo& codec = *spec.codec.row;
   const auto refuse = [&](const std::string& why) {

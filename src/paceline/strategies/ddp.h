@@ -27,7 +27,7 @@ struct ReducerOptions {
   bool static_graph = false;
 };
 
-/// Of the strategy `ddp`.
+/// The Reducer's options, from the options of the strategy `ddp`.
 ReducerOptions reducer_options(const Options& options);
 
 /// Buckets of step `step`: one of everything in step 0 (the constructor's

@@ -138,7 +138,7 @@ class Diloco final : public UpdateRule {
     return program.turn() % (outer_.fragments + 1) - 1;
   }
 
-  /// Of a bucket or a part of one.
+  /// The number of the fragment that a bucket, or a part of one, belongs to.
   Elements fragment_of(const Bucket& bucket, const Program& program) const {
     return static_cast<Elements>(program.bucket_at(bucket.values.begin)) *
            outer_.fragments / std::ssize(program.buckets());

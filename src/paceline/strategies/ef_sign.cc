@@ -74,7 +74,8 @@ class EfSign final : public CodecRule {
   }
 
  private:
-  /// Of each tensor the begin and the end, from the slice's begin.
+  /// The begin and the end of each tensor in the slice, counted from the
+  /// slice's begin.
   static std::vector<double> borders_in(const Slice& slice,
                                         const Program& program) {
     std::vector<double> borders;

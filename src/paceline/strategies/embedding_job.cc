@@ -299,9 +299,10 @@ double TableMap::distinct(double share) const {
                  std::expm1(numbers * none) / (share * numbers);
 }
 
-/// Of one table, by the server that would have them if it were cut.  Zipf's
-/// blocks: up to an exponent of 2 within 1e-6 of the exact sum, or with a hash,
-/// which is taken to deal them evenly, 1e-4.
+/// The expected number of different rows of one table that a step looks up, by
+/// the server that would have the rows if the table were cut.  Zipf's blocks
+/// give the number for an exponent of up to 2 within 1e-6 of the exact sum, or
+/// within 1e-4 with a hash, which is taken to deal the ids evenly.
 std::vector<double> TableMap::distinct_by_server() const {
   std::vector<double> all(static_cast<std::size_t>(job_.servers));
   if (job_.bags.zipf == 0) {

@@ -25,7 +25,7 @@ enum class TablePlacement : std::uint8_t {
 enum class RowRule : std::uint8_t {
   kSgd,            // w -= lr g
   kAdagrad,        // s += g^2; w -= lr g / (sqrt(s) + 1e-10)
-  kRowwiseAdagrad  // the same with one s a row, which takes the mean of g^2
+  kRowwiseAdagrad  // kAdagrad with one s a row, which takes the mean of g^2
 };
 
 /// What a trainer looks up in a step: in each table bags of `shortest_bag` to
@@ -34,7 +34,7 @@ enum class RowRule : std::uint8_t {
 struct BagShape {
   Elements fewest = 20, most = 50;
   Elements shortest_bag = 1, longest_bag = 10;
-  bool shared = true;  // the same ids in all tables
+  bool shared = true;  // all tables look up equal ids
   double zipf = 0;   // exponent: id k as often as 1 / (k + 1)^zipf; 0: equally
   Elements ids = 0;  // that are drawn from; 0: as many as a table has
 
@@ -109,7 +109,7 @@ class TableMap {
  public:
   explicit TableMap(const EmbeddingJob& job);
 
-  /// Of all tables.
+  /// The number of rows that `server` has of all tables together.
   Elements rows_of(Rank server) const;
 
   /// Where `trainer` finds a row.  Throws UsageError that names trainer, table

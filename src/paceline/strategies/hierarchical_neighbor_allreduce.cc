@@ -202,7 +202,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
                                 program.phase());
     });
   }
-  /// The same with ranks at this rank's place for hosts.
+  /// The row of this rank's host, in which each host is replaced by its rank at
+  /// this rank's place.
   Mixing row_of_ranks(const Hosts& all, Program& program) const {
     Mixing row = mixing(all, program);
     const Rank here = place(all, program);

@@ -21,7 +21,8 @@ struct ReadyTensor {
   Picoseconds ready = 0;  // from the start of backward
 };
 
-/// Of input.profile; throws UsageError, which names the schedule, without one.
+/// The gradients in ready order, with times from input.profile.  Throws
+/// UsageError, which names the schedule, where there is no profile.
 std::vector<ReadyTensor> tensors_of(const PlanInput& input,
                                     std::string_view schedule);
 

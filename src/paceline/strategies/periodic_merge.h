@@ -37,7 +37,8 @@ struct StepTensors {
   Picoseconds compute = 0;          // of a step, all micro-batches
 };
 
-/// Of input.profile; throws UsageError, which names the schedule, without one.
+/// The tensors of a step, with times from input.profile.  Throws UsageError,
+/// which names the schedule, where there is no profile.
 StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule);
 
 /// A cut and the steps that it makes.

@@ -14,10 +14,10 @@
 namespace paceline::strategies {
 namespace {
 
-/// Of each matrix M, gradient and residual of a tensor of several dimensions,
-/// two factors of low rank cross: P = M Q, summed and made orthonormal, then Q
-/// = M^T P, summed; the result is P Q^T, and M less the mean of the results
-/// stays in the residual.  Q is the next step's start.
+/// Gradient and residual of a tensor of several dimensions add up to a matrix
+/// M.  Two factors of low rank cross in place of M: P = M Q, summed and made
+/// orthonormal, then Q = M^T P, summed.  The result is P Q^T, and M less the
+/// mean of the results stays in the residual.  Q is the next step's start.
 ///
 ///   rounds         2
 ///   bytes sent     2 (P-1)/P 4 r (rows + columns) a matrix in float32; other
@@ -25,9 +25,10 @@ namespace {
 ///   extra memory   one residual a parameter, the factors
 ///   guarantee      every rank has the same result; the gradient is compressed
 ///
-/// Of the change of one rank's parameters, which averages with neighbors send,
-/// P and Q are of that rank alone, and Q is drawn anew in each step: P Q^T = P
-/// P^T M is a projection onto r directions that lean towards the largest of M.
+/// Averages with neighbors send the change of one rank's parameters as M.  P
+/// and Q are then of that rank alone, and Q is drawn anew in each step: P Q^T =
+/// P P^T M is a projection onto r directions that lean towards the largest of
+/// M.
 ///
 /// Rows are the first dimension, columns all others.  Tensors of one dimension,
 /// and matrices that the factors would not make smaller, cross in the first

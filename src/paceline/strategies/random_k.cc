@@ -7,7 +7,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// Of each bucket values at random places cross, the same places on all ranks,
+/// Values at random places of each bucket cross, the same places on all ranks,
 /// drawn from the job's seed for each step; so no place crosses, and the values
 /// are summed.  What stays behind is added to the next step's gradient (error
 /// feedback).

@@ -24,7 +24,7 @@ namespace paceline::strategies {
 /// How the wire forms of several ranks become the one that decode() reads.
 enum class Combination : std::uint8_t {
   kSum,  // their sum, element by element; sums of sums and weights are allowed
-  kOwnSum,  // the same, of a form whose length is its own: nobody cuts it
+  kOwnSum,  // their sum, of forms whose length is their own: nobody cuts them
   kMerge,   // a kernel that takes all of them at once, element by element
   kGather,  // decode() reads them side by side
   kPairs    // two ranks swap theirs, and the codec merges them
@@ -139,7 +139,8 @@ class ExchangeRule {
   /// Whether it exchanges shares of a slice, whatever tensors lie in them.
   virtual bool cuts() const { return false; }
 
-  /// Of averages with neighbors: as asymmetry_of().
+  /// What asymmetry_of() says of the graph over which the exchange averages.
+  /// Empty: the graph is symmetric, or the exchange does not look.
   virtual std::string asymmetry(const PlanInput& /*input*/) const { return {}; }
 
   /// Whether it can combine wire forms so.  A sum is taken by every exchange;
@@ -175,7 +176,8 @@ class ExchangeRule {
   virtual Picoseconds time(const PlanInput& input,
                            std::int64_t bytes) const = 0;
 
-  /// The same of wire forms, of `bytes` a rank, that are combined so.
+  /// How long both halves take for wire forms of `bytes` a rank that are
+  /// combined as `how` says.
   virtual Picoseconds time_of_forms(const PlanInput& input,
                                     std::int64_t bytes,
                                     Combination /*how*/) const {
@@ -328,7 +330,7 @@ struct IssuePolicy {
 /// What of each tensor lies in the slice, without the padding between them.
 std::vector<Slice> tensors_in(const Slice& slice, const Program& program);
 
-/// The same range of another buffer.
+/// The range of `slice` in another buffer.
 Slice range_in(std::string_view buffer,
                const Slice& slice,
                const Program& program);

@@ -43,7 +43,7 @@ std::vector<std::size_t> places_by_name(const Program& program) {
   return places;
 }
 
-/// Of each partition, in the order of the layout.
+/// A partition and where it comes from.  Cuts are in the order of the layout.
 struct Cut {
   std::size_t bucket = 0, part = 0;  // the part-th of the bucket
   Partition partition;
@@ -93,7 +93,8 @@ Servers by_hash(const std::vector<Cut>& cuts,
   return chosen;
 }
 
-/// Of equal partitions the first, of equal servers the first.
+/// Deals the partitions out, the largest first, each to the server with the
+/// fewest elements.  Ties go to the first partition and to the first server.
 Servers by_size(const std::vector<Cut>& cuts, std::size_t servers) {
   std::vector<std::size_t> order(cuts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -23,7 +23,7 @@ enum class Assignment : std::uint8_t {
   kSize  // the largest partition first, to the server with the fewest bytes
 };
 
-/// Of the option's word: round-robin, hash or size.
+/// The assignment that the option's word names: round-robin, hash or size.
 Assignment assignment(std::string_view word);
 
 /// The options of `ps`.

@@ -30,7 +30,8 @@ class SideBySide {
   /// Goes on to `time`, which next_time() must not precede.
   void advance(Picoseconds time);
 
-  /// Of all, in their order; runs until they have ended.
+  /// The ends of all transfers, in the order in which these were added.  Runs
+  /// until all transfers have ended.
   const std::vector<Picoseconds>& ends();
 
   /// The transfers that have ended, in the order of their ends.

@@ -16,7 +16,7 @@ class SparseBuckets {
 
   double density() const { return density_; }
 
-  /// Of all buckets together.
+  /// The number of values that cross, summed over `buckets`.
   Elements kept(const std::vector<Bucket>& buckets,
                 const ModelShape& model) const;
 

@@ -202,7 +202,7 @@ struct StrategySpec {
   /// left.
   Guarantee guarantee() const;
 
-  /// The same with values that cross as they are.
+  /// This strategy without its codec: values cross as they are.
   StrategySpec without_codec() const;
 
   /// Canonical text: the schedule or whole word with all its options, the

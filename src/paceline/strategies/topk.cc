@@ -7,7 +7,7 @@
 namespace paceline::strategies {
 namespace {
 
-/// Of each bucket the values of largest magnitude cross, with their places;
+/// The values of largest magnitude in each bucket cross, with their places;
 /// what stays behind is added to the next step's gradient (error feedback).
 ///
 ///   bytes sent     (P-1) k 8 a rank and bucket in float32, k = max(1, density

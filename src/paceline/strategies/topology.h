@@ -44,7 +44,8 @@ class Topology {
   /// After how many steps the graph repeats; 1: it is static.
   virtual Step period() const { return 1; }
 
-  /// Of `step` only the rest after division by the period matters.
+  /// The row of `node` in the mixing matrix of a step.  Steps that are a whole
+  /// number of periods apart have equal rows.
   virtual Mixing mixing(Rank node, Step step) const = 0;
 
   /// The largest number of nodes that `node` receives from in one step.

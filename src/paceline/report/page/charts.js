@@ -85,7 +85,7 @@ const paceline = (() => {
     }),
   ];
 
-  // The same of a vertical axis, its name above.
+  // Ticks and grid of a vertical axis, its name with the unit above.
   const side = (axis, ticks) => [
     Plot.gridY(ticks, { stroke: "var(--grid)", strokeOpacity: 1 }),
     Plot.text(ticks, {

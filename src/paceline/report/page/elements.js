@@ -11,7 +11,7 @@ Object.assign(paceline, (() => {
   const printable = (text) =>
     String(text).replace(/[\n\r\t]/g, " ").replace(UNSEEN, "?");
 
-  // The same for text of several lines.
+  // Text of several lines, each of them printable.
   const lines = (text) => text.split("\n").map(printable).join("\n");
 
   // An element; null and empty children are left out.

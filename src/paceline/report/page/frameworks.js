@@ -9,7 +9,7 @@ Object.assign(paceline, (() => {
 
   const titled = (title, one) => [element("h4", {}, title), table(one)];
 
-  // Of texts, which are wrapped.
+  // A table whose cells hold texts, which wrap.
   function wordTable(one) {
     const made = table(one);
     made.classList.add("words");

@@ -77,7 +77,8 @@ Object.assign(paceline, (() => {
         point(nameWithRanks(one), one[key], { mark: mark(one) })) });
   }
 
-  // Of the cases behind `link`; of all where there is none.
+  // The throughput of the cases behind `link`, or of all cases where `link` is
+  // not given.
   function throughput(group, link) {
     const cases = group.cases.filter((one) => !link || one.configuration.link === link);
     const linear = (one) => {

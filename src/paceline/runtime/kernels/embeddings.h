@@ -31,8 +31,8 @@ void run_pool_gradient(const UpdateRule& rule, const Call& call);
 /// trainers' gradients.  Rows of bf16 are rounded once.
 void run_update_rows(const UpdateRule& rule, const Call& call);
 
-/// The same with dense gradients: adds the trainers' gradients up in a buffer
-/// as large as the server's rows, and applies the rule to all of them.  Every
+/// Applies the rule to all rows of the server, with dense gradients: adds the
+/// trainers' gradients up in a buffer as large as the server's rows.  Every
 /// rule leaves a row of gradient zero as it is, so that the bits are those of
 /// update_rows.
 void run_update_all_rows(const UpdateRule& rule, const Call& call);

@@ -40,7 +40,7 @@ void round_some(const std::array<float, kAtOnce>& values,
   }
 }
 
-// Of values in a block.
+// Rounds the `count` values of one block to codes, kAtOnce values at a time.
 void round_block(const float* values,
                  std::int64_t count,
                  float inverse,

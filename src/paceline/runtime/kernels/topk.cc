@@ -261,7 +261,8 @@ void take_largest(Real* sums,
   take(find_by_counts(sums, n, k), sums, taken);
 }
 
-// The same on any device.
+// The places of the k largest magnitudes, in ascending order, on any device; of
+// equal magnitudes those at the lower places.
 at::Tensor largest(const at::Tensor& values, std::int64_t k) {
   at::Tensor magnitudes = values.abs();
   magnitudes.masked_fill_(magnitudes.isnan(),

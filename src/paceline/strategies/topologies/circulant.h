@@ -12,7 +12,7 @@ namespace paceline::strategies {
 /// equal weights: 1 / (distances + 1) for each and for itself.
 class Circulant final : public Topology {
  public:
-  /// The same distances in every step.
+  /// `distances`: those of every step.
   Circulant(Rank nodes, std::vector<Rank> distances)
       : nodes_(nodes), distances_{std::move(distances)} {}
 
