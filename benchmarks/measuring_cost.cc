@@ -91,9 +91,9 @@ class WithoutKernels final : public plan::Planner {
   std::shared_ptr<const plan::Planner> planner_;
 };
 
-measure::Team team_of(engines::Engine& engine,
-                      int world,
-                      const std::string& name) {
+measure::RankGroup group_of(engines::Engine& engine,
+                            int world,
+                            const std::string& name) {
   return {.name = name,
           .store = c10::make_intrusive<c10d::HashStore>(),
           .engine = &engine,
@@ -213,7 +213,7 @@ void print_products(const records::Configuration& c, double step) {
     measure::TrainerOptions options;
     options.planner = std::make_shared<WithoutKernels>(schedule);
     small.strategy = schedule;
-    measure::Trainer trainer(small, team_of(engine, 2, schedule), options);
+    measure::Trainer trainer(small, group_of(engine, 2, schedule), options);
     const double bookkeeping = bookkeeping_ns(trainer, 300);
     // Clock readings: 5 per step in the step loop, and at most 3 for each op
     // that is issued, waited for or run.
@@ -243,7 +243,7 @@ int main(int argc, char** argv) {
 
   benchmarks::InstantEngine engine;
   Plain plain(c);
-  measure::Trainer trainer(c, team_of(engine, 2, "instant"));
+  measure::Trainer trainer(c, group_of(engine, 2, "instant"));
   std::vector<double> theirs, wall, cpu;
   for (int round = -1; round < rounds; ++round) {
     const auto our_step = [&] {

@@ -151,7 +151,7 @@ Shares compare(const Scatter& scatter,
     const auto test = records_of(sample.test, true, in_turns);
     const report::Diff diff =
         diff_of(base, test, static_cast<std::uint64_t>(i));
-    PACELINE_CHECK((diff.order == report::Order::kInterleaved) == in_turns);
+    PACELINE_CHECK((diff.order == report::RunOrder::kInterleaved) == in_turns);
     const auto& rows = diff.rows;
     bool by_steps = false;
     for (std::size_t c = 0; c < kCases; ++c) {

@@ -31,8 +31,8 @@ TEST(LinkSpec, IsReadAndStretched) {
 }
 
 TEST(LinkSpec, GlooCarriesTwoAtOnce) {
-  EXPECT_EQ(side_by_side_of("gloo"), 2);
-  EXPECT_EQ(side_by_side_of("nccl"), 1);
+  EXPECT_EQ(concurrent_collectives_of("gloo"), 2);
+  EXPECT_EQ(concurrent_collectives_of("nccl"), 1);
 }
 
 TEST(LinkSpec, GivesPlannersItsAlphaAndBeta) {

@@ -107,7 +107,7 @@ TEST(Transfers, are_kept_from_the_call_to_the_completion_where_asked) {
     channel.record_transfers();
     const std::int64_t before_ns = steady_ns();
     channel.all_reduce(values, Reduce::kSum)->wait();
-    std::vector<Transfer> transfers;
+    std::vector<CollectiveSpan> transfers;
     while (transfers.empty()) {  // wait() may return before the callbacks
       transfers = channel.take_transfers();
     }

@@ -17,7 +17,7 @@ constexpr LinkSpec kLink{.bytes_per_s = 1e9, .latency_ns = 50};  // 1 byte a ns
 
 using Deliveries = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-Deliveries all(LinkModel& model, std::int64_t until) {
+Deliveries all(VirtualLink& model, std::int64_t until) {
   Deliveries result;
   for (const auto& one : model.advance(until)) {
     result.emplace_back(one.transfer, one.at_ns);
@@ -25,8 +25,8 @@ Deliveries all(LinkModel& model, std::int64_t until) {
   return result;
 }
 
-TEST(LinkModel, OneTransferTakesBytesOverRateAndItsLatencies) {
-  LinkModel model(kLink);
+TEST(VirtualLink, OneTransferTakesBytesOverRateAndItsLatencies) {
+  VirtualLink model(kLink);
   model.start(1000, 400, 2);
   EXPECT_EQ(model.next_delivery(), 1100);  // when its first byte leaves
   EXPECT_EQ(all(model, 1499), Deliveries{});
@@ -35,8 +35,8 @@ TEST(LinkModel, OneTransferTakesBytesOverRateAndItsLatencies) {
   EXPECT_FALSE(model.next_delivery().has_value());
 }
 
-TEST(LinkModel, TransfersInFlightShareTheRate) {
-  LinkModel model({.bytes_per_s = 1e9, .latency_ns = 0});
+TEST(VirtualLink, TransfersInFlightShareTheRate) {
+  VirtualLink model({.bytes_per_s = 1e9, .latency_ns = 0});
   model.start(0, 300, 0);
   model.start(100, 100, 0);
   // Alone until 100, then half each: the second one ends after 200 more, the
@@ -44,8 +44,8 @@ TEST(LinkModel, TransfersInFlightShareTheRate) {
   EXPECT_EQ(all(model, 1000), (Deliveries{{1, 300}, {0, 400}}));
 }
 
-TEST(LinkModel, SharingNeitherLosesNorGainsBandwidth) {
-  LinkModel model({.bytes_per_s = 1e9, .latency_ns = 0});
+TEST(VirtualLink, SharingNeitherLosesNorGainsBandwidth) {
+  VirtualLink model({.bytes_per_s = 1e9, .latency_ns = 0});
   for (int i = 0; i < 10; ++i) {
     model.start(0, 100, 0);
   }
@@ -54,14 +54,14 @@ TEST(LinkModel, SharingNeitherLosesNorGainsBandwidth) {
   EXPECT_EQ(delivered.back().second, 1000);
 }
 
-TEST(LinkModel, NothingToSendTakesTheLatencyAlone) {
-  LinkModel model(kLink);
+TEST(VirtualLink, NothingToSendTakesTheLatencyAlone) {
+  VirtualLink model(kLink);
   model.start(10, 0, 1);
   EXPECT_EQ(all(model, 100), (Deliveries{{0, 60}}));
 }
 
-TEST(LinkModel, ALaneCarriesSoManyAndTheNextWhenOneIsDelivered) {
-  LinkModel model(kLink);
+TEST(VirtualLink, ALaneCarriesSoManyAndTheNextWhenOneIsDelivered) {
+  VirtualLink model(kLink);
   const auto lane = model.add_lane(2);
   for (int i = 0; i < 3; ++i) {
     model.start(0, 100, 1, lane);
@@ -72,8 +72,8 @@ TEST(LinkModel, ALaneCarriesSoManyAndTheNextWhenOneIsDelivered) {
   EXPECT_EQ(all(model, 400), (Deliveries{{2, 400}}));
 }
 
-TEST(LinkModel, LanesShareTheRate) {
-  LinkModel model({.bytes_per_s = 1e9, .latency_ns = 0});
+TEST(VirtualLink, LanesShareTheRate) {
+  VirtualLink model({.bytes_per_s = 1e9, .latency_ns = 0});
   const auto one = model.add_lane(1), other = model.add_lane(1);
   model.start(0, 100, 0, one);
   model.start(0, 100, 0, one);
@@ -82,10 +82,10 @@ TEST(LinkModel, LanesShareTheRate) {
   EXPECT_EQ(all(model, 1000), (Deliveries{{0, 200}, {1, 400}, {2, 500}}));
 }
 
-TEST(LinkModel, SeenLateItIsTheSame) {
-  LinkModel seen(kLink), unseen(kLink);
+TEST(VirtualLink, SeenLateItIsTheSame) {
+  VirtualLink seen(kLink), unseen(kLink);
   Deliveries step_by_step;
-  for (LinkModel* model : {&seen, &unseen}) {
+  for (VirtualLink* model : {&seen, &unseen}) {
     const auto lane = model->add_lane(1);
     for (int i = 0; i < 5; ++i) {
       model->start(0, 100 + i, i, lane);
@@ -119,7 +119,7 @@ struct FakeLink {
   void arrive(const std::string& name,
               std::int64_t bytes,
               std::int64_t posted_ns,
-              LinkModel::Lane lane = LinkModel::kOpen) {
+              VirtualLink::Lane lane = VirtualLink::kOpen) {
     link.arrived({.name = {.channel = name},
                   .bytes = bytes,
                   .posted_ns = posted_ns,

@@ -340,7 +340,7 @@ TEST_F(DispatcherTest, ATrainingThreadThatHangsInAKernelIsReported) {
 }
 
 TEST_F(DispatcherTest, TheFirstMemberSendsWhatItPicks) {
-  tiny.setup.communicators[0].order = plan::Order::kPriority;
+  tiny.setup.communicators[0].order = plan::IssueOrder::kPriority;
   make();
   dispatcher->begin_step(0, tiny.plan());
   compute(*dispatcher, 0);
@@ -353,7 +353,7 @@ TEST_F(DispatcherTest, TheFirstMemberSendsWhatItPicks) {
 }
 
 TEST_F(DispatcherTest, TheOthersStartWhatTheFirstMemberPicked) {
-  tiny.setup.communicators[0].order = plan::Order::kPriority;
+  tiny.setup.communicators[0].order = plan::IssueOrder::kPriority;
   tiny.input.rank = 1;
   make();
   dispatcher->begin_step(0, tiny.plan());

@@ -17,7 +17,7 @@ namespace {
 
 using plan::OpRef;
 
-plan::Communicator group(plan::Order order, std::int64_t credit) {
+plan::Communicator group(plan::IssueOrder order, std::int64_t credit) {
   return {
       .name = "g", .members = {0, 1}, .order = order, .credit_bytes = credit};
 }
@@ -31,7 +31,7 @@ std::optional<OpRef> pop(IssueQueue& queue, const IssueQueue::IsReady& ready) {
 }
 
 TEST(IssueQueue, ProgramOrderWaitsForTheFirst) {
-  IssueQueue queue(group(plan::Order::kProgram, 1000), true);
+  IssueQueue queue(group(plan::IssueOrder::kProgram, 1000), true);
   queue.push({0, 1}, true, 5, 10);
   queue.push({0, 2}, true, 0, 10);
   const auto only_second = [](OpRef ref) { return ref.op == 2; };
@@ -43,7 +43,7 @@ TEST(IssueQueue, ProgramOrderWaitsForTheFirst) {
 }
 
 TEST(IssueQueue, CreditHoldsBackUntilBytesHaveEnded) {
-  IssueQueue queue(group(plan::Order::kProgram, 15), true);
+  IssueQueue queue(group(plan::IssueOrder::kProgram, 15), true);
   const auto all = [](OpRef) { return true; };
   for (const plan::OpIndex op : {1, 2, 3}) {
     queue.push({0, op}, true, 0, 10);
@@ -57,7 +57,7 @@ TEST(IssueQueue, CreditHoldsBackUntilBytesHaveEnded) {
 }
 
 TEST(IssueQueue, WhatCountsNothingIsNotHeldBack) {
-  IssueQueue queue(group(plan::Order::kPriority, 10), true);
+  IssueQueue queue(group(plan::IssueOrder::kPriority, 10), true);
   const auto all = [](OpRef) { return true; };
   queue.push({0, 1}, true, 0, 10);
   queue.push({0, 2}, true, 1, 10);
@@ -68,7 +68,7 @@ TEST(IssueQueue, WhatCountsNothingIsNotHeldBack) {
 }
 
 TEST(IssueQueue, TheFirstMemberPicksTheMostUrgentReadyOp) {
-  IssueQueue queue(group(plan::Order::kPriority, 1000), true);
+  IssueQueue queue(group(plan::IssueOrder::kPriority, 1000), true);
   queue.push({0, 1}, true, 5, 10);
   queue.push({0, 2}, true, 1, 10);
   queue.push({0, 3}, true, 1, 10);
@@ -85,7 +85,7 @@ TEST(IssueQueue, TheFirstMemberPicksTheMostUrgentReadyOp) {
 }
 
 TEST(IssueQueue, TheOthersFollowItsPicks) {
-  IssueQueue queue(group(plan::Order::kPriority, 1000), false);
+  IssueQueue queue(group(plan::IssueOrder::kPriority, 1000), false);
   const auto all = [](OpRef) { return true; };
   const auto only_1 = [](OpRef ref) { return ref.op == 1; };
   queue.push({0, 1}, true, 0, 10);
@@ -127,7 +127,7 @@ struct Member {
   }
 
   IssueQueue queue;
-  plan::IssueQueue simulated;
+  plan::IssueRule simulated;
   std::size_t opened = 0;
   std::vector<std::size_t> waiting, in_flight;
   std::set<OpRef> ready;
@@ -160,7 +160,7 @@ class RandomQueues {
  public:
   explicit RandomQueues(std::uint32_t seed) : rng_(seed) {}
 
-  void run(plan::Order order) {
+  void run(plan::IssueOrder order) {
     const std::vector<RandomOp> ops = random_ops(order);
     const auto on = group(order, static_cast<std::int64_t>(1 + random(40)));
     std::array members{Member(on, true), Member(on, false)};
@@ -179,13 +179,13 @@ class RandomQueues {
  private:
   std::size_t random(std::size_t count) { return rng_() % count; }
 
-  std::vector<RandomOp> random_ops(plan::Order order) {
+  std::vector<RandomOp> random_ops(plan::IssueOrder order) {
     std::vector<RandomOp> ops;
     for (std::size_t n = 0; n < kRandomOps; ++n) {
       ops.push_back(
           {.ref = {static_cast<plan::Step>(n / kOpsPerStep),
                    static_cast<plan::OpIndex>(2 * (n % kOpsPerStep))},
-           .collective = order != plan::Order::kAsReady && random(4) > 0,
+           .collective = order != plan::IssueOrder::kAsReady && random(4) > 0,
            .priority = static_cast<std::int32_t>(random(5)),
            .bytes = static_cast<std::int64_t>(5 * random(4))});
     }
@@ -219,9 +219,9 @@ class RandomQueues {
 
 TEST(IssueQueue, IssuesInTheOrderOfTheSimulatorsQueue) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
-    for (const plan::Order order : {plan::Order::kProgram,
-                                    plan::Order::kPriority,
-                                    plan::Order::kAsReady}) {
+    for (const plan::IssueOrder order : {plan::IssueOrder::kProgram,
+                                         plan::IssueOrder::kPriority,
+                                         plan::IssueOrder::kAsReady}) {
       RandomQueues(seed).run(order);
       ASSERT_FALSE(HasFailure()) << "seed " << seed;
     }

@@ -128,7 +128,7 @@ TEST_F(OnDeviceTest, CreditIsHeldUntilTheEvent) {
 
 // The host has put both gradients into the stream, but the device has neither.
 TEST_F(OnDeviceTest, TheFirstMemberPicksAmongWhatTheDeviceHasDone) {
-  tiny.setup.communicators[0].order = plan::Order::kPriority;
+  tiny.setup.communicators[0].order = plan::IssueOrder::kPriority;
   plan::CommPlan plan = tiny.ops();
   plan.ops[kReduceSecond].priority = 1;
   make();

@@ -9,7 +9,7 @@
 #include <torch/types.h>
 
 #include "measure/irregular_network.h"
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 
 // Codecs whose wire forms are no sums, with real tensors over Gloo.
 
@@ -59,11 +59,11 @@ class Compressed : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Compressed, SendsWhatItsPlanSays) {
   for (const int world : worlds_of(GetParam())) {
-    testing::run_team_well(world, [&](const Team& team) {
-      Trainer trainer(irregular_case(GetParam()), team, irregular_options());
+    testing::run_rank_threads_well(world, [&](const RankGroup& group) {
+      Trainer trainer(irregular_case(GetParam()), group, irregular_options());
       EXPECT_EQ(testing::booked(trainer, 3),
-                testing::planned(trainer, team.rank, 3))
-          << "rank " << team.rank << " of " << world;
+                testing::planned(trainer, group.rank, 3))
+          << "rank " << group.rank << " of " << world;
     });
   }
 }
@@ -72,11 +72,11 @@ TEST_P(Compressed, LeavesEqualParametersAndAShorterLoss) {
   for (const int world : worlds_of(GetParam())) {
     std::vector<std::int64_t> digests(static_cast<std::size_t>(world));
     std::vector<int> trains(digests.size());
-    testing::run_team_well(world, [&](const Team& team) {
+    testing::run_rank_threads_well(world, [&](const RankGroup& group) {
       auto c = irregular_case(GetParam());
       c.learning_rate = 0.002;
-      Trainer trainer(c, team, irregular_options());
-      const auto rank = static_cast<std::size_t>(team.rank);
+      Trainer trainer(c, group, irregular_options());
+      const auto rank = static_cast<std::size_t>(group.rank);
       trains[rank] = trainer.trains() ? 1 : 0;
       trainer.step();
       const std::optional<double> first = trainer.last_loss();
@@ -159,8 +159,8 @@ TEST(Sign, TrainsByTheMajorityOfTheRanks) {
   for (const char* strategy : {"bsp+sign", "wfbp+ps+sign"}) {
     for (const int world : {2, 3}) {
       const Training reference = by_majority(world);
-      testing::run_team_well(world, [&](const Team& team) {
-        Trainer trainer(irregular_case(strategy), team, irregular_options());
+      testing::run_rank_threads_well(world, [&](const RankGroup& group) {
+        Trainer trainer(irregular_case(strategy), group, irregular_options());
         for (int step = 0; step < kSteps; ++step) {
           trainer.step();
         }
@@ -168,7 +168,7 @@ TEST(Sign, TrainsByTheMajorityOfTheRanks) {
         EXPECT_LE(testing::distance(reference,
                                     copies(trainer.network().parameters())),
                   1e-10)
-            << strategy << ", rank " << team.rank << " of " << world;
+            << strategy << ", rank " << group.rank << " of " << world;
       });
     }
   }
@@ -183,13 +183,13 @@ TEST(Sign, TrainsTheSameInEveryForm) {
                                  "bsp+sign:form=int8",
                                  "bsp+ps+sign:form=int8"}) {
       std::vector<std::int64_t> of_rank(static_cast<std::size_t>(world));
-      testing::run_team_well(world, [&](const Team& team) {
-        Trainer trainer(irregular_case(strategy), team, irregular_options());
+      testing::run_rank_threads_well(world, [&](const RankGroup& group) {
+        Trainer trainer(irregular_case(strategy), group, irregular_options());
         for (int step = 0; step < kSteps; ++step) {
           trainer.step();
         }
         trainer.drain();
-        of_rank[static_cast<std::size_t>(team.rank)] =
+        of_rank[static_cast<std::size_t>(group.rank)] =
             trainer.parameter_digest();
       });
       digests.insert(digests.end(), of_rank.begin(), of_rank.end());
@@ -202,9 +202,9 @@ TEST(Sign, TrainsTheSameInEveryForm) {
 TEST(TopK, OfDensityOneLosesNothing) {
   for (const int world : {2, 3}) {
     const Training reference = testing::whole_batch(world);
-    testing::run_team_well(world, [&](const Team& team) {
+    testing::run_rank_threads_well(world, [&](const RankGroup& group) {
       Trainer trainer(
-          irregular_case("wfbp+topk:density=1"), team, irregular_options());
+          irregular_case("wfbp+topk:density=1"), group, irregular_options());
       for (int step = 0; step < testing::kSteps; ++step) {
         trainer.step();
       }

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "measure/irregular_network.h"
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/run_rank.h"
@@ -35,13 +35,13 @@ std::vector<std::string> schedules_of(int world) {
 
 void expect_planned_bytes(int world, const std::string& schedule) {
   SCOPED_TRACE(schedule + " of " + std::to_string(world));
-  testing::run_team_well(world, [&](const Team& team) {
+  testing::run_rank_threads_well(world, [&](const RankGroup& group) {
     Trainer trainer(
-        testing::irregular_case(schedule), team, testing::irregular_options());
+        testing::irregular_case(schedule), group, testing::irregular_options());
     testing::booked(trainer, 1);
     EXPECT_EQ(testing::booked(trainer, 2),
-              testing::planned(trainer, team.rank, 2))
-        << "rank " << team.rank;
+              testing::planned(trainer, group.rank, 2))
+        << "rank " << group.rank;
   });
 }
 

@@ -19,7 +19,7 @@
 #include "paceline/engines/run_rank.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/job_launch.h"
-#include "paceline/measure/team.h"
+#include "paceline/measure/rank_group.h"
 
 namespace paceline::measure {
 namespace {
@@ -46,9 +46,9 @@ bool agrees(const Job& job, const Names& names, const engines::World& world) {
   const Trained one = OneProcess(c, true).train(1);
   const auto dense = engines::make_engine(c.engine);
   const auto sparse = engines::make_engine(c.sparse_engine);
-  Team team = make_team(world, c, *dense, job.name, "");
-  team.sparse_engine = sparse.get();
-  Trainer trainer(c, team, options_of(c, true));
+  RankGroup group = make_rank_group(world, c, *dense, job.name, "");
+  group.sparse_engine = sparse.get();
+  Trainer trainer(c, group, options_of(c, true));
   trainer.step();
   trainer.drain();
   bool equal = true;
@@ -57,7 +57,7 @@ bool agrees(const Job& job, const Names& names, const engines::World& world) {
             !testing::identical(one.dense.start, one.dense.end);
   }
   const bool serves =
-      c.servers == 0 || (!trainer.trains() && team.rank + 1 < c.ranks);
+      c.servers == 0 || (!trainer.trains() && group.rank + 1 < c.ranks);
   if (serves) {
     auto changed = testing::copies(one.tables.start);
     take_rows(trainer, changed);
@@ -67,7 +67,7 @@ bool agrees(const Job& job, const Names& names, const engines::World& world) {
             !testing::identical(changed, one.tables.start);
   }
   std::printf("rank %d, %s: %s\n",
-              team.rank,
+              group.rank,
               job.name.c_str(),
               equal ? "equal" : "DIFFERENT");
   return equal;

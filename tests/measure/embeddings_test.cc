@@ -8,7 +8,7 @@
 
 #include "measure/embedding_reference.h"
 #include "measure/irregular_network.h"
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/networks/bags.h"
 #include "paceline/networks/layer.h"
@@ -53,17 +53,17 @@ void train_and_check(const records::Configuration& c,
   }
   std::mutex mutex;
   std::vector<at::Tensor> tables = copies(reference.tables.start);
-  testing::run_team_well(c.ranks, [&](const Team& team) {
-    Trainer trainer(c, team, options_of(c, integers, make));
-    EXPECT_EQ(trainer.trains(), team.rank < c.trainers);
+  testing::run_rank_threads_well(c.ranks, [&](const RankGroup& group) {
+    Trainer trainer(c, group, options_of(c, integers, make));
+    EXPECT_EQ(trainer.trains(), group.rank < c.trainers);
     run_steps(trainer, c, steps);
     const std::lock_guard lock(mutex);
     if (trainer.trains()) {
-      check("rank " + std::to_string(team.rank),
+      check("rank " + std::to_string(group.rank),
             reference.dense,
             dense_of(trainer));
     }
-    if (c.servers == 0 || (!trainer.trains() && team.rank + 1 < c.ranks)) {
+    if (c.servers == 0 || (!trainer.trains() && group.rank + 1 < c.ranks)) {
       take_rows(trainer, tables);
       if (c.placement == "replicated") {
         check("replica", reference.tables, tables);
@@ -96,17 +96,17 @@ class NotingEngine final : public engines::Engine {
 TEST(EmbeddingEngines, CarryRowsAlone) {
   const auto c = case_of({.name = ""});
   NotingEngine dense, sparse;
-  testing::run_team_well(c.ranks, [&](Team team) {
-    team.engine = &dense;
-    team.sparse_engine = &sparse;
-    Trainer trainer(c, team, options_of(c, false));
+  testing::run_rank_threads_well(c.ranks, [&](RankGroup group) {
+    group.engine = &dense;
+    group.sparse_engine = &sparse;
+    Trainer trainer(c, group, options_of(c, false));
     trainer.step();
     trainer.drain();
   });
   EXPECT_EQ(sparse.connected(),
-            (std::set<std::string>{"team/lookups", "team/lookups/picks"}));
+            (std::set<std::string>{"group/lookups", "group/lookups/picks"}));
   EXPECT_FALSE(dense.connected().empty());
-  EXPECT_FALSE(dense.connected().contains("team/lookups"));
+  EXPECT_FALSE(dense.connected().contains("group/lookups"));
 }
 
 class Embeddings : public ::testing::TestWithParam<Job> {};
@@ -293,11 +293,11 @@ std::vector<at::Tensor> tables_after(const records::Configuration& c,
   for (int table = 0; table < c.servers; ++table) {
     tables.push_back(at::zeros({c.embeddings, c.embedding_dim}, at::kDouble));
   }
-  testing::run_team_well(c.ranks, [&](const Team& team) {
-    Trainer trainer(c, team, options_of(c, /*integers=*/false));
+  testing::run_rank_threads_well(c.ranks, [&](const RankGroup& group) {
+    Trainer trainer(c, group, options_of(c, /*integers=*/false));
     run_steps(trainer, c, steps);
     const std::lock_guard lock(mutex);
-    if (!trainer.trains() && team.rank + 1 < c.ranks) {
+    if (!trainer.trains() && group.rank + 1 < c.ranks) {
       take_rows(trainer, tables);
     }
   });
@@ -343,8 +343,8 @@ std::map<int, std::int64_t> wanted(const strategies::EmbeddingJob& job,
 TEST(EmbeddingsSend, WhatWasLookedUpAndNoMore) {
   const auto c = case_of({.name = "", .trainers = 3, .placement = "row-hash"});
   const auto job = *embedding_job_of(c);
-  testing::run_team_well(c.ranks, [&](const Team& team) {
-    Trainer trainer(c, team, options_of(c, false));
+  testing::run_rank_threads_well(c.ranks, [&](const RankGroup& group) {
+    Trainer trainer(c, group, options_of(c, false));
     testing::booked(trainer, kSteps);
     std::int64_t expected = 0;
     for (int step = 0; step < kSteps; ++step) {
@@ -352,13 +352,13 @@ TEST(EmbeddingsSend, WhatWasLookedUpAndNoMore) {
         const networks::BagKey key{.seed = c.seed, .trainer = t, .step = step};
         for (const auto& [server, rows] : wanted(job, key)) {
           const std::int64_t values = 8 + 8 * rows * job.dim;
-          expected += team.rank == t ? 8 + 8 * rows + values : 0;
-          expected += team.rank == c.trainers + server ? values : 0;
+          expected += group.rank == t ? 8 + 8 * rows + values : 0;
+          expected += group.rank == c.trainers + server ? values : 0;
         }
       }
     }
     EXPECT_EQ(trainer.ledger().bytes["message"], expected)
-        << "rank " << team.rank;
+        << "rank " << group.rank;
   });
 }
 
@@ -366,8 +366,8 @@ TEST(EmbeddingsSend, WhatWasLookedUpAndNoMore) {
 TEST(EmbeddingsSend, NothingToThemselves) {
   const auto c = case_of({.name = "", .trainers = 3, .servers = 0});
   const auto job = *embedding_job_of(c);
-  testing::run_team_well(c.ranks, [&](const Team& team) {
-    Trainer trainer(c, team, options_of(c, false));
+  testing::run_rank_threads_well(c.ranks, [&](const RankGroup& group) {
+    Trainer trainer(c, group, options_of(c, false));
     testing::booked(trainer, kSteps);
     std::int64_t ids = 0, rows_in = 0, rows_out = 0;
     for (int step = 0; step < kSteps; ++step) {
@@ -376,14 +376,14 @@ TEST(EmbeddingsSend, NothingToThemselves) {
         for (const auto& [server, rows] : wanted(job, key)) {
           const std::int64_t values = 8 + 8 * rows * job.dim;
           const bool crosses = server != t;
-          ids += crosses && team.rank == t ? 8 + 8 * rows : 0;
-          rows_in += crosses && team.rank == t ? values : 0;
-          rows_out += crosses && team.rank == server ? values : 0;
+          ids += crosses && group.rank == t ? 8 + 8 * rows : 0;
+          rows_in += crosses && group.rank == t ? values : 0;
+          rows_out += crosses && group.rank == server ? values : 0;
         }
       }
     }
     EXPECT_EQ(trainer.ledger().bytes["message"], ids + rows_in + rows_out)
-        << "rank " << team.rank;
+        << "rank " << group.rank;
     const records::Lookups lookups = *trainer.take_lookups();
     EXPECT_EQ(lookups.id_bytes, ids);
     EXPECT_EQ(lookups.row_bytes, rows_in);
@@ -397,19 +397,19 @@ TEST(EmbeddingsSend, WhatTheirPlansSay) {
   for (const char* gradients : {"sparse", "dense"}) {
     auto c = case_of({.name = "", .servers = 3, .gradients = gradients});
     c.embeddings = 1;
-    testing::run_team_well(c.ranks, [&](const Team& team) {
-      Trainer trainer(c, team, options_of(c, false));
+    testing::run_rank_threads_well(c.ranks, [&](const RankGroup& group) {
+      Trainer trainer(c, group, options_of(c, false));
       EXPECT_EQ(testing::booked(trainer, 3),
-                testing::planned(trainer, team.rank, 3))
-          << gradients << ", rank " << team.rank;
+                testing::planned(trainer, group.rank, 3))
+          << gradients << ", rank " << group.rank;
     });
   }
 }
 
 TEST(EmbeddingsStale, MissNoMoreStepsThanTheyMay) {
   auto c = case_of({.name = "", .trainers = 3, .staleness = 1});
-  testing::run_team_well(c.ranks, [&](const Team& team) {
-    Trainer trainer(c, team, options_of(c, false));
+  testing::run_rank_threads_well(c.ranks, [&](const RankGroup& group) {
+    Trainer trainer(c, group, options_of(c, false));
     for (int step = 0; step < 40; ++step) {
       trainer.step();
     }
@@ -420,7 +420,7 @@ TEST(EmbeddingsStale, MissNoMoreStepsThanTheyMay) {
       EXPECT_LE(missed, c.staleness);
       lookups += count;
     }
-    const bool serves = !trainer.trains() && team.rank + 1 < c.ranks;
+    const bool serves = !trainer.trains() && group.rank + 1 < c.ranks;
     EXPECT_EQ(lookups, serves ? 39 * c.trainers : 0);  // the first is strict
   });
 }
@@ -463,14 +463,15 @@ TEST(EmbeddingsOutOfRange, AreErrorsOfTheTrainer) {
   for (const Job& job : {Job{.name = "", .trainers = 2, .servers = 3},
                          Job{.name = "", .trainers = 3, .servers = 0}}) {
     const auto c = case_of(job);
-    const auto errors = testing::run_team(c.ranks, [&](const Team& team) {
-      TrainerOptions options = options_of(c, false);
-      options.planner = with_more_ids(c);
-      options.timeout = std::chrono::milliseconds(500);
-      Trainer trainer(c, team, options);
-      trainer.step();
-      trainer.drain();
-    });
+    const auto errors =
+        testing::run_rank_threads(c.ranks, [&](const RankGroup& group) {
+          TrainerOptions options = options_of(c, false);
+          options.planner = with_more_ids(c);
+          options.timeout = std::chrono::milliseconds(500);
+          Trainer trainer(c, group, options);
+          trainer.step();
+          trainer.drain();
+        });
     for (int rank = 0; rank + 1 < c.ranks; ++rank) {
       const std::string& error = errors[static_cast<std::size_t>(rank)];
       const std::string mine =
@@ -487,8 +488,8 @@ TEST(EmbeddingsOutOfRange, AreErrorsOfTheTrainer) {
 
 TEST(EmbeddingsAlone, SendNothing) {
   auto c = case_of({.name = "", .strategy = "none"});
-  testing::run_team_well(c.ranks, [&](const Team& team) {
-    Trainer trainer(c, team, options_of(c, false));
+  testing::run_rank_threads_well(c.ranks, [&](const RankGroup& group) {
+    Trainer trainer(c, group, options_of(c, false));
     EXPECT_EQ(testing::booked(trainer, 3), testing::Booked{});
   });
 }

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "measure/small_case.h"
 #include "paceline/measure/trainer.h"
 #include "paceline/plan/program.h"
@@ -29,11 +29,11 @@ using testing::small_case;
 std::vector<at::Tensor> exact_sum(const std::string& model, int world) {
   std::vector<at::Tensor> sum;
   for (int rank = 0; rank < world; ++rank) {
-    testing::run_team_well(1, [&](const Team& alone) {
-      Team team = alone;
-      team.rank = rank;  // the data of that rank; "none" meets nobody
-      team.world = world;
-      Trainer trainer(small_case(model, "none"), team, {.integers = true});
+    testing::run_rank_threads_well(1, [&](const RankGroup& alone) {
+      RankGroup group = alone;
+      group.rank = rank;  // the data of that rank; "none" meets nobody
+      group.world = world;
+      Trainer trainer(small_case(model, "none"), group, {.integers = true});
       const auto own = gradients_after(trainer, 1);
       if (sum.empty()) {
         sum = own;
@@ -103,9 +103,9 @@ TEST(Trainer, PerformsPlansThatAreNoAllReduce) {
   for (const int world : {2, 3, 4}) {
     auto c = small_case("mlp", "bsp");
     c.learning_rate = 0.25;  // steps differ, and the last one counts
-    testing::run_team_well(world, [&](const Team& team) {
-      Trainer expected(c, team, {.integers = true});
-      Team other = team;
+    testing::run_rank_threads_well(world, [&](const RankGroup& group) {
+      Trainer expected(c, group, {.integers = true});
+      RankGroup other = group;
       other.name = "scatter-gather";
       Trainer trainer(
           c,
@@ -153,10 +153,10 @@ TEST_P(ExactExchange, ReturnsTheMeanBitForBit) {
       gradient = gradient / world;
     }
     ASSERT_TRUE(any) << "all gradients are zero: the test would see nothing";
-    testing::run_team_well(world, [&](const Team& team) {
-      Trainer trainer(small_case(model, strategy), team, {.integers = true});
+    testing::run_rank_threads_well(world, [&](const RankGroup& group) {
+      Trainer trainer(small_case(model, strategy), group, {.integers = true});
       EXPECT_TRUE(identical(gradients_after(trainer, 3), expected))
-          << "rank " << team.rank << " of " << world;
+          << "rank " << group.rank << " of " << world;
     });
   }
 }

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "measure/small_case.h"
 #include "paceline/measure/trainer.h"
 
@@ -35,11 +35,11 @@ TEST(LossScaling, ChangesNoBit) {
     c.learning_rate = 0.25;
     c.optimizer = row.optimizer;
     c.accumulate = row.accumulate;
-    testing::run_team_well(2, [&](const Team& team) {
-      Trainer plain(c, team, {.integers = true});
+    testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+      Trainer plain(c, group, {.integers = true});
       const auto start = plain.parameter_digest();
       const auto expected = gradients_after(plain, 2);
-      Team other = team;
+      RankGroup other = group;
       other.name = "scaled";
       Trainer scaled(c, other, {.integers = true, .loss_scale = 65536});
       EXPECT_TRUE(identical(gradients_after(scaled, 2), expected))
@@ -59,9 +59,9 @@ TEST(LossScaling, AnOverflowOnOneRankSkipsTheStepOnAll) {
     auto c = small_case("mlp", strategy);
     c.learning_rate = 0.25;
     c.optimizer = "adamw";
-    testing::run_team_well(2, [&](const Team& team) {
-      const double start = team.rank == 0 ? 0x1p127 : 16;
-      Trainer trainer(c, team, {.integers = true, .loss_scale = start});
+    testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+      const double start = group.rank == 0 ? 0x1p127 : 16;
+      Trainer trainer(c, group, {.integers = true, .loss_scale = start});
       const auto digest = trainer.parameter_digest();
       trainer.step();
       trainer.drain();
@@ -85,10 +85,10 @@ TEST(LossScaling, AnOverflowOnOneRankSkipsTheStepOnAll) {
 // A step uses the scale that the step before has left, though nobody waits for
 // that one to end: a stale scale would overflow, and be halved, once more.
 TEST(LossScaling, FollowsTheScaleStepByStep) {
-  testing::run_team_well(2, [&](const Team& team) {
+  testing::run_rank_threads_well(2, [&](const RankGroup& group) {
     const auto c = small_case("mlp", "fusion");
-    Trainer flowing(c, team, {.integers = true, .loss_scale = 0x1p127});
-    Team other = team;
+    Trainer flowing(c, group, {.integers = true, .loss_scale = 0x1p127});
+    RankGroup other = group;
     other.name = "drained";
     Trainer drained(c, other, {.integers = true, .loss_scale = 0x1p127});
     for (int i = 0; i < 60; ++i) {
@@ -105,10 +105,10 @@ TEST(LossScaling, FollowsTheScaleStepByStep) {
 }
 
 TEST(LossScaling, IsRefusedWhereStepsAddUp) {
-  const auto errors = testing::run_team(1, [](const Team& team) {
+  const auto errors = testing::run_rank_threads(1, [](const RankGroup& group) {
     auto c = small_case("mlp", "none");
     c.compat_accumulate = true;
-    Trainer trainer(c, team, {.loss_scale = 65536});
+    Trainer trainer(c, group, {.loss_scale = 65536});
   });
   EXPECT_NE(errors[0].find("--compat-accumulate"), std::string::npos);
 }

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "paceline/base/error.h"
 #include "paceline/measure/window.h"
 
@@ -109,8 +109,8 @@ TEST_F(MappedDataTest, WhiteIsOneInEveryTypeAndLayout) {
 
 TEST_F(MappedDataTest, ItsTimeIsAPhaseOfTheStep) {
   write(text_of(100));
-  testing::run_team_well(2, [&](const Team& team) {
-    Trainer trainer(c_, team);
+  testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+    Trainer trainer(c_, group);
     const records::RankSamples samples =
         measure(trainer, {.warmup = 1, .steps = 6, .reads_data = true});
     const auto& data = samples.phase_ns.at("data");

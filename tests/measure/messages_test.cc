@@ -6,7 +6,7 @@
 #include <torch/types.h>
 
 #include "measure/irregular_network.h"
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "paceline/measure/wire.h"
 #include "paceline/plan/access.h"
 #include "paceline/plan/cost.h"
@@ -27,9 +27,9 @@ class ServersApart : public ::testing::TestWithParam<std::string> {};
 TEST_P(ServersApart, TrainLikeOneProcessOnTheWorkersBatches) {
   for (const int workers : {1, 2, 3}) {
     const auto reference = testing::whole_batch(workers);
-    testing::run_team_well(workers + 1, [&](const Team& team) {
-      Trainer trainer(irregular_case(GetParam()), team, irregular_options());
-      EXPECT_EQ(trainer.trains(), team.rank < workers);
+    testing::run_rank_threads_well(workers + 1, [&](const RankGroup& group) {
+      Trainer trainer(irregular_case(GetParam()), group, irregular_options());
+      EXPECT_EQ(trainer.trains(), group.rank < workers);
       for (int step = 0; step < testing::kSteps; ++step) {
         trainer.step();
       }
@@ -37,18 +37,18 @@ TEST_P(ServersApart, TrainLikeOneProcessOnTheWorkersBatches) {
       if (trainer.trains()) {
         EXPECT_LE(distance(reference, copies(trainer.network().parameters())),
                   1e-10)
-            << "rank " << team.rank << " of " << workers << " workers";
+            << "rank " << group.rank << " of " << workers << " workers";
       }
     });
   }
 }
 
 TEST_P(ServersApart, SendWhatTheirPlansSay) {
-  testing::run_team_well(3, [&](const Team& team) {
-    Trainer trainer(irregular_case(GetParam()), team, irregular_options());
+  testing::run_rank_threads_well(3, [&](const RankGroup& group) {
+    Trainer trainer(irregular_case(GetParam()), group, irregular_options());
     EXPECT_EQ(testing::booked(trainer, 3),
-              testing::planned(trainer, team.rank, 3))
-        << "rank " << team.rank;
+              testing::planned(trainer, group.rank, 3))
+        << "rank " << group.rank;
   });
 }
 
@@ -66,9 +66,9 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(ServersApart, HoldNothingThatTheyDoNotServe) {
-  testing::run_team_well(3, [](const Team& team) {
+  testing::run_rank_threads_well(3, [](const RankGroup& group) {
     const Trainer trainer(irregular_case("fusion+ps:placement=apart,servers=2"),
-                          team,
+                          group,
                           irregular_options());
     if (trainer.trains()) {
       return;
@@ -95,23 +95,24 @@ TEST(ServersApart, HoldNothingThatTheyDoNotServe) {
 
 // One partition, which the first of two servers has.
 TEST(ServersApart, AServerWithoutPartitionsKnowsThatOthersCommunicate) {
-  testing::run_team_well(3, [](const Team& team) {
+  testing::run_rank_threads_well(3, [](const RankGroup& group) {
     Trainer trainer(irregular_case("bsp+ps:placement=apart,servers=2"),
-                    team,
+                    group,
                     irregular_options());
     trainer.step();
     trainer.drain();
-    EXPECT_EQ(plan::communicates(trainer.executor().plan_of(0)), team.rank < 2);
+    EXPECT_EQ(plan::communicates(trainer.executor().plan_of(0)),
+              group.rank < 2);
     EXPECT_TRUE(communicates(trainer.planner(), trainer.input(), 1));
   });
 }
 
 TEST(Messages, OfRanksWithOtherPlansAreRefused) {
-  const auto errors = testing::run_team(2, [](const Team& team) {
+  const auto errors = testing::run_rank_threads(2, [](const RankGroup& group) {
     const Trainer trainer(
-        irregular_case(team.rank == 0 ? "fusion+ps:partition-mb=0.002"
-                                      : "fusion+ps:partition-mb=0.004"),
-        team,
+        irregular_case(group.rank == 0 ? "fusion+ps:partition-mb=0.002"
+                                       : "fusion+ps:partition-mb=0.004"),
+        group,
         irregular_options());
   });
   for (const std::string& error : errors) {
@@ -163,18 +164,18 @@ TEST(Neighbors, TakeTheMeanOfTwoUpdatedNetworks) {
                            "wfbp+push-sum+atc"}) {
     std::vector<std::vector<at::Tensor>> alone(2);
     for (std::size_t rank = 0; rank < 2; ++rank) {
-      testing::run_team_well(1, [&](const Team& only) {
-        Team team = only;
-        team.rank = static_cast<int>(rank);
-        team.world = 2;
-        Trainer trainer(irregular_case("none"), team, irregular_options());
+      testing::run_rank_threads_well(1, [&](const RankGroup& only) {
+        RankGroup group = only;
+        group.rank = static_cast<int>(rank);
+        group.world = 2;
+        Trainer trainer(irregular_case("none"), group, irregular_options());
         trainer.step();
         trainer.drain();
         alone[rank] = copies(trainer.network().parameters());
       });
     }
-    testing::run_team_well(2, [&](const Team& team) {
-      Trainer trainer(irregular_case(text), team, irregular_options());
+    testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+      Trainer trainer(irregular_case(text), group, irregular_options());
       trainer.step();
       trainer.drain();
       const auto mixed = copies(trainer.network().parameters());
@@ -195,11 +196,11 @@ TEST(Neighbors, SendWhatTheirPlansSay) {
         "wfbp+win-put:topology=ring+awc",
         "fusion+parameter-allreduce+awc",
         "dear+hierarchical-neighbor-allreduce:local=2,topology=ring+atc"}) {
-    testing::run_team_well(4, [&](const Team& team) {
-      Trainer trainer(irregular_case(text), team, irregular_options());
+    testing::run_rank_threads_well(4, [&](const RankGroup& group) {
+      Trainer trainer(irregular_case(text), group, irregular_options());
       EXPECT_EQ(testing::booked(trainer, 3),
-                testing::planned(trainer, team.rank, 3))
-          << text << ", rank " << team.rank;
+                testing::planned(trainer, group.rank, 3))
+          << text << ", rank " << group.rank;
     });
   }
 }
@@ -210,17 +211,17 @@ TEST(Neighbors, SendWhatTheirPlansSay) {
 TEST(WinPut, WaitsForNobody) {
   std::promise<void> ahead;
   const std::shared_future<void> is_ahead = ahead.get_future().share();
-  testing::run_team_well(2, [&](const Team& team) {
+  testing::run_rank_threads_well(2, [&](const RankGroup& group) {
     Trainer trainer(
-        irregular_case("fusion+win-put+awc"), team, irregular_options());
-    if (team.rank == 1) {
+        irregular_case("fusion+win-put+awc"), group, irregular_options());
+    if (group.rank == 1) {
       ASSERT_EQ(is_ahead.wait_for(std::chrono::seconds(30)),
                 std::future_status::ready);
     }
     for (int step = 0; step < 4; ++step) {
       trainer.step();
     }
-    if (team.rank == 0) {
+    if (group.rank == 0) {
       const auto missed = trainer.executor().take_staleness();
       EXPECT_EQ(missed.begin()->first, 1) << "of the first step, that one";
       EXPECT_EQ(missed.count(3), 1U) << "of the third all three";

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "measure/small_case.h"
 
 namespace paceline::measure {
@@ -29,9 +29,9 @@ class NamedNccl final : public engines::Engine {
 };
 
 std::vector<std::string> errors_of(const std::string& strategy) {
-  return testing::run_team(2, [&](const Team& team) {
-    NamedNccl engine(*team.engine);
-    Team named = team;
+  return testing::run_rank_threads(2, [&](const RankGroup& group) {
+    NamedNccl engine(*group.engine);
+    RankGroup named = group;
     named.engine = &engine;
     Trainer trainer(small_case("mlp", strategy), named);
     trainer.step();

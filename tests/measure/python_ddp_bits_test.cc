@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "paceline/base/port.h"
 #include "paceline/measure/child.h"
 #include "paceline/measure/trainer.h"
@@ -103,14 +103,14 @@ std::vector<Trace> python_traces(const records::Configuration& c,
 
 std::vector<Trace> our_traces(const records::Configuration& c, int world) {
   std::vector<Trace> traces(static_cast<std::size_t>(world));
-  testing::run_team_well(world, [&](const measure::Team& team) {
-    measure::Trainer trainer(c, team);
+  testing::run_rank_threads_well(world, [&](const measure::RankGroup& group) {
+    measure::Trainer trainer(c, group);
     {
       // Thread ranks share torch's random generator; a formula does not.
       const at::NoGradGuard no_grad;
       networks::fill_by_formula(trainer.network(), c.seed);
     }
-    Trace& trace = traces[static_cast<std::size_t>(team.rank)];
+    Trace& trace = traces[static_cast<std::size_t>(group.rank)];
     for (int i = 0; i < kSteps; ++i) {
       trainer.step();
       trainer.drain();

@@ -14,14 +14,14 @@
 #include <torch/types.h>
 #include <unistd.h>
 
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/program.h"
 
 namespace paceline::measure {
 namespace {
 
-using paceline::testing::run_team_well;
+using paceline::testing::run_rank_threads_well;
 
 constexpr int kReplayed = 4;
 
@@ -77,8 +77,8 @@ INSTANTIATE_TEST_SUITE_P(,
                                            "none"));
 
 TEST_P(ReplaySteps, MoveTheBytesOfThePlanAndTrainNothing) {
-  run_team_well(3, [&](const Team& team) {
-    Trainer trainer(configuration(GetParam()), team);
+  run_rank_threads_well(3, [&](const RankGroup& group) {
+    Trainer trainer(configuration(GetParam()), group);
     {
       const at::NoGradGuard no_grad;  // an update by these would be seen
       for (std::size_t p = 0; p < 4; ++p) {
@@ -96,7 +96,7 @@ TEST_P(ReplaySteps, MoveTheBytesOfThePlanAndTrainNothing) {
     for (plan::Step step = 0; step < kReplayed; ++step) {
       planned +=
           plan::cost(
-              trainer.setup(), trainer.executor().plan_of(step), team.rank)
+              trainer.setup(), trainer.executor().plan_of(step), group.rank)
               .wire_bytes;
     }
     EXPECT_EQ(trainer.ledger().total_bytes() - before.total_bytes(), planned);
@@ -124,8 +124,8 @@ std::int64_t resident_pages(const at::Tensor& buffer) {
 }
 
 TEST_F(ReplayMemory, HoldsWhatCrossesAndNoParameters) {
-  run_team_well(2, [&](const Team& team) {
-    Trainer trainer(configuration("bsp"), team);
+  run_rank_threads_well(2, [&](const RankGroup& group) {
+    Trainer trainer(configuration("bsp"), group);
     const auto pages = [&](std::string_view buffer) {
       return resident_pages(trainer.memory().view(plan::whole(
           trainer.setup(), plan::buffer_named(trainer.setup(), buffer))));
@@ -139,8 +139,8 @@ TEST_F(ReplayMemory, HoldsWhatCrossesAndNoParameters) {
 }
 
 TEST_F(ReplayMemory, GradientsAreNumbersThatACodecMayMeet) {
-  run_team_well(2, [&](const Team& team) {
-    Trainer trainer(configuration("bsp+sign"), team);
+  run_rank_threads_well(2, [&](const RankGroup& group) {
+    Trainer trainer(configuration("bsp+sign"), group);
     trainer.step();
     trainer.drain();
     const at::Tensor gradient = trainer.memory().gradient(plan::ParameterId{0});
@@ -151,11 +151,11 @@ TEST_F(ReplayMemory, GradientsAreNumbersThatACodecMayMeet) {
 }
 
 TEST_P(ReplaySteps, AreAsLongWithMicroBatches) {
-  run_team_well(2, [&](const Team& team) {
+  run_rank_threads_well(2, [&](const RankGroup& group) {
     records::Configuration c = configuration(GetParam());
     c.accumulate = 3;
     c.batch_size = 6;
-    Trainer trainer(c, team);
+    Trainer trainer(c, group);
     const StepTimes times = trainer.step();
     EXPECT_GE(times.ended_ns - times.began_ns, 3 * kComputeNs);
     trainer.drain();

@@ -12,7 +12,7 @@
 #include <torch/types.h>
 
 #include "measure/irregular_network.h"
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "paceline/strategies/strategy.h"
 
 // Schedules that are cut by times or cross the step border, with real tensors:
@@ -35,15 +35,15 @@ class EverySchedule : public ::testing::TestWithParam<std::string> {};
 TEST_P(EverySchedule, TrainsLikeOneProcessOnTheWholeBatch) {
   for (const int world : {2, 3, 4}) {
     const Training reference = whole_batch(world);
-    testing::run_team_well(world, [&](const Team& team) {
-      Trainer trainer(irregular_case(GetParam()), team, irregular_options());
+    testing::run_rank_threads_well(world, [&](const RankGroup& group) {
+      Trainer trainer(irregular_case(GetParam()), group, irregular_options());
       for (int step = 0; step < kSteps; ++step) {
         trainer.step();
       }
       trainer.drain();
       EXPECT_LE(distance(reference, copies(trainer.network().parameters())),
                 1e-10)
-          << "rank " << team.rank << " of " << world;
+          << "rank " << group.rank << " of " << world;
     });
   }
 }
@@ -51,8 +51,8 @@ TEST_P(EverySchedule, TrainsLikeOneProcessOnTheWholeBatch) {
 // The same comparison must see that one update is missing.
 TEST_P(EverySchedule, ALostUpdateWouldBeSeen) {
   const Training reference = whole_batch(2);
-  testing::run_team_well(2, [&](const Team& team) {
-    Trainer trainer(irregular_case(GetParam()), team, irregular_options());
+  testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+    Trainer trainer(irregular_case(GetParam()), group, irregular_options());
     for (int step = 0; step + 1 < kSteps; ++step) {
       trainer.step();
     }
@@ -120,10 +120,10 @@ TEST(Trainer, OneUpdateThatIsForgottenIsSeen) {
         "dear:bucket-mb=0.002",
         "bytescheduler:partition-mb=0.02,credit-mb=0.04,order=priority"}) {
     const Training reference = whole_batch(2);
-    testing::run_team_well(2, [&](const Team& team) {
+    testing::run_rank_threads_well(2, [&](const RankGroup& group) {
       auto options = irregular_options();
       options.planner = std::make_shared<Forgetful>(text);
-      Trainer trainer(irregular_case("fusion"), team, options);
+      Trainer trainer(irregular_case("fusion"), group, options);
       for (int step = 0; step < kSteps; ++step) {
         trainer.step();
       }
@@ -138,7 +138,7 @@ TEST(Trainer, OneUpdateThatIsForgottenIsSeen) {
 // Small integers: sums are exact in any order, so are the gradients.
 TEST_P(EverySchedule, SumsIntegersExactly) {
   for (const int world : {2, 3, 4}) {
-    testing::run_team_well(world, [&](const Team& team) {
+    testing::run_rank_threads_well(world, [&](const RankGroup& group) {
       // mlp is larger: some partitions, not hundreds
       std::string text = GetParam();
       for (const std::string_view small : {"mb=0.002", "mb=0.02"}) {
@@ -147,24 +147,24 @@ TEST_P(EverySchedule, SumsIntegersExactly) {
           break;
         }
       }
-      Trainer trainer(small_case("mlp", text), team, {.integers = true});
-      Team other = team;
+      Trainer trainer(small_case("mlp", text), group, {.integers = true});
+      RankGroup other = group;
       other.name = "bulk";
       Trainer bulk(small_case("mlp", "bsp"), other, {.integers = true});
       EXPECT_TRUE(testing::identical(testing::gradients_after(trainer, 3),
                                      testing::gradients_after(bulk, 3)))
-          << "rank " << team.rank << " of " << world;
+          << "rank " << group.rank << " of " << world;
     });
   }
 }
 
 TEST_P(EverySchedule, SendsWhatItsPlanSays) {
-  testing::run_team_well(3, [&](const Team& team) {
-    Trainer trainer(irregular_case(GetParam()), team, irregular_options());
+  testing::run_rank_threads_well(3, [&](const RankGroup& group) {
+    Trainer trainer(irregular_case(GetParam()), group, irregular_options());
     trainer.step();
     trainer.drain();
     EXPECT_EQ(testing::booked(trainer, 3),
-              testing::planned(trainer, team.rank, 3));
+              testing::planned(trainer, group.rank, 3));
   });
 }
 
@@ -202,11 +202,11 @@ TEST(Trainer, CarriesGradientsInSixteenBits) {
            {"fusion+fp16", at::kHalf}, {"dear+bf16", at::kBFloat16}}) {
     std::vector<at::Tensor> sum;
     for (int rank = 0; rank < 2; ++rank) {
-      testing::run_team_well(1, [&](const Team& alone) {
-        Team team = alone;
-        team.rank = rank;
-        team.world = 2;
-        Trainer trainer(small_case("mlp", "none"), team);
+      testing::run_rank_threads_well(1, [&](const RankGroup& alone) {
+        RankGroup group = alone;
+        group.rank = rank;
+        group.world = 2;
+        Trainer trainer(small_case("mlp", "none"), group);
         const auto own = testing::gradients_after(trainer, 1);
         for (std::size_t p = 0; p < own.size(); ++p) {
           if (rank == 0) {
@@ -220,9 +220,9 @@ TEST(Trainer, CarriesGradientsInSixteenBits) {
     for (at::Tensor& gradient : sum) {
       gradient = gradient / 2;
     }
-    testing::run_team_well(2, [&](const Team& team) {
+    testing::run_rank_threads_well(2, [&](const RankGroup& group) {
       const auto one = small_case("mlp", text);
-      Trainer trainer(one, team, one_network_at_a_time(one));
+      Trainer trainer(one, group, one_network_at_a_time(one));
       EXPECT_TRUE(testing::identical(testing::gradients_after(trainer, 2), sum))
           << text;
     });
@@ -230,16 +230,16 @@ TEST(Trainer, CarriesGradientsInSixteenBits) {
 }
 
 TEST(Trainer, MeasuresTheTimesThatAPlanIsCutBy) {
-  testing::run_team_well(2, [&](const Team& team) {
+  testing::run_rank_threads_well(2, [&](const RankGroup& group) {
     const Trainer cut(
-        irregular_case("optimal-merge"), team, irregular_options());
+        irregular_case("optimal-merge"), group, irregular_options());
     ASSERT_TRUE(cut.input().profile.has_value());
     ASSERT_TRUE(cut.input().alpha_beta.has_value());
     EXPECT_GT(cut.input().profile->forward_total(), 0);
     EXPECT_GT(cut.input().profile->backward_total(), 0);
     EXPECT_GT(cut.input().alpha_beta->all_reduce.time(1 << 20), 0);
     EXPECT_EQ(cut.input().alpha_beta->world, 2);
-    Team other = team;
+    RankGroup other = group;
     other.name = "given";
     auto options = irregular_options();
     options.profile = cut.input().profile;

@@ -9,7 +9,7 @@
 
 #include "engines/controlled_work.h"
 #include "engines/passing_channel.h"
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "measure/small_case.h"
 
 namespace paceline::measure {
@@ -60,11 +60,11 @@ class HeldEngine final : public engines::Engine {
 };
 
 TEST(Trainer, MovesWhileItWaitsForOthersToSetUp) {
-  const auto errors = testing::run_team(2, [](const Team& team) {
+  const auto errors = testing::run_rank_threads(2, [](const RankGroup& group) {
     Told told;
-    HeldEngine engine(*team.engine, told);
+    HeldEngine engine(*group.engine, told);
     std::size_t ended = 0;
-    Team held = team;
+    RankGroup held = group;
     held.engine = &engine;
     held.peers.idle = [&] {
       for (; ended < told.size(); ++ended) {

@@ -5,7 +5,7 @@
 #include <torch/types.h>
 
 #include "measure/irregular_network.h"
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "measure/small_case.h"
 
 // Running means and variances of batch norm, averaged by the plan.
@@ -30,14 +30,14 @@ using OfRanks = std::vector<std::vector<at::Tensor>>;
 /// Of each of two ranks the floating-point buffers after each of the steps.
 std::vector<OfRanks> buffers_after(const records::Configuration& c, int steps) {
   std::vector<OfRanks> all(static_cast<std::size_t>(steps), OfRanks(2));
-  testing::run_team_well(2, [&](const Team& team) {
-    Trainer trainer(c, team, {});
+  testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+    Trainer trainer(c, group, {});
     for (OfRanks& after : all) {
       trainer.step();
       trainer.drain();
       for (const at::Tensor& one : trainer.network().buffers()) {
         if (one.is_floating_point()) {
-          after[static_cast<std::size_t>(team.rank)].push_back(one.clone());
+          after[static_cast<std::size_t>(group.rank)].push_back(one.clone());
         }
       }
     }
@@ -74,10 +74,10 @@ TEST(Statistics, AreAveragedBesideAnyStrategy) {
 TEST(Statistics, CrossAsThePlanSays) {
   const auto bytes_of = [](int every) {
     std::int64_t bytes = 0;
-    testing::run_team_well(2, [&](const Team& team) {
-      Trainer trainer(batch_normed("none", every), team, {});
+    testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+      Trainer trainer(batch_normed("none", every), group, {});
       const auto booked = testing::booked(trainer, 2);
-      if (team.rank == 0) {
+      if (group.rank == 0) {
         bytes = booked.bytes;
       }
     });
@@ -92,8 +92,8 @@ TEST(Statistics, CrossAsThePlanSays) {
 TEST(Statistics, OfANetworkWithoutThemAreRefused) {
   records::Configuration c = testing::small_case("mlp", "none");
   c.average_buffers = 1;
-  const auto errors =
-      testing::run_team(1, [&](const Team& team) { Trainer(c, team, {}); });
+  const auto errors = testing::run_rank_threads(
+      1, [&](const RankGroup& group) { Trainer(c, group, {}); });
   EXPECT_EQ(errors[0],
             "average_buffers: 'mlp' keeps no statistics of its inputs; take a "
             "network with batch norm, or leave it out");

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "measure/irregular_network.h"
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 
 // Training on data, with real tensors over Gloo.
 
@@ -29,14 +29,14 @@ records::Evaluation after(int steps,
                           int world,
                           const records::Configuration& c) {
   records::Evaluation result;
-  testing::run_team_well(world, [&](const Team& team) {
-    Trainer trainer(c, team);
+  testing::run_rank_threads_well(world, [&](const RankGroup& group) {
+    Trainer trainer(c, group);
     for (int i = 0; i < steps; ++i) {
       trainer.step();
     }
     trainer.drain();
     const records::Evaluation mine = trainer.evaluate();
-    if (team.rank == 0) {
+    if (group.rank == 0) {
       result = mine;
     }
   });
@@ -105,8 +105,8 @@ TEST(TrainOnData, ARegressionEndsAtItsOptimum) {
 TEST(TrainOnData, RefusesANetworkThatReadsOtherImages) {
   records::Configuration c = digits("fusion");
   c.model = "resnet18";
-  for (const std::string& error : testing::run_team(
-           2, [&](const Team& team) { Trainer trainer(c, team); })) {
+  for (const std::string& error : testing::run_rank_threads(
+           2, [&](const RankGroup& group) { Trainer trainer(c, group); })) {
     EXPECT_NE(error.find("its images have 1 channel"), std::string::npos)
         << error;
   }

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "measure/failing_engine.h"
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "measure/small_case.h"
 #include "paceline/base/error.h"
 #include "paceline/measure/shape_of.h"
@@ -26,8 +26,8 @@ using testing::small_case;
 
 // One step of the steady state moves the plan's bytes in the plan's calls.
 void expect_planned_traffic(const records::Configuration& c, int world) {
-  testing::run_team_well(world, [&](const Team& team) {
-    Trainer trainer(c, team);
+  testing::run_rank_threads_well(world, [&](const RankGroup& group) {
+    Trainer trainer(c, group);
     trainer.step();
     trainer.step();  // the Reducer rebuilds its buckets here
     trainer.drain();
@@ -40,7 +40,7 @@ void expect_planned_traffic(const records::Configuration& c, int world) {
         trainer.planner().plan(trainer.input(),
                                trainer.setup(),
                                trainer.planner().variant(trainer.input(), 2)),
-        team.rank);
+        group.rank);
     EXPECT_EQ(after.total_bytes() - before.total_bytes(), planned.wire_bytes)
         << c.strategy;
     EXPECT_EQ(after.total_calls() - before.total_calls(), planned.calls)
@@ -67,21 +67,21 @@ TEST(Trainer, PredictsTheBucketsOfTheReducer) {
   for (const std::string strategy :
        {"ddp:bucket-mb=4", "ddp:bucket-mb=4,views=yes,static=yes"}) {
     SCOPED_TRACE(strategy);
-    testing::run_team_well(2, [&](const Team& team) {
+    testing::run_rank_threads_well(2, [&](const RankGroup& group) {
       auto small = small_case("resnet18", strategy);
       small.image_size = 32;
-      Trainer trainer(small, team);
+      Trainer trainer(small, group);
       for (int step = 0; step < 3; ++step) {
         trainer.step();
         trainer.drain();
       }
       const auto& shape = trainer.input().model;
-      const auto groups = strategies::reducer_buckets(
+      const auto buckets = strategies::reducer_buckets(
           shape, {.first = 4 << 20, .cap = 4 << 20}, 2);
       std::vector<std::int64_t> predicted;
-      for (const auto& group : groups) {
+      for (const auto& bucket : buckets) {
         std::int64_t bytes = 0;
-        for (const auto p : group) {
+        for (const auto p : bucket) {
           bytes += 4 * shape.parameters[plan::index_of(p)].elements;
         }
         predicted.push_back(bytes);
@@ -95,11 +95,11 @@ TEST(Trainer, PredictsTheBucketsOfTheReducer) {
 TEST(Trainer, RanksHoldEqualParametersAfterTraining) {
   std::mutex mutex;
   std::vector<std::int64_t> digests;
-  testing::run_team_well(4, [&](const Team& team) {
+  testing::run_rank_threads_well(4, [&](const RankGroup& group) {
     auto c = small_case("lenet", "fusion");
     c.learning_rate = 0.05;
     c.weight_decay = 1e-4;
-    Trainer trainer(c, team);
+    Trainer trainer(c, group);
     const auto start = trainer.parameter_digest();
     for (int i = 0; i < 5; ++i) {
       trainer.step();
@@ -114,8 +114,8 @@ TEST(Trainer, RanksHoldEqualParametersAfterTraining) {
 
 // Several micro-batches of one batch give the gradient of the whole batch.
 TEST(Trainer, WhatADrainWaitsIsOfNoStep) {
-  testing::run_team_well(2, [&](const Team& team) {
-    Trainer trainer(small_case("mlp", "bsp"), team);
+  testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+    Trainer trainer(small_case("mlp", "bsp"), group);
     trainer.step();
     trainer.drain();
     EXPECT_EQ(trainer.executor().take_waited_ns(), 0);
@@ -141,9 +141,9 @@ class ToldEngine final : public engines::Engine {
 };
 
 TEST(Trainer, TellsItsEngineTheLargestOperation) {
-  testing::run_team_well(2, [](const Team& team) {
-    ToldEngine engine(*team.engine);
-    Team told = team;
+  testing::run_rank_threads_well(2, [](const RankGroup& group) {
+    ToldEngine engine(*group.engine);
+    RankGroup told = group;
     told.engine = &engine;
     const Trainer trainer(small_case("mlp", "bsp"), told);
     EXPECT_EQ(engine.largest_operation,
@@ -158,25 +158,27 @@ TEST(Trainer, AccumulatesMicroBatches) {
     auto whole = small_case("mlp", strategy);
     auto parts = whole;
     parts.accumulate = 4;
-    testing::run_team_well(strategy == "none" ? 1 : 2, [&](const Team& team) {
-      Team other = team;
-      other.name = "parts";
-      Trainer one(whole, team, {.integers = true});
-      const auto expected = gradients_after(one, 2);
-      Trainer four(parts, other, {.integers = true});
-      EXPECT_TRUE(identical(gradients_after(four, 2), expected)) << strategy;
-    });
+    testing::run_rank_threads_well(
+        strategy == "none" ? 1 : 2, [&](const RankGroup& group) {
+          RankGroup other = group;
+          other.name = "parts";
+          Trainer one(whole, group, {.integers = true});
+          const auto expected = gradients_after(one, 2);
+          Trainer four(parts, other, {.integers = true});
+          EXPECT_TRUE(identical(gradients_after(four, 2), expected))
+              << strategy;
+        });
   }
 }
 
 TEST(Trainer, NamesTheOperationThatALostRankLeavesWaiting) {
-  const auto errors = testing::run_team(2, [](const Team& team) {
+  const auto errors = testing::run_rank_threads(2, [](const RankGroup& group) {
     Trainer trainer(small_case("mlp", "bsp"),
-                    team,
+                    group,
                     {.timeout = std::chrono::milliseconds(700)});
     trainer.step();
     trainer.drain();
-    if (team.rank == 0) {
+    if (group.rank == 0) {
       trainer.step();
       trainer.drain();
     } else {
@@ -190,12 +192,12 @@ TEST(Trainer, NamesTheOperationThatALostRankLeavesWaiting) {
 
 // A first step that is expected to last 0.5 s may last 5 s.
 TEST(Trainer, AnExpectedFirstStepIsWaitedForLongerThanTheTimeout) {
-  const auto errors = testing::run_team(2, [](const Team& team) {
+  const auto errors = testing::run_rank_threads(2, [](const RankGroup& group) {
     Trainer trainer(small_case("mlp", "bsp"),
-                    team,
+                    group,
                     {.timeout = std::chrono::milliseconds(300),
                      .first_step = std::chrono::milliseconds(500)});
-    if (team.rank == 1) {
+    if (group.rank == 1) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1200));
     }
     trainer.step();
@@ -205,11 +207,11 @@ TEST(Trainer, AnExpectedFirstStepIsWaitedForLongerThanTheTimeout) {
 }
 
 TEST(Trainer, ALostStoreUnderTheHeartbeatIsAnErrorOfTheStep) {
-  const auto errors = testing::run_team(1, [](const Team& team) {
+  const auto errors = testing::run_rank_threads(1, [](const RankGroup& group) {
     const auto gone = [](plan::Step, const std::string&) {
       throw WorldError("the store is gone");
     };
-    Trainer trainer(small_case("mlp", "bsp"), team, {.beat = gone});
+    Trainer trainer(small_case("mlp", "bsp"), group, {.beat = gone});
     const auto until =
         std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (std::chrono::steady_clock::now() < until) {
@@ -221,11 +223,12 @@ TEST(Trainer, ALostStoreUnderTheHeartbeatIsAnErrorOfTheStep) {
 
 TEST(Trainer, RefusesPlansThatDifferBetweenRanks) {
   for (const std::string strategy : {"fusion", "ddp"}) {
-    const auto errors = testing::run_team(3, [&](const Team& team) {
-      auto c = small_case("lenet", strategy);
-      c.bucket_mb = team.rank == 2 ? 0.02 : 0.25;
-      const Trainer trainer(c, team);
-    });
+    const auto errors =
+        testing::run_rank_threads(3, [&](const RankGroup& group) {
+          auto c = small_case("lenet", strategy);
+          c.bucket_mb = group.rank == 2 ? 0.02 : 0.25;
+          const Trainer trainer(c, group);
+        });
     for (const std::string& error : errors) {
       EXPECT_EQ(error.find("rank 2's plan differs from rank 0's on communicat"),
                 0U)
@@ -238,10 +241,10 @@ TEST(Trainer, RefusesPlansThatDifferBetweenRanks) {
 TEST(Trainer, NamesTheOperationThatTheReducerWaitsIn) {
   std::promise<std::string> stuck;
   const auto told = stuck.get_future().share();
-  const auto errors = testing::run_team(2, [&](const Team& team) {
+  const auto errors = testing::run_rank_threads(2, [&](const RankGroup& group) {
     TrainerOptions options{.timeout = std::chrono::milliseconds(700),
                            .grace = std::chrono::milliseconds(100)};
-    if (team.rank == 0) {
+    if (group.rank == 0) {
       options.stuck = [&](const std::exception_ptr& why) {
         try {
           std::rethrow_exception(why);
@@ -250,10 +253,10 @@ TEST(Trainer, NamesTheOperationThatTheReducerWaitsIn) {
         }
       };
     }
-    Trainer trainer(small_case("mlp", "ddp"), team, options);
+    Trainer trainer(small_case("mlp", "ddp"), group, options);
     trainer.step();
     trainer.drain();
-    if (team.rank == 0) {
+    if (group.rank == 0) {
       trainer.step();  // ends when rank 1 has left
     } else {
       told.wait();
@@ -268,9 +271,9 @@ TEST(Trainer, NamesTheOperationThatTheReducerWaitsIn) {
 // Of two operations that are ready at once the second cannot start: the first
 // is still watched, so the executor ends well.
 TEST(Trainer, NamesTheOperationThatCannotStart) {
-  const auto errors = testing::run_team(2, [](const Team& team) {
-    testing::FailingEngine engine(*team.engine, /*good_all_reduces=*/5);
-    Team failing = team;
+  const auto errors = testing::run_rank_threads(2, [](const RankGroup& group) {
+    testing::FailingEngine engine(*group.engine, /*good_all_reduces=*/5);
+    RankGroup failing = group;
     failing.engine = &engine;
     Trainer trainer(small_case("mlp", "wfbp"), failing);
     for (int i = 0; i < 5; ++i) {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "measure/irregular_network.h"
-#include "measure/run_team.h"
+#include "measure/run_rank_threads.h"
 #include "paceline/plan/optimizer.h"
 
 // Update rules with real tensors over Gloo.
@@ -60,12 +60,12 @@ testing::Booked planned(const Trainer& trainer, int rank, int steps) {
 /// The parameters of every rank after the steps.
 std::vector<std::vector<at::Tensor>> trained(int world, const Job& job) {
   std::vector<std::vector<at::Tensor>> all(static_cast<std::size_t>(world));
-  testing::run_team_well(world, [&](const Team& team) {
-    Trainer trainer(job.configuration, team, job.options);
+  testing::run_rank_threads_well(world, [&](const RankGroup& group) {
+    Trainer trainer(job.configuration, group, job.options);
     EXPECT_EQ(testing::booked(trainer, job.steps),
-              planned(trainer, team.rank, job.steps))
-        << job.configuration.strategy << ", rank " << team.rank;
-    all[static_cast<std::size_t>(team.rank)] =
+              planned(trainer, group.rank, job.steps))
+        << job.configuration.strategy << ", rank " << group.rank;
+    all[static_cast<std::size_t>(group.rank)] =
         copies(trainer.network().parameters());
   });
   return all;
@@ -201,14 +201,14 @@ TEST(UpdateRules, DilocoOfRateOneWithoutMomentumIsLocalSgdOnIntegers) {
 std::vector<at::Tensor> averaged_by_hand(const Job& job) {
   std::barrier<> together(2);
   std::array<std::vector<at::Tensor>, 2> all;
-  testing::run_team_well(2, [&](const Team& team) {
-    Trainer trainer(job.configuration, team, job.options);
+  testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+    Trainer trainer(job.configuration, group, job.options);
     for (int step = 0; step < job.steps; ++step) {
       trainer.step();
       trainer.drain();
       const at::NoGradGuard no_grad;
       const auto own = trainer.network().parameters();
-      all[static_cast<std::size_t>(team.rank)] = copies(own);
+      all[static_cast<std::size_t>(group.rank)] = copies(own);
       together.arrive_and_wait();
       for (std::size_t p = 0; p < own.size(); ++p) {
         own[p].copy_((all[0][p] + all[1][p]) / 2);

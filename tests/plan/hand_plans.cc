@@ -231,7 +231,7 @@ HandPlanner one_peer() {
 
 /// Tensors cut into pieces of eight elements that cross by priority, one at a
 /// time: the first layers, which the next forward needs first, overtake.
-HandPlanner partitioned(Order order, std::int64_t credit) {
+HandPlanner partitioned(IssueOrder order, std::int64_t credit) {
   return {[=](const PlanInput& input) {
             Setup setup = frame_with(input, {});
             setup.communicators[0].order = order;
@@ -298,11 +298,11 @@ std::vector<HandPlan> strict_hand_plans() {
       {"ring awc", 4, ring_awc},
       {"local sgd", 3, local_sgd},
       {"one peer", 3, one_peer},
-      {"priority", 3, [] { return partitioned(Order::kPriority, 1); }},
+      {"priority", 3, [] { return partitioned(IssueOrder::kPriority, 1); }},
       {"priority, credit of two",
        3,
-       [] { return partitioned(Order::kPriority, 33); }},
-      {"credit", 3, [] { return partitioned(Order::kProgram, 1); }},
+       [] { return partitioned(IssueOrder::kPriority, 33); }},
+      {"credit", 3, [] { return partitioned(IssueOrder::kProgram, 1); }},
       {"hierarchical", 4, hierarchical},
   };
 }

@@ -39,7 +39,7 @@ RandomExecutor::RandomExecutor(const PlanWorld& world,
 
 void RandomExecutor::add_side(Rank rank) {
   const auto& items = world_.items(rank);
-  PlanWorld::Order order = world_.order(rank);
+  PlanWorld::ItemDependencies order = world_.order(rank);
   Side mine;
   mine.waits_for = std::move(order.waits_for);
   mine.excludes = std::move(order.excludes);
@@ -195,7 +195,7 @@ bool RandomExecutor::order_allows(const Place& place) {
   }
   const Communicator& communicator = world_.communicator(place.rank, *on);
   const bool orders_alone = std::holds_alternative<Exchange>(op(place).work);
-  if (communicator.order == Order::kProgram) {
+  if (communicator.order == IssueOrder::kProgram) {
     const auto& before = side(place.rank).issued_after[place.item];
     if (before.has_value() &&
         side(place.rank).tasks[*before].state == State::kWaiting) {

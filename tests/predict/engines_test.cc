@@ -21,7 +21,7 @@ namespace paceline::predict {
 namespace {
 
 /// The most collectives that the network carries at once.
-std::int64_t most_side_by_side(const std::string& engine) {
+std::int64_t most_concurrent(const std::string& engine) {
   PredictRequest it = request("wfbp", 8);
   it.engine = engine;
   const Prediction prediction = predict(it);
@@ -44,9 +44,9 @@ std::int64_t most_side_by_side(const std::string& engine) {
 }
 
 TEST(Engines, CarryAsManyCollectivesAtOnceAsTheyDo) {
-  EXPECT_EQ(most_side_by_side("ideal"), 1);
-  EXPECT_EQ(most_side_by_side("link"), 2);
-  EXPECT_GT(most_side_by_side("gloo"), 2);
+  EXPECT_EQ(most_concurrent("ideal"), 1);
+  EXPECT_EQ(most_concurrent("link"), 2);
+  EXPECT_GT(most_concurrent("gloo"), 2);
 }
 
 TEST(Engines, CostWhatTheirFileSays) {
@@ -58,7 +58,7 @@ TEST(Engines, CostWhatTheirFileSays) {
   const EngineCosts& byteps = engine_costs_named("byteps");
   EXPECT_EQ(byteps.device_share, 3.764 / 6.171);
   EXPECT_TRUE(byteps.tcp_copies);
-  EXPECT_EQ(engine_costs_named("link").costs.side_by_side, 2);
+  EXPECT_EQ(engine_costs_named("link").costs.concurrent_collectives, 2);
   const CostTable& costs = shipped_costs();
   EXPECT_EQ(costs.optimizer("adamw").passes, 22.0 / 8);
   EXPECT_EQ(costs.optimizer("lamb").passes, 1);
@@ -73,7 +73,7 @@ TEST(Engines, EveryOneThatRunsHasCostsAndAsManyAtOnce) {
   for (const plan::EngineTraits& engine : plan::kEngines) {
     EXPECT_EQ(engine_costs_named(engine.name).name, engine.name);
   }
-  EXPECT_EQ(most_side_by_side("mpi"),
+  EXPECT_EQ(most_concurrent("mpi"),
             plan::find_engine_traits("mpi")->concurrent_collectives);
 }
 

@@ -47,7 +47,7 @@ PredictRequest request_of(const Truth& truth,
   request.software->collective = truth.start;
   const cluster::SoftwareCosts& gloo = engine_costs_named(truth.engine).costs;
   request.software->serial_collectives = gloo.serial_collectives;
-  request.software->side_by_side = gloo.side_by_side;
+  request.software->concurrent_collectives = gloo.concurrent_collectives;
   request.steps = 12;
   request.engine = "gloo";
   plan::PlanInput input;

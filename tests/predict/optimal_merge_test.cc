@@ -49,12 +49,14 @@ struct Setting {
 
 /// A third of a rate is not whole, so what three share may end later by a
 /// picosecond a transfer; nothing else is rounded.
-plan::Picoseconds rounding(std::int32_t side_by_side, int transfers) {
-  return side_by_side == 0 ? transfers : 0;
+plan::Picoseconds rounding(std::int32_t concurrent_collectives, int transfers) {
+  return concurrent_collectives == 0 ? transfers : 0;
 }
 
 /// Two ranks, 1 byte a ns.
-Setting setting(std::mt19937& rng, int layers, std::int32_t side_by_side) {
+Setting setting(std::mt19937& rng,
+                int layers,
+                std::int32_t concurrent_collectives) {
   Setting made{simulator::toy_input(layers, 2), {}};
   made.input.local_world = {1, 1};
   for (plan::ParameterShape& parameter : made.input.model.parameters) {
@@ -64,8 +66,8 @@ Setting setting(std::mt19937& rng, int layers, std::int32_t side_by_side) {
   made.costs = simulator::toy_costs(made.input);
   made.costs.machine.network.latency =
       static_cast<plan::Picoseconds>(rng() % 12) * simulator::kUs;
-  made.costs.software.serial_collectives = side_by_side == 1;
-  made.costs.software.side_by_side = side_by_side;
+  made.costs.software.serial_collectives = concurrent_collectives == 1;
+  made.costs.software.concurrent_collectives = concurrent_collectives;
   made.costs.software.collective = simulator::kUs;
   for (auto* times :
        {&made.costs.profile.forward, &made.costs.profile.backward}) {
@@ -99,7 +101,7 @@ strategies::TransferTime time_of(const plan::AlphaBeta& model) {
   const plan::Picoseconds alpha = line.pieces.front().alpha;
   return {[line](std::int64_t bytes) { return line.time(bytes); },
           [alpha](std::int64_t) { return alpha; },
-          model.side_by_side};
+          model.concurrent_collectives};
 }
 
 Sizes sizes_of(std::uint32_t bits, int count) {
@@ -145,10 +147,13 @@ TEST_P(OptimalMerge, IsTheBestCutThatTheSimulatorKnows) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    SideBySide, OptimalMerge, testing::Values(1, 2, 0), [](const auto& it) {
-      return it.param == 0 ? std::string("All") : std::to_string(it.param);
-    });
+INSTANTIATE_TEST_SUITE_P(ConcurrentTransfers,
+                         OptimalMerge,
+                         testing::Values(1, 2, 0),
+                         [](const auto& it) {
+                           return it.param == 0 ? std::string("All")
+                                                : std::to_string(it.param);
+                         });
 
 /// The cases of benchmarks/schedules.
 PredictRequest benchmark_case(const std::string& network,

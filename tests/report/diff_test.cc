@@ -96,7 +96,7 @@ TEST(Diff, SlowerIsProvenFromSixPairsOn) {
   const Sides sides = repeated(6, 1.05);
   const Diff diff = diff_records(sides.base, sides.test);
   ASSERT_EQ(diff.rows.size(), 1u);
-  EXPECT_EQ(diff.order, Order::kInterleaved);
+  EXPECT_EQ(diff.order, RunOrder::kInterleaved);
   EXPECT_EQ(diff.arrangements, 64);
   EXPECT_TRUE(diff.exact);
   EXPECT_NEAR(*diff.rows[0].corrected_p, 2 / 64.0, 1e-12);
@@ -148,14 +148,14 @@ TEST(Diff, RunsApartArePermutedFreelyAndSaidToBe) {
     r.started_at[8] = '9';  // another day
   }
   const Diff diff = diff_records(sides.base, sides.test);
-  EXPECT_EQ(diff.order, Order::kApart);
+  EXPECT_EQ(diff.order, RunOrder::kApart);
   EXPECT_EQ(diff.arrangements, 70);  // C(8, 4)
   EXPECT_NEAR(*diff.rows[0].p, 2 / 70.0, 1e-12);
   EXPECT_EQ(codes(diff), std::vector<std::string>{"not-interleaved"});
   for (RunRecord& r : sides.test) {
     r.started_at.clear();
   }
-  EXPECT_EQ(diff_records(sides.base, sides.test).order, Order::kUnknown);
+  EXPECT_EQ(diff_records(sides.base, sides.test).order, RunOrder::kUnknown);
 }
 
 TEST(Diff, TheChangeIsThatOfPairs) {

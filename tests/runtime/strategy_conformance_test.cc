@@ -143,7 +143,7 @@ class Performance {
                                 const plan::Setup& setup) {
     runtime::Channels by_id;
     for (const plan::Communicator& group : setup.communicators) {
-      const bool picks = group.order == plan::Order::kPriority;
+      const bool picks = group.order == plan::IssueOrder::kPriority;
       by_id.data.push_back(connect_to(name + "/" + group.name, group));
       by_id.picks.push_back(
           picks ? connect_to(name + "/" + group.name + "/picks", group)

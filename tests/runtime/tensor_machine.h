@@ -87,7 +87,7 @@ inline std::unique_ptr<runtime::FlatMemory> start_memory(
 }
 
 /// Divides by powers of two alone.
-inline runtime::UpdateRule dyadic_rule() {
+inline runtime::OptimizerSettings dyadic_rule() {
   return {.momentum = 0.5, .weight_decay = 0};
 }
 

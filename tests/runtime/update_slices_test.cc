@@ -25,7 +25,7 @@ std::vector<at::Tensor> operands(std::int64_t elements) {
 }
 
 // Updates the elements [begin, begin + count) of what `whole` holds, in place.
-void update(const UpdateRule& rule,
+void update(const OptimizerSettings& rule,
             const std::vector<at::Tensor>& whole,
             std::int64_t begin,
             std::int64_t count) {
@@ -49,7 +49,7 @@ void update(const UpdateRule& rule,
 TEST(UpdateSlices, SlicesOfWholeVectorsEqualTheWholeBitForBit) {
   constexpr std::int64_t kElements = 1003;  // the last vector is not full
   for (const std::string& name : plan::optimizer_names()) {
-    const UpdateRule rule{.name = name};
+    const OptimizerSettings rule{.name = name};
     const auto start = operands(kElements);
     auto whole = operands(kElements);
     auto parts = operands(kElements);
@@ -70,9 +70,9 @@ TEST(UpdateSlices, SlicesOfWholeVectorsEqualTheWholeBitForBit) {
 // One slice over parameters with weight decay and without, cut by the runtime,
 // is what separate updates with and without it are.
 TEST(UpdateSlices, ParametersWithoutWeightDecayKeepTheirs) {
-  const UpdateRule decayed{.name = "adamw", .weight_decay = 0.5};
-  const UpdateRule plain{.name = "adamw", .weight_decay = 0};
-  UpdateRule mixed = decayed;
+  const OptimizerSettings decayed{.name = "adamw", .weight_decay = 0.5};
+  const OptimizerSettings plain{.name = "adamw", .weight_decay = 0};
+  OptimizerSettings mixed = decayed;
   mixed.undecayed = {{plan::BufferId{0}, 64, 48}, {plan::BufferId{0}, 112, 16}};
   auto whole = operands(256);
   auto parts = operands(256);
@@ -92,9 +92,9 @@ TEST(UpdateSlices, ParametersWithoutWeightDecayKeepTheirs) {
 
 // Where gradients are no flat buffer, a call has one tensor per parameter.
 TEST(UpdateSlices, TensorsOfOneDimensionHaveNoWeightDecay) {
-  const UpdateRule rule{.name = "adamw",
-                        .weight_decay = 0.5,
-                        .undecayed = {{plan::BufferId{0}, 6, 3}}};
+  const OptimizerSettings rule{.name = "adamw",
+                               .weight_decay = 0.5,
+                               .undecayed = {{plan::BufferId{0}, 6, 3}}};
   Call call;
   call.numbers = kDivisors;
   call.written = {plan::BufferId{0}, 0, 9};

@@ -18,7 +18,7 @@ void run(std::string_view name,
          const std::vector<Operand>& reads,
          const std::vector<Operand>& writes,
          const std::vector<double>& numbers = {},
-         const UpdateRule& rule = {}) {
+         const OptimizerSettings& rule = {}) {
   find_kernel(name).run(rule,
                         {.reads = reads, .writes = writes, .numbers = numbers});
 }

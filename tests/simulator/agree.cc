@@ -52,8 +52,9 @@ void expect_equal(const plan::Planner& planner,
   ASSERT_EQ(whole.actors.size(), static_cast<std::size_t>(input.world));
   for (const Actor& actor : whole.actors) {
     const auto rank = static_cast<std::size_t>(actor.rank);
-    const auto stand_in = folded.classes.stand_in[rank];
-    const auto twin = std::ranges::find(folded.actors, stand_in, &Actor::rank);
+    const auto representative = folded.classes.representative[rank];
+    const auto twin =
+        std::ranges::find(folded.actors, representative, &Actor::rank);
     ASSERT_NE(twin, folded.actors.end());
     const ItemId count = actor.steps.back() - actor.first;
     ASSERT_EQ(count, twin->steps.back() - twin->first);

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "paceline/strategies/concurrent_transfers.h"
 #include "paceline/strategies/merge.h"
-#include "paceline/strategies/side_by_side.h"
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_model.h"
 #include "strategies/cut.h"
@@ -158,8 +158,8 @@ TransferTime at_once(Picoseconds alpha, std::int32_t most) {
           most};
 }
 
-TEST(SideBySide, SharesTheWireBehindStartUpsOfTheirOwn) {
-  SideBySide two(2);
+TEST(ConcurrentTransfers, SharesTheWireBehindStartUpsOfTheirOwn) {
+  ConcurrentTransfers two(2);
   two.add(0, 10, 30);  // alone to 20, both until it has had 20 more at half
   two.add(10, 10, 5);  // flows from 20
   two.add(11, 10, 40);
@@ -167,12 +167,12 @@ TEST(SideBySide, SharesTheWireBehindStartUpsOfTheirOwn) {
   // the third starts up until 40; the first has 15 left, 5 at 40; the third
   // takes half until the first ends at 50, has 35 left and ends at 85.
   EXPECT_EQ(two.ends(), (std::vector<Picoseconds>{50, 30, 85}));
-  SideBySide all(0);
+  ConcurrentTransfers all(0);
   all.add(0, 0, 10);
   all.add(0, 0, 20);
   all.add(0, 0, 30);
   EXPECT_EQ(all.ends(), (std::vector<Picoseconds>{30, 50, 60}));
-  SideBySide one(1);
+  ConcurrentTransfers one(1);
   one.add(0, 5, 10);
   one.add(1, 5, 10);
   one.add(40, 5, 10);

@@ -130,8 +130,8 @@ TEST(Serving, ALateServerHoldsUpNoOther) {
     const bool limited =
         named("push").credit_bytes < std::numeric_limits<std::int64_t>::max();
     EXPECT_EQ(limited, std::string(text).starts_with("bytescheduler"));
-    EXPECT_EQ(named("push").order, Order::kProgram) << text;
-    EXPECT_EQ(named("pull").order, Order::kAsReady) << text;
+    EXPECT_EQ(named("push").order, IssueOrder::kProgram) << text;
+    EXPECT_EQ(named("pull").order, IssueOrder::kAsReady) << text;
     EXPECT_EQ(named("pull").credit_bytes,
               std::numeric_limits<std::int64_t>::max())
         << text;

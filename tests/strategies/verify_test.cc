@@ -54,7 +54,7 @@ void expect_says(const std::string& verdict,
 // One communicator by priority, one op at a time.
 Setup by_priority(const PlanInput& input) {
   Setup setup = two_buffers(input);
-  setup.communicators[0].order = Order::kPriority;
+  setup.communicators[0].order = IssueOrder::kPriority;
   setup.communicators[0].credit_bytes = 1;
   return setup;
 }
@@ -96,7 +96,7 @@ TEST(Verify, RefusesACollectiveThatEveryMemberIssuesAsItIsReady) {
   };
   const auto as_ready = [](const PlanInput& input) {
     auto setup = two_buffers(input);
-    setup.communicators[0].order = Order::kAsReady;
+    setup.communicators[0].order = IssueOrder::kAsReady;
     return setup;
   };
   expect_says(verdict(2, collective, as_ready),

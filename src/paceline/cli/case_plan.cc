@@ -103,7 +103,8 @@ std::string CasePlans::describe(const Configuration& c) {
   if (by_times) {
     input.alpha_beta = std::move(fits);
     measure::add_known_times(c, input);
-    input.alpha_beta->side_by_side = cluster::side_by_side_of(c.engine);
+    input.alpha_beta->concurrent_collectives =
+        cluster::concurrent_collectives_of(c.engine);
   }
   const auto planner =
       measure::with_statistics_of(c, measure::planner_of(c, strategy));

@@ -45,7 +45,7 @@ int latencies_of(plan::Pattern pattern, int world) {
   return 0;
 }
 
-std::int32_t side_by_side_of(std::string_view engine) {
+std::int32_t concurrent_collectives_of(std::string_view engine) {
   const plan::EngineTraits* traits = plan::find_engine_traits(engine);
   return traits == nullptr ? 1 : traits->concurrent_collectives;
 }

@@ -30,7 +30,7 @@ int latencies_of(plan::Pattern pattern, int world);
 
 /// Collectives of one communicator that an engine performs at the same time; 1
 /// for an engine without traits (plan/engine_traits.h).
-std::int32_t side_by_side_of(std::string_view engine);
+std::int32_t concurrent_collectives_of(std::string_view engine);
 
 /// What planners know of `world` ranks, each behind such a link of its own.
 plan::AlphaBeta alpha_beta_of(const LinkSpec& link, plan::Rank world);

@@ -137,7 +137,7 @@ struct SoftwareCosts {
   bool serial_collectives = true;
   /// How many of them at once where they are not serial, in the order of the
   /// communicator; 0: all.
-  std::int32_t side_by_side = 0;
+  std::int32_t concurrent_collectives = 0;
 
   /// Operations of all communicators are issued in program order, and those of
   /// different communicators follow each other on each rank

@@ -150,7 +150,7 @@ class BackendChannel final : public Channel {
 
   Ledger ledger() const override { return backend_->ledger(); }
   void record_transfers() override { backend_->record_transfers(); }
-  std::vector<Transfer> take_transfers() override {
+  std::vector<CollectiveSpan> take_transfers() override {
     return backend_->take_transfers();
   }
 
@@ -170,14 +170,14 @@ class BackendChannel final : public Channel {
 std::unique_ptr<Channel> make_backend_channel(
     c10::intrusive_ptr<c10d::Backend> backend,
     const ChannelSpec& spec,
-    int side_by_side) {
+    int concurrent_collectives) {
   if (spec.link != nullptr) {
     if (!spec.device.is_cpu()) {
       throw UsageError(
           "--link holds operations on the CPU alone; leave it out for cuda");
     }
     backend = c10::make_intrusive<LinkBackend>(
-        std::move(backend), spec.link, spec.name, side_by_side);
+        std::move(backend), spec.link, spec.name, concurrent_collectives);
   }
   return std::make_unique<BackendChannel>(std::move(backend), spec);
 }

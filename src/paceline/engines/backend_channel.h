@@ -11,6 +11,6 @@ namespace paceline::engines {
 std::unique_ptr<Channel> make_backend_channel(
     c10::intrusive_ptr<c10d::Backend> backend,
     const ChannelSpec& spec,
-    int side_by_side = 0);
+    int concurrent_collectives = 0);
 
 }  // namespace paceline::engines

@@ -66,7 +66,7 @@ class Channel {
   /// From now on keeps the times of every all-reduce (see TransferLog).
   virtual void record_transfers() {}
   /// Transfers that have ended since the last call.
-  virtual std::vector<Transfer> take_transfers() { return {}; }
+  virtual std::vector<CollectiveSpan> take_transfers() { return {}; }
 
   /// This communicator as PyTorch's own classes want it (c10d::Reducer), for
   /// tensors on the CPU and on the spec's device; what goes through it is

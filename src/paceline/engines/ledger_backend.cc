@@ -52,8 +52,8 @@ Ledger LedgerBackend::ledger() const {
   return ledger_;
 }
 
-std::vector<Transfer> LedgerBackend::take_transfers() {
-  return transfers_ ? transfers_->take() : std::vector<Transfer>();
+std::vector<CollectiveSpan> LedgerBackend::take_transfers() {
+  return transfers_ ? transfers_->take() : std::vector<CollectiveSpan>();
 }
 
 // A message is booked where it is sent.
@@ -105,7 +105,7 @@ void TransferLog::watch(plan::Pattern pattern,
   if (future == nullptr) {
     return;
   }
-  const Transfer begun{
+  const CollectiveSpan begun{
       .pattern = pattern,
       .payload_bytes = static_cast<std::int64_t>(payload.nbytes()),
       .start_ns = start_ns};
@@ -113,14 +113,14 @@ void TransferLog::watch(plan::Pattern pattern,
     if (done.hasError()) {
       return;
     }
-    Transfer transfer = begun;
+    CollectiveSpan transfer = begun;
     transfer.end_ns = steady_ns();
     const std::lock_guard lock(ended->mutex);
     ended->transfers.push_back(transfer);
   });
 }
 
-std::vector<Transfer> TransferLog::take() {
+std::vector<CollectiveSpan> TransferLog::take() {
   const std::lock_guard lock(ended_->mutex);
   return std::exchange(ended_->transfers, {});
 }

@@ -27,7 +27,7 @@ class LedgerBackend final : public BackendWrapper {
 
   /// From now on the times of every all-reduce are logged; before any.
   void record_transfers() { transfers_ = std::make_unique<TransferLog>(); }
-  std::vector<Transfer> take_transfers();
+  std::vector<CollectiveSpan> take_transfers();
 
   const c10::intrusive_ptr<c10d::Backend>& inner() const { return inner_; }
 

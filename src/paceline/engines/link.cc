@@ -29,16 +29,16 @@ Link::~Link() {
   }
 }
 
-LinkModel::Lane Link::add_lane(int side_by_side, Direction direction) {
+VirtualLink::Lane Link::add_lane(int concurrent, Direction direction) {
   const Lock lock(mutex_);
-  return model(direction).add_lane(side_by_side);
+  return model(direction).add_lane(concurrent);
 }
 
 Link::Ticket Link::start(std::int64_t bytes,
                          int latencies,
                          Done done,
                          std::optional<LinkedName> name,
-                         LinkModel::Lane lane) {
+                         VirtualLink::Lane lane) {
   const Lock lock(mutex_);
   const std::int64_t now = now_();
   Operation operation;

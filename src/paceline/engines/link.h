@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "paceline/engines/link_model.h"
+#include "paceline/engines/virtual_link.h"
 
 namespace paceline::engines {
 
@@ -59,10 +59,10 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  /// A queue for an engine's operations of which it carries `side_by_side` at
-  /// once, 0: all.
-  LinkModel::Lane add_lane(int side_by_side,
-                           Direction direction = Direction::kOut);
+  /// A queue for an engine's operations of which it carries
+  /// `concurrent` at once, 0: all.
+  VirtualLink::Lane add_lane(int concurrent,
+                             Direction direction = Direction::kOut);
 
   /// An operation is issued; `done` is called once, from the link's thread, or
   /// at once with the error where the engine fails.  One without a name is not
@@ -71,7 +71,7 @@ class Link {
                int latencies,
                Done done,
                std::optional<LinkedName> name = std::nullopt,
-               LinkModel::Lane lane = LinkModel::kOpen);
+               VirtualLink::Lane lane = VirtualLink::kOpen);
   /// The engine has done its part of an operation.
   void engine_done(Ticket ticket, const std::exception_ptr& error);
   /// A message that the engine has brought.
@@ -79,7 +79,7 @@ class Link {
     LinkedName name;
     std::int64_t bytes = 0;
     std::int64_t posted_ns = 0;  // when this rank was ready for it
-    LinkModel::Lane lane = LinkModel::kOpen;
+    VirtualLink::Lane lane = VirtualLink::kOpen;
   };
   /// `done` is called when the link would have brought it.  By what is recorded
   /// of it, the engine is late where it took longer than a link that brings
@@ -97,7 +97,7 @@ class Link {
  private:
   struct Operation {
     Direction direction = Direction::kOut;
-    LinkModel::Transfer transfer = 0;
+    VirtualLink::Transfer transfer = 0;
     Done done;
     std::int64_t issued_ns = 0;
     std::optional<std::int64_t> delivered_ns, engine_ns;
@@ -106,7 +106,7 @@ class Link {
   };
   using Lock = std::unique_lock<std::mutex>;
 
-  LinkModel& model(Direction direction) {
+  VirtualLink& model(Direction direction) {
     return direction == Direction::kOut ? out_ : in_;
   }
   void collect(Lock& lock);
@@ -117,7 +117,7 @@ class Link {
   Now now_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  LinkModel out_, in_;
+  VirtualLink out_, in_;
   Ticket next_ = 0;
   std::map<Ticket, Operation> operations_;
   std::map<Ticket, LinkedOperation> ended_;

@@ -48,11 +48,11 @@ class HeldWork final : public c10d::Work {
 LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
                          std::shared_ptr<Link> link,
                          std::string name,
-                         int side_by_side)
+                         int concurrent)
     : BackendWrapper(std::move(inner)),
       link_(std::move(link)),
       name_(std::move(name)),
-      lane_(link_->add_lane(side_by_side)) {}
+      lane_(link_->add_lane(concurrent)) {}
 
 void LinkBackend::when_done(const Work& work, Waiters::Done done) {
   if (const auto future = futures_.of(work)) {
@@ -71,14 +71,14 @@ LinkBackend::Work LinkBackend::perform(const Operation& operation,
              : hold(operation, issue);
 }
 
-LinkModel::Lane LinkBackend::lane_of(const Operation& message) {
+VirtualLink::Lane LinkBackend::lane_of(const Operation& message) {
   const auto direction = message.kind == Operation::Kind::kSend
                              ? Link::Direction::kOut
                              : Link::Direction::kIn;
   const auto [at, fresh] =
-      lanes_.try_emplace({direction, message.peer}, LinkModel::kOpen);
+      lanes_.try_emplace({direction, message.peer}, VirtualLink::kOpen);
   if (fresh) {
-    at->second = link_->add_lane(/*side_by_side=*/1, direction);
+    at->second = link_->add_lane(/*concurrent=*/1, direction);
   }
   return at->second;
 }

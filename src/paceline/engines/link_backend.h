@@ -27,25 +27,26 @@ namespace paceline::engines {
 class LinkBackend final : public BackendWrapper {
  public:
   /// `name` is the communicator's, equal on all members; the engine carries
-  /// `side_by_side` of its collectives at once, 0: all.
+  /// `concurrent` of its collectives at once, 0: all.
   LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
               std::shared_ptr<Link> link,
               std::string name,
-              int side_by_side);
+              int concurrent);
 
  private:
   Work perform(const Operation& operation, const Issue& issue) override;
   Work hold(const Operation& operation, const Issue& issue);
   Work hold_receive(const Operation& operation, const Issue& issue);
   void when_done(const Work& work, Waiters::Done done);
-  LinkModel::Lane lane_of(const Operation& message);
+  VirtualLink::Lane lane_of(const Operation& message);
   LinkedName name_of(const Operation& message);
 
   std::shared_ptr<Link> link_;
   std::string name_;
-  LinkModel::Lane lane_;                  // of collectives
+  VirtualLink::Lane lane_;                // of collectives
   std::atomic<std::int64_t> issued_ = 0;  // collectives
-  std::map<std::pair<Link::Direction, int>, LinkModel::Lane> lanes_;  // by peer
+  std::map<std::pair<Link::Direction, int>, VirtualLink::Lane>
+      lanes_;  // by peer
   // By sender, receiver and tag; messages of one tag match in their order.
   std::map<std::tuple<int, int, int>, std::int64_t> messages_;
   WorkFutures futures_;

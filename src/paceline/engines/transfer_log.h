@@ -8,7 +8,7 @@
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
-#include "paceline/engines/transfer.h"
+#include "paceline/engines/collective_span.h"
 #include "paceline/engines/work_futures.h"
 #include "paceline/plan/comm_plan.h"
 
@@ -29,12 +29,12 @@ class TransferLog {
              const c10::intrusive_ptr<c10d::Work>& work);
 
   /// What has ended since the last call.
-  std::vector<Transfer> take();
+  std::vector<CollectiveSpan> take();
 
  private:
   struct Ended {
     std::mutex mutex;
-    std::vector<Transfer> transfers;
+    std::vector<CollectiveSpan> transfers;
   };
   WorkFutures futures_;
   std::shared_ptr<Ended> ended_ = std::make_shared<Ended>();

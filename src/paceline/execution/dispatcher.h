@@ -40,8 +40,9 @@ namespace paceline::execution {
 /// wait at gates: its stream waits for the events of the gate's predecessors.
 /// It waits for ops that are not enqueued, and before a step for the step
 /// before the last, so that it is at most one step ahead.  Where ranks choose
-/// what to issue (Order::kPriority), they choose among ops whose predecessors
-/// are complete.  The communication thread asks for events in turn.
+/// what to issue (IssueOrder::kPriority), they choose among ops whose
+/// predecessors are complete.  The communication thread asks for events in
+/// turn.
 ///
 /// Note [Deadlines]: a wait ends with a WorldError that names the op and the
 /// chain behind it after Deadlines::limit().  The first error ends every wait

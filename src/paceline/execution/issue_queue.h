@@ -8,14 +8,14 @@
 #include <optional>
 
 #include "paceline/plan/frontier.h"
-#include "paceline/plan/issue_queue.h"
+#include "paceline/plan/issue_rule.h"
 
 namespace paceline::execution {
 
 /// The collectives and exchanges of one communicator that wait to be issued on
 /// this rank, and the bytes of those in flight.
 ///
-/// They are issued by the rule of plan/issue_queue.h, which knows ops by their
+/// They are issued by the rule of plan/issue_rule.h, which knows ops by their
 /// numbers.  Here ops are known by step and index, as on every other member of
 /// the communicator.
 class IssueQueue {
@@ -58,13 +58,13 @@ class IssueQueue {
     plan::OpRef ref;
     bool ready = false;  // as rule_ knows it
   };
-  const Waiting& at(plan::IssueQueue::Number number) const {
+  const Waiting& at(plan::IssueRule::Number number) const {
     return waiting_[static_cast<std::size_t>(number - rule_.first())];
   }
   void find_ready(const IsReady& is_ready);
   void follow_known();
 
-  plan::IssueQueue rule_;
+  plan::IssueRule rule_;
   std::deque<Waiting> waiting_;    // by number in rule_, from rule_.first() on
   std::deque<plan::OpRef> picks_;  // of ops that are not pushed yet
   std::int64_t asked_ = 0;

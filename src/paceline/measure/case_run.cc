@@ -19,7 +19,7 @@
 #include "paceline/measure/master.h"
 #include "paceline/measure/pairs.h"
 #include "paceline/measure/rank_checks.h"
-#include "paceline/measure/team.h"
+#include "paceline/measure/rank_group.h"
 #include "paceline/measure/trace.h"
 #include "paceline/measure/trainer.h"
 #include "paceline/measure/training.h"
@@ -113,14 +113,14 @@ std::function<const plan::CommPlan&(plan::Step)> plans_of(
 // computing at once in both.
 void measure_exposed(const engines::World& world,
                      const records::Configuration& configuration,
-                     const measure::Team& team,
+                     const measure::RankGroup& group,
                      launch::PrefixStore& store,
                      const CaseOptions& options,
                      measure::Trainer& communicating,
                      records::RankSamples& samples) {
   records::Configuration alone = configuration;
   alone.strategy = "none";
-  measure::Team apart = team;
+  measure::RankGroup apart = group;
   apart.name += "/compute-only";
   std::unique_ptr<measure::Trainer> computing;
   if (communicating.trains()) {
@@ -143,7 +143,7 @@ void measure_exposed(const engines::World& world,
                  .barrier =
                      [&] {
                        store.barrier(fmt::format("pairs/{}", barriers++),
-                                     team.world);
+                                     group.world);
                      }},
                 samples);
 }
@@ -189,7 +189,7 @@ measure::TrainerOptions window_options(
 struct CaseWindow {
   measure::Trainer& trainer;
   const records::Configuration& configuration;
-  const measure::Team& team;
+  const measure::RankGroup& group;
   engines::Link* link;  // null where there is none
   launch::PrefixStore& store;
   const CaseOptions& options;
@@ -212,7 +212,7 @@ records::RankSamples take_samples(
     const std::function<void(records::RankSamples)>& so_far) {
   const records::Configuration& c = window.configuration;
   measure::Trainer& trainer = window.trainer;
-  if (is_master(c, window.team.rank)) {
+  if (is_master(c, window.group.rank)) {
     begin();
     wait_for_windows(c, window.store);
     return {};
@@ -229,7 +229,7 @@ records::RankSamples take_samples(
                              .access = &window.access});
   }
   const auto align = [&](int done) {
-    window.store.barrier(fmt::format("evaluated/{}", done), window.team.world);
+    window.store.barrier(fmt::format("evaluated/{}", done), window.group.world);
   };
   return measure::train(
       trainer,
@@ -260,7 +260,7 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
   add_phases(trainer, ops, result.samples);
   if (window.options.record_spans) {
     result.spans = take_spans(
-        trainer, std::move(ops), window.team.rank, result.started_ns);
+        trainer, std::move(ops), window.group.rank, result.started_ns);
   }
   note_network(trainer, result);
   note_plan(trainer, result);
@@ -315,28 +315,28 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   };
   const auto begin = [&] {
     forget_warm_up(window);
-    start_together(c, window.team.rank, window.team.world, window.store);
+    start_together(c, window.group.rank, window.group.world, window.store);
     result.started_ns = steady_ns();
   };
   result.samples =
       take_samples(window, begin, progress, with_lookups(window, lookups));
-  tell_end_of_window(c, window.team.rank, window.store);
+  tell_end_of_window(c, window.group.rank, window.store);
   result.coding =
       coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);
   keep_findings(window, result);
   result.wire = wire_of({.first = first,
                          .steps = c.warmup + c.steps - first,
-                         .rank = window.team.rank,
+                         .rank = window.group.rank,
                          .setup = trainer.setup(),
                          .plan_of = plan_of},
                         {.messages = start, .others = before},
                         trainer.ledger());
-  result.verified = verify(trainer, window.team, window.store);
+  result.verified = verify(trainer, window.group, window.store);
   if (!trainer.trains()) {  // samples come from ranks that train
     result.samples.peak_memory_bytes =
         std::exchange(result.samples, {}).peak_memory_bytes;
   }
-  return window.team.world > 1 &&
+  return window.group.world > 1 &&
          communicates(trainer.planner(), trainer.input(), c.warmup + c.steps);
 }
 
@@ -356,15 +356,15 @@ RankResult run_case(const engines::World& world,
   if (!configuration.sparse_engine.empty()) {
     sparse_engine = engines::make_engine(configuration.sparse_engine);
   }
-  measure::Team team =
-      make_team(world, configuration, *engine, options.name, options.interface);
-  team.sparse_engine = sparse_engine.get();
+  measure::RankGroup group = make_rank_group(
+      world, configuration, *engine, options.name, options.interface);
+  group.sparse_engine = sparse_engine.get();
   if (options.heartbeat != nullptr) {
-    team.peers.idle = [heartbeat = options.heartbeat] {
+    group.peers.idle = [heartbeat = options.heartbeat] {
       heartbeat->note_move();
     };
   }
-  team.peers.timeout = options.timeout;
+  group.peers.timeout = options.timeout;
   RankResult result;
   WindowAccess own_access;
   WindowAccess& access =
@@ -372,28 +372,28 @@ RankResult run_case(const engines::World& world,
   {
     measure::Trainer trainer(
         configuration,
-        team,
+        group,
         window_options(world, configuration, options, access));
     if (options.heartbeat != nullptr && !configuration.has_tables()) {
       options.heartbeat->set_role(trainer.role());
     }
-    wait_for_tables(configuration, team.world, store);
+    wait_for_tables(configuration, group.world, store);
     const auto claim = claim_of(options);
     const bool crosses = measure_window(
-        {trainer, configuration, team, link.get(), store, options, access},
+        {trainer, configuration, group, link.get(), store, options, access},
         result);
-    note_averages(trainer, team, result);
+    note_averages(trainer, group, result);
     result.error = failure_of(trainer, configuration);
     if (crosses && !configuration.discard && configuration.data.empty()) {
       measure_exposed(
-          world, configuration, team, store, options, trainer, result.samples);
+          world, configuration, group, store, options, trainer, result.samples);
     }
   }
   if (configuration.stretch != 1) {
     unstretch(configuration.stretch, result);
   }
-  result.samples.rank = team.rank;
-  result.samples.device = team.device.str();
+  result.samples.rank = group.rank;
+  result.samples.device = group.device.str();
   return result;
 }
 

@@ -17,7 +17,7 @@
 #include "paceline/engines/peer_wait.h"
 #include "paceline/measure/comm_rows.h"
 #include "paceline/measure/link_check.h"
-#include "paceline/measure/team.h"
+#include "paceline/measure/rank_group.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/runtime/torch_device.h"
 

@@ -10,7 +10,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/process.h"
-#include "paceline/measure/team.h"
+#include "paceline/measure/rank_group.h"
 #include "paceline/measure/trainer.h"
 
 namespace paceline::measure {
@@ -28,9 +28,9 @@ Probe probe(const engines::World& world,
     return std::chrono::duration<double>(watch.elapsed()).count();
   };
   const auto engine = engines::make_engine(configuration.engine);
-  const measure::Team team =
-      make_team(world, configuration, *engine, options.name, options.interface);
-  measure::Trainer trainer(configuration, team, {.timeout = options.timeout});
+  const measure::RankGroup group = make_rank_group(
+      world, configuration, *engine, options.name, options.interface);
+  measure::Trainer trainer(configuration, group, {.timeout = options.timeout});
   Probe probe{.setup_s = seconds(setup)};
   const auto step = [&] {
     const Stopwatch<> watch;

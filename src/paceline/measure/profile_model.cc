@@ -20,8 +20,8 @@
 #include "paceline/base/process.h"
 #include "paceline/engines/engine.h"
 #include "paceline/launch/detect_launch.h"
+#include "paceline/measure/rank_group.h"
 #include "paceline/measure/shape_of.h"
-#include "paceline/measure/team.h"
 #include "paceline/measure/trainer.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/network.h"
@@ -162,12 +162,13 @@ std::optional<plan::Picoseconds> update_time(records::Configuration c) {
   c.ranks = 1;
   c.accumulate = 1;
   const auto engine = engines::make_engine(plan::engine_for("cpu").name);
-  const measure::Team team{.name = "profile",
-                           .store = c10::make_intrusive<c10d::HashStore>(),
-                           .engine = engine.get(),
-                           .device = measure::device_of({}, c),
-                           .interface = "lo"};
-  measure::Trainer trainer(c, team, {.record_spans = true});
+  const measure::RankGroup group{
+      .name = "profile",
+      .store = c10::make_intrusive<c10d::HashStore>(),
+      .engine = engine.get(),
+      .device = measure::device_of({}, c),
+      .interface = "lo"};
+  measure::Trainer trainer(c, group, {.record_spans = true});
   std::map<plan::Step, double> by_step;
   const int steps = std::min(c.warmup, 2) + std::max(1, std::min(c.steps, 5));
   for (int i = 0; i < steps; ++i) {
@@ -190,7 +191,7 @@ std::optional<plan::Picoseconds> update_time(records::Configuration c) {
       times.push_back(ns);
     }
   }
-  if (times.empty() || !team.device.is_cpu()) {
+  if (times.empty() || !group.device.is_cpu()) {
     return std::nullopt;  // on a GPU a span is the launch alone
   }
   return plan::picoseconds_of(stats::median(times) * 1e-9);

@@ -26,16 +26,16 @@ bool integers_add_up(engines::Channel& channel,
   return at::equal(mine.cpu(), expected);
 }
 
-std::unique_ptr<engines::Channel> connect_all(const Team& team,
+std::unique_ptr<engines::Channel> connect_all(const RankGroup& group,
                                               const std::string& name) {
-  return team.engine->connect({.name = team.name + "/" + name,
-                               .store = team.store,
-                               .rank = team.rank,
-                               .world = team.world,
-                               .timeout = team.peers.limit(),
-                               .idle = team.peers.idle,
-                               .interface = team.interface,
-                               .device = team.device});
+  return group.engine->connect({.name = group.name + "/" + name,
+                                .store = group.store,
+                                .rank = group.rank,
+                                .world = group.world,
+                                .timeout = group.peers.limit(),
+                                .idle = group.peers.idle,
+                                .interface = group.interface,
+                                .device = group.device});
 }
 
 strategies::Guarantee guarantee_of(
@@ -48,31 +48,33 @@ strategies::Guarantee guarantee_of(
 }  // namespace
 
 std::map<std::string, bool> verify(Trainer& trainer,
-                                   const Team& team,
+                                   const RankGroup& group,
                                    launch::PrefixStore& store) {
   const records::Configuration& configuration = trainer.configuration();
   std::map<std::string, bool> verified;
   const strategies::Guarantee guarantee = guarantee_of(configuration);
   const bool equal_ranks = guarantee == strategies::Guarantee::kExact ||
                            guarantee == strategies::Guarantee::kCompressed;
-  if (team.world == 1 || !equal_ranks) {
+  if (group.world == 1 || !equal_ranks) {
     return verified;
   }
-  const auto channel = connect_all(team, "verify");
-  if (!team.device.is_cuda()) {
-    verified["integer_sums"] = integers_add_up(*channel, team.peers);
+  const auto channel = connect_all(group, "verify");
+  if (!group.device.is_cuda()) {
+    verified["integer_sums"] = integers_add_up(*channel, group.peers);
   }
   if (!configuration.replay.empty() || !trainer.trains()) {
     return verified;  // no parameters
   }
   const std::string mine = std::to_string(trainer.parameter_digest());
-  store.set(fmt::format("digest/{}", team.rank), mine);
+  store.set(fmt::format("digest/{}", group.rank), mine);
   verified["ranks_hold_equal_parameters"] =
-      store.wait("digest/0", team.peers.timeout) == mine;
+      store.wait("digest/0", group.peers.timeout) == mine;
   return verified;
 }
 
-void note_averages(Trainer& trainer, const Team& team, RankResult& result) {
+void note_averages(Trainer& trainer,
+                   const RankGroup& group,
+                   RankResult& result) {
   const records::Configuration& configuration = trainer.configuration();
   std::map<plan::Step, std::int64_t> missed =
       trainer.executor().take_staleness();
@@ -84,15 +86,15 @@ void note_averages(Trainer& trainer, const Team& team, RankResult& result) {
   const bool may_differ = guarantee == strategies::Guarantee::kConsensus ||
                           guarantee == strategies::Guarantee::kPeriodic ||
                           guarantee == strategies::Guarantee::kLocal;
-  if (team.world == 1 || !may_differ || !configuration.replay.empty()) {
+  if (group.world == 1 || !may_differ || !configuration.replay.empty()) {
     return;
   }
-  const auto channel = connect_all(team, "consensus");
+  const auto channel = connect_all(group, "consensus");
   const plan::BufferId values = trainer.setup().parameters.front().value.buffer;
   result.consensus_distance = consensus_distance(
       *channel,
       trainer.memory().view(plan::whole(trainer.setup(), values)),
-      team.peers);
+      group.peers);
 }
 
 }  // namespace paceline::measure

@@ -6,7 +6,7 @@
 
 #include "paceline/launch/key_value_store.h"
 #include "paceline/measure/case_run.h"
-#include "paceline/measure/team.h"
+#include "paceline/measure/rank_group.h"
 #include "paceline/measure/trainer.h"
 
 // What the ranks of a case find out together when its window has ended: all of
@@ -17,11 +17,13 @@ namespace paceline::measure {
 /// Whether the engine sums integers exactly, and whether all ranks hold equal
 /// parameters; empty where the strategy does not promise it.
 std::map<std::string, bool> verify(Trainer& trainer,
-                                   const Team& team,
+                                   const RankGroup& group,
                                    launch::PrefixStore& store);
 
 /// What averages have missed, and, where the strategy lets ranks hold different
 /// parameters, how far these are apart.
-void note_averages(Trainer& trainer, const Team& team, RankResult& result);
+void note_averages(Trainer& trainer,
+                   const RankGroup& group,
+                   RankResult& result);
 
 }  // namespace paceline::measure

@@ -38,28 +38,28 @@ Variables variables_of(const records::Configuration& c) {
 }
 
 /// Cases whose ranks can be the same processes.
-struct Part {
+struct CaseGroup {
   experiment::JobSpec job;
   Variables variables;
   Carried carried{};
 };
 
-std::vector<Part> parts_of(const experiment::JobSpec& job) {
-  std::vector<Part> parts;
+std::vector<CaseGroup> groups_of(const experiment::JobSpec& job) {
+  std::vector<CaseGroup> groups;
   for (const records::Configuration& c : job.experiment.cases) {
     const Variables variables = variables_of(c);
-    auto part = std::ranges::find(parts, variables, &Part::variables);
-    if (part == parts.end()) {
-      part = parts.insert(part, {.job = job, .variables = variables});
-      part->job.experiment.cases.clear();
+    auto group = std::ranges::find(groups, variables, &CaseGroup::variables);
+    if (group == groups.end()) {
+      group = groups.insert(group, {.job = job, .variables = variables});
+      group->job.experiment.cases.clear();
     }
-    part->job.experiment.cases.push_back(c);
+    group->job.experiment.cases.push_back(c);
   }
-  return parts;
+  return groups;
 }
 
-/// What all parts have in common.
-struct Whole {
+/// What all groups have in common.
+struct JobContext {
   const experiment::Experiment& experiment;
   const std::optional<cluster::Cluster>& cluster;
   Results& results;
@@ -71,24 +71,26 @@ struct Ended {
   SoFar so_far{};           // of a case that failed
 };
 
-Ended run_once(const Whole& whole, Part& part) {
+Ended run_once(const JobContext& context, CaseGroup& group) {
   Ended ended;
-  launch::JobLaunch launch = launch_of_job(part.job, whole.cluster);
-  launch.rank_variables = part.variables;
-  launch.supervise.on_tick = [&] { whole.results.show_rows(whole.experiment); };
+  launch::JobLaunch launch = launch_of_job(group.job, context.cluster);
+  launch.rank_variables = group.variables;
+  launch.supervise.on_tick = [&] {
+    context.results.show_rows(context.experiment);
+  };
   launch.before = [&](launch::KeyValueStore& store) {
-    store.set(kJobKey, experiment::to_text(part.job));
-    for (const auto& [key, value] : part.carried) {
+    store.set(kJobKey, experiment::to_text(group.job));
+    for (const auto& [key, value] : group.carried) {
       store.set(key, value);
     }
   };
   launch.after = [&](launch::KeyValueStore& store) {
     ended.last_case = store.get(kCurrentCaseKey).value_or("");
     ended.so_far =
-        gather_so_far(store, experiment::most_processes(part.job.experiment));
+        gather_so_far(store, experiment::most_processes(group.job.experiment));
     for (const char* key : kCarriedKeys) {
       if (auto value = store.get(key)) {
-        part.carried[key] = *std::move(value);
+        group.carried[key] = *std::move(value);
       }
     }
   };
@@ -152,21 +154,21 @@ std::string outcome_text(bool between, int failures, int retries, bool more) {
               : "that case is recorded as failed";
 }
 
-// One repetition of a part.  A case that failed is tried again as often as
+// One repetition of a group.  A case that failed is tried again as often as
 // --retries says; then, and at once where it was refused, the others go on.
 // They do so after a failure between two cases, too, if a case was done since
 // the last one.
-launch::Outcome run_repetition(const Whole& whole, Part& part) {
-  const int retries = part.job.settings.retries;
-  const bool alone = whole.experiment.cases.size() == 1;
+launch::Outcome run_repetition(const JobContext& context, CaseGroup& group) {
+  const int retries = group.job.settings.retries;
+  const bool alone = context.experiment.cases.size() == 1;
   const auto tries_now = [&] {
-    return whole.results.tries(whole.experiment, part.job.run);
+    return context.results.tries(context.experiment, group.job.run);
   };
-  Part left = part;
+  CaseGroup left = group;
   std::size_t done_before = 0;  // cases, at the last failure between two
   for (;;) {
-    Ended ended = run_once(whole, left);
-    part.carried = left.carried;
+    Ended ended = run_once(context, left);
+    group.carried = left.carried;
     const launch::Outcome outcome = ended.outcome;
     const bool refused = is_refused_case(ended) && !alone;
     const bool failed = refused || may_be_repeated(outcome);
@@ -174,12 +176,12 @@ launch::Outcome run_repetition(const Whole& whole, Part& part) {
     const bool between = done.contains(ended.last_case);
     if (retries == 0 && alone) {
       if (failed && !between && !ended.so_far.ranks.empty()) {
-        record_failure(left.job, ended, whole.results);
+        record_failure(left.job, ended, context.results);
       }
       return outcome;
     }
     if (between  ? done.size() == std::exchange(done_before, done.size())
-        : failed ? !record_failure(left.job, ended, whole.results)
+        : failed ? !record_failure(left.job, ended, context.results)
                  : outcome.exit_code != 0 || outcome.stop_signal != 0) {
       return outcome;
     }
@@ -205,20 +207,20 @@ launch::Outcome run_repetition(const Whole& whole, Part& part) {
   }
 }
 
-// Every repetition of every part, the parts in turn and each of them first as
-// often as the others.
-launch::Outcome run_all(experiment::JobSpec& job, const Whole& whole) {
-  std::vector<Part> parts = parts_of(job);
+// Every repetition of every group, the groups in turn and each of them first
+// as often as the others.
+launch::Outcome run_all(experiment::JobSpec& job, const JobContext& context) {
+  std::vector<CaseGroup> groups = groups_of(job);
   launch::Outcome outcome;
   for (; job.run < job.experiment.runs; ++job.run) {
-    for (Part& part : parts) {
-      part.job.run = job.run;
-      outcome = run_repetition(whole, part);
+    for (CaseGroup& group : groups) {
+      group.job.run = job.run;
+      outcome = run_repetition(context, group);
       if (outcome.exit_code != 0 || outcome.stop_signal != 0) {
         return outcome;
       }
     }
-    std::ranges::rotate(parts, parts.begin() + (parts.empty() ? 0 : 1));
+    std::ranges::rotate(groups, groups.begin() + (groups.empty() ? 0 : 1));
   }
   return outcome;
 }

@@ -29,7 +29,7 @@
 #include "paceline/measure/master.h"
 #include "paceline/measure/progress_line.h"
 #include "paceline/measure/rank.h"
-#include "paceline/measure/team.h"
+#include "paceline/measure/rank_group.h"
 #include "paceline/measure/trace.h"
 #include "paceline/measure/warnings.h"
 #include "paceline/records/store.h"

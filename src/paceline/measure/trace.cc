@@ -61,7 +61,7 @@ std::optional<std::int64_t> step_at(
   return step;
 }
 
-records::Span span_of(const engines::Transfer& transfer,
+records::Span span_of(const engines::CollectiveSpan& transfer,
                       const std::vector<measure::PhaseSpan>& phases) {
   records::Span span =
       records::make_span(records::Activity::kTransfer,
@@ -102,7 +102,7 @@ std::vector<records::Span> spans_of(const Recording& recording,
         recording.plan_of(op.ref.step).ops[static_cast<std::size_t>(op.ref.op)];
     add(span_of(op, what, model, setup), op.start_ns);
   }
-  for (const engines::Transfer& transfer : recording.transfers) {
+  for (const engines::CollectiveSpan& transfer : recording.transfers) {
     add(span_of(transfer, recording.phases), transfer.start_ns);
   }
   for (const measure::PhaseSpan& phase : recording.phases) {

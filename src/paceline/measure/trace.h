@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/engines/transfer.h"
+#include "paceline/engines/collective_span.h"
 #include "paceline/execution/op_span.h"
 #include "paceline/measure/steps.h"
 #include "paceline/plan/comm_plan.h"
@@ -20,7 +20,7 @@ namespace paceline::measure {
 struct Recording {
   std::vector<execution::OpSpan> ops;
   std::vector<measure::PhaseSpan> phases;  // in the order of their starts
-  std::vector<engines::Transfer> transfers = {};  // of c10d::Reducer
+  std::vector<engines::CollectiveSpan> transfers = {};  // of c10d::Reducer
   std::function<const plan::CommPlan&(plan::Step)> plan_of;
 };
 

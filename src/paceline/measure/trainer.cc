@@ -21,16 +21,16 @@ constexpr double kInitialLossScale = 65536;
 }  // namespace
 
 Trainer::Trainer(const records::Configuration& configuration,
-                 const Team& team,
+                 const RankGroup& group,
                  const TrainerOptions& options)
     : configuration_(configuration),
-      team_(team),
+      group_(group),
       options_(options),
       precision_(configuration.replay.empty()
                      ? networks::parse_precision(configuration.dtype)
                      : networks::Precision::kFp32) {
   if (!options_.loss_scale &&
-      networks::needs_loss_scaling(precision_, team_.device.type())) {
+      networks::needs_loss_scaling(precision_, group_.device.type())) {
     options_.loss_scale = kInitialLossScale;
   }
   if (options_.loss_scale && configuration_.compat_accumulate) {
@@ -61,7 +61,7 @@ Trainer::~Trainer() {
 }
 
 at::Tensor Trainer::loss_of(const networks::Batch& batch) {
-  const networks::Autocast autocast(precision_, team_.device.type());
+  const networks::Autocast autocast(precision_, group_.device.type());
   const at::Tensor loss = network_->loss(batch);
   return batches_.size() == 1 || batch.integers  // a sum, no mean
              ? loss
@@ -120,13 +120,13 @@ void Trainer::set_learning_rate(plan::Step step) {
 }
 
 bool Trainer::trains() const {
-  return team_.rank < planner_->training_ranks(input_);
+  return group_.rank < planner_->training_ranks(input_);
 }
 
 std::string Trainer::role() const {
   return trains() ? ""
                   : fmt::format("server {}",
-                                team_.rank - planner_->training_ranks(input_));
+                                group_.rank - planner_->training_ranks(input_));
 }
 
 StepTimes Trainer::step() {
@@ -207,8 +207,8 @@ engines::Ledger Trainer::ledger() const {
   return all;
 }
 
-std::vector<engines::Transfer> Trainer::take_transfers() {
-  return reducer_ == nullptr ? std::vector<engines::Transfer>()
+std::vector<engines::CollectiveSpan> Trainer::take_transfers() {
+  return reducer_ == nullptr ? std::vector<engines::CollectiveSpan>()
                              : channels_.front()->take_transfers();
 }
 

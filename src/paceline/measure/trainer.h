@@ -36,7 +36,7 @@
 namespace paceline::measure {
 
 /// The ranks that train together, and how they are connected.
-struct Team {
+struct RankGroup {
   std::string name;  // unique within the job; prefixes the store's keys
   c10::intrusive_ptr<c10d::Store> store;
   engines::Engine* engine = nullptr;
@@ -87,10 +87,10 @@ struct TrainerOptions {
 /// profile takes the place of the network, and nothing is trained.
 class Trainer final : public TimedJob {
  public:
-  /// Collective over the team.  All ranks start from rank 0's parameters.
+  /// Collective over the group.  All ranks start from rank 0's parameters.
   /// Throws UsageError for a case that cannot run, WorldError for a lost rank.
   Trainer(const records::Configuration& configuration,
-          const Team& team,
+          const RankGroup& group,
           const TrainerOptions& options = {});
   ~Trainer() override;
 
@@ -123,7 +123,7 @@ class Trainer final : public TimedJob {
   std::vector<PhaseSpan> take_phases() { return std::exchange(phases_, {}); }
   /// The transfers of c10d::Reducer since the last call, which have no op in
   /// the plan.
-  std::vector<engines::Transfer> take_transfers();
+  std::vector<engines::CollectiveSpan> take_transfers();
   /// The mean over the batch of the last step; of a rank that trains, and not
   /// in a replay.
   std::optional<double> last_loss() const;
@@ -184,7 +184,7 @@ class Trainer final : public TimedJob {
   void backward();
 
   records::Configuration configuration_;
-  Team team_;
+  RankGroup group_;
   TrainerOptions options_;
   networks::Precision precision_;
   std::shared_ptr<networks::Network> network_;  // null in a replay
@@ -205,7 +205,7 @@ class Trainer final : public TimedJob {
   std::unique_ptr<runtime::FlatMemory> memory_;
   std::unique_ptr<runtime::Reducer> reducer_;
   std::unique_ptr<runtime::Executor> executor_;
-  runtime::DeviceClock clock_{team_.device};
+  runtime::DeviceClock clock_{group_.device};
   at::Tensor loss_;       // of the micro-batch in progress
   at::Tensor last_loss_;  // its sum over micro-batches, without the graph
   std::vector<PhaseSpan> phases_;

@@ -44,15 +44,15 @@ std::vector<plan::Slice> one_dimensional(const plan::ModelShape& model,
   return slices;
 }
 
-runtime::UpdateRule update_rule(const records::Configuration& c,
-                                const plan::ModelShape& model,
-                                const plan::Setup& setup) {
-  runtime::UpdateRule rule{.name = c.optimizer,
-                           .momentum = c.momentum,
-                           .weight_decay = c.weight_decay,
-                           .rate_of_rows = [c](plan::Step step) {
-                             return records::learning_rate_at(c, step);
-                           }};
+runtime::OptimizerSettings update_rule(const records::Configuration& c,
+                                       const plan::ModelShape& model,
+                                       const plan::Setup& setup) {
+  runtime::OptimizerSettings rule{.name = c.optimizer,
+                                  .momentum = c.momentum,
+                                  .weight_decay = c.weight_decay,
+                                  .rate_of_rows = [c](plan::Step step) {
+                                    return records::learning_rate_at(c, step);
+                                  }};
   if (plan::optimizer_named(c.optimizer).decays_matrices_alone) {
     rule.undecayed = one_dimensional(model, setup);
   }
@@ -100,27 +100,27 @@ bool has_spare_core() {
 std::unique_ptr<engines::Channel> Trainer::connect_to(
     const plan::Communicator& group) {
   const bool apart = group.engine == plan::EngineRole::kSparse &&
-                     team_.sparse_engine != nullptr;
+                     group_.sparse_engine != nullptr;
   return connect_to(
-      group, apart ? *team_.sparse_engine : *team_.engine, team_.device);
+      group, apart ? *group_.sparse_engine : *group_.engine, group_.device);
 }
 
 std::unique_ptr<engines::Channel> Trainer::connect_to(
     const plan::Communicator& group,
     engines::Engine& engine,
     at::Device device) {
-  const auto me = group.members.place_of(team_.rank);
+  const auto me = group.members.place_of(group_.rank);
   if (!me) {
     return nullptr;
   }
-  return engine.connect({.name = fmt::format("{}/{}", team_.name, group.name),
-                         .store = team_.store,
+  return engine.connect({.name = fmt::format("{}/{}", group_.name, group.name),
+                         .store = group_.store,
                          .rank = static_cast<int>(*me),
                          .world = static_cast<int>(group.members.size()),
                          .members = group.members,
-                         .timeout = team_.peers.limit(),
-                         .idle = team_.peers.idle,
-                         .interface = team_.interface,
+                         .timeout = group_.peers.limit(),
+                         .idle = group_.peers.idle,
+                         .interface = group_.interface,
                          .device = device,
                          .largest_operation = largest_operation_});
 }
@@ -131,7 +131,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_for_picks(
   const plan::Communicator picks{.name = group.name + "/picks",
                                  .members = group.members,
                                  .engine = group.engine};
-  if (team_.device.is_cpu()) {
+  if (group_.device.is_cpu()) {
     return connect_to(picks);
   }
   if (pick_engine_ == nullptr) {
@@ -152,7 +152,7 @@ void Trainer::connect() {
       continue;
     }
     channels_.push_back(std::move(channel));
-    if (group.order == plan::Order::kPriority) {
+    if (group.order == plan::IssueOrder::kPriority) {
       pick_channels_.push_back(connect_for_picks(group));
       by_id.picks.back() = pick_channels_.back().get();
     }
@@ -163,8 +163,8 @@ void Trainer::connect() {
                                 setup(),
                                 static_cast<plan::CommunicatorId>(
                                     &group - setup().communicators.data())),
-                      team_.device,
-                      team_.peers);
+                      group_.device,
+                      group_.peers);
   }
   const auto has_performer = [&](plan::Variant variant) {
     return plan::has_performer(planner_->plan(input_, setup(), variant));
@@ -205,8 +205,8 @@ void Trainer::make_executor(runtime::Channels by_id) {
           .memory = *memory_,
           .channels = std::move(by_id),
           .rule = update_rule(configuration_, input_.model, setup()),
-          .device = team_.device,
-          .engine = engines::find_engine(team_.engine->name()),
+          .device = group_.device,
+          .engine = engines::find_engine(group_.engine->name()),
           .performer = reducer_.get()},
       runtime::Executor::Options{
           .dispatcher = {.timeout = stretched(options_.timeout, stretch),
@@ -223,8 +223,8 @@ void Trainer::make_executor(runtime::Channels by_id) {
           .write_gradient =
               replay_ != nullptr && codes(*planner_, input_)
                   ? write_normal(runtime::scalar_type(input_.model.dtype),
-                                 team_.device,
-                                 team_.rank)
+                                 group_.device,
+                                 group_.rank)
                   : nullptr,
           .kernel_time =
               [this](const plan::Kernel& kernel) {
@@ -250,11 +250,11 @@ void Trainer::start_from_rank_zero() {
   const auto value_buffer = setup().parameters.front().value.buffer;
   const plan::Slice values{
       value_buffer, 0, setup().buffers[plan::index_of(value_buffer)].elements};
-  team_.peers.wait_for(channel->broadcast(memory_->view(values), 0));
+  group_.peers.wait_for(channel->broadcast(memory_->view(values), 0));
   memory_->start_from_parameters();
   for (at::Tensor& buffer : network_->buffers()) {
     at::Tensor dense = buffer.contiguous();
-    team_.peers.wait_for(channel->broadcast(dense, 0));
+    group_.peers.wait_for(channel->broadcast(dense, 0));
     buffer.copy_(dense);
   }
 }

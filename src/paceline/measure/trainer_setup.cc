@@ -59,7 +59,7 @@ void Trainer::make_replay() {
              .shape = shape,
              .gated = std::vector<networks::Gated*>(shape.modules.size()),
              .parameters = {}};
-  const auto options = at::TensorOptions(team_.device)
+  const auto options = at::TensorOptions(group_.device)
                            .dtype(runtime::scalar_type(shape.dtype))
                            .requires_grad(true);
   for (const plan::ParameterShape& parameter : shape.parameters) {
@@ -96,11 +96,11 @@ void Trainer::make_network() {
       networks::make_batch(networks::find_network(configuration_.model),
                            {.batch_size = configuration_.batch_size,
                             .seed = configuration_.seed,
-                            .rank = team_.rank,
+                            .rank = group_.rank,
                             .integers = options_.integers,
                             .channels_last = configuration_.channels_last,
                             .dtype = dtype(),
-                            .device = team_.device,
+                            .device = group_.device,
                             .network = network_options(configuration_)}));
 }
 
@@ -116,7 +116,7 @@ std::shared_ptr<networks::Network> Trainer::new_network() const {
   } else if (configuration_.start == "formula") {
     networks::fill_by_formula(*network, configuration_.seed);
   }
-  network->to(team_.device);
+  network->to(group_.device);
   networks::cast_network(*network, dtype());
   if (configuration_.channels_last) {
     networks::to_channels_last(*network);
@@ -128,11 +128,12 @@ std::shared_ptr<networks::Network> Trainer::new_network() const {
 void Trainer::read_data() {
   if (plan::is_mapped(configuration_.data)) {
     mapped_ =
-        std::make_unique<MappedData>(configuration_, team_.device, dtype());
+        std::make_unique<MappedData>(configuration_, group_.device, dtype());
     set_batches(mapped_->probe());
     return;
   }
-  data_ = std::make_unique<TrainingData>(configuration_, team_.device, dtype());
+  data_ =
+      std::make_unique<TrainingData>(configuration_, group_.device, dtype());
   evaluator_ = std::make_unique<Evaluator>(new_network(), *data_);
   set_batches(data_->probe());
 }
@@ -151,7 +152,7 @@ void Trainer::set_batches(const networks::Batch& whole) {
 networks::Batch Trainer::bag_batch(plan::Step step) const {
   return networks::draw_bag_batch(
       *embeddings_,
-      {.seed = configuration_.seed, .trainer = team_.rank, .step = step},
+      {.seed = configuration_.seed, .trainer = group_.rank, .step = step},
       networks::find_network(configuration_.model),
       dtype());
 }
@@ -170,8 +171,8 @@ void Trainer::make_plan() {
     trace_network();
   }
   input_ = plan_input_of(configuration_, traced_.shape);
-  input_.rank = team_.rank;
-  input_.world = team_.world;
+  input_.rank = group_.rank;
+  input_.world = group_.world;
   input_.loss_scaling = options_.loss_scale.has_value();
   planner_ = options_.planner;
   if (planner_ == nullptr) {
@@ -183,24 +184,24 @@ void Trainer::make_plan() {
         planner_of(configuration_, strategy_, options_.integers));
     input_.profile = options_.profile;
     input_.alpha_beta = options_.alpha_beta;
-    if (team_.world > 1 && strategies::needs_times(strategy_)) {
+    if (group_.world > 1 && strategies::needs_times(strategy_)) {
       add_known_times(configuration_, input_);
       if (!input_.profile || !input_.alpha_beta) {
         measure_times();
       }
-      input_.alpha_beta->side_by_side =
-          engines::find_engine(team_.engine->name()).concurrent_collectives;
+      input_.alpha_beta->concurrent_collectives =
+          engines::find_engine(group_.engine->name()).concurrent_collectives;
     }
     plan::verify(*planner_, input_);
-    if (engines::find_engine(team_.engine->name()).one_issue_order) {
+    if (engines::find_engine(group_.engine->name()).one_issue_order) {
       plan::verify_one_order(*planner_, input_);
     }
   }
   if (mapped_ != nullptr && trains()) {
-    mapped_->deal(static_cast<int>(training().size()), team_.rank);
+    mapped_->deal(static_cast<int>(training().size()), group_.rank);
   }
   if (data_ != nullptr && trains()) {
-    data_->deal(static_cast<int>(training().size()), team_.rank);
+    data_->deal(static_cast<int>(training().size()), group_.rank);
   }
   const plan::Setup setup = planner_->setup(input_);
   runtime::require_executable(*planner_, input_, setup);
@@ -226,12 +227,12 @@ void Trainer::allocate(const plan::Setup& setup) {
                .gated = {},
                .parameters = {}};
     memory_ = std::make_unique<runtime::FlatMemory>(
-        setup, plan::touched_ranges(*planner_, input_, setup), team_.device);
+        setup, plan::touched_ranges(*planner_, input_, setup), group_.device);
     return;
   }
   memory_ = std::make_unique<runtime::FlatMemory>(
       setup,
-      team_.device,
+      group_.device,
       replay_ == nullptr ? runtime::FlatMemory::Start::kParameters
                          : runtime::FlatMemory::Start::kZeros);
   memory_->adopt(traced_.parameters);
@@ -242,16 +243,16 @@ void Trainer::allocate(const plan::Setup& setup) {
 // communicator of their own.
 void Trainer::measure_times() {
   const auto channel = connect_to(
-      {.name = "times", .members = plan::Members::spaced(0, team_.world)});
+      {.name = "times", .members = plan::Members::spaced(0, group_.world)});
   if (!input_.profile) {
     input_.profile = share_profile(
         *channel,
         runtime::profile_layers(traced_,
                                 [this] { return loss_of(batches_[0]); },
-                                team_.device,
+                                group_.device,
                                 {.origin = "measured before the run, rank 0"}),
-        team_.device,
-        team_.peers);
+        group_.device,
+        group_.peers);
   }
   if (!input_.alpha_beta) {
     std::int64_t bytes = 0;
@@ -260,10 +261,10 @@ void Trainer::measure_times() {
     }
     input_.alpha_beta = measure_alpha_beta(
         *channel,
-        team_.device,
+        group_.device,
         std::min(bytes, kLargestTimedBytes),
-        fmt::format("measured before the run, {}", team_.engine->name()),
-        team_.peers);
+        fmt::format("measured before the run, {}", group_.engine->name()),
+        group_.peers);
   }
 }
 

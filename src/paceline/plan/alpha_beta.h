@@ -41,7 +41,7 @@ struct AlphaBeta {
 
   /// Collectives of a communicator that the engine carries at once: each waits
   /// for its own alpha, then they share the wire.  0: all.
-  std::int32_t side_by_side = 1;
+  std::int32_t concurrent_collectives = 1;
 
   const AlphaBetaLine& of(Pattern pattern) const;
 };

@@ -59,8 +59,8 @@ struct Placement {
   Slice value, gradient;
 };
 
-/// How the ops of a communicator are issued (plan/issue_queue.h).
-enum class Order : std::uint8_t {
+/// How the ops of a communicator are issued (plan/issue_rule.h).
+enum class IssueOrder : std::uint8_t {
   kProgram,   // as the program lists them
   kPriority,  // as the first member picks them
   kAsReady    // exchanges alone, each as soon as it is ready
@@ -79,7 +79,7 @@ enum class EngineRole : std::uint8_t {
 struct Communicator {
   std::string name;  // differs between groups
   Members members;
-  Order order = Order::kProgram;
+  IssueOrder order = IssueOrder::kProgram;
   std::int64_t credit_bytes = std::numeric_limits<std::int64_t>::max();
   EngineRole engine = EngineRole::kMain;  // equal on every rank
 };

@@ -60,10 +60,10 @@ PlanWorld::PlanWorld(const Planner& planner,
   match_messages();
 }
 
-PlanWorld::Order PlanWorld::order(Rank rank) const {
+PlanWorld::ItemDependencies PlanWorld::order(Rank rank) const {
   const Side& mine = side(rank);
   DependencyAnalyzer analyzer(mine.input.model, mine.setup);
-  Order order;
+  ItemDependencies order;
   std::vector<std::size_t> begin;  // by step: its first item
   std::size_t items = 0;
   const auto to_items = [&](const std::vector<Edge>& edges) {
@@ -198,7 +198,7 @@ void PlanWorld::check_ops(Rank rank) const {
     if (const auto* collective = std::get_if<Collective>(&item.op->work)) {
       check_member(place, collective->on);
       const Communicator& on = communicator(rank, collective->on);
-      if (on.order == plan::Order::kAsReady) {
+      if (on.order == plan::IssueOrder::kAsReady) {
         refuse(place, "members may issue only messages in orders of their own");
       }
       const auto members = static_cast<Elements>(on.members.size());

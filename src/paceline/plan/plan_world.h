@@ -78,10 +78,10 @@ class PlanWorld {
   }
 
   /// By item, the items of the same rank that it waits for, or excludes.
-  struct Order {
+  struct ItemDependencies {
     std::vector<std::vector<std::size_t>> waits_for, excludes;
   };
-  Order order(Rank rank) const;
+  ItemDependencies order(Rank rank) const;
 
   /// "rank 1, step 0, op 12: all-reduce, ..."
   std::string describe(const Place& place) const;

@@ -102,7 +102,8 @@ OpIndex Program::exchange(CommunicatorId on,
                           std::vector<Message> sends,
                           std::vector<Message> receives) {
   const Communicator& group = setup_.communicators[index_of(on)];
-  if (!sends.empty() && !receives.empty() && group.order == Order::kPriority &&
+  if (!sends.empty() && !receives.empty() &&
+      group.order == IssueOrder::kPriority &&
       group.credit_bytes < Communicator{}.credit_bytes) {
     throw UsageError(fmt::format(
         "messages on '{}' go both ways at once, so two ranks that choose their "

@@ -88,7 +88,7 @@ class SetupBuilder {
   CommunicatorId add_world_as_ready(std::string name);
 
   /// How the communicators added from here on issue.
-  void set_issue_policy(Order order, std::int64_t credit_bytes);
+  void set_issue_policy(IssueOrder order, std::int64_t credit_bytes);
 
   /// Cuts the state of the optimizer down to one of `shards` equal pieces of
   /// every bucket: element e of a bucket's piece, which begins at b of the
@@ -114,7 +114,7 @@ class SetupBuilder {
 
   const PlanInput& input_;
   Setup setup_;
-  Order order_ = Order::kProgram;
+  IssueOrder order_ = IssueOrder::kProgram;
   std::int64_t credit_bytes_ = std::numeric_limits<std::int64_t>::max();
 };
 

@@ -216,12 +216,13 @@ CommunicatorId SetupBuilder::add_world(std::string name) {
 
 CommunicatorId SetupBuilder::add_world_as_ready(std::string name) {
   const CommunicatorId added = add_world(std::move(name));
-  setup_.communicators.back().order = Order::kAsReady;
+  setup_.communicators.back().order = IssueOrder::kAsReady;
   setup_.communicators.back().credit_bytes = Communicator{}.credit_bytes;
   return added;
 }
 
-void SetupBuilder::set_issue_policy(Order order, std::int64_t credit_bytes) {
+void SetupBuilder::set_issue_policy(IssueOrder order,
+                                    std::int64_t credit_bytes) {
   order_ = order;
   credit_bytes_ = credit_bytes;
 }

@@ -9,7 +9,7 @@
 
 #include "paceline/plan/cost.h"
 #include "paceline/plan/deadlock.h"
-#include "paceline/plan/issue_queue.h"
+#include "paceline/plan/issue_rule.h"
 #include "paceline/plan/verify.h"
 
 namespace paceline::plan {
@@ -60,14 +60,14 @@ class Overlapped {
  private:
   /// The ops of one communicator on one rank.
   struct Queue {
-    IssueQueue rule;
+    IssueRule rule;
     std::vector<std::size_t> items;  // in program order
   };
   struct Side {
     std::vector<std::vector<std::size_t>> before, behind;
     std::vector<std::size_t> waits;  // by item: of `before`, not complete
     std::map<CommunicatorId, Queue> queues;
-    std::vector<IssueQueue::Number> number;  // by item: in its queue
+    std::vector<IssueRule::Number> number;  // by item: in its queue
     std::vector<bool> issued, complete;
   };
 
@@ -156,7 +156,7 @@ class Overlapped {
     }
   }
 
-  void tell_pick(const Place& place, IssueQueue::Number pick) {
+  void tell_pick(const Place& place, IssueRule::Number pick) {
     const auto* collective = std::get_if<Collective>(&op(place).work);
     if (collective == nullptr) {
       return;
@@ -254,7 +254,7 @@ class Overlapped {
       return absent_partner(place).value();
     }
     const Queue& queue = *queue_of(place);
-    const IssueQueue::Number number = mine.number[place.item];
+    const IssueRule::Number number = mine.number[place.item];
     if (const auto ahead = queue.rule.ahead_of(number)) {
       return {place.rank, queue.items[static_cast<std::size_t>(*ahead)]};
     }

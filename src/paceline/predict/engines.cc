@@ -77,7 +77,8 @@ EngineCosts engine_from(Entry entry) {
                     entry.microseconds("collective_under_compute_us"),
                 .message = entry.microseconds("message_us"),
                 .serial_collectives = entry.value("serial_collectives", true),
-                .side_by_side = entry.value("side_by_side", 0)},
+                .concurrent_collectives =
+                    entry.value("concurrent_collectives", 0)},
       .algorithm = cluster::algorithm_named(entry.value(
           "algorithm",
           std::string(cluster::name_of(cluster::Algorithm::kRing)))),

@@ -55,7 +55,8 @@ simulator::Job job_of(const MeasuredCase& measured, plan::PlanInput input) {
   }
   if (measured.planned_by) {
     put_times(*measured.planned_by, input);
-    input.alpha_beta->side_by_side = cluster::side_by_side_of(c.engine);
+    input.alpha_beta->concurrent_collectives =
+        cluster::concurrent_collectives_of(c.engine);
   }
   const auto planner = strategies::make_planner(
       strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb}));
@@ -199,7 +200,8 @@ simulator::Costs LearnFit::costs(const AloneTimes& alone,
       1 / (1 + std::min(value(Unknown::kSlowdown), 1e3));
   costs.software.collective = time_of(value(Unknown::kStart));
   costs.software.serial_collectives = setting_.software.serial_collectives;
-  costs.software.side_by_side = setting_.software.side_by_side;
+  costs.software.concurrent_collectives =
+      setting_.software.concurrent_collectives;
   const bool parts = alone.forward > 0 && alone.backward > 0;
   const double rest = parts ? alone.step - alone.forward - alone.backward : 0;
   costs.profile = parts

@@ -108,11 +108,11 @@ records::RunRecord record_of(const simulator::Job& job,
   const simulator::Classes& classes = job.classes;
   for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
     const auto r = static_cast<std::size_t>(rank);
-    if (classes.world() > kMostRecorded && classes.stand_in[r] != rank) {
+    if (classes.world() > kMostRecorded && classes.representative[r] != rank) {
       continue;
     }
     const auto actor = std::ranges::find(
-        job.actors, classes.stand_in[r], &simulator::Actor::rank);
+        job.actors, classes.representative[r], &simulator::Actor::rank);
     if (!actor->trains) {
       continue;
     }

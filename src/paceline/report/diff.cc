@@ -201,7 +201,7 @@ Diff diff_records(std::span<const RunRecord> base,
   Diff diff;
   diff.options = options;
   diff.order = order_of(pairing.pairs);
-  const bool interleaved = diff.order == Order::kInterleaved;
+  const bool interleaved = diff.order == RunOrder::kInterleaved;
   for (CasePair& pair : pairing.pairs) {
     DiffRow row;
     row.cases = std::move(pair);

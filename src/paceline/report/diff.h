@@ -66,7 +66,7 @@ struct DiffRow {
 };
 
 /// How the runs of the two sides were taken.
-enum class Order : std::uint8_t {
+enum class RunOrder : std::uint8_t {
   kInterleaved,  // run k of both before run k + 1 of either
   kApart,        // one side after the other, or mixed otherwise
   kUnknown       // the records do not say when
@@ -81,7 +81,7 @@ struct Diff {
 
   /// Whole commands were compared by their wall time; there are no steps.
   bool wall_times = false;
-  Order order = Order::kUnknown;
+  RunOrder order = RunOrder::kUnknown;
   bool exact = true;            // all arrangements were looked at
   double arrangements = 1;      // of the labels of all runs
   std::size_t needed_runs = 0;  // a side, below which nothing can be proven

@@ -66,13 +66,13 @@ Json to_json(const std::vector<Case>& cases) {
   return out;
 }
 
-std::string_view name_of(Order order) {
+std::string_view name_of(RunOrder order) {
   switch (order) {
-    case Order::kInterleaved:
+    case RunOrder::kInterleaved:
       return "interleaved";
-    case Order::kApart:
+    case RunOrder::kApart:
       return "apart";
-    case Order::kUnknown:
+    case RunOrder::kUnknown:
       return "unknown";
   }
   return "";

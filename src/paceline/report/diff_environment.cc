@@ -104,9 +104,9 @@ std::vector<std::string> machine_differences(
   return found;
 }
 
-records::Warning apart_warning(Order order) {
+records::Warning apart_warning(RunOrder order) {
   return {"not-interleaved",
-          order == Order::kUnknown
+          order == RunOrder::kUnknown
               ? "the records do not say when each run was taken"
               : "the runs of base and test were not taken in turns",
           "whatever else changed on the machine in between is in the "
@@ -174,7 +174,7 @@ std::vector<records::Warning> comparison_warnings(
                         "the machine is in the difference too",
                         "measure both sides on one machine"});
   }
-  if (diff.order != Order::kInterleaved && !diff.rows.empty()) {
+  if (diff.order != RunOrder::kInterleaved && !diff.rows.empty()) {
     warnings.push_back(apart_warning(diff.order));
   }
   for (const std::span<const RunRecord> side : {base, test}) {

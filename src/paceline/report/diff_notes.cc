@@ -76,7 +76,7 @@ std::string interval_sentence(const Diff& diff) {
   std::string sentence = "95 % interval";
   if (kinds.over_runs()) {
     sentence += " over runs";
-    if (diff.order == Order::kInterleaved && any_change_over_runs(diff)) {
+    if (diff.order == RunOrder::kInterleaved && any_change_over_runs(diff)) {
       sentence += "; of the change, over pairs of runs";
     }
   }
@@ -92,7 +92,7 @@ std::string interval_sentence(const Diff& diff) {
 }
 
 std::string p_sentence(const Diff& diff) {
-  const bool interleaved = diff.order == Order::kInterleaved;
+  const bool interleaved = diff.order == RunOrder::kInterleaved;
   return fmt::format(
       "chance of so large a difference were there none: {} of {}{}, {}{}",
       diff.exact ? "exact permutation" : "permutation",
@@ -122,7 +122,7 @@ void add_columns(const Diff& diff, std::vector<Note>& notes) {
   notes.push_back({std::string(time_name(diff)), std::string(meaning)});
   notes.push_back(
       {"change",
-       diff.order == Order::kInterleaved
+       diff.order == RunOrder::kInterleaved
            ? "test / base in the same run, centered over runs; positive is "
              "slower"
            : "test's median / base's; positive is slower"});

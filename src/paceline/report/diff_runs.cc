@@ -57,13 +57,13 @@ std::vector<std::vector<double>> all_runs(const StepsByRun& by_run) {
   return runs;
 }
 
-Order order_of(const std::vector<CasePair>& pairs) {
+RunOrder order_of(const std::vector<CasePair>& pairs) {
   std::vector<std::pair<std::string, int>> runs;
   for (const CasePair& pair : pairs) {
     for (const Case* one : {&pair.base, &pair.test}) {
       for (const RunRecord* run : usable_runs(*one)) {
         if (run->started_at.empty()) {
-          return Order::kUnknown;
+          return RunOrder::kUnknown;
         }
         runs.emplace_back(run->started_at, run->run);
       }
@@ -74,7 +74,7 @@ Order order_of(const std::vector<CasePair>& pairs) {
       runs.begin(), runs.end(), [](const auto& a, const auto& b) {
         return a.second < b.second;
       });
-  return sorted ? Order::kInterleaved : Order::kApart;
+  return sorted ? RunOrder::kInterleaved : RunOrder::kApart;
 }
 
 std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,

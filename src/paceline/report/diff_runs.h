@@ -28,7 +28,7 @@ struct RunPairs {
 };
 RunPairs pairs_of(const CasePair& cases, StepTime what);
 
-Order order_of(const std::vector<CasePair>& pairs);
+RunOrder order_of(const std::vector<CasePair>& pairs);
 
 /// The rows' values, run by run, for the test over all rows.
 std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,

@@ -50,8 +50,9 @@ bool has_exchanges(const Executor::Parts& parts) {
 // orders collectives alone.
 void require_one_order(const Executor::Parts& parts) {
   const plan::Setup& setup = parts.memory.setup();
-  const auto by_priority = std::ranges::find(
-      setup.communicators, plan::Order::kPriority, &plan::Communicator::order);
+  const auto by_priority = std::ranges::find(setup.communicators,
+                                             plan::IssueOrder::kPriority,
+                                             &plan::Communicator::order);
   if (parts.engine.one_issue_order &&
       by_priority != setup.communicators.end() &&
       (setup.communicators.size() > 1 || has_exchanges(parts))) {

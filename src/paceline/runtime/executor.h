@@ -45,7 +45,7 @@ class Executor final : public networks::Gates {
     TracedNetwork& traced;
     FlatMemory& memory;
     Channels channels;
-    UpdateRule rule;
+    OptimizerSettings rule;
     at::Device device;
     const plan::EngineTraits& engine;
     Performer* performer = nullptr;

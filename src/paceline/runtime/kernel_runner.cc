@@ -26,7 +26,7 @@ const plan::KernelTraits& traits_of(const plan::Kernel& kernel) {
 }  // namespace
 
 KernelRunner::KernelRunner(
-    UpdateRule rule,
+    OptimizerSettings rule,
     Operands operands,
     Time time,
     std::uint64_t seed,

@@ -28,7 +28,7 @@ class KernelRunner {
   /// called several times a second from a thread that sleeps or is in a kernel
   /// that takes long.
   KernelRunner(
-      UpdateRule rule,
+      OptimizerSettings rule,
       Operands operands,
       Time time,
       std::uint64_t seed = 0,
@@ -54,7 +54,7 @@ class KernelRunner {
                    plan::Step step,
                    const plan::Kernel& kernel) const;
 
-  UpdateRule rule_;
+  OptimizerSettings rule_;
   Operands operands_;
   Time time_;
   std::uint64_t seed_;

@@ -11,7 +11,7 @@ namespace paceline::simulator {
 plan::Rank Classes::count() const {
   plan::Rank count = 0;
   for (plan::Rank rank = 0; rank < world(); ++rank) {
-    count += stand_in[static_cast<std::size_t>(rank)] == rank ? 1 : 0;
+    count += representative[static_cast<std::size_t>(rank)] == rank ? 1 : 0;
   }
   return count;
 }
@@ -22,11 +22,11 @@ void Classes::follow_orbits() {
   std::vector<plan::Rank> smallest(host_size.size(), world());
   for (plan::Rank rank = 0; rank < world(); ++rank) {
     const auto r = static_cast<std::size_t>(rank);
-    stand_in[r] = orbits.first[r];
+    representative[r] = orbits.first[r];
     plan::Rank& least = smallest[static_cast<std::size_t>(host_of[r])];
-    least = std::min(least, stand_in[r]);
+    least = std::min(least, representative[r]);
   }
-  std::vector<std::int32_t> known(stand_in.size(), -1);
+  std::vector<std::int32_t> known(representative.size(), -1);
   host_classes = 0;
   for (std::size_t host = 0; host < host_size.size(); ++host) {
     std::int32_t& number = known[static_cast<std::size_t>(smallest[host])];
@@ -47,11 +47,11 @@ Classes unfolded(const plan::PlanInput& input) {
                     input.world));
   }
   Classes classes;
-  classes.stand_in.resize(static_cast<std::size_t>(input.world));
-  std::iota(classes.stand_in.begin(), classes.stand_in.end(), 0);
+  classes.representative.resize(static_cast<std::size_t>(input.world));
+  std::iota(classes.representative.begin(), classes.representative.end(), 0);
   classes.host_size = hosts.sizes();
-  classes.host_of.reserve(classes.stand_in.size());
-  classes.local.reserve(classes.stand_in.size());
+  classes.host_of.reserve(classes.representative.size());
+  classes.local.reserve(classes.representative.size());
   for (std::size_t host = 0; host < classes.host_size.size(); ++host) {
     for (plan::Rank place = 0; place < classes.host_size[host]; ++place) {
       classes.host_of.push_back(static_cast<std::int32_t>(host));
@@ -61,7 +61,7 @@ Classes unfolded(const plan::PlanInput& input) {
   classes.host_class.resize(classes.host_size.size());
   std::iota(classes.host_class.begin(), classes.host_class.end(), 0);
   classes.host_classes = static_cast<std::int32_t>(classes.host_size.size());
-  classes.orbits.first = classes.stand_in;
+  classes.orbits.first = classes.representative;
   return classes;
 }
 

@@ -16,15 +16,17 @@ namespace paceline::simulator {
 /// Hosts have classes too: ranks of one class are on hosts of one class, and
 /// hosts of one class hold equally many ranks of each class.
 struct Classes {
-  std::vector<plan::Rank> stand_in;      // by rank: the first of its class
-  std::vector<std::int32_t> host_of;     // by rank
-  std::vector<std::int32_t> local;       // by rank: its number on its host
-  std::vector<std::int32_t> host_size;   // by host
-  std::vector<std::int32_t> host_class;  // by host
+  std::vector<plan::Rank> representative;  // by rank: the first of its class
+  std::vector<std::int32_t> host_of;       // by rank
+  std::vector<std::int32_t> local;         // by rank: its number on its host
+  std::vector<std::int32_t> host_size;     // by host
+  std::vector<std::int32_t> host_class;    // by host
   std::int32_t host_classes = 0;
   Orbits orbits;  // of each, all are in one class
 
-  plan::Rank world() const { return static_cast<plan::Rank>(stand_in.size()); }
+  plan::Rank world() const {
+    return static_cast<plan::Rank>(representative.size());
+  }
   plan::Rank count() const;  // of classes
 
   /// Makes the first rank of every orbit the stand-in of the orbit, and gives

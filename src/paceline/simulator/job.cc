@@ -123,7 +123,7 @@ class Compiler {
     std::vector<std::int32_t> home;  // by actor: its host
     for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
       const auto r = static_cast<std::size_t>(rank);
-      if (classes.stand_in[r] == rank) {
+      if (classes.representative[r] == rank) {
         known.emplace(rank, static_cast<std::uint32_t>(job_.actors.size()));
         home.push_back(classes.host_of[r]);
         job_.actors.push_back(
@@ -136,7 +136,7 @@ class Compiler {
              .steps = {},
              .queues = {}});
       }
-      const std::uint32_t actor = known.at(classes.stand_in[r]);
+      const std::uint32_t actor = known.at(classes.representative[r]);
       job_.actors[actor].stands_for += 1;
       job_.actors[actor].on_host += classes.host_of[r] == home[actor] ? 1 : 0;
     }

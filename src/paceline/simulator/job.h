@@ -108,7 +108,7 @@ struct MessageShape {
 /// The ops of one communicator on one simulated rank.
 struct QueueItems {
   std::uint32_t actor = 0;
-  plan::Order order = plan::Order::kProgram;
+  plan::IssueOrder order = plan::IssueOrder::kProgram;
   std::int64_t credit = 0;
   std::uint32_t leader = 0;   // queue whose picks this one follows; or itself
   std::vector<ItemId> items;  // in program order

@@ -33,7 +33,7 @@ void check_messages(RankPrograms& programs,
                     const JobOptions& options) {
   std::int64_t messages = 0;
   for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
-    if (classes.stand_in[static_cast<std::size_t>(rank)] == rank) {
+    if (classes.representative[static_cast<std::size_t>(rank)] == rank) {
       messages += messages_of(programs.a_step(rank)) * options.steps;
     }
     if (messages > kMostItems) {

@@ -20,7 +20,8 @@ Matching::Matching(RankPrograms& programs, Job& job)
 }
 
 std::uint32_t Matching::actor_of(plan::Rank rank) const {
-  return actor_of_.at(job_.classes.stand_in[static_cast<std::size_t>(rank)]);
+  return actor_of_.at(
+      job_.classes.representative[static_cast<std::size_t>(rank)]);
 }
 
 std::int32_t Matching::host_of(plan::Rank rank) const {

@@ -109,9 +109,9 @@ Messages::Slot Messages::partner_of(const Slot& slot) {
                    (slot.send ? other.receives : other.sends)[end->slot])) {
     refuse("a message has another size or type on");
   }
-  const plan::Rank stand_in =
-      job_.classes.stand_in[static_cast<std::size_t>(message.peer)];
-  return {actor_of_.at(stand_in), end->item, end->slot, !slot.send};
+  const plan::Rank representative =
+      job_.classes.representative[static_cast<std::size_t>(message.peer)];
+  return {actor_of_.at(representative), end->item, end->slot, !slot.send};
 }
 
 Messages::Found Messages::found(const std::vector<Slot>& slots) {

@@ -11,7 +11,7 @@
 
 #include "paceline/plan/fair_share.h"
 #include "paceline/plan/int128.h"
-#include "paceline/plan/issue_queue.h"
+#include "paceline/plan/issue_rule.h"
 #include "paceline/simulator/event_queue.h"
 #include "paceline/simulator/simulate.h"
 
@@ -117,7 +117,7 @@ class Simulator::State {
 
   // simulator_transfers.cc
   void issue_ready(std::uint32_t actor);
-  plan::IssueQueue& queue_of(const Item& item);
+  plan::IssueRule& queue_of(const Item& item);
   void take_from_queue(std::uint32_t queue, ItemId item);
   std::optional<ItemId> ahead_in_order(ItemId item) const;
   void leave_queue(const Item& item);
@@ -149,7 +149,7 @@ class Simulator::State {
   std::vector<ItemState> item_, fresh_item_;  // now, and before a run
   std::vector<ActorState> actors_;
   std::vector<std::int32_t> computing_;  // ranks, by device link
-  std::vector<plan::IssueQueue> queues_, fresh_queues_;
+  std::vector<plan::IssueRule> queues_, fresh_queues_;
   std::vector<std::vector<std::uint32_t>> followers_;  // of a queue's picks
   std::vector<TransferQueue> transfer_queues_;
   std::vector<TransferState> transfer_;

@@ -8,14 +8,14 @@
 
 namespace paceline::simulator {
 
-plan::IssueQueue& Simulator::State::queue_of(const Item& item) {
+plan::IssueRule& Simulator::State::queue_of(const Item& item) {
   return queues_[static_cast<std::size_t>(item.queue)];
 }
 
 /// Issues an item; a leader's pick goes to the ranks that follow.
 void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
   const Item& item = job_.items[id];
-  plan::IssueQueue& rule = queues_[queue];
+  plan::IssueRule& rule = queues_[queue];
   if (rule.picks() && item.kind == ItemKind::kCollective) {
     const auto pick = rule.collective_number(item.number);
     for (const std::uint32_t follower : followers_[queue]) {
@@ -148,7 +148,7 @@ void Simulator::State::settle_transfer_queue(std::uint32_t index) {
     const TransferId id = transfer_queue.to_start.top().second;
     const bool alone =
         job_.transfers[id].message || software.serial_collectives;
-    const std::int32_t most = alone ? 1 : software.side_by_side;
+    const std::int32_t most = alone ? 1 : software.concurrent_collectives;
     if (most > 0 && transfer_queue.carrying >= most) {
       break;
     }

@@ -6,14 +6,14 @@
 namespace paceline::strategies {
 
 void Atc::compute(const std::vector<Bucket>&,
-                  const Transfer&,
+                  const CodedExchange&,
                   Program& program) const {
   refuse_loss_scaling(name_, program.input());
   program.compute();
 }
 
 void Atc::start(const Bucket& bucket,
-                const Transfer& transfer,
+                const CodedExchange& transfer,
                 Program& program) const {
   transfer.prepare(bucket.values, program);
   program.update(bucket, 1);
@@ -21,7 +21,7 @@ void Atc::start(const Bucket& bucket,
 }
 
 void Atc::finish(const Bucket& bucket,
-                 const Transfer& transfer,
+                 const CodedExchange& transfer,
                  Program& program) const {
   transfer.finish(bucket.values, program);
   append_mean(bucket.values, transfer, program);

@@ -17,13 +17,13 @@ class Atc : public UpdateRule {
   explicit Atc(std::string_view name = "atc") : name_(name) {}
 
   void compute(const std::vector<Bucket>& buckets,
-               const Transfer& transfer,
+               const CodedExchange& transfer,
                Program& program) const override;
   void start(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override;
   void finish(const Bucket& bucket,
-              const Transfer& transfer,
+              const CodedExchange& transfer,
               Program& program) const override;
 
  private:

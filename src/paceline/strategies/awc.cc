@@ -18,7 +18,7 @@ class Awc final : public UpdateRule {
   explicit Awc(bool whole_step) : whole_step_(whole_step) {}
 
   void compute(const std::vector<Bucket>& buckets,
-               const Transfer& transfer,
+               const CodedExchange& transfer,
                Program& program) const override {
     if (whole_step_) {
       start_all(buckets, transfer, program);
@@ -39,14 +39,14 @@ class Awc final : public UpdateRule {
     }
   }
 
-  void start(const Bucket&, const Transfer&, Program&) const override {}
+  void start(const Bucket&, const CodedExchange&, Program&) const override {}
 
-  void finish(const Bucket&, const Transfer&, Program&) const override {}
+  void finish(const Bucket&, const CodedExchange&, Program&) const override {}
 
   /// The average is made here, not in finish(): a schedule may cut what it
   /// gives and takes finer than what compute() gave.
   void apply(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       transfer.finish(mine.values, program);
@@ -57,7 +57,7 @@ class Awc final : public UpdateRule {
 
  private:
   static void start_all(const std::vector<Bucket>& buckets,
-                        const Transfer& transfer,
+                        const CodedExchange& transfer,
                         Program& program) {
     for (const Bucket& bucket : buckets) {
       transfer.start(bucket.values, program);

@@ -37,14 +37,14 @@ class ByteScheduler final : public ScheduleRule {
  public:
   ByteScheduler(PartitionLimit partition,
                 std::int64_t credit,
-                Order order,
+                IssueOrder order,
                 bool by_module)
       : partition_(std::move(partition)),
         credit_(std::max(credit, std::int64_t{1})),  // one at a time at least
         order_(order),
         by_module_(by_module) {}
 
-  bool needs_times() const override { return order_ == Order::kProgram; }
+  bool needs_times() const override { return order_ == IssueOrder::kProgram; }
 
   IssuePolicy issue_policy() const override { return {order_, credit_}; }
 
@@ -106,7 +106,7 @@ class ByteScheduler final : public ScheduleRule {
     const PlanInput& input = writer.program().input();
     const double share = writer.share_on_credit();
     std::vector<Part> parts = parts_of(buckets, share, writer.program());
-    if (order_ == Order::kPriority || input.world == 1) {
+    if (order_ == IssueOrder::kPriority || input.world == 1) {
       return parts;
     }
     const StepTensors step = step_tensors_of(input, "bytescheduler");
@@ -174,7 +174,7 @@ class ByteScheduler final : public ScheduleRule {
 
   PartitionLimit partition_;
   std::int64_t credit_;  // bytes
-  Order order_;
+  IssueOrder order_;
   bool by_module_;
 };
 
@@ -184,7 +184,8 @@ std::unique_ptr<ScheduleRule> make_bytescheduler(const Options& options) {
   return std::make_unique<ByteScheduler>(
       PartitionLimit("bytescheduler", options),
       options.bytes_of_mebibytes("credit-mb"),
-      options.text("order") == "priority" ? Order::kPriority : Order::kProgram,
+      options.text("order") == "priority" ? IssueOrder::kPriority
+                                          : IssueOrder::kProgram,
       options.text("queue") == "module");
 }
 

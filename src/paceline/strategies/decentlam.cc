@@ -23,7 +23,7 @@ class DecentLam final : public UpdateRule {
   bool divides_by_rate() const override { return true; }
 
   void compute(const std::vector<Bucket>&,
-               const Transfer&,
+               const CodedExchange&,
                Program& program) const override {
     refuse_loss_scaling("decentlam", program.input());
     program.compute();
@@ -32,7 +32,7 @@ class DecentLam final : public UpdateRule {
 
   /// The gradients' memory holds y, then d.
   void start(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     const Slice& y = bucket.gradients;
     program.kernel("multiply", {{y}, {rate(program)}}, {{y}});
@@ -41,14 +41,14 @@ class DecentLam final : public UpdateRule {
   }
 
   void finish(const Bucket& bucket,
-              const Transfer& transfer,
+              const CodedExchange& transfer,
               Program& program) const override {
     transfer.finish(bucket.gradients, program);
     append_mean(bucket.gradients, transfer, program);
   }
 
   void apply(const Bucket& bucket,
-             const Transfer&,
+             const CodedExchange&,
              Program& program) const override {
     const Slice& d = bucket.gradients;
     program.kernel("linear", {{bucket.values}, {d}}, {{d}}, {1, -1});

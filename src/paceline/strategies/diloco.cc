@@ -75,14 +75,14 @@ class Diloco final : public UpdateRule {
   }
 
   void compute(const std::vector<Bucket>&,
-               const Transfer&,
+               const CodedExchange&,
                Program& program) const override {
     refuse_loss_scaling("diloco", program.input());
     program.compute();
   }
 
   void start(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     program.update(bucket, 1);
     if (fragment_of(bucket, program) != leaves(program)) {
@@ -100,7 +100,7 @@ class Diloco final : public UpdateRule {
   }
 
   void finish(const Bucket& bucket,
-              const Transfer& transfer,
+              const CodedExchange& transfer,
               Program& program) const override {
     if (fragment_of(bucket, program) == arrives(program)) {
       transfer.finish(range_in(kOuterGradients, bucket.values, program),
@@ -109,7 +109,7 @@ class Diloco final : public UpdateRule {
   }
 
   void apply(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       if (program.trains() && fragment_of(mine, program) == arrives(program)) {
@@ -145,7 +145,7 @@ class Diloco final : public UpdateRule {
   }
 
   void take_outer_step(const Bucket& bucket,
-                       const Transfer& transfer,
+                       const CodedExchange& transfer,
                        Program& program) const {
     const Slice anchor = range_in(kAnchor, bucket.values, program);
     const Slice momentum = range_in(kOuterMomentum, bucket.values, program);

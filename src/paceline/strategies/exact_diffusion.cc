@@ -39,7 +39,7 @@ class ExactDiffusion final : public UpdateRule {
   }
 
   void compute(const std::vector<Bucket>&,
-               const Transfer&,
+               const CodedExchange&,
                Program& program) const override {
     refuse_loss_scaling("exact-diffusion", program.input());
     program.compute();
@@ -47,7 +47,7 @@ class ExactDiffusion final : public UpdateRule {
 
   /// The gradients are free once they are applied: they hold psi', then phi.
   void start(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     const Slice adapted = range_in(kAdapted, bucket.values, program);
     program.kernel(
@@ -64,7 +64,7 @@ class ExactDiffusion final : public UpdateRule {
   }
 
   void finish(const Bucket& bucket,
-              const Transfer& transfer,
+              const CodedExchange& transfer,
               Program& program) const override {
     transfer.finish(bucket.values, program);
     append_mean(bucket.values, transfer, program);

@@ -35,7 +35,7 @@ class GradientTracking final : public UpdateRule {
   }
 
   void compute(const std::vector<Bucket>&,
-               const Transfer&,
+               const CodedExchange&,
                Program& program) const override {
     refuse_loss_scaling("gradient-tracking", program.input());
     program.compute();
@@ -43,7 +43,7 @@ class GradientTracking final : public UpdateRule {
   }
 
   void start(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     const Slice tracker = range_in(kTracker, bucket.values, program);
     const Slice previous = range_in(kPrevious, bucket.values, program);
@@ -56,7 +56,7 @@ class GradientTracking final : public UpdateRule {
   }
 
   void finish(const Bucket& bucket,
-              const Transfer& transfer,
+              const CodedExchange& transfer,
               Program& program) const override {
     const Slice tracker = range_in(kTracker, bucket.values, program);
     transfer.finish(tracker, program);
@@ -66,7 +66,7 @@ class GradientTracking final : public UpdateRule {
   /// Two exchanges share the buffers into which neighbors are received, so the
   /// second begins when the first has ended.
   void apply(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       program.kernel("copy",

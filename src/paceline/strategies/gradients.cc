@@ -9,19 +9,19 @@ namespace {
 class Gradients final : public UpdateRule {
  public:
   void start(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     transfer.start(bucket.gradients, program);
   }
 
   void finish(const Bucket& bucket,
-              const Transfer& transfer,
+              const CodedExchange& transfer,
               Program& program) const override {
     transfer.finish(bucket.gradients, program);
   }
 
   void apply(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     program.update(bucket, transfer.divisor(program.input()));
   }

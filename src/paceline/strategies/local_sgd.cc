@@ -8,7 +8,7 @@
 
 namespace paceline::strategies {
 void LocalSteps::start(const Bucket& bucket,
-                       const Transfer& transfer,
+                       const CodedExchange& transfer,
                        Program& program) const {
   if (program.turn() == 1) {
     Atc::start(bucket, transfer, program);
@@ -18,7 +18,7 @@ void LocalSteps::start(const Bucket& bucket,
 }
 
 void LocalSteps::finish(const Bucket& bucket,
-                        const Transfer& transfer,
+                        const CodedExchange& transfer,
                         Program& program) const {
   if (program.turn() == 1) {
     Atc::finish(bucket, transfer, program);

@@ -42,10 +42,10 @@ class LocalSteps : public Atc {
   }
 
   void start(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override;
   void finish(const Bucket& bucket,
-              const Transfer& transfer,
+              const CodedExchange& transfer,
               Program& program) const override;
 
  private:

@@ -11,9 +11,9 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/program.h"
+#include "paceline/strategies/concurrent_transfers.h"
 #include "paceline/strategies/merge.h"
 #include "paceline/strategies/merge_search.h"
-#include "paceline/strategies/side_by_side.h"
 
 namespace paceline::strategies {
 namespace {
@@ -118,7 +118,7 @@ PeriodicMerge step_of(const StepTensors& step,
                       const TransferTime& time,
                       std::vector<std::size_t> sizes) {
   PeriodicMerge merge{.sizes = std::move(sizes), .step = step.compute};
-  SideBySide wire(time.side_by_side());
+  ConcurrentTransfers wire(time.concurrent_collectives());
   std::vector<Picoseconds> left;
   std::size_t next = 0;
   for (const std::size_t size : merge.sizes) {

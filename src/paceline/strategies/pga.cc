@@ -38,7 +38,7 @@ class Pga final : public Atc {
   }
 
   void start(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     if (!averages_all(program)) {
       Atc::start(bucket, transfer, program);
@@ -50,7 +50,7 @@ class Pga final : public Atc {
   }
 
   void finish(const Bucket& bucket,
-              const Transfer& transfer,
+              const CodedExchange& transfer,
               Program& program) const override {
     if (!averages_all(program)) {
       Atc::finish(bucket, transfer, program);

@@ -11,7 +11,7 @@
 namespace paceline::strategies {
 
 void UpdateRule::compute(const std::vector<Bucket>&,
-                         const Transfer&,
+                         const CodedExchange&,
                          Program& program) const {
   program.compute();
 }
@@ -108,7 +108,7 @@ Slice gathered_in(std::string_view buffer,
 }
 
 void append_mean(const Slice& slice,
-                 const Transfer& transfer,
+                 const CodedExchange& transfer,
                  Program& program) {
   const double divisor = transfer.divisor(program.input());
   if (divisor != 1 && program.trains()) {
@@ -170,7 +170,7 @@ void CodecRule::decode_from(const std::vector<Slice>&,
   PACELINE_CHECK(false);
 }
 
-void Transfer::start(const Slice& slice, Program& program) const {
+void CodedExchange::start(const Slice& slice, Program& program) const {
   const int rounds = codec.rounds(program.input());
   for (int round = 0; program.input().world > 1 && round < rounds; ++round) {
     if (program.trains()) {
@@ -188,7 +188,7 @@ void Transfer::start(const Slice& slice, Program& program) const {
   }
 }
 
-void Transfer::finish(const Slice& slice, Program& program) const {
+void CodedExchange::finish(const Slice& slice, Program& program) const {
   if (program.input().world == 1) {
     return;
   }
@@ -201,7 +201,7 @@ void Transfer::finish(const Slice& slice, Program& program) const {
   }
 }
 
-double Transfer::divisor(const PlanInput& input) const {
+double CodedExchange::divisor(const PlanInput& input) const {
   return codec.format(input).summed || input.world == 1
              ? exchange.traits(input).divisor
              : 1;

@@ -190,7 +190,7 @@ class ExchangeRule {
 
 /// An exchange and the codec of what it carries.  A world of one rank exchanges
 /// nothing, so it encodes nothing either.
-struct Transfer {
+struct CodedExchange {
   const ExchangeRule& exchange;
   const CodecRule& codec;
 
@@ -242,14 +242,14 @@ class UpdateRule {
   /// Appends the model work, and what is exchanged before or beside it: here
   /// nothing.
   virtual void compute(const std::vector<Bucket>& buckets,
-                       const Transfer& transfer,
+                       const CodedExchange& transfer,
                        Program& program) const;
 
   virtual void start(const Bucket& bucket,
-                     const Transfer& transfer,
+                     const CodedExchange& transfer,
                      Program& program) const = 0;
   virtual void finish(const Bucket& bucket,
-                      const Transfer& transfer,
+                      const CodedExchange& transfer,
                       Program& program) const = 0;
 
   /// Whether it divides by the learning rate, which then is above 0.
@@ -263,13 +263,13 @@ class UpdateRule {
   /// with all that finish() will be given; a rule whose ranks hold shards of
   /// the gradients calls Program::clip.
   virtual void clip(const std::vector<Bucket>& /*finishing*/,
-                    const Transfer& /*transfer*/,
+                    const CodedExchange& /*transfer*/,
                     Program& /*program*/) const {}
 
   /// Appends what is local, after the bucket's exchange has finished.  A
   /// schedule may apply several buckets, or all, as one.  Here nothing.
   virtual void apply(const Bucket& /*bucket*/,
-                     const Transfer& /*transfer*/,
+                     const CodedExchange& /*transfer*/,
                      Program& /*program*/) const {}
 };
 
@@ -280,7 +280,7 @@ class PlanWriter {
  public:
   PlanWriter(Program& program,
              const UpdateRule& update,
-             const Transfer& transfer)
+             const CodedExchange& transfer)
       : program_(program), update_(update), transfer_(transfer) {}
 
   void compute() { update_.compute(program_.buckets(), transfer_, program_); }
@@ -317,13 +317,13 @@ class PlanWriter {
 
   Program& program_;
   const UpdateRule& update_;
-  Transfer transfer_;
+  CodedExchange transfer_;
   std::vector<Waiting> waiting_;  // to be applied
 };
 
 /// In which order the communicators of a schedule issue, and with which credit.
 struct IssuePolicy {
-  Order order = Order::kProgram;
+  IssueOrder order = IssueOrder::kProgram;
   std::int64_t credit_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
@@ -344,7 +344,7 @@ Slice gathered_in(std::string_view buffer,
 /// Appends the kernel that turns the slice which an exchange has summed into
 /// the mean.
 void append_mean(const Slice& slice,
-                 const Transfer& transfer,
+                 const CodedExchange& transfer,
                  Program& program);
 
 /// The schedule's buckets that lie in `bucket`, of which a schedule may have

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "paceline/base/error.h"
-#include "paceline/plan/issue_queue.h"
-#include "paceline/strategies/side_by_side.h"
+#include "paceline/plan/issue_rule.h"
+#include "paceline/strategies/concurrent_transfers.h"
 
 namespace paceline::strategies {
 
@@ -17,11 +17,11 @@ class UnderWay {
  public:
   UnderWay(const std::vector<QueuedPiece>& pieces,
            const TransferTime& time,
-           IssueQueue& queue)
+           IssueRule& queue)
       : pieces_(pieces),
         time_(time),
         queue_(queue),
-        wire_(time.side_by_side()) {}
+        wire_(time.concurrent_collectives()) {}
 
   void start(std::size_t piece) {
     const std::int64_t bytes = pieces_[piece].bytes;
@@ -47,8 +47,8 @@ class UnderWay {
  private:
   const std::vector<QueuedPiece>& pieces_;
   const TransferTime& time_;
-  IssueQueue& queue_;
-  SideBySide wire_;
+  IssueRule& queue_;
+  ConcurrentTransfers wire_;
   std::vector<std::size_t> order_;
   std::size_t ended_ = 0;
   Picoseconds now_ = 0;
@@ -62,19 +62,19 @@ struct Played {
 /// Issues the pieces, whose program order is `sequence`, in virtual time.
 Played play(const std::vector<QueuedPiece>& pieces,
             const std::vector<std::size_t>& sequence,
-            Order order,
+            IssueOrder order,
             std::int64_t credit_bytes,
             const TransferTime& time) {
-  IssueQueue queue(order, std::max<std::int64_t>(credit_bytes, 1), true);
-  std::vector<IssueQueue::Number> arrivals;
+  IssueRule queue(order, std::max<std::int64_t>(credit_bytes, 1), true);
+  std::vector<IssueRule::Number> arrivals;
   for (const std::size_t piece : sequence) {
     arrivals.push_back(
         queue.add(true, pieces[piece].priority, pieces[piece].bytes));
   }
-  const auto piece_of = [&](IssueQueue::Number number) {
+  const auto piece_of = [&](IssueRule::Number number) {
     return sequence[static_cast<std::size_t>(number)];
   };
-  const auto ready_at = [&](IssueQueue::Number number) {
+  const auto ready_at = [&](IssueRule::Number number) {
     return pieces[piece_of(number)].ready;
   };
   std::ranges::stable_sort(arrivals, {}, ready_at);
@@ -103,7 +103,8 @@ std::vector<std::size_t> starting_order(const std::vector<QueuedPiece>& pieces,
                                         const TransferTime& time) {
   std::vector<std::size_t> sequence(pieces.size());
   std::iota(sequence.begin(), sequence.end(), std::size_t{0});
-  return play(pieces, sequence, Order::kPriority, credit_bytes, time).order;
+  return play(pieces, sequence, IssueOrder::kPriority, credit_bytes, time)
+      .order;
 }
 
 std::vector<Picoseconds> ends_in_order(const std::vector<QueuedPiece>& pieces,
@@ -111,7 +112,7 @@ std::vector<Picoseconds> ends_in_order(const std::vector<QueuedPiece>& pieces,
                                        std::int64_t credit_bytes,
                                        const TransferTime& time) {
   const Played played =
-      play(pieces, order, Order::kProgram, credit_bytes, time);
+      play(pieces, order, IssueOrder::kProgram, credit_bytes, time);
   std::vector<Picoseconds> ends(pieces.size(), 0);
   for (std::size_t i = 0; i < order.size(); ++i) {
     ends[order[i]] = played.ends[i];

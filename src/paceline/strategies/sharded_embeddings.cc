@@ -49,7 +49,7 @@ class ShardedEmbeddings final : public Planner {
       const Rank members = job_.first_server() + job_.servers;
       setup.communicators.push_back({.name = kLookups,
                                      .members = Members::spaced(0, members),
-                                     .order = Order::kPriority,
+                                     .order = IssueOrder::kPriority,
                                      .engine = EngineRole::kSparse});
       if (input.rank >= members) {
         setup.communicators.back().members = {};

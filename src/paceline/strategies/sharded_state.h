@@ -21,14 +21,14 @@ Symmetry keeping_shards(const ExchangeTraits& exchange);
 
 /// Clips this rank's shards of the summed gradients by the norm of all ranks'.
 void clip_shards(const std::vector<Access>& gradients,
-                 const Transfer& transfer,
+                 const CodedExchange& transfer,
                  Program& program);
 
 /// Applies this rank's shard of the summed gradients to its shard of `values`,
 /// a bucket or a part of one that is a multiple of the shards.
 void update_shard(const Slice& values,
                   const Slice& gradients,
-                  const Transfer& transfer,
+                  const CodedExchange& transfer,
                   Program& program);
 
 }  // namespace paceline::strategies

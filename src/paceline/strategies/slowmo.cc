@@ -38,7 +38,7 @@ class SlowMo final : public LocalSteps {
   }
 
   void apply(const Bucket& bucket,
-             const Transfer&,
+             const CodedExchange&,
              Program& program) const override {
     if (program.turn() != 1 || !program.trains()) {
       return;

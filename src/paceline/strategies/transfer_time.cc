@@ -45,7 +45,7 @@ std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
   return forms;
 }
 
-const CodecRule& codec_of(const Transfer& transfer) {
+const CodecRule& codec_of(const CodedExchange& transfer) {
   const CodecRule* own = transfer.exchange.codec();
   return own == nullptr ? transfer.codec : *own;
 }
@@ -69,7 +69,8 @@ TransferTime::OfBytes time_on(PlanInput input,
 
 }  // namespace
 
-TransferTime transfer_time(const PlanInput& input, const Transfer& transfer) {
+TransferTime transfer_time(const PlanInput& input,
+                           const CodedExchange& transfer) {
   if (input.world == 1) {
     return [](std::int64_t) { return Picoseconds{0}; };
   }
@@ -84,17 +85,17 @@ TransferTime transfer_time(const PlanInput& input, const Transfer& transfer) {
   const ExchangeRule& exchange = transfer.exchange;
   const auto forms = forms_of(codec_of(transfer), input);
   auto alone = time_on(input, exchange, forms);
-  if (input.alpha_beta->side_by_side == 1) {
+  if (input.alpha_beta->concurrent_collectives == 1) {
     return alone;
   }
   PlanInput start_ups = input;
   start_ups.alpha_beta = start_ups_of(*input.alpha_beta);
   return {std::move(alone),
           time_on(std::move(start_ups), exchange, forms),
-          input.alpha_beta->side_by_side};
+          input.alpha_beta->concurrent_collectives};
 }
 
-double share_on_credit(const PlanInput& input, const Transfer& transfer) {
+double share_on_credit(const PlanInput& input, const CodedExchange& transfer) {
   if (input.world == 1) {
     return 1;
   }

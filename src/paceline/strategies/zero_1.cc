@@ -34,7 +34,7 @@ Symmetry keeping_shards(const ExchangeTraits& exchange) {
 }
 
 void clip_shards(const std::vector<Access>& gradients,
-                 const Transfer& transfer,
+                 const CodedExchange& transfer,
                  Program& program) {
   const PlanInput& input = program.input();
   if (input.world > 1) {
@@ -48,7 +48,7 @@ void clip_shards(const std::vector<Access>& gradients,
 
 void update_shard(const Slice& values,
                   const Slice& gradients,
-                  const Transfer& transfer,
+                  const CodedExchange& transfer,
                   Program& program) {
   const PlanInput& input = program.input();
   const ExchangeTraits traits = transfer.exchange.traits(input);
@@ -89,14 +89,14 @@ class Zero1 final : public UpdateRule {
   }
 
   void start(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     transfer.start(bucket.gradients, program);
   }
 
   /// A schedule may start parts of buckets: each has its own shards.
   void finish(const Bucket& bucket,
-              const Transfer& transfer,
+              const CodedExchange& transfer,
               Program& program) const override {
     update_shard(
         bucket.values, own_shard(bucket, transfer, program), transfer, program);
@@ -106,7 +106,7 @@ class Zero1 final : public UpdateRule {
   bool updates_in_finish() const override { return true; }
 
   void clip(const std::vector<Bucket>& finishing,
-            const Transfer& transfer,
+            const CodedExchange& transfer,
             Program& program) const override {
     std::vector<Access> shards;
     for (const Bucket& bucket : finishing) {
@@ -117,7 +117,7 @@ class Zero1 final : public UpdateRule {
 
  private:
   static Slice own_shard(const Bucket& bucket,
-                         const Transfer& transfer,
+                         const CodedExchange& transfer,
                          const Program& program) {
     const PlanInput& input = program.input();
     const ExchangeTraits traits = transfer.exchange.traits(input);

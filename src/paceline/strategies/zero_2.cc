@@ -48,7 +48,7 @@ class Zero2 final : public UpdateRule {
   /// The exchange of a bucket begins here: the gradients of the next bucket but
   /// one take its place.
   void compute(const std::vector<Bucket>& buckets,
-               const Transfer& transfer,
+               const CodedExchange& transfer,
                Program& program) const override {
     if (program.input().world == 1) {
       program.compute();
@@ -68,10 +68,10 @@ class Zero2 final : public UpdateRule {
     }
   }
 
-  void start(const Bucket&, const Transfer&, Program&) const override {}
+  void start(const Bucket&, const CodedExchange&, Program&) const override {}
 
   void clip(const std::vector<Bucket>&,
-            const Transfer& transfer,
+            const CodedExchange& transfer,
             Program& program) const override {
     if (program.input().world == 1) {
       return;
@@ -91,12 +91,12 @@ class Zero2 final : public UpdateRule {
     clip_shards(sums, transfer, program);
   }
 
-  void finish(const Bucket&, const Transfer&, Program&) const override {}
+  void finish(const Bucket&, const CodedExchange&, Program&) const override {}
 
   /// A schedule may cut what it starts and finishes finer than what compute()
   /// gave.
   void apply(const Bucket& bucket,
-             const Transfer& transfer,
+             const CodedExchange& transfer,
              Program& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       update_shard(mine.values,
@@ -119,7 +119,7 @@ class Zero2 final : public UpdateRule {
   /// in the bucket and added.
   static void sum(const Bucket& bucket,
                   int micro,
-                  const Transfer& transfer,
+                  const CodedExchange& transfer,
                   Program& program) {
     const Slice kept = own_sum(bucket, transfer, program);
     for (WireSlice wire_slice :
@@ -142,7 +142,7 @@ class Zero2 final : public UpdateRule {
   }
 
   static Slice own_sum(const Bucket& bucket,
-                       const Transfer& transfer,
+                       const CodedExchange& transfer,
                        const Program& program) {
     const Rank shards = transfer.exchange.traits(program.input()).shards;
     return {buffer_named(program.setup(), kShards),

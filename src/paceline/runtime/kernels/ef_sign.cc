@@ -33,7 +33,7 @@ std::vector<Extent> tensors_of(const Call& call) {
 
 }  // namespace
 
-void run_ef_sign(const UpdateRule& /*rule*/, const Call& call) {
+void run_ef_sign(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   const at::Tensor& wire = call.writes[0].front();
   const at::Tensor& residual = call.writes[1].front();
@@ -54,7 +54,7 @@ void run_ef_sign(const UpdateRule& /*rule*/, const Call& call) {
       .copy_(scales.view(at::kChar));
 }
 
-void run_ef_sign_sum(const UpdateRule& /*rule*/, const Call& call) {
+void run_ef_sign_sum(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   const at::Tensor& sum = call.writes[0].front();
   const std::vector<Extent> tensors = tensors_of(call);

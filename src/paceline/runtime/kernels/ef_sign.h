@@ -12,13 +12,13 @@ namespace paceline::runtime {
 /// a byte, then one F32 for each tensor, and the residual.  `numbers` are the
 /// begin and the end of each tensor in the slice.  Karimireddy et al., ICML
 /// 2019, arXiv:1901.09847.
-void run_ef_sign(const UpdateRule& rule, const Call& call);
+void run_ef_sign(const OptimizerSettings& rule, const Call& call);
 
 /// Sets each tensor to the sum of what the ranks have sent of it, added in
 /// their order; what lies between tensors stays.
 ///
 /// Reads the bytes of all ranks, side by side; writes the slice.  `numbers` as
 /// above.
-void run_ef_sign_sum(const UpdateRule& rule, const Call& call);
+void run_ef_sign_sum(const OptimizerSettings& rule, const Call& call);
 
 }  // namespace paceline::runtime

@@ -217,7 +217,7 @@ void apply(const EmbeddingJob& job,
 // Applies to rows `id_of(0)`, `id_of(1)`, ... the means over the trainers of
 // `sums`, which lie one after the other.
 template <class T, class IdOf>
-void apply_means(const UpdateRule& rule,
+void apply_means(const OptimizerSettings& rule,
                  const Call& call,
                  const EmbeddingJob& job,
                  std::span<const T> sums,
@@ -246,7 +246,7 @@ void apply_means(const UpdateRule& rule,
 
 }  // namespace
 
-void run_draw_rows(const UpdateRule& /*rule*/, const Call& call) {
+void run_draw_rows(const OptimizerSettings& /*rule*/, const Call& call) {
   constexpr Elements kNumbersABeat = 1 << 20;
   const auto [job, server] = strategies::job_of(call.numbers);
   const at::Tensor& rows = call.writes[0].front();
@@ -270,7 +270,7 @@ void run_draw_rows(const UpdateRule& /*rule*/, const Call& call) {
   });
 }
 
-void run_deduplicate(const UpdateRule& /*rule*/, const Call& call) {
+void run_deduplicate(const OptimizerSettings& /*rule*/, const Call& call) {
   const auto [job, trainer] = strategies::job_of(call.numbers);
   const networks::BagKey key{
       .seed = call.random.seed, .trainer = trainer, .step = call.random.step};
@@ -297,7 +297,7 @@ void run_deduplicate(const UpdateRule& /*rule*/, const Call& call) {
   wanted.set_lengths();
 }
 
-void run_lookup(const UpdateRule& /*rule*/, const Call& call) {
+void run_lookup(const OptimizerSettings& /*rule*/, const Call& call) {
   const EmbeddingJob job = strategies::job_of(call.numbers).job;
   const at::Tensor& table = call.reads[0].front();
   const at::Tensor& ids = call.reads[1].front();
@@ -315,7 +315,7 @@ void run_lookup(const UpdateRule& /*rule*/, const Call& call) {
   });
 }
 
-void run_pool(const UpdateRule& /*rule*/, const Call& call) {
+void run_pool(const OptimizerSettings& /*rule*/, const Call& call) {
   const EmbeddingJob job = strategies::job_of(call.numbers).job;
   const at::Tensor& all_rows = call.reads[0].front();
   const at::Tensor& bags = call.writes[0].front();
@@ -341,7 +341,7 @@ void run_pool(const UpdateRule& /*rule*/, const Call& call) {
   });
 }
 
-void run_pool_gradient(const UpdateRule& /*rule*/, const Call& call) {
+void run_pool_gradient(const OptimizerSettings& /*rule*/, const Call& call) {
   const EmbeddingJob job = strategies::job_of(call.numbers).job;
   const at::Tensor& bags = call.reads[0].front();
   const at::Tensor& ids = call.reads[1].front();
@@ -370,7 +370,7 @@ void run_pool_gradient(const UpdateRule& /*rule*/, const Call& call) {
   });
 }
 
-void run_update_rows(const UpdateRule& rule, const Call& call) {
+void run_update_rows(const OptimizerSettings& rule, const Call& call) {
   const EmbeddingJob job = strategies::job_of(call.numbers).job;
   with_type_of(call.reads[2].front(), [&]<class T>(T*) {
     const Sums<T> sums(call, job);
@@ -380,7 +380,7 @@ void run_update_rows(const UpdateRule& rule, const Call& call) {
   });
 }
 
-void run_update_all_rows(const UpdateRule& rule, const Call& call) {
+void run_update_all_rows(const OptimizerSettings& rule, const Call& call) {
   const EmbeddingJob job = strategies::job_of(call.numbers).job;
   const at::Tensor& gradients = call.writes.back().front();
   with_type_of(gradients, [&]<class T>(T*) {

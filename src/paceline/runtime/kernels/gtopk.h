@@ -14,6 +14,6 @@ namespace paceline::runtime {
 /// rank's own, and the residual; writes the merged values and places, the own
 /// values, the residual.  Not a number counts as infinite.  Shi et al., ICDCS
 /// 2019, arXiv:1901.04359, algorithm 2.
-void run_gtopk_merge(const UpdateRule& rule, const Call& call);
+void run_gtopk_merge(const OptimizerSettings& rule, const Call& call);
 
 }  // namespace paceline::runtime

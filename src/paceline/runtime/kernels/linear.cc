@@ -144,7 +144,7 @@ void sum_by_operations(const Call& call) {
 
 }  // namespace
 
-void run_linear(const UpdateRule& /*rule*/, const Call& call) {
+void run_linear(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   PACELINE_CHECK_EQ(call.reads.size(), call.numbers.size());
   if (call.reads.empty()) {

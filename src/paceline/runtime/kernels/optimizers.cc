@@ -22,7 +22,7 @@ namespace {
 
 // The operands of an update.
 struct Step {
-  const UpdateRule& rule;
+  const OptimizerSettings& rule;
   const plan::Optimizer& row;
   Operand values, gradients;
   std::vector<Operand> states;
@@ -32,7 +32,7 @@ struct Step {
 };
 
 // With the divisor in the form in which PyTorch's fused kernels take it.
-Step step_of(const UpdateRule& rule, const Call& call) {
+Step step_of(const OptimizerSettings& rule, const Call& call) {
   const plan::Optimizer& row = plan::optimizer_named(rule.name);
   const auto state = call.reads.begin() + 2;
   const auto rate =
@@ -298,7 +298,7 @@ static_assert(
 
 }  // namespace
 
-void run_optimizer(const UpdateRule& rule, const Call& call) {
+void run_optimizer(const OptimizerSettings& rule, const Call& call) {
   if (call.reads[0].empty()) {
     return;  // nothing but padding
   }

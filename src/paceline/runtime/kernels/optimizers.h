@@ -20,6 +20,6 @@ namespace paceline::runtime {
 ///
 /// PyTorch's fused kernel where it has one that works, else a loop of one pass;
 /// on a GPU its operators.
-void run_optimizer(const UpdateRule& rule, const Call& call);
+void run_optimizer(const OptimizerSettings& rule, const Call& call);
 
 }  // namespace paceline::runtime

@@ -8,7 +8,7 @@
 
 namespace paceline::runtime {
 
-void run_nesterov(const UpdateRule& /*rule*/, const Call& call) {
+void run_nesterov(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{3});
   const double rate = call.numbers[0];
@@ -23,7 +23,7 @@ void run_nesterov(const UpdateRule& /*rule*/, const Call& call) {
   }
 }
 
-void run_slow_momentum(const UpdateRule& /*rule*/, const Call& call) {
+void run_slow_momentum(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{2});
   const at::Tensor& anchor = call.writes[0].front();

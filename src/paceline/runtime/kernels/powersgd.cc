@@ -69,7 +69,7 @@ at::Tensor basis_of(const at::Tensor& p) {
 
 }  // namespace
 
-void run_powersgd_left(const UpdateRule& /*rule*/, const Call& call) {
+void run_powersgd_left(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   const at::Tensor& gradients = call.reads[0].front();
   const at::Tensor& residual = call.writes[1].front();
@@ -89,7 +89,7 @@ void run_powersgd_left(const UpdateRule& /*rule*/, const Call& call) {
   });
 }
 
-void run_powersgd_right(const UpdateRule& /*rule*/, const Call& call) {
+void run_powersgd_right(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   each_matrix(call, [&](const Matrix& matrix) {
     if (!matrix.plain()) {
@@ -101,7 +101,7 @@ void run_powersgd_right(const UpdateRule& /*rule*/, const Call& call) {
   });
 }
 
-void run_powersgd_outer(const UpdateRule& /*rule*/, const Call& call) {
+void run_powersgd_outer(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   each_matrix(call, [&](const Matrix& matrix) {
     const at::Tensor values = matrix.of(call.writes[0].front());

@@ -15,18 +15,18 @@ namespace paceline::runtime {
 ///
 /// Reads gradients, M (the residual), and where there are matrices Q; writes P,
 /// M, Q.
-void run_powersgd_left(const UpdateRule& rule, const Call& call);
+void run_powersgd_left(const OptimizerSettings& rule, const Call& call);
 
 /// P = an orthonormal basis of its columns (Householder); Q = M^T P.
 ///
 /// Reads P and M; writes P and Q.
-void run_powersgd_right(const UpdateRule& rule, const Call& call);
+void run_powersgd_right(const OptimizerSettings& rule, const Call& call);
 
 /// values = P Q^T, M -= values / ranks; the values of a tensor as it is.
 ///
 /// Reads P, and where there are matrices Q, and M; writes values and M.  The
 /// last number is the number of ranks.  Without M and that number: values
 /// alone.
-void run_powersgd_outer(const UpdateRule& rule, const Call& call);
+void run_powersgd_outer(const OptimizerSettings& rule, const Call& call);
 
 }  // namespace paceline::runtime

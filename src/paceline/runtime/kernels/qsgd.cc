@@ -76,7 +76,7 @@ Form form_of(const Call& call, std::int64_t count) {
 
 }  // namespace
 
-void run_qsgd(const UpdateRule& /*rule*/, const Call& call) {
+void run_qsgd(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   const at::Tensor values =
       call.reads[0].front().to(at::kCPU, at::kFloat).contiguous();
@@ -114,7 +114,7 @@ void run_qsgd(const UpdateRule& /*rule*/, const Call& call) {
   call.writes[0].front().copy_(bytes);
 }
 
-void run_qsgd_sum(const UpdateRule& /*rule*/, const Call& call) {
+void run_qsgd_sum(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   const at::Tensor& out = call.writes[0].front();
   const Form form = form_of(call, out.numel());

@@ -11,13 +11,13 @@ namespace paceline::runtime {
 /// Reads values; writes bytes (I8): a code a value, then the norms (F32).
 /// `numbers` are levels, values of a block, this rank.  Alistarh et al.,
 /// NeurIPS 2017, arXiv:1610.02132.
-void run_qsgd(const UpdateRule& rule, const Call& call);
+void run_qsgd(const OptimizerSettings& rule, const Call& call);
 
 /// Sets the values to the sum of what the ranks have sent, added in their
 /// order.
 ///
 /// Reads the bytes of all ranks, side by side; writes values.  `numbers` are
 /// levels and values of a block.
-void run_qsgd_sum(const UpdateRule& rule, const Call& call);
+void run_qsgd_sum(const OptimizerSettings& rule, const Call& call);
 
 }  // namespace paceline::runtime

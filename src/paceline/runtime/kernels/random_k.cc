@@ -35,7 +35,7 @@ at::Tensor places_of(std::int64_t n, std::int64_t k, Random random) {
 
 }  // namespace
 
-void run_random_k(const UpdateRule& /*rule*/, const Call& call) {
+void run_random_k(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   const at::Tensor& values = call.writes[0].front();
   const at::Tensor& places = call.writes[1].front();

@@ -11,6 +11,6 @@ namespace paceline::runtime {
 /// Reads gradients and residual; writes values, their places as I32, each once,
 /// and the residual.  The places depend on the call's random key alone.  Stich
 /// et al., NeurIPS 2018, arXiv:1809.07599, definition 2.2.
-void run_random_k(const UpdateRule& rule, const Call& call);
+void run_random_k(const OptimizerSettings& rule, const Call& call);
 
 }  // namespace paceline::runtime

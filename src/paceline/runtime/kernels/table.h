@@ -14,7 +14,7 @@ namespace paceline::runtime {
 
 /// The optimizer with its own constants; the learning rate is an operand, but
 /// for rows of embedding tables: no training thread sets it on their servers.
-struct UpdateRule {
+struct OptimizerSettings {
   std::string name = "sgd";  // an optimizer of plan/optimizer.h
   double momentum = 0.9;     // sgd
   double weight_decay = 1e-4;
@@ -28,7 +28,7 @@ struct Call;  // runtime/kernels/call.h
 
 struct KernelInfo {
   std::string_view name;  // of a row of plan/kernel_traits.h
-  void (*run)(const UpdateRule& rule, const Call& call);
+  void (*run)(const OptimizerSettings& rule, const Call& call);
 };
 
 /// Every kernel that this build has.

@@ -308,7 +308,7 @@ bool taken_on_host(const Call& call) {
 
 }  // namespace
 
-void run_topk(const UpdateRule& /*rule*/, const Call& call) {
+void run_topk(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   const at::Tensor& values = call.writes[0].front();
   const at::Tensor& residual = call.writes[2].front();
@@ -323,7 +323,7 @@ void run_topk(const UpdateRule& /*rule*/, const Call& call) {
   residual.index_fill_(0, places, 0);
 }
 
-void run_scatter(const UpdateRule& /*rule*/, const Call& call) {
+void run_scatter(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   const at::Tensor& sum = call.writes[0].front();
   sum.zero_();

@@ -20,7 +20,7 @@ struct Segment {
   bool decays = true;
 };
 
-std::vector<Segment> segments_of(const UpdateRule& rule,
+std::vector<Segment> segments_of(const OptimizerSettings& rule,
                                  const plan::Slice& written) {
   std::vector<Segment> segments;
   std::int64_t at = 0;
@@ -73,14 +73,14 @@ Call part_of(const Call& call,
 
 }  // namespace
 
-void run_update(const UpdateRule& rule, const Call& call) {
+void run_update(const OptimizerSettings& rule, const Call& call) {
   const at::NoGradGuard no_grad;
   if (rule.undecayed.empty()) {
     run_optimizer(rule, call);
     return;
   }
   const std::vector<Segment> segments = segments_of(rule, call.written);
-  UpdateRule own = rule;
+  OptimizerSettings own = rule;
   for (const bool decays : {true, false}) {
     own.weight_decay = decays ? rule.weight_decay : 0;
     const Call part = part_of(call, segments, decays);
@@ -90,7 +90,7 @@ void run_update(const UpdateRule& rule, const Call& call) {
   }
 }
 
-void run_count(const UpdateRule& /*rule*/, const Call& call) {
+void run_count(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   const at::Tensor& counter = call.writes[0].front();
   counter.add_(1);
@@ -99,7 +99,7 @@ void run_count(const UpdateRule& /*rule*/, const Call& call) {
   }
 }
 
-void run_check(const UpdateRule& /*rule*/, const Call& call) {
+void run_check(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   at::Tensor found_inf = call.writes[1].front();
   found_inf.zero_();
@@ -108,7 +108,7 @@ void run_check(const UpdateRule& /*rule*/, const Call& call) {
       call.writes[0], found_inf, at::ones_like(found_inf));
 }
 
-void run_rescale(const UpdateRule& /*rule*/, const Call& call) {
+void run_rescale(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{3});
   at::Tensor scale = call.writes[0].front();

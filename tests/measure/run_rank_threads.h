@@ -18,12 +18,12 @@
 
 namespace paceline::testing {
 
-/// Runs `body` once per rank, each in a thread with a team over Gloo.  The
+/// Runs `body` once per rank, each in a thread with a group over Gloo.  The
 /// exceptions of all ranks are returned, empty where a rank ended well.  A
 /// world that is not done after `deadline` ends the test program.
-inline std::vector<std::string> run_team(
+inline std::vector<std::string> run_rank_threads(
     int world,
-    const std::function<void(const measure::Team&)>& body,
+    const std::function<void(const measure::RankGroup&)>& body,
     std::chrono::seconds deadline = std::chrono::seconds(60)) {
   auto store = c10::make_intrusive<c10d::HashStore>();
   const auto engine = engines::make_engine("gloo");
@@ -32,14 +32,14 @@ inline std::vector<std::string> run_team(
     ranks.push_back(std::async(std::launch::async, [&, rank] {
       at::set_num_threads(1);
       try {
-        measure::Team team;
-        team.name = "team";
-        team.store = store;
-        team.engine = engine.get();
-        team.rank = rank;
-        team.world = world;
-        team.interface = "lo";
-        body(team);
+        measure::RankGroup group;
+        group.name = "group";
+        group.store = store;
+        group.engine = engine.get();
+        group.rank = rank;
+        group.world = world;
+        group.interface = "lo";
+        body(group);
       } catch (const std::exception& e) {
         return std::string(e.what());
       }
@@ -51,7 +51,8 @@ inline std::vector<std::string> run_team(
   for (int rank = 0; rank < world; ++rank) {
     auto& one = ranks[static_cast<std::size_t>(rank)];
     if (one.wait_until(until) != std::future_status::ready) {
-      std::fprintf(stderr, "run_team: rank %d is not done in time\n", rank);
+      std::fprintf(
+          stderr, "run_rank_threads: rank %d is not done in time\n", rank);
       std::abort();
     }
     errors.push_back(one.get());
@@ -60,9 +61,9 @@ inline std::vector<std::string> run_team(
 }
 
 /// The same, where every rank must end well.
-inline void run_team_well(
-    int world, const std::function<void(const measure::Team&)>& body) {
-  const auto errors = run_team(world, body);
+inline void run_rank_threads_well(
+    int world, const std::function<void(const measure::RankGroup&)>& body) {
+  const auto errors = run_rank_threads(world, body);
   for (int rank = 0; rank < world; ++rank) {
     if (const auto& e = errors[static_cast<std::size_t>(rank)]; !e.empty()) {
       throw std::runtime_error("rank " + std::to_string(rank) + ": " + e);

@@ -17,9 +17,9 @@ namespace paceline::strategies {
 /// fewer than `most` are carried (0: no limit).  Each waits for its start-up;
 /// those that flow have equal shares of the wire.  Times are rounded to the
 /// nearest picosecond.
-class SideBySide {
+class ConcurrentTransfers {
  public:
-  explicit SideBySide(std::int32_t most);
+  explicit ConcurrentTransfers(std::int32_t most);
 
   /// Ready no earlier than the one before; `flow`: alone on the wire.
   void add(Picoseconds ready, Picoseconds start, Picoseconds flow);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/side_by_side.h"
+#include "paceline/strategies/concurrent_transfers.h"
 
 namespace paceline::strategies {
 namespace {
@@ -12,22 +12,24 @@ constexpr std::int64_t kRate = kPicosecondsPerSecond;
 
 }  // namespace
 
-SideBySide::SideBySide(std::int32_t most)
+ConcurrentTransfers::ConcurrentTransfers(std::int32_t most)
     : link_(kRate), lane_(link_.add_lane(most)) {}
 
-void SideBySide::add(Picoseconds ready, Picoseconds start, Picoseconds flow) {
+void ConcurrentTransfers::add(Picoseconds ready,
+                              Picoseconds start,
+                              Picoseconds flow) {
   link_.add(ready * kTicks,
             lane_,
             {.before = start * kTicks, .work = flow * kTicks, .after = 0});
   ends_.push_back(0);
 }
 
-Picoseconds SideBySide::next_time() const {
+Picoseconds ConcurrentTransfers::next_time() const {
   const auto next = link_.next_event();
   return next ? (*next + kTicks / 2) / kTicks : kEndOfTime;
 }
 
-void SideBySide::advance(Picoseconds time) {
+void ConcurrentTransfers::advance(Picoseconds time) {
   link_.advance(time * kTicks + kTicks / 2);
   for (const SharedLink::Ended& one : link_.take_ended()) {
     ends_[one.operation] = (one.at + kTicks / 2) / kTicks;
@@ -35,7 +37,7 @@ void SideBySide::advance(Picoseconds time) {
   }
 }
 
-const std::vector<Picoseconds>& SideBySide::ends() {
+const std::vector<Picoseconds>& ConcurrentTransfers::ends() {
   while (link_.next_event()) {
     advance(next_time());
   }

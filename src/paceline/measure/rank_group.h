@@ -16,10 +16,10 @@ at::Device device_of(const engines::World& world,
 
 /// The ranks that run the case together; `name` is new in the job.  Also sets
 /// the number of compute threads of this process.
-measure::Team make_team(const engines::World& world,
-                        const records::Configuration& configuration,
-                        engines::Engine& engine,
-                        const std::string& name,
-                        const std::string& interface);
+measure::RankGroup make_rank_group(const engines::World& world,
+                                   const records::Configuration& configuration,
+                                   engines::Engine& engine,
+                                   const std::string& name,
+                                   const std::string& interface);
 
 }  // namespace paceline::measure

@@ -8,7 +8,7 @@
 namespace paceline::engines {
 
 /// A collective between its call and its completion, monotonic clock.
-struct Transfer {
+struct CollectiveSpan {
   plan::Pattern pattern = plan::Pattern::kAllReduce;
   std::int64_t payload_bytes = 0;
   std::int64_t start_ns = 0, end_ns = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/plan/issue_queue.h"
+#include "paceline/plan/issue_rule.h"
 
 #include <algorithm>
 #include <map>
@@ -13,15 +13,15 @@
 namespace paceline::plan {
 namespace {
 
-using Number = IssueQueue::Number;
+using Number = IssueRule::Number;
 constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
-void add_ready(IssueQueue& queue, std::int32_t priority, std::int64_t bytes) {
+void add_ready(IssueRule& queue, std::int32_t priority, std::int64_t bytes) {
   queue.ready(queue.add(true, priority, bytes));
 }
 
 /// Issues all that may be issued.
-std::vector<Number> issue_all(IssueQueue& queue) {
+std::vector<Number> issue_all(IssueRule& queue) {
   std::vector<Number> issued;
   while (const auto next = queue.next()) {
     queue.issue(*next);
@@ -30,8 +30,8 @@ std::vector<Number> issue_all(IssueQueue& queue) {
   return issued;
 }
 
-TEST(IssueQueue, ProgramOrderWaitsForTheFirst) {
-  IssueQueue queue(Order::kProgram, kUnlimited, true);
+TEST(IssueRule, ProgramOrderWaitsForTheFirst) {
+  IssueRule queue(IssueOrder::kProgram, kUnlimited, true);
   queue.add(true, 5, 10);
   add_ready(queue, 0, 10);
   EXPECT_EQ(queue.next(), std::nullopt);
@@ -40,8 +40,8 @@ TEST(IssueQueue, ProgramOrderWaitsForTheFirst) {
   EXPECT_EQ(issue_all(queue), (std::vector<Number>{0, 1}));
 }
 
-TEST(IssueQueue, CreditHoldsBackUntilBytesHaveEnded) {
-  IssueQueue queue(Order::kProgram, 15, true);
+TEST(IssueRule, CreditHoldsBackUntilBytesHaveEnded) {
+  IssueRule queue(IssueOrder::kProgram, 15, true);
   for (int i = 0; i < 3; ++i) {
     add_ready(queue, 0, 10);
   }
@@ -52,16 +52,16 @@ TEST(IssueQueue, CreditHoldsBackUntilBytesHaveEnded) {
   EXPECT_EQ(issue_all(queue), (std::vector<Number>{2}));
 }
 
-TEST(IssueQueue, WhatCountsNothingIsNotHeldBack) {
-  IssueQueue queue(Order::kPriority, 10, true);
+TEST(IssueRule, WhatCountsNothingIsNotHeldBack) {
+  IssueRule queue(IssueOrder::kPriority, 10, true);
   add_ready(queue, 0, 10);
   add_ready(queue, 1, 10);
   add_ready(queue, 2, 0);
   EXPECT_EQ(issue_all(queue), (std::vector<Number>{0, 2}));
 }
 
-TEST(IssueQueue, ThoseWhoFollowIssueExchangesByThemselves) {
-  IssueQueue queue(Order::kPriority, kUnlimited, false);
+TEST(IssueRule, ThoseWhoFollowIssueExchangesByThemselves) {
+  IssueRule queue(IssueOrder::kPriority, kUnlimited, false);
   add_ready(queue, 0, 10);
   queue.ready(queue.add(false, 7, 10));
   EXPECT_EQ(issue_all(queue), (std::vector<Number>{1}));
@@ -69,8 +69,8 @@ TEST(IssueQueue, ThoseWhoFollowIssueExchangesByThemselves) {
   EXPECT_EQ(issue_all(queue), (std::vector<Number>{0}));
 }
 
-TEST(IssueQueue, APickMayComeBeforeItsOp) {
-  IssueQueue queue(Order::kPriority, kUnlimited, false);
+TEST(IssueRule, APickMayComeBeforeItsOp) {
+  IssueRule queue(IssueOrder::kPriority, kUnlimited, false);
   add_ready(queue, 0, 10);
   queue.follow(1);
   queue.follow(0);
@@ -89,7 +89,7 @@ class Reference {
     bool ready = false, issued = false;
   };
 
-  Reference(Order order, std::int64_t credit, bool leads)
+  Reference(IssueOrder order, std::int64_t credit, bool leads)
       : order_(order), credit_(credit), leads_(leads) {}
 
   std::vector<Op> ops;
@@ -101,7 +101,7 @@ class Reference {
     for (std::size_t i = 0; i < ops.size(); ++i) {
       const Op& op = ops[i];
       const std::tuple<std::int32_t, Number> key(
-          order_ == Order::kProgram ? 0 : op.priority, i);
+          order_ == IssueOrder::kProgram ? 0 : op.priority, i);
       const bool held = op.bytes > 0 && in_flight >= credit_;
       if (!op.issued && op.ready && !held && is_its_turn(i) &&
           (!best || key < *best)) {
@@ -119,7 +119,7 @@ class Reference {
 
  private:
   bool is_its_turn(std::size_t op) const {
-    if (order_ == Order::kProgram) {
+    if (order_ == IssueOrder::kProgram) {
       return std::all_of(ops.begin(),
                          ops.begin() + static_cast<std::ptrdiff_t>(op),
                          [](const Op& it) { return it.issued; });
@@ -132,17 +132,17 @@ class Reference {
     return issued < picks.size() && picks[issued] == collective_number(op);
   }
 
-  Order order_;
+  IssueOrder order_;
   std::int64_t credit_;
   bool leads_;
 };
 
 /// A queue and its reference, which are told the same.
 struct Pair {
-  Pair(Order order, std::int64_t credit, bool leads)
+  Pair(IssueOrder order, std::int64_t credit, bool leads)
       : queue(order, credit, leads), reference(order, credit, leads) {}
 
-  IssueQueue queue;
+  IssueRule queue;
   Reference reference;
   std::vector<std::size_t> in_flight;
 
@@ -196,7 +196,8 @@ TEST_P(RandomIssue, FollowsTheRule) {
   const auto random = [&](int count) {
     return static_cast<std::size_t>(rng() % static_cast<unsigned>(count));
   };
-  const Order order = GetParam() % 3 == 0 ? Order::kProgram : Order::kPriority;
+  const IssueOrder order =
+      GetParam() % 3 == 0 ? IssueOrder::kProgram : IssueOrder::kPriority;
   const std::int64_t credit = GetParam() % 5 == 0
                                   ? kUnlimited
                                   : 1 + static_cast<std::int64_t>(random(40));
@@ -230,7 +231,7 @@ TEST_P(RandomIssue, FollowsTheRule) {
     }
     for (const Number pick : rank.issue()) {
       issued[r].push_back(pick);
-      if (r == 0 && order == Order::kPriority) {
+      if (r == 0 && order == IssueOrder::kPriority) {
         ranks[1].follow(pick);
       }
     }

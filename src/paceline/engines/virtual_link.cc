@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/engines/link_model.h"
+#include "paceline/engines/virtual_link.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,38 +22,39 @@ std::int64_t rate_of(const LinkSpec& spec) {
 
 }  // namespace
 
-LinkModel::LinkModel(const LinkSpec& spec) : spec_(spec), link_(rate_of(spec)) {
+VirtualLink::VirtualLink(const LinkSpec& spec)
+    : spec_(spec), link_(rate_of(spec)) {
   link_.add_lane(0);
 }
 
-Ticks LinkModel::ticks_of(std::int64_t now_ns) const {
+Ticks VirtualLink::ticks_of(std::int64_t now_ns) const {
   return (now_ns - origin_ns_.value_or(now_ns)) * kTicksPerNanosecond;
 }
 
 /// Rounded up to a nanosecond.
-std::int64_t LinkModel::nanoseconds_of(Ticks ticks) const {
+std::int64_t VirtualLink::nanoseconds_of(Ticks ticks) const {
   return origin_ns_.value_or(0) +
          (ticks - kRounding + kTicksPerNanosecond - 1) / kTicksPerNanosecond;
 }
 
-LinkModel::Transfer LinkModel::start(std::int64_t now_ns,
-                                     std::int64_t bytes,
-                                     int latencies,
-                                     Lane lane) {
+VirtualLink::Transfer VirtualLink::start(std::int64_t now_ns,
+                                         std::int64_t bytes,
+                                         int latencies,
+                                         Lane lane) {
   origin_ns_ = origin_ns_.value_or(now_ns);
   const Ticks before = latencies * spec_.latency_ns * kTicksPerNanosecond;
   return static_cast<Transfer>(link_.add(
       ticks_of(now_ns), lane, {.before = before, .work = bytes, .after = 0}));
 }
 
-std::int64_t LinkModel::alone_ns(std::int64_t bytes, int latencies) const {
+std::int64_t VirtualLink::alone_ns(std::int64_t bytes, int latencies) const {
   return latencies * spec_.latency_ns +
          static_cast<std::int64_t>(
              std::ceil(static_cast<double>(bytes) * 1e9 /
                        static_cast<double>(rate_of(spec_))));
 }
 
-std::vector<LinkModel::Delivery> LinkModel::advance(std::int64_t now_ns) {
+std::vector<VirtualLink::Delivery> VirtualLink::advance(std::int64_t now_ns) {
   link_.advance(ticks_of(now_ns) + kRounding);
   std::vector<Delivery> deliveries;
   for (const plan::SharedLink::Ended& one : link_.take_ended()) {
@@ -63,7 +64,7 @@ std::vector<LinkModel::Delivery> LinkModel::advance(std::int64_t now_ns) {
   return deliveries;
 }
 
-std::optional<std::int64_t> LinkModel::next_delivery() const {
+std::optional<std::int64_t> VirtualLink::next_delivery() const {
   const auto next = link_.next_event();
   return next ? std::optional(nanoseconds_of(*next)) : std::nullopt;
 }

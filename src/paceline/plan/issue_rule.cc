@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/plan/issue_queue.h"
+#include "paceline/plan/issue_rule.h"
 
 #include "paceline/base/error.h"
 
 namespace paceline::plan {
 
-IssueQueue::Number IssueQueue::add(bool collective,
-                                   std::int32_t priority,
-                                   std::int64_t bytes) {
+IssueRule::Number IssueRule::add(bool collective,
+                                 std::int32_t priority,
+                                 std::int64_t bytes) {
   const Number op = first_ + static_cast<Number>(entries_.size());
   entries_.push_back({.priority = priority,
                       .collective = collective,
@@ -22,7 +22,7 @@ IssueQueue::Number IssueQueue::add(bool collective,
   return op;
 }
 
-void IssueQueue::ready(Number op) {
+void IssueRule::ready(Number op) {
   Entry& entry = at(op);
   entry.ready = true;
   if (is_choice(entry)) {
@@ -30,8 +30,8 @@ void IssueQueue::ready(Number op) {
   }
 }
 
-std::optional<IssueQueue::Number> IssueQueue::next() const {
-  if (order_ == Order::kProgram) {
+std::optional<IssueRule::Number> IssueRule::next() const {
+  if (order_ == IssueOrder::kProgram) {
     const bool goes = !entries_.empty() && can_go(entries_.front());
     return goes ? std::optional(first_) : std::nullopt;
   }
@@ -53,14 +53,14 @@ std::optional<IssueQueue::Number> IssueQueue::next() const {
   return best ? std::optional(best->second) : std::nullopt;
 }
 
-void IssueQueue::issue(Number op) {
+void IssueRule::issue(Number op) {
   Entry& entry = at(op);
   PACELINE_CHECK(entry.ready && !entry.issued);
   entry.issued = true;
   in_flight_bytes_ += entry.bytes;
   if (is_choice(entry)) {
     choices_of(entry).pop();
-  } else if (order_ == Order::kPriority) {
+  } else if (order_ == IssueOrder::kPriority) {
     picks_.pop_front();
   }
   for (; !entries_.empty() && entries_.front().issued; ++first_) {
@@ -72,16 +72,16 @@ void IssueQueue::issue(Number op) {
   }
 }
 
-IssueQueue::Number IssueQueue::collective_number(Number op) const {
+IssueRule::Number IssueRule::collective_number(Number op) const {
   return at(op).collective_number;
 }
 
-void IssueQueue::follow(Number collective) {
+void IssueRule::follow(Number collective) {
   PACELINE_CHECK(follows());
   picks_.push_back(collective);
 }
 
-std::optional<IssueQueue::Number> IssueQueue::picked_op() const {
+std::optional<IssueRule::Number> IssueRule::picked_op() const {
   if (picks_.empty()) {
     return std::nullopt;
   }
@@ -91,8 +91,8 @@ std::optional<IssueQueue::Number> IssueQueue::picked_op() const {
                                   : std::nullopt;
 }
 
-std::optional<IssueQueue::Number> IssueQueue::ahead_of(Number op) const {
-  if (order_ == Order::kProgram) {
+std::optional<IssueRule::Number> IssueRule::ahead_of(Number op) const {
+  if (order_ == IssueOrder::kProgram) {
     return op == first_ ? std::nullopt : std::optional(first_);
   }
   const auto picked = is_choice(at(op)) ? std::nullopt : picked_op();

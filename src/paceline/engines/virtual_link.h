@@ -20,7 +20,7 @@ using cluster::LinkSpec;
 ///
 /// A lane is a queue before the link, of an engine that carries so many
 /// transfers at once: the next one begins when one of them is delivered.
-class LinkModel {
+class VirtualLink {
  public:
   using Transfer = std::int64_t;
   using Lane = plan::SharedLink::Lane;
@@ -30,10 +30,10 @@ class LinkModel {
   };
   static constexpr Lane kOpen = 0;  // the lane that carries all at once
 
-  explicit LinkModel(const LinkSpec& spec);
+  explicit VirtualLink(const LinkSpec& spec);
 
-  /// `side_by_side` 0: all at once.
-  Lane add_lane(int side_by_side) { return link_.add_lane(side_by_side); }
+  /// `concurrent` 0: all at once.
+  Lane add_lane(int concurrent) { return link_.add_lane(concurrent); }
 
   Transfer start(std::int64_t now_ns,
                  std::int64_t bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/measure/team.h"
+#include "paceline/measure/rank_group.h"
 
 #include <ATen/Parallel.h>
 
@@ -23,11 +23,11 @@ at::Device device_of(const engines::World& world,
           static_cast<c10::DeviceIndex>(world.self.local_rank % devices)};
 }
 
-measure::Team make_team(const engines::World& world,
-                        const records::Configuration& configuration,
-                        engines::Engine& engine,
-                        const std::string& name,
-                        const std::string& interface) {
+measure::RankGroup make_rank_group(const engines::World& world,
+                                   const records::Configuration& configuration,
+                                   engines::Engine& engine,
+                                   const std::string& name,
+                                   const std::string& interface) {
   if (configuration.threads > 0) {
     at::set_num_threads(configuration.threads);
   }

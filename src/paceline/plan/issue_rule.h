@@ -31,13 +31,13 @@ struct IssueCandidate {
 
 /// Whether a rank issues the ops of all communicators in program order, because
 /// its engine wants one order (EngineTraits::one_issue_order).  The leader of a
-/// communicator with Order::kPriority chooses that order itself.
+/// communicator with IssueOrder::kPriority chooses that order itself.
 template <class Communicators>
 bool takes_program_order(const Communicators& communicators,
                          bool one_issue_order) {
   return one_issue_order &&
          std::ranges::none_of(communicators, [](const auto& communicator) {
-           return communicator.order == Order::kPriority;
+           return communicator.order == IssueOrder::kPriority;
          });
 }
 
@@ -50,24 +50,26 @@ bool takes_program_order(const Communicators& communicators,
 /// the bytes in flight on the communicator are below the credit.  An op of no
 /// bytes is never held back by the credit.
 ///
-/// - Order::kProgram: ops are issued in program order.
-/// - Order::kPriority: the leader, which is the communicator's first member,
+/// - IssueOrder::kProgram: ops are issued in program order.
+/// - IssueOrder::kPriority: the leader, which is the communicator's first
+/// member,
 ///   picks its ready op of smallest (priority, program order).  The other
 ///   members issue collectives in the order of the leader's picks.  Exchanges
 ///   are matched by tag, so every member picks its own exchanges.
-/// - Order::kAsReady: every member picks its own ops in that way, which are
+/// - IssueOrder::kAsReady: every member picks its own ops in that way, which
+/// are
 ///   exchanges (`verify`).
 ///
 /// An op is known by its number: its place in program order among the rank's
 /// ops on the communicator, over all steps.  A pick is known by the number of
 /// the collective among the collectives of the communicator, which is equal on
 /// all members (plan/matching.h).
-class IssueQueue {
+class IssueRule {
  public:
   using Number = std::int64_t;
 
   /// `leads`: the rank is the communicator's first member.
-  IssueQueue(Order order, std::int64_t credit_bytes, bool leads)
+  IssueRule(IssueOrder order, std::int64_t credit_bytes, bool leads)
       : order_(order), credit_bytes_(credit_bytes), leads_(leads) {}
 
   /// Appends the next op in program order and returns its number.  `bytes`
@@ -90,13 +92,13 @@ class IssueQueue {
   Number first() const { return first_; }
 
   /// Whether ops may be issued in another order than that of the program.
-  bool reorders() const { return order_ != Order::kProgram; }
+  bool reorders() const { return order_ != IssueOrder::kProgram; }
 
   /// Whether the rank picks collectives for the other members.
-  bool picks() const { return order_ == Order::kPriority && leads_; }
+  bool picks() const { return order_ == IssueOrder::kPriority && leads_; }
 
   /// Whether the rank issues collectives in the order of the leader's picks.
-  bool follows() const { return order_ == Order::kPriority && !leads_; }
+  bool follows() const { return order_ == IssueOrder::kPriority && !leads_; }
 
   /// The number, among collectives, of an op that has not been issued.
   Number collective_number(Number op) const;
@@ -142,8 +144,8 @@ class IssueQueue {
   }
   /// Whether the rank picks the op itself.
   bool is_choice(const Entry& entry) const {
-    return order_ == Order::kAsReady ||
-           (order_ == Order::kPriority && (leads_ || !entry.collective));
+    return order_ == IssueOrder::kAsReady ||
+           (order_ == IssueOrder::kPriority && (leads_ || !entry.collective));
   }
   /// The op of the first pick that is not issued; nothing where there is no
   /// pick, or where its op is not added yet.
@@ -152,7 +154,7 @@ class IssueQueue {
     return entry.bytes > 0 ? counted_ : uncounted_;
   }
 
-  Order order_;
+  IssueOrder order_;
   std::int64_t credit_bytes_;
   bool leads_;
   std::int64_t in_flight_bytes_ = 0;
