@@ -122,7 +122,7 @@ TEST(Verify, FindsRanksThatWaitWhereEachPerformsOneOperationAtATime) {
   const auto in_one_order = [](const HandPlanner::Write& write) {
     const HandPlanner planner(two_buffers, write);
     try {
-      verify_one_order(planner, input_of(toy_model({{4}}), 2), 2);
+      verify(planner, input_of(toy_model({{4}}), 2), 2, true);
     } catch (const PlanError& error) {
       return std::string(error.what());
     }

@@ -192,10 +192,11 @@ void Trainer::make_plan() {
       input_.alpha_beta->concurrent_collectives =
           engines::find_engine(group_.engine->name()).concurrent_collectives;
     }
-    plan::verify(*planner_, input_);
-    if (engines::find_engine(group_.engine->name()).one_issue_order) {
-      plan::verify_one_order(*planner_, input_);
-    }
+    constexpr plan::Step kSteps = 4;
+    plan::verify(*planner_,
+                 input_,
+                 kSteps,
+                 engines::find_engine(group_.engine->name()).one_issue_order);
   }
   if (mapped_ != nullptr && trains()) {
     mapped_->deal(static_cast<int>(training().size()), group_.rank);

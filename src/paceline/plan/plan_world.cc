@@ -60,6 +60,25 @@ PlanWorld::PlanWorld(const Planner& planner,
   match_messages();
 }
 
+std::vector<PlanWorld::Place> PlanWorld::partners(const Place& place) const {
+  const Item& item = items(place.rank)[place.item];
+  std::vector<Place> all;
+  if (std::holds_alternative<Collective>(item.op->work)) {
+    const MatchedCollective& collective = collectives_[item.collective];
+    const Members& members = communicator(collective).members;
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      all.push_back({members[m], collective.items[m]});
+    }
+  }
+  for (const std::size_t message : item.sends) {
+    all.push_back({messages_[message].to, messages_[message].receive_item});
+  }
+  for (const std::size_t message : item.receives) {
+    all.push_back({messages_[message].from, messages_[message].send_item});
+  }
+  return all;
+}
+
 PlanWorld::ItemDependencies PlanWorld::order(Rank rank) const {
   const Side& mine = side(rank);
   DependencyAnalyzer analyzer(mine.input.model, mine.setup);

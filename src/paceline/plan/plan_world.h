@@ -77,6 +77,11 @@ class PlanWorld {
     return communicator(collective.first, collective.on);
   }
 
+  /// What takes part in the collective or exchange at `place` and must be
+  /// issued, too, before that can complete: the op of each member, `place`
+  /// among them, or the other ends of its messages.
+  std::vector<Place> partners(const Place& place) const;
+
   /// By item, the items of the same rank that it waits for, or excludes.
   struct ItemDependencies {
     std::vector<std::vector<std::size_t>> waits_for, excludes;

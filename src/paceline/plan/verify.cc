@@ -115,13 +115,19 @@ void check_slack(const PlanWorld& world) {
 
 }  // namespace
 
-void verify(const Planner& planner, const PlanInput& input, Step steps) {
+void verify(const Planner& planner,
+            const PlanInput& input,
+            Step steps,
+            bool one_issue_order) {
   const EachVariant each(planner, input, steps);
   const PlanWorld world(each, input, each.steps());
   check_slack(world);
   NullMachine machine;
   interpret(world, machine);
   verify_overlapped(world);
+  if (one_issue_order) {
+    verify_one_order(world);
+  }
 }
 
 }  // namespace paceline::plan

@@ -18,17 +18,18 @@ namespace paceline::plan {
 /// walked twice: op by op in program order, and as executors overlap them,
 /// where a send also waits for its receive.  If ranks would stand still, the
 /// error is the chain of ops that wait for each other.
-void verify(const Planner& planner, const PlanInput& input, Step steps = 4);
+///
+/// `one_issue_order` (EngineTraits): a third walk, in which each rank performs
+/// its collectives and exchanges one after the other, in program order.
+void verify(const Planner& planner,
+            const PlanInput& input,
+            Step steps = 4,
+            bool one_issue_order = false);
 
 /// The second walk alone.
 void verify_overlapped(const PlanWorld& world);
 
-/// For engines on which each rank performs its collectives and exchanges one
-/// after the other, in program order (EngineTraits::one_issue_order): throws
-/// PlanError where ranks would wait for each other.
+/// The third walk alone.
 void verify_one_order(const PlanWorld& world);
-void verify_one_order(const Planner& planner,
-                      const PlanInput& input,
-                      Step steps = 4);
 
 }  // namespace paceline::plan

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -60,30 +59,9 @@ class OneByOne {
 
   /// What the rank's operation waits for; nothing where it ends.
   std::optional<PlanWorld::Place> missing(Rank rank) {
-    const PlanWorld::Item& mine = world_.items(rank)[next(rank)];
-    const auto not_begun = [&](const PlanWorld::Place& other) {
-      return next(other.rank) < other.item;
-    };
-    if (std::holds_alternative<Collective>(mine.op->work)) {
-      const auto& all = world_.collectives()[mine.collective];
-      const Members& members = world_.communicator(all).members;
-      for (std::size_t m = 0; m < all.items.size(); ++m) {
-        if (not_begun({members[m], all.items[m]})) {
-          return PlanWorld::Place{members[m], all.items[m]};
-        }
-      }
-      return std::nullopt;
-    }
-    for (const std::size_t message : mine.sends) {
-      const auto& one = world_.messages()[message];
-      if (not_begun({one.to, one.receive_item})) {
-        return PlanWorld::Place{one.to, one.receive_item};
-      }
-    }
-    for (const std::size_t message : mine.receives) {
-      const auto& one = world_.messages()[message];
-      if (not_begun({one.from, one.send_item})) {
-        return PlanWorld::Place{one.from, one.send_item};
+    for (const auto& partner : world_.partners({rank, next(rank)})) {
+      if (next(partner.rank) < partner.item) {
+        return partner;
       }
     }
     return std::nullopt;
@@ -97,12 +75,6 @@ class OneByOne {
 
 void verify_one_order(const PlanWorld& world) {
   OneByOne(world).run();
-}
-
-void verify_one_order(const Planner& planner,
-                      const PlanInput& input,
-                      Step steps) {
-  verify_one_order(PlanWorld(planner, input, steps));
 }
 
 }  // namespace paceline::plan

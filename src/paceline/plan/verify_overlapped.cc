@@ -176,13 +176,13 @@ class Overlapped {
     const PlanWorld::Item& item = world_.items(place.rank)[place.item];
     if (std::holds_alternative<Collective>(item.op->work)) {
       if (--absent_[item.collective] == 0) {
-        for (const Place& partner : partners(place)) {
+        for (const Place& partner : world_.partners(place)) {
           complete(partner);
         }
       }
       return;
     }
-    std::vector<Place> ends = partners(place);
+    std::vector<Place> ends = world_.partners(place);
     ends.push_back(place);
     for (const Place& end : ends) {
       if (side(end.rank).issued[end.item] &&
@@ -207,32 +207,9 @@ class Overlapped {
     }
   }
 
-  /// Places that must issue, too, before `place` can complete.
-  std::vector<Place> partners(const Place& place) const {
-    const PlanWorld::Item& item = world_.items(place.rank)[place.item];
-    std::vector<Place> all;
-    if (std::holds_alternative<Collective>(item.op->work)) {
-      const PlanWorld::MatchedCollective& collective =
-          world_.collectives()[item.collective];
-      const auto& members = world_.communicator(collective).members;
-      for (std::size_t m = 0; m < members.size(); ++m) {
-        all.push_back({members[m], collective.items[m]});
-      }
-    }
-    for (const std::size_t message : item.sends) {
-      all.push_back({world_.messages()[message].to,
-                     world_.messages()[message].receive_item});
-    }
-    for (const std::size_t message : item.receives) {
-      all.push_back({world_.messages()[message].from,
-                     world_.messages()[message].send_item});
-    }
-    return all;
-  }
-
   /// The first partner of an issued op that has not issued.
   std::optional<Place> absent_partner(const Place& place) {
-    for (const Place& partner : partners(place)) {
+    for (const Place& partner : world_.partners(place)) {
       if (!side(partner.rank).issued[partner.item]) {
         return partner;
       }
@@ -265,7 +242,8 @@ class Overlapped {
       };
       return {place.rank, *std::ranges::find_if(queue.items, in_flight)};
     }
-    return partners(place).front();  // the leader, which has not picked it
+    return world_.partners(place)
+        .front();  // the leader, which has not picked it
   }
 
   const PlanWorld& world_;
