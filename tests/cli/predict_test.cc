@@ -220,7 +220,7 @@ TEST_F(Predict, CountsSamplesOnceInSummaryAndTable) {
       << outcome.err;
 }
 
-TEST_F(Predict, LearnsFromRecordsOfOneAndMoreRanks) {
+TEST_F(Predict, CalibratesOnRecordsOfOneAndMoreRanks) {
   for (const char* world : {"1 --strategy none", "2 --strategy bsp"}) {
     EXPECT_EQ(run("predict resnet50 " + kCluster +
                   " --records predicted.jsonl --ranks " + world)

@@ -15,12 +15,12 @@
 #include "paceline/base/outputs.h"
 #include "paceline/base/utc.h"
 #include "paceline/cli/argument_checks.h"
-#include "paceline/cli/learned_tables.h"
+#include "paceline/cli/calibration_tables.h"
 #include "paceline/cli/predict_requests.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"
 #include "paceline/experiment/raw_settings.h"
-#include "paceline/predict/learn.h"
+#include "paceline/predict/calibrate.h"
 #include "paceline/records/store.h"
 #include "paceline/records/trace.h"
 #include "paceline/report/console.h"
@@ -103,9 +103,10 @@ std::vector<std::string> strategies_of(
   return strategies;
 }
 
-void print_learned(const predict::Learned& learned) {
-  fmt::print(stderr, "{}", report::console_text(learned_tables(learned)));
-  print_warnings(learned.family.warnings);
+void print_calibration(const predict::Calibration& calibration) {
+  fmt::print(
+      stderr, "{}", report::console_text(calibration_tables(calibration)));
+  print_warnings(calibration.family.warnings);
 }
 
 }  // namespace
@@ -281,27 +282,27 @@ std::vector<PredictCommand::PredictionText> PredictCommand::from_records(
   const std::vector<records::RunRecord> records = read_measured(from_);
   const auto strategies = chosen(strategies_of(records));
   check_number(worlds.size() * strategies.size(), jobs);
-  predict::LearnOptions options;
+  predict::CalibrationOptions options;
   if (!profile_.empty()) {
     options.profile = cluster::read_profile(profile_);
   }
   if (!job_.cluster().empty()) {
     options.cluster = cluster::read_cluster(job_.cluster());
   }
-  predict::Learned learned = predict::learn(records, options);
-  learned.job.jobs = jobs;
+  predict::Calibration calibration = predict::calibrate(records, options);
+  calibration.job.jobs = jobs;
   if (jobs == nullptr) {
-    print_learned(learned);
+    print_calibration(calibration);
   }
   std::vector<PredictionText> told;
   for (const plan::Rank ranks : worlds) {
     for (const std::string& strategy : strategies) {
       const DelayedCall notice = slow_notice(ranks, strategy);
       predict::Forecast forecast =
-          predict::forecast(learned,
+          predict::forecast(calibration,
                             ranks,
                             strategy,
-                            bucket_mb_.value_or(learned.job.bucket_mb),
+                            bucket_mb_.value_or(calibration.job.bucket_mb),
                             !trace_.empty());
       std::string text = predict::summary_of(forecast);
       told.push_back({std::move(forecast.prediction), std::move(text)});

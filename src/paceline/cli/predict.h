@@ -44,7 +44,7 @@ class PredictCommand {
   void check_number(std::size_t predictions,
                     const simulator::JobCache* jobs) const;
   /// `jobs`: of --requests; null: of the command line alone, which prints what
-  /// was learned from records.
+  /// comes from the calibration.
   std::vector<PredictionText> predictions(simulator::JobCache* jobs) const;
   std::vector<PredictionText> from_cluster(simulator::JobCache* jobs) const;
   std::vector<PredictionText> from_records(simulator::JobCache* jobs) const;

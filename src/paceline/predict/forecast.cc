@@ -7,23 +7,23 @@
 #include <fmt/format.h>
 
 #include "paceline/base/random.h"
-#include "paceline/predict/learn.h"
+#include "paceline/predict/calibrate.h"
 #include "paceline/stats/bootstrap.h"
 
 namespace paceline::predict {
 namespace {
 
 /// Hosts as those of the records, or one that holds everybody.
-cluster::Cluster cluster_for(const Learned& learned, plan::Rank ranks) {
-  if (learned.cluster) {
-    return *learned.cluster;
+cluster::Cluster cluster_for(const Calibration& calibration, plan::Rank ranks) {
+  if (calibration.cluster) {
+    return *calibration.cluster;
   }
   cluster::Cluster cluster;
   cluster.name = "as the records";
-  cluster.device.name = learned.family.common().device;
+  cluster.device.name = calibration.family.common().device;
   int most_local = 1;
   bool hosts = false;
-  for (const MeasuredCase& measured : learned.family.together) {
+  for (const MeasuredCase& measured : calibration.family.together) {
     const auto& local = measured.configuration.ranks_per_host;
     hosts = hosts || local.size() > 1;
     for (const int count : local) {
@@ -53,12 +53,13 @@ records::ErrorBar bar_of(const stats::Interval& step_s,
 }
 
 /// As the records' own cases, so that a run of it can be paired with it.
-void name_case(const Learned& learned, records::Configuration& predicted) {
-  records::Configuration c = learned.family.common();
+void name_case(const Calibration& calibration,
+               records::Configuration& predicted) {
+  records::Configuration c = calibration.family.common();
   c.label.clear();
   c.ranks = predicted.ranks;
   const auto& hosts =
-      learned.family.together.front().configuration.ranks_per_host;
+      calibration.family.together.front().configuration.ranks_per_host;
   c.ranks_per_host =
       hosts.empty() ? std::vector<int>{} : predicted.ranks_per_host;
   c.strategy = predicted.strategy;
@@ -68,29 +69,29 @@ void name_case(const Learned& learned, records::Configuration& predicted) {
 
 }  // namespace
 
-Forecast forecast(const Learned& learned,
+Forecast forecast(const Calibration& calibration,
                   plan::Rank ranks,
                   const std::string& strategy,
                   double bucket_mb,
                   bool with_spans) {
-  PredictRequest request = learned.job;
-  request.cluster = cluster_for(learned, ranks);
+  PredictRequest request = calibration.job;
+  request.cluster = cluster_for(calibration, ranks);
   request.ranks = ranks;
   request.strategy = strategy;
   request.bucket_mb = bucket_mb;
-  request.steps = std::max(3, learned.family.common().steps);
+  request.steps = std::max(3, calibration.family.common().steps);
   Forecast forecast{.prediction = predict(request, with_spans), .step_s = {}};
   Prediction& prediction = forecast.prediction;
-  name_case(learned, prediction.record.configuration);
-  for (const records::Warning& warning : learned.family.warnings) {
+  name_case(calibration, prediction.record.configuration);
+  for (const records::Warning& warning : calibration.family.warnings) {
     prediction.record.warnings.push_back(warning);
   }
   simulator::Simulator simulator(*prediction.job);
   std::vector<double> steps;
-  Random random(learned.seed, learned.replicates.size());
-  for (const simulator::Costs& costs : learned.replicates) {
+  Random random(calibration.seed, calibration.replicates.size());
+  for (const simulator::Costs& costs : calibration.replicates) {
     const double residual =
-        learned.residuals[random.below(learned.residuals.size())];
+        calibration.residuals[random.below(calibration.residuals.size())];
     steps.push_back(plan::seconds_of(simulator.run(costs).step) *
                     std::exp(residual));
   }
@@ -99,10 +100,11 @@ Forecast forecast(const Learned& learned,
     forecast.step_s = {step, step};
     return forecast;
   }
-  const stats::Interval said = stats::percentile_interval(steps, learned.level);
+  const stats::Interval said =
+      stats::percentile_interval(steps, calibration.level);
   forecast.step_s = said.reaching(step);
   prediction.record.predicted->error_bar =
-      bar_of(forecast.step_s, learned.level, !said.contains(step));
+      bar_of(forecast.step_s, calibration.level, !said.contains(step));
   return forecast;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/predict/learn.h"
+#include "paceline/predict/calibrate.h"
 
 #include <string>
 #include <vector>
@@ -86,67 +86,68 @@ std::vector<RunRecord> runs_of(const Truth& truth,
 }
 
 /// Debug builds simulate slowly.
-LearnOptions few() {
-  LearnOptions options;
+CalibrationOptions few() {
+  CalibrationOptions options;
   options.resamples = 8;
   return options;
 }
 
 std::string message_of(const std::vector<RunRecord>& records) {
   try {
-    learn(records, few());
+    calibrate(records, few());
   } catch (const UsageError& error) {
     return error.what();
   }
   return "no error";
 }
 
-double error_at(const Learned& learned,
+double error_at(const Calibration& calibration,
                 const Truth& truth,
                 plan::Rank ranks,
                 const std::string& strategy) {
   const plan::Picoseconds step =
       predict(request_of(truth, ranks, strategy)).times.step;
-  const Forecast at = forecast(learned, ranks, strategy, 25);
+  const Forecast at = forecast(calibration, ranks, strategy, 25);
   EXPECT_LE(at.step_s.low, at.step_s.high);
   return static_cast<double>(at.prediction.times.step) /
              static_cast<double>(step) -
          1;
 }
 
-TEST(Learn, FindsALinkAndForeseesLargerWorlds) {
+TEST(Calibrate, FindsALinkAndForeseesLargerWorlds) {
   const Truth truth;
   const auto records =
       runs_of(truth, {2, 4}, {"bsp", "wfbp", "fusion:bucket-mb=25"});
-  const Learned learned = learn(records, few());
-  for (const ExplainedCase& it : learned.cases) {
+  const Calibration calibration = calibrate(records, few());
+  for (const ExplainedCase& it : calibration.cases) {
     EXPECT_NEAR(it.simulated_s / it.measured_s, 1, 0.002);
   }
   for (const char* strategy : {"bsp", "wfbp", "fusion", "dear"}) {
     SCOPED_TRACE(strategy);
-    EXPECT_NEAR(error_at(learned, truth, 8, strategy), 0, 0.01);
-    EXPECT_NEAR(error_at(learned, truth, 16, strategy), 0, 0.02);
+    EXPECT_NEAR(error_at(calibration, truth, 8, strategy), 0, 0.01);
+    EXPECT_NEAR(error_at(calibration, truth, 16, strategy), 0, 0.02);
   }
 }
 
-TEST(Learn, HonoursAKnownLink) {
+TEST(Calibrate, HonoursAKnownLink) {
   Truth truth;
   truth.engine = "link";
-  LearnOptions options = few();
+  CalibrationOptions options = few();
   options.link = cluster::LinkSpec{.bytes_per_s = 4e9, .latency_ns = 50'000};
-  const Learned learned = learn(runs_of(truth, {2}, {"bsp", "wfbp"}), options);
-  EXPECT_EQ(learned.job.machine->device.bytes_per_s, 4'000'000'000);
-  EXPECT_EQ(learned.job.machine->device.latency, 50'000'000);
-  EXPECT_NEAR(error_at(learned, truth, 16, "wfbp"), 0, 0.01);
+  const Calibration calibration =
+      calibrate(runs_of(truth, {2}, {"bsp", "wfbp"}), options);
+  EXPECT_EQ(calibration.job.machine->device.bytes_per_s, 4'000'000'000);
+  EXPECT_EQ(calibration.job.machine->device.latency, 50'000'000);
+  EXPECT_NEAR(error_at(calibration, truth, 16, "wfbp"), 0, 0.01);
 }
 
 // One case of more than one rank pays for one constant.
-TEST(Learn, FitsFewerConstantsToFewCases) {
+TEST(Calibrate, FitsFewerConstantsToFewCases) {
   const Truth truth;
   const auto fitted = [&](const std::vector<std::string>& strategies) {
     int count = 0;
-    for (const LearnedConstant& it :
-         learn(runs_of(truth, {2}, strategies), few()).constants) {
+    for (const CalibratedConstant& it :
+         calibrate(runs_of(truth, {2}, strategies), few()).constants) {
       count += it.from.starts_with("fit") ? 1 : 0;
     }
     return count;
@@ -156,28 +157,28 @@ TEST(Learn, FitsFewerConstantsToFewCases) {
   EXPECT_EQ(fitted({"bsp", "wfbp", "fusion"}), 3);
 }
 
-TEST(Learn, SaysWhatRecordsDoNotTell) {
+TEST(Calibrate, SaysWhatRecordsDoNotTell) {
   const Truth truth;
-  const auto codes = [](const Learned& learned) {
+  const auto codes = [](const Calibration& calibration) {
     std::string all;
-    for (const records::Warning& warning : learned.family.warnings) {
+    for (const records::Warning& warning : calibration.family.warnings) {
       all += warning.code + " ";
     }
     return all;
   };
-  EXPECT_EQ(codes(learn(runs_of(truth, {2}, {"bsp", "wfbp"}), few())),
+  EXPECT_EQ(codes(calibrate(runs_of(truth, {2}, {"bsp", "wfbp"}), few())),
             "unknown-sharing one-world one-host ");
-  EXPECT_EQ(codes(learn(runs_of(truth, {2}, {"bsp"}), few())),
+  EXPECT_EQ(codes(calibrate(runs_of(truth, {2}, {"bsp"}), few())),
             "unknown-sharing one-world one-host ");
   Truth fast = truth;
   fast.link.bytes_per_s = 100'000'000'000;
   fast.link.latency = fast.start = 0;
   fast.slowdown = 1e-9;
-  EXPECT_EQ(codes(learn(runs_of(fast, {2, 4}, {"wfbp"}), few())),
+  EXPECT_EQ(codes(calibrate(runs_of(fast, {2, 4}, {"wfbp"}), few())),
             "unknown-sharing hidden-communication one-host ");
 }
 
-TEST(Learn, RefusesInOneSentence) {
+TEST(Calibrate, RefusesInOneSentence) {
   const Truth truth;
   const RunRecord one = run_of(truth, 1, "none"), two = run_of(truth, 2, "bsp");
   EXPECT_EQ(message_of({two}),
@@ -205,7 +206,7 @@ TEST(Learn, RefusesInOneSentence) {
             std::string::npos);
 }
 
-TEST(Learn, IntervalsHoldTheScatterOfRuns) {
+TEST(Calibrate, IntervalsHoldTheScatterOfRuns) {
   const Truth truth;
   std::vector<RunRecord> records;
   for (int run = 0; run < 4; ++run) {
@@ -219,15 +220,15 @@ TEST(Learn, IntervalsHoldTheScatterOfRuns) {
       records.push_back(record);
     }
   }
-  const Learned learned = learn(records, few());
-  const Forecast at = forecast(learned, 8, "bsp", 25);
+  const Calibration calibration = calibrate(records, few());
+  const Forecast at = forecast(calibration, 8, "bsp", 25);
   const double width = (at.step_s.high - at.step_s.low) /
                        plan::seconds_of(at.prediction.times.step);
   const auto& bar = at.prediction.record.predicted->error_bar;
   ASSERT_TRUE(bar && bar->known());
   EXPECT_EQ(*bar->low_ns, std::llround(at.step_s.low * 1e9));
   EXPECT_EQ(*bar->high_ns, std::llround(at.step_s.high * 1e9));
-  EXPECT_EQ(bar->level, learned.level);
+  EXPECT_EQ(bar->level, calibration.level);
   EXPECT_TRUE(summary_of(at).starts_with(
       "8 ranks, bsp: " + records::words_of(*bar) + "\n"));
   EXPECT_GT(width, 0.005);
@@ -236,7 +237,7 @@ TEST(Learn, IntervalsHoldTheScatterOfRuns) {
 
 // Two ranks that were faster than one alone: no rate of a link explains that,
 // and all residuals are of one sign.
-TEST(Learn, IntervalsReachToAStepThatTheFitMisses) {
+TEST(Calibrate, IntervalsReachToAStepThatTheFitMisses) {
   const Truth truth;
   RunRecord two = run_of(truth, 2, "bsp");
   for (records::RankSamples& rank : two.ranks) {
@@ -244,9 +245,9 @@ TEST(Learn, IntervalsReachToAStepThatTheFitMisses) {
       rank.step_ns[k] = rank.compute_only_step_ns[k] * 9 / 10;
     }
   }
-  const Learned learned =
-      learn(std::vector<RunRecord>{run_of(truth, 1, "none"), two}, few());
-  const Forecast at = forecast(learned, 8, "bsp", 25);
+  const Calibration calibration =
+      calibrate(std::vector<RunRecord>{run_of(truth, 1, "none"), two}, few());
+  const Forecast at = forecast(calibration, 8, "bsp", 25);
   const double step = plan::seconds_of(at.prediction.times.step);
   EXPECT_LT(at.step_s.low, 0.95 * step);
   EXPECT_EQ(at.step_s.high, step);

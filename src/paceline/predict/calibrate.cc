@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/predict/learn.h"
+#include "paceline/predict/calibrate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +11,10 @@
 #include "paceline/base/error.h"
 #include "paceline/base/random.h"
 #include "paceline/plan/optimizer.h"
+#include "paceline/predict/calibration_fit.h"
+#include "paceline/predict/calibration_warnings.h"
 #include "paceline/predict/engines.h"
 #include "paceline/predict/kernel_costs.h"
-#include "paceline/predict/learn_fit.h"
-#include "paceline/predict/learn_warnings.h"
 #include "paceline/predict/roofline.h"
 #include "paceline/stats/bootstrap.h"
 #include "paceline/stats/quantile.h"
@@ -26,7 +26,7 @@ namespace {
 constexpr int kIterations = 60, kIterationsAgain = 5;
 
 plan::NetworkShape network_of(const records::Configuration& c,
-                              const LearnOptions& options) {
+                              const CalibrationOptions& options) {
   if (options.profile) {
     if (options.profile->model.name != c.model) {
       throw UsageError(
@@ -54,7 +54,7 @@ plan::NetworkShape network_of(const records::Configuration& c,
 /// The shape of the layer times over the network, and whose it is.
 plan::LayerProfile shape_of(const MeasuredFamily& family,
                             const plan::NetworkShape& network,
-                            const LearnOptions& options) {
+                            const CalibrationOptions& options) {
   if (options.profile) {
     return options.profile->profile;
   }
@@ -81,7 +81,7 @@ cluster::LinkModel own_link(const cluster::LinkSpec& link) {
 
 /// A cluster may be hosts alone.
 /// `within`: who shares the link of a host's ranks, where nobody says.
-cluster::Machine machine_for(const LearnOptions& options,
+cluster::Machine machine_for(const CalibrationOptions& options,
                              cluster::LinkSharing within) {
   cluster::Machine machine;
   if (options.link) {
@@ -143,7 +143,8 @@ MeasuredFamily drawn(const MeasuredFamily& family, Random& random) {
 }
 
 /// With what the records say of the link and the layers.
-LearnOptions completed(LearnOptions options, const records::Configuration& c) {
+CalibrationOptions completed(CalibrationOptions options,
+                             const records::Configuration& c) {
   if (!options.link && !c.link.empty()) {
     options.link = cluster::parse_link("link of the records", c.link);
   }
@@ -168,7 +169,7 @@ constexpr Named kNames[] = {
 /// A figure of every resample, by name.
 using Series = std::vector<double>;
 
-Fitted fitted(LearnFit& fit,
+Fitted fitted(CalibrationFit& fit,
               const MeasuredFamily& family,
               const UnknownValues& start,
               int iterations) {
@@ -179,19 +180,19 @@ Fitted fitted(LearnFit& fit,
 
 /// A model of the links with its constants.
 struct Candidate {
-  std::unique_ptr<LearnFit> fit;
+  std::unique_ptr<CalibrationFit> fit;
   cluster::LinkSharing within{};
   Fitted best;
   double squares = 0;  // of the logarithms' residuals
 };
 
-Candidate candidate_of(LearnFit::Setting setting,
+Candidate candidate_of(CalibrationFit::Setting setting,
                        const MeasuredFamily& family,
-                       const LearnOptions& options,
+                       const CalibrationOptions& options,
                        cluster::LinkSharing within) {
   setting.machine = machine_for(options, within);
   Candidate candidate{
-      .fit = std::make_unique<LearnFit>(std::move(setting), family),
+      .fit = std::make_unique<CalibrationFit>(std::move(setting), family),
       .within = within,
       .best = {}};
   candidate.best = fitted(
@@ -207,8 +208,8 @@ Candidate candidate_of(LearnFit::Setting setting,
 
 /// Where nobody says whether ranks of a host share its link, the records do;
 /// where they do not either, as those of one world do not, `warnings` say so.
-Candidate best_candidate(const LearnFit::Setting& setting,
-                         const LearnOptions& options,
+Candidate best_candidate(const CalibrationFit::Setting& setting,
+                         const CalibrationOptions& options,
                          MeasuredFamily& family) {
   Candidate own =
       candidate_of(setting, family, options, cluster::LinkSharing::kDevice);
@@ -235,8 +236,8 @@ Candidate best_candidate(const LearnFit::Setting& setting,
 
 void put_constants(const Candidate& chosen,
                    const std::vector<Fitted>& again,
-                   const LearnOptions& options,
-                   Learned& learned) {
+                   const CalibrationOptions& options,
+                   Calibration& calibration) {
   const Fitted& best = chosen.best;
   const auto add = [&](const std::string& name,
                        const std::string& unit,
@@ -246,29 +247,29 @@ void put_constants(const Candidate& chosen,
     for (const Fitted& it : again) {
       series.push_back(value(it));
     }
-    LearnedConstant constant{
+    CalibratedConstant constant{
         .name = name, .unit = unit, .value = value(best), .from = from};
     if (!series.empty()) {
       constant.interval =
           stats::percentile_interval(std::move(series), options.level);
     }
-    learned.constants.push_back(std::move(constant));
+    calibration.constants.push_back(std::move(constant));
   };
   add("step of one rank", "ms", "runs of 1 rank", [](const Fitted& it) {
     return it.alone.step * 1e3;
   });
-  const int largest = learned.family.together.back().configuration.ranks;
+  const int largest = calibration.family.together.back().configuration.ranks;
   add(fmt::format("compute of {} ranks at once", largest),
       "of one rank's",
       "their steps without communication",
       [](const Fitted& it) { return it.factor; });
   if (options.link) {
-    learned.constants.push_back({.name = "rate of a rank's link",
-                                 .unit = "Gbit/s",
-                                 .value = options.link->bytes_per_s * 8e-9,
-                                 .interval = {},
-                                 .from = "the records' link"});
-    learned.constants.push_back(
+    calibration.constants.push_back({.name = "rate of a rank's link",
+                                     .unit = "Gbit/s",
+                                     .value = options.link->bytes_per_s * 8e-9,
+                                     .interval = {},
+                                     .from = "the records' link"});
+    calibration.constants.push_back(
         {.name = "latency of a hop",
          .unit = "us",
          .value = static_cast<double>(options.link->latency_ns) * 1e-3,
@@ -279,9 +280,10 @@ void put_constants(const Candidate& chosen,
     if (best.values.contains(named.unknown)) {
       add(named.name,
           named.unit,
-          fmt::format("fit to {} {}",
-                      learned.family.together.size(),
-                      learned.family.together.size() == 1 ? "case" : "cases"),
+          fmt::format(
+              "fit to {} {}",
+              calibration.family.together.size(),
+              calibration.family.together.size() == 1 ? "case" : "cases"),
           [&](const Fitted& it) {
             return it.values.at(named.unknown) / named.unit_size;
           });
@@ -289,75 +291,77 @@ void put_constants(const Candidate& chosen,
   }
   const simulator::Costs costs =
       chosen.fit->costs(best.alone, best.factor, best.values);
-  learned.job.profile = costs.profile;
-  learned.job.machine = costs.machine;
-  learned.job.software = costs.software;
+  calibration.job.profile = costs.profile;
+  calibration.job.machine = costs.machine;
+  calibration.job.software = costs.software;
 }
 
-void put_cases(Candidate& candidate, Learned& learned) {
-  const std::size_t cases = learned.family.together.size();
+void put_cases(Candidate& candidate, Calibration& calibration) {
+  const std::size_t cases = calibration.family.together.size();
   const std::size_t free =
       std::max<std::size_t>(1, cases - candidate.best.values.size());
   const double scale =
       std::sqrt(static_cast<double>(cases) / static_cast<double>(free));
   for (std::size_t i = 0; i < cases; ++i) {
-    const MeasuredCase& measured = learned.family.together[i];
+    const MeasuredCase& measured = calibration.family.together[i];
     const double simulated =
-        candidate.fit->simulated(i, learned.family, candidate.best.values);
-    learned.cases.push_back({.configuration = measured.configuration,
-                             .runs = measured.runs.size(),
-                             .measured_s = measured.step(),
-                             .simulated_s = simulated});
-    learned.residuals.push_back(scale * std::log(measured.step() / simulated));
+        candidate.fit->simulated(i, calibration.family, candidate.best.values);
+    calibration.cases.push_back({.configuration = measured.configuration,
+                                 .runs = measured.runs.size(),
+                                 .measured_s = measured.step(),
+                                 .simulated_s = simulated});
+    calibration.residuals.push_back(scale *
+                                    std::log(measured.step() / simulated));
   }
 }
 
 }  // namespace
 
-Learned learn(std::span<const records::RunRecord> records,
-              const LearnOptions& asked) {
-  Learned learned;
-  learned.family = family_of(records);
-  const LearnOptions options = completed(asked, learned.family.common());
-  learned.cluster = options.cluster;
-  learned.level = options.level;
-  learned.seed = options.seed;
-  const records::Configuration& c = learned.family.common();
+Calibration calibrate(std::span<const records::RunRecord> records,
+                      const CalibrationOptions& asked) {
+  Calibration calibration;
+  calibration.family = family_of(records);
+  const CalibrationOptions options =
+      completed(asked, calibration.family.common());
+  calibration.cluster = options.cluster;
+  calibration.level = options.level;
+  calibration.seed = options.seed;
+  const records::Configuration& c = calibration.family.common();
   check_supported(c);
-  PredictRequest& job = learned.job;
+  PredictRequest& job = calibration.job;
   job.network = network_of(c, options);
   job.batch_size = c.batch_size;
   job.optimizer = plan::update_rule_of(c.optimizer);
   const plan::PlanInput input = input_of(job, c);
   Candidate chosen = best_candidate(
       {.input = input,
-       .shape = shape_of(learned.family, job.network, options),
+       .shape = shape_of(calibration.family, job.network, options),
        .update_bytes = update_bytes(input),
        .link = options.link,
        .machine = {},
        .one_link = !options.gives_links() || options.link,
        .software = engine_costs_named(options.link ? "link" : c.engine).costs},
       options,
-      learned.family);
+      calibration.family);
   std::vector<Fitted> again;
   for (std::size_t i = 0; i < options.resamples; ++i) {
     Random random(options.seed, i);
     again.push_back(fitted(*chosen.fit,
-                           drawn(learned.family, random),
+                           drawn(calibration.family, random),
                            chosen.best.values,
                            kIterationsAgain));
-    learned.replicates.push_back(chosen.fit->costs(
+    calibration.replicates.push_back(chosen.fit->costs(
         again.back().alone, again.back().factor, again.back().values));
   }
-  put_constants(chosen, again, options, learned);
-  put_cases(chosen, learned);
+  put_constants(chosen, again, options, calibration);
+  put_cases(chosen, calibration);
   const double exposed =
       chosen.best.values.empty()
           ? 1
-          : chosen.fit->most_exposed(learned.family, chosen.best.values);
-  warn_of_gaps(exposed, options, learned);
-  warn_of_fit(chosen.best, learned);
-  return learned;
+          : chosen.fit->most_exposed(calibration.family, chosen.best.values);
+  warn_of_gaps(exposed, options, calibration);
+  warn_of_fit(chosen.best, calibration);
+  return calibration;
 }
 
 }  // namespace paceline::predict

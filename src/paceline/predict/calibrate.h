@@ -19,7 +19,7 @@
 
 namespace paceline::predict {
 
-struct LearnOptions {
+struct CalibrationOptions {
   /// The network and its layers; left out: the profile that records replay.
   std::optional<cluster::ProfiledModel> profile{};
   /// Where ranks of larger worlds go; its links, if it names some, are those
@@ -34,7 +34,7 @@ struct LearnOptions {
   bool gives_links() const { return cluster && !cluster->links.empty(); }
 };
 
-struct LearnedConstant {
+struct CalibratedConstant {
   std::string name, unit;
   double value = 0;
   std::optional<stats::Interval> interval{};  // nothing: it was given
@@ -48,11 +48,11 @@ struct ExplainedCase {
   double measured_s = 0, simulated_s = 0;
 };
 
-struct Learned {
+struct Calibration {
   MeasuredFamily family;
   PredictRequest job;  // all but ranks, strategy and cluster
   std::optional<cluster::Cluster> cluster;
-  std::vector<LearnedConstant> constants;
+  std::vector<CalibratedConstant> constants;
   std::vector<ExplainedCase> cases;
   std::vector<double> residuals;  // logarithms; scaled for what was fitted
   std::vector<simulator::Costs> replicates;  // the constants of resampled runs
@@ -77,18 +77,18 @@ struct Learned {
 ///
 /// Intervals come from fits to resampled runs (MeasuredCase::drawn).
 /// Throws UsageError, one sentence, where the records are not enough.
-Learned learn(std::span<const records::RunRecord> records,
-              const LearnOptions& options = {});
+Calibration calibrate(std::span<const records::RunRecord> records,
+                      const CalibrationOptions& options = {});
 
 struct Forecast {
   Prediction prediction;
   stats::Interval step_s;
 };
 
-/// A world of `ranks` with learned constants.  The interval holds what
-/// resampled runs say, times a residual of the fit drawn at random, and reaches
-/// to the predicted step.
-Forecast forecast(const Learned& learned,
+/// A world of `ranks` with the constants of a calibration.  The interval holds
+/// what resampled runs say, times a residual of the fit drawn at random, and
+/// reaches to the predicted step.
+Forecast forecast(const Calibration& calibration,
                   plan::Rank ranks,
                   const std::string& strategy,
                   double bucket_mb,

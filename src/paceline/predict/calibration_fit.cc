@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/predict/learn_fit.h"
+#include "paceline/predict/calibration_fit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -119,7 +119,7 @@ double compute_factor(const MeasuredCase& measured, const AloneTimes& alone) {
   return together > 0 ? together / alone.step : 1;
 }
 
-LearnFit::LearnFit(Setting setting, const MeasuredFamily& family)
+CalibrationFit::CalibrationFit(Setting setting, const MeasuredFamily& family)
     : setting_(std::move(setting)) {
   for (const MeasuredCase& measured : family.together) {
     auto& at = compiled_.emplace_back(std::make_unique<Compiled>());
@@ -129,7 +129,7 @@ LearnFit::LearnFit(Setting setting, const MeasuredFamily& family)
   choose_unknowns(family);
 }
 
-void LearnFit::choose_unknowns(const MeasuredFamily& family) {
+void CalibrationFit::choose_unknowns(const MeasuredFamily& family) {
   const auto& cases = family.together;
   std::set<int> worlds;
   for (const MeasuredCase& measured : cases) {
@@ -157,9 +157,9 @@ void LearnFit::choose_unknowns(const MeasuredFamily& family) {
   });
 }
 
-bool LearnFit::depends_on(const MeasuredFamily& family,
-                          const UnknownValues& values,
-                          Unknown unknown) {
+bool CalibrationFit::depends_on(const MeasuredFamily& family,
+                                const UnknownValues& values,
+                                Unknown unknown) {
   constexpr double kNoticed = 1e-4;
   UnknownValues more = values;
   more[unknown] *= 2;
@@ -173,9 +173,9 @@ bool LearnFit::depends_on(const MeasuredFamily& family,
   return false;
 }
 
-simulator::Costs LearnFit::costs(const AloneTimes& alone,
-                                 double factor,
-                                 const UnknownValues& values) const {
+simulator::Costs CalibrationFit::costs(const AloneTimes& alone,
+                                       double factor,
+                                       const UnknownValues& values) const {
   simulator::Costs costs;
   const auto value = [&](Unknown unknown) {
     const auto found = values.find(unknown);
@@ -215,17 +215,17 @@ simulator::Costs LearnFit::costs(const AloneTimes& alone,
   return costs;
 }
 
-double LearnFit::simulated(std::size_t i,
-                           const MeasuredFamily& family,
-                           const UnknownValues& values) {
+double CalibrationFit::simulated(std::size_t i,
+                                 const MeasuredFamily& family,
+                                 const UnknownValues& values) {
   const AloneTimes alone = alone_times(family.alone);
   const double factor = compute_factor(family.together[i], alone);
   return plan::seconds_of(
       compiled_[i]->simulator->run(costs(alone, factor, values)).step);
 }
 
-double LearnFit::most_exposed(const MeasuredFamily& family,
-                              const UnknownValues& values) {
+double CalibrationFit::most_exposed(const MeasuredFamily& family,
+                                    const UnknownValues& values) {
   double most = 0;
   const AloneTimes alone = alone_times(family.alone);
   for (std::size_t i = 0; i < compiled_.size(); ++i) {
@@ -240,7 +240,7 @@ double LearnFit::most_exposed(const MeasuredFamily& family,
   return most;
 }
 
-UnknownValues LearnFit::first_guess(const MeasuredFamily& family) {
+UnknownValues CalibrationFit::first_guess(const MeasuredFamily& family) {
   UnknownValues best;
   for (const Unknown unknown : unknowns_) {
     best[unknown] = usual(unknown);
@@ -270,9 +270,9 @@ UnknownValues LearnFit::first_guess(const MeasuredFamily& family) {
   return best;
 }
 
-UnknownValues LearnFit::fit(const MeasuredFamily& family,
-                            const UnknownValues& start,
-                            int iterations) {
+UnknownValues CalibrationFit::fit(const MeasuredFamily& family,
+                                  const UnknownValues& start,
+                                  int iterations) {
   if (unknowns_.empty()) {
     return {};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/cli/learned_tables.h"
+#include "paceline/cli/calibration_tables.h"
 
 #include <utility>
 
@@ -7,16 +7,16 @@
 
 namespace paceline::cli {
 
-report::Document learned_tables(const predict::Learned& learned) {
+report::Document calibration_tables(const predict::Calibration& calibration) {
   report::Table constants{
-      .title = "learned from records",
+      .title = "calibrated on records",
       .columns = {
           {.name = "constant", .align = report::Align::kLeft},
           {.name = "value"},
           {.name = "unit", .align = report::Align::kLeft},
-          {.name = fmt::format("{:.0f} % interval", learned.level * 100)},
+          {.name = fmt::format("{:.0f} % interval", calibration.level * 100)},
           {.name = "from", .align = report::Align::kLeft}}};
-  for (const predict::LearnedConstant& it : learned.constants) {
+  for (const predict::CalibratedConstant& it : calibration.constants) {
     constants.rows.push_back({{it.name,
                                fmt::format("{:.4g}", it.value),
                                it.unit,
@@ -32,7 +32,7 @@ report::Document learned_tables(const predict::Learned& learned) {
                   {.name = "measured", .unit = "ms"},
                   {.name = "with these constants", .unit = "ms"},
                   {.name = "difference", .unit = "%"}}};
-  for (const predict::ExplainedCase& it : learned.cases) {
+  for (const predict::ExplainedCase& it : calibration.cases) {
     cases.rows.push_back(
         {{it.configuration.strategy,
           fmt::format("{}", it.configuration.ranks),

@@ -42,7 +42,7 @@ struct Fitted {
 };
 
 /// Cases of more than one rank, compiled once, priced under any constants.
-class LearnFit {
+class CalibrationFit {
  public:
   struct Setting {
     plan::PlanInput input;     // model, optimizer
@@ -54,7 +54,7 @@ class LearnFit {
     cluster::SoftwareCosts software;  // of the engine: what goes side by side
   };
 
-  LearnFit(Setting setting, const MeasuredFamily& family);
+  CalibrationFit(Setting setting, const MeasuredFamily& family);
 
   /// Unknowns that the cases are enough for and depend on.
   const std::vector<Unknown>& unknowns() const { return unknowns_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/predict/learn_warnings.h"
+#include "paceline/predict/calibration_warnings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +9,11 @@
 namespace paceline::predict {
 
 void warn_of_gaps(double most_exposed,
-                  const LearnOptions& options,
-                  Learned& learned) {
-  auto& warnings = learned.family.warnings;
+                  const CalibrationOptions& options,
+                  Calibration& calibration) {
+  auto& warnings = calibration.family.warnings;
   constexpr double kHidden = 0.01;
-  const auto& together = learned.family.together;
+  const auto& together = calibration.family.together;
   if (most_exposed < kHidden) {
     warnings.push_back(
         {.code = "hidden-communication",
@@ -57,11 +57,11 @@ void warn_of_gaps(double most_exposed,
   }
 }
 
-void warn_of_fit(const Fitted& best, Learned& learned) {
-  auto& warnings = learned.family.warnings;
-  const int largest = learned.family.together.back().configuration.ranks;
+void warn_of_fit(const Fitted& best, Calibration& calibration) {
+  auto& warnings = calibration.family.warnings;
+  const int largest = calibration.family.together.back().configuration.ranks;
   double worst = 0;
-  for (const ExplainedCase& it : learned.cases) {
+  for (const ExplainedCase& it : calibration.cases) {
     worst = std::max(worst, std::abs(it.simulated_s / it.measured_s - 1));
   }
   constexpr double kPoor = 0.05;
