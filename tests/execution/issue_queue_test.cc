@@ -76,7 +76,7 @@ TEST(IssueQueue, TheFirstMemberPicksTheMostUrgentReadyOp) {
   std::set<OpRef> ready{{0, 1}, {0, 3}, {0, 2}};
   const auto is_ready = [&](OpRef ref) { return ready.contains(ref); };
   EXPECT_TRUE(queue.picks());
-  EXPECT_FALSE(queue.ask());
+  EXPECT_FALSE(queue.request_pick());
   EXPECT_EQ(pop(queue, is_ready), (OpRef{0, 2}));
   ready.insert({1, 0});
   EXPECT_EQ(pop(queue, is_ready), (OpRef{1, 0})) << "the next step overtakes";
@@ -91,14 +91,14 @@ TEST(IssueQueue, TheOthersFollowItsPicks) {
   queue.push({0, 1}, true, 0, 10);
   queue.push({0, 2}, true, 1, 10);
   EXPECT_FALSE(pop(queue, only_1).has_value()) << "no pick is known";
-  EXPECT_TRUE(queue.ask());
-  EXPECT_FALSE(queue.ask()) << "one at a time";
+  EXPECT_TRUE(queue.request_pick());
+  EXPECT_FALSE(queue.request_pick()) << "one at a time";
   queue.follow({0, 2});
   EXPECT_FALSE(pop(queue, only_1).has_value()) << "the picked op is not ready";
   EXPECT_EQ(pop(queue, all), (OpRef{0, 2}));
-  EXPECT_TRUE(queue.ask());
+  EXPECT_TRUE(queue.request_pick());
   queue.follow({0, 1});
-  EXPECT_FALSE(queue.ask()) << "as many as there are ops";
+  EXPECT_FALSE(queue.request_pick()) << "as many as there are ops";
   EXPECT_EQ(pop(queue, all), (OpRef{0, 1}));
 }
 

@@ -191,7 +191,7 @@ void Dispatcher::issue(Lock& lock) {
 
 void Dispatcher::receive_picks(Lock& lock) {
   for (std::size_t on = 0; on < scheduler_.queues().size(); ++on) {
-    while (!error_.is_set() && scheduler_.queues()[on].ask()) {
+    while (!error_.is_set() && scheduler_.queues()[on].request_pick()) {
       if (const auto error =
               call_unlocked(lock, [&] { issuer_.receive_pick(on); })) {
         fail(error);

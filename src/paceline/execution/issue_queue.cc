@@ -45,18 +45,18 @@ plan::OpRef IssueQueue::issue() {
   return ref;
 }
 
-bool IssueQueue::ask() {
-  if (!rule_.follows() || asking_ || asked_ == rule_.collectives()) {
+bool IssueQueue::request_pick() {
+  if (!rule_.follows() || requesting_ || requested_ == rule_.collectives()) {
     return false;
   }
-  asking_ = true;
-  ++asked_;
+  requesting_ = true;
+  ++requested_;
   return true;
 }
 
 void IssueQueue::follow(plan::OpRef pick) {
   picks_.push_back(pick);
-  asking_ = false;
+  requesting_ = false;
   follow_known();
 }
 

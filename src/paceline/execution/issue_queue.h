@@ -47,8 +47,8 @@ class IssueQueue {
   bool picks() const { return rule_.picks(); }
 
   /// Whether to ask for the first member's next pick now: one at a time, as
-  /// many as there are ops.  It then counts as asked.
-  bool ask();
+  /// many as there are ops.  It then counts as requested.
+  bool request_pick();
 
   /// The first member's next pick has arrived.
   void follow(plan::OpRef pick);
@@ -67,8 +67,8 @@ class IssueQueue {
   plan::IssueRule rule_;
   std::deque<Waiting> waiting_;    // by number in rule_, from rule_.first() on
   std::deque<plan::OpRef> picks_;  // of ops that are not pushed yet
-  std::int64_t asked_ = 0;
-  bool asking_ = false;
+  std::int64_t requested_ = 0;
+  bool requesting_ = false;
 };
 
 }  // namespace paceline::execution

@@ -183,10 +183,10 @@ std::vector<std::string> likely_flags(const std::string& flag,
 }
 
 /// How the present key counts.
-std::string count_text(const Former& former) {
-  return former.steps.empty()
+std::string count_text(const LegacyName& legacy) {
+  return legacy.steps.empty()
              ? ""
-             : fmt::format(", which counts steps, {} a cycle", former.steps);
+             : fmt::format(", which counts steps, {} a cycle", legacy.steps);
 }
 
 std::string range_text(const Key& key, std::string_view noun) {
@@ -204,7 +204,7 @@ const Key* find_key(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-Former find_former(std::string_view name) {
+LegacyName find_legacy_name(std::string_view name) {
   for (const Key& key : keys()) {
     std::string_view rest = key.formerly;
     while (!rest.empty()) {
@@ -332,13 +332,13 @@ std::string unknown_key(const std::string& name, bool with_tables) {
   if (with_tables) {
     known.insert(known.end(), {"case", "sweep"});
   }
-  const Former former = find_former(name);
-  return former.key == nullptr
+  const LegacyName legacy = find_legacy_name(name);
+  return legacy.key == nullptr
              ? unknown_name("key", name, known)
              : fmt::format("unknown key '{}'; here it is '{}'{}. Known: {}",
                            name,
-                           former.key->name,
-                           count_text(former),
+                           legacy.key->name,
+                           count_text(legacy),
                            fmt::join(known, ", "));
 }
 
@@ -356,25 +356,25 @@ std::string unknown_flag(const std::string& flag,
   std::string name =
       flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
   std::ranges::replace(name, '-', '_');
-  const Former former = find_former(name);
-  const Key* key = former.key != nullptr ? former.key : find_key(name);
+  const LegacyName legacy = find_legacy_name(name);
+  const Key* key = legacy.key != nullptr ? legacy.key : find_key(name);
   const bool taken =
       key != nullptr && std::ranges::find(known, flag_of(*key)) != known.end();
   if (key != nullptr && !taken) {
     return fmt::format(
         "'{}' is {}; paceline {} does not take it",
         flag,
-        former.key == nullptr
+        legacy.key == nullptr
             ? "a flag of paceline run"
             : fmt::format(
-                  "'{}' of paceline run{}", flag_of(*key), count_text(former)),
+                  "'{}' of paceline run{}", flag_of(*key), count_text(legacy)),
         command);
   }
   const std::vector<std::string> likely = likely_flags(flag, known);
   const std::string meant =
-      former.key != nullptr
+      legacy.key != nullptr
           ? fmt::format(
-                "; here it is '{}'{}", flag_of(*key), count_text(former))
+                "; here it is '{}'{}", flag_of(*key), count_text(legacy))
       : likely.empty()
           ? ""
           : fmt::format("; did you mean '{}'?", fmt::join(likely, "' or '"));

@@ -68,12 +68,12 @@ std::span<const Key> keys();
 /// The row of `name` (with underscores), or null.
 const Key* find_key(std::string_view name);
 
-/// A key by one of its former names.
-struct Former {
+/// A key by one of its legacy names.
+struct LegacyName {
   const Key* key = nullptr;     // null: no key was called so
   std::string_view steps = {};  // of one there; empty: it counts the same
 };
-Former find_former(std::string_view name);
+LegacyName find_legacy_name(std::string_view name);
 
 /// "--bucket-mb" of "bucket_mb".
 std::string flag_of(const Key& key);
