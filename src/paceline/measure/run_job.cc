@@ -38,17 +38,17 @@ Variables variables_of(const records::Configuration& c) {
 }
 
 /// Cases whose ranks can be the same processes.
-struct CaseGroup {
+struct LaunchGroup {
   experiment::JobSpec job;
   Variables variables;
   Carried carried{};
 };
 
-std::vector<CaseGroup> groups_of(const experiment::JobSpec& job) {
-  std::vector<CaseGroup> groups;
+std::vector<LaunchGroup> launch_groups_of(const experiment::JobSpec& job) {
+  std::vector<LaunchGroup> groups;
   for (const records::Configuration& c : job.experiment.cases) {
     const Variables variables = variables_of(c);
-    auto group = std::ranges::find(groups, variables, &CaseGroup::variables);
+    auto group = std::ranges::find(groups, variables, &LaunchGroup::variables);
     if (group == groups.end()) {
       group = groups.insert(group, {.job = job, .variables = variables});
       group->job.experiment.cases.clear();
@@ -71,7 +71,7 @@ struct Ended {
   SoFar so_far{};           // of a case that failed
 };
 
-Ended run_once(const JobContext& context, CaseGroup& group) {
+Ended run_once(const JobContext& context, LaunchGroup& group) {
   Ended ended;
   launch::JobLaunch launch = launch_of_job(group.job, context.cluster);
   launch.rank_variables = group.variables;
@@ -158,13 +158,13 @@ std::string outcome_text(bool between, int failures, int retries, bool more) {
 // --retries says; then, and at once where it was refused, the others go on.
 // They do so after a failure between two cases, too, if a case was done since
 // the last one.
-launch::Outcome run_repetition(const JobContext& context, CaseGroup& group) {
+launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
   const int retries = group.job.settings.retries;
   const bool alone = context.experiment.cases.size() == 1;
   const auto tries_now = [&] {
     return context.results.tries(context.experiment, group.job.run);
   };
-  CaseGroup left = group;
+  LaunchGroup left = group;
   std::size_t done_before = 0;  // cases, at the last failure between two
   for (;;) {
     Ended ended = run_once(context, left);
@@ -210,10 +210,10 @@ launch::Outcome run_repetition(const JobContext& context, CaseGroup& group) {
 // Every repetition of every group, the groups in turn and each of them first
 // as often as the others.
 launch::Outcome run_all(experiment::JobSpec& job, const JobContext& context) {
-  std::vector<CaseGroup> groups = groups_of(job);
+  std::vector<LaunchGroup> groups = launch_groups_of(job);
   launch::Outcome outcome;
   for (; job.run < job.experiment.runs; ++job.run) {
-    for (CaseGroup& group : groups) {
+    for (LaunchGroup& group : groups) {
       group.job.run = job.run;
       outcome = run_repetition(context, group);
       if (outcome.exit_code != 0 || outcome.stop_signal != 0) {
