@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
@@ -148,6 +149,24 @@ TEST(FindExperiment, LooksBelowTheRoots) {
               0U)
         << said;
   }
+}
+
+/// The table of all keys, for docs/experiments.md.
+std::string keys_as_markdown() {
+  std::string text =
+      "| key | flag | default | allowed | meaning |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  for (const Key& key : keys()) {
+    const std::string fallback = default_text(key);
+    text += fmt::format("| {} | `{}`{} | {} | {} | {} |\n",
+                        key.in_file ? fmt::format("`{}`", key.name) : "-",
+                        flag_of(key),
+                        key.also.empty() ? "" : fmt::format(", `{}`", key.also),
+                        fallback.empty() ? "-" : fmt::format("`{}`", fallback),
+                        allowed_text(key),
+                        key.help);
+  }
+  return text;
 }
 
 TEST(Docs, ListEveryKey) {

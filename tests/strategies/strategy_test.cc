@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "plan/toy_model.h"
+#include "strategies/strategy_page.h"
 
 namespace paceline::strategies {
 namespace {

@@ -217,21 +217,4 @@ std::vector<std::string> experiment_roots() {
   return roots;
 }
 
-std::string keys_as_markdown() {
-  std::string text =
-      "| key | flag | default | allowed | meaning |\n"
-      "| --- | --- | --- | --- | --- |\n";
-  for (const Key& key : keys()) {
-    const std::string fallback = default_text(key);
-    text += fmt::format("| {} | `{}`{} | {} | {} | {} |\n",
-                        key.in_file ? fmt::format("`{}`", key.name) : "-",
-                        flag_of(key),
-                        key.also.empty() ? "" : fmt::format(", `{}`", key.also),
-                        fallback.empty() ? "-" : fmt::format("`{}`", fallback),
-                        allowed_text(key),
-                        key.help);
-  }
-  return text;
-}
-
 }  // namespace paceline::experiment

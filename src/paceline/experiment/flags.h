@@ -59,7 +59,4 @@ std::string smaller_experiment(const std::string& name,
 /// Where experiments are looked for: here, and beside the program.
 std::vector<std::string> experiment_roots();
 
-/// The table of all keys as Markdown, for docs/experiments.md.
-std::string keys_as_markdown();
-
 }  // namespace paceline::experiment

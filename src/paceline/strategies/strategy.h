@@ -171,9 +171,6 @@ struct AxisInfo {
 /// All of the above, for printing.
 std::vector<AxisInfo> strategy_axes();
 
-/// The tables as Markdown, for docs/strategies.md.
-std::string strategy_markdown();
-
 /// What options are when the text does not say.
 struct StrategyDefaults {
   double bucket_mb = 25;  // --bucket-mb

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "strategies/strategy_page.h"
+
 #include <algorithm>
 #include <string>
 
