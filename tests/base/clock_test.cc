@@ -8,6 +8,16 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+/// A clock that moves only when it is told to.
+class FakeClock {
+ public:
+  nanoseconds now() const { return now_; }
+  void advance(nanoseconds by) { now_ += by; }
+
+ private:
+  nanoseconds now_{0};
+};
+
 TEST(Stopwatch, MeasuresWhatTheClockMoved) {
   FakeClock clock;
   clock.advance(nanoseconds(100));

@@ -8,7 +8,7 @@
 namespace paceline {
 
 /// Something that tells a time that never goes back.  Code that measures takes
-/// its clock as a template parameter, so that tests pass a `FakeClock`.
+/// its clock as a template parameter, so that tests pass one that they move.
 template <typename T>
 concept Clock = requires(const T& clock) {
   { clock.now() } -> std::same_as<std::chrono::nanoseconds>;
@@ -41,16 +41,6 @@ void sleep_until_ns(std::int64_t until_ns);
 /// Median cost of one `steady_ns()` call on this machine, in nanoseconds, from
 /// `batches` batches of 1000 calls.  Takes about 30 us a batch.
 double clock_cost_ns(int batches = 11);
-
-/// A clock that moves only when it is told to.
-class FakeClock {
- public:
-  std::chrono::nanoseconds now() const { return now_; }
-  void advance(std::chrono::nanoseconds by) { now_ += by; }
-
- private:
-  std::chrono::nanoseconds now_{0};
-};
 
 /// Time since construction, or since the last `lap()`.  The clock must outlive
 /// the stopwatch.
