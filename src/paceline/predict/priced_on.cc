@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/predict/priced_on.h"
 
-#include <cstdint>
-#include <string_view>
+#include <string>
 
 #include <fmt/format.h>
 
+#include "paceline/base/hash.h"
 #include "paceline/cluster/profile_file.h"
 
 namespace paceline::predict {
 namespace {
-
-/// FNV-1a (Fowler, Noll, Vo), 32 bits: the same on every machine.
-std::uint32_t digest_of(std::string_view text) {
-  std::uint32_t digest = 2'166'136'261U;
-  for (const char c : text) {
-    digest = (digest ^ static_cast<unsigned char>(c)) * 16'777'619U;
-  }
-  return digest;
-}
 
 /// The figures of the cluster, without its names and its hosts.
 std::string figures_of(cluster::Cluster cluster) {
@@ -61,9 +52,9 @@ std::string priced_on(const PredictRequest& request) {
   }
   text += fmt::format(
       "; prices {:08x}",
-      digest_of(figures_of(request.cluster) + request.cost_table().text));
+      fnv1a_32(figures_of(request.cluster) + request.cost_table().text));
   if (request.profile) {
-    text += fmt::format("; layers {:08x}", digest_of(layers_of(request)));
+    text += fmt::format("; layers {:08x}", fnv1a_32(layers_of(request)));
   }
   return text;
 }
