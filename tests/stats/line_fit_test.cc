@@ -28,7 +28,7 @@ TEST(LineFit, FindsOneExactLine) {
   EXPECT_EQ(fit.pieces[0].from_bytes, 0);
   EXPECT_NEAR(fit.pieces[0].alpha_s, 50e-6, 1e-12);
   EXPECT_NEAR(fit.pieces[0].beta_s_per_byte, 1.25e-9, 1e-17);
-  EXPECT_LT(fit.worst_error, 1e-9);
+  EXPECT_LT(fit.mean_error, 3e-11);
 }
 
 TEST(LineFit, FindsThreePiecesAndTheirBorders) {
@@ -45,7 +45,7 @@ TEST(LineFit, FindsThreePiecesAndTheirBorders) {
   EXPECT_NEAR(fit.pieces[1].alpha_s, 90e-6, 1e-10);
   EXPECT_NEAR(fit.pieces[2].alpha_s, 900e-6, 1e-9);
   EXPECT_NEAR(fit.pieces[2].beta_s_per_byte, 0.8e-9, 1e-15);
-  EXPECT_LT(fit.worst_error, 1e-6);
+  EXPECT_LT(fit.mean_error, 3e-8);
 }
 
 TEST(LineFit, NoiseIsReportedAsErrorAndNotAsPieces) {

@@ -147,8 +147,7 @@ std::size_t best_number(const Cuts& cuts, std::size_t points) {
   return best;
 }
 
-}  // namespace
-
+// The fitted time, seconds.
 double time_of(const LineFit& fit, double bytes) {
   PACELINE_CHECK(!fit.pieces.empty());
   const LinePiece* piece = &fit.pieces.front();
@@ -159,6 +158,8 @@ double time_of(const LineFit& fit, double bytes) {
   }
   return piece->alpha_s + piece->beta_s_per_byte * bytes;
 }
+
+}  // namespace
 
 LineFit fit_line(std::span<const SizedTime> points,
                  const LineFitOptions& options) {
@@ -182,7 +183,6 @@ LineFit fit_line(std::span<const SizedTime> points,
     const double error =
         std::abs(time_of(fit, p.bytes) - p.seconds) / p.seconds;
     fit.mean_error += error / static_cast<double>(sorted.size());
-    fit.worst_error = std::max(fit.worst_error, error);
   }
   return fit;
 }

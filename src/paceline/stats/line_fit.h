@@ -22,7 +22,6 @@ struct LinePiece {
 struct LineFit {
   std::vector<LinePiece> pieces;  // the first from 0 on
   double mean_error = 0;          // mean of |fit - time| / time over the points
-  double worst_error = 0;         // the largest of them
 };
 
 struct LineFitOptions {
@@ -43,8 +42,5 @@ struct LineFitOptions {
 /// above 0.
 LineFit fit_line(std::span<const SizedTime> points,
                  const LineFitOptions& options = {});
-
-/// The fitted time, seconds.
-double time_of(const LineFit& fit, double bytes);
 
 }  // namespace paceline::stats
