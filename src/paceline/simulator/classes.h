@@ -29,8 +29,8 @@ struct Classes {
   }
   plan::Rank count() const;  // of classes
 
-  /// Makes the first rank of every orbit the stand-in of the orbit, and gives
-  /// each host the class of the ranks that it holds.
+  /// Makes the first rank of every orbit its representative, and gives each
+  /// host the class of the ranks that it holds.
   void follow_orbits();
 };
 

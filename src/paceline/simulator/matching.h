@@ -14,8 +14,8 @@
 namespace paceline::simulator {
 
 /// Matches collectives and messages (plan/matching.h), and adds a transfer for
-/// each of them that the simulated ranks take part in.  A rank that is not
-/// simulated is represented by the stand-in of its class.
+/// each of them that the simulated ranks take part in.  In the place of a rank
+/// that is not simulated comes the representative of its class.
 class Matching {
  public:
   Matching(RankPrograms& programs, Job& job);
