@@ -192,14 +192,14 @@ TEST(ErrorBar, IsRecordedWithItsIntervalAndItsFamily) {
                                .low_ns = 180'000'000,
                                .high_ns = 220'000'000,
                                .level = 0.9,
-                               .examined = true,
+                               .validated = true,
                                .of = "merged",
                                .how = "BSP",
                                .cells = 57}));
   const auto wide = recorded({.share = 1.5, .of = &of, .why = "x"}, step_ns);
   EXPECT_EQ(wide->low_ns, 0);
   EXPECT_EQ(wide->high_ns, 500'000'000);
-  EXPECT_FALSE(wide->examined);
+  EXPECT_FALSE(wide->validated);
   EXPECT_EQ(recorded({.why = "no rate"}, step_ns),
             (records::ErrorBar{.why = "no rate"}));
   EXPECT_EQ(recorded({}, step_ns), std::nullopt);

@@ -34,7 +34,7 @@ TEST(ErrorBar, IsSaidAsAnInterval) {
                       .low_ns = 180'000'000,
                       .high_ns = 220'000'000,
                       .level = 0.9,
-                      .examined = true,
+                      .validated = true,
                       .of = "merged",
                       .how = "BSP",
                       .cells = 57}),
@@ -50,7 +50,7 @@ TEST(ErrorBar, IsSaidAsAnInterval) {
   EXPECT_EQ(words_of({.low_ns = 318'793'000,
                       .high_ns = 323'480'000,
                       .level = 0.95,
-                      .examined = true,
+                      .validated = true,
                       .of = "the records",
                       .how = "resampled runs"}),
             "95 % interval of the step [318.793, 323.480] ms, from resampled "

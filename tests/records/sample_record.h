@@ -82,7 +82,7 @@ inline RunRecord predicted_record() {
                                                 .low_ns = 70'000'003,
                                                 .high_ns = 130'000'004,
                                                 .level = 0.9,
-                                                .examined = true,
+                                                .validated = true,
                                                 .of = "merged",
                                                 .how = "BSP on a ring",
                                                 .cells = 57,

@@ -103,7 +103,7 @@ inline std::vector<records::RunRecord> fixed_mixed_repetitions() {
   return records;
 }
 
-/// Two measured cases, and predictions: of an examined kind, of one that was
+/// Two measured cases, and predictions: of a validated kind, of one that was
 /// not, of a device without a measured rate, and of records' own error.
 inline std::vector<records::RunRecord> fixed_predictions() {
   std::vector<records::RunRecord> records{
@@ -124,12 +124,12 @@ inline std::vector<records::RunRecord> fixed_predictions() {
                         .low_ns = 96'200'000,
                         .high_ns = 111'800'000,
                         .level = 0.9,
-                        .examined = true,
+                        .validated = true,
                         .of = "merged",
                         .how = "BSP on a ring",
                         .cells = 57};
   add(4, bar);
-  bar.examined = false;
+  bar.validated = false;
   bar.share = 0.261;
   bar.why = "more than 32 ranks";
   add(8, bar);
@@ -139,7 +139,7 @@ inline std::vector<records::RunRecord> fixed_predictions() {
       {.low_ns = 130'000'000,
        .high_ns = 140'000'000,
        .level = 0.95,
-       .examined = true,
+       .validated = true,
        .of = "the records",
        .how = "resampled runs"});
   return records;

@@ -33,7 +33,7 @@ std::vector<RunRecord> scaling_records() {
     records.back().source = records::Source::kPredicted;
     records.back().predicted = fixed_predictions()[2].predicted;
     records.back().predicted->training_ranks = ranks;
-    records.back().predicted->error_bar->examined = ranks == 16;
+    records.back().predicted->error_bar->validated = ranks == 16;
   }
   return records;
 }

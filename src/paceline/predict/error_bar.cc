@@ -188,7 +188,7 @@ std::optional<records::ErrorBar> recorded(const ErrorBar& bar,
   if (bar.silent()) {
     return std::nullopt;
   }
-  records::ErrorBar out{.share = bar.share, .examined = bar.validated};
+  records::ErrorBar out{.share = bar.share, .validated = bar.validated};
   out.why = bar.why;
   if (bar.known()) {
     const auto times = [step_ns](double factor) {

@@ -46,7 +46,7 @@ records::ErrorBar bar_of(const stats::Interval& step_s,
   return {.low_ns = ns(step_s.low),
           .high_ns = ns(step_s.high),
           .level = level,
-          .examined = true,
+          .validated = true,
           .of = "the records",
           .how = std::string("fits to resampled runs and their residuals") +
                  (widened ? ", widened to the predicted step" : "")};

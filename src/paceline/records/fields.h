@@ -317,7 +317,7 @@ void visit_fields(Visitor& visit, T& e) {
   visit("low_ns", e.low_ns);
   visit("high_ns", e.high_ns);
   visit("level", or_null(e.level));
-  visit("examined", e.examined);
+  visit("examined", e.validated);
   visit("of", or_null(e.of));
   visit("how", or_null(e.how));
   visit("cells", or_null(e.cells));

@@ -49,7 +49,7 @@ std::string words_of(const ErrorBar& bar) {
   if (!bar.known()) {
     return "no error bar: " + bar.why;
   }
-  if (!bar.examined) {
+  if (!bar.validated) {
     return fmt::format(
         "not validated: {} is {}", basis_words(bar), interval_words(bar));
   }
@@ -66,7 +66,7 @@ std::string basis_words(const ErrorBar& bar) {
   if (!bar.known()) {
     return "not known: " + bar.why;
   }
-  if (!bar.examined) {
+  if (!bar.validated) {
     return fmt::format(
         "no published table tells of {}; the largest error known of any "
         "strategy",

@@ -31,7 +31,7 @@ struct ErrorBar {
   std::optional<double> share{};
   std::optional<std::int64_t> low_ns{}, high_ns{};  // of the step
   double level = 0;        // the share of `how`'s cases that are within
-  bool examined = false;   // on such a cluster, with such an engine
+  bool validated = false;  // on such a cluster, with such an engine
   std::string of{};        // whose error it is: a family of strategies
   std::string how{};       // on what it was found
   std::int64_t cells = 0;  // published numbers that were compared

@@ -165,7 +165,7 @@ void add_prediction(SummaryFields& fields) {
   add_bar("error_bar_high_s",
           [=](const ErrorBar& bar) { return seconds(bar.high_ns); });
   add_bar("error_bar_examined",
-          [](const ErrorBar& bar) { return Json(bar.examined); });
+          [](const ErrorBar& bar) { return Json(bar.validated); });
   fields.push_back({"bound_s", [=](const CaseSummary& c) {
                       return c.predicted ? seconds(c.predicted->bound.best_ns())
                                          : Json();

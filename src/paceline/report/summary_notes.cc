@@ -102,7 +102,7 @@ std::string error_bar_text(const std::vector<CaseSummary>& cases) {
   return std::string(
              "how far the predicted step may be off; the note says "
              "whose error it is") +
-         (some([](const records::ErrorBar& bar) { return !bar.examined; })
+         (some([](const records::ErrorBar& bar) { return !bar.validated; })
               ? "; with ? no published table tells of such a case, and the "
                 "error of the least certain kind stands there"
               : "");

@@ -78,7 +78,7 @@ std::string error_bar(const CaseSummary& one) {
     return std::string(kMissing);
   }
   const records::ErrorBar& bar = *one.predicted->error_bar;
-  const char* const mark = bar.examined ? "" : "?";
+  const char* const mark = bar.validated ? "" : "?";
   if (bar.share) {
     return fmt::format("±{:.1f} %{}", *bar.share * 100, mark);
   }
