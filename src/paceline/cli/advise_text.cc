@@ -14,9 +14,7 @@
 namespace paceline::cli {
 namespace {
 
-double ms(plan::Picoseconds time) {
-  return plan::seconds_of(time) * 1e3;
-}
+using plan::milliseconds_of;
 
 constexpr std::string_view kNotValidated = "not validated";
 
@@ -86,9 +84,10 @@ std::string marks_text(const predict::AdviceTable& table, std::size_t count) {
 
 /// The step with its error; a row without a bar has none.
 std::string interval_text(const predict::Advice& row) {
-  return row.bar.known()
-             ? fmt::format("[{:.2f}, {:.2f}]", ms(row.low), ms(row.high))
-             : "-";
+  return row.bar.known() ? fmt::format("[{:.2f}, {:.2f}]",
+                                       milliseconds_of(row.low),
+                                       milliseconds_of(row.high))
+                         : "-";
 }
 
 std::string megabytes(std::int64_t bytes) {
@@ -111,9 +110,9 @@ std::string rows_text(const predict::AdviceTable& table, int top) {
     const predict::Advice& row = table.rows[i];
     shown.rows.push_back(
         {.cells = {row.like_best ? " *" : "",
-                   fmt::format("{:.2f}", ms(row.step)),
+                   fmt::format("{:.2f}", milliseconds_of(row.step)),
                    interval_text(row),
-                   fmt::format("{:.2f}", ms(row.exposed)),
+                   fmt::format("{:.2f}", milliseconds_of(row.exposed)),
                    row.configuration.strategy + remark_of(row)}});
   }
   for (const predict::Unfit& unfit : table.unfit) {
@@ -123,7 +122,7 @@ std::string rows_text(const predict::AdviceTable& table, int top) {
   if (count < all) {
     shown.text = fmt::format("{} more, the last {:.2f} ms: --top 0 shows all",
                              all - count,
-                             ms(table.rows.back().step));
+                             milliseconds_of(table.rows.back().step));
   }
   return report::console_text(shown) + marks_text(table, count);
 }
@@ -157,23 +156,24 @@ std::string codecs_text(const predict::CodecTable& table) {
                   {.name = "step", .group = "fusion", .unit = "ms"},
                   {.name = "exposed", .group = "fusion", .unit = "ms"},
                   {.name = "pays", .group = "fusion"}}};
-  shown.rows.push_back({.cells = {"none",
-                                  "0.00",
-                                  megabytes(table.bytes),
-                                  "-",
-                                  fmt::format("{:.2f}", ms(table.step)),
-                                  fmt::format("{:.2f}", ms(table.exposed)),
-                                  ""}});
+  shown.rows.push_back(
+      {.cells = {"none",
+                 "0.00",
+                 megabytes(table.bytes),
+                 "-",
+                 fmt::format("{:.2f}", milliseconds_of(table.step)),
+                 fmt::format("{:.2f}", milliseconds_of(table.exposed)),
+                 ""}});
   for (const predict::CodecAdvice& row : table.rows) {
     shown.rows.push_back(
         {.cells = {row.codec,
-                   fmt::format("{:.2f}", ms(row.coding)),
+                   fmt::format("{:.2f}", milliseconds_of(row.coding)),
                    megabytes(row.bytes),
                    row.break_even
                        ? fmt::format("{:.3g}", *row.break_even * 8e-9)
                        : "saves none",
-                   fmt::format("{:.2f}", ms(row.step)),
-                   fmt::format("{:.2f}", ms(row.exposed)),
+                   fmt::format("{:.2f}", milliseconds_of(row.step)),
+                   fmt::format("{:.2f}", milliseconds_of(row.exposed)),
                    pays_text(row)}});
   }
   for (const predict::Unfit& unfit : table.unfit) {
@@ -333,7 +333,7 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
                    std::string(strategies::name_of(it.placement)),
                    it.colocated ? "trainers" : "servers",
                    fmt::format("{}", it.ranks),
-                   fmt::format("{:.3f}", ms(it.step)),
+                   fmt::format("{:.3f}", milliseconds_of(it.step)),
                    fmt::format("{:.0f}", it.samples_per_s),
                    megabytes(it.server_bytes),
                    fmt::format("{:.1f}", it.share * 100)}});

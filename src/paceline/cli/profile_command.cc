@@ -24,11 +24,12 @@
 namespace paceline::cli {
 namespace {
 
+double ms(plan::Picoseconds time) {
+  return static_cast<double>(time) * 1e-9;
+}
+
 // What a reader wants to know of a profile at once.
 std::string summary(const cluster::ProfiledModel& profiled) {
-  const auto ms = [](plan::Picoseconds time) {
-    return static_cast<double>(time) * 1e-9;
-  };
   std::int64_t elements = 0;
   for (const plan::ParameterShape& p : profiled.model.parameters) {
     elements += p.elements;
@@ -62,8 +63,8 @@ std::string codecs_table(const std::vector<cluster::CodecTime>& codecs) {
                   {.name = "memcpy", .group = "one core", .unit = "ms"},
                   {.name = "encode", .group = "of memcpy's rate"},
                   {.name = "decode", .group = "of memcpy's rate"}}};
-  const auto ms = [](plan::Picoseconds time) {
-    return fmt::format("{:.3f}", static_cast<double>(time) * 1e-9);
+  const auto ms_text = [](plan::Picoseconds time) {
+    return fmt::format("{:.3f}", ms(time));
   };
   const auto ratio = [](const cluster::CodecTime& codec,
                         plan::Picoseconds time) {
@@ -74,9 +75,9 @@ std::string codecs_table(const std::vector<cluster::CodecTime>& codecs) {
   };
   for (const cluster::CodecTime& codec : codecs) {
     shown.rows.push_back({.cells = {codec.codec,
-                                    ms(codec.encode),
-                                    ms(codec.decode),
-                                    ms(codec.copy),
+                                    ms_text(codec.encode),
+                                    ms_text(codec.decode),
+                                    ms_text(codec.copy),
                                     ratio(codec, codec.encode),
                                     ratio(codec, codec.decode)}});
   }

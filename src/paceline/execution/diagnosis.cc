@@ -5,18 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/plan/describe.h"
 
 namespace paceline::execution {
-namespace {
-
-double seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-}  // namespace
-
 // A training thread may hang behind a wait for an op whose step has ended
 // since.
 std::string Diagnosis::describe(plan::OpRef ref) const {
@@ -29,7 +22,7 @@ std::string Diagnosis::describe(plan::OpRef ref) const {
 std::string Diagnosis::waited(plan::OpRef ref,
                               std::chrono::nanoseconds time) const {
   std::string text = fmt::format(
-      "step {}: {} waited {:.1f} s", ref.step, describe(ref), seconds(time));
+      "step {}: {} waited {:.1f} s", ref.step, describe(ref), to_seconds(time));
   const std::vector<plan::OpRef> chain = scheduler_.frontier().chain(ref);
   for (std::size_t i = 1; i < chain.size(); ++i) {
     text +=
@@ -60,7 +53,7 @@ std::string Diagnosis::overdue(plan::OpRef ref,
   return fmt::format("step {}: {} is not done after {:.1f} s",
                      ref.step,
                      describe(ref),
-                     seconds(time));
+                     to_seconds(time));
 }
 
 std::string Diagnosis::hangs(plan::OpRef ref,
@@ -68,7 +61,7 @@ std::string Diagnosis::hangs(plan::OpRef ref,
   return fmt::format(
       "step {}: the training thread has not moved for {:.1f} s, at {}",
       ref.step,
-      seconds(time),
+      to_seconds(time),
       describe(ref));
 }
 

@@ -26,6 +26,10 @@ inline double seconds_of(Picoseconds time) {
   return static_cast<double>(time) * 1e-12;
 }
 
+inline double milliseconds_of(Picoseconds time) {
+  return seconds_of(time) * 1e3;
+}
+
 /// How long one rank computes without communication, layer by layer, for one
 /// micro-batch.  The parts follow each other without gaps, so they sum to the
 /// time from the start of forward to the last gradient.

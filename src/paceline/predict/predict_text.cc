@@ -18,7 +18,7 @@ std::string noise_text(const Prediction& prediction) {
   const auto window = static_cast<std::ptrdiff_t>(times.window);
   std::vector<double> shown;
   for (auto it = times.steps.end() - window; it != times.steps.end(); ++it) {
-    shown.push_back(plan::seconds_of(*it) * 1e3);
+    shown.push_back(plan::milliseconds_of(*it));
   }
   return fmt::format(
       "  noise of seed {}: {:.3f} ± {:.3f} ms, mean and standard error of {} "
@@ -48,9 +48,6 @@ std::string drift_text(const Prediction& prediction) {
 }  // namespace
 
 std::string summary_of(const Prediction& prediction) {
-  const auto ms = [](plan::Picoseconds time) {
-    return plan::seconds_of(time) * 1e3;
-  };
   const simulator::StepTimes& times = prediction.times;
   const records::Predicted& predicted = *prediction.record.predicted;
   const bool noisy = prediction.costs.machine.noise.any();
@@ -58,16 +55,17 @@ std::string summary_of(const Prediction& prediction) {
       "step {:.3f} ms{}, {:.1f} samples/s\n"
       "  model work {:.3f} ms, {} {:.3f} ms, exposed communication {:.3f} ms\n"
       "  bound{} {}\n",
-      ms(times.step),
+      plan::milliseconds_of(times.step),
       times.steady
           ? ""
           : fmt::format(" (not steady: mean of {} steps)", times.window),
       prediction.samples_per_s(),
-      ms(prediction.compute_only.compute),
+      plan::milliseconds_of(prediction.compute_only.compute),
       noisy ? "update, other kernels and slower ranks"
             : "update and other kernels",
-      ms(prediction.compute_only.step - prediction.compute_only.compute),
-      ms(prediction.exposed()),
+      plan::milliseconds_of(prediction.compute_only.step -
+                            prediction.compute_only.compute),
+      plan::milliseconds_of(prediction.exposed()),
       noisy ? " without noise" : "",
       records::words_of(predicted.bound));
   if (predicted.bound.sharper_ns) {

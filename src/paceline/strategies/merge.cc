@@ -167,8 +167,8 @@ std::string remark_on(const Merge& merge) {
       "after the start of backward, no cut can end before {:.3f} ms",
       merge.sizes.size(),
       tensors,
-      seconds_of(merge.end) * 1e3,
-      seconds_of(merge.bound) * 1e3);
+      milliseconds_of(merge.end),
+      milliseconds_of(merge.bound));
 }
 
 }  // namespace paceline::strategies

@@ -203,16 +203,15 @@ Picoseconds step_bound(const StepTensors& step, const TransferTime& time) {
 std::string remark_on(const PeriodicMerge& merge) {
   const std::size_t tensors =
       std::accumulate(merge.sizes.begin(), merge.sizes.end(), std::size_t{0});
-  const auto ms = [](Picoseconds time) { return seconds_of(time) * 1e3; };
   return fmt::format(
       "{} buckets of {} tensors; a step is predicted to take {:.3f} ms, {}",
       merge.sizes.size(),
       tensors,
-      ms(merge.step),
+      milliseconds_of(merge.step),
       merge.bound == merge.step
           ? std::string("no cut takes less")
           : fmt::format("no cut can take less than {:.3f} ms",
-                        ms(merge.bound)));
+                        milliseconds_of(merge.bound)));
 }
 
 }  // namespace paceline::strategies
