@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -328,13 +329,19 @@ std::optional<stats::Estimate> median_over(const std::vector<double>& values) {
   return stats::median_of_runs(runs);
 }
 
-Note accuracy_note() {
-  return {"accuracy",
-          "of the ranks' networks on the test samples, the mean over ranks; "
-          "time is the slowest rank's, without evaluations, bytes those of the "
-          "rank that sent most; medians over runs and seeds, with 95 % "
-          "intervals from three on; predicted: the steps to the target times "
-          "a predicted step, of predictions among the records"};
+void add_accuracy(std::vector<Table> tables, Document& document) {
+  if (tables.empty()) {
+    return;
+  }
+  const Note note{
+      "accuracy",
+      "of the ranks' networks on the test samples, the mean over ranks; "
+      "time is the slowest rank's, without evaluations, bytes those of the "
+      "rank that sent most; medians over runs and seeds, with 95 % "
+      "intervals from three on; predicted: the steps to the target times "
+      "a predicted step, of predictions among the records"};
+  document.notes.insert(document.notes.begin(), note);
+  std::ranges::move(tables, std::back_inserter(document.tables));
 }
 
 std::vector<TrainingCurves> training_curves(

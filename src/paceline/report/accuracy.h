@@ -18,8 +18,9 @@ namespace paceline::report {
 /// to the target.
 std::vector<Table> accuracy_tables(std::span<const records::RunRecord> records);
 
-/// What their columns mean.
-Note accuracy_note();
+/// Adds such tables to a document's, and a note of what their columns mean in
+/// front of its notes.  Without tables does nothing.
+void add_accuracy(std::vector<Table> tables, Document& document);
 
 /// A record's cluster without the digest of its layer times, which no two
 /// profiles have alike.

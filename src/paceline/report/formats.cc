@@ -65,13 +65,7 @@ constexpr auto kRunFormats = std::to_array<Format>({
 
 std::string render_table(std::span<const records::RunRecord> records) {
   Document document = summary_document(summarize(records), Detail::kShort);
-  std::vector<Table> accuracies = accuracy_tables(records);
-  if (!accuracies.empty()) {
-    document.notes.insert(document.notes.begin(), accuracy_note());
-  }
-  for (Table& table : accuracies) {
-    document.tables.push_back(std::move(table));
-  }
+  add_accuracy(accuracy_tables(records), document);
   return console_text(document);
 }
 
@@ -85,14 +79,8 @@ std::string render_markdown(std::span<const records::RunRecord> records) {
       tables.push_back(crossover_table(curves, time_format(groups[i].rows)));
     }
   }
-  std::vector<Table> accuracies = accuracy_tables(records);
-  if (!accuracies.empty()) {
-    document.notes.insert(document.notes.begin(), accuracy_note());
-  }
-  for (Table& table : accuracies) {
-    tables.push_back(std::move(table));
-  }
   document.tables = std::move(tables);
+  add_accuracy(accuracy_tables(records), document);
   return markdown_text(document);
 }
 

@@ -214,13 +214,12 @@ Json page_data(const Page& page) {
   const std::vector<CaseGroup> cases = group_tables(page.records);
   Document document = summary_document(groups, Detail::kFull);
   Json training = Json::array();
-  for (const TrainingCurves& curves : training_curves(page.records)) {
+  std::vector<Table> accuracies;
+  for (TrainingCurves& curves : training_curves(page.records)) {
     training.push_back(training_json(curves));
-    document.tables.push_back(curves.table);
+    accuracies.push_back(std::move(curves.table));
   }
-  if (!training.empty()) {
-    document.notes.insert(document.notes.begin(), accuracy_note());
-  }
+  add_accuracy(std::move(accuracies), document);
   std::optional<FrameworkReport> frameworks;
   if (has_frameworks(page)) {
     frameworks = framework_report(page.records);
