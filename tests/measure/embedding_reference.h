@@ -10,7 +10,7 @@
 #include "measure/irregular_network.h"
 #include "paceline/base/random.h"
 #include "paceline/measure/embedding_case.h"
-#include "paceline/measure/shape_of.h"
+#include "paceline/measure/planner_input.h"
 #include "paceline/networks/bags.h"
 #include "paceline/networks/network.h"
 #include "paceline/plan/program.h"

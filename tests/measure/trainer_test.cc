@@ -13,7 +13,7 @@
 #include "measure/run_rank_threads.h"
 #include "measure/small_case.h"
 #include "paceline/base/error.h"
-#include "paceline/measure/shape_of.h"
+#include "paceline/measure/planner_input.h"
 #include "paceline/plan/cost.h"
 #include "paceline/strategies/ddp.h"
 

@@ -11,7 +11,7 @@
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/outside_command.h"
-#include "paceline/measure/shape_of.h"
+#include "paceline/measure/planner_input.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/predict/one_host.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "paceline/measure/shape_of.h"
+#include "paceline/measure/planner_input.h"
 #include "paceline/plan/kernel_traits.h"
 #include "paceline/plan/program.h"
 #include "paceline/runtime/ragged.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/planner_input.h"
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -11,8 +13,6 @@
 #include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
 #include "paceline/measure/embedding_case.h"
-#include "paceline/measure/plan_times.h"
-#include "paceline/measure/shape_of.h"
 #include "paceline/measure/statistics.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/network.h"
