@@ -45,11 +45,12 @@ PredictRequest request_of(const Truth& truth,
       1 / (1 + truth.slowdown);
   request.software = cluster::SoftwareCosts{};
   request.software->collective = truth.start;
-  const cluster::SoftwareCosts& gloo = engine_costs_named(truth.engine).costs;
-  request.software->serial_collectives = gloo.serial_collectives;
-  request.software->concurrent_collectives = gloo.concurrent_collectives;
+  const cluster::SoftwareCosts& known = engine_costs_named(truth.engine).costs;
+  request.software->serial_collectives = known.serial_collectives;
+  request.software->concurrent_collectives = known.concurrent_collectives;
+  request.software->one_issue_order = known.one_issue_order;
   request.steps = 12;
-  request.engine = "gloo";
+  request.engine = truth.engine;
   plan::PlanInput input;
   input.model = request.network.model;
   request.software->kernels = {
@@ -127,6 +128,18 @@ TEST(Calibrate, FindsALinkAndForeseesLargerWorlds) {
     EXPECT_NEAR(error_at(calibration, truth, 8, strategy), 0, 0.01);
     EXPECT_NEAR(error_at(calibration, truth, 16, strategy), 0, 0.02);
   }
+}
+
+// What a server gets and what it sends back take turns on NCCL.
+TEST(Calibrate, FitsInTheOneOrderOfNccl) {
+  Truth truth;
+  truth.engine = "nccl";
+  const Calibration calibration =
+      calibrate(runs_of(truth, {2, 4}, {"bsp", "wfbp+ps"}), few());
+  for (const ExplainedCase& it : calibration.cases) {
+    EXPECT_NEAR(it.simulated_s / it.measured_s, 1, 0.002);
+  }
+  EXPECT_NEAR(error_at(calibration, truth, 8, "wfbp+ps"), 0, 0.02);
 }
 
 TEST(Calibrate, HonoursAKnownLink) {

@@ -427,6 +427,11 @@ TEST(Predict, CommunicatorsTakeTurnsOnNccl) {
             "--strategy: 'win-put' averages what has arrived, but on nccl a "
             "rank performs one operation after the other and each waits for "
             "its peer; take --engine gloo or mpi, or neighbor-allreduce");
+  PredictRequest picks = request("bytescheduler:order=priority+ps", 4);
+  picks.engine = "nccl";
+  EXPECT_TRUE(message_of(picks).starts_with(
+      "order=priority: over nccl every rank must issue in one order"))
+      << message_of(picks);
 }
 
 // Before any memory is taken.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <variant>
+
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
@@ -42,6 +45,53 @@ TEST(Messages, ShareTheCardOfARank) {
   const auto input = on_hosts(1, 5, 1);
   EXPECT_EQ(simulate(Neighbors({1, 2}), input, toy_costs(input)).step,
             30 * kUs + 2 * kModel);
+}
+
+/// Neighbors at 1 and 2, each in an exchange of its own, issued as it is ready;
+/// the second one is the more urgent.
+class TwoExchanges final : public plan::Planner {
+ public:
+  plan::Setup setup(const plan::PlanInput& input) const override {
+    plan::Setup setup = together_.setup(input);
+    setup.communicators.front().order = plan::IssueOrder::kAsReady;
+    return setup;
+  }
+  plan::Variant variant(const plan::PlanInput&, plan::Step) const override {
+    return 0;
+  }
+  plan::CommPlan plan(const plan::PlanInput& input,
+                      const plan::Setup& setup,
+                      plan::Variant variant) const override {
+    plan::CommPlan plan = together_.plan(input, setup, variant);
+    const auto both = std::ranges::find_if(plan.ops, [](const plan::Op& op) {
+      return std::holds_alternative<plan::Exchange>(op.work);
+    });
+    plan::Op first = *both;
+    first.priority = 1;
+    auto& nearer = std::get<plan::Exchange>(first.work);
+    nearer.sends.pop_back();
+    nearer.receives.pop_back();
+    auto& farther = std::get<plan::Exchange>(both->work);
+    farther.sends.erase(farther.sends.begin());
+    farther.receives.erase(farther.receives.begin());
+    plan.ops.insert(both, first);
+    return plan;
+  }
+
+ private:
+  Neighbors together_{{1, 2}};
+};
+
+// As on NCCL: in program order, and one after the other.
+TEST(Messages, TakeTurnsInOneIssueOrder) {
+  const auto input = on_hosts(1, 5, 1);
+  Costs costs = toy_costs(input);
+  costs.machine.network.latency = 7 * kUs;
+  EXPECT_EQ(simulate(TwoExchanges(), input, costs).step,
+            30 * kUs + 7 * kUs + 2 * kModel);
+  costs.software.one_issue_order = true;
+  EXPECT_EQ(simulate(TwoExchanges(), input, costs).step,
+            30 * kUs + 2 * (7 * kUs + kModel));
 }
 
 // Of four ranks on a host that send to the next one, one leaves the host; at

@@ -43,8 +43,8 @@ class PredictCommand {
   /// request, which `jobs` says, and beside --trace.
   void check_number(std::size_t predictions,
                     const simulator::JobCache* jobs) const;
-  /// `jobs`: of --requests; null: of the command line alone, which prints what
-  /// comes from the calibration.
+  /// `jobs`: of --requests; null: of the command line alone, which prints the
+  /// fitted constants of a calibration.
   std::vector<PredictionText> predictions(simulator::JobCache* jobs) const;
   std::vector<PredictionText> from_cluster(simulator::JobCache* jobs) const;
   std::vector<PredictionText> from_records(simulator::JobCache* jobs) const;

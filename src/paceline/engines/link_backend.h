@@ -16,8 +16,9 @@
 
 namespace paceline::engines {
 
-/// A c10d backend that wraps another one, whose operations end no sooner than a
-/// emulated link would have delivered them.  The inner backend moves the bytes.
+/// A c10d backend that wraps another one, whose operations end no sooner than
+/// an emulated link would have delivered them.  The inner backend moves the
+/// bytes.
 ///
 /// Bytes are counted as the ledger counts them (plan/wire_bytes.h), latencies
 /// as latencies_of() does.  A message is held at both ends: its sender from the

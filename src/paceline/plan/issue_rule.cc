@@ -1,9 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/issue_rule.h"
 
+#include <fmt/format.h>
+
 #include "paceline/base/error.h"
+#include "paceline/plan/plan_input.h"
 
 namespace paceline::plan {
+namespace {
+
+bool has_exchanges(const Planner& planner,
+                   const PlanInput& input,
+                   const Setup& setup) {
+  return std::ranges::any_of(variants_of(planner, input), [&](Variant variant) {
+    const CommPlan plan = planner.plan(input, setup, variant);
+    return std::ranges::any_of(plan.ops, [](const Op& op) {
+      return std::holds_alternative<Exchange>(op.work);
+    });
+  });
+}
+
+}  // namespace
+
+void require_one_order(const Planner& planner,
+                       const PlanInput& input,
+                       const Setup& setup,
+                       std::string_view engine) {
+  const auto& all = setup.communicators;
+  const auto by_priority =
+      std::ranges::find(all, IssueOrder::kPriority, &Communicator::order);
+  if (by_priority != all.end() &&
+      (all.size() > 1 || has_exchanges(planner, input, setup))) {
+    throw UsageError(fmt::format(
+        "order=priority: over {} every rank must issue in one order, which the "
+        "first rank of '{}' cannot choose for the plan's {}: use "
+        "order=program, or an exchange with one communicator and without "
+        "messages.",
+        engine,
+        by_priority->name,
+        all.size() > 1 ? "other communicators" : "messages"));
+  }
+}
 
 IssueRule::Number IssueRule::add(bool collective,
                                  std::int32_t priority,

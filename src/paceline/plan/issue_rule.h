@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <queue>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,15 @@ bool takes_program_order(const Communicators& communicators,
          });
 }
 
+/// Throws UsageError where the leader of a communicator with
+/// IssueOrder::kPriority cannot choose the one order that `engine` wants: it
+/// knows nothing of the order of another communicator, and orders collectives
+/// alone.
+void require_one_order(const Planner& planner,
+                       const PlanInput& input,
+                       const Setup& setup,
+                       std::string_view engine);
+
 /// The issue rule: which op of a communicator a rank issues next.
 ///
 /// The runtime, the simulator, `verify` and the planner of `bytescheduler` all
@@ -51,14 +61,12 @@ bool takes_program_order(const Communicators& communicators,
 /// bytes is never held back by the credit.
 ///
 /// - IssueOrder::kProgram: ops are issued in program order.
-/// - IssueOrder::kPriority: the leader, which is the communicator's first
-/// member,
-///   picks its ready op of smallest (priority, program order).  The other
-///   members issue collectives in the order of the leader's picks.  Exchanges
-///   are matched by tag, so every member picks its own exchanges.
+/// - IssueOrder::kPriority: the leader, which is the first member, picks its
+///   ready op of smallest (priority, program order).  The other members issue
+///   collectives in the order of the leader's picks.  Exchanges are matched by
+///   tag, so every member picks its own exchanges.
 /// - IssueOrder::kAsReady: every member picks its own ops in that way, which
-/// are
-///   exchanges (`verify`).
+///   are exchanges (`verify`).
 ///
 /// An op is known by its number: its place in program order among the rank's
 /// ops on the communicator, over all steps.  A pick is known by the number of

@@ -202,6 +202,7 @@ simulator::Costs CalibrationFit::costs(const AloneTimes& alone,
   costs.software.serial_collectives = setting_.software.serial_collectives;
   costs.software.concurrent_collectives =
       setting_.software.concurrent_collectives;
+  costs.software.one_issue_order = setting_.software.one_issue_order;
   const bool parts = alone.forward > 0 && alone.backward > 0;
   const double rest = parts ? alone.step - alone.forward - alone.backward : 0;
   costs.profile = parts

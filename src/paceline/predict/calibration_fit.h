@@ -51,7 +51,7 @@ class CalibrationFit {
     std::optional<cluster::LinkSpec> link;
     cluster::Machine machine;         // what is not fitted
     bool one_link = true;             // ranks of a host meet on the same link
-    cluster::SoftwareCosts software;  // of the engine: what goes side by side
+    cluster::SoftwareCosts software;  // of the engine: what it carries at once
   };
 
   CalibrationFit(Setting setting, const MeasuredFamily& family);

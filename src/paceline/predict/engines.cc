@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/plan/engine_traits.h"
 #include "paceline/predict/shipped_data.h"
 
 namespace paceline::predict {
@@ -92,6 +93,8 @@ EngineCosts engine_from(Entry entry) {
       .tcp_copies = entry.value("tcp_copies", false),
       .most_ranks = entry.value("most_ranks", 0)};
   entry.refuse_unknown();
+  const plan::EngineTraits* traits = plan::find_engine_traits(engine.name);
+  engine.costs.one_issue_order = traits != nullptr && traits->one_issue_order;
   return engine;
 }
 

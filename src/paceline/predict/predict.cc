@@ -7,6 +7,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/plan/issue_rule.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
@@ -179,18 +180,20 @@ FreeSteps run_alone(Prediction& prediction) {
   return free_steps(*prediction.job, simulator, prediction.compute_only);
 }
 
+// What the runtime refuses on an engine that wants one order of issue.
 void check_order(const strategies::StrategySpec& strategy,
-                 const EngineCosts& engine,
-                 const simulator::Costs& costs) {
-  if (costs.software.one_issue_order && strategy.exchange.row != nullptr &&
-      strategy.exchange.row->late) {
+                 const plan::PlanInput& input,
+                 const std::string& engine) {
+  if (strategy.exchange.row != nullptr && strategy.exchange.row->late) {
     throw UsageError(fmt::format(
         "--strategy: '{}' averages what has arrived, but on {} a rank performs "
         "one operation after the other and each waits for its peer; take "
         "--engine gloo or mpi, or neighbor-allreduce",
         strategy.exchange.row->name,
-        engine.name));
+        engine));
   }
+  const auto planner = strategies::make_planner(strategy);
+  plan::require_one_order(*planner, input, planner->setup(input), engine);
 }
 
 cluster::Group world_of(const plan::PlanInput& input) {
@@ -234,7 +237,9 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
       alpha_beta_of(costs.machine, costs.software, world_of(input));
   const strategies::StrategySpec strategy = strategies::parse_strategy(
       request.strategy, {.bucket_mb = request.bucket_mb});
-  check_order(strategy, engine, costs);
+  if (costs.software.one_issue_order && request.ranks > 1 && !request.tables) {
+    check_order(strategy, input, engine.name);
+  }
   auto [job, simulator, times] =
       simulate_enough(request, strategy, input, costs);
   prediction.job = std::move(job);

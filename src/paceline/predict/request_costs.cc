@@ -5,7 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "paceline/plan/engine_traits.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/kernel_costs.h"
 #include "paceline/predict/launch_overhead.h"
@@ -86,8 +85,6 @@ simulator::Costs costs_of(const PredictRequest& request,
     costs.software = software.costs;
     costs.software.kernels = kernels_of(request, input);
   }
-  const plan::EngineTraits* traits = plan::find_engine_traits(engine);
-  costs.software.one_issue_order = traits != nullptr && traits->one_issue_order;
   if (request.tables && !request.sparse_engine.empty() &&
       request.sparse_engine != engine && !request.machine &&
       !request.software) {

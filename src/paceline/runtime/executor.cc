@@ -34,39 +34,6 @@ void require_no_slack(const Executor::Parts& parts, bool on_device) {
   }
 }
 
-bool has_exchanges(const Executor::Parts& parts) {
-  return std::ranges::any_of(
-      plan::variants_of(parts.planner, parts.input),
-      [&](plan::Variant variant) {
-        const auto plan =
-            parts.planner.plan(parts.input, parts.memory.setup(), variant);
-        return std::ranges::any_of(plan.ops, [](const plan::Op& op) {
-          return std::holds_alternative<plan::Exchange>(op.work);
-        });
-      });
-}
-
-// The leader of one communicator knows nothing of the order of another, and
-// orders collectives alone.
-void require_one_order(const Executor::Parts& parts) {
-  const plan::Setup& setup = parts.memory.setup();
-  const auto by_priority = std::ranges::find(setup.communicators,
-                                             plan::IssueOrder::kPriority,
-                                             &plan::Communicator::order);
-  if (parts.engine.one_issue_order &&
-      by_priority != setup.communicators.end() &&
-      (setup.communicators.size() > 1 || has_exchanges(parts))) {
-    throw UsageError(fmt::format(
-        "order=priority: over {} every rank must issue in one order, which the "
-        "first rank of '{}' cannot choose for the plan's {}: use "
-        "order=program, or an exchange with one communicator and without "
-        "messages.",
-        parts.engine.name,
-        by_priority->name,
-        setup.communicators.size() > 1 ? "other communicators" : "messages"));
-  }
-}
-
 std::set<plan::BufferId> ever_moved_gradients(const Executor::Parts& parts) {
   const plan::Setup& setup = parts.memory.setup();
   std::set<plan::BufferId> moved;
@@ -138,7 +105,10 @@ Executor::Executor(const Parts& parts, Options options)
       programs_(parts.planner, parts.input, memory_.setup()),
       flat_gradients_(ever_moved_gradients(parts)) {
   require_no_slack(parts, device_ != nullptr);
-  require_one_order(parts);
+  if (parts.engine.one_issue_order) {
+    plan::require_one_order(
+        parts.planner, parts.input, memory_.setup(), parts.engine.name);
+  }
   if (keep_gradients_) {
     require_kept_gradients(parts);
   }

@@ -178,7 +178,9 @@ void Simulator::State::ready(ItemId id) {
       break;
     case ItemKind::kCollective:
     case ItemKind::kExchange:
-      queue_of(item).ready(item.number);
+      if (!program_order_) {
+        queue_of(item).ready(item.number);
+      }
       touch(item.actor);
       break;
   }

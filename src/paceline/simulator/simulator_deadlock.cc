@@ -31,8 +31,14 @@ ItemId Simulator::State::blocker(ItemId id) const {
     if (const auto ahead = queues_[queue].ahead_of(item.number)) {
       return items[static_cast<std::size_t>(*ahead)];
     }
-    if (const auto ahead = ahead_in_order(id)) {
-      return *ahead;
+    if (program_order_) {
+      const ActorState& state = actors_[item.actor];
+      if (state.next_in_order != id) {
+        return state.next_in_order;
+      }
+      if (!follows_last(id)) {
+        return state.last_issued;
+      }
     }
     const auto in_flight = [&](ItemId other) {
       return item_[other].issued && item_ran[other].end < 0 &&

@@ -56,9 +56,12 @@ class Simulator::State {
     bool issuing = false;
     std::int32_t in_flight = 0;  // transfers
     ByOrder kernels;             // ready
-    // In program order of all communicators: the items that are issued come
-    // before `next_in_order`; the last of them, and how many have not ended.
-    ItemId next_in_order = 0, last_issued = 0;
+    // Communication of all communicators: the item after those that are issued
+    // in program order, and whether its queue knows that it is ready; the item
+    // issued last; how many have not ended.
+    ItemId next_in_order = 0;
+    bool offered = false;
+    ItemId last_issued = 0;
     std::int32_t not_ended = 0;
   };
   struct TransferQueue {  // the transfers of one queue
@@ -119,7 +122,8 @@ class Simulator::State {
   void issue_ready(std::uint32_t actor);
   plan::IssueRule& queue_of(const Item& item);
   void take_from_queue(std::uint32_t queue, ItemId item);
-  std::optional<ItemId> ahead_in_order(ItemId item) const;
+  bool offer_next(std::uint32_t actor);
+  bool follows_last(ItemId item) const;
   void leave_queue(const Item& item);
   void issued(ItemId id);
   void settle_transfer_queue(std::uint32_t transfer_queue);

@@ -26,32 +26,40 @@ void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
   rule.issue(item.number);
   ActorState& state = actors_[item.actor];
   state.next_in_order = id + 1;
+  state.offered = false;
   state.last_issued = id;
   ++state.not_ended;
 }
 
-/// What must be issued, or end, before `id` may be issued, where a rank issues
-/// in program order over all communicators; nothing where it may.  Collectives
-/// of one communicator follow each other in their transfer queue.
-std::optional<ItemId> Simulator::State::ahead_in_order(ItemId id) const {
-  const Item& item = job_.items[id];
-  const ActorState& state = actors_[item.actor];
-  if (!program_order_) {
-    return std::nullopt;
-  }
-  ItemId next = state.next_in_order;
-  while (!communicates(job_.items[next])) {
+/// Program order over all communicators: the queue of the next item hears that
+/// the item is ready when nothing before it is left to issue.  False where
+/// nothing may be issued.
+bool Simulator::State::offer_next(std::uint32_t actor) {
+  ActorState& state = actors_[actor];
+  const ItemId end = job_.actors[actor].steps.back();
+  ItemId& next = state.next_in_order;
+  while (next < end && !communicates(job_.items[next])) {
     ++next;
   }
-  if (next != id) {
-    return next;
+  if (next == end || !item_[next].ready || !follows_last(next)) {
+    return false;
   }
+  if (!state.offered) {
+    state.offered = true;
+    queue_of(job_.items[next]).ready(job_.items[next].number);
+  }
+  return true;
+}
+
+/// Whether an item need not wait for the end of the one issued last.
+/// Collectives of one communicator follow each other in their transfer queue.
+bool Simulator::State::follows_last(ItemId id) const {
+  const Item& item = job_.items[id];
+  const ActorState& state = actors_[item.actor];
   const Item& last = job_.items[state.last_issued];
-  const bool follows = last.queue == item.queue &&
-                       last.kind == ItemKind::kCollective &&
-                       item.kind == ItemKind::kCollective;
-  return state.not_ended == 0 || follows ? std::nullopt
-                                         : std::optional(state.last_issued);
+  return state.not_ended == 0 ||
+         (last.queue == item.queue && last.kind == ItemKind::kCollective &&
+          item.kind == ItemKind::kCollective);
 }
 
 /// A communication item has ended.
@@ -64,7 +72,7 @@ void Simulator::State::leave_queue(const Item& item) {
 /// A rank issues one op at a time.
 void Simulator::State::issue_ready(std::uint32_t actor) {
   ActorState& state = actors_[actor];
-  while (!state.issuing) {
+  while (!state.issuing && (!program_order_ || offer_next(actor))) {
     std::optional<plan::IssueCandidate<ItemId>> first;
     for (const std::uint32_t queue : job_.actors[actor].queues) {
       if (const auto next = queues_[queue].next()) {
@@ -72,9 +80,7 @@ void Simulator::State::issue_ready(std::uint32_t actor) {
             job_.queues[queue].items[static_cast<std::size_t>(*next)];
         const plan::IssueCandidate<ItemId> candidate{
             job_.items[item].priority, item, queue};
-        if (!ahead_in_order(item)) {
-          first = std::min(first.value_or(candidate), candidate);
-        }
+        first = std::min(first.value_or(candidate), candidate);
       }
     }
     if (!first) {

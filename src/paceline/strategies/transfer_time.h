@@ -38,7 +38,7 @@ class TransferTime {
   /// Alone on the network.
   Picoseconds operator()(std::int64_t bytes) const { return alone_(bytes); }
 
-  /// The part of it in which no byte flows; only where they cross side by side.
+  /// The part of it in which no byte flows; only where several cross at once.
   Picoseconds start(std::int64_t bytes) const { return start_(bytes); }
 
   bool one_by_one() const { return concurrent_collectives_ == 1; }

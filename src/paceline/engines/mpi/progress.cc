@@ -74,17 +74,18 @@ void Backoff::wait() {
 }
 
 void Progress::add(Operation operation) {
-  const std::atomic<bool>* failed = operation.failed;
-  const std::string what = operation.what;
   {
     const std::lock_guard lock(mutex_);
-    flying_.push_back(std::move(operation));
+    // `abort` may have been here between the start of the requests and now.
+    const bool failed = operation.failed != nullptr && *operation.failed;
+    if (!failed) {
+      flying_.push_back(std::move(operation));
+      wake_.notify_one();
+      return;
+    }
+    abandoned_.push_back(operation);
   }
-  wake_.notify_one();
-  // `abort` may have been here between the start of the requests and now.
-  if (failed != nullptr && *failed) {
-    abort(*failed, after_failure(what));
-  }
+  operation.done(after_failure(operation.what));
 }
 
 bool Progress::poll() {
