@@ -79,7 +79,7 @@ std::optional<plan::OpRef> Scheduler::take_communication(
   std::optional<plan::IssueCandidate<plan::OpRef>> first;
   for (std::size_t on = 0; on < queues_.size(); ++on) {
     if (const auto ref = queues_[on].next(may_go)) {
-      const plan::IssueCandidate candidate{
+      const plan::IssueCandidate<plan::OpRef> candidate{
           frontier_.op(*ref).priority, *ref, on};
       first = std::min(first.value_or(candidate), candidate);
     }

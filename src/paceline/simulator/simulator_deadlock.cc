@@ -9,9 +9,35 @@
 
 namespace paceline::simulator {
 
-/// What an item that has not ended lacks: an earlier item of its rank, one that
-/// its communicator's order puts first, one in flight that uses up the
-/// credit, or the partner that has not come.
+/// What a ready communication item that is not issued waits for: one that the
+/// program's or its communicator's order puts first, or one in flight that uses
+/// up the credit; nothing where it waits for a pick.
+std::optional<ItemId> Simulator::State::ahead_of(ItemId id) const {
+  const Item& item = job_.items[id];
+  const auto queue = static_cast<std::uint32_t>(item.queue);
+  const std::vector<ItemId>& items = job_.queues[queue].items;
+  const ActorState& state = actors_[item.actor];
+  if (program_order_ && state.next_in_order != id) {
+    return state.next_in_order;
+  }
+  if (program_order_ && !follows_last(id)) {
+    return state.last_issued;
+  }
+  if (const auto ahead = queues_[queue].ahead_of(item.number)) {
+    return items[static_cast<std::size_t>(*ahead)];
+  }
+  const auto in_flight = [&](ItemId other) {
+    return item_[other].issued && item_ran[other].end < 0 &&
+           job_.items[other].bytes > 0;
+  };
+  if (queues_[queue].is_held(item.number)) {
+    return *std::ranges::find_if(items, in_flight);
+  }
+  return std::nullopt;
+}
+
+/// What an item that has not ended lacks: an earlier item of its rank, what is
+/// issued before it, or the partner that has not come.
 ItemId Simulator::State::blocker(ItemId id) const {
   const Item& item = job_.items[id];
   const Actor& actor = job_.actors[item.actor];
@@ -26,26 +52,8 @@ ItemId Simulator::State::blocker(ItemId id) const {
     }
   }
   if (item.queue >= 0 && !item_[id].issued) {
-    const auto queue = static_cast<std::uint32_t>(item.queue);
-    const std::vector<ItemId>& items = job_.queues[queue].items;
-    if (const auto ahead = queues_[queue].ahead_of(item.number)) {
-      return items[static_cast<std::size_t>(*ahead)];
-    }
-    if (program_order_) {
-      const ActorState& state = actors_[item.actor];
-      if (state.next_in_order != id) {
-        return state.next_in_order;
-      }
-      if (!follows_last(id)) {
-        return state.last_issued;
-      }
-    }
-    const auto in_flight = [&](ItemId other) {
-      return item_[other].issued && item_ran[other].end < 0 &&
-             job_.items[other].bytes > 0;
-    };
-    if (queues_[queue].is_held(item.number)) {
-      return *std::ranges::find_if(items, in_flight);
+    if (const auto ahead = ahead_of(id)) {
+      return *ahead;
     }
   }
   for (std::int32_t i = 0; i < item.transfers; ++i) {

@@ -141,6 +141,7 @@ class Simulator::State {
   // simulator_deadlock.cc
   [[noreturn]] void throw_deadlock() const;
   ItemId blocker(ItemId id) const;
+  std::optional<ItemId> ahead_of(ItemId id) const;
 
   const Job& job_;
   Costs costs_;
