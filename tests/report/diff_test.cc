@@ -10,10 +10,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "paceline/base/error.h"
-#include "paceline/records/import_ddp.h"
-#include "paceline/report/ddp.h"
 #include "paceline/report/diff_formats.h"
+#include "paceline/report/formats.h"
 #include "paceline/report/wall_time.h"
 #include "report/fixed_diff.h"
 
@@ -28,22 +26,6 @@ std::vector<std::string> codes(const Diff& diff) {
     codes.push_back(w.code);
   }
   return codes;
-}
-
-// `runs` runs of one case on each side, in turns, the test by `factor` slower.
-Sides repeated(int runs, double factor) {
-  Sides sides;
-  for (int run = 0; run < runs; ++run) {
-    RunRecord base =
-        fixed_record({"1M/2G", "ddp", 2, 100 + 0.4 * (run * 5 % 7)}, run);
-    RunRecord test = fixed_record(
-        {"1M/2G", "ddp", 2, factor * (100 + 0.4 * (run * 3 % 7))}, run);
-    base.started_at = fmt::format("2024-05-06T07:{:02}:00Z", 2 * run);
-    test.started_at = fmt::format("2024-05-06T07:{:02}:00Z", 2 * run + 1);
-    sides.base.push_back(base);
-    sides.test.push_back(test);
-  }
-  return sides;
 }
 
 TEST(Diff, ARowHasTheNamesOfBothSidesWhereTheyDiffer) {
@@ -241,115 +223,6 @@ TEST(Diff, NothingToCompareIsSaid) {
   for (const DiffFormat& format : diff_formats()) {
     EXPECT_FALSE(format.render(diff).empty()) << format.name;
   }
-}
-
-// The sentences of PyTorch's diff.py for two reports, character by character.
-TEST(DiffFormats, DdpIsTheOriginalsToTheCharacter) {
-  const auto report = [](const std::string& bucket, const std::string& times) {
-    return records::import_ddp(
-        R"({"pytorch_version": "1.4.0", "cuda_version": null,)"
-        R"("distributed_backend": "nccl", "bucket_size": )" +
-            bucket +
-            R"(, "benchmark_results": [{"model": "resnet50", "batch_size": 32,)"
-            R"("result": [{"ranks": [0], "measurements": [0.1]},)"
-            R"({"ranks": [0, 1], "measurements": )" +
-            times + "}]}]}",
-        "report.json");
-  };
-  const auto base = report("25", "[0.1, 0.2, 0.3, 0.4]");
-  const auto test = report("1", "[0.1, 0.1, 0.2, 0.2]");
-  EXPECT_EQ(render_diff_ddp(diff_records(base, test)),
-            "                                 baseline                      "
-            "test\n"
-            "                     --------------------      "
-            "--------------------\n"
-            "bucket_size:                           25  vs                  "
-            "   1\n"
-            "cuda_version:                        None  vs                  "
-            "None\n"
-            "distributed_backend:                 nccl  vs                  "
-            "nccl\n"
-            "pytorch_version:                    1.4.0  vs                 "
-            "1.4.0\n"
-            "\n"
-            "Benchmark: resnet50 with batch size 32\n"
-            "\n"
-            "                  sec/iter    ex/sec      diff        sec/iter  "
-            "  ex/sec      diff\n"
-            "   2 GPUs:  p75:    0.200s     160/s    +38.5%  p95:    0.200s   "
-            "  160/s    +48.1%\n"
-            "\n");
-}
-
-TEST(DiffFormats, AReportOfOursIsComparedWithItsRecords) {
-  const std::vector<RunRecord> records = fixed_records();
-  const auto imported =
-      records::import_ddp(render_ddp_json(records), "report.json");
-  const Diff diff = diff_records(imported, records);
-  EXPECT_EQ(diff.rows.size(), 6u);
-  for (const DiffRow& row : diff.rows) {
-    EXPECT_NEAR(row.change->value, 0, 1e-9) << row.label;
-    ASSERT_EQ(row.cases.differences.size(), 1u);
-    EXPECT_EQ(row.cases.differences[0].name, "source");
-  }
-  ASSERT_EQ(diff.only_test.size(), 1u);
-  EXPECT_EQ(diff.only_test[0].configuration().label, "1M/8G");
-}
-
-TEST(DiffFormats, IntervalsSayWhatTheySpeakOf) {
-  const auto table = [](const Sides& sides) {
-    return render_diff_table(diff_records(sides.base, sides.test));
-  };
-  const auto has = [](const std::string& text, const char* words) {
-    return text.find(words) != std::string::npos;
-  };
-  Sides sides = repeated(4, 1.05);
-  EXPECT_FALSE(has(table(sides), "*"));
-  sides.base.resize(1);
-  const std::string mixed = table(sides);
-  EXPECT_TRUE(has(mixed, "over runs; where a * follows, of fewer than 3 runs"))
-      << mixed;
-  EXPECT_FALSE(has(mixed, "over pairs")) << mixed;
-  EXPECT_TRUE(has(mixed, "]*"));
-  sides.test.resize(1);
-  const std::string one_run = table(sides);
-  EXPECT_TRUE(has(one_run, "interval from the steps inside the runs"));
-  EXPECT_FALSE(has(one_run, "interval over runs")) << one_run;
-  EXPECT_FALSE(has(one_run, "*"));
-}
-
-TEST(DiffFormats, UnknownNameListsTheKnown) {
-  EXPECT_THROW(find_format(diff_formats(), "tabel"), UsageError);
-  EXPECT_EQ(find_format(diff_formats(), "ddp").name, "ddp");
-}
-
-TEST(DiffFormats, ControlCharactersDoNotReachTheTerminal) {
-  Sides sides = repeated(2, 1);
-  for (auto* side : {&sides.base, &sides.test}) {
-    for (RunRecord& r : *side) {
-      r.configuration.label = "\x1b[2Jgone";
-    }
-  }
-  sides.test[0].environment.torch_git = "\x1b]0;x\x07";
-  const Diff diff = diff_records(sides.base, sides.test);
-  for (const char* name : {"table", "markdown"}) {
-    EXPECT_EQ(find_format(diff_formats(), name).render(diff).find('\x1b'),
-              std::string::npos);
-  }
-}
-
-TEST(DiffFormats, MissingIsNullNeverZero) {
-  Sides sides = repeated(2, 1);
-  sides.test[0].ranks.clear();
-  sides.test[1].ranks.clear();
-  const auto diff = nlohmann::json::parse(
-      render_diff_json(diff_records(sides.base, sides.test)));
-  const auto& row = diff["cases"][0];
-  for (const char* key :
-       {"test_step_median_s", "change", "change_low", "p", "corrected_p"}) {
-    EXPECT_TRUE(row[key].is_null()) << key;
-  }
-  EXPECT_TRUE(diff["runs_for_power"].is_null());
 }
 
 // Every other step of the test takes half of the time, the rest half as much

@@ -45,4 +45,20 @@ inline Sides fixed_sides() {
   return sides;
 }
 
+/// `runs` runs of one case on each side, in turns, the test by `factor` slower.
+inline Sides repeated(int runs, double factor) {
+  Sides sides;
+  for (int run = 0; run < runs; ++run) {
+    records::RunRecord base =
+        fixed_record({"1M/2G", "ddp", 2, 100 + 0.4 * (run * 5 % 7)}, run);
+    records::RunRecord test = fixed_record(
+        {"1M/2G", "ddp", 2, factor * (100 + 0.4 * (run * 3 % 7))}, run);
+    base.started_at = fmt::format("2024-05-06T07:{:02}:00Z", 2 * run);
+    test.started_at = fmt::format("2024-05-06T07:{:02}:00Z", 2 * run + 1);
+    sides.base.push_back(base);
+    sides.test.push_back(test);
+  }
+  return sides;
+}
+
 }  // namespace paceline::report
