@@ -24,13 +24,13 @@ Trainer::Trainer(const records::Configuration& configuration,
                  const RankGroup& group,
                  const TrainerOptions& options)
     : configuration_(configuration),
-      group_(group),
+      ranks_(group),
       options_(options),
       precision_(configuration.replay.empty()
                      ? networks::parse_precision(configuration.dtype)
                      : networks::Precision::kFp32) {
   if (!options_.loss_scale &&
-      networks::needs_loss_scaling(precision_, group_.device.type())) {
+      networks::needs_loss_scaling(precision_, ranks_.device.type())) {
     options_.loss_scale = kInitialLossScale;
   }
   if (options_.loss_scale && configuration_.compat_accumulate) {
@@ -61,7 +61,7 @@ Trainer::~Trainer() {
 }
 
 at::Tensor Trainer::loss_of(const networks::Batch& batch) {
-  const networks::Autocast autocast(precision_, group_.device.type());
+  const networks::Autocast autocast(precision_, ranks_.device.type());
   const at::Tensor loss = network_->loss(batch);
   return batches_.size() == 1 || batch.integers  // a sum, no mean
              ? loss
@@ -120,13 +120,13 @@ void Trainer::set_learning_rate(plan::Step step) {
 }
 
 bool Trainer::trains() const {
-  return group_.rank < planner_->training_ranks(input_);
+  return ranks_.rank < planner_->training_ranks(input_);
 }
 
 std::string Trainer::role() const {
   return trains() ? ""
                   : fmt::format("server {}",
-                                group_.rank - planner_->training_ranks(input_));
+                                ranks_.rank - planner_->training_ranks(input_));
 }
 
 StepTimes Trainer::step() {

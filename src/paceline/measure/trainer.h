@@ -184,7 +184,7 @@ class Trainer final : public TimedJob {
   void backward();
 
   records::Configuration configuration_;
-  RankGroup group_;
+  RankGroup ranks_;
   TrainerOptions options_;
   networks::Precision precision_;
   std::shared_ptr<networks::Network> network_;  // null in a replay
@@ -205,7 +205,7 @@ class Trainer final : public TimedJob {
   std::unique_ptr<runtime::FlatMemory> memory_;
   std::unique_ptr<runtime::Reducer> reducer_;
   std::unique_ptr<runtime::Executor> executor_;
-  runtime::DeviceClock clock_{group_.device};
+  runtime::DeviceClock clock_{ranks_.device};
   at::Tensor loss_;       // of the micro-batch in progress
   at::Tensor last_loss_;  // its sum over micro-batches, without the graph
   std::vector<PhaseSpan> phases_;

@@ -100,27 +100,27 @@ bool has_spare_core() {
 std::unique_ptr<engines::Channel> Trainer::connect_to(
     const plan::Communicator& group) {
   const bool apart = group.engine == plan::EngineRole::kSparse &&
-                     group_.sparse_engine != nullptr;
+                     ranks_.sparse_engine != nullptr;
   return connect_to(
-      group, apart ? *group_.sparse_engine : *group_.engine, group_.device);
+      group, apart ? *ranks_.sparse_engine : *ranks_.engine, ranks_.device);
 }
 
 std::unique_ptr<engines::Channel> Trainer::connect_to(
     const plan::Communicator& group,
     engines::Engine& engine,
     at::Device device) {
-  const auto me = group.members.place_of(group_.rank);
+  const auto me = group.members.place_of(ranks_.rank);
   if (!me) {
     return nullptr;
   }
-  return engine.connect({.name = fmt::format("{}/{}", group_.name, group.name),
-                         .store = group_.store,
+  return engine.connect({.name = fmt::format("{}/{}", ranks_.name, group.name),
+                         .store = ranks_.store,
                          .rank = static_cast<int>(*me),
                          .world = static_cast<int>(group.members.size()),
                          .members = group.members,
-                         .timeout = group_.peers.limit(),
-                         .idle = group_.peers.idle,
-                         .interface = group_.interface,
+                         .timeout = ranks_.peers.limit(),
+                         .idle = ranks_.peers.idle,
+                         .interface = ranks_.interface,
                          .device = device,
                          .largest_operation = largest_operation_});
 }
@@ -131,7 +131,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_for_picks(
   const plan::Communicator picks{.name = group.name + "/picks",
                                  .members = group.members,
                                  .engine = group.engine};
-  if (group_.device.is_cpu()) {
+  if (ranks_.device.is_cpu()) {
     return connect_to(picks);
   }
   if (pick_engine_ == nullptr) {
@@ -163,8 +163,8 @@ void Trainer::connect() {
                                 setup(),
                                 static_cast<plan::CommunicatorId>(
                                     &group - setup().communicators.data())),
-                      group_.device,
-                      group_.peers);
+                      ranks_.device,
+                      ranks_.peers);
   }
   const auto has_performer = [&](plan::Variant variant) {
     return plan::has_performer(planner_->plan(input_, setup(), variant));
@@ -205,8 +205,8 @@ void Trainer::make_executor(runtime::Channels by_id) {
           .memory = *memory_,
           .channels = std::move(by_id),
           .rule = update_rule(configuration_, input_.model, setup()),
-          .device = group_.device,
-          .engine = engines::find_engine(group_.engine->name()),
+          .device = ranks_.device,
+          .engine = engines::find_engine(ranks_.engine->name()),
           .performer = reducer_.get()},
       runtime::Executor::Options{
           .dispatcher = {.timeout = stretched(options_.timeout, stretch),
@@ -223,8 +223,8 @@ void Trainer::make_executor(runtime::Channels by_id) {
           .write_gradient =
               replay_ != nullptr && codes(*planner_, input_)
                   ? write_normal(runtime::scalar_type(input_.model.dtype),
-                                 group_.device,
-                                 group_.rank)
+                                 ranks_.device,
+                                 ranks_.rank)
                   : nullptr,
           .kernel_time =
               [this](const plan::Kernel& kernel) {
@@ -250,11 +250,11 @@ void Trainer::start_from_rank_zero() {
   const auto value_buffer = setup().parameters.front().value.buffer;
   const plan::Slice values{
       value_buffer, 0, setup().buffers[plan::index_of(value_buffer)].elements};
-  group_.peers.wait_for(channel->broadcast(memory_->view(values), 0));
+  ranks_.peers.wait_for(channel->broadcast(memory_->view(values), 0));
   memory_->start_from_parameters();
   for (at::Tensor& buffer : network_->buffers()) {
     at::Tensor dense = buffer.contiguous();
-    group_.peers.wait_for(channel->broadcast(dense, 0));
+    ranks_.peers.wait_for(channel->broadcast(dense, 0));
     buffer.copy_(dense);
   }
 }

@@ -58,7 +58,7 @@ void Trainer::make_replay() {
              .shape = shape,
              .gated = std::vector<networks::Gated*>(shape.modules.size()),
              .parameters = {}};
-  const auto options = at::TensorOptions(group_.device)
+  const auto options = at::TensorOptions(ranks_.device)
                            .dtype(runtime::scalar_type(shape.dtype))
                            .requires_grad(true);
   for (const plan::ParameterShape& parameter : shape.parameters) {
@@ -95,11 +95,11 @@ void Trainer::make_network() {
       networks::make_batch(networks::find_network(configuration_.model),
                            {.batch_size = configuration_.batch_size,
                             .seed = configuration_.seed,
-                            .rank = group_.rank,
+                            .rank = ranks_.rank,
                             .integers = options_.integers,
                             .channels_last = configuration_.channels_last,
                             .dtype = dtype(),
-                            .device = group_.device,
+                            .device = ranks_.device,
                             .network = network_options(configuration_)}));
 }
 
@@ -115,7 +115,7 @@ std::shared_ptr<networks::Network> Trainer::new_network() const {
   } else if (configuration_.start == "formula") {
     networks::fill_by_formula(*network, configuration_.seed);
   }
-  network->to(group_.device);
+  network->to(ranks_.device);
   networks::cast_network(*network, dtype());
   if (configuration_.channels_last) {
     networks::to_channels_last(*network);
@@ -127,12 +127,12 @@ std::shared_ptr<networks::Network> Trainer::new_network() const {
 void Trainer::read_data() {
   if (plan::is_mapped(configuration_.data)) {
     mapped_ =
-        std::make_unique<MappedData>(configuration_, group_.device, dtype());
+        std::make_unique<MappedData>(configuration_, ranks_.device, dtype());
     set_batches(mapped_->probe());
     return;
   }
   data_ =
-      std::make_unique<TrainingData>(configuration_, group_.device, dtype());
+      std::make_unique<TrainingData>(configuration_, ranks_.device, dtype());
   evaluator_ = std::make_unique<Evaluator>(new_network(), *data_);
   set_batches(data_->probe());
 }
@@ -151,7 +151,7 @@ void Trainer::set_batches(const networks::Batch& whole) {
 networks::Batch Trainer::bag_batch(plan::Step step) const {
   return networks::draw_bag_batch(
       *embeddings_,
-      {.seed = configuration_.seed, .trainer = group_.rank, .step = step},
+      {.seed = configuration_.seed, .trainer = ranks_.rank, .step = step},
       networks::find_network(configuration_.model),
       dtype());
 }
@@ -170,8 +170,8 @@ void Trainer::make_plan() {
     trace_network();
   }
   input_ = plan_input_of(configuration_, traced_.shape);
-  input_.rank = group_.rank;
-  input_.world = group_.world;
+  input_.rank = ranks_.rank;
+  input_.world = ranks_.world;
   input_.loss_scaling = options_.loss_scale.has_value();
   planner_ = options_.planner;
   if (planner_ == nullptr) {
@@ -183,25 +183,24 @@ void Trainer::make_plan() {
         planner_of(configuration_, strategy_, options_.integers));
     input_.profile = options_.profile;
     input_.alpha_beta = options_.alpha_beta;
-    if (group_.world > 1 && strategies::needs_times(strategy_)) {
+    if (ranks_.world > 1 && strategies::needs_times(strategy_)) {
       add_known_times(configuration_, input_);
       if (!input_.profile || !input_.alpha_beta) {
         measure_times();
       }
       input_.alpha_beta->concurrent_collectives =
-          engines::find_engine(group_.engine->name()).concurrent_collectives;
+          engines::find_engine(ranks_.engine->name()).concurrent_collectives;
     }
-    constexpr plan::Step kSteps = 4;
     plan::verify(*planner_,
                  input_,
-                 kSteps,
-                 engines::find_engine(group_.engine->name()).one_issue_order);
+                 plan::kVerifiedSteps,
+                 engines::find_engine(ranks_.engine->name()).one_issue_order);
   }
   if (mapped_ != nullptr && trains()) {
-    mapped_->deal(static_cast<int>(training().size()), group_.rank);
+    mapped_->deal(static_cast<int>(training().size()), ranks_.rank);
   }
   if (data_ != nullptr && trains()) {
-    data_->deal(static_cast<int>(training().size()), group_.rank);
+    data_->deal(static_cast<int>(training().size()), ranks_.rank);
   }
   const plan::Setup setup = planner_->setup(input_);
   runtime::require_executable(*planner_, input_, setup);
@@ -227,12 +226,12 @@ void Trainer::allocate(const plan::Setup& setup) {
                .gated = {},
                .parameters = {}};
     memory_ = std::make_unique<runtime::FlatMemory>(
-        setup, plan::touched_ranges(*planner_, input_, setup), group_.device);
+        setup, plan::touched_ranges(*planner_, input_, setup), ranks_.device);
     return;
   }
   memory_ = std::make_unique<runtime::FlatMemory>(
       setup,
-      group_.device,
+      ranks_.device,
       replay_ == nullptr ? runtime::FlatMemory::Start::kParameters
                          : runtime::FlatMemory::Start::kZeros);
   memory_->adopt(traced_.parameters);
@@ -243,16 +242,16 @@ void Trainer::allocate(const plan::Setup& setup) {
 // communicator of their own.
 void Trainer::measure_times() {
   const auto channel = connect_to(
-      {.name = "times", .members = plan::Members::spaced(0, group_.world)});
+      {.name = "times", .members = plan::Members::spaced(0, ranks_.world)});
   if (!input_.profile) {
     input_.profile = share_profile(
         *channel,
         runtime::profile_layers(traced_,
                                 [this] { return loss_of(batches_[0]); },
-                                group_.device,
+                                ranks_.device,
                                 {.origin = "measured before the run, rank 0"}),
-        group_.device,
-        group_.peers);
+        ranks_.device,
+        ranks_.peers);
   }
   if (!input_.alpha_beta) {
     std::int64_t bytes = 0;
@@ -261,10 +260,10 @@ void Trainer::measure_times() {
     }
     input_.alpha_beta = measure_alpha_beta(
         *channel,
-        group_.device,
+        ranks_.device,
         std::min(bytes, kLargestTimedBytes),
-        fmt::format("measured before the run, {}", group_.engine->name()),
-        group_.peers);
+        fmt::format("measured before the run, {}", ranks_.engine->name()),
+        ranks_.peers);
   }
 }
 

@@ -19,7 +19,7 @@
 namespace paceline::plan {
 
 /// What a rank issues first of the ops that its communicators let go, one of
-/// each: the smallest.  `place` tells where the op stands in the program.
+/// each: the smallest.  `place`: of the op in the program.
 template <typename Place>
 struct IssueCandidate {
   std::int32_t priority = 0;

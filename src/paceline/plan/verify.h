@@ -7,6 +7,8 @@
 
 namespace paceline::plan {
 
+inline constexpr Step kVerifiedSteps = 4;
+
 /// Checks the plans of all ranks before anything runs, without a tensor or a
 /// socket; throws PlanError.
 ///
@@ -23,7 +25,7 @@ namespace paceline::plan {
 /// its collectives and exchanges one after the other, in program order.
 void verify(const Planner& planner,
             const PlanInput& input,
-            Step steps = 4,
+            Step steps = kVerifiedSteps,
             bool one_issue_order = false);
 
 /// The second walk alone.

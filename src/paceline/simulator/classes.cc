@@ -17,7 +17,7 @@ plan::Rank Classes::count() const {
 }
 
 /// Hosts that hold a rank of one class hold the same of all classes, so the
-/// smallest representative on a host tells its class.
+/// smallest representative on a host is the key of its class.
 void Classes::follow_orbits() {
   std::vector<plan::Rank> smallest(host_size.size(), world());
   for (plan::Rank rank = 0; rank < world(); ++rank) {

@@ -31,9 +31,9 @@ void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
   ++state.not_ended;
 }
 
-/// Program order over all communicators: the queue of the next item hears that
-/// the item is ready when nothing before it is left to issue.  False where
-/// nothing may be issued.
+/// Program order over all communicators: an item is marked as ready in its
+/// queue when nothing before it is left to issue.  False where nothing may be
+/// issued.
 bool Simulator::State::offer_next(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   const ItemId end = job_.actors[actor].steps.back();
