@@ -136,6 +136,41 @@ TEST(CompareRuns, AnOptimizerOfItsOwnConstantsIsPricedByItsRule) {
             comparison.cases.at(0).predicted_s);
 }
 
+/// A step in which nothing overlaps with the codec's kernels.
+records::RunRecord coded(const std::string& strategy, double coding_s) {
+  records::RunRecord record = run(strategy, 1);
+  record.configuration.ranks = 4;
+  record.configuration.replay =
+      std::string(PACELINE_SOURCE_DIR) + "/benchmarks/translator.profile.json";
+  record.configuration.link = "2Gbit,100us";
+  record.coding = {.ns_per_step = std::llround(coding_s * 1e9),
+                   .plain_bytes_per_step = 1};
+  return record;
+}
+
+ComparedCase compare_coded(const std::vector<records::RunRecord>& records) {
+  return compare_runs(records, {}).value().cases.at(0);
+}
+
+// The second codes in every third step, whose mean is what is compared.
+TEST(CompareRuns, PricesACodecWithoutTimesByItsMeasuredOnes) {
+  for (const char* strategy : {"bsp+fp16", "bsp+fp16+diloco:every=3"}) {
+    SCOPED_TRACE(strategy);
+    const ComparedCase one = compare_coded({coded(strategy, 1)});
+    EXPECT_EQ(one.note, "coding as measured");
+    EXPECT_NEAR(*compare_coded({coded(strategy, 3)}).predicted_s,
+                *one.predicted_s + 2,
+                1e-6);
+    EXPECT_NEAR(
+        *compare_coded({coded(strategy, 2), coded(strategy, 4)}).predicted_s,
+        *one.predicted_s + 2,
+        1e-6);
+  }
+  records::RunRecord without = coded("bsp+fp16", 1);
+  without.coding.reset();
+  EXPECT_EQ(compare_coded({without}).note, "");
+}
+
 TEST(CompareRuns, NeedsADescribedNetwork) {
   EXPECT_EQ(compare_runs(std::vector{run("bsp", 1)}, {}), std::nullopt);
 }

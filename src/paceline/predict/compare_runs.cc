@@ -7,12 +7,14 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
 #include "paceline/plan/optimizer.h"
+#include "paceline/predict/kernel_costs.h"
 #include "paceline/predict/predict.h"
 #include "paceline/predict/request_profile.h"
 #include "paceline/predict/tables.h"
@@ -32,9 +34,10 @@ struct Compared {
   Configuration configuration;
   std::vector<double> steps, compute_only;
   std::vector<double> examples;           // of steps, where they differ
+  std::vector<double> coding;             // in a step, of each repetition
   std::int64_t operations = 0, late = 0;  // late: slower than the link
   double measured_s = 0, predicted_s = 0;
-  bool rate_measured_here = false;
+  bool rate_measured_here = false, coding_measured_here = false;
   std::string why_not;  // it is not predicted; empty: it is
 
   bool told() const { return why_not.empty() && late == 0; }
@@ -145,6 +148,10 @@ void predict_case(const std::optional<cluster::Cluster>& cluster,
           request.batch_size / stats::median(it.compute_only);
       it.rate_measured_here = true;
     }
+    if (!has_coding_times(request) && !it.coding.empty()) {
+      request.coding_s = stats::mean(it.coding);
+      it.coding_measured_here = true;
+    }
     const Prediction prediction = predict(request);
     it.predicted_s = plan::seconds_of(prediction.times.step);
     it.measured_s = measured_s(it, prediction.job->period);
@@ -182,6 +189,10 @@ std::vector<Compared> cases_of(std::span<const RunRecord> records,
       known->examples.insert(known->examples.end(),
                              rank.examples_of_step.begin(),
                              rank.examples_of_step.end());
+    }
+    if (record.coding) {
+      known->coding.push_back(static_cast<double>(record.coding->ns_per_step) *
+                              1e-9);
     }
     if (record.link_check) {
       known->operations += record.link_check->operations;
@@ -287,16 +298,20 @@ ComparedCase row_of(const Compared& it, const std::vector<Compared>& cases) {
     return row;
   }
   row.predicted_s = it.predicted_s;
+  std::vector<std::string> notes;
   if (it.rate_measured_here) {
-    row.note = "compute as measured without communication";
+    notes.emplace_back("compute as measured without communication");
+  }
+  if (it.coding_measured_here) {
+    notes.emplace_back("coding as measured");
   }
   if (it.late > 0) {
-    row.note +=
-        fmt::format("{}INVALID: {} of {} operations were slower than the link",
-                    row.note.empty() ? "" : "; ",
+    notes.push_back(
+        fmt::format("INVALID: {} of {} operations were slower than the link",
                     it.late,
-                    it.operations);
+                    it.operations));
   }
+  row.note = fmt::format("{}", fmt::join(notes, "; "));
   return row;
 }
 

@@ -34,7 +34,8 @@ struct Comparison {
 /// A case is predicted on `cluster`, which it ran on; one that replays a
 /// profile behind an emulated link is predicted for such links alone.  Where
 /// nobody gives the rate of one device, it is that of the case's steps without
-/// communication, and its note says so.  Nothing where no case has a described
+/// communication; where no profile has times of its codec, coding takes what it
+/// took in the case.  Its note says so.  Nothing where no case has a described
 /// network.
 std::optional<Comparison> compare_runs(
     std::span<const records::RunRecord> records,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/predict/kernel_costs.h"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -69,10 +70,58 @@ cluster::KernelCost other_cost(const PredictRequest& request,
           .bytes_per_s = rate > 0 ? rate : update.bytes_per_s};
 }
 
-/// What was measured of the strategy's codec.
-std::vector<cluster::KernelCost> codec_costs(const PredictRequest& request) {
-  const auto spec = strategies::parse_strategy(
-      request.strategy, {.bucket_mb = request.bucket_mb});
+/// Bytes of the kernels that `counts` accepts, once for each of their passes:
+/// those of the actor that has most, in steps [1, 1 + steps).
+template <class Counts>
+double most_kernel_bytes(const simulator::Job& job,
+                         plan::Step steps,
+                         const Counts& counts) {
+  double most = 0;
+  for (const simulator::Actor& actor : job.actors) {
+    double bytes = 0;
+    for (simulator::ItemId id = actor.steps[1];
+         id < actor.steps[static_cast<std::size_t>(1 + steps)];
+         ++id) {
+      const simulator::Item& item = job.items[id];
+      if (item.kind != simulator::ItemKind::kKernel) {
+        continue;
+      }
+      const simulator::KernelShape& shape =
+          job.kernel_shapes[static_cast<std::size_t>(item.subject)];
+      const plan::KernelTraits* traits = plan::find_kernel_traits(shape.name);
+      if (traits != nullptr && counts(*traits)) {
+        bytes += traits->passes * static_cast<double>(shape.bytes);
+      }
+    }
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+/// One rate for all kernels of the codec, at which they take what was measured
+/// of a step; steps of a period are a mean, as the measured ones are.
+std::vector<cluster::KernelCost> measured_coding(const plan::Planner& planner,
+                                                 const plan::PlanInput& input,
+                                                 double coding_s) {
+  const plan::Step period = simulator::period_of(planner, input);
+  const double bytes = most_kernel_bytes(
+      simulator::compile(planner, input, {.steps = period + 2}),
+      period,
+      [](const plan::KernelTraits& traits) { return traits.codes; });
+  std::vector<cluster::KernelCost> costs;
+  for (const plan::KernelTraits& traits : plan::kKernels) {
+    if (traits.codes && bytes > 0) {
+      costs.push_back(
+          {.kernel = std::string(traits.name),
+           .bytes_per_s = bytes / static_cast<double>(period) / coding_s});
+    }
+  }
+  return costs;
+}
+
+/// What `request.codecs` holds of the strategy's codec.
+std::vector<cluster::KernelCost> profiled_coding(
+    const PredictRequest& request, const strategies::StrategySpec& spec) {
   std::vector<cluster::KernelCost> costs;
   for (const cluster::CodecTime& codec : request.codecs) {
     if (spec.codec.row == nullptr || spec.codec.row->name != codec.codec) {
@@ -92,7 +141,26 @@ std::vector<cluster::KernelCost> codec_costs(const PredictRequest& request) {
   return costs;
 }
 
+strategies::StrategySpec strategy_of(const PredictRequest& request) {
+  return strategies::parse_strategy(request.strategy,
+                                    {.bucket_mb = request.bucket_mb});
+}
+
+/// What was measured of the strategy's codec.
+std::vector<cluster::KernelCost> codec_costs(const PredictRequest& request,
+                                             const plan::PlanInput& input) {
+  const strategies::StrategySpec spec = strategy_of(request);
+  return request.coding_s.value_or(0) > 0 && !has_coding_times(request)
+             ? measured_coding(
+                   *strategies::make_planner(spec), input, *request.coding_s)
+             : profiled_coding(request, spec);
+}
+
 }  // namespace
+
+bool has_coding_times(const PredictRequest& request) {
+  return !profiled_coding(request, strategy_of(request)).empty();
+}
 
 double update_bytes(const plan::PlanInput& input) {
   plan::PlanInput alone = input;
@@ -100,18 +168,10 @@ double update_bytes(const plan::PlanInput& input) {
   alone.local_world = {1};
   const auto planner =
       strategies::make_planner(strategies::parse_strategy("none"));
-  const simulator::Job job = simulator::compile(*planner, alone, {.steps = 3});
-  double bytes = 0;
-  for (simulator::ItemId id = job.actors[0].steps[1];
-       id < job.actors[0].steps[2];
-       ++id) {
-    const simulator::Item& item = job.items[id];
-    if (item.kind == simulator::ItemKind::kKernel) {
-      const auto shape = static_cast<std::size_t>(item.subject);
-      bytes += static_cast<double>(job.kernel_shapes[shape].bytes);
-    }
-  }
-  return bytes;
+  return most_kernel_bytes(
+      simulator::compile(*planner, alone, {.steps = 3}),
+      1,
+      [](const plan::KernelTraits& /*any*/) { return true; });
 }
 
 std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
@@ -120,13 +180,12 @@ std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
       request.cost_table().engine(engine_of(request.engine, request.cluster));
   // A rank that exchanges nothing runs at the rate of one device, which
   // includes the launches.
-  const bool launches = engine.from_python && request.ranks > 1 &&
-                        strategies::parse_strategy(
-                            request.strategy, {.bucket_mb = request.bucket_mb})
-                                .guarantee() != strategies::Guarantee::kLocal;
+  const bool launches =
+      engine.from_python && request.ranks > 1 &&
+      strategy_of(request).guarantee() != strategies::Guarantee::kLocal;
   const cluster::KernelCost update = update_cost(request, input, launches);
   std::vector<cluster::KernelCost> all{update};
-  const auto measured = codec_costs(request);
+  const auto measured = codec_costs(request, input);
   all.insert(all.end(), measured.begin(), measured.end());
   all.push_back(other_cost(request, update, launches));
   return all;

@@ -15,6 +15,9 @@ namespace paceline::predict {
 std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
                                             const plan::PlanInput& input);
 
+/// Whether `request.codecs` has times of the strategy's codec.
+bool has_coding_times(const PredictRequest& request);
+
 /// Bytes that one rank's update reads and writes in a step.
 double update_bytes(const plan::PlanInput& input);
 
