@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/engines/nccl/nccl_engine.h"
 
+#include <vector>
+
 #include <ATen/Functions.h>
+#include <c10/core/DeviceGuard.h>
 #include <fmt/format.h>
 #include <torch/csrc/cuda/nccl.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -9,11 +12,32 @@
 
 #include "paceline/base/error.h"
 #include "paceline/engines/backend_channel.h"
+#include "paceline/engines/background.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/failure.h"
 
 namespace paceline::engines {
 namespace {
+
+using NcclGroup = c10::intrusive_ptr<c10d::ProcessGroupNCCL>;
+
+/// NCCL connects at its first collective; take that out of step 0, where its
+/// cost would be measured and its failure would look like a step's.
+NcclGroup connected(const ChannelSpec& spec) {
+  const c10::DeviceGuard guard(spec.device);
+  auto options = c10d::ProcessGroupNCCL::Options::create();
+  options->timeout = spec.timeout;
+  auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(
+      c10::make_intrusive<c10d::PrefixStore>("nccl/" + spec.name, spec.store),
+      spec.rank,
+      spec.world,
+      options);
+  std::vector<at::Tensor> one{
+      at::ones({1}, at::TensorOptions().device(spec.device))};
+  backend->allreduce(one)->wait();
+  PACELINE_CHECK_EQ(one[0].item<float>(), static_cast<float>(spec.world));
+  return backend;
+}
 
 class NcclEngine final : public Engine {
  public:
@@ -27,18 +51,10 @@ class NcclEngine final : public Engine {
     const auto what = fmt::format(
         "connecting {} ranks by nccl as '{}'", spec.world, spec.name);
     try {
-      auto options = c10d::ProcessGroupNCCL::Options::create();
-      options->timeout = spec.timeout;
-      auto store = c10::make_intrusive<c10d::PrefixStore>("nccl/" + spec.name,
-                                                          spec.store);
-      auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(
-          store, spec.rank, spec.world, options);
-      // NCCL connects at its first collective; take that out of step 0, where
-      // its cost would be measured and its failure would look like a step's.
-      std::vector<at::Tensor> one{
-          at::ones({1}, at::TensorOptions().device(spec.device))};
-      backend->allreduce(one)->wait();
-      PACELINE_CHECK_EQ(one[0].item<float>(), static_cast<float>(spec.world));
+      auto end =
+          run_in_background<NcclGroup>([spec] { return connected(spec); });
+      require_within(end, spec.timeout, spec.idle);
+      NcclGroup backend = end.get();
       backend->setTimeout(spec.operation_timeout);
       return make_backend_channel(std::move(backend), spec);
     } catch (...) {
