@@ -359,11 +359,7 @@ RankResult run_case(const engines::World& world,
   measure::RankGroup group = make_rank_group(
       world, configuration, *engine, options.name, options.interface);
   group.sparse_engine = sparse_engine.get();
-  if (options.heartbeat != nullptr) {
-    group.peers.idle = [heartbeat = options.heartbeat] {
-      heartbeat->note_move();
-    };
-  }
+  group.peers.idle = options.idle;
   group.peers.timeout = options.timeout;
   RankResult result;
   WindowAccess own_access;

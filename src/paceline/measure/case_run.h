@@ -49,6 +49,7 @@ struct CaseOptions {
   bool record_spans = false;
   PlanTimes times{};                       // known already; equal on all ranks
   launch::Heartbeat* heartbeat = nullptr;  // may be null
+  std::function<void()> idle{};            // as ChannelSpec's
   std::function<void(int done, int total)> progress{};
   /// Called with this rank's samples so far before an error ends the window.
   std::function<void(records::RankSamples)> interrupted{};

@@ -5,6 +5,8 @@
 
 #include "paceline/base/error.h"
 #include "paceline/engines/channel_spec.h"
+#include "paceline/engines/engine.h"
+#include "paceline/measure/external.h"
 #include "paceline/measure/torch_facts.h"
 
 namespace paceline::measure {
@@ -21,6 +23,19 @@ at::Device device_of(const engines::World& world,
   }
   return {at::kCUDA,
           static_cast<c10::DeviceIndex>(world.self.local_rank % devices)};
+}
+
+void start_engines(const std::vector<records::Configuration>& cases,
+                   std::chrono::milliseconds timeout,
+                   const std::function<void()>& idle) {
+  for (const records::Configuration& c : cases) {
+    if (is_external(c)) {
+      continue;
+    }
+    for (const std::string& engine : c.engines()) {
+      engines::make_engine(engine)->start(timeout, idle);
+    }
+  }
 }
 
 measure::RankGroup make_rank_group(const engines::World& world,

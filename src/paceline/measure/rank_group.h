@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "paceline/engines/world.h"
 #include "paceline/measure/trainer.h"
@@ -13,6 +16,12 @@ namespace paceline::measure {
 /// local rank modulo the visible ones.
 at::Device device_of(const engines::World& world,
                      const records::Configuration& configuration);
+
+/// Starts the engines of `cases`, on every rank of the job before it is bound
+/// to its cores; `timeout` and `idle` as Engine::start's.
+void start_engines(const std::vector<records::Configuration>& cases,
+                   std::chrono::milliseconds timeout,
+                   const std::function<void()>& idle);
 
 /// The ranks that run the case together; `name` is new in the job.  Also sets
 /// the number of compute threads of this process.

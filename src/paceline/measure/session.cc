@@ -13,7 +13,6 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/utc.h"
-#include "paceline/engines/engine.h"
 #include "paceline/experiment/machine.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/stop_signals.h"
@@ -66,7 +65,8 @@ class Session {
 
  private:
   int run_all() {
-    start_engines();
+    start_engines(
+        job_.experiment.cases, settings_.timeout_ms(), [this] { idle(); });
     const HostCores cores = host_cores(world_, store_, settings_.timeout_ms());
     cores_ = cores.usable;
     environment_ = exchange_environment(world_, store_, cores_);
@@ -98,18 +98,6 @@ class Session {
     return 0;
   }
 
-  // Before the rank is bound to its cores, and on ranks that a case leaves out.
-  void start_engines() const {
-    const auto idle = [this] { context_.heartbeat.note_move(); };
-    for (const records::Configuration& c : job_.experiment.cases) {
-      for (const std::string& engine : c.engines()) {
-        if (!is_external(c)) {  // a second start of one engine does nothing
-          engines::make_engine(engine)->start(settings_.timeout_ms(), idle);
-        }
-      }
-    }
-  }
-
   launch::PrefixStore store_for(const std::string& prefix) {
     return {world_.store, world_.self.rank, prefix, [this] {
               context_.heartbeat.beat(launch::kNoSteps, "waiting for others");
@@ -131,6 +119,12 @@ class Session {
   }
 
   bool is_rank_0() const { return world_.self.rank == 0; }
+
+  // While an engine connects and waits for other ranks.
+  void idle() const {
+    context_.heartbeat.note_move();
+    stop_if_asked();
+  }
 
   void stop_if_asked() const {
     if (const int signal = hooks_.stop_signal ? hooks_.stop_signal() : 0) {
@@ -229,6 +223,7 @@ class Session {
                   .record_spans = !settings_.trace.empty(),
                   .times = known,
                   .heartbeat = &context_.heartbeat,
+                  .idle = [this] { idle(); },
                   .progress = progress,
                   .interrupted =
                       [&](records::RankSamples samples) {
