@@ -121,7 +121,7 @@ TEST(Predict, ExposedCommunicationFollowsFromTheRecord) {
 
 TEST(Predict, TheSameRequestGivesTheSameRecord) {
   PredictRequest noisy = request("fusion", 8);
-  noisy.noise = {.seed = 7, .sigma = 0.05, .rank_factor = {}};
+  noisy.noise = {.seed = 7, .sigma = 0.05};
   const auto text = [](const PredictRequest& it) {
     return records::to_json(predict(it).record).dump();
   };

@@ -116,7 +116,7 @@ TEST(Predict, NoiseIsPrintedWithItsSeedAndSpread) {
   PredictRequest noisy = request("fusion", 8);
   EXPECT_EQ(summary_of(predict(noisy)).find("noise of seed"),
             std::string::npos);
-  noisy.noise = {.seed = 7, .sigma = 0.05, .rank_factor = {}};
+  noisy.noise = {.seed = 7, .sigma = 0.05};
   const Prediction prediction = predict(noisy);
   ASSERT_EQ(prediction.times.window, 10);
   double sum = 0, squares = 0;

@@ -27,8 +27,7 @@ Prediction noisy(const std::string& strategy, plan::Rank ranks, double sigma) {
   asked.noise = {.seed = 3,
                  .sigma = sigma,
                  .straggler_probability = 0.05,
-                 .straggler_factor = 3,
-                 .rank_factor = {}};
+                 .straggler_factor = 3};
   return predict(asked);
 }
 

@@ -111,7 +111,7 @@ TEST(PredictedTrace, NamesHostsAndForHowManyARankStands) {
   EXPECT_EQ(folded.rank_names,
             (std::map<int, std::string>{{0, "n0; 7 others do the same"}}));
   PredictRequest noisy = request("bsp", 5);
-  noisy.noise = {.seed = 7, .sigma = 0.05, .rank_factor = {}};
+  noisy.noise = {.seed = 7, .sigma = 0.05};
   const Prediction each = predict(noisy, true);
   EXPECT_EQ(each.rank_names.size(), 5U);
   EXPECT_EQ(each.rank_names.at(4), "n1");

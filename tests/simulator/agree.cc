@@ -16,20 +16,15 @@ Costs rough_costs(const plan::PlanInput& input) {
                            .latency = 3'000'007,
                            .sharing = cluster::LinkSharing::kHost};
   costs.machine.interference = {.device_link_under_compute = 0.66,
-                                .compute_under_transfer = 0.93,
-                                .compute_under_kernel = 0.9,
-                                .kernel_under_compute = 0.7};
+                                .compute_under_transfer = 0.93};
   costs.software = {.issue = 200'003,
-                    .negotiation = 300'011,
-                    .negotiation_per_rank = 17,
                     .collective = 1'000'003,
                     .collective_per_rank = 1'013,
                     .collective_under_compute = 100'003,
                     .message = 50'021,
                     .kernels = {{.launch = 400'009,
                                  .launch_per_tensor = 10'007,
-                                 .bytes_per_s = 1e9}},
-                    .step = 5'000'011};
+                                 .bytes_per_s = 1e9}}};
   for (std::size_t i = 0; i < costs.profile.forward.size(); ++i) {
     costs.profile.forward[i] += static_cast<plan::Picoseconds>(i) * 1'000'033;
     costs.profile.backward[i] +=

@@ -70,7 +70,7 @@ TEST(Credit, LateRanksFollowTheFirst) {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
     const auto begin =
         crossings("bytescheduler:partition-mb=1,order=priority,credit-mb=0",
-                  {.seed = seed, .sigma = 0.5, .rank_factor = {}});
+                  {.seed = seed, .sigma = 0.5});
     EXPECT_LT(begin[0], begin[4]) << seed;
     EXPECT_LT(begin[4], begin[1]) << seed;
   }

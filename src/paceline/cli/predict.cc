@@ -236,8 +236,7 @@ cluster::Noise PredictCommand::noise() const {
   return {.seed = seed_.value_or(0),
           .sigma = sigma_,
           .straggler_probability = straggler_probability_.value_or(0),
-          .straggler_factor = straggler_factor_.value_or(1),
-          .rank_factor = {}};
+          .straggler_factor = straggler_factor_.value_or(1)};
 }
 
 std::vector<PredictCommand::PredictionText> PredictCommand::from_cluster(

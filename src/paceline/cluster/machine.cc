@@ -60,17 +60,13 @@ void check_link(const char* what, const LinkModel& link) {
 }
 
 void check_noise(const Noise& noise) {
-  const bool factors = std::ranges::all_of(
-      noise.rank_factor,
-      [](double factor) { return factor > 0 && std::isfinite(factor); });
-  if (!(noise.sigma >= 0 && noise.sigma < kMostNoise) || !factors ||
+  if (!(noise.sigma >= 0 && noise.sigma < kMostNoise) ||
       !(noise.straggler_probability >= 0 && noise.straggler_probability <= 1) ||
       !(noise.straggler_factor >= 1 &&
         noise.straggler_factor < kMostStragglerFactor)) {
     throw UsageError(fmt::format(
         "noise: sigma = {}, straggler_probability = {}, straggler_factor = {}: "
-        "sigma is 0 to 10, the probability 0 to 1, the factor at least 1, and "
-        "factors of ranks are above 0",
+        "sigma is 0 to 10, the probability 0 to 1, the factor at least 1",
         noise.sigma,
         noise.straggler_probability,
         noise.straggler_factor));
@@ -156,17 +152,12 @@ void check_costs(const Machine& machine, const SoftwareCosts& software) {
   const Interference& lost = machine.interference;
   check_share("device_link_under_compute", lost.device_link_under_compute);
   check_share("compute_under_transfer", lost.compute_under_transfer);
-  check_share("compute_under_kernel", lost.compute_under_kernel);
-  check_share("kernel_under_compute", lost.kernel_under_compute);
   check_noise(machine.noise);
   check_time("issue", software.issue);
-  check_time("negotiation", software.negotiation);
-  check_time("negotiation_per_rank", software.negotiation_per_rank);
   check_time("collective", software.collective);
   check_time("collective_per_rank", software.collective_per_rank);
   check_time("collective_under_compute", software.collective_under_compute);
   check_time("message", software.message);
-  check_time("step", software.step);
   for (const KernelCost& kernel : software.kernels) {
     check_time("launch of a kernel", kernel.launch);
     check_time("launch_per_tensor of a kernel", kernel.launch_per_tensor);

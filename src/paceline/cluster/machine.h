@@ -37,8 +37,6 @@ struct LinkModel {
 struct Interference {
   double device_link_under_compute = 1;  // share of the device link's rate
   double compute_under_transfer = 1;     // while a transfer is in flight
-  double compute_under_kernel = 1;
-  double kernel_under_compute = 1;
 };
 
 /// What Noise may be: sigma and the straggler's factor are below these.
@@ -51,11 +49,8 @@ struct Noise {
   double sigma = 0;  // of the log-normal factor, median 1, per rank and step
   double straggler_probability = 0;  // per rank and step
   double straggler_factor = 1;       // at least 1
-  std::vector<double> rank_factor;   // lasting, by rank; empty: all 1
 
-  bool any() const {
-    return sigma > 0 || straggler_probability > 0 || !rank_factor.empty();
-  }
+  bool any() const { return sigma > 0 || straggler_probability > 0; }
 };
 
 /// How an engine carries out collectives.
@@ -118,12 +113,6 @@ struct SoftwareCosts {
   /// launch, Gloo's hand-off.
   plan::Picoseconds issue = 0;
 
-  /// Agreement among members before a collective starts (Horovod's
-  /// coordinator): negotiation + negotiation_per_rank * P each.  Serial: the
-  /// coordinator serves one operation at a time; else it is a delay.
-  plan::Picoseconds negotiation = 0, negotiation_per_rank = 0;
-  bool serial_negotiation = true;
-
   /// Added to each collective's start: fixed, per member, and, while a member
   /// computes, times the logarithm (base 2) of the members.
   plan::Picoseconds collective = 0, collective_per_rank = 0;
@@ -146,9 +135,6 @@ struct SoftwareCosts {
 
   /// The first entry that holds for a kernel; none: kernels are free.
   std::vector<KernelCost> kernels{};
-
-  /// Host time between the end of backward and the next forward.
-  plan::Picoseconds step = 0;
 };
 
 /// Throws UsageError, one sentence with the offending value, for negative

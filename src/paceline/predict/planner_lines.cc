@@ -26,8 +26,7 @@ plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
     };
     // Most collectives of a plan start while ranks compute.
     const plan::Picoseconds asked =
-        software.issue + software.negotiation +
-        group.ranks * software.negotiation_per_rank +
+        software.issue +
         software.collective_under_compute * cluster::log2_up(group.ranks);
     const cluster::LinkFit* fit =
         cluster::measured_fit({pattern, kMuch, group}, machine);

@@ -15,7 +15,6 @@ enum class EventKind : std::uint8_t {
   kModelWork,
   kKernel,
   kIssued,
-  kAgreed,
   kStage,
   kFlow
 };

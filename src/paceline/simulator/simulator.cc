@@ -125,15 +125,6 @@ void Simulator::State::handle(const Event& event) {
       issued(event.index());
       break;
     }
-    case EventKind::kAgreed: {
-      const Transfer& transfer = job_.transfers[event.index()];
-      TransferQueue& transfer_queue = transfer_queues_[transfer.queue];
-      transfer_queue.agreeing = false;
-      transfer_queue.to_start.emplace(transfer_[event.index()].turn,
-                                      event.index());
-      touch_transfer_queue(transfer.queue);
-      break;
-    }
     case EventKind::kStage:
       start_flow(event.index());
       break;
@@ -197,16 +188,9 @@ void Simulator::State::start(Lane& lane, ItemId id, EventKind kind) {
   const Item& item = job_.items[id];
   PACELINE_CHECK(!lane.busy);
   plan::Picoseconds duration = duration_of(item);
-  if (kind == EventKind::kModelWork) {
-    const Actor& actor = job_.actors[item.actor];
-    if (costs_.machine.noise.any()) {
-      duration =
-          std::llround(static_cast<double>(duration) * noise(actor, item.step));
-    }
-    const auto step = static_cast<std::size_t>(item.step);
-    const bool first = item.kind == ItemKind::kForward && item.subject == 0 &&
-                       id == actor.steps[step];
-    duration += first ? costs_.software.step : 0;
+  if (kind == EventKind::kModelWork && costs_.machine.noise.any()) {
+    duration = std::llround(static_cast<double>(duration) *
+                            noise(job_.actors[item.actor], item.step));
   }
   lane.item = id;
   lane.busy = true;
@@ -274,7 +258,7 @@ void Simulator::State::settle_actor(std::uint32_t actor) {
   settle_speeds(actor);
 }
 
-/// What a rank's compute, kernels and transfers take from each other.
+/// What a rank's compute and transfers take from each other.
 void Simulator::State::settle_speeds(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   const cluster::Interference& lost = costs_.machine.interference;
@@ -286,12 +270,9 @@ void Simulator::State::settle_speeds(std::uint32_t actor) {
     }
   }
   if (varies_) {
-    double model = state.in_flight > 0 ? lost.compute_under_transfer : 1;
-    model *= state.kernel.busy ? lost.compute_under_kernel : 1;
-    set_speed(state.model, speed_of(model), EventKind::kModelWork);
-    set_speed(state.kernel,
-              speed_of(now_computes ? lost.kernel_under_compute : 1),
-              EventKind::kKernel);
+    set_speed(state.model,
+              speed_of(state.in_flight > 0 ? lost.compute_under_transfer : 1),
+              EventKind::kModelWork);
   }
 }
 

@@ -70,9 +70,7 @@ void Simulator::State::set_costs(const Costs& costs) {
   costs_ = costs;
   program_order_ =
       plan::takes_program_order(job_.queues, costs.software.one_issue_order);
-  const cluster::Interference& lost = costs.machine.interference;
-  varies_ = lost.compute_under_transfer < 1 || lost.compute_under_kernel < 1 ||
-            lost.kernel_under_compute < 1;
+  varies_ = costs.machine.interference.compute_under_transfer < 1;
   set_links();
   if (first_load_.empty() || !same_layout(linked_, costs.machine)) {
     set_loads();
@@ -223,11 +221,10 @@ plan::Picoseconds Simulator::State::kernel_time(
   return 0;
 }
 
-/// Log-normal per rank and step, now and then a straggler, and what lasts.
+/// Log-normal per rank and step, and now and then a straggler.
 double Simulator::State::noise(const Actor& actor, std::int32_t step) const {
   const cluster::Noise& noise = costs_.machine.noise;
-  const auto rank = static_cast<std::size_t>(actor.rank);
-  double factor = rank < noise.rank_factor.size() ? noise.rank_factor[rank] : 1;
+  double factor = 1;
   Random random(noise.seed, static_cast<std::uint64_t>(actor.rank));
   random.seek(static_cast<std::uint64_t>(step) * 16);
   if (noise.sigma > 0) {

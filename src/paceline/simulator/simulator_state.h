@@ -65,8 +65,8 @@ class Simulator::State {
     std::int32_t not_ended = 0;
   };
   struct TransferQueue {  // the transfers of one queue
-    ByOrder to_agree, to_start;
-    bool agreeing = false, dirty = false;
+    ByOrder to_start;
+    bool dirty = false;
     std::int32_t carrying = 0;  // transfers under way
     std::int64_t complete = 0;  // transfers that all have issued
   };
@@ -145,7 +145,7 @@ class Simulator::State {
 
   const Job& job_;
   Costs costs_;
-  bool varies_ = false;         // speeds may change under way
+  bool varies_ = false;         // speed of compute may change under way
   bool program_order_ = false;  // over all communicators of a rank
 
   EventQueue events_;

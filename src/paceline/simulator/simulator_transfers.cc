@@ -114,7 +114,7 @@ void Simulator::State::issued(ItemId id) {
     if (--transfer_[t].absent == 0) {
       const std::uint32_t queue = job_.transfers[t].queue;
       transfer_[t].turn = transfer_queues_[queue].complete++;
-      transfer_queues_[queue].to_agree.emplace(transfer_[t].turn, t);
+      transfer_queues_[queue].to_start.emplace(transfer_[t].turn, t);
       touch_transfer_queue(queue);
     }
   }
@@ -127,29 +127,10 @@ void Simulator::State::touch_transfer_queue(std::uint32_t transfer_queue) {
   }
 }
 
-/// Agreement, then the transfers themselves: one by one where they must.
+/// Starts transfers: one by one where they must.
 void Simulator::State::settle_transfer_queue(std::uint32_t index) {
   TransferQueue& transfer_queue = transfer_queues_[index];
   const cluster::SoftwareCosts& software = costs_.software;
-  while (!transfer_queue.to_agree.empty() && !transfer_queue.agreeing) {
-    const TransferId id = transfer_queue.to_agree.top().second;
-    const Transfer& transfer = job_.transfers[id];
-    transfer_queue.to_agree.pop();
-    plan::Picoseconds cost = 0;
-    if (!transfer.message && !costs_.free_communication) {
-      const auto shape = static_cast<std::size_t>(transfer.shape);
-      const plan::Rank ranks = job_.collective_shapes[shape].group.ranks;
-      cost = ranks > 1
-                 ? software.negotiation + ranks * software.negotiation_per_rank
-                 : 0;
-    }
-    if (cost == 0) {
-      transfer_queue.to_start.emplace(transfer_[id].turn, id);
-      continue;
-    }
-    transfer_queue.agreeing = software.serial_negotiation;
-    events_.push(plan::later(now_, cost), EventKind::kAgreed, id);
-  }
   while (!transfer_queue.to_start.empty()) {
     const TransferId id = transfer_queue.to_start.top().second;
     const bool alone =
