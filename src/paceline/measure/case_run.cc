@@ -120,6 +120,7 @@ void measure_exposed(const engines::World& world,
                      records::RankSamples& samples) {
   records::Configuration alone = configuration;
   alone.strategy = "none";
+  alone.average_buffers = 0;  // statistics communicate too
   measure::RankGroup apart = group;
   apart.name += "/compute-only";
   std::unique_ptr<measure::Trainer> computing;
