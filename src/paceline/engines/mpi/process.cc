@@ -47,6 +47,18 @@ void check_srun() {
   }
 }
 
+bool is_started_by_us() {
+  return std::getenv("PACELINE_LAUNCH") != nullptr;
+}
+
+// Of this host, for the job.  A launcher may bind each rank to cores of its
+// own; ranks that the program starts itself may all use the same ones.
+int cores_here() {
+  return is_started_by_us()
+             ? available_cores()
+             : static_cast<int>(std::thread::hardware_concurrency());
+}
+
 // A rank of MPI spins: it shares a core badly, and MPICH not at all.
 void check_cores(int rank, int ranks, int cores) {
   if (!kIsOpenMpi && ranks > cores) {
@@ -68,9 +80,8 @@ void check_cores(int rank, int ranks, int cores) {
 // Where mpirun or srun has bound each rank to one core, it computes and
 // communicates on that one alone.
 void warn_if_bound(int rank, int ranks) {
-  const char* const launched_by_us = std::getenv("PACELINE_LAUNCH");
-  if (launched_by_us == nullptr && rank == 0 && ranks > 1 &&
-      available_cores() == 1 && std::thread::hardware_concurrency() > 1) {
+  if (!is_started_by_us() && rank == 0 && ranks > 1 && available_cores() == 1 &&
+      std::thread::hardware_concurrency() > 1) {
     fmt::print(stderr,
                "warning: engine mpi: this rank is bound to one core, which its "
                "computation and its communication share; start mpirun with "
@@ -156,7 +167,7 @@ void Process::initialize() {
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   // What it chooses by itself for a sum in place sends all bytes in each round.
   setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "rabenseifner", 0);
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int cores = cores_here();
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
