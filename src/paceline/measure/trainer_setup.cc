@@ -203,7 +203,15 @@ void Trainer::make_plan() {
     data_->deal(static_cast<int>(training().size()), ranks_.rank);
   }
   const plan::Setup setup = planner_->setup(input_);
-  runtime::require_executable(*planner_, input_, setup);
+  const auto takes_threads = [](const engines::Engine* engine) {
+    return engine != nullptr &&
+           engines::find_engine(engine->name()).thread_per_message;
+  };
+  runtime::require_executable(
+      *planner_,
+      input_,
+      setup,
+      takes_threads(ranks_.engine) || takes_threads(ranks_.sparse_engine));
   make_memory(setup);
 }
 

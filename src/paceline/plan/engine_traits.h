@@ -24,6 +24,8 @@ struct EngineTraits {
   /// On every rank all operations of all communicators must be issued in one
   /// order: each occupies the GPU until its peers have issued it too.
   bool one_issue_order = false;
+  /// A message that is in flight is waited for by a thread of its own.
+  bool thread_per_message = false;
   std::string_view how_to_get{};  // where a build may lack it
 
   constexpr bool moves(std::string_view device) const {
@@ -39,7 +41,8 @@ inline constexpr auto kEngines = std::to_array<EngineTraits>({
      .made_for = "cpu",
      .moves_cpu = true,
      .moves_cuda = true,
-     .concurrent_collectives = 2},  // one in each of its two threads
+     .concurrent_collectives = 2,  // one in each of its two threads
+     .thread_per_message = true},
     {.name = "nccl",
      .summary = "NVIDIA GPUs, from the PyTorch wheel for CUDA",
      .made_for = "cuda",

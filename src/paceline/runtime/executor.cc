@@ -15,9 +15,7 @@
 namespace paceline::runtime {
 namespace {
 
-// A work of Gloo's point-to-point operations can only be waited for, by a
-// thread of its own.
-constexpr std::size_t kMostMessages = 8192;
+constexpr std::size_t kMostThreads = 8192;
 
 // A device's queue runs ops in the order in which the host names them.
 void require_no_slack(const Executor::Parts& parts, bool on_device) {
@@ -71,7 +69,8 @@ void set_up_communication_thread() {
 
 void require_executable(const plan::Planner& planner,
                         const plan::PlanInput& input,
-                        const plan::Setup& setup) {
+                        const plan::Setup& setup,
+                        bool thread_per_message) {
   for (const plan::Variant variant : plan::variants_of(planner, input)) {
     std::size_t messages = 0;
     for (const plan::Op& op : planner.plan(input, setup, variant).ops) {
@@ -83,13 +82,13 @@ void require_executable(const plan::Planner& planner,
         find_kernel(kernel->name);
       }
     }
-    if (messages > kMostMessages) {
-      throw UsageError(
-          fmt::format("Rank {} would have {} messages in a step, of which each "
-                      "may need a thread; at most {}: take larger partitions.",
-                      input.rank,
-                      messages,
-                      kMostMessages));
+    if (thread_per_message && messages > kMostThreads) {
+      throw UsageError(fmt::format(
+          "Rank {} would have {} messages in a step, each of which needs a "
+          "thread on this engine; at most {}: take larger partitions.",
+          input.rank,
+          messages,
+          kMostThreads));
     }
   }
 }

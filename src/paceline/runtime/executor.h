@@ -26,10 +26,12 @@
 namespace paceline::runtime {
 
 /// Throws UsageError that names what the runtime cannot do of a rank's plan, in
-/// any of its variants.
+/// any of its variants.  `thread_per_message`: as plan::EngineTraits, of the
+/// engine that carries the messages.
 void require_executable(const plan::Planner& planner,
                         const plan::PlanInput& input,
-                        const plan::Setup& setup);
+                        const plan::Setup& setup,
+                        bool thread_per_message);
 
 /// Performs a plan with real tensors on a real engine.
 ///
