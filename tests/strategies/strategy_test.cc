@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -126,6 +128,34 @@ TEST(StrategyPage, HoldsTheTables) {
     ++files;
   }
   EXPECT_GT(files, 20u);
+}
+
+// `none` sends nothing, external rows have no plan, and PyTorch cuts the
+// buckets of `ddp` while it trains.
+TEST(SamePrices, RunsEveryRowThatHasAPrice) {
+  std::ifstream file(PACELINE_SOURCE_DIR "/experiments/same_prices.toml");
+  std::set<std::string_view> run{"none", "ddp"};
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t begin = line.find('"');
+    if (!line.starts_with("  \"") && !line.starts_with("strategy = \"")) {
+      continue;
+    }
+    const StrategySpec spec =
+        parse_strategy(line.substr(begin + 1, line.rfind('"') - begin - 1));
+    for (const RowInfo* row : {static_cast<const RowInfo*>(spec.schedule.row),
+                               static_cast<const RowInfo*>(spec.exchange.row),
+                               static_cast<const RowInfo*>(spec.codec.row),
+                               static_cast<const RowInfo*>(spec.update.row)}) {
+      run.insert(row->name);
+    }
+  }
+  for (const AxisInfo& axis : strategy_axes()) {
+    for (const RowInfo& row : axis.rows) {
+      const bool external =
+          axis.name == "whole" && parse_strategy(row.name).external();
+      EXPECT_TRUE(external || run.contains(row.name)) << row.name;
+    }
+  }
 }
 
 TEST(Strategy, WithoutItsCodecIsAStrategyOfTheSameExchange) {
