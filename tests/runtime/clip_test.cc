@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/kernels/clip.h"
-
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -9,6 +7,7 @@
 #include <torch/nn/utils/clip_grad.h>
 
 #include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 namespace {

@@ -9,12 +9,7 @@
 #include <torch/types.h>
 
 #include "paceline/runtime/kernels/call.h"
-#include "paceline/runtime/kernels/gtopk.h"
-#include "paceline/runtime/kernels/powersgd.h"
-#include "paceline/runtime/kernels/qsgd.h"
-#include "paceline/runtime/kernels/random_k.h"
-#include "paceline/runtime/kernels/sign.h"
-#include "paceline/runtime/kernels/topk.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 // What holds of codecs whatever the data: nothing is lost, what is rounded is
 // right on average, what has low rank comes back.

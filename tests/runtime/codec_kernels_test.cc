@@ -10,9 +10,7 @@
 #include <torch/types.h>
 
 #include "paceline/runtime/kernels/call.h"
-#include "paceline/runtime/kernels/ef_sign.h"
-#include "paceline/runtime/kernels/sign.h"
-#include "paceline/runtime/kernels/topk.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 namespace {

@@ -5,7 +5,7 @@
 #include <torch/types.h>
 
 #include "paceline/runtime/kernels/call.h"
-#include "paceline/runtime/kernels/move.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 namespace {

@@ -267,7 +267,7 @@ Json parameters_of(const plan::ModelShape& shape, std::size_t module) {
   return parameters;
 }
 
-/// shape_files.h describes the text; one module is one line.
+/// network_shape.cc describes the text; one module is one line.
 std::string shape_text(const TracedNetwork& traced,
                        const WorkRecorder& recorder) {
   std::string text = "\"" + traced.shape.name + "\": {\"leaf_calls\": " +

@@ -10,7 +10,7 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/runtime/kernels/call.h"
-#include "paceline/runtime/kernels/update.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "paceline/plan/optimizer.h"
 #include "paceline/runtime/kernels/call.h"
-#include "paceline/runtime/kernels/update.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/kernels/embeddings.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -16,6 +14,7 @@
 #include "paceline/base/random.h"
 #include "paceline/networks/bags.h"
 #include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/kernels.h"
 #include "paceline/runtime/ragged.h"
 #include "paceline/strategies/embedding_job.h"
 

@@ -9,7 +9,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/runtime/kernels/call.h"
-#include "paceline/runtime/kernels/move.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 // A weighted sum of slices in one pass over memory: each is read once, and the
 // sum written once.  PyTorch's operations, one after the other, read the sum

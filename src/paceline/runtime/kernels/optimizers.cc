@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/kernels/optimizers.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +14,7 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/kernels/outer.h"
-
 #include <torch/types.h>
 
 #include "paceline/base/error.h"
 #include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 

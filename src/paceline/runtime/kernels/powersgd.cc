@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/kernels/powersgd.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
@@ -9,6 +7,7 @@
 
 #include "paceline/base/random.h"
 #include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/kernels/qsgd.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/random.h"
 #include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/kernels/random_k.h"
-
 #include <cstdint>
 #include <limits>
 #include <unordered_set>
@@ -10,6 +8,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/random.h"
 #include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/kernels/sign.h"
-
 #include <cstdint>
 #include <vector>
 
@@ -8,6 +6,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/kernels.h"
 #include "paceline/runtime/kernels/sign_bits.h"
 
 namespace paceline::runtime {

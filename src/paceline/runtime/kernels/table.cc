@@ -7,18 +7,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/runtime/kernels/clip.h"
-#include "paceline/runtime/kernels/ef_sign.h"
-#include "paceline/runtime/kernels/embeddings.h"
-#include "paceline/runtime/kernels/gtopk.h"
-#include "paceline/runtime/kernels/move.h"
-#include "paceline/runtime/kernels/outer.h"
-#include "paceline/runtime/kernels/powersgd.h"
-#include "paceline/runtime/kernels/qsgd.h"
-#include "paceline/runtime/kernels/random_k.h"
-#include "paceline/runtime/kernels/sign.h"
-#include "paceline/runtime/kernels/topk.h"
-#include "paceline/runtime/kernels/update.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 namespace {

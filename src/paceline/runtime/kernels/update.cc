@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/kernels/update.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -9,7 +7,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/runtime/kernels/call.h"
-#include "paceline/runtime/kernels/optimizers.h"
+#include "paceline/runtime/kernels/kernels.h"
 
 namespace paceline::runtime {
 namespace {
