@@ -92,19 +92,32 @@ endfunction()
 
 # paceline_embed_texts(<out> <header> <namespace> NAME=FILE...)
 #
-# Makes the files part of the program: the source file whose path goes into
-# `out` defines `const std::string_view NAME` for each, as `header` declares it.
+# Makes the files part of the program: `header`, for this folder alone, declares
+# `const std::string_view NAME` for each, and the source file whose path goes into
+# `out` defines them.  CMake runs again where a file changed.
 function(paceline_embed_texts out header namespace)
   get_filename_component(name "${header}" NAME_WE)
-  set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cc")
-  set(script "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake")
-  list(TRANSFORM ARGN REPLACE "^[^=]+=" "" OUTPUT_VARIABLE files)
-  string(REPLACE ";" "|" texts "${ARGN}")
-  add_custom_command(OUTPUT "${source}"
-    COMMAND "${CMAKE_COMMAND}" "-DOUT=${source}" "-DHEADER=paceline/${header}"
-      "-DNAMESPACE=${namespace}" "-DTEXTS=${texts}" -P "${script}"
-    DEPENDS ${files} "${script}"
-    VERBATIM)
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/embedded")
+  set(header_file "${folder}/paceline/${header}")
+  set(source "${folder}/${name}.cc")
+  set(declared "#pragma once\n#include <string_view>\nnamespace ${namespace} {\n")
+  set(defined "#include \"paceline/${header}\"\nnamespace ${namespace} {\n")
+  foreach(text IN LISTS ARGN)
+    string(REGEX MATCH "^([^=]+)=(.+)$" _ "${text}")
+    set(variable "const std::string_view ${CMAKE_MATCH_1}")
+    set(file "${CMAKE_MATCH_2}")
+    file(READ "${file}" content)
+    string(APPEND declared "extern ${variable};\n")
+    # Raw, so that nothing needs escaping.
+    string(APPEND defined "${variable} = R\"PACELINE_TEXT(${content})PACELINE_TEXT\";\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  endforeach()
+  file(WRITE "${header_file}.new" "${declared}}\n")
+  file(WRITE "${source}.new" "${defined}}\n")
+  foreach(file IN ITEMS "${header_file}" "${source}")
+    file(COPY_FILE "${file}.new" "${file}" ONLY_IF_DIFFERENT)
+  endforeach()
+  include_directories(SYSTEM "${folder}")
   set_source_files_properties("${source}" PROPERTIES
     COMPILE_OPTIONS -Wno-overlength-strings)
   set(${out} "${source}" PARENT_SCOPE)

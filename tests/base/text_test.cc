@@ -67,5 +67,20 @@ TEST(Trimmed, CutsBlanksAtBothEndsOnly) {
   EXPECT_EQ(trimmed(""), "");
 }
 
+TEST(NumberFrom, TakesAWholeTextThatFitsTheType) {
+  EXPECT_EQ(number_from<int>("-12"), -12);
+  EXPECT_EQ(number_from<double>("2.5e3"), 2500);
+  for (const char* text : {"", "+1", " 1", "1 ", "1.5", "x", "4294967296"}) {
+    EXPECT_FALSE(number_from<int>(text)) << text;
+  }
+}
+
+TEST(AddOnce, KeepsTheFirstOfEqualValues) {
+  std::vector<std::string> names{"a"};
+  EXPECT_TRUE(add_once(names, "b"));
+  EXPECT_FALSE(add_once(names, "a"));
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "b"}));
+}
+
 }  // namespace
 }  // namespace paceline

@@ -38,8 +38,8 @@ TEST_F(Advise, PlacesTablesBesideAStrategyOfTheDenseLayers) {
   const Outcome outcome =
       run("advise hybrid " + kCluster +
           " --device-rate 3000 --servers 3 --strategy fusion");
-  EXPECT_NE(outcome.out.find("\n  paceline run hybrid --strategy fusion "),
-            std::string::npos)
+  const auto line = outcome.out.find("\n  paceline run hybrid --engine gloo ");
+  EXPECT_NE(outcome.out.find(" --strategy fusion ", line), std::string::npos)
       << outcome.out << outcome.err;
 }
 
@@ -55,7 +55,7 @@ TEST_F(Advise, RanksTablesOnTrainersToo) {
                 " --device-rate 3000 --trainers 3 --servers 0 --batch-size 64");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* words :
-       {"paceline run dlrm --batch-size 64 --engine gloo ", " --servers 0"}) {
+       {"paceline run dlrm --engine gloo --batch-size 64 ", " --servers 0"}) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
   }
   EXPECT_EQ(outcome.out.find(" servers "), std::string::npos) << outcome.out;

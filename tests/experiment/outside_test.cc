@@ -57,7 +57,8 @@ environment = "absent"
     try {
       read();
     } catch (const UsageError& error) {
-      return error.what();
+      const std::string path = (root_ / "adapters" / "adapters.toml").string();
+      return std::string(error.what()).substr(path.size());
     }
     return "accepted";
   }
@@ -103,15 +104,16 @@ TEST_F(Adapters, AreReadWithTheirInterpreters) {
 
 TEST_F(Adapters, ThatAreWrongAreRefused) {
   write("[a]\nabout = 'x'\n");
-  EXPECT_NE(refusal().find("a names no program"), std::string::npos);
+  EXPECT_EQ(refusal(), ":1: [a] program = '': an adapter names its program");
   write("[a]\nprogram = 'x'\ncolour = 'red'\n");
-  EXPECT_NE(refusal().find("colour is not known"), std::string::npos);
+  EXPECT_TRUE(
+      refusal().starts_with(":3: unknown key of [a] 'colour'. Known: "));
   write("[a]\nprogram = 'x'\nhosts = 'two'\n");
-  EXPECT_NE(refusal().find("hosts is not \"one\""), std::string::npos);
+  EXPECT_EQ(refusal(), ":3: [a] hosts = 'two': known are one");
   write("[a]\nprogram = 3\n");
-  EXPECT_NE(refusal().find("program is no text"), std::string::npos);
+  EXPECT_EQ(refusal(), ":2: [a] program = 3: must be text");
   write("[a\n");
-  EXPECT_NE(refusal().find("adapters.toml:1: not TOML"), std::string::npos);
+  EXPECT_TRUE(refusal().starts_with(":1: not TOML: "));
   EXPECT_TRUE(read_adapters("/nowhere", "python3").empty());
 }
 

@@ -36,14 +36,14 @@ std::vector<Published> published_models() {
 }
 
 Published counts(const std::string& model, const NetworkShape& shape) {
-  Published row{.model = model};
+  Published row{.model = model,
+                .parameters = shape.model.elements(),
+                .bytes = shape.model.bytes()};
   for (const ParameterShape& parameter : shape.model.parameters) {
-    row.parameters += parameter.elements;
     ++row.tensors;
     row.largest = std::max(row.largest, parameter.elements);
     row.small += parameter.elements < 8192 ? 1 : 0;
   }
-  row.bytes = 4 * row.parameters;
   return row;
 }
 

@@ -174,7 +174,7 @@ TEST(Calibrate, SaysWhatRecordsDoNotTell) {
   const Truth truth;
   const auto codes = [](const Calibration& calibration) {
     std::string all;
-    for (const records::Warning& warning : calibration.family.warnings) {
+    for (const records::Warning& warning : calibration.measured.warnings) {
       all += warning.code + " ";
     }
     return all;

@@ -121,14 +121,25 @@ TEST(Engines, RefuseAFileThatIsNotOfCosts) {
     return std::string("none");
   };
   const std::string costs(kOwnCosts);
-  EXPECT_EQ(refusal(""), ": has no table [[engines]]");
+  EXPECT_EQ(refusal(""),
+            ": has no engines; needs [[engines]], [[optimizers]] and "
+            "[roofline]");
   EXPECT_TRUE(
       refusal(costs + "winograd_speed = 1\n")
-          .starts_with(": unknown key 'winograd_speed'; did you mean "));
+          .starts_with(":10: unknown key of [roofline] 'winograd_speed'; did "
+                       "you mean 'winograd_speedup'? "));
   EXPECT_EQ(refusal(costs + "strided_slowdown = 'no'\n"),
-            ": strided_slowdown: is of another type");
+            ":10: [roofline] strided_slowdown = 'no': must be a number");
   EXPECT_EQ(refusal(costs + "strided_slowdown = -1\n"),
-            ": strided_slowdown = -1: must be from 0 to 1e12");
+            ":10: [roofline] strided_slowdown = -1: must be a number, 0 or "
+            "more");
+  EXPECT_EQ(refusal(costs + "strided_slowdown = 1e12\n"),
+            ":10: [roofline] strided_slowdown = 1000000000000: must be below "
+            "1e12");
+  EXPECT_TRUE(
+      refusal("[[engines]]\nalgorithm = 'rin'\n[[optimizers]]\n[roofline]\n")
+          .starts_with(":2: [[engines]] algorithm = 'rin': unknown collective "
+                       "algorithm 'rin'; did you mean 'ring'? "));
   EXPECT_TRUE(refusal("[[engines\n").starts_with(":1: not TOML: "));
 }
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace paceline {
@@ -48,5 +52,26 @@ std::string not_json(std::string_view text, std::string_view said);
 
 /// `text` without blanks and newlines at both ends.
 std::string_view trimmed(std::string_view text);
+
+/// The number that the whole text is; nothing where it is none, or one too
+/// large.
+template <class Number>
+std::optional<Number> number_from(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return stop == end && error == std::errc{} ? std::optional(number)
+                                             : std::nullopt;
+}
+
+/// Adds a value to a list that has each once; false where it was there.
+template <class Value>
+bool add_once(std::vector<Value>& values, std::type_identity_t<Value> value) {
+  const bool is_new = std::ranges::find(values, value) == values.end();
+  if (is_new) {
+    values.push_back(std::move(value));
+  }
+  return is_new;
+}
 
 }  // namespace paceline

@@ -13,11 +13,11 @@
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/warnings.h"
+#include "paceline/experiment/command.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/advise.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/placements.h"
-#include "paceline/report/command.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::cli {
@@ -68,7 +68,7 @@ std::string command_text(const records::Configuration& row,
                          const JobFlags& job) {
   const records::Configuration run = runnable(row, job);
   return fmt::format("\n  {} {}\n{}{}",
-                     report::command_of(run),
+                     experiment::command_of(run),
                      shell_command(cluster_words(job.cluster())),
                      engine_note(row, run),
                      condition_of(job));
@@ -174,7 +174,7 @@ int AdviseCommand::place_tables() const {
     run.engine = plan::engine_for("cpu").name;
   }
   fmt::print("\n  {} {}\n{}",
-             report::table_command_of(run, usual),
+             experiment::table_command_of(run, usual),
              shell_command(cluster_words(job_.cluster())),
              engine_note(best, run));
   return 0;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/text.h"
 #include "paceline/report/console.h"
 
 namespace paceline::cli {
@@ -63,9 +64,7 @@ std::string not_validated_text(std::span<const predict::Advice> rows) {
       continue;
     }
     largest = largest || bar.of != nullptr;
-    if (std::ranges::find(whys, bar.why) == whys.end()) {
-      whys.emplace_back(bar.why);
-    }
+    add_once(whys, bar.why);
   }
   return whys.empty()
              ? ""

@@ -2,13 +2,10 @@
 #include "paceline/cli/argument_checks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -51,15 +48,6 @@ bool is_switch_value(const std::string& word) {
     }
     begin = end + 1;
   }
-}
-
-template <class Number>
-std::optional<Number> number_from(const std::string& text) {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return stop == end && error == std::errc{} ? std::optional(number)
-                                             : std::nullopt;
 }
 
 template <class Number>

@@ -81,9 +81,7 @@ std::vector<std::string> operations_of(const std::vector<std::string>& only) {
   }
   std::vector<std::string> once;
   for (const std::string& name : only) {
-    if (std::ranges::find(once, name) == once.end()) {
-      once.push_back(name);
-    }
+    add_once(once, name);
   }
   return once;
 }

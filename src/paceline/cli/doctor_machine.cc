@@ -17,21 +17,16 @@ namespace {
 
 using Facts = std::map<std::string, std::string>;
 
-std::string fact(const Facts& facts, const char* name) {
-  const auto found = facts.find(name);
-  return found == facts.end() ? "" : found->second;
-}
-
 Finding check_cores(const Facts& facts) {
   const int usable = experiment::usable_cores();
-  const std::string threads = fact(facts, "threads");
+  const std::string threads = records::fact_of(facts, "threads");
   Finding finding{
       .name = "cores",
       .seen = fmt::format("{} of {} hardware threads may be used ({}; CPUs {})",
                           usable,
                           threads.empty() ? "?" : threads,
-                          fact(facts, "cpu_model"),
-                          fact(facts, "affinity"))};
+                          records::fact_of(facts, "cpu_model"),
+                          records::fact_of(facts, "affinity"))};
   if (usable == 1) {
     finding.health = Health::kAdvice;
     finding.advice =
@@ -56,7 +51,7 @@ Finding check_threads() {
 }
 
 Finding check_load(const Facts& facts) {
-  const std::string load = fact(facts, "load_average");
+  const std::string load = records::fact_of(facts, "load_average");
   const double now = std::strtod(load.c_str(), nullptr);
   const int cores = experiment::usable_cores();
   Finding finding{.name = "load",
@@ -71,7 +66,7 @@ Finding check_load(const Facts& facts) {
 }
 
 Finding check_governor(const Facts& facts) {
-  const std::string governor = fact(facts, "governor");
+  const std::string governor = records::fact_of(facts, "governor");
   if (governor.empty() || governor == "performance") {
     return {.name = "clock speed",
             .seen = governor.empty() ? "no governor is to be seen here, as in "

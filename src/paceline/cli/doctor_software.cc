@@ -55,10 +55,9 @@ Finding check_gpus(const measure::Wheel& wheel) {
     finding.health = trouble == facts.end() ? Health::kGood : Health::kAdvice;
     return finding;
   }
-  const auto driver = facts.find("driver");
   finding.seen = fmt::format("{}, driver {}; PyTorch sees {}",
                              gpus->second,
-                             driver == facts.end() ? "?" : driver->second,
+                             records::fact_of(facts, "driver", "?"),
                              visible);
   if (visible == 0) {
     finding.health = Health::kAdvice;

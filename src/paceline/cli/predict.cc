@@ -13,6 +13,7 @@
 #include "paceline/base/delayed_call.h"
 #include "paceline/base/error.h"
 #include "paceline/base/outputs.h"
+#include "paceline/base/text.h"
 #include "paceline/base/utc.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/calibration_tables.h"
@@ -94,11 +95,9 @@ void check_buckets(const std::string& strategy, double mebibytes) {
 std::vector<std::string> strategies_of(
     const std::vector<records::RunRecord>& records) {
   std::vector<std::string> strategies;
-  for (const predict::MeasuredCase& it : predict::family_of(records).together) {
-    const std::string& strategy = it.configuration.strategy;
-    if (std::ranges::find(strategies, strategy) == strategies.end()) {
-      strategies.push_back(strategy);
-    }
+  for (const predict::MeasuredCase& it :
+       predict::measured_job_of(records).several_ranks) {
+    add_once(strategies, it.configuration.strategy);
   }
   return strategies;
 }
@@ -106,7 +105,7 @@ std::vector<std::string> strategies_of(
 void print_calibration(const predict::Calibration& calibration) {
   fmt::print(
       stderr, "{}", report::console_text(calibration_tables(calibration)));
-  print_warnings(calibration.family.warnings);
+  print_warnings(calibration.measured.warnings);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 
@@ -11,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/engines/engine_table.h"
@@ -117,13 +117,11 @@ int ranks_with_tables(const RawSettings& raw) {
 int most_ranks(const RawSettings& raw) {
   int most = ranks_with_tables(raw);
   for (const std::string& text : texts_of(raw, "ranks")) {
-    int number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || stop != end) {
+    const auto number = number_from<int>(text);
+    if (!number) {
       return 0;
     }
-    most = std::max(most, number);
+    most = std::max(most, *number);
   }
   return most;
 }

@@ -30,10 +30,6 @@ double ms(plan::Picoseconds time) {
 
 // What a reader wants to know of a profile at once.
 std::string summary(const cluster::ProfiledModel& profiled) {
-  std::int64_t elements = 0;
-  for (const plan::ParameterShape& p : profiled.model.parameters) {
-    elements += p.elements;
-  }
   std::string text =
       fmt::format("{}, batch {} on {}: forward {:.2f} ms, backward {:.2f} ms",
                   profiled.model.name,
@@ -48,7 +44,7 @@ std::string summary(const cluster::ProfiledModel& profiled) {
          fmt::format("; {} modules, {} parameters of {:.2f} M elements\n",
                      profiled.model.modules.size(),
                      profiled.model.parameters.size(),
-                     static_cast<double>(elements) * 1e-6);
+                     static_cast<double>(profiled.model.elements()) * 1e-6);
 }
 
 // Rates of the gradients' bytes.

@@ -18,12 +18,7 @@ namespace paceline::cli {
 namespace {
 
 std::int64_t parameter_bytes(const std::string& model) {
-  const plan::ModelShape shape = plan::network_shape(model).model;
-  std::int64_t elements = 0;
-  for (const plan::ParameterShape& parameter : shape.parameters) {
-    elements += parameter.elements;
-  }
-  return elements * plan::size_of(shape.dtype);
+  return plan::network_shape(model).model.bytes();
 }
 
 }  // namespace

@@ -11,24 +11,16 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/cluster/cluster.h"
-#include "paceline/cluster/cluster_section.h"
 #include "paceline/cluster/cluster_units.h"
 #include "paceline/cluster/cluster_words.h"
+#include "paceline/cluster/toml_section.h"
 
 namespace paceline::cluster {
 namespace {
 
 void read_hosts(const Section& section, Cluster& cluster) {
-  const std::int64_t count = section.integer("count", 1);
-  const std::int64_t slots = section.integer("slots", 1);
-  if (count < 1 || count > 1 << 20) {
-    throw UsageError(fmt::format(
-        "{} = {}: must be 1 to {}", section.where("count"), count, 1 << 20));
-  }
-  if (slots < 1 || slots > 1 << 20) {
-    throw UsageError(fmt::format(
-        "{} = {}: must be 1 to {}", section.where("slots"), slots, 1 << 20));
-  }
+  const int count = section.integer("count", 1, 1, 1 << 20);
+  const int slots = section.integer("slots", 1, 1, 1 << 20);
   const std::string name = section.text("name", "host");
   if (name.empty() || name.starts_with('-')) {
     section.refuse("name",
@@ -39,10 +31,10 @@ void read_hosts(const Section& section, Cluster& cluster) {
   if (const auto text = section.written("memory")) {
     memory = parse_bytes(section.where("memory"), *text);
   }
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (int i = 0; i < count; ++i) {
     cluster.hosts.push_back(
         {.name = section.has("count") ? fmt::format("{}{}", name, i) : name,
-         .slots = static_cast<int>(slots),
+         .slots = slots,
          .interface = section.text("interface"),
          .memory_bytes = memory});
   }
@@ -56,26 +48,20 @@ LinkFit read_fit(const Section& section) {
   }
   fit.engine = section.one_of("engine", kFitEngines).value_or("");
   fit.device = section.one_of("device", kFitDevices).value_or("");
-  const std::int64_t ranks = section.integer("ranks", 2);
-  if (ranks < 2 || ranks > kMostRanks) {
-    section.refuse("ranks",
-                   fmt::format("{}", ranks),
-                   fmt::format("must be 2 to {}", kMostRanks));
-  }
-  fit.ranks = static_cast<int>(ranks);
+  fit.ranks = section.integer("ranks", 2, 2, kMostRanks);
   fit.ranks_per_host = section.counts("ranks_per_host");
   if (!fit.ranks_per_host.empty() &&
       std::accumulate(fit.ranks_per_host.begin(),
                       fit.ranks_per_host.end(),
-                      std::int64_t{0}) != ranks) {
+                      std::int64_t{0}) != fit.ranks) {
     section.refuse("ranks_per_host",
                    fmt::format("[{}]", fmt::join(fit.ranks_per_host, ", ")),
-                   fmt::format("the sum must be ranks, {}", ranks));
+                   fmt::format("the sum must be ranks, {}", fit.ranks));
   }
   fit.error_percent = section.magnitude("error_percent");
   section.each("pieces",
                "[[links.fits.pieces]]",
-               {"from_bytes", "alpha", "beta_ps_per_byte"},
+               "from_bytes alpha beta_ps_per_byte",
                [&](const Section& piece) {
                  fit.line.pieces.push_back(
                      {.from_bytes = piece.integer("from_bytes", 0),
@@ -106,13 +92,8 @@ ClusterLink read_link(const Section& section) {
   }
   section.each("fits",
                "[[links.fits]]",
-               {"operation",
-                "ranks",
-                "ranks_per_host",
-                "engine",
-                "device",
-                "error_percent",
-                "pieces"},
+               "operation ranks ranks_per_host engine device error_percent "
+               "pieces",
                [&](const Section& fit) { link.fits.push_back(read_fit(fit)); });
   return link;
 }
@@ -134,7 +115,7 @@ ClusterDevice read_device(const Section& section) {
   section.each(
       "throughput",
       "[[device.throughput]]",
-      {"model", "batch_size", "samples_per_s"},
+      "model batch_size samples_per_s",
       [&](const Section& row) {
         device.throughputs.push_back(
             {.model = row.text("model"),
@@ -220,57 +201,33 @@ void add_collectives(const Section& top,
 }
 
 Cluster read(const toml::table& table, const std::string& file, FileRole role) {
-  std::vector<std::string> keys{"name", "source", "hosts", "links", "device"};
-  if (role == FileRole::kCluster) {
-    keys.emplace_back("collectives");
-  }
-  const Section top(
-      table,
-      file,
-      role == FileRole::kCluster ? "a cluster file" : "a file of collectives",
-      keys);
+  const bool whole = role == FileRole::kCluster;
+  const Section top(table,
+                    file,
+                    whole ? "a cluster file" : "a file of collectives",
+                    whole ? "name source hosts links device collectives"
+                          : "name source hosts links device");
   Cluster cluster;
   cluster.name = top.text("name", file);
   cluster.source = top.text("source");
   top.each("hosts",
            "[[hosts]]",
-           {"name", "count", "slots", "interface", "memory"},
+           "name count slots interface memory",
            [&](const Section& section) { read_hosts(section, cluster); });
   top.each("links",
            "[[links]]",
-           {"name",
-            "joins",
-            "sharing",
-            "duplex",
-            "rate",
-            "latency",
-            "under_compute",
-            "decline",
-            "fits"},
+           "name joins sharing duplex rate latency under_compute decline fits",
            [&](const Section& section) { add_link(section, cluster); });
   add_collectives(top, file, cluster);
   top.table(
       "device",
-      {"name",
-       "flops",
-       "memory_bandwidth",
-       "memory",
-       "under_transfer",
-       "throughput"},
+      "name flops memory_bandwidth memory under_transfer throughput",
       [&](const Section& section) { cluster.device = read_device(section); });
   return cluster;
 }
 
 Cluster parse(std::string_view text, const std::string& file, FileRole role) {
-  Cluster cluster;
-  try {
-    cluster = read(toml::parse(text, file), file, role);
-  } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}:{}: not TOML: {}",
-                                 file,
-                                 error.source().begin.line,
-                                 error.description()));
-  }
+  Cluster cluster = read(parse_toml(text, file), file, role);
   try {
     check_cluster(cluster);
   } catch (const UsageError& error) {

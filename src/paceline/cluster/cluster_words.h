@@ -4,7 +4,7 @@
 #include <array>
 
 #include "paceline/cluster/cluster.h"
-#include "paceline/cluster/cluster_section.h"
+#include "paceline/cluster/toml_section.h"
 
 namespace paceline::cluster {
 

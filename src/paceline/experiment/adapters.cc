@@ -2,122 +2,72 @@
 #include "paceline/experiment/adapters.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
-#include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/cluster/toml_section.h"
 
 namespace paceline::experiment {
 namespace {
 
 namespace fs = std::filesystem;
 
-class AdapterReader {
- public:
-  AdapterReader(std::string folder, std::string python)
-      : folder_(std::move(folder)), python_(std::move(python)) {}
+using cluster::Section;
 
-  Adapter read(const std::string& name, const toml::table& table) {
-    Adapter adapter{.name = name};
-    std::string environment;
-    for (const auto& [key, node] : table) {
-      const std::string word(key.str());
-      if (word == "about") {
-        adapter.about = text(word, node);
-      } else if (word == "program") {
-        adapter.program = (fs::path(folder_) / text(word, node)).string();
-      } else if (word == "arguments") {
-        adapter.arguments = texts(word, node);
-      } else if (word == "environment") {
-        environment = text(word, node);
-      } else if (word == "unavailable") {
-        adapter.missing = text(word, node);
-      } else if (word == "engine") {
-        adapter.engine = text(word, node);
-      } else if (word == "models") {
-        adapter.models = texts(word, node);
-      } else if (word == "dtypes") {
-        adapter.dtypes = texts(word, node);
-      } else if (word == "devices") {
-        adapter.devices = texts(word, node);
-      } else if (word == "optimizers") {
-        adapter.optimizers = texts(word, node);
-      } else if (word == "hosts") {
-        adapter.one_host = is_one(word, node);
-      } else if (word == "compiles") {
-        const std::string when = text(word, node);
-        adapter.always_compiles = when == "always";
-        adapter.compiles = when == "always" || when == "optional";
-      } else if (word == "options" && node.is_table()) {
-        for (const auto& [option, value] : *node.as_table()) {
-          adapter.options[std::string(option.str())] = text(word, value);
-        }
-      } else {
-        refuse(word, "is not known");
-      }
-    }
-    if (adapter.program.empty() && adapter.missing.empty()) {
-      refuse(name, "names no program");
-    }
-    if (adapter.missing.empty()) {
-      find_interpreter(environment, adapter);
-    }
-    return adapter;
+constexpr std::array<std::string_view, 1> kHosts{"one"};
+constexpr std::array<std::string_view, 2> kCompiles{"optional", "always"};
+
+// `python` runs those that have no environment of their own.
+void find_interpreter(const std::string& environment,
+                      const fs::path& folder,
+                      const std::string& python,
+                      Adapter& adapter) {
+  const fs::path home =
+      folder.parent_path() / ".deps" / "adapters" / environment;
+  adapter.python =
+      environment.empty() ? python : (home / "bin" / "python").string();
+  // The last thing that its installation writes.
+  if (!environment.empty() && !fs::exists(home / "installed")) {
+    adapter.missing = not_installed(adapter.name, environment);
   }
+}
 
- private:
-  [[noreturn]] void refuse(const std::string& word, const char* why) const {
-    throw UsageError(
-        fmt::format("{}/adapters.toml: {} {}", folder_, word, why));
+Adapter adapter_from(const Section& table,
+                     const std::string& name,
+                     const fs::path& folder,
+                     const std::string& python) {
+  const auto compiles = table.one_of("compiles", kCompiles);
+  Adapter adapter{.name = name,
+                  .about = table.text("about"),
+                  .arguments = table.texts("arguments"),
+                  .missing = table.text("unavailable"),
+                  .engine = table.text("engine"),
+                  .models = table.texts("models"),
+                  .dtypes = table.texts("dtypes"),
+                  .devices = table.texts("devices"),
+                  .optimizers = table.texts("optimizers"),
+                  .one_host = table.one_of("hosts", kHosts).has_value(),
+                  .compiles = compiles.has_value(),
+                  .always_compiles = compiles == "always"};
+  if (const auto program = table.written("program")) {
+    adapter.program = (folder / *program).string();
+  } else if (adapter.missing.empty()) {
+    table.refuse("program", "''", "an adapter names its program");
   }
-
-  std::string text(const std::string& word, const toml::node& node) const {
-    const auto value = node.value<std::string>();
-    if (!value) {
-      refuse(word, "is no text");
+  table.table("options", "", [&](const Section& options) {
+    for (const std::string& key : options.keys()) {
+      adapter.options[key] = options.text(key);
     }
-    return *value;
+  });
+  if (adapter.missing.empty()) {
+    find_interpreter(table.text("environment"), folder, python, adapter);
   }
-
-  bool is_one(const std::string& word, const toml::node& node) const {
-    if (text(word, node) != "one") {
-      refuse(word, "is not \"one\"");
-    }
-    return true;
-  }
-
-  std::vector<std::string> texts(const std::string& word,
-                                 const toml::node& node) const {
-    if (!node.is_array()) {
-      refuse(word, "is no list of texts");
-    }
-    std::vector<std::string> all;
-    for (const toml::node& one : *node.as_array()) {
-      all.push_back(text(word, one));
-    }
-    return all;
-  }
-
-  void find_interpreter(const std::string& environment, Adapter& adapter) {
-    if (environment.empty()) {
-      adapter.python = python_;
-      return;
-    }
-    const fs::path home =
-        fs::path(folder_).parent_path() / ".deps" / "adapters" / environment;
-    adapter.python = (home / "bin" / "python").string();
-    // The last thing that its installation writes.
-    if (!fs::exists(home / "installed")) {
-      adapter.missing = not_installed(adapter.name, environment);
-    }
-  }
-
-  std::string folder_, python_;
-};
+  return adapter;
+}
 
 }  // namespace
 
@@ -136,19 +86,15 @@ std::vector<Adapter> read_adapters(const std::string& folder,
   if (!text) {
     return adapters;
   }
-  try {
-    AdapterReader reader(folder, python);
-    for (const auto& [name, node] : toml::parse(*text, path)) {
-      if (node.is_table()) {
-        adapters.push_back(
-            reader.read(std::string(name.str()), *node.as_table()));
-      }
-    }
-  } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}:{}: not TOML: {}",
-                                 path,
-                                 error.source().begin.line,
-                                 error.description()));
+  const toml::table parsed = cluster::parse_toml(*text, path);
+  const Section file(parsed, path, "", "");
+  for (const std::string& name : file.keys()) {
+    file.table(name,
+               "about program arguments environment unavailable engine models "
+               "dtypes devices optimizers hosts compiles options",
+               [&](const Section& table) {
+                 adapters.push_back(adapter_from(table, name, folder, python));
+               });
   }
   return adapters;
 }

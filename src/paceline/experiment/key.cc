@@ -2,10 +2,8 @@
 #include "paceline/experiment/key.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -31,17 +29,6 @@ template <class Member>
 using OwnerOf = typename MemberOf<std::decay_t<Member>>::Owner;
 
 using Variables = std::map<std::string, std::string>;
-
-template <class Number>
-std::optional<Number> number_from(std::string_view text) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) {
-    return std::nullopt;
-  }
-  return value;
-}
 
 bool in_range(const Key& key, double value) {
   return std::isfinite(value) && value >= key.minimum && value <= key.maximum;

@@ -14,6 +14,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/cluster/toml_section.h"
 #include "paceline/experiment/dlperf_protocol.h"
 #include "paceline/experiment/env_values.h"
 #include "paceline/experiment/key.h"
@@ -270,14 +271,7 @@ bool continues(std::string_view key, std::string_view piece) {
 RawSettings parse_raw_settings(std::string_view text,
                                const std::string& name,
                                const std::string& section) {
-  try {
-    return Reader(name).read(toml::parse(text, name), section);
-  } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}:{}: not TOML: {}",
-                                 name,
-                                 error.source().begin.line,
-                                 error.description()));
-  }
+  return Reader(name).read(cluster::parse_toml(text, name), section);
 }
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/command_guard.h"
 
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
 #include "paceline/base/spawn.h"
+#include "paceline/base/text.h"
 
 namespace paceline::launch {
 namespace {
@@ -30,11 +30,8 @@ std::optional<pid_t> parent_of(const std::filesystem::path& folder) {
   if (after == std::string::npos || after + 4 >= stat->size()) {
     return std::nullopt;
   }
-  pid_t parent = 0;
-  const char* begin = stat->data() + after + 4;  // ") S "
-  const auto [end, error] =
-      std::from_chars(begin, stat->data() + stat->size(), parent);
-  return error == std::errc() ? std::optional(parent) : std::nullopt;
+  const std::string rest = stat->substr(after + 4);  // ") S "
+  return number_from<pid_t>(rest.substr(0, rest.find(' ')));
 }
 
 std::vector<pid_t> children() {
@@ -44,13 +41,9 @@ std::vector<pid_t> children() {
            "/proc",
            std::filesystem::directory_options::skip_permission_denied,
            error)) {
-    const std::string name = entry.path().filename().string();
-    pid_t pid = 0;
-    const auto [end, wrong] =
-        std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (wrong == std::errc() && end == name.data() + name.size() &&
-        parent_of(entry.path()) == getpid()) {
-      all.push_back(pid);
+    const auto pid = number_from<pid_t>(entry.path().filename().string());
+    if (pid && parent_of(entry.path()) == getpid()) {
+      all.push_back(*pid);
     }
   }
   return all;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/detect_launch.h"
 
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
@@ -9,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/hash.h"
+#include "paceline/base/text.h"
 #include "paceline/launch/node_list.h"
 
 namespace paceline::launch {
@@ -19,20 +19,9 @@ namespace {
 constexpr std::uint32_t kFirstPort = 20'000;
 constexpr std::uint32_t kPorts = 12'000;
 
-std::optional<int> to_int(std::string_view text) {
-  int value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() ||
-      end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
-
 int number_in(const Environment& environment, const std::string& name) {
   const auto text = environment(name);
-  const auto value = to_int(text.value_or(""));
+  const auto value = number_from<int>(text.value_or(""));
   if (!value || *value < 0) {
     throw UsageError(fmt::format(
         "{}='{}' in the environment is not a number", name, text.value_or("")));
@@ -45,7 +34,7 @@ std::uint16_t port_of(std::string_view job) {
 }
 
 std::uint16_t to_port(std::string_view text, std::string_view where) {
-  const auto port = to_int(text);
+  const auto port = number_from<int>(text);
   if (!port || *port < 1 || *port > 65535) {
     throw UsageError(fmt::format("{}: '{}' is not a port", where, text));
   }
@@ -216,7 +205,7 @@ class Detection {
   bool in_slurm_step() const {
     const auto tasks = value("SLURM_STEP_NUM_TASKS");
     if (!has("SLURM_PROCID") || !has("SLURM_STEP_NODELIST") || !tasks ||
-        to_int(*tasks).value_or(0) < 2) {
+        number_from<int>(*tasks).value_or(0) < 2) {
       return false;
     }
     return !has("PMI_RANK") || (value("PMI_RANK") == value("SLURM_PROCID") &&

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/node_list.h"
 
-#include <charconv>
 #include <optional>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 
 namespace paceline::launch {
 namespace {
@@ -13,14 +13,8 @@ namespace {
 constexpr long kMostHosts = 100'000;
 
 std::optional<long> number(std::string_view text) {
-  long value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() ||
-      end != text.data() + text.size() || value < 0) {
-    return std::nullopt;
-  }
-  return value;
+  const auto value = number_from<long>(text);
+  return value.value_or(-1) < 0 ? std::nullopt : value;
 }
 
 [[noreturn]] void refuse(std::string_view list, std::string_view part) {

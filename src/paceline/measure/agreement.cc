@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/hash.h"
+#include "paceline/plan/matching.h"
 
 namespace paceline::measure {
 namespace {
@@ -17,6 +19,17 @@ namespace {
 // Steps whose plans are compared: plans of rules with every=H above it may
 // differ behind it.
 constexpr plan::Step kComparedSteps = 64;
+
+// Appends numbers that name what matched operations have in common.
+template <class... Term>
+void add_terms(const std::tuple<Term...>& terms, std::string& text) {
+  std::apply(
+      [&](auto... term) {
+        ((text += fmt::format("{} ", static_cast<std::int64_t>(term))), ...);
+      },
+      terms);
+  text += '\n';
+}
 
 std::string collectives_text(const plan::CommPlan& plan,
                              const plan::Setup& setup,
@@ -27,17 +40,11 @@ std::string collectives_text(const plan::CommPlan& plan,
     if (c == nullptr || c->on != on) {
       continue;
     }
-    text += fmt::format(
-        "{} {} {} {} {} {} {} {}\n",
-        static_cast<int>(c->pattern),
-        // A shard lies at a place of each member's own, the whole does not.
-        (c->in.count < c->out.count ? c->out : c->in).begin,
-        c->in.count,
-        c->out.count,
-        static_cast<int>(setup.buffers[plan::index_of(c->in.buffer)].dtype),
-        static_cast<int>(c->reduce),
-        c->root,
-        op.performer);
+    // A shard lies at a place of each member's own, the whole does not.
+    text += fmt::format("{} {} ",
+                        (c->in.count < c->out.count ? c->out : c->in).begin,
+                        op.performer);
+    add_terms(plan::terms_of(setup, *c), text);
   }
   return text;
 }
@@ -47,11 +54,9 @@ void add_messages(const std::vector<plan::Message>& messages,
                   const plan::Setup& setup,
                   const plan::Members& members,
                   std::vector<std::string>& texts) {
-  for (const auto& [peer, slice] : messages) {
-    texts[*members.place_of(peer)] += fmt::format(
-        "{} {}\n",
-        slice.count,
-        static_cast<int>(setup.buffers[plan::index_of(slice.buffer)].dtype));
+  for (const plan::Message& message : messages) {
+    add_terms(plan::terms_of(setup, message),
+              texts[*members.place_of(message.peer)]);
   }
 }
 

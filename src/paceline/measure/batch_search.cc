@@ -22,8 +22,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
-#include "paceline/experiment/key.h"
-#include "paceline/experiment/outside.h"
+#include "paceline/experiment/command.h"
 #include "paceline/measure/external.h"
 #include "paceline/measure/own_runs.h"
 #include "paceline/records/store.h"
@@ -89,33 +88,13 @@ Configuration searched(Configuration c) {
 }
 
 /// `paceline run` of the case with `batch` samples.
-std::vector<std::string> run_of(const Configuration& c,
+std::vector<std::string> run_of(Configuration c,
                                 int batch,
                                 const std::string& records) {
-  std::vector<std::string> words{
-      "run", "--records=" + records, "--runs=1", "--yes"};
-  Configuration tried = c;
-  tried.batch_size = batch;
-  for (const experiment::Key& key : experiment::keys()) {
-    // What follows from the program outside.
-    const bool settled = (experiment::is_outside(c) &&
-                          (key.name == "strategy" || key.name == "engine")) ||
-                         (c.command.empty() && key.name == "launcher");
-    if (!experiment::is_case_key(key) || key.name == "env" || settled) {
-      continue;
-    }
-    const std::string text = read_key(key, tried);
-    if (text.empty() ||
-        (text == default_text(key) && key.name != "batch_size")) {
-      continue;
-    }
-    words.push_back(experiment::is_switch(key)
-                        ? flag_of(key)
-                        : fmt::format("{}={}", flag_of(key), text));
-  }
-  for (const auto& [name, value] : c.env) {
-    words.push_back(fmt::format("--env={}={}", name, value));
-  }
+  c.batch_size = batch;
+  std::vector<std::string> words = experiment::flags_of(c);
+  words.insert(words.begin(),
+               {"run", "--records=" + records, "--runs=1", "--yes"});
   return words;
 }
 

@@ -116,11 +116,8 @@ void note_network(const Trainer& trainer, RankResult& result) {
   if (trainer.sample_flops() == 0) {
     return;
   }
-  std::int64_t parameters = 0;
-  for (const plan::ParameterShape& one : trainer.input().model.parameters) {
-    parameters += one.elements;
-  }
-  result.said["parameters"] = fmt::format("{}", parameters);
+  result.said["parameters"] =
+      fmt::format("{}", trainer.input().model.elements());
   if (plan::is_mapped(trainer.configuration().data)) {
     result.said["data"] = trainer.configuration().data;
   }

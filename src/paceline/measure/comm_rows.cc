@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "paceline/base/text.h"
+
 namespace paceline::measure {
 
 std::int64_t element_bytes(std::string_view dtype) {
@@ -27,12 +29,9 @@ std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
   std::vector<CommRow> rows;
   for (const std::string& operation : operations) {
     for (const std::int64_t size : sizes) {
-      CommRow row{
-          .operation = operation,
-          .bytes = whole_bytes(operation, size, element_bytes(dtype), world)};
-      if (std::ranges::find(rows, row) == rows.end()) {
-        rows.push_back(std::move(row));
-      }
+      const std::int64_t bytes =
+          whole_bytes(operation, size, element_bytes(dtype), world);
+      add_once(rows, {.operation = operation, .bytes = bytes});
     }
   }
   return rows;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/environment.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "paceline/base/text.h"
 #include "paceline/engines/nccl/nccl_engine.h"
 #include "paceline/measure/git_hash.h"
 #include "paceline/measure/torch_facts.h"
@@ -47,10 +46,9 @@ records::Environment exchange_environment(const engines::World& world,
   }
   std::vector<std::string> seen;
   for (const std::string& host : world.hosts) {
-    if (std::find(seen.begin(), seen.end(), host) != seen.end()) {
+    if (!add_once(seen, host)) {
       continue;
     }
-    seen.push_back(host);
     const records::RunRecord part = records::from_line(
         store.wait("environment/" + host, std::chrono::milliseconds(60'000)));
     environment.hosts.push_back(part.environment.hosts.front());

@@ -177,14 +177,6 @@ std::string memory_refusal(const records::Configuration& c,
       smaller_than(c, probe.fits ? memory / ranks.front() : 0, experiment));
 }
 
-std::int64_t bytes_of_gradients(const plan::ModelShape& shape) {
-  std::int64_t bytes = 0;
-  for (const plan::ParameterShape& parameter : shape.parameters) {
-    bytes += parameter.elements * plan::size_of(shape.dtype);
-  }
-  return bytes;
-}
-
 // The first rank trains, the last one serves where servers are apart.
 std::int64_t written_by_fullest(const plan::Planner& planner,
                                 plan::PlanInput input) {
@@ -207,8 +199,8 @@ Planned plan_case(const records::Configuration& c,
     add_known_times(c, input);
     if (!input.profile || !input.alpha_beta) {
       return {.refusal = "",
-              .written_bytes = bytes_of_gradients(shape),
-              .wire_bytes = bytes_of_gradients(shape)};
+              .written_bytes = shape.bytes(),
+              .wire_bytes = shape.bytes()};
     }
   }
   try {

@@ -2,7 +2,6 @@
 #include "paceline/measure/job_hosts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/engine_table.h"
 #include "paceline/experiment/check.h"
@@ -34,15 +34,10 @@ std::vector<std::string> words_of(const std::string& text) {
 
 void set_rendezvous(const std::string& rendezvous, launch::JobLaunch& launch) {
   const auto colon = rendezvous.rfind(':');
-  const char* const end = rendezvous.data() + rendezvous.size();
-  int port = 0;
-  if (colon != std::string::npos && colon > 0) {
-    const auto [stop, error] =
-        std::from_chars(rendezvous.data() + colon + 1, end, port);
-    if (error != std::errc() || stop != end) {
-      port = 0;
-    }
-  }
+  const int port =
+      colon == std::string::npos || colon == 0
+          ? 0
+          : number_from<int>(rendezvous.substr(colon + 1)).value_or(0);
   if (port < 1 || port > 65535 || rendezvous.starts_with("file:")) {
     throw UsageError(
         fmt::format("--rendezvous {}: with -H give HOST:PORT, an address of "

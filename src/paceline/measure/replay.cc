@@ -31,10 +31,7 @@ Replay::Replay(cluster::ProfiledModel profiled,
       stretch_(stretch),
       clock_(std::move(clock)) {
   plan::check_profile(profiled_.model, profiled_.profile);
-  plan::Elements elements = 0;
-  for (const plan::ParameterShape& parameter : profiled_.model.parameters) {
-    elements += parameter.elements;
-  }
+  const plan::Elements elements = profiled_.model.elements();
   if (profiled_.update && elements > 0) {
     update_ns_per_element_ = static_cast<double>(*profiled_.update) * 1e-3 *
                              stretch_ / static_cast<double>(elements);

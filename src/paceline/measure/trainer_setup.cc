@@ -262,14 +262,10 @@ void Trainer::measure_times() {
         ranks_.peers);
   }
   if (!input_.alpha_beta) {
-    std::int64_t bytes = 0;
-    for (const plan::ParameterShape& parameter : input_.model.parameters) {
-      bytes += parameter.elements * plan::size_of(input_.model.dtype);
-    }
     input_.alpha_beta = measure_alpha_beta(
         *channel,
         ranks_.device,
-        std::min(bytes, kLargestTimedBytes),
+        std::min(input_.model.bytes(), kLargestTimedBytes),
         fmt::format("measured before the run, {}", ranks_.engine->name()),
         ranks_.peers);
   }

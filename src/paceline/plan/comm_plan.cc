@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/comm_plan.h"
 
-#include <algorithm>
-
+#include "paceline/base/text.h"
 #include "paceline/plan/plan_input.h"
 
 namespace paceline::plan {
@@ -17,10 +16,7 @@ std::vector<Variant> variants_of(const Planner& planner,
   constexpr std::size_t kMost = 64;
   std::vector<Variant> variants;
   for (Step step = 0; step < kSteps && variants.size() < kMost; ++step) {
-    const Variant variant = planner.variant(input, step);
-    if (std::ranges::find(variants, variant) == variants.end()) {
-      variants.push_back(variant);
-    }
+    add_once(variants, planner.variant(input, step));
   }
   return variants;
 }

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
-#include <system_error>
+
+#include "paceline/base/text.h"
 
 namespace paceline::plan {
 
@@ -85,13 +85,8 @@ inline std::optional<double> dirichlet_alpha(std::string_view split) {
   if (!split.starts_with(kPrefix)) {
     return std::nullopt;
   }
-  double alpha = 0;
-  const char* end = split.data() + split.size();
-  const auto [at, error] =
-      std::from_chars(split.data() + kPrefix.size(), end, alpha);
-  const bool good =
-      error == std::errc{} && at == end && alpha >= 0.01 && alpha <= 1000;
-  return good ? std::optional(alpha) : std::nullopt;
+  const auto alpha = number_from<double>(split.substr(kPrefix.size()));
+  return alpha && *alpha >= 0.01 && *alpha <= 1000 ? alpha : std::nullopt;
 }
 
 }  // namespace paceline::plan

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/matching.h"
 
-#include <tuple>
-
 namespace paceline::plan {
 namespace {
 
@@ -44,28 +42,18 @@ const Endpoints::End* Endpoints::message(const Peer& peer,
   return nth(sent ? sends : receives, peer, n);
 }
 
-bool agree(const Setup& setup,
-           const Collective& collective,
-           const Setup& other_setup,
-           const Collective& other) {
-  const auto shape = [](const Setup& a, const Collective& c) {
-    return std::tuple(c.pattern,
-                      c.reduce,
-                      c.root,
-                      c.in.count,
-                      c.out.count,
-                      type_of(a, c.in),
-                      type_of(a, c.out));
-  };
-  return shape(setup, collective) == shape(other_setup, other);
+CollectiveTerms terms_of(const Setup& setup, const Collective& collective) {
+  return {collective.pattern,
+          collective.reduce,
+          collective.root,
+          collective.in.count,
+          collective.out.count,
+          type_of(setup, collective.in),
+          type_of(setup, collective.out)};
 }
 
-bool agree(const Setup& setup,
-           const Message& message,
-           const Setup& other_setup,
-           const Message& other) {
-  return message.slice.count == other.slice.count &&
-         type_of(setup, message.slice) == type_of(other_setup, other.slice);
+MessageTerms terms_of(const Setup& setup, const Message& message) {
+  return {message.slice.count, type_of(setup, message.slice)};
 }
 
 }  // namespace paceline::plan

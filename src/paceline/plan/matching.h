@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -39,17 +40,14 @@ struct Endpoints {
   const End* message(const Peer& peer, bool sent, std::size_t n) const;
 };
 
-/// Whether two matched collectives have one pattern, reduction, root, size and
-/// element type, each on the rank of the setup before it.
-bool agree(const Setup& setup,
-           const Collective& collective,
-           const Setup& other_setup,
-           const Collective& other);
+/// What matched collectives have in common: pattern, reduction, root, elements
+/// and element types of the input and of the output.
+using CollectiveTerms =
+    std::tuple<Pattern, Reduce, Rank, std::int64_t, std::int64_t, DType, DType>;
+CollectiveTerms terms_of(const Setup& setup, const Collective& collective);
 
-/// Whether the two ends of a message have one size and element type.
-bool agree(const Setup& setup,
-           const Message& message,
-           const Setup& other_setup,
-           const Message& other);
+/// What the two ends of a message have in common: elements and their type.
+using MessageTerms = std::tuple<std::int64_t, DType>;
+MessageTerms terms_of(const Setup& setup, const Message& message);
 
 }  // namespace paceline::plan

@@ -27,6 +27,16 @@ struct ModelShape {
   std::vector<ParameterShape> parameters;  // in registration order
   std::vector<ParameterId> ready_order;    // gradients, as backward ends them
   DType dtype = DType::kF32;               // of parameters and gradients
+
+  /// Of all parameters.
+  Elements elements() const {
+    Elements sum = 0;
+    for (const ParameterShape& parameter : parameters) {
+      sum += parameter.elements;
+    }
+    return sum;
+  }
+  std::int64_t bytes() const { return elements() * size_of(dtype); }
 };
 
 /// The update rule's shape: how many state buffers an element has.

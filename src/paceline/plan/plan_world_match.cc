@@ -9,10 +9,8 @@ namespace paceline::plan {
 void PlanWorld::check_agreement(const Place& first, const Place& other) const {
   const Side& a = side(first.rank);
   const Side& b = side(other.rank);
-  if (!agree(a.setup,
-             std::get<Collective>(a.items[first.item].op->work),
-             b.setup,
-             std::get<Collective>(b.items[other.item].op->work))) {
+  if (terms_of(a.setup, std::get<Collective>(a.items[first.item].op->work)) !=
+      terms_of(b.setup, std::get<Collective>(b.items[other.item].op->work))) {
     refuse(first,
            fmt::format("meets another kind, size, type or root at {}",
                        describe(other)));
@@ -116,10 +114,10 @@ void PlanWorld::match_messages_between(Rank from, Rank to, CommunicatorId on) {
     const Endpoints::End& in = *receiver.ends.message({on, from}, false, n);
     Item& send = sender.items[out.item];
     Item& receive = receiver.items[in.item];
-    if (!agree(sender.setup,
-               std::get<Exchange>(send.op->work).sends[out.slot],
-               receiver.setup,
-               std::get<Exchange>(receive.op->work).receives[in.slot])) {
+    const auto& sends = std::get<Exchange>(send.op->work).sends;
+    const auto& receives = std::get<Exchange>(receive.op->work).receives;
+    if (terms_of(sender.setup, sends[out.slot]) !=
+        terms_of(receiver.setup, receives[in.slot])) {
       refuse({from, out.item},
              fmt::format("message {} to rank {} has another size or type at "
                          "{}",

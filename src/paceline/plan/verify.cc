@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/text.h"
 #include "paceline/plan/access.h"
 #include "paceline/plan/interpreter.h"
 
@@ -35,9 +36,7 @@ class EachVariant final : public Planner {
       variants_.push_back(planner.variant(input, step));
     }
     for (const Variant variant : variants_of(planner, input)) {
-      if (std::ranges::find(variants_, variant) == variants_.end()) {
-        variants_.push_back(variant);
-      }
+      add_once(variants_, variant);
     }
   }
 

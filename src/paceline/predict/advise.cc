@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/predict/candidates.h"
 #include "paceline/strategies/strategy.h"
 
@@ -122,9 +123,7 @@ std::vector<SizeAdvice<Size>> sizes_of(
 void add_warnings(const std::vector<records::Warning>& warnings,
                   AdviceTable& table) {
   for (const records::Warning& warning : warnings) {
-    if (std::ranges::find(table.warnings, warning) == table.warnings.end()) {
-      table.warnings.push_back(warning);
-    }
+    add_once(table.warnings, warning);
   }
 }
 

@@ -52,13 +52,13 @@ plan::NetworkShape network_of(const records::Configuration& c,
 }
 
 /// The shape of the layer times over the network, and whose it is.
-plan::LayerProfile shape_of(const MeasuredFamily& family,
+plan::LayerProfile shape_of(const MeasuredJob& job,
                             const plan::NetworkShape& network,
                             const CalibrationOptions& options) {
   if (options.profile) {
     return options.profile->profile;
   }
-  for (const auto* cases : {&family.alone, &family.together}) {
+  for (const auto* cases : {&job.one_rank, &job.several_ranks}) {
     for (const MeasuredCase& measured : *cases) {
       if (measured.planned_by && !measured.planned_by->forward_ps.empty()) {
         plan::LayerProfile profile{
@@ -70,7 +70,7 @@ plan::LayerProfile shape_of(const MeasuredFamily& family,
       }
     }
   }
-  return roofline_profile(network, family.common().batch_size);
+  return roofline_profile(network, job.common().batch_size);
 }
 
 cluster::LinkModel own_link(const cluster::LinkSpec& link) {
@@ -119,11 +119,11 @@ void check_supported(const records::Configuration& c) {
 
 /// The median compute factor of the largest measured world.  Larger worlds are
 /// taken to have the same factor.
-double largest_factor(const MeasuredFamily& family) {
-  const AloneTimes alone = alone_times(family.alone);
-  const int largest = family.together.back().configuration.ranks;
+double largest_factor(const MeasuredJob& job) {
+  const AloneTimes alone = alone_times(job.one_rank);
+  const int largest = job.several_ranks.back().configuration.ranks;
   std::vector<double> factors;
-  for (const MeasuredCase& measured : family.together) {
+  for (const MeasuredCase& measured : job.several_ranks) {
     if (measured.configuration.ranks == largest) {
       factors.push_back(compute_factor(measured, alone));
     }
@@ -131,13 +131,13 @@ double largest_factor(const MeasuredFamily& family) {
   return stats::median(factors);
 }
 
-MeasuredFamily drawn(const MeasuredFamily& family, Random& random) {
-  MeasuredFamily other;
-  for (const MeasuredCase& measured : family.alone) {
-    other.alone.push_back(measured.drawn(random));
+MeasuredJob drawn(const MeasuredJob& job, Random& random) {
+  MeasuredJob other;
+  for (const MeasuredCase& measured : job.one_rank) {
+    other.one_rank.push_back(measured.drawn(random));
   }
-  for (const MeasuredCase& measured : family.together) {
-    other.together.push_back(measured.drawn(random));
+  for (const MeasuredCase& measured : job.several_ranks) {
+    other.several_ranks.push_back(measured.drawn(random));
   }
   return other;
 }
@@ -170,12 +170,12 @@ constexpr Named kNames[] = {
 using Series = std::vector<double>;
 
 Fitted fitted(CalibrationFit& fit,
-              const MeasuredFamily& family,
+              const MeasuredJob& job,
               const UnknownValues& start,
               int iterations) {
-  return {.alone = alone_times(family.alone),
-          .factor = largest_factor(family),
-          .values = fit.fit(family, start, iterations)};
+  return {.alone = alone_times(job.one_rank),
+          .factor = largest_factor(job),
+          .values = fit.fit(job, start, iterations)};
 }
 
 /// A model of the links with its constants.
@@ -187,20 +187,20 @@ struct Candidate {
 };
 
 Candidate candidate_of(CalibrationFit::Setting setting,
-                       const MeasuredFamily& family,
+                       const MeasuredJob& job,
                        const CalibrationOptions& options,
                        cluster::LinkSharing within) {
   setting.machine = machine_for(options, within);
   Candidate candidate{
-      .fit = std::make_unique<CalibrationFit>(std::move(setting), family),
+      .fit = std::make_unique<CalibrationFit>(std::move(setting), job),
       .within = within,
       .best = {}};
-  candidate.best = fitted(
-      *candidate.fit, family, candidate.fit->first_guess(family), kIterations);
-  for (std::size_t i = 0; i < family.together.size(); ++i) {
+  candidate.best =
+      fitted(*candidate.fit, job, candidate.fit->first_guess(job), kIterations);
+  for (std::size_t i = 0; i < job.several_ranks.size(); ++i) {
     const double residual =
-        std::log(candidate.fit->simulated(i, family, candidate.best.values) /
-                 family.together[i].step());
+        std::log(candidate.fit->simulated(i, job, candidate.best.values) /
+                 job.several_ranks[i].step());
     candidate.squares += residual * residual;
   }
   return candidate;
@@ -210,20 +210,21 @@ Candidate candidate_of(CalibrationFit::Setting setting,
 /// where they do not either, as those of one world do not, `warnings` say so.
 Candidate best_candidate(const CalibrationFit::Setting& setting,
                          const CalibrationOptions& options,
-                         MeasuredFamily& family) {
+                         MeasuredJob& job) {
   Candidate own =
-      candidate_of(setting, family, options, cluster::LinkSharing::kDevice);
+      candidate_of(setting, job, options, cluster::LinkSharing::kDevice);
   if (options.link || options.gives_links()) {
     return own;
   }
   Candidate shared =
-      candidate_of(setting, family, options, cluster::LinkSharing::kHost);
+      candidate_of(setting, job, options, cluster::LinkSharing::kHost);
   const auto error = [&](const Candidate& it) {
-    return std::sqrt(it.squares / static_cast<double>(family.together.size()));
+    return std::sqrt(it.squares /
+                     static_cast<double>(job.several_ranks.size()));
   };
   constexpr double kTold = 0.002;  // of a step
   if (std::abs(error(shared) - error(own)) < kTold) {
-    family.warnings.push_back(
+    job.warnings.push_back(
         {.code = "unknown-sharing",
          .seen = "the records do not tell whether ranks of a host share its "
                  "link",
@@ -258,7 +259,8 @@ void put_constants(const Candidate& chosen,
   add("step of one rank", "ms", "runs of 1 rank", [](const Fitted& it) {
     return it.alone.step * 1e3;
   });
-  const int largest = calibration.family.together.back().configuration.ranks;
+  const int largest =
+      calibration.measured.several_ranks.back().configuration.ranks;
   add(fmt::format("compute of {} ranks at once", largest),
       "of one rank's",
       "their steps without communication",
@@ -280,10 +282,10 @@ void put_constants(const Candidate& chosen,
     if (best.values.contains(named.unknown)) {
       add(named.name,
           named.unit,
-          fmt::format(
-              "fit to {} {}",
-              calibration.family.together.size(),
-              calibration.family.together.size() == 1 ? "case" : "cases"),
+          fmt::format("fit to {} {}",
+                      calibration.measured.several_ranks.size(),
+                      calibration.measured.several_ranks.size() == 1 ? "case"
+                                                                     : "cases"),
           [&](const Fitted& it) {
             return it.values.at(named.unknown) / named.unit_size;
           });
@@ -297,15 +299,15 @@ void put_constants(const Candidate& chosen,
 }
 
 void put_cases(Candidate& candidate, Calibration& calibration) {
-  const std::size_t cases = calibration.family.together.size();
+  const std::size_t cases = calibration.measured.several_ranks.size();
   const std::size_t free =
       std::max<std::size_t>(1, cases - candidate.best.values.size());
   const double scale =
       std::sqrt(static_cast<double>(cases) / static_cast<double>(free));
   for (std::size_t i = 0; i < cases; ++i) {
-    const MeasuredCase& measured = calibration.family.together[i];
-    const double simulated =
-        candidate.fit->simulated(i, calibration.family, candidate.best.values);
+    const MeasuredCase& measured = calibration.measured.several_ranks[i];
+    const double simulated = candidate.fit->simulated(
+        i, calibration.measured, candidate.best.values);
     calibration.cases.push_back({.configuration = measured.configuration,
                                  .runs = measured.runs.size(),
                                  .measured_s = measured.step(),
@@ -320,13 +322,13 @@ void put_cases(Candidate& candidate, Calibration& calibration) {
 Calibration calibrate(std::span<const records::RunRecord> records,
                       const CalibrationOptions& asked) {
   Calibration calibration;
-  calibration.family = family_of(records);
+  calibration.measured = measured_job_of(records);
   const CalibrationOptions options =
-      completed(asked, calibration.family.common());
+      completed(asked, calibration.measured.common());
   calibration.cluster = options.cluster;
   calibration.level = options.level;
   calibration.seed = options.seed;
-  const records::Configuration& c = calibration.family.common();
+  const records::Configuration& c = calibration.measured.common();
   check_supported(c);
   PredictRequest& job = calibration.job;
   job.network = network_of(c, options);
@@ -335,19 +337,19 @@ Calibration calibrate(std::span<const records::RunRecord> records,
   const plan::PlanInput input = input_of(job, c);
   Candidate chosen = best_candidate(
       {.input = input,
-       .shape = shape_of(calibration.family, job.network, options),
+       .shape = shape_of(calibration.measured, job.network, options),
        .update_bytes = update_bytes(input),
        .link = options.link,
        .machine = {},
        .one_link = !options.gives_links() || options.link,
        .software = engine_costs_named(options.link ? "link" : c.engine).costs},
       options,
-      calibration.family);
+      calibration.measured);
   std::vector<Fitted> again;
   for (std::size_t i = 0; i < options.resamples; ++i) {
     Random random(options.seed, i);
     again.push_back(fitted(*chosen.fit,
-                           drawn(calibration.family, random),
+                           drawn(calibration.measured, random),
                            chosen.best.values,
                            kIterationsAgain));
     calibration.replicates.push_back(chosen.fit->costs(
@@ -358,7 +360,7 @@ Calibration calibrate(std::span<const records::RunRecord> records,
   const double exposed =
       chosen.best.values.empty()
           ? 1
-          : chosen.fit->most_exposed(calibration.family, chosen.best.values);
+          : chosen.fit->most_exposed(calibration.measured, chosen.best.values);
   warn_of_gaps(exposed, options, calibration);
   warn_of_fit(chosen.best, calibration);
   return calibration;

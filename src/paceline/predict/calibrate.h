@@ -49,7 +49,7 @@ struct ExplainedCase {
 };
 
 struct Calibration {
-  MeasuredFamily family;
+  MeasuredJob measured;
   PredictRequest job;  // all but ranks, strategy and cluster
   std::optional<cluster::Cluster> cluster;
   std::vector<CalibratedConstant> constants;

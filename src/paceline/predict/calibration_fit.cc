@@ -119,18 +119,18 @@ double compute_factor(const MeasuredCase& measured, const AloneTimes& alone) {
   return together > 0 ? together / alone.step : 1;
 }
 
-CalibrationFit::CalibrationFit(Setting setting, const MeasuredFamily& family)
+CalibrationFit::CalibrationFit(Setting setting, const MeasuredJob& job)
     : setting_(std::move(setting)) {
-  for (const MeasuredCase& measured : family.together) {
+  for (const MeasuredCase& measured : job.several_ranks) {
     auto& at = compiled_.emplace_back(std::make_unique<Compiled>());
     at->job = job_of(measured, setting_.input);
     at->simulator = std::make_unique<simulator::Simulator>(at->job);
   }
-  choose_unknowns(family);
+  choose_unknowns(job);
 }
 
-void CalibrationFit::choose_unknowns(const MeasuredFamily& family) {
-  const auto& cases = family.together;
+void CalibrationFit::choose_unknowns(const MeasuredJob& job) {
+  const auto& cases = job.several_ranks;
   std::set<int> worlds;
   for (const MeasuredCase& measured : cases) {
     worlds.insert(measured.configuration.ranks);
@@ -149,23 +149,21 @@ void CalibrationFit::choose_unknowns(const MeasuredFamily& family) {
   }
   want(Unknown::kSlowdown);
   want(Unknown::kStart, worlds.size() > 1 || setting_.link.has_value());
-  const UnknownValues guess = first_guess(family);
+  const UnknownValues guess = first_guess(job);
   std::erase_if(unknowns_, [&](Unknown unknown) {
     return unknown != Unknown::kNetworkRate &&
-           unknown != Unknown::kDeviceRate &&
-           !depends_on(family, guess, unknown);
+           unknown != Unknown::kDeviceRate && !depends_on(job, guess, unknown);
   });
 }
 
-bool CalibrationFit::depends_on(const MeasuredFamily& family,
+bool CalibrationFit::depends_on(const MeasuredJob& job,
                                 const UnknownValues& values,
                                 Unknown unknown) {
   constexpr double kNoticed = 1e-4;
   UnknownValues more = values;
   more[unknown] *= 2;
   for (std::size_t i = 0; i < compiled_.size(); ++i) {
-    const double ratio =
-        simulated(i, family, more) / simulated(i, family, values);
+    const double ratio = simulated(i, job, more) / simulated(i, job, values);
     if (std::abs(ratio - 1) > kNoticed) {
       return true;
     }
@@ -217,22 +215,22 @@ simulator::Costs CalibrationFit::costs(const AloneTimes& alone,
 }
 
 double CalibrationFit::simulated(std::size_t i,
-                                 const MeasuredFamily& family,
+                                 const MeasuredJob& job,
                                  const UnknownValues& values) {
-  const AloneTimes alone = alone_times(family.alone);
-  const double factor = compute_factor(family.together[i], alone);
+  const AloneTimes alone = alone_times(job.one_rank);
+  const double factor = compute_factor(job.several_ranks[i], alone);
   return plan::seconds_of(
       compiled_[i]->simulator->run(costs(alone, factor, values)).step);
 }
 
-double CalibrationFit::most_exposed(const MeasuredFamily& family,
+double CalibrationFit::most_exposed(const MeasuredJob& job,
                                     const UnknownValues& values) {
   double most = 0;
-  const AloneTimes alone = alone_times(family.alone);
+  const AloneTimes alone = alone_times(job.one_rank);
   for (std::size_t i = 0; i < compiled_.size(); ++i) {
     simulator::Costs free =
-        costs(alone, compute_factor(family.together[i], alone), values);
-    const double step = simulated(i, family, values);
+        costs(alone, compute_factor(job.several_ranks[i], alone), values);
+    const double step = simulated(i, job, values);
     free.free_communication = true;
     const double bare =
         plan::seconds_of(compiled_[i]->simulator->run(free).step);
@@ -241,7 +239,7 @@ double CalibrationFit::most_exposed(const MeasuredFamily& family,
   return most;
 }
 
-UnknownValues CalibrationFit::first_guess(const MeasuredFamily& family) {
+UnknownValues CalibrationFit::first_guess(const MeasuredJob& job) {
   UnknownValues best;
   for (const Unknown unknown : unknowns_) {
     best[unknown] = usual(unknown);
@@ -261,7 +259,7 @@ UnknownValues CalibrationFit::first_guess(const MeasuredFamily& family) {
     double sum = 0;
     for (std::size_t i = 0; i < compiled_.size(); ++i) {
       sum += std::abs(
-          std::log(simulated(i, family, at) / family.together[i].step()));
+          std::log(simulated(i, job, at) / job.several_ranks[i].step()));
     }
     if (quarter == 0 || sum < least) {
       least = sum;
@@ -271,7 +269,7 @@ UnknownValues CalibrationFit::first_guess(const MeasuredFamily& family) {
   return best;
 }
 
-UnknownValues CalibrationFit::fit(const MeasuredFamily& family,
+UnknownValues CalibrationFit::fit(const MeasuredJob& job,
                                   const UnknownValues& start,
                                   int iterations) {
   if (unknowns_.empty()) {
@@ -288,13 +286,13 @@ UnknownValues CalibrationFit::fit(const MeasuredFamily& family,
   for (const Unknown unknown : unknowns_) {
     from.push_back(start.at(unknown));
   }
-  for (const MeasuredCase& it : family.together) {
+  for (const MeasuredCase& it : job.several_ranks) {
     measured.push_back(it.step());
   }
   const stats::FitProblem problem{
       .residuals = compiled_.size(),
       .residual = [&](std::size_t i, const std::vector<double>& at) {
-        return std::log(simulated(i, family, values_at(at)) / measured[i]);
+        return std::log(simulated(i, job, values_at(at)) / measured[i]);
       }};
   return values_at(stats::fit(
       problem, from, {.iterations = iterations, .scale = 0.05, .step = 0.01}));

@@ -54,17 +54,17 @@ class CalibrationFit {
     cluster::SoftwareCosts software;  // of the engine: what it carries at once
   };
 
-  CalibrationFit(Setting setting, const MeasuredFamily& family);
+  CalibrationFit(Setting setting, const MeasuredJob& job);
 
   /// Unknowns that the cases are enough for and depend on.
   const std::vector<Unknown>& unknowns() const { return unknowns_; }
 
-  /// Least squares over the cases, whose times are those of `family` (the one
+  /// Least squares over the cases, whose times are those of `job` (the one
   /// given before, resampled perhaps).
-  UnknownValues fit(const MeasuredFamily& family,
+  UnknownValues fit(const MeasuredJob& job,
                     const UnknownValues& start,
                     int iterations);
-  UnknownValues first_guess(const MeasuredFamily& family);
+  UnknownValues first_guess(const MeasuredJob& job);
 
   /// What a world costs in which computing takes `factor` times as long as on
   /// one rank.
@@ -74,21 +74,20 @@ class CalibrationFit {
 
   /// Seconds of a case's step.
   double simulated(std::size_t i,
-                   const MeasuredFamily& family,
+                   const MeasuredJob& job,
                    const UnknownValues& values);
 
   /// The largest share of its step that a case spends waiting.
-  double most_exposed(const MeasuredFamily& family,
-                      const UnknownValues& values);
+  double most_exposed(const MeasuredJob& job, const UnknownValues& values);
 
  private:
   struct Compiled {
     simulator::Job job;
     std::unique_ptr<simulator::Simulator> simulator;
   };
-  void choose_unknowns(const MeasuredFamily& family);
+  void choose_unknowns(const MeasuredJob& job);
   /// Whether some case depends on it, at `values`.
-  bool depends_on(const MeasuredFamily& family,
+  bool depends_on(const MeasuredJob& job,
                   const UnknownValues& values,
                   Unknown unknown);
 

@@ -11,9 +11,9 @@ namespace paceline::predict {
 void warn_of_gaps(double most_exposed,
                   const CalibrationOptions& options,
                   Calibration& calibration) {
-  auto& warnings = calibration.family.warnings;
+  auto& warnings = calibration.measured.warnings;
   constexpr double kHidden = 0.01;
-  const auto& together = calibration.family.together;
+  const auto& several_ranks = calibration.measured.several_ranks;
   if (most_exposed < kHidden) {
     warnings.push_back(
         {.code = "hidden-communication",
@@ -22,8 +22,8 @@ void warn_of_gaps(double most_exposed,
          .advice = "add runs that wait for it: --strategy bsp, or a smaller "
                    "--batch-size for all"});
   }
-  const int largest = together.back().configuration.ranks;
-  if (together.front().configuration.ranks == largest && !options.link &&
+  const int largest = several_ranks.back().configuration.ranks;
+  if (several_ranks.front().configuration.ranks == largest && !options.link &&
       !options.gives_links()) {
     warnings.push_back(
         {.code = "one-world",
@@ -43,7 +43,7 @@ void warn_of_gaps(double most_exposed,
                    "links"});
   }
   const bool one_host =
-      std::ranges::all_of(together, [](const MeasuredCase& it) {
+      std::ranges::all_of(several_ranks, [](const MeasuredCase& it) {
         return it.configuration.ranks_per_host.size() < 2;
       });
   if (one_host && !options.link && !options.gives_links()) {
@@ -58,8 +58,9 @@ void warn_of_gaps(double most_exposed,
 }
 
 void warn_of_fit(const Fitted& best, Calibration& calibration) {
-  auto& warnings = calibration.family.warnings;
-  const int largest = calibration.family.together.back().configuration.ranks;
+  auto& warnings = calibration.measured.warnings;
+  const int largest =
+      calibration.measured.several_ranks.back().configuration.ranks;
   double worst = 0;
   for (const ExplainedCase& it : calibration.cases) {
     worst = std::max(worst, std::abs(it.simulated_s / it.measured_s - 1));

@@ -5,7 +5,7 @@
 #include "paceline/predict/calibration_fit.h"
 
 // What to know before the predictions of a calibrated job are believed, added
-// to the warnings of its family.
+// to the warnings of its measured job.
 
 namespace paceline::predict {
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::predict {
@@ -75,11 +76,9 @@ class Candidates {
   /// A combination that the tables forbid is no candidate.
   void put(const std::string& text, double bucket_mb = 25) {
     try {
-      const std::string canonical =
-          strategies::parse_strategy(text, {.bucket_mb = bucket_mb}).text();
-      if (std::ranges::find(all_, canonical) == all_.end()) {
-        all_.push_back(canonical);
-      }
+      add_once(
+          all_,
+          strategies::parse_strategy(text, {.bucket_mb = bucket_mb}).text());
     } catch (const UsageError&) {
       return;
     }

@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/text.h"
 #include "paceline/stats/line_fit.h"
 
 namespace paceline::predict {
@@ -18,9 +19,7 @@ using records::CommRecord;
 std::vector<std::string> operations_of(std::span<const CommRecord> records) {
   std::vector<std::string> names;
   for (const CommRecord& r : records) {
-    if (std::ranges::find(names, r.operation) == names.end()) {
-      names.push_back(r.operation);
-    }
+    add_once(names, r.operation);
   }
   return names;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/predict/engine_choice.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/engines.h"
 
@@ -19,9 +18,8 @@ std::vector<std::string> fitted_engines(const cluster::Cluster& cluster) {
   std::vector<std::string> engines;
   for (const cluster::ClusterLink& link : cluster.links) {
     for (const cluster::LinkFit& fit : link.fits) {
-      if (!fit.engine.empty() && !engine_costs_named(fit.engine).published &&
-          std::ranges::find(engines, fit.engine) == engines.end()) {
-        engines.push_back(fit.engine);
+      if (!fit.engine.empty() && !engine_costs_named(fit.engine).published) {
+        add_once(engines, fit.engine);
       }
     }
   }
@@ -85,9 +83,9 @@ void check_scale(const EngineCosts& engine,
       {.code = "beyond-the-fit",
        .seen = fmt::format(
            "{} ranks with the costs of engine {}", ranks, engine.name),
-       .why = fmt::format("they are a fit to Horovod with 4 to {} ranks; how "
-                          "starts of collectives grow beyond is a guess",
-                          engine.most_ranks),
+       .why = fmt::format("they are fitted to {}; how starts of collectives "
+                          "grow beyond is a guess",
+                          engine.source),
        .advice =
            "measure there with paceline comm --fit FILE, or bound it with "
            "--engine ideal"});

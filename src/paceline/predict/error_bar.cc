@@ -185,7 +185,7 @@ double placements_told_apart_by() {
 
 std::optional<records::ErrorBar> recorded(const ErrorBar& bar,
                                           std::int64_t step_ns) {
-  if (bar.silent()) {
+  if (bar.has_nothing_to_print()) {
     return std::nullopt;
   }
   records::ErrorBar out{.share = bar.share, .validated = bar.validated};

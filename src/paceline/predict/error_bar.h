@@ -27,8 +27,8 @@ struct ErrorBar {
   std::string why{};
 
   bool known() const { return share.has_value(); }
-  /// Nothing is to be said, not even why nothing is known.
-  bool silent() const { return !known() && why.empty(); }
+  /// There is neither an error bar nor a reason for its absence.
+  bool has_nothing_to_print() const { return !known() && why.empty(); }
 };
 
 /// The bar of the family of the request's strategy, where it was validated: on

@@ -20,10 +20,10 @@ cluster::Cluster cluster_for(const Calibration& calibration, plan::Rank ranks) {
   }
   cluster::Cluster cluster;
   cluster.name = "as the records";
-  cluster.device.name = calibration.family.common().device;
+  cluster.device.name = calibration.measured.common().device;
   int most_local = 1;
   bool hosts = false;
-  for (const MeasuredCase& measured : calibration.family.together) {
+  for (const MeasuredCase& measured : calibration.measured.several_ranks) {
     const auto& local = measured.configuration.ranks_per_host;
     hosts = hosts || local.size() > 1;
     for (const int count : local) {
@@ -55,11 +55,11 @@ records::ErrorBar bar_of(const stats::Interval& step_s,
 /// As the records' own cases, so that a run of it can be paired with it.
 void name_case(const Calibration& calibration,
                records::Configuration& predicted) {
-  records::Configuration c = calibration.family.common();
+  records::Configuration c = calibration.measured.common();
   c.label.clear();
   c.ranks = predicted.ranks;
   const auto& hosts =
-      calibration.family.together.front().configuration.ranks_per_host;
+      calibration.measured.several_ranks.front().configuration.ranks_per_host;
   c.ranks_per_host =
       hosts.empty() ? std::vector<int>{} : predicted.ranks_per_host;
   c.strategy = predicted.strategy;
@@ -79,11 +79,11 @@ Forecast forecast(const Calibration& calibration,
   request.ranks = ranks;
   request.strategy = strategy;
   request.bucket_mb = bucket_mb;
-  request.steps = std::max(3, calibration.family.common().steps);
+  request.steps = std::max(3, calibration.measured.common().steps);
   Forecast forecast{.prediction = predict(request, with_spans), .step_s = {}};
   Prediction& prediction = forecast.prediction;
   name_case(calibration, prediction.record.configuration);
-  for (const records::Warning& warning : calibration.family.warnings) {
+  for (const records::Warning& warning : calibration.measured.warnings) {
     prediction.record.warnings.push_back(warning);
   }
   simulator::Simulator simulator(*prediction.job);

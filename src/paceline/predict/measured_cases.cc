@@ -149,13 +149,13 @@ MeasuredCase MeasuredCase::drawn(Random& random) const {
   return drawn;
 }
 
-MeasuredFamily family_of(std::span<const records::RunRecord> records) {
-  MeasuredFamily family;
+MeasuredJob measured_job_of(std::span<const records::RunRecord> records) {
+  MeasuredJob job;
   const records::RunRecord* first = nullptr;
   for (const records::RunRecord& record : records) {
     const records::Configuration& configuration = record.configuration;
     if (const std::string why = useless(record); !why.empty()) {
-      family.warnings.push_back(
+      job.warnings.push_back(
           {.code = "left-out",
            .seen = fmt::format("the record of '{}' on {} ranks is left out",
                                configuration.strategy,
@@ -166,7 +166,7 @@ MeasuredFamily family_of(std::span<const records::RunRecord> records) {
     }
     first = first == nullptr ? &record : first;
     check_alike(*first, record);
-    auto& cases = configuration.ranks == 1 ? family.alone : family.together;
+    auto& cases = configuration.ranks == 1 ? job.one_rank : job.several_ranks;
     auto found = std::ranges::find_if(cases, [&](const MeasuredCase& it) {
       return it.configuration.key() == configuration.key();
     });
@@ -175,20 +175,20 @@ MeasuredFamily family_of(std::span<const records::RunRecord> records) {
     }
     found->runs.push_back(run_of(record));
   }
-  if (family.alone.empty()) {
+  if (job.one_rank.empty()) {
     throw UsageError(
         "no record of one rank: what a step costs without communication is "
         "not known; run the same command with --ranks 1 too");
   }
-  if (family.together.empty()) {
+  if (job.several_ranks.empty()) {
     throw UsageError(
         "no record of more than one rank: nothing is known of the link; run "
         "the same command with --ranks 2 and --ranks 4 too");
   }
-  std::ranges::stable_sort(family.together, {}, [](const MeasuredCase& it) {
+  std::ranges::stable_sort(job.several_ranks, {}, [](const MeasuredCase& it) {
     return it.configuration.ranks;
   });
-  return family;
+  return job;
 }
 
 }  // namespace paceline::predict

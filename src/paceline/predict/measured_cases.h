@@ -8,7 +8,7 @@
 #include "paceline/base/random.h"
 #include "paceline/records/run_record.h"
 
-// Run records as a fit wants them: one family of cases that differ in ranks and
+// Run records as a fit wants them: cases of one job, which differ in ranks and
 // strategy alone.
 
 namespace paceline::predict {
@@ -34,13 +34,13 @@ struct MeasuredCase {
   MeasuredCase drawn(Random& random) const;
 };
 
-struct MeasuredFamily {
-  std::vector<MeasuredCase> alone;     // of one rank
-  std::vector<MeasuredCase> together;  // of more, smallest world first
+struct MeasuredJob {
+  std::vector<MeasuredCase> one_rank;
+  std::vector<MeasuredCase> several_ranks;  // smallest world first
   std::vector<records::Warning> warnings;
 
   const records::Configuration& common() const {
-    return alone.front().configuration;
+    return one_rank.front().configuration;
   }
 };
 
@@ -48,6 +48,6 @@ struct MeasuredFamily {
 /// plan, are left out with a warning.  Throws UsageError, one sentence, where
 /// records differ in more than ranks and strategy, or where there is none of
 /// one rank or none of more.
-MeasuredFamily family_of(std::span<const records::RunRecord> records);
+MeasuredJob measured_job_of(std::span<const records::RunRecord> records);
 
 }  // namespace paceline::predict

@@ -73,7 +73,7 @@ std::string summary_of(const Prediction& prediction) {
                         noisy ? " without noise" : "",
                         records::sharper_words(predicted.bound));
   }
-  if (!prediction.bar.silent()) {
+  if (!prediction.bar.has_nothing_to_print()) {
     text += fmt::format("  {}\n", records::words_of(*predicted.error_bar));
   }
   text += noisy ? noise_text(prediction) : drift_text(prediction);

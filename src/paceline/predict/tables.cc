@@ -266,10 +266,7 @@ std::vector<strategies::PlanMemory> memory_of_run(
                         .message = free};
   }
   auto memory = memory_of_ranks(*planner_of(*request.tables, strategy), input);
-  std::int64_t beside = 0;
-  for (const plan::ParameterShape& parameter : input.model.parameters) {
-    beside += parameter.elements * plan::size_of(input.model.dtype);
-  }
+  std::int64_t beside = input.model.bytes();
   if (input.world > 1 && c.strategy != "none" && !c.discard) {
     const auto alone =
         planner_of(*request.tables, strategies::parse_strategy("none", {}));

@@ -12,8 +12,10 @@ double per_second(double bytes, double ns) {
   return ns > 0 ? bytes / (ns * 1e-9) : 0;
 }
 
-Json or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
+// 0 and an empty text mean "not known".
+template <class Value>
+Json or_null(const Value& value) {
+  return value == Value{} ? Json(nullptr) : Json(value);
 }
 
 template <class Value>
@@ -41,19 +43,14 @@ Json bandwidth_of(const CommRecord& record) {
   json["algorithm"] = record.algorithm_bandwidth();
   json["bus"] = record.bus_bandwidth();
   json["wire"] = record.wire_bandwidth();
-  json["line"] = record.line_bytes_per_s > 0 ? Json(record.line_bytes_per_s)
-                                             : Json(nullptr);
-  const auto share = record.line_share();
-  json["wire_share_of_line"] = share ? Json(*share) : Json(nullptr);
+  json["line"] = or_null(record.line_bytes_per_s);
+  json["wire_share_of_line"] = or_null(record.line_share());
   return json;
 }
 
-std::string text_or_empty(const Json& json) {
-  return json.is_null() ? "" : json.get<std::string>();
-}
-
-int number_or_zero(const Json& json) {
-  return json.is_null() ? 0 : json.get<int>();
+template <class Value>
+Value known_value(const Json& json) {
+  return json.is_null() ? Value{} : json.get<Value>();
 }
 
 }  // namespace
@@ -111,7 +108,7 @@ Json to_json(const CommRecord& record, const Environment& environment) {
   json["warmup"] = record.warmup;
   json["iterations"] = record.iteration_ns.size();
   json["iteration_ns"] = record.iteration_ns;
-  json["mean_of"] = record.mean_of > 0 ? Json(record.mean_of) : Json(nullptr);
+  json["mean_of"] = or_null(record.mean_of);
   json["formula"] = or_null(record.formula);
   json["duration_ns"] = duration_of(record);
   json["wire_bytes"] = record.wire_bytes;
@@ -129,9 +126,8 @@ Json to_json(const CommRecord& record, const Environment& environment) {
 }
 
 CommRecord comm_record_from(const Json& json) {
-  const Json& line = json.at("bytes_per_s").at("line");
   CommRecord record{
-      .started_at = text_or_empty(json.at("started_at")),
+      .started_at = known_value<std::string>(json.at("started_at")),
       .operation = json.at("operation"),
       .bytes = json.at("bytes"),
       .ranks = json.at("ranks"),
@@ -139,14 +135,15 @@ CommRecord comm_record_from(const Json& json) {
       .engine = json.at("engine"),
       .device = json.at("device"),
       .dtype = json.at("dtype"),
-      .interface = text_or_empty(json.at("interface")),
-      .link = text_or_empty(json.at("link")),
+      .interface = known_value<std::string>(json.at("interface")),
+      .link = known_value<std::string>(json.at("link")),
       .warmup = json.at("warmup"),
       .iteration_ns = json.at("iteration_ns"),
-      .mean_of = number_or_zero(json.value("mean_of", Json())),
-      .formula = text_or_empty(json.value("formula", Json())),
+      .mean_of = known_value<int>(json.value("mean_of", Json())),
+      .formula = known_value<std::string>(json.value("formula", Json())),
       .wire_bytes = json.at("wire_bytes"),
-      .line_bytes_per_s = line.is_null() ? 0 : line.get<double>(),
+      .line_bytes_per_s =
+          known_value<double>(json.at("bytes_per_s").at("line")),
       .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements")),
       .link_slack_ns = unless_null<std::int64_t>(json.at("link_slack_ns")),
       .valid = unless_null<bool>(json.at("valid")),

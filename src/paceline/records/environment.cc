@@ -121,17 +121,12 @@ std::string in_words(std::string_view key,
   return fmt::format("{}: {}", key, fmt::join(parts, "; "));
 }
 
-std::string fact(const HostEnvironment& host, const std::string& key) {
-  const auto found = host.facts.find(key);
-  return found == host.facts.end() ? "unknown" : found->second;
-}
-
 std::vector<ValueGroup> grouped(std::span<const HostEnvironment> hosts,
                                 const std::string& key) {
   const bool is_memory = key == "memory_gib" || key == "gpu_memory_mib";
   std::vector<ValueGroup> groups;
   for (const HostEnvironment& host : hosts) {
-    const std::string value = fact(host, key);
+    const std::string value = fact_of(host.facts, key, "unknown");
     const auto same =
         std::find_if(groups.begin(), groups.end(), [&](const ValueGroup& g) {
           return g.value == value || (is_memory && same_amount(g.value, value));

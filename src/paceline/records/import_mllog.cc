@@ -141,10 +141,7 @@ class Log {
   }
 
   double number(const char* key) const {
-    const auto found = record_.adapter.find(key);
-    return found == record_.adapter.end()
-               ? 0
-               : std::strtod(found->second.c_str(), nullptr);
+    return std::strtod(fact_of(record_.adapter, key).c_str(), nullptr);
   }
 
   std::string path_;
@@ -167,8 +164,7 @@ std::vector<RunRecord> import_mllog(std::string_view text,
   record.experiment = "mlperf";
   Configuration& c = record.configuration;
   const auto said = [&record](const char* key) {
-    const auto found = record.adapter.find(key);
-    return found == record.adapter.end() ? std::string() : found->second;
+    return fact_of(record.adapter, key);
   };
   c.model = said("submission_benchmark").empty()
                 ? std::filesystem::path(path).stem().string()

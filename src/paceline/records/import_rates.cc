@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -61,10 +60,7 @@ class RateTable {
     throw UsageError(fmt::format("{}:{}: {}", path_, line_, what));
   }
 
-  std::string get(const char* column) const {
-    const auto found = row_.find(column);
-    return found == row_.end() ? "" : found->second;
-  }
+  std::string get(const char* column) const { return fact_of(row_, column); }
 
   template <class Number>
   Number number(const char* column, std::optional<Number> fallback = {}) const {
@@ -75,15 +71,12 @@ class RateTable {
     if (!row_.contains(column)) {
       refuse(fmt::format("the column '{}' is missing", column));
     }
-    Number value{};
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() ||
-        !(value > 0)) {
+    const auto value = number_from<Number>(text);
+    if (!value || !(*value > 0)) {
       refuse(
           fmt::format("{}: '{}' is no positive number", column, shown(text)));
     }
-    return value;
+    return *value;
   }
 
   void add(const std::vector<std::string>& fields) {

@@ -165,6 +165,14 @@ enum class Source : std::uint8_t {
   kExternal
 };
 
+/// What the facts of a host or a program say of `name`.
+inline std::string fact_of(const std::map<std::string, std::string>& facts,
+                           const std::string& name,
+                           const char* otherwise = "") {
+  const auto found = facts.find(name);
+  return found == facts.end() ? otherwise : found->second;
+}
+
 /// One case, once: the unit that is appended to a record file.
 struct RunRecord {
   static constexpr int kVersion = 1;

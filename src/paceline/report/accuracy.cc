@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/text.h"
 #include "paceline/records/samples.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/text.h"
@@ -105,9 +106,8 @@ std::vector<std::string> clusters_of(const std::vector<CaseRuns>& cases,
     const bool used = std::ranges::any_of(cases, [&](const CaseRuns& one) {
       return one.configuration.target != 0 && clock.of(one.configuration);
     });
-    const std::string cluster = priced_cluster(clock.configuration.cluster);
-    if (used && std::ranges::find(clusters, cluster) == clusters.end()) {
-      clusters.push_back(cluster);
+    if (used) {
+      add_once(clusters, priced_cluster(clock.configuration.cluster));
     }
   }
   return clusters;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/comm_table.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -146,16 +145,11 @@ std::string render_comm_table(std::span<const CommRecord> records,
   std::vector<std::string> warnings;
   Document document;
   for (const CommRecord& r : records) {
-    if (std::ranges::find(operations, r.operation) == operations.end()) {
-      operations.push_back(r.operation);
+    if (add_once(operations, r.operation)) {
       document.tables.push_back(table_of(records, r));
     }
     for (const records::Warning& w : r.warnings) {
-      const std::string text =
-          fmt::format("{}: {}; {}", w.seen, w.why, w.advice);
-      if (std::ranges::find(warnings, text) == warnings.end()) {
-        warnings.push_back(text);
-      }
+      add_once(warnings, fmt::format("{}: {}; {}", w.seen, w.why, w.advice));
     }
   }
   if (!records.empty()) {

@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/experiment/command.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/records/ddl_names.h"
 #include "paceline/report/cases.h"
-#include "paceline/report/command.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/stats/distribution.h"
 #include "paceline/stats/mean.h"
@@ -259,7 +259,7 @@ std::string ddl_log(const DdlLogHead& head, std::span<const RunRecord> runs) {
                      runs.front().started_at,
                      kRecordsLine,
                      head.records,
-                     command_of(runs.front().configuration),
+                     experiment::command_of(runs.front().configuration),
                      render_ddl(runs),
                      ddl_tries(runs));
 }

@@ -27,10 +27,9 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
   std::vector<Difference> seen;
   for (const DiffRow& row : diff.rows) {
     for (const Difference& difference : row.cases.differences) {
-      if (std::find(seen.begin(), seen.end(), difference) != seen.end()) {
+      if (!add_once(seen, difference)) {
         continue;
       }
-      seen.push_back(difference);
       std::vector<std::string> labels;
       for (const DiffRow& other : diff.rows) {
         const auto& theirs = other.cases.differences;

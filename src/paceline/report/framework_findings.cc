@@ -235,8 +235,7 @@ class Validator {
         for (const records::RunRecord* run : cell.runs) {
           std::string name;
           for (const auto& host : run->environment.hosts) {
-            const auto cpu = host.facts.find("cpu_model");
-            name += host.host + (cpu == host.facts.end() ? "" : cpu->second);
+            name += host.host + records::fact_of(host.facts, "cpu_model");
           }
           names.insert(name);
         }

@@ -15,17 +15,13 @@
 namespace paceline::report {
 namespace {
 
+using records::fact_of;
 using records::RunRecord;
 
 // A fact's name as words.
 std::string words_of(std::string name) {
   std::ranges::replace(name, '_', ' ');
   return name;
-}
-
-std::string fact(const FrameworkColumn& column, const char* name) {
-  const auto found = column.facts.find(name);
-  return found == column.facts.end() ? "" : found->second;
 }
 
 std::string or_missing(const std::string& text) {
@@ -55,7 +51,7 @@ std::string features(const FrameworkColumn& column) {
                            "clipping",
                            "dali",
                            "optimizer"}) {
-    const std::string value = fact(column, name);
+    const std::string value = fact_of(column.facts, name);
     if (!value.empty()) {
       all.push_back(fmt::format("{}: {}", words_of(name), value));
     }
@@ -69,10 +65,10 @@ Table frameworks_table(const std::vector<FrameworkResults>& results) {
       {"version", "framework_version"}};
   for (const char* name : {"docker", "model_source"}) {  // if any says it
     if (std::ranges::any_of(results, [&](const FrameworkResults& one) {
-          return std::ranges::any_of(one.data.columns,
-                                     [&](const FrameworkColumn& column) {
-                                       return !fact(column, name).empty();
-                                     });
+          return std::ranges::any_of(
+              one.data.columns, [&](const FrameworkColumn& column) {
+                return !fact_of(column.facts, name).empty();
+              });
         })) {
       facts.emplace_back(words_of(name), name);
     }
@@ -92,10 +88,10 @@ Table frameworks_table(const std::vector<FrameworkResults>& results) {
       if (shown.insert(name).second) {
         TableRow row{.cells = {printable(name)}};
         for (const auto& [words, key] : facts) {
-          row.cells.push_back(or_missing(fact(column, key)));
+          row.cells.push_back(or_missing(fact_of(column.facts, key)));
         }
         row.cells.push_back(or_missing(features(column)));
-        row.cells.push_back(or_missing(fact(column, "data")));
+        row.cells.push_back(or_missing(fact_of(column.facts, "data")));
         table.rows.push_back(std::move(row));
       }
     }

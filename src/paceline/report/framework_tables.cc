@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/text.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/report/cases.h"
 
@@ -19,15 +20,11 @@ namespace paceline::report {
 namespace {
 
 using records::Configuration;
+using records::fact_of;
 using records::RunRecord;
 
 bool is_imported(const RunRecord& record) {
   return record.source == records::Source::kImported;
-}
-
-std::string fact_of(const RunRecord& record, const std::string& name) {
-  const auto found = record.adapter.find(name);
-  return found == record.adapter.end() ? "" : found->second;
 }
 
 Devices devices_of(const Configuration& c) {
@@ -137,7 +134,7 @@ void add_facts(const RunRecord& record, FrameworkColumn& column) {
 
 // One run: samples of the window over the time of its slowest rank.
 std::optional<double> rate_of(const RunRecord& record) {
-  const std::string reported = fact_of(record, kReportedRate);
+  const std::string reported = fact_of(record.adapter, kReportedRate);
   double value = 0;
   if (!reported.empty()) {
     std::from_chars(reported.data(), reported.data() + reported.size(), value);
@@ -159,7 +156,7 @@ std::optional<double> rate_of(const RunRecord& record) {
 void add_to_cell(const RunRecord& record, FrameworkCell& cell) {
   if (rate_of(record)) {
     cell.runs.push_back(&record);
-    cell.printed = fact_of(record, kReportedRate);
+    cell.printed = fact_of(record.adapter, kReportedRate);
   } else if (record.error) {
     cell.why = *record.error;
     cell.failed = !record.not_run();
@@ -189,10 +186,10 @@ std::string column_title(const RunRecord& record, int usual_batch) {
   if (c.compiled && (is_imported(record) || c.label != c.framework)) {
     add(is_imported(record) ? "w/XLA" : "compiled");
   }
-  if (fact_of(record, "clipping") == "off") {
+  if (fact_of(record.adapter, "clipping") == "off") {
     add("W/O clip");
   }
-  if (fact_of(record, "dali") == "header") {
+  if (fact_of(record.adapter, "dali") == "header") {
     add("w/DALI");
   }
   if (!c.python.empty()) {
@@ -218,7 +215,9 @@ TableKey table_key(const RunRecord& record) {
           record.experiment,
           c.model,
           c.dtype,
-          imported || fact_of(record, "batch_mode") == "max" ? 0 : c.batch_size,
+          imported || fact_of(record.adapter, "batch_mode") == "max"
+              ? 0
+              : c.batch_size,
           c.command.empty()};
 }
 
@@ -286,7 +285,7 @@ std::vector<std::string> column_titles(
 
 bool has_largest_batches(const std::vector<const RunRecord*>& records) {
   return std::ranges::any_of(records, [](const RunRecord* record) {
-    return fact_of(*record, "batch_mode") == "max";
+    return fact_of(record->adapter, "batch_mode") == "max";
   });
 }
 
@@ -323,9 +322,7 @@ FrameworkTable table_of(const std::vector<const RunRecord*>& records) {
     const Devices devices = devices_of(record->configuration);
     add_facts(*record, *column);
     add_to_cell(*record, column->cells[devices]);
-    if (std::ranges::find(table.rows, devices) == table.rows.end()) {
-      table.rows.push_back(devices);
-    }
+    add_once(table.rows, devices);
   }
   for (FrameworkColumn& column : table.columns) {
     for (auto& [devices, cell] : column.cells) {

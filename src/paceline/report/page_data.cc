@@ -9,9 +9,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/text.h"
+#include "paceline/experiment/command.h"
 #include "paceline/report/accuracy.h"
 #include "paceline/report/cases.h"
-#include "paceline/report/command.h"
 #include "paceline/report/console.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/page.h"
@@ -75,7 +76,8 @@ Json case_json(const CaseSummary& one, const Case& runs, const Page& page) {
       {"baseline", one.baseline ? Json(printable(*one.baseline)) : Json()},
       {"efficiency", estimate_json(one.efficiency, percent)},
       {"command",
-       repeatable ? Json(printable(command_of(one.configuration))) : Json()},
+       repeatable ? Json(printable(experiment::command_of(one.configuration)))
+                  : Json()},
       {"prediction", prediction_json(one)}};
 }
 
@@ -165,11 +167,7 @@ std::string default_title(std::span<const RunRecord> records) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> names;
   for (const RunRecord& record : records) {
-    const std::string name =
-        record.experiment.empty() ? "records" : record.experiment;
-    if (std::ranges::find(names, name) == names.end()) {
-      names.push_back(name);
-    }
+    add_once(names, record.experiment.empty() ? "records" : record.experiment);
   }
   const std::size_t left = names.size() > kMost ? names.size() - kMost : 0;
   names.resize(names.size() - left);

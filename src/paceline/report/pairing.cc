@@ -133,9 +133,7 @@ std::vector<std::string> names_of(const ConfigurationFields& some,
   std::vector<std::string> names;
   for (const ConfigurationFields* fields : {&some, &others}) {
     for (const auto& [name, value] : *fields) {
-      if (!contains(names, name)) {
-        names.push_back(name);
-      }
+      add_once(names, name);
     }
   }
   return names;

@@ -183,31 +183,23 @@ void take_largest(std::optional<Number>& all,
   }
 }
 
-void warn_once(CaseSummary& row, const records::Warning& warning) {
-  if (std::ranges::find(row.warnings, warning) == row.warnings.end()) {
-    row.warnings.push_back(warning);
-  }
-}
-
 void add_failures(CaseSummary& row, const Case& one) {
   for (const RunRecord* run : one.runs) {
     for (const records::Warning& warning : run->warnings) {
-      warn_once(row, warning);
+      add_once(row.warnings, warning);
     }
     if (run->error) {
       ++row.failed_runs;
       row.not_run = run->not_run();
-      if (std::ranges::find(row.errors, *run->error) == row.errors.end()) {
-        row.errors.push_back(*run->error);
-      }
+      add_once(row.errors, *run->error);
     }
     for (const auto& [what, holds] : run->verified) {
       if (!holds) {
-        warn_once(row,
-                  {"verification-failed",
-                   what,
-                   "the values on the ranks were not what they must be",
-                   "do not use these figures"});
+        add_once(row.warnings,
+                 {"verification-failed",
+                  what,
+                  "the values on the ranks were not what they must be",
+                  "do not use these figures"});
       }
     }
   }
@@ -267,7 +259,7 @@ CaseSummary make_row(const Case& one) {
   row.exposed_s = exposed(one);
   row.data_wait_s = data_wait(one);
   for (const records::Warning& warning : own_warnings(row, runs)) {
-    warn_once(row, warning);
+    add_once(row.warnings, warning);
   }
   return row;
 }

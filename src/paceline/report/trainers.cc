@@ -132,7 +132,7 @@ std::string render_info(const RunRecord& record) {
       environment.hosts.empty() ? "" : environment.hosts.front().topology);
 }
 
-std::string old_row(const TrainerRow& row) {
+std::string ddp_rpc_row(const TrainerRow& row) {
   std::vector<double> seconds = row.epochs.seconds;
   std::ranges::sort(seconds);
   std::string text = fmt::format("{:>8}:", row.name);
@@ -148,7 +148,7 @@ std::string old_row(const TrainerRow& row) {
   return text + "\n";
 }
 
-TableRow honest_row(const TrainerRow& row) {
+TableRow trainer_row(const TrainerRow& row) {
   std::vector<double> seconds = row.epochs.seconds;
   std::ranges::sort(seconds);
   // All trainers work at once, so their samples of an epoch add up.
@@ -218,7 +218,7 @@ Document trainers_document(const Case& one, const RunRecord& run) {
     table.columns.push_back({.name = "examples/s", .group = group});
   }
   for (const TrainerRow& row : trainer_rows(run)) {
-    table.rows.push_back(honest_row(row));
+    table.rows.push_back(trainer_row(row));
   }
   const bool no_epoch = table.rows.empty();
   Document document{.tables = {std::move(table)}};
@@ -296,7 +296,7 @@ std::string render_ddp_rpc(std::span<const RunRecord> records) {
       text += "\n";
       const std::vector<TrainerRow> rows = trainer_rows(*run);
       for (const TrainerRow& row : rows) {
-        text += old_row(row);
+        text += ddp_rpc_row(row);
       }
       if (rows.empty()) {
         text += rates_text(*run) + "\n";

@@ -132,10 +132,9 @@ void Matching::add_collective(std::uint32_t actor, std::uint32_t item) {
     if (other_item == nullptr) {
       refuse(rank, item, "another member has fewer collectives");
     }
-    if (!plan::agree(mine.setup,
-                     work,
-                     theirs.setup,
-                     std::get<plan::Collective>(theirs.op(*other_item).work))) {
+    const auto& other = std::get<plan::Collective>(theirs.op(*other_item).work);
+    if (plan::terms_of(mine.setup, work) !=
+        plan::terms_of(theirs.setup, other)) {
       refuse(rank,
              item,
              "meets another kind, size, type or root on another "

@@ -103,10 +103,9 @@ Messages::Slot Messages::partner_of(const Slot& slot) {
     refuse("a message has no other end on");
   }
   const auto& other = std::get<plan::Exchange>(theirs.op(end->item).work);
-  if (!plan::agree(mine.setup,
-                   message,
-                   theirs.setup,
-                   (slot.send ? other.receives : other.sends)[end->slot])) {
+  const auto& ends = slot.send ? other.receives : other.sends;
+  if (plan::terms_of(mine.setup, message) !=
+      plan::terms_of(theirs.setup, ends[end->slot])) {
     refuse("a message has another size or type on");
   }
   const plan::Rank representative =

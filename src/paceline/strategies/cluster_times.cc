@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/strategies/rules.h"
 
 namespace paceline::strategies {
@@ -66,11 +66,8 @@ std::string words_for(const std::string& engine,
 std::string others(const cluster::ClusterLink& link) {
   std::vector<std::string> known;
   for (const cluster::LinkFit& fit : link.fits) {
-    std::string words =
-        words_for(fit.engine, fit.device, fit.ranks, fit.ranks_per_host);
-    if (std::ranges::find(known, words) == known.end()) {
-      known.push_back(std::move(words));
-    }
+    add_once(known,
+             words_for(fit.engine, fit.device, fit.ranks, fit.ranks_per_host));
   }
   return fmt::format("{}", fmt::join(known, ", "));
 }

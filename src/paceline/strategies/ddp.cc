@@ -43,13 +43,9 @@ class Ddp final : public Planner {
           input.micro_batches));
     }
     SetupBuilder builder(input, one_group(input.model));
-    Elements elements = 0;
-    for (const ParameterShape& parameter : input.model.parameters) {
-      elements += parameter.elements;
-    }
     builder.add_buffer({.name = kBuckets,
                         .dtype = input.model.dtype,
-                        .elements = elements,
+                        .elements = input.model.elements(),
                         .performer = kReducer});
     builder.add_world(kGradientCommunicator);
     return std::move(builder).finish();

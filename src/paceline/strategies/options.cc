@@ -2,13 +2,13 @@
 #include "paceline/strategies/options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/strategies/topology.h"
 
 namespace paceline::strategies {
@@ -21,15 +21,12 @@ Number parse(std::string_view where,
              std::string_view text,
              std::string_view wanted,
              bool (*valid)(Number)) {
-  Number value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() ||
-      !valid(value)) {
+  const auto value = number_from<Number>(text);
+  if (!value || !valid(*value)) {
     throw UsageError(fmt::format(
         "strategy option {}={}: {} is wanted", where, text, wanted));
   }
-  return value;
+  return *value;
 }
 
 double parse_mebibytes(std::string_view where, std::string_view text) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -37,15 +36,11 @@ struct EdgeLine {
 template <class Number>
 std::optional<Number> number_at(std::string_view& text) {
   text = trimmed(text);
-  Number value{};
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view rest(end, text.data() + text.size());
-  if (error != std::errc{} ||
-      !(rest.empty() || rest.front() == ' ' || rest.front() == '\t')) {
-    return std::nullopt;
+  const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
+  const auto value = number_from<Number>(text.substr(0, end));
+  if (value) {
+    text = trimmed(text.substr(end));
   }
-  text = trimmed(rest);
   return value;
 }
 

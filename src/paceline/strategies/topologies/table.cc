@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/strategies/topologies/rows.h"
 
 // The topologies, in the order `paceline list topologies` prints them.
@@ -196,10 +196,8 @@ Rank parameter_number(std::string_view topology,
                       const std::string& text,
                       Rank least,
                       Rank most) {
-  Rank value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc{} || end != last || value < least || value > most) {
+  const auto value = number_from<Rank>(text);
+  if (!value || *value < least || *value > most) {
     throw UsageError(
         fmt::format("topology '{0}:{1}': {2} is a whole number from {3} to {4}",
                     topology,
@@ -208,7 +206,7 @@ Rank parameter_number(std::string_view topology,
                     least,
                     most));
   }
-  return value;
+  return *value;
 }
 
 }  // namespace paceline::strategies

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "paceline/records/configuration.h"
 
-namespace paceline::report {
+namespace paceline::experiment {
 
-/// The command that measures this case again, quoted for a shell; flags whose
-/// value is the default are left out, except for those that depend on the
-/// machine.
+/// The flags of `paceline run` that measure this case again, "--ranks=4";
+/// those whose value is the default are left out, except for what a reader
+/// looks for first and what depends on the machine.
+std::vector<std::string> flags_of(const records::Configuration& configuration);
+
+/// The command with these flags, quoted for a shell.
 std::string command_of(const records::Configuration& configuration);
 
 /// The command that runs the experiment of the configuration's network with
@@ -18,4 +22,4 @@ std::string command_of(const records::Configuration& configuration);
 std::string table_command_of(const records::Configuration& configuration,
                              const records::Configuration& usual);
 
-}  // namespace paceline::report
+}  // namespace paceline::experiment

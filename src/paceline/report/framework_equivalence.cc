@@ -52,14 +52,14 @@ bool asked_alike(const FrameworkColumn& a,
 }
 
 // What a column does not say, why, and on which devices.
-struct Lack {
+struct MissingQuantity {
   std::string column, why;
   std::vector<std::string> quantities{}, places{};
 };
 
-class Mathematics {
+class TrainingEquivalence {
  public:
-  explicit Mathematics(const FrameworkTable& table) : table_(table) {}
+  explicit TrainingEquivalence(const FrameworkTable& table) : table_(table) {}
 
   std::vector<Finding> run() {
     for (const Devices& devices : table_.rows) {
@@ -73,12 +73,12 @@ class Mathematics {
         compare(*trained[i], devices);
       }
     }
-    for (const Lack& lack : lacks_) {
-      add(lack.column,
+    for (const MissingQuantity& missing : missing_) {
+      add(missing.column,
           fmt::format("not compared: its {}, {} ({})",
-                      fmt::join(lack.quantities, ", "),
-                      lack.why,
-                      fmt::join(lack.places, ", ")));
+                      fmt::join(missing.quantities, ", "),
+                      missing.why,
+                      fmt::join(missing.places, ", ")));
     }
     return std::move(findings_);
   }
@@ -88,22 +88,19 @@ class Mathematics {
     findings_.push_back({column, std::move(text), excludes});
   }
 
-  void add_lack(const std::string& column,
-                const std::string& why,
-                const std::string& quantity,
-                const std::string& place) {
-    auto lack = std::ranges::find_if(lacks_, [&](const Lack& one) {
-      return one.column == column && one.why == why;
-    });
-    if (lack == lacks_.end()) {
-      lack = lacks_.insert(lack, {.column = column, .why = why});
+  void add_missing(const std::string& column,
+                   const std::string& why,
+                   const std::string& quantity,
+                   const std::string& place) {
+    auto missing =
+        std::ranges::find_if(missing_, [&](const MissingQuantity& one) {
+          return one.column == column && one.why == why;
+        });
+    if (missing == missing_.end()) {
+      missing = missing_.insert(missing, {.column = column, .why = why});
     }
-    for (const auto& [all, one] : {std::pair{&lack->quantities, &quantity},
-                                   std::pair{&lack->places, &place}}) {
-      if (std::ranges::find(*all, *one) == all->end()) {
-        all->push_back(*one);
-      }
-    }
+    add_once(missing->quantities, quantity);
+    add_once(missing->places, place);
   }
 
   // Whether a network of the case is trained, by us or by an adapter.
@@ -155,19 +152,19 @@ class Mathematics {
           std::tuple{kLossFifth, "loss of the fifth step", of_loss}}) {
       const auto mine = value_of(column, devices, name);
       if (!mine) {
-        add_lack(column.title,
-                 why_not(name, column, devices),
-                 words,
-                 place_of(devices));
+        add_missing(column.title,
+                    why_not(name, column, devices),
+                    words,
+                    place_of(devices));
         continue;
       }
       const FrameworkColumn& reference =
           *first_with(name, column, devices, false);
       if (first_with(name, column, devices, true) == nullptr) {
-        add_lack(column.title,
-                 "which no other column has with its settings",
-                 words,
-                 place_of(devices));
+        add_missing(column.title,
+                    "which no other column has with its settings",
+                    words,
+                    place_of(devices));
       }
       const double theirs = *value_of(reference, devices, name);
       const double apart =
@@ -214,7 +211,7 @@ class Mathematics {
 
   const FrameworkTable& table_;
   std::vector<Finding> findings_;
-  std::vector<Lack> lacks_;
+  std::vector<MissingQuantity> missing_;
 };
 
 }  // namespace
@@ -224,7 +221,7 @@ std::string place_of(const Devices& devices) {
 }
 
 std::vector<Finding> mathematics(const FrameworkTable& table) {
-  return Mathematics(table).run();
+  return TrainingEquivalence(table).run();
 }
 
 }  // namespace paceline::report

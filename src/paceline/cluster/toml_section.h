@@ -20,11 +20,24 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 
-// The tables of a cluster file, whose refusals name line and value.
+// TOML as cluster files, tables of costs and adapters are written in: every
+// refusal names file, line and value.
 
 namespace paceline::cluster {
 
-inline constexpr std::int64_t kMostRanks = 1 << 24;
+inline constexpr int kMostRanks = 1 << 24;
+
+/// Throws UsageError where `text` is not TOML.
+inline toml::table parse_toml(std::string_view text, const std::string& path) {
+  try {
+    return toml::parse(text, path);
+  } catch (const toml::parse_error& error) {
+    throw UsageError(fmt::format("{}:{}: not TOML: {}",
+                                 path,
+                                 error.source().begin.line,
+                                 error.description()));
+  }
+}
 
 template <class Value>
 struct Word {
@@ -43,25 +56,35 @@ std::string_view word_of(const std::array<Word<Value>, kCount>& words,
   return "";
 }
 
-/// One table of the file, whose keys are all known.
+/// One table of the file.
 class Section {
  public:
+  /// `keys`, with a blank between, are all that the table may have; empty: any.
   Section(const toml::table& table,
           std::string file,
           std::string title,
-          std::vector<std::string> keys)
+          std::string_view keys)
       : table_(table), file_(std::move(file)), title_(std::move(title)) {
+    const std::vector<std::string> known = split_at(keys, ' ');
     for (const auto& [key, node] : table_) {
-      if (std::ranges::find(keys, key.str()) == keys.end()) {
+      if (!keys.empty() && std::ranges::find(known, key.str()) == known.end()) {
         throw UsageError(fmt::format(
             "{}: {}",
             at(node),
-            unknown_name(fmt::format("key of {}", title_), key.str(), keys)));
+            unknown_name(fmt::format("key of {}", title_), key.str(), known)));
       }
     }
   }
 
   bool has(std::string_view key) const { return table_.contains(key); }
+
+  std::vector<std::string> keys() const {
+    std::vector<std::string> all;
+    for (const auto& [key, node] : table_) {
+      all.emplace_back(key.str());
+    }
+    return all;
+  }
 
   std::string text(std::string_view key, std::string fallback = "") const {
     return value<std::string>(key, "text").value_or(std::move(fallback));
@@ -93,6 +116,21 @@ class Section {
     return value<std::int64_t>(key, "a whole number").value_or(fallback);
   }
 
+  /// A whole number from `least` to `most`.
+  int integer(std::string_view key, int fallback, int least, int most) const {
+    const std::int64_t given = integer(key, fallback);
+    if (given < least || given > most) {
+      refuse(key,
+             fmt::format("{}", given),
+             fmt::format("must be {} to {}", least, most));
+    }
+    return static_cast<int>(given);
+  }
+
+  bool flag(std::string_view key, bool fallback) const {
+    return value<bool>(key, "true or false").value_or(fallback);
+  }
+
   std::optional<double> number(std::string_view key) const {
     return value<double>(key, "a number");
   }
@@ -101,15 +139,14 @@ class Section {
   Value word(std::string_view key,
              const std::array<Word<Value>, kCount>& words) const {
     const std::string given = text(key, std::string(words.front().name));
-    std::string known;
+    std::vector<std::string_view> known;
     for (const auto& word : words) {
       if (word.name == given) {
         return word.value;
       }
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", word.name);
+      known.push_back(word.name);
     }
-    throw UsageError(
-        fmt::format("{} = '{}': known are {}", where(key), given, known));
+    refuse(key, "'" + given + "'", known_are(known));
   }
 
   /// One of `known`, or nothing where the key is not there.
@@ -169,7 +206,7 @@ class Section {
   template <class Read>
   void each(std::string_view key,
             const std::string& title,
-            const std::vector<std::string>& keys,
+            std::string_view keys,
             Read read) const {
     const toml::node* node = table_.get(key);
     if (node == nullptr) {
@@ -188,9 +225,7 @@ class Section {
 
   /// Calls `read` with the table under `key`.
   template <class Read>
-  void table(std::string_view key,
-             const std::vector<std::string>& keys,
-             Read read) const {
+  void table(std::string_view key, std::string_view keys, Read read) const {
     const toml::node* node = table_.get(key);
     if (node == nullptr) {
       return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/command.h"
+#include "paceline/experiment/command.h"
 
 #include <algorithm>
 #include <string>
@@ -11,8 +11,9 @@
 
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/flags.h"
+#include "paceline/experiment/outside.h"
 
-namespace paceline::report {
+namespace paceline::experiment {
 namespace {
 
 using records::Configuration;
@@ -32,13 +33,13 @@ std::vector<Configuration> cases_of(const std::string& line) {
   words.erase(words.begin(), words.begin() + 2);
   std::reverse(words.begin(), words.end());
   CLI::App app;
-  experiment::Flags flags(app);
+  Flags flags(app);
   app.parse(words);
-  return experiment::expand(flags.raw_settings(),
-                            {.cores = 4,
-                             .native_bf16 = true,
-                             .models = {"mlp", "resnet18"},
-                             .engines = {"gloo"}})
+  return expand(flags.raw_settings(),
+                {.cores = 4,
+                 .native_bf16 = true,
+                 .models = {"mlp", "resnet18"},
+                 .engines = {"gloo"}})
       .cases;
 }
 
@@ -85,6 +86,22 @@ TEST(Command, NamesNoBatchThatThereIsNot) {
   }
 }
 
+TEST(Command, LeavesOutWhatFollowsFromTheUsersCommand) {
+  Configuration c;
+  c.model = c.launcher = "command";
+  c.strategy = kExternalStrategy;
+  c.engine = "";
+  c.label = "train";
+  c.command = "./train {batch}";
+  const std::string line =
+      "paceline run --ranks 1 --batch-size 32 --device cpu --steps 10 "
+      "--command './train {batch}'";
+  EXPECT_EQ(command_of(c), line);
+  c.launcher = "ranks";
+  c.env["A"] = "b";
+  EXPECT_EQ(command_of(c), line + " --launcher ranks --env A=b");
+}
+
 TEST(Command, QuotesForAShell) {
   Configuration c;
   c.model = "$(touch x); 'y'";
@@ -95,4 +112,4 @@ TEST(Command, QuotesForAShell) {
 }
 
 }  // namespace
-}  // namespace paceline::report
+}  // namespace paceline::experiment

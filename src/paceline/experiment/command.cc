@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/command.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "paceline/base/shell.h"
+#include "paceline/experiment/key.h"
+#include "paceline/experiment/outside.h"
+
+namespace paceline::experiment {
+namespace {
+
+using records::Configuration;
+using Names = std::span<const std::string_view>;
+
+// In front, the default too; that of some depends on the machine.
+constexpr auto kFirst = std::to_array<std::string_view>(
+    {"model", "strategy", "ranks", "batch_size", "device", "engine", "steps"});
+constexpr auto kFirstOfTables = std::to_array<std::string_view>({"engine"});
+
+/// Whether the key is none of what is measured, or follows from others.
+bool is_left_out(const Key& key, const Configuration& c) {
+  const std::string_view name = key.name;
+  if (name == "model") {
+    return !c.command.empty() && c.model == "command";
+  }
+  if (name == "batch_size") {
+    return c.model == "hybrid";  // whose batches are of varying sizes
+  }
+  if (name == "strategy" || name == "engine") {
+    return is_outside(c);
+  }
+  if (name == "launcher") {
+    return c.command.empty() || starts_its_ranks(c);
+  }
+  return !is_case_key(key) || name == "label" || name == "discard" ||
+         name == "env";
+}
+
+/// The keys `first` and those that are not as `usual`.
+std::vector<std::string> flags_over(const Configuration& c,
+                                    const Configuration& usual,
+                                    Names first) {
+  std::vector<std::string> words;
+  const auto add = [&](const Key& key) {
+    words.push_back(flag_of(key) +
+                    (is_switch(key) ? "" : "=" + read_key(key, c)));
+  };
+  for (const std::string_view name : first) {
+    if (const Key& key = *find_key(name); !is_left_out(key, c)) {
+      add(key);
+    }
+  }
+  for (const Key& key : keys()) {
+    if (!is_left_out(key, c) && std::ranges::count(first, key.name) == 0 &&
+        !read_key(key, c).empty() && read_key(key, c) != read_key(key, usual)) {
+      add(key);
+    }
+  }
+  for (const auto& [name, value] : c.env) {
+    words.push_back(fmt::format("--env={}={}", name, value));
+  }
+  return words;
+}
+
+std::string line_of(std::string line, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    line += " " + word.substr(0, equals);
+    if (equals != std::string::npos) {
+      line += " " + shell_word(word.substr(equals + 1));
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
+std::vector<std::string> flags_of(const Configuration& c) {
+  return flags_over(c, Configuration{}, kFirst);
+}
+
+std::string command_of(const Configuration& c) {
+  return line_of("paceline run", flags_of(c));
+}
+
+std::string table_command_of(const Configuration& c,
+                             const Configuration& usual) {
+  return line_of("paceline run " + shell_word(c.model),
+                 flags_over(c, usual, kFirstOfTables));
+}
+
+}  // namespace paceline::experiment
