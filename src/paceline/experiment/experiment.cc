@@ -102,12 +102,12 @@ class Expansion {
             const RawSettings& raw,
             const Settings& settings)
       : machine_(machine),
-        smallest_auto_world_(
-            std::ranges::any_of(
-                raw.cases,
-                [&](const RawValues& block) { return is_baseline(raw, block); })
-                ? 2
-                : 1),
+        least_world_(std::ranges::any_of(raw.cases,
+                                         [&](const RawValues& block) {
+                                           return is_baseline(raw, block);
+                                         })
+                         ? 2
+                         : 1),
         rows_of_all_(settings.protocol == "dlperf"),
         virtual_(!settings.virtual_time.empty()) {}
 
@@ -219,10 +219,8 @@ class Expansion {
     next.where[std::string(key.name)] = given.where;
     if (key.name == "ranks") {
       std::vector<Partial> all;
-      for (const int world : worlds_of(given,
-                                       machine_,
-                                       next.configuration.device,
-                                       smallest_auto_world_)) {
+      for (const int world : worlds_of(
+               given, machine_, next.configuration.device, least_world_)) {
         next.configuration.ranks = world;
         all.push_back(next);
       }
@@ -330,9 +328,7 @@ class Expansion {
   }
 
   const Machine& machine_;
-  /// The fewest ranks that `ranks = "auto"` runs: 2 beside a case of one
-  /// rank, else 1.
-  int smallest_auto_world_;
+  int least_world_;   // of `auto`: 2 beside a case of one rank, else 1
   bool rows_of_all_;  // also of a number type that the machine lacks
   bool virtual_;      // another cluster's hosts are those of the cases
   std::vector<Configuration> cases_;
