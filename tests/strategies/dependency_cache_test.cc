@@ -84,6 +84,22 @@ TEST(DependencyCache, StepsThatOverlapAlikeAreLinkedAFewTimes) {
   EXPECT_LE(frontier.derivations(), 4U);
 }
 
+// As of a server, whose clients send every H-th step.
+TEST(Frontier, KeepsAStepWithoutOpsBehindAnOpenOne) {
+  const Planned planned("bsp");
+  Frontier frontier(planned.input.model, planned.setup);
+  const auto empty = std::make_shared<const CommPlan>();
+  frontier.open(0, empty);
+  EXPECT_TRUE(frontier.idle());
+  frontier.open(1, planned.plan());
+  frontier.open(2, empty);
+  frontier.open(3, planned.plan());
+  EXPECT_EQ(frontier.open_steps(), 3U);
+  complete_all(frontier);
+  frontier.open(4, planned.plan());
+  EXPECT_EQ(frontier.oldest().step, 4);
+}
+
 class RandomJobs : public ::testing::TestWithParam<unsigned> {};
 
 // Random variants, random forgetting: the dependencies are those of a

@@ -57,9 +57,7 @@ void Frontier::open(Step step, const std::shared_ptr<const CommPlan>& plan) {
       ready_.push_back(me);
     }
   }
-  if (ops == 0) {
-    steps_.pop_back();
-  }
+  forget_finished();  // a step without ops
 }
 
 void Frontier::enqueue(OpRef ref) {
@@ -85,6 +83,11 @@ void Frontier::complete(OpRef ref) {
   PACELINE_CHECK(step->state[at(ref)] == State::kEnqueued);
   step->state[at(ref)] = State::kComplete;
   --step->remaining;
+  forget_finished();
+}
+
+// A finished step behind an open one stays, so that steps have their numbers.
+void Frontier::forget_finished() {
   while (!steps_.empty() && steps_.front().remaining == 0) {
     steps_.pop_front();
     analyzer_.forget_before(steps_.empty() ? 0

@@ -84,6 +84,7 @@ class Frontier {
     std::size_t remaining = 0;
   };
 
+  void forget_finished();
   const OpenStep* find(Step step) const;
   OpenStep* find(Step step);
 
