@@ -401,6 +401,29 @@ TEST_F(Adapters, KeysOfTablesAreRefusedWhereThereAreNone) {
   }
 }
 
+TEST_F(Adapters, AProgramOutsideTrainsNoTables) {
+  Machine tables = machine();
+  tables.models.emplace_back("dlrm");
+  using Values = std::vector<std::pair<std::string, std::string>>;
+  const auto refusal = [&](Values values) -> std::string {
+    values.emplace_back("model", "dlrm");
+    try {
+      cases(values, tables);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal({{"command", "sh bench.sh"},
+                     {"step_regex", "(.*)"},
+                     {"batch_size", "4"}}),
+            "--command: 'sh bench.sh' is a program outside, which knows no "
+            "model with embedding tables");
+  EXPECT_EQ(refusal({{"strategy", "python-ddp"}}),
+            "--strategy: 'python-ddp' is a program outside, which knows no "
+            "model with embedding tables");
+}
+
 TEST_F(Adapters, RowsHaveAnEngineOfTheirOwnWhereItIsAnother) {
   const auto with = [&](const char* key, const char* value) {
     Machine tables = machine();

@@ -158,12 +158,14 @@ void check_no_tables(const Configuration& c, const Where& where) {
 void check_dense_strategy(const Configuration& c, const Where& where) {
   const strategies::StrategySpec spec =
       strategies::parse_strategy(canonical_strategy(c, where));
-  if (spec.external()) {
+  if (spec.external() || is_outside(c)) {
     throw UsageError(fmt::format(
         "{}: '{}' is a program outside, which knows no model with embedding "
         "tables",
-        where(is_outside(c) ? "framework" : "strategy"),
-        performer_of(c)));
+        where(!c.command.empty() ? "command"
+              : is_outside(c)    ? "framework"
+                                 : "strategy"),
+        c.command.empty() ? performer_of(c) : c.command));
   }
   if (spec.update.row != nullptr && spec.update.row->parameters) {
     throw UsageError(fmt::format(
