@@ -26,12 +26,14 @@ bool integers_add_up(engines::Channel& channel,
   return at::equal(mine.cpu(), expected);
 }
 
-std::unique_ptr<engines::Channel> connect_all(const RankGroup& group,
-                                              const std::string& name) {
+// Of ranks 0 .. members-1 of the group.
+std::unique_ptr<engines::Channel> connect(const RankGroup& group,
+                                          const std::string& name,
+                                          int members) {
   return group.engine->connect({.name = group.name + "/" + name,
                                 .store = group.store,
                                 .rank = group.rank,
-                                .world = group.world,
+                                .world = members,
                                 .timeout = group.peers.limit(),
                                 .idle = group.peers.idle,
                                 .interface = group.interface,
@@ -58,7 +60,7 @@ std::map<std::string, bool> verify(Trainer& trainer,
   if (group.world == 1 || !equal_ranks) {
     return verified;
   }
-  const auto channel = connect_all(group, "verify");
+  const auto channel = connect(group, "verify", group.world);
   if (!group.device.is_cuda()) {
     verified["integer_sums"] = integers_add_up(*channel, group.peers);
   }
@@ -68,7 +70,7 @@ std::map<std::string, bool> verify(Trainer& trainer,
   const std::string mine = std::to_string(trainer.parameter_digest());
   store.set(fmt::format("digest/{}", group.rank), mine);
   verified["ranks_hold_equal_parameters"] =
-      store.wait("digest/0", group.peers.timeout) == mine;
+      store.wait("digest/0", group.peers.limit()) == mine;
   return verified;
 }
 
@@ -86,10 +88,13 @@ void note_averages(Trainer& trainer,
   const bool may_differ = guarantee == strategies::Guarantee::kConsensus ||
                           guarantee == strategies::Guarantee::kPeriodic ||
                           guarantee == strategies::Guarantee::kLocal;
-  if (group.world == 1 || !may_differ || !configuration.replay.empty()) {
+  const auto trainers =
+      static_cast<int>(trainer.planner().training_ranks(trainer.input()));
+  if (trainers == 1 || !may_differ || !configuration.replay.empty() ||
+      !trainer.trains()) {
     return;
   }
-  const auto channel = connect_all(group, "consensus");
+  const auto channel = connect(group, "consensus", trainers);
   const plan::BufferId values = trainer.setup().parameters.front().value.buffer;
   result.consensus_distance = consensus_distance(
       *channel,
