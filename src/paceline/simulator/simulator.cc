@@ -201,19 +201,19 @@ void Simulator::State::start(Lane& lane, ItemId id, EventKind kind) {
   lane.event = events_.push(plan::later(now_, duration), kind, id);
 }
 
-/// What is left goes on at another speed.
-void Simulator::State::set_speed(Lane& lane,
-                                 std::int64_t speed,
-                                 EventKind kind) {
-  if (!lane.busy || lane.speed == speed) {
+/// What is left of model work goes on at another speed.
+void Simulator::State::set_model_speed(Lane& model, std::int64_t speed) {
+  if (!model.busy || model.speed == speed) {
     return;
   }
-  lane.left = std::max<plan::Int128>(
-      0, lane.left - plan::Int128{now_ - lane.since} * lane.speed);
-  lane.since = now_;
-  lane.speed = speed;
-  lane.event = events_.push(
-      plan::later(now_, (lane.left + speed - 1) / speed), kind, lane.item);
+  model.left = std::max<plan::Int128>(
+      0, model.left - plan::Int128{now_ - model.since} * model.speed);
+  model.since = now_;
+  model.speed = speed;
+  model.event =
+      events_.push(plan::later(now_, (model.left + speed - 1) / speed),
+                   EventKind::kModelWork,
+                   model.item);
 }
 
 /// Starts all that may start now.
@@ -270,9 +270,9 @@ void Simulator::State::settle_speeds(std::uint32_t actor) {
     }
   }
   if (varies_) {
-    set_speed(state.model,
-              speed_of(state.in_flight > 0 ? lost.compute_under_transfer : 1),
-              EventKind::kModelWork);
+    set_model_speed(
+        state.model,
+        speed_of(state.in_flight > 0 ? lost.compute_under_transfer : 1));
   }
 }
 

@@ -64,11 +64,10 @@ class Simulator::State {
     ItemId last_issued = 0;
     std::int32_t not_ended = 0;
   };
-  struct TransferQueue {  // the transfers of one queue
-    ByOrder to_start;
+  struct TransferQueue {              // the transfers of one queue
+    std::queue<TransferId> to_start;  // all ends have issued them
     bool dirty = false;
     std::int32_t carrying = 0;  // transfers under way
-    std::int64_t complete = 0;  // transfers that all have issued
   };
   struct RawLoad {  // of a link by a transfer, whatever its stage
     std::uint32_t link = 0;
@@ -82,7 +81,6 @@ class Simulator::State {
   struct TransferState {
     std::uint32_t absent = 0;
     std::int32_t stage = -1;
-    std::int64_t turn = 0;  // in its queue: the first complete one goes first
   };
 
   // simulator_costs.cc
@@ -103,7 +101,7 @@ class Simulator::State {
   void ready(ItemId id);
   void touch(std::uint32_t actor);
   void start(Lane& lane, ItemId id, EventKind kind);
-  void set_speed(Lane& lane, std::int64_t speed, EventKind kind);
+  void set_model_speed(Lane& model, std::int64_t speed);
   void settle();
   const std::vector<std::uint32_t>& take(std::vector<std::uint32_t>& dirty);
   void settle_actor(std::uint32_t actor);

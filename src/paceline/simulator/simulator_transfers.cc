@@ -113,8 +113,7 @@ void Simulator::State::issued(ItemId id) {
                                                 static_cast<std::uint32_t>(i)];
     if (--transfer_[t].absent == 0) {
       const std::uint32_t queue = job_.transfers[t].queue;
-      transfer_[t].turn = transfer_queues_[queue].complete++;
-      transfer_queues_[queue].to_start.emplace(transfer_[t].turn, t);
+      transfer_queues_[queue].to_start.push(t);
       touch_transfer_queue(queue);
     }
   }
@@ -132,7 +131,7 @@ void Simulator::State::settle_transfer_queue(std::uint32_t index) {
   TransferQueue& transfer_queue = transfer_queues_[index];
   const cluster::SoftwareCosts& software = costs_.software;
   while (!transfer_queue.to_start.empty()) {
-    const TransferId id = transfer_queue.to_start.top().second;
+    const TransferId id = transfer_queue.to_start.front();
     const bool alone =
         job_.transfers[id].message || software.serial_collectives;
     const std::int32_t most = alone ? 1 : software.concurrent_collectives;
