@@ -148,8 +148,9 @@ void predict_case(const std::optional<cluster::Cluster>& cluster,
           request.batch_size / stats::median(it.compute_only);
       it.rate_measured_here = true;
     }
-    if (!has_coding_times(request) && !it.coding.empty()) {
-      request.coding_s = stats::mean(it.coding);
+    const double coding_s = it.coding.empty() ? 0 : stats::mean(it.coding);
+    if (coding_s > 0 && !has_coding_times(request)) {
+      request.coding_s = coding_s;
       it.coding_measured_here = true;
     }
     const Prediction prediction = predict(request);

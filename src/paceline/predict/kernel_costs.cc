@@ -150,7 +150,7 @@ strategies::StrategySpec strategy_of(const PredictRequest& request) {
 std::vector<cluster::KernelCost> codec_costs(const PredictRequest& request,
                                              const plan::PlanInput& input) {
   const strategies::StrategySpec spec = strategy_of(request);
-  return request.coding_s.value_or(0) > 0 && !has_coding_times(request)
+  return request.coding_s
              ? measured_coding(
                    *strategies::make_planner(spec), input, *request.coding_s)
              : profiled_coding(request, spec);

@@ -42,8 +42,8 @@ struct PredictRequest {
   std::string profile_device{};                 // on which; empty: not said
   std::optional<plan::Picoseconds> update{};    // of all parameters, measured
   std::vector<cluster::CodecTime> codecs{};     // measured; empty: none
-  /// In a step's kernels of the codec, measured on the slowest rank; prices
-  /// those of a codec that `codecs` does not have.
+  /// In a step's kernels of the codec, measured on the slowest rank, above 0;
+  /// takes the place of `codecs`.
   std::optional<double> coding_s{};
   std::string optimizer = "sgd";
   bool momentum = true;                    // of sgd, which keeps it
