@@ -220,7 +220,7 @@ std::string place_of(const Devices& devices) {
   return fmt::format("{}n{}d", devices.nodes, devices.devices);
 }
 
-std::vector<Finding> mathematics(const FrameworkTable& table) {
+std::vector<Finding> unequal_training(const FrameworkTable& table) {
   return TrainingEquivalence(table).run();
 }
 

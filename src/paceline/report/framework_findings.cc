@@ -40,7 +40,7 @@ class Validator {
     }
     recipes();
     machines();
-    std::ranges::move(mathematics(table_), std::back_inserter(findings_));
+    std::ranges::move(unequal_training(table_), std::back_inserter(findings_));
     return std::move(findings_);
   }
 

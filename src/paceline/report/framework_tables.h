@@ -90,6 +90,6 @@ std::vector<Finding> findings(const FrameworkTable& table);
 /// Which columns do not train the same, on any number of devices: their
 /// parameter counts or FLOPs, or, where the same training was asked for, their
 /// losses differ; and which do not say one of these, and why.
-std::vector<Finding> mathematics(const FrameworkTable& table);
+std::vector<Finding> unequal_training(const FrameworkTable& table);
 
 }  // namespace paceline::report
