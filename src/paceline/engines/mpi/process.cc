@@ -13,6 +13,7 @@
 #include "paceline/base/process.h"
 #include "paceline/base/scheduling.h"
 #include "paceline/engines/background.h"
+#include "paceline/launch/detect_launch.h"
 
 namespace paceline::engines::mpi {
 namespace {
@@ -48,7 +49,7 @@ void check_srun() {
 }
 
 bool is_started_by_us() {
-  return std::getenv("PACELINE_LAUNCH") != nullptr;
+  return std::getenv(launch::kLaunchMarker) != nullptr;
 }
 
 // Of this host, for the job.  A launcher may bind each rank to cores of its
