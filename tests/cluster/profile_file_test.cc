@@ -104,23 +104,24 @@ TEST(ProfileFile, AnyPyTorchModelsProfileIsRead) {
 TEST(ProfileFile, MistakesAreNamed) {
   EXPECT_EQ(refusal("{").find("p.json: not JSON: column 2: "), 0U)
       << refusal("{");
-  EXPECT_EQ(refusal(replaced("\"batch_size\": 8", "\"batch_size\": 0")),
-            "p.json: batch_size = 0: must be a whole number of at least 1");
+  EXPECT_EQ(
+      refusal(replaced("\"batch_size\": 8", "\"batch_size\": 0")),
+      "p.json: batch_size: expected a whole number of at least 1, found 0");
   EXPECT_EQ(refusal(replaced("\"module\": \"b\"", "\"module\": \"c\"")),
             "p.json: parameters[1]: module 'c' is not among the modules");
   EXPECT_EQ(refusal(replaced("\"b.bias\", \"a.weight\"]", "\"b.bias\"]")),
             "p.json: ready_order: 1 of 2 parameters");
   EXPECT_EQ(refusal(replaced("\"forward_us\": 2", "\"forward_us\": -2")),
-            "p.json: modules[1]: forward_us = -2: must be a time in "
-            "microseconds");
+            "p.json: modules[1].forward_us: expected a time in microseconds, "
+            "found -2");
   EXPECT_EQ(refusal(replaced("\"name\": \"b\"", "\"name\": \"a\"")),
             "p.json: modules[1]: module 'a' is there twice");
   EXPECT_EQ(refusal(replaced("\"model\"", "\"modle\""))
                 .find("p.json: unknown key 'modle'; known are "),
             0U);
   EXPECT_EQ(refusal(replaced("\"sizes\": [5]", "\"sizes\": [0]")),
-            "p.json: parameters[1]: sizes: must be whole numbers of at least "
-            "1");
+            "p.json: parameters[1].sizes[0]: expected an integer from 1 to "
+            "1099511627776, found 0");
 }
 
 }  // namespace

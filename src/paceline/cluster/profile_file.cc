@@ -4,22 +4,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/base/text.h"
+#include "paceline/base/json_place.h"
 
 namespace paceline::cluster {
 namespace {
 
-using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
@@ -30,241 +29,162 @@ constexpr auto kTypes = std::to_array<std::pair<std::string_view, plan::DType>>(
      {"fp16", plan::DType::kF16},
      {"bf16", plan::DType::kBF16}});
 
-// An object of the file: every key that is there must be known.
-class Object {
- public:
-  Object(const Json& json, std::string where, std::set<std::string> known)
-      : json_(json), where_(std::move(where)) {
-    if (!json.is_object()) {
-      refuse("it is no JSON object");
-    }
-    for (const auto& [key, value] : json.items()) {
-      if (!known.contains(key)) {
-        refuse(fmt::format(
-            "unknown key '{}'; known are {}", key, fmt::join(known, ", ")));
-      }
-    }
-  }
+std::int64_t integer(const JsonPlace& place, std::uint64_t least) {
+  return static_cast<std::int64_t>(
+      place.integer(least,
+                    std::numeric_limits<std::int64_t>::max(),
+                    fmt::format("a whole number of at least {}", least)));
+}
 
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw UsageError(fmt::format("{}: {}", where_, why));
-  }
-
-  const Json* find(const char* key) const {
-    const auto found = json_.find(key);
-    return found == json_.end() || found->is_null() ? nullptr : &*found;
-  }
-
-  const Json& at(const char* key) const {
-    const Json* const value = find(key);
-    if (value == nullptr) {
-      refuse(fmt::format("key '{}' is missing", key));
-    }
-    return *value;
-  }
-
-  std::string text(const char* key) const {
-    const Json& value = at(key);
-    if (!value.is_string()) {
-      refuse(fmt::format("{}: must be a text", key));
-    }
-    return value.get<std::string>();
-  }
-
-  std::int64_t integer(const char* key, std::int64_t least) const {
-    const Json& value = at(key);
-    if (!value.is_number_integer() || value.get<std::int64_t>() < least) {
-      refuse(fmt::format("{} = {}: must be a whole number of at least {}",
-                         key,
-                         value.dump(),
-                         least));
-    }
-    return value.get<std::int64_t>();
-  }
-
-  plan::Picoseconds microseconds(const char* key) const {
-    const Json& value = at(key);
-    if (!value.is_number() || !(value.get<double>() >= 0) ||
-        value.get<double>() > kLongestUs) {
-      refuse(fmt::format(
-          "{} = {}: must be a time in microseconds", key, value.dump()));
-    }
-    return std::llround(value.get<double>() * 1e6);
-  }
-
-  const Json& array(const char* key) const {
-    const Json& value = at(key);
-    if (!value.is_array()) {
-      refuse(fmt::format("{}: must be an array", key));
-    }
-    return value;
-  }
-
- private:
-  const Json& json_;
-  std::string where_;
-};
+plan::Picoseconds microseconds(const JsonPlace& place) {
+  return std::llround(place.number(0, kLongestUs, "a time in microseconds") *
+                      1e6);
+}
 
 class Reader {
  public:
-  Reader(const Json& json, std::string file)
-      : file_(std::move(file)),
-        top_(json,
-             file_,
-             {"paceline_profile",
-              "model",
-              "origin",
-              "device",
-              "dtype",
-              "batch_size",
-              "modules",
-              "parameters",
-              "ready_order",
-              "update_us",
-              "peak_memory_bytes",
-              "codecs"}) {}
+  explicit Reader(const JsonPlace& top) : top_(top) {}
 
   ProfiledModel read() {
-    if (top_.integer("paceline_profile", 1) > kVersion) {
-      top_.refuse("it was written by a newer paceline");
+    top_.check_keys({"paceline_profile",
+                     "model",
+                     "origin",
+                     "device",
+                     "dtype",
+                     "batch_size",
+                     "modules",
+                     "parameters",
+                     "ready_order",
+                     "update_us",
+                     "peak_memory_bytes",
+                     "codecs"});
+    if (integer(top_.at("paceline_profile"), 1) > kVersion) {
+      top_.fail("it was written by a newer paceline");
     }
-    out_.model.name = top_.text("model");
+    out_.model.name = top_.at("model").text();
     out_.model.dtype = dtype();
-    out_.profile.origin = top_.find("origin") ? top_.text("origin") : "";
-    out_.device = top_.find("device") ? top_.text("device") : "cpu";
+    out_.profile.origin = text("origin", "");
+    out_.device = text("device", "cpu");
     out_.batch_size = static_cast<int>(
-        std::min<std::int64_t>(top_.integer("batch_size", 1), 1 << 30));
-    if (top_.find("update_us") != nullptr) {
-      out_.update = top_.microseconds("update_us");
+        std::min<std::int64_t>(integer(top_.at("batch_size"), 1), 1 << 30));
+    if (const auto update = top_.find_known("update_us")) {
+      out_.update = microseconds(*update);
     }
-    if (top_.find("peak_memory_bytes") != nullptr) {
-      out_.memory = top_.integer("peak_memory_bytes", 0);
+    if (const auto memory = top_.find_known("peak_memory_bytes")) {
+      out_.memory = integer(*memory, 0);
     }
     read_modules();
-    read_parameters();
+    top_.at("parameters").each([this](const JsonPlace& parameter) {
+      read_parameter(parameter);
+    });
+    if (out_.model.parameters.empty()) {
+      top_.fail("parameters: at least one is needed");
+    }
     read_ready_order();
-    read_codecs();
+    if (const auto codecs = top_.find_known("codecs")) {
+      codecs->each([this](const JsonPlace& codec) { read_codec(codec); });
+    }
     return std::move(out_);
   }
 
  private:
+  std::string text(std::string_view key, std::string_view usual) const {
+    const auto found = top_.find_known(key);
+    return found ? found->text() : std::string(usual);
+  }
+
   plan::DType dtype() const {
-    const std::string name = top_.find("dtype") ? top_.text("dtype") : "fp32";
+    const std::string name = text("dtype", "fp32");
     for (const auto& [word, type] : kTypes) {
       if (word == name) {
         return type;
       }
     }
-    top_.refuse(fmt::format("dtype '{}': must be fp32, fp16 or bf16", name));
+    top_.fail(fmt::format("dtype '{}': must be fp32, fp16 or bf16", name));
   }
 
   void read_modules() {
-    const Json& modules = top_.array("modules");
-    for (std::size_t i = 0; i < modules.size(); ++i) {
-      const Object module(modules[i],
-                          fmt::format("{}: modules[{}]", file_, i),
-                          {"name", "forward_us", "activation_bytes"});
-      const std::string name = module.text("name");
-      if (!module_of_.emplace(name, static_cast<plan::ModuleId>(i)).second) {
-        module.refuse(fmt::format("module '{}' is there twice", name));
+    auto& bytes = out_.profile.activation_bytes;
+    top_.at("modules").each([&](const JsonPlace& module) {
+      module.check_keys({"name", "forward_us", "activation_bytes"});
+      const std::string& name = module.at("name").text();
+      const auto id = static_cast<plan::ModuleId>(module.index);
+      if (!module_of_.emplace(name, id).second) {
+        module.fail(fmt::format("module '{}' is there twice", name));
       }
       out_.model.modules.push_back(name);
-      out_.profile.forward.push_back(module.microseconds("forward_us"));
-      if (module.find("activation_bytes") != nullptr) {
-        out_.profile.activation_bytes.push_back(
-            module.integer("activation_bytes", 0));
+      out_.profile.forward.push_back(microseconds(module.at("forward_us")));
+      if (const auto kept = module.find_known("activation_bytes")) {
+        bytes.push_back(integer(*kept, 0));
       }
-    }
-    auto& bytes = out_.profile.activation_bytes;
-    if (bytes.size() != modules.size() && !bytes.empty()) {
-      top_.refuse("activation_bytes: all modules have it or none");
+    });
+    if (bytes.size() != module_of_.size() && !bytes.empty()) {
+      top_.fail("activation_bytes: all modules have it or none");
     }
   }
 
-  void read_parameters() {
-    const Json& parameters = top_.array("parameters");
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const Object parameter(parameters[i],
-                             fmt::format("{}: parameters[{}]", file_, i),
-                             {"name", "sizes", "module", "backward_us"});
-      plan::ParameterShape shape{.name = parameter.text("name"), .sizes = {}};
-      const auto module = module_of_.find(parameter.text("module"));
-      if (module == module_of_.end()) {
-        parameter.refuse(fmt::format("module '{}' is not among the modules",
-                                     parameter.text("module")));
-      }
-      shape.module = module->second;
-      shape.elements = 1;
-      for (const Json& size : parameter.array("sizes")) {
-        if (!size.is_number_integer() || size.get<std::int64_t>() < 1 ||
-            size.get<std::int64_t>() >
-                (std::int64_t{1} << 40) / shape.elements) {
-          parameter.refuse("sizes: must be whole numbers of at least 1");
-        }
-        shape.sizes.push_back(size.get<std::int64_t>());
-        shape.elements *= shape.sizes.back();
-      }
-      if (!parameter_of_.emplace(shape.name, static_cast<plan::ParameterId>(i))
-               .second) {
-        parameter.refuse(
-            fmt::format("parameter '{}' is there twice", shape.name));
-      }
-      out_.model.parameters.push_back(std::move(shape));
-      out_.profile.backward.push_back(parameter.microseconds("backward_us"));
+  void read_parameter(const JsonPlace& parameter) {
+    parameter.check_keys({"name", "sizes", "module", "backward_us"});
+    plan::ParameterShape shape{.name = parameter.at("name").text(),
+                               .sizes = {}};
+    const std::string& module = parameter.at("module").text();
+    const auto found = module_of_.find(module);
+    if (found == module_of_.end()) {
+      parameter.fail(
+          fmt::format("module '{}' is not among the modules", module));
     }
-    if (parameters.empty()) {
-      top_.refuse("parameters: at least one is needed");
+    shape.module = found->second;
+    shape.elements = 1;
+    parameter.at("sizes").each([&shape](const JsonPlace& size) {
+      const std::int64_t most = (std::int64_t{1} << 40) / shape.elements;
+      shape.sizes.push_back(static_cast<std::int64_t>(
+          size.integer(1, static_cast<std::uint64_t>(most))));
+      shape.elements *= shape.sizes.back();
+    });
+    const auto id = static_cast<plan::ParameterId>(parameter.index);
+    if (!parameter_of_.emplace(shape.name, id).second) {
+      parameter.fail(fmt::format("parameter '{}' is there twice", shape.name));
     }
+    out_.model.parameters.push_back(std::move(shape));
+    out_.profile.backward.push_back(microseconds(parameter.at("backward_us")));
   }
 
   void read_ready_order() {
     std::set<plan::ParameterId> seen;
-    for (const Json& name : top_.array("ready_order")) {
-      const auto found = name.is_string()
-                             ? parameter_of_.find(name.get<std::string>())
-                             : parameter_of_.end();
+    const JsonPlace order = top_.at("ready_order");
+    order.each([&](const JsonPlace& name) {
+      const auto found = parameter_of_.find(name.text());
       if (found == parameter_of_.end() || !seen.insert(found->second).second) {
-        top_.refuse(fmt::format(
-            "ready_order: {} is no parameter, or there twice", name.dump()));
+        order.fail(fmt::format("{} is no parameter, or there twice",
+                               name.value.dump()));
       }
       out_.model.ready_order.push_back(found->second);
-    }
+    });
     if (seen.size() != parameter_of_.size()) {
-      top_.refuse(fmt::format("ready_order: {} of {} parameters",
-                              seen.size(),
-                              parameter_of_.size()));
+      order.fail(fmt::format(
+          "{} of {} parameters", seen.size(), parameter_of_.size()));
     }
   }
 
-  void read_codecs() {
-    if (top_.find("codecs") == nullptr) {
-      return;
-    }
-    const Json& codecs = top_.array("codecs");
-    for (std::size_t i = 0; i < codecs.size(); ++i) {
-      const std::string where = fmt::format("{}: codecs[{}]", file_, i);
-      const Object codec(
-          codecs[i],
-          where,
-          {"codec", "bytes", "memcpy_us", "encode_us", "decode_us", "kernels"});
-      CodecTime time{.codec = codec.text("codec"),
-                     .bytes = codec.integer("bytes", 1),
-                     .copy = codec.microseconds("memcpy_us"),
-                     .encode = codec.microseconds("encode_us"),
-                     .decode = codec.microseconds("decode_us"),
-                     .kernels = {}};
-      for (const Json& json : codec.array("kernels")) {
-        const Object kernel(json, where, {"kernel", "bytes", "us"});
-        time.kernels.push_back({.kernel = kernel.text("kernel"),
-                                .bytes = kernel.integer("bytes", 1),
-                                .time = kernel.microseconds("us")});
-      }
-      out_.codecs.push_back(std::move(time));
-    }
+  void read_codec(const JsonPlace& codec) {
+    codec.check_keys(
+        {"codec", "bytes", "memcpy_us", "encode_us", "decode_us", "kernels"});
+    CodecTime time{.codec = codec.at("codec").text(),
+                   .bytes = integer(codec.at("bytes"), 1),
+                   .copy = microseconds(codec.at("memcpy_us")),
+                   .encode = microseconds(codec.at("encode_us")),
+                   .decode = microseconds(codec.at("decode_us")),
+                   .kernels = {}};
+    codec.at("kernels").each([&time](const JsonPlace& kernel) {
+      kernel.check_keys({"kernel", "bytes", "us"});
+      time.kernels.push_back({.kernel = kernel.at("kernel").text(),
+                              .bytes = integer(kernel.at("bytes"), 1),
+                              .time = microseconds(kernel.at("us"))});
+    });
+    out_.codecs.push_back(std::move(time));
   }
 
-  std::string file_;
-  Object top_;
+  const JsonPlace& top_;
   ProfiledModel out_;
   std::map<std::string, plan::ModuleId> module_of_;
   std::map<std::string, plan::ParameterId> parameter_of_;
@@ -331,13 +251,12 @@ std::string_view word_of(plan::DType dtype) {
 }
 
 ProfiledModel parse_profile(std::string_view text, const std::string& file) {
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::exception& error) {
-    throw UsageError(fmt::format("{}: {}", file, not_json(text, error.what())));
-  }
-  return Reader(json, file).read();
+  const JsonPlace::Origin origin = [&file](const JsonPlace&) {
+    return file + ": ";
+  };
+  const nlohmann::json json = parse_json(text, file + ": ");
+  const JsonPlace top{json, nullptr, "", 0, &origin};
+  return Reader(top).read();
 }
 
 ProfiledModel read_profile(const std::string& path) {

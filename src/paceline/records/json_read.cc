@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -14,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
-#include "paceline/base/text.h"
+#include "paceline/base/json_place.h"
 #include "paceline/records/fields.h"
 #include "paceline/records/json.h"
 
@@ -22,137 +21,70 @@ namespace paceline::records {
 namespace {
 
 using detail::Traits;
-using UnorderedJson = nlohmann::json;
-
-// A value and the way to it, spelled out only when something is wrong there.
-struct Place {
-  const UnorderedJson& value;
-  const Place* parent = nullptr;
-  std::string_view key = {};
-  std::size_t index = 0;
-
-  std::string path() const {
-    if (parent == nullptr) {
-      return "";
-    }
-    const std::string above = parent->path();
-    if (parent->value.is_array()) {
-      return fmt::format("{}[{}]", above, index);
-    }
-    return fmt::format("{}{}{}", above, above.empty() ? "" : ".", shown(key));
-  }
-
-  [[noreturn]] void refuse(std::string_view expected) const {
-    const std::string found =
-        value.is_structured()
-            ? std::string(value.is_array() ? "an array" : "an object")
-            : shown(value.dump(
-                  -1, ' ', true, UnorderedJson::error_handler_t::replace));
-    const std::string where = path();
-    throw UsageError(fmt::format("{}: expected {}, found {}",
-                                 where.empty() ? "record" : where,
-                                 expected,
-                                 found));
-  }
-};
 
 template <class T>
-void decode(const Place& place, T& out);
+void decode(const JsonPlace& place, T& out);
 
 template <std::integral T>
-void decode_integer(const Place& place, T& out, std::uint64_t least) {
-  constexpr auto kMost =
-      static_cast<std::uint64_t>(std::numeric_limits<T>::max());
-  const UnorderedJson& value = place.value;
-  const bool fits = value.is_number_unsigned() &&
-                    value.get<std::uint64_t>() >= least &&
-                    value.get<std::uint64_t>() <= kMost;
-  // Values made in memory, not parsed, may be signed and yet fit.
-  const bool fits_signed =
-      !fits && value.is_number_integer() && !value.is_number_unsigned() &&
-      value.get<std::int64_t>() >= static_cast<std::int64_t>(least) &&
-      static_cast<std::uint64_t>(value.get<std::int64_t>()) <= kMost;
-  if (!fits && !fits_signed) {
-    place.refuse(fmt::format("an integer from {} to {}", least, kMost));
-  }
-  out = value.get<T>();
+void decode_integer(const JsonPlace& place, T& out, std::uint64_t least) {
+  out = static_cast<T>(place.integer(least, std::numeric_limits<T>::max()));
 }
 
 struct Decoder {
-  const Place& here;
+  const JsonPlace& here;
   std::set<std::string_view> known = {};
 
-  const UnorderedJson& find(const char* key) {
+  JsonPlace at(const char* key) {
     known.insert(key);
-    const auto found = here.value.find(key);
-    if (found == here.value.end()) {
-      const std::string where = here.path();
-      throw UsageError(fmt::format(
-          "{}: key '{}' is missing", where.empty() ? "record" : where, key));
-    }
-    return *found;
+    return here.at(key);
+  }
+  std::optional<JsonPlace> find(const char* key) {
+    known.insert(key);
+    return here.find(key);
   }
 
   template <class T>
   void operator()(const char* key, T& value) {
-    decode(Place{find(key), &here, key}, value);
+    decode(at(key), value);
   }
   template <class T>
   void operator()(const char* key, detail::OrNull<T> field) {
-    const UnorderedJson& json = find(key);
+    const JsonPlace place = at(key);
     field.value = T{};
-    if (!json.is_null()) {
-      decode(Place{json, &here, key}, field.value);
+    if (!place.value.is_null()) {
+      decode(place, field.value);
     }
   }
   template <class T>
   void operator()(const char* key, detail::IfAny<T> field) {
-    known.insert(key);
-    const auto found = here.value.find(key);
     field.value.reset();
-    if (found != here.value.end()) {
-      decode(Place{*found, &here, key}, field.value.emplace());
+    if (const auto place = find(key)) {
+      decode(*place, field.value.emplace());
     }
   }
   template <class T>
   void operator()(const char* key, detail::Unless<T> field) {
-    known.insert(key);
-    const auto found = here.value.find(key);
     field.value = field.usual;
-    if (found != here.value.end()) {
-      decode(Place{*found, &here, key}, field.value);
+    if (const auto place = find(key)) {
+      decode(*place, field.value);
     }
   }
   void operator()(const char* key, detail::Signed field) {
-    const Place place{find(key), &here, key};
+    const JsonPlace place = at(key);
     if (!place.value.is_number_integer() ||
         (place.value.is_number_unsigned() &&
-         place.value.get<std::uint64_t>() >
-             static_cast<std::uint64_t>(
-                 std::numeric_limits<std::int64_t>::max()))) {
+         place.value.get<std::int64_t>() < 0)) {  // above INT64_MAX
       place.refuse("a 64-bit integer");
     }
     field.value = place.value.get<std::int64_t>();
   }
   template <class T>
   void operator()(const char* key, detail::Positive<T> field) {
-    decode_integer(Place{find(key), &here, key}, field.value, 1);
-  }
-
-  void refuse_unknown_keys() const {
-    for (const auto& [key, value] : here.value.items()) {
-      if (!known.contains(key)) {
-        const std::string where = here.path();
-        throw UsageError(fmt::format("{}: unknown key '{}'; known: {}",
-                                     where.empty() ? "record" : where,
-                                     shown(key),
-                                     fmt::join(known, ", ")));
-      }
-    }
+    decode_integer(at(key), field.value, 1);
   }
 };
 
-void decode_source(const Place& place, Source& out) {
+void decode_source(const JsonPlace& place, Source& out) {
   std::vector<std::string_view> names;
   for (const auto& [source, name] : detail::kSources) {
     if (place.value.is_string() &&
@@ -165,49 +97,32 @@ void decode_source(const Place& place, Source& out) {
   place.refuse(fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
-void decode_number(const Place& place, double& out) {
-  if (!place.value.is_number() || !std::isfinite(place.value.get<double>())) {
-    place.refuse("a number");
-  }
-  out = place.value.get<double>();
-}
-
 template <class T>
-void decode_items(const Place& place, std::vector<T>& out) {
-  if (!place.value.is_array()) {
-    place.refuse("an array");
-  }
+void decode_items(const JsonPlace& place, std::vector<T>& out) {
   out.clear();
   out.reserve(place.value.size());
-  for (const UnorderedJson& item : place.value) {
-    const Place here{item, &place, "", out.size()};
-    decode(here, out.emplace_back());
-  }
+  place.each(
+      [&out](const JsonPlace& item) { decode(item, out.emplace_back()); });
 }
 
 template <class T>
-void decode_entries(const Place& place, std::map<std::string, T>& out) {
-  if (!place.value.is_object()) {
-    place.refuse("an object");
-  }
+void decode_entries(const JsonPlace& place, std::map<std::string, T>& out) {
+  place.check_object();
   out.clear();
   for (const auto& [key, item] : place.value.items()) {
-    decode(Place{item, &place, key}, out[key]);
+    decode(JsonPlace{item, &place, key}, out[key]);
   }
 }
 
 template <class T>
-void decode_fields(const Place& place, T& out) {
-  if (!place.value.is_object()) {
-    place.refuse("an object");
-  }
+void decode_fields(const JsonPlace& place, T& out) {
   Decoder decoder{place};
   detail::visit_fields(decoder, out);
-  decoder.refuse_unknown_keys();
+  place.check_keys(decoder.known);
 }
 
 template <class T>
-void decode(const Place& place, T& out) {
+void decode(const JsonPlace& place, T& out) {
   if constexpr (Traits<T>::kOptional) {
     out.reset();
     if (!place.value.is_null()) {
@@ -227,33 +142,26 @@ void decode(const Place& place, T& out) {
   } else if constexpr (std::integral<T>) {
     decode_integer(place, out, 0);
   } else if constexpr (std::floating_point<T>) {
-    decode_number(place, out);
+    constexpr double kMost = std::numeric_limits<T>::max();
+    out = place.number(-kMost, kMost, "a number");
   } else if constexpr (std::same_as<T, std::string>) {
-    if (!place.value.is_string()) {
-      place.refuse("a string");
-    }
-    out = place.value.get<std::string>();
+    out = place.text();
   } else {
     decode_fields(place, out);
   }
 }
 
 // Version first: of a newer record no other key is understood.
-void check_version(const UnorderedJson& json) {
-  const Place root{json};
-  if (!json.is_object()) {
-    root.refuse("an object");
-  }
-  const auto kind = json.find("kind");
-  if (kind != json.end() && *kind == "comm") {
+void check_version(const JsonPlace& root) {
+  const auto kind = root.find("kind");
+  if (kind && kind->value == "comm") {
     throw UsageError(
         "kind: 'comm' is a record of one operation, as `paceline comm` and "
         "`paceline import` of nccl-tests write it and show it, not of a "
         "training run");
   }
   int version = 0;
-  Decoder decoder{root};
-  decoder("version", detail::positive(version));
+  decode_integer(root.at("version"), version, 1);
   if (version > RunRecord::kVersion) {
     throw UsageError(
         fmt::format("version: {} is newer than this program reads (up to {}); "
@@ -311,10 +219,11 @@ void check_pairs(const RankSamples& rank) {
 
 }  // namespace
 
-RunRecord from_json(const UnorderedJson& json) {
-  check_version(json);
+RunRecord from_json(const nlohmann::json& json) {
+  const JsonPlace root{json, nullptr, "record"};
+  check_version(root);
   RunRecord record;
-  decode(Place{json}, record);
+  decode(root, record);
   check_step_counts(record, &RankSamples::step_ns, "step_ns");
   check_step_counts(
       record, &RankSamples::compute_only_step_ns, "compute_only_step_ns");
@@ -327,13 +236,7 @@ RunRecord from_line(std::string_view line) {
   if (line.find('\0') != std::string_view::npos) {
     throw UsageError("not JSON: it holds a NUL byte");  // which ends a parse
   }
-  UnorderedJson json;
-  try {
-    json = UnorderedJson::parse(line);
-  } catch (const UnorderedJson::exception& error) {
-    throw UsageError(not_json(line, error.what()));
-  }
-  return from_json(json);
+  return from_json(parse_json(line));
 }
 
 }  // namespace paceline::records

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/json_place.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+
+namespace paceline {
+
+nlohmann::json parse_json(std::string_view text, std::string_view origin) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw UsageError(fmt::format("{}{}", origin, not_json(text, error.what())));
+  }
+}
+
+std::string JsonPlace::path() const {
+  if (parent == nullptr) {
+    return "";
+  }
+  const std::string above = parent->path();
+  if (parent->value.is_array()) {
+    return fmt::format("{}[{}]", above, index);
+  }
+  return fmt::format("{}{}{}", above, above.empty() ? "" : ".", shown(key));
+}
+
+void JsonPlace::fail(std::string_view why) const {
+  const JsonPlace* root = this;
+  while (root->parent != nullptr) {
+    root = root->parent;
+  }
+  const std::string way = this == root ? std::string(key) : path();
+  throw UsageError(
+      fmt::format("{}{}{}{}",
+                  root->origin == nullptr ? "" : (*root->origin)(*this),
+                  way,
+                  way.empty() ? "" : ": ",
+                  why));
+}
+
+void JsonPlace::refuse(std::string_view expected) const {
+  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+  const std::string found = value.is_array() ? "an array"
+                            : value.is_object()
+                                ? "an object"
+                                : shown(value.dump(-1, ' ', true, kReplace));
+  fail(fmt::format("expected {}, found {}", expected, found));
+}
+
+std::optional<JsonPlace> JsonPlace::find(std::string_view name) const {
+  check_object();
+  const auto found = value.find(name);
+  if (found == value.end()) {
+    return std::nullopt;
+  }
+  return JsonPlace{*found, this, name};
+}
+
+std::optional<JsonPlace> JsonPlace::find_known(std::string_view name) const {
+  const auto found = find(name);
+  return found && !found->value.is_null() ? found : std::nullopt;
+}
+
+JsonPlace JsonPlace::at(std::string_view name) const {
+  const auto found = find(name);
+  if (!found) {
+    fail(fmt::format("key '{}' is missing", name));
+  }
+  return *found;
+}
+
+void JsonPlace::check_keys(const std::set<std::string_view>& known) const {
+  check_object();
+  for (const auto& [name, item] : value.items()) {
+    if (!known.contains(name)) {
+      fail(fmt::format("unknown key '{}'; known are {}",
+                       shown(name),
+                       fmt::join(known, ", ")));
+    }
+  }
+}
+
+void JsonPlace::check_object() const {
+  if (!value.is_object()) {
+    refuse("an object");
+  }
+}
+
+std::uint64_t JsonPlace::integer(std::uint64_t least,
+                                 std::uint64_t most,
+                                 std::string_view expected) const {
+  // Values made in memory, not parsed, may be signed and yet fit.
+  const bool natural =
+      value.is_number_unsigned() ||
+      (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+  const std::uint64_t number = natural ? value.get<std::uint64_t>() : 0;
+  if (!natural || number < least || number > most) {
+    refuse(expected.empty()
+               ? fmt::format("an integer from {} to {}", least, most)
+               : std::string(expected));
+  }
+  return number;
+}
+
+double JsonPlace::number(double least,
+                         double most,
+                         std::string_view expected) const {
+  const double number = value.is_number() ? value.get<double>() : NAN;
+  if (!(number >= least && number <= most)) {
+    refuse(expected);
+  }
+  return number;
+}
+
+const std::string& JsonPlace::text(std::string_view expected) const {
+  if (!value.is_string()) {
+    refuse(expected);
+  }
+  return value.get_ref<const std::string&>();
+}
+
+}  // namespace paceline
