@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <csignal>
+#include "paceline/launch/blocked_signals.h"
 
 namespace paceline::launch {
 
@@ -12,30 +12,31 @@ struct StopRequested {
 
 /// The signal by which this process is asked to stop, SIGTERM before SIGUSR1;
 /// 0: none, also where no StopSignals lives.  Costs one system call.
-int requested_stop();
+inline int requested_stop() {
+  return pending_of({SIGTERM, SIGUSR1});
+}
 
 /// Throws StopRequested where there is one.
-void throw_if_stop_requested();
+inline void throw_if_stop_requested() {
+  if (const int signal = requested_stop(); signal != 0) {
+    throw StopRequested{signal};
+  }
+}
 
-/// SIGTERM and SIGUSR1 as requests to stop after the current step.
-///
-/// Blocks both for this thread and all that it starts later, so it must be made
-/// before any other thread.  A request is then a pending signal that
-/// `requested()` sees: no handler, no interrupted system call, no global.
-/// Requests that are pending at destruction are discarded.  A rank that does
-/// not look at them is ended by its launcher's SIGKILL.
-class StopSignals {
+/// SIGTERM and SIGUSR1 as requests to stop after the current step.  Requests
+/// that are pending at destruction are discarded.  A rank that does not look at
+/// them is ended by its launcher's SIGKILL.
+class StopSignals : private BlockedSignals {
  public:
-  StopSignals();
-  ~StopSignals();
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
+  StopSignals() : BlockedSignals({SIGTERM, SIGUSR1}) {}
+  // A request that was followed must not kill when signals are unblocked.
+  ~StopSignals() {
+    while (wait(std::chrono::milliseconds(0)) > 0) {
+    }
+  }
 
   bool requested() const { return signal() != 0; }
   int signal() const { return requested_stop(); }
-
- private:
-  sigset_t before_;
 };
 
 }  // namespace paceline::launch

@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
-#include <csignal>
+#include "paceline/launch/blocked_signals.h"
 
 namespace paceline::launch {
 
-/// Blocks the signals that a supervisor waits for, so that they stay pending
-/// until it does.  Must be made before any other thread of the process, and
-/// before the children.
-class SupervisorSignals {
+/// Blocks the signals that a supervisor waits for: SIGCHLD, SIGINT, SIGTERM,
+/// SIGHUP and SIGUSR1.
+class SupervisorSignals : public BlockedSignals {
  public:
-  SupervisorSignals();
-  ~SupervisorSignals();
-  SupervisorSignals(const SupervisorSignals&) = delete;
-  SupervisorSignals& operator=(const SupervisorSignals&) = delete;
-
-  /// SIGCHLD, SIGINT, SIGTERM, SIGHUP or SIGUSR1; 0 after `timeout`.
-  int wait(std::chrono::milliseconds timeout) const;
+  SupervisorSignals()
+      : BlockedSignals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {}
 
   /// Whether SIGINT, SIGTERM or SIGHUP is pending.
-  bool ending() const;
-
- private:
-  sigset_t waited_, before_;
+  bool ending() const { return pending_of({SIGINT, SIGTERM, SIGHUP}) != 0; }
 };
 
 }  // namespace paceline::launch
