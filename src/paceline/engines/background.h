@@ -16,22 +16,22 @@ namespace paceline::engines {
 
 /// Runs `work` on a thread of its own, which is left behind where nobody waits
 /// for the future.
-template <class Result>
-std::future<Result> run_in_background(std::function<Result()> work) {
-  std::packaged_task<Result()> task(std::move(work));
-  std::future<Result> end = task.get_future();
+template <class Work>
+auto run_in_background(Work work) {
+  std::packaged_task<decltype(work())()> task(std::move(work));
+  auto end = task.get_future();
   std::thread(std::move(task)).detach();
   return end;
 }
 
-/// Waits for `end`, in which other ranks take part.  Calls `idle` several times
-/// a second meanwhile, which shows that the calling thread waits and does not
-/// hang.  WorldError after `timeout`; its text begins with `what`, if any.
+/// The result of `end`, in which other ranks take part.  Calls `idle` several
+/// times a second until it is there, which shows that the calling thread does
+/// not hang.  WorldError after `timeout`; its text begins with `what`, if any.
 template <class Future>
-void require_within(const Future& end,
-                    std::chrono::milliseconds timeout,
-                    const std::function<void()>& idle,
-                    const std::string& what = "") {
+auto get_within(Future end,
+                std::chrono::milliseconds timeout,
+                const std::function<void()>& idle,
+                const std::string& what = "") {
   constexpr std::chrono::milliseconds kTick{50};
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (end.wait_for(kTick) != std::future_status::ready) {
@@ -46,6 +46,7 @@ void require_within(const Future& end,
       idle();
     }
   }
+  return end.get();
 }
 
 }  // namespace paceline::engines

@@ -19,15 +19,13 @@ std::chrono::milliseconds PeerWait::limit() const {
 void PeerWait::wait_for(const Channel::Work& work) const {
   const auto future = WorkFutures().of(work);
   if (future == nullptr) {  // may be waited for once
-    auto end = run_in_background<void>([work] { work->wait(); });
-    require_within(end, limit(), idle);
-    end.get();
+    get_within(run_in_background([work] { work->wait(); }), limit(), idle);
     return;
   }
   const auto ended = std::make_shared<std::promise<void>>();
   future->addCallback(
       [ended](c10::ivalue::Future& /*done*/) { ended->set_value(); });
-  require_within(ended->get_future(), limit(), idle);
+  get_within(ended->get_future(), limit(), idle);
   work->wait();
 }
 

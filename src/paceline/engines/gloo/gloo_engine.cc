@@ -59,14 +59,14 @@ class GlooEngine final : public Engine {
       options->devices.push_back(make_device(spec));
       auto store = c10::make_intrusive<c10d::PrefixStore>("gloo/" + spec.name,
                                                           spec.store);
-      auto connected =
-          run_in_background<c10::intrusive_ptr<c10d::ProcessGroupGloo>>(
+      c10::intrusive_ptr<c10d::Backend> backend = get_within(
+          run_in_background(
               [store, options, rank = spec.rank, world = spec.world] {
                 return c10::make_intrusive<c10d::ProcessGroupGloo>(
                     store, rank, world, options);
-              });
-      require_within(connected, spec.timeout, spec.idle);
-      c10::intrusive_ptr<c10d::Backend> backend = connected.get();
+              }),
+          spec.timeout,
+          spec.idle);
       backend->setTimeout(spec.operation_timeout);
       if (!spec.device.is_cpu()) {
         backend = c10::make_intrusive<HostStaging>(std::move(backend));

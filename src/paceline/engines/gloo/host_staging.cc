@@ -73,12 +73,12 @@ HostStaging::Work HostStaging::send_staged(const Operation& operation) {
   const c10::impl::VirtualGuardImpl guard(from.device().type());
   const auto copied = std::make_shared<c10::Event>(from.device().type());
   copied->record(guard.getStream(from.device()));
-  last_sent_ = run_in_background<Work>([inner = inner_,
-                                        before = std::move(last_sent_),
-                                        copied,
-                                        host,
-                                        to = operation.peer,
-                                        tag = operation.tag] {
+  last_sent_ = run_in_background([inner = inner_,
+                                  before = std::move(last_sent_),
+                                  copied,
+                                  host,
+                                  to = operation.peer,
+                                  tag = operation.tag] {
                  if (before.valid()) {
                    before.wait();
                  }

@@ -139,8 +139,7 @@ void Process::initialize_once(std::chrono::milliseconds timeout,
       thread_ = std::thread([this] { live(); });
     }
   }
-  require_within(initialized_, timeout, idle, "initializing MPI");
-  initialized_.get();
+  get_within(initialized_, timeout, idle, "initializing MPI");
 }
 
 // Initializes and finalizes: MPI wants one thread for both.
@@ -194,8 +193,8 @@ std::shared_ptr<Communicator> Process::connect(
   auto handle = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
   const auto what =
       fmt::format("connecting {} ranks by mpi as '{}'", members.size(), name);
-  auto end =
-      run_in_background<void>([members, handle, what, tag = tag_of(name)] {
+  get_within(
+      run_in_background([members, handle, what, tag = tag_of(name)] {
         MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
         check(MPI_Comm_group(MPI_COMM_WORLD, &world), what);
         check(MPI_Group_incl(world,
@@ -208,9 +207,10 @@ std::shared_ptr<Communicator> Process::connect(
         check(MPI_Comm_set_errhandler(*handle, MPI_ERRORS_RETURN), what);
         MPI_Group_free(&group);
         MPI_Group_free(&world);
-      });
-  require_within(end, timeout, idle, what);
-  end.get();
+      }),
+      timeout,
+      idle,
+      what);
   return std::make_shared<Communicator>(*handle, name);
 }
 

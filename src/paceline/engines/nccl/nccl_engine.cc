@@ -51,10 +51,10 @@ class NcclEngine final : public Engine {
     const auto what = fmt::format(
         "connecting {} ranks by nccl as '{}'", spec.world, spec.name);
     try {
-      auto end =
-          run_in_background<NcclGroup>([spec] { return connected(spec); });
-      require_within(end, spec.timeout, spec.idle);
-      NcclGroup backend = end.get();
+      NcclGroup backend =
+          get_within(run_in_background([spec] { return connected(spec); }),
+                     spec.timeout,
+                     spec.idle);
       backend->setTimeout(spec.operation_timeout);
       return make_backend_channel(std::move(backend), spec);
     } catch (...) {
