@@ -111,6 +111,14 @@ TEST_F(TimesOfPlans, ADryRunPlansByTheFits) {
             std::string::npos);
 }
 
+// A line through times needs two sizes; this network is smaller than the first.
+TEST_F(TimesOfPlans, AreMeasuredForTheSmallestNetwork) {
+  const Outcome outcome =
+      run("run --model linear --image-size 4 --batch-size 2 --device cpu "
+          "--ranks 2 --strategy mg-wfbp --warmup 0 --steps 2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 TEST_F(TimesOfPlans, ASweepMeasuresOnce) {
   const Outcome outcome =
       run("run --model lenet --batch-size 4 --device cpu --ranks 2 --threads 1 "

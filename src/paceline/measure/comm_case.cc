@@ -61,14 +61,17 @@ std::int64_t modulus(at::ScalarType type, std::int64_t world) {
   return std::clamp<std::int64_t>(exact / world, 2, 251);
 }
 
+using Works = std::vector<engines::Channel::Work>;
+
 // One operation and its buffers on one rank.
 class Operation {
  public:
   Operation(engines::Channel& channel,
             std::string_view name,
             std::int64_t bytes,
-            const at::TensorOptions& options)
-      : channel_(channel), name_(name), world_(channel.world()) {
+            const at::TensorOptions& options,
+            const engines::PeerWait* peers)
+      : channel_(channel), peers_(peers), name_(name), world_(channel.world()) {
     const auto type = c10::typeMetaToScalarType(options.dtype());
     modulus_ = modulus(type, world_);
     const auto size = static_cast<std::int64_t>(c10::elementSize(type));
@@ -86,22 +89,9 @@ class Operation {
 
   std::int64_t bytes() const { return bytes_; }
 
-  void perform() {
-    if (name_ == "all-reduce") {
-      channel_.all_reduce(in_, plan::Reduce::kSum)->wait();
-    } else if (name_ == "reduce-scatter") {
-      channel_.reduce_scatter(in_, out_, plan::Reduce::kSum)->wait();
-    } else if (name_ == "all-gather") {
-      channel_.all_gather(in_, out_)->wait();
-    } else if (name_ == "broadcast") {
-      channel_.broadcast(in_, 0)->wait();
-    } else {
-      for (const auto& work : channel_.exchange(
-               {{in_, neighbor(1)}}, {{out_, neighbor(world_ - 1)}})) {
-        work->wait();
-      }
-    }
-  }
+  void meet() { wait_for({channel_.barrier()}); }
+
+  void perform() { wait_for(issue()); }
 
   // Elements of one more operation that are not what they should be.
   std::int64_t count_wrong() {
@@ -126,6 +116,33 @@ class Operation {
   }
 
  private:
+  Works issue() {
+    if (name_ == "all-reduce") {
+      return {channel_.all_reduce(in_, plan::Reduce::kSum)};
+    }
+    if (name_ == "reduce-scatter") {
+      return {channel_.reduce_scatter(in_, out_, plan::Reduce::kSum)};
+    }
+    if (name_ == "all-gather") {
+      return {channel_.all_gather(in_, out_)};
+    }
+    if (name_ == "broadcast") {
+      return {channel_.broadcast(in_, 0)};
+    }
+    return channel_.exchange({{in_, neighbor(1)}},
+                             {{out_, neighbor(world_ - 1)}});
+  }
+
+  void wait_for(const Works& works) const {
+    for (const engines::Channel::Work& work : works) {
+      if (peers_ != nullptr) {
+        peers_->wait_for(work);
+      } else {
+        work->wait();
+      }
+    }
+  }
+
   int neighbor(std::int64_t distance) const {
     return static_cast<int>((channel_.rank() + distance) % world_);
   }
@@ -163,6 +180,7 @@ class Operation {
   }
 
   engines::Channel& channel_;
+  const engines::PeerWait* peers_;
   std::string name_;
   std::int64_t world_ = 1, modulus_ = 2, count_ = 0, bytes_ = 0;
   at::Tensor in_, out_;
@@ -181,11 +199,11 @@ CommSamples measure_operation(engines::Channel& channel,
                               const CommIterations& iterations) {
   const at::NoGradGuard no_grad;
   const at::Device where{setting.device};
-  Operation one(
-      channel,
-      operation,
-      bytes,
-      at::TensorOptions().dtype(type_of(setting.dtype)).device(where));
+  Operation one(channel,
+                operation,
+                bytes,
+                at::TensorOptions().dtype(type_of(setting.dtype)).device(where),
+                iterations.peers);
   CommSamples samples;
   samples.bytes = one.bytes();
   engines::Ledger before = channel.ledger();
@@ -200,7 +218,7 @@ CommSamples measure_operation(engines::Channel& channel,
     if (i == iterations.warmup) {
       before = channel.ledger();
     }
-    channel.barrier()->wait();
+    one.meet();
     runtime::synchronize(where);
     const std::int64_t began = steady_ns();
     one.perform();
@@ -215,7 +233,9 @@ CommSamples measure_operation(engines::Channel& channel,
   samples.wire_bytes = (channel.ledger().total_bytes() - before.total_bytes()) /
                        iterations.measured;
   progress(total);
-  samples.wrong_elements = one.count_wrong();
+  if (iterations.checks) {
+    samples.wrong_elements = one.count_wrong();
+  }
   return samples;
 }
 

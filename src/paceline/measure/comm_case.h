@@ -41,6 +41,10 @@ struct CommIterations {
   /// Called on every rank before each iteration and after the last one; it may
   /// throw.
   std::function<void(int done, int total)> progress{};
+  /// How to wait for the others; null: inside the engine.
+  const engines::PeerWait* peers = nullptr;
+  /// Whether the values of one more operation are checked.
+  bool checks = true;
 };
 
 /// The measurements of one rank for one operation at one size.
@@ -81,8 +85,7 @@ class CommCases {
   std::string interface_;
 };
 
-/// Measures one operation at one size on `channel`, for tests with their own
-/// channels.  Looks at no emulated link.
+/// Measures one operation at one size on `channel`.  Looks at no emulated link.
 CommSamples measure_operation(engines::Channel& channel,
                               std::string_view operation,
                               std::int64_t bytes,

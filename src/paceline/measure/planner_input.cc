@@ -2,66 +2,45 @@
 #include "paceline/measure/planner_input.h"
 
 #include <algorithm>
-#include <functional>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include <torch/types.h>
 
-#include "paceline/base/clock.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
+#include "paceline/measure/comm_case.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/statistics.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/network.h"
 #include "paceline/networks/precision.h"
+#include "paceline/plan/wire_bytes.h"
 #include "paceline/runtime/shape.h"
 #include "paceline/stats/line_fit.h"
 
 namespace paceline::measure {
 namespace {
 
-constexpr int kWarmupRounds = 2, kRounds = 5;
-
-using Works = std::vector<engines::Channel::Work>;
-
-/// The median over the rounds of the slowest rank's time, seconds.
-double seconds_of(engines::Channel& channel,
-                  at::Device device,
-                  const engines::PeerWait& peers,
-                  const std::function<Works()>& run) {
-  std::vector<double> seconds;
-  for (int round = 0; round < kWarmupRounds + kRounds; ++round) {
-    peers.wait_for(channel.barrier());
-    const std::int64_t began = steady_ns();
-    for (const engines::Channel::Work& work : run()) {
-      peers.wait_for(work);
-    }
-    if (!device.is_cpu()) {
-      c10::impl::VirtualGuardImpl(device.type())
-          .synchronizeDevice(device.index());
-    }
-    if (round >= kWarmupRounds) {
-      seconds.push_back(static_cast<double>(steady_ns() - began) * 1e-9);
-    }
-  }
-  at::Tensor all = at::tensor(seconds, at::kDouble).to(device);
+/// The median over the rounds of the slowest rank's time.
+stats::SizedTime time_of(engines::Channel& channel,
+                         std::string_view operation,
+                         std::int64_t bytes,
+                         at::Device device,
+                         const engines::PeerWait& peers) {
+  const CommSamples samples = measure_operation(
+      channel,
+      operation,
+      bytes,
+      {.device = device.str(), .interface = {}, .link = {}},
+      {.warmup = 2, .measured = 5, .peers = &peers, .checks = false});
+  at::Tensor all = at::tensor(samples.duration_ns, at::kDouble).to(device);
   peers.wait_for(channel.all_reduce(all, plan::Reduce::kMax));
   all = all.cpu();
-  return all.median().item<double>();
-}
-
-plan::AlphaBetaLine line_through(const std::vector<stats::SizedTime>& points) {
-  plan::AlphaBetaLine line;
-  for (const stats::LinePiece& piece : stats::fit_line(points).pieces) {
-    line.pieces.push_back(
-        {.from_bytes = static_cast<std::int64_t>(piece.from_bytes),
-         .alpha = plan::picoseconds_of(piece.alpha_s),
-         .beta_ps_per_byte = piece.beta_s_per_byte * 1e12});
-  }
-  return line;
+  return {.bytes = static_cast<double>(samples.bytes),
+          .seconds = all.median().item<double>() * 1e-9};
 }
 
 }  // namespace
@@ -71,45 +50,24 @@ plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
                                    std::int64_t largest_bytes,
                                    const std::string& origin,
                                    const engines::PeerWait& peers) {
-  const auto world = static_cast<std::int64_t>(channel.world());
-  const int next = static_cast<int>((channel.rank() + 1) % world);
-  const int previous = static_cast<int>((channel.rank() + world - 1) % world);
-  std::vector<stats::SizedTime> reduce, scatter, gather, message;
-  constexpr std::int64_t kSmallest = 4'096;
-  for (std::int64_t bytes = kSmallest;; bytes *= 8) {
-    const std::int64_t size =
-        std::min(bytes, std::max(largest_bytes, 2 * kSmallest));
-    const std::int64_t shard = (size / 4 + world - 1) / world;
-    const at::Tensor whole =
-        at::zeros({shard * world}, at::TensorOptions(device));
-    const at::Tensor own = at::zeros({shard}, at::TensorOptions(device));
-    const auto payload = static_cast<double>(whole.numel() * 4);
-    reduce.push_back({payload, seconds_of(channel, device, peers, [&] {
-                        return Works{
-                            channel.all_reduce(whole, plan::Reduce::kSum)};
-                      })});
-    scatter.push_back(
-        {payload, seconds_of(channel, device, peers, [&] {
-           return Works{channel.reduce_scatter(whole, own, plan::Reduce::kSum)};
-         })});
-    gather.push_back({payload, seconds_of(channel, device, peers, [&] {
-                        return Works{channel.all_gather(own, whole)};
-                      })});
-    const at::Tensor received = at::empty_like(whole);
-    message.push_back(
-        {payload, seconds_of(channel, device, peers, [&] {
-           return channel.exchange({{whole, next}}, {{received, previous}});
-         })});
-    if (size < bytes || size >= largest_bytes) {
-      break;
+  const auto line = [&](std::string_view operation) {
+    constexpr std::int64_t kSmallest = 4'096;
+    const std::int64_t last = std::max(largest_bytes, 2 * kSmallest);
+    std::vector<stats::SizedTime> points;
+    for (std::int64_t bytes = kSmallest;; bytes *= 8) {
+      const std::int64_t size = std::min(bytes, last);
+      points.push_back(time_of(channel, operation, size, device, peers));
+      if (size == last) {
+        return plan::line_of(stats::fit_line(points).pieces);
+      }
     }
-  }
+  };
   return {.origin = origin,
-          .world = static_cast<plan::Rank>(world),
-          .all_reduce = line_through(reduce),
-          .reduce_scatter = line_through(scatter),
-          .all_gather = line_through(gather),
-          .message = line_through(message)};
+          .world = channel.world(),
+          .all_reduce = line("all-reduce"),
+          .reduce_scatter = line("reduce-scatter"),
+          .all_gather = line("all-gather"),
+          .message = line(plan::kMessages)};
 }
 
 plan::LayerProfile share_profile(engines::Channel& channel,

@@ -57,6 +57,20 @@ Picoseconds time_on(const AlphaBetaLine& line,
 /// A single line: alpha and beta in seconds and seconds a byte.
 AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte);
 
+/// Of pieces with `from_bytes`, `alpha_s` and `beta_s_per_byte`, as fits and
+/// records have them.
+template <class Piece>
+AlphaBetaLine line_of(const std::vector<Piece>& pieces) {
+  AlphaBetaLine line;
+  for (const Piece& piece : pieces) {
+    line.pieces.push_back(
+        {.from_bytes = static_cast<std::int64_t>(piece.from_bytes),
+         .alpha = picoseconds_of(piece.alpha_s),
+         .beta_ps_per_byte = piece.beta_s_per_byte * 1e12});
+  }
+  return line;
+}
+
 /// Throws UsageError, which begins with `what`, unless the pieces start at
 /// rising sizes and neither alpha nor beta is negative or infinite.
 void check_line(const AlphaBetaLine& line, std::string_view what);

@@ -17,22 +17,12 @@
 namespace paceline::predict {
 namespace {
 
-plan::AlphaBetaLine line_from(const std::vector<records::CostPiece>& pieces) {
-  plan::AlphaBetaLine line;
-  for (const records::CostPiece& piece : pieces) {
-    line.pieces.push_back({.from_bytes = piece.from_bytes,
-                           .alpha = plan::picoseconds_of(piece.alpha_s),
-                           .beta_ps_per_byte = piece.beta_s_per_byte * 1e12});
-  }
-  return line;
-}
-
 /// The times by which the case was planned, if its strategy asked for some.
 void put_times(const records::PlannedBy& by, plan::PlanInput& input) {
   const auto line = [&](const char* pattern) {
     const auto found = by.costs.find(pattern);
     return found == by.costs.end() ? plan::AlphaBetaLine{}
-                                   : line_from(found->second);
+                                   : plan::line_of(found->second);
   };
   input.profile = plan::LayerProfile{.origin = by.profile_origin,
                                      .forward = by.forward_ps,

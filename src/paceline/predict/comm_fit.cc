@@ -24,22 +24,14 @@ std::vector<std::string> operations_of(std::span<const CommRecord> records) {
   return names;
 }
 
-// alpha and beta in whole picoseconds and picoseconds a byte.
 cluster::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
-  cluster::LinkFit out{.operation = of.operation,
-                       .ranks = of.ranks,
-                       .line = {},
-                       .error_percent = fit.mean_error * 100,
-                       .engine = of.engine,
-                       .device = of.device,
-                       .ranks_per_host = of.ranks_per_host};
-  for (const stats::LinePiece& piece : fit.pieces) {
-    out.line.pieces.push_back(
-        {.from_bytes = static_cast<std::int64_t>(piece.from_bytes),
-         .alpha = plan::picoseconds_of(piece.alpha_s),
-         .beta_ps_per_byte = piece.beta_s_per_byte * 1e12});
-  }
-  return out;
+  return {.operation = of.operation,
+          .ranks = of.ranks,
+          .line = plan::line_of(fit.pieces),
+          .error_percent = fit.mean_error * 100,
+          .engine = of.engine,
+          .device = of.device,
+          .ranks_per_host = of.ranks_per_host};
 }
 
 constexpr std::int64_t kShort = 1024;  // bytes whose time is all latency
