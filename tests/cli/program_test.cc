@@ -406,28 +406,6 @@ TEST_F(Program, RunsASweepAndGoesOnWithIt) {
 }
 
 // The second case runs until the first one's row has been seen.
-// Statistics cross in a step too; a server has none, and waits for the ranks
-// that measure steps without communication.
-TEST_F(Program, AveragesStatisticsBesideServers) {
-  const Outcome outcome =
-      run("run --model resnet18 --image-size 32 --batch-size 4 --device cpu "
-          "--ranks 3 --threads 1 --warmup 1 --steps 3 --timeout 8 --strategy "
-          "ps:placement=apart,servers=1 --average-buffers 2 --records r.jsonl");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-}
-
-TEST_F(Program, RefusesMessagesThatNeedTooManyThreads) {
-  const Outcome outcome =
-      run("run --model resnet18 --device cpu --ranks 2 --engine gloo --steps 1 "
-          "--strategy ps:partition-mb=0.003");
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.err.find("messages in a step, each of which needs a thread "
-                             "on this engine; at most 8192: take larger "
-                             "partitions."),
-            std::string::npos)
-      << outcome.err;
-}
-
 TEST_F(Program, TheOriginalsRowsComeAsCasesFinish) {
   const Outcome outcome = run(
       "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 "

@@ -122,21 +122,6 @@ TEST_F(Survey, SaysHowFarRanksAreFromTheirMean) {
   EXPECT_FALSE(all[2].consensus_distance);
 }
 
-// Servers hold no parameters, and some of them a part.
-TEST_F(Survey, SaysHowFarTrainersAreFromTheirMeanBesideServers) {
-  for (const char* job : {"hybrid --trainers 2 --servers 1 --strategy none",
-                          "mlp --batch-size 4 --ranks 3 --strategy "
-                          "ps:placement=apart,servers=1+diloco:every=2",
-                          "mlp --batch-size 4 --ranks 4 --strategy "
-                          "ps:placement=apart,servers=2+local-sgd:every=2"}) {
-    const Outcome outcome =
-        run(std::string("run --model ") + job +
-            " --device cpu --warmup 0 --steps 3 --records r.jsonl");
-    ASSERT_EQ(outcome.exit_code, 0) << job << ": " << outcome.err;
-    EXPECT_GT(records().back().consensus_distance.value_or(0), 0) << job;
-  }
-}
-
 TEST_F(Survey, ALossThatIsNotFiniteIsAFailedCaseWithItsReason) {
   const Outcome outcome = run("run survey.toml --records r.jsonl --format csv");
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
