@@ -121,6 +121,16 @@ TEST(Explain, a_rank_that_said_why_it_ends_is_not_dead) {
             "ended without an error message before it began");
 }
 
+TEST(Explain, a_consequence_names_the_rank_that_alone_was_asked_to_stop) {
+  MemoryStore store;
+  post_stop(store, {.rank = 1, .host = "b", .text = "was asked to stop"});
+  EXPECT_EQ(stop_of(store, 0), std::nullopt);
+  EXPECT_EQ(
+      explain_failure(
+          store, {0, "a", "connection closed", true, 3}, {"a", "b"}, 50ms),
+      "rank 1 on host b: was asked to stop");
+}
+
 TEST(AwaitCause, names_the_only_rank_that_does_not_answer) {
   MemoryStore store;
   EXPECT_FALSE(await_cause(store, 0, kHosts, {}, 0ms)) << "two are silent";

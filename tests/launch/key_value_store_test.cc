@@ -66,22 +66,25 @@ TEST(PrefixStore, NoRankPassesABarrierBeforeTheLastHasCome) {
   EXPECT_EQ(early, 0);
 }
 
-TEST(PrefixStore, ABarrierNamesTheMissingRankAndWhatItWasAt) {
+TEST(PrefixStore, AWaitShowsInTheHeartbeatUntilItEnds) {
   const auto all = std::make_shared<MemoryStore>();
-  Heartbeat(all, 1).beat(-1, "the report of case 2");
-  PrefixStore store(all, 0, "x/");
-  try {
-    store.barrier("start", 2, milliseconds(20));
-    FAIL();
-  } catch (const PeerTimeout& error) {
-    EXPECT_STREQ(error.what(),
-                 "rank 1 has not come to the barrier 'start' within 0.02 s; it "
-                 "was before its first step, the report of case 2");
-  }
+  Heartbeat heartbeat(all, 0);
+  PrefixStore store(all, 0, "x/", &heartbeat, [&] {
+    if (heartbeat.waited() >= milliseconds(5)) {
+      EXPECT_EQ(heartbeat.awaited(), "x/key");
+      heartbeat.beat_now(3, "");
+      all->set("x/key", "value");
+    }
+  });
+  EXPECT_EQ(store.wait("key"), "value");
+  EXPECT_GE(read_progress(*all, 0)->waited_ms, 5);
+  EXPECT_EQ(heartbeat.waited(), milliseconds(0));
+  heartbeat.beat_now(3, "");
+  EXPECT_EQ(read_progress(*all, 0)->waited_ms, 0);
 }
 
 TEST(PrefixStore, AnExceptionOfIdleEndsAWait) {
-  PrefixStore store(std::make_shared<MemoryStore>(), 0, "x/", [] {
+  PrefixStore store(std::make_shared<MemoryStore>(), 0, "x/", nullptr, [] {
     throw UsageError("stop");
   });
   EXPECT_THROW(store.wait("key"), UsageError);

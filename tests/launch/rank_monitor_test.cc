@@ -3,8 +3,10 @@
 
 #include <future>
 #include <optional>
+#include <thread>
 #include <utility>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "launch/memory_store.h"
@@ -145,6 +147,60 @@ TEST(RankMonitor, a_wait_for_other_ranks_ends_as_their_consequence) {
       << told;
   EXPECT_EQ(job_failure(*store), std::nullopt);
   EXPECT_TRUE(failure_of(*store, 2)->consequence);
+}
+
+// Two ranks wait at the store, and a third one may.
+void wait_at_the_store(bool third_waits) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded zero(store, 0, 50ms), one(store, 1, 50ms);
+  Heartbeat two(store, 2, 0ms);
+  std::optional<Heartbeat::Waiting> third;
+  if (third_waits) {
+    third.emplace(two, "case/0/end");
+  }
+  const Heartbeat::Waiting first(*zero.heartbeat, "case/0/start");
+  const Heartbeat::Waiting second(*one.heartbeat, "case/0/ready/2");
+  std::jthread beats([&](const std::stop_token& stopped) {
+    while (!stopped.stop_requested()) {
+      two.beat_now(5, "");
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  const auto ended = zero.said.get_future();
+  ASSERT_EQ(ended.wait_for(third_waits ? 10s : 1s) == std::future_status::ready,
+            third_waits);
+  const auto cause = job_failure(*store);
+  ASSERT_EQ(cause.has_value(), third_waits);
+  if (cause) {
+    EXPECT_EQ(
+        cause->text,
+        fmt::format("all ranks have waited for others for more than 0.5 "
+                    "s, this one for '{}'",
+                    cause->rank == 0 ? "case/0/start" : "case/0/ready/2"));
+  }
+}
+
+TEST(RankMonitor, ends_the_job_where_all_ranks_wait_for_each_other) {
+  wait_at_the_store(true);
+}
+
+TEST(RankMonitor, lets_ranks_wait_for_one_that_does_not) {
+  wait_at_the_store(false);
+}
+
+TEST(RankMonitor, names_a_rank_that_alone_was_asked_to_stop) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded zero(store, 0, 400ms);
+  post_stop(*store, {.rank = 2, .host = "c", .text = "was asked to stop"});
+  EXPECT_EQ(job_failure(*store), std::nullopt);
+  Heartbeat one(store, 1, 0ms);
+  std::jthread beats([&](const std::stop_token& stopped) {
+    while (!stopped.stop_requested()) {
+      one.beat_now(5, "");
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  EXPECT_EQ(zero.message(), "rank 2 on host c: was asked to stop");
 }
 
 TEST(RankMonitor, a_thread_that_computes_or_beats_stands_not_still) {

@@ -41,7 +41,7 @@ std::vector<HostCores> find(const std::vector<std::string>& hosts,
       world.hosts = hosts;
       world.store = store;
       launch::PrefixStore own(store, world.self.rank, "");
-      found[rank] = host_cores(world, own, launch::kNoTimeout);
+      found[rank] = host_cores(world, own);
     });
   }
   for (std::thread& rank : ranks) {

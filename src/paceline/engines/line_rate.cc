@@ -116,6 +116,7 @@ double receive_stream(int fd, milliseconds timeout) {
 }
 
 double serve_stream(launch::PrefixStore& store,
+                    const std::string& key,
                     const std::string& interface,
                     milliseconds timeout) {
   const Socket listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -135,7 +136,7 @@ double serve_stream(launch::PrefixStore& store,
       getsockname(listener.fd(), generic, &length) != 0) {
     refuse("listen");
   }
-  store.set("address", fmt::format("{}:{}", address, ntohs(own.sin_port)));
+  store.set(key, fmt::format("{}:{}", address, ntohs(own.sin_port)));
   const Socket stream(accept_within(listener.fd(), timeout));
   return receive_stream(stream.fd(), timeout);
 }
@@ -152,19 +153,21 @@ LineRate pair_of(const World& world) {
 }  // namespace
 
 LineRate measure_line_rate(const World& world,
+                           launch::PrefixStore& store,
                            const std::string& name,
                            const std::string& interface,
                            milliseconds timeout) {
   PACELINE_CHECK(world.self.world >= 2);
   LineRate line = pair_of(world);
-  launch::PrefixStore store(world.store, world.self.rank, "line/" + name + "/");
+  const std::string address = name + "/address", rate = name + "/rate";
   if (world.self.rank == line.from) {
-    send_stream(store.wait("address", timeout), timeout);
+    send_stream(store.wait(address), timeout);
   } else if (world.self.rank == line.to) {
-    store.set("rate",
-              fmt::format("{}", serve_stream(store, interface, timeout)));
+    store.set(
+        rate,
+        fmt::format("{}", serve_stream(store, address, interface, timeout)));
   }
-  line.bytes_per_s = std::stod(store.wait("rate", 2 * timeout));
+  line.bytes_per_s = std::stod(store.wait(rate));
   return line;
 }
 

@@ -22,9 +22,10 @@ struct LineRate {
 /// not the average.
 ///
 /// Collective over the world, of at least two ranks; all get the result.
-/// `name` is new in the job; the stream uses `interface`.  Throws WorldError
+/// `name` is new in `store`; the stream uses `interface`.  Throws WorldError
 /// where a connection fails or stands still for `timeout`.
 LineRate measure_line_rate(const World& world,
+                           launch::PrefixStore& store,
                            const std::string& name,
                            const std::string& interface,
                            std::chrono::milliseconds timeout);

@@ -61,6 +61,13 @@ std::string role_in(const World& world) {
   }
 }
 
+launch::FailureNotice asked_to_stop(const World& world) {
+  return {.rank = world.self.rank,
+          .host = world.self.host,
+          .text = "was asked to stop by SIGTERM",
+          .role = role_in(world)};
+}
+
 launch::EndedRanks ended_of(const World& world) {
   return world.processes == nullptr
              ? launch::EndedRanks()
@@ -197,10 +204,7 @@ bool is_killed_soon(const World& world) {
 }
 
 launch::FailureNotice cause_of_stop(const World& world) {
-  const launch::FailureNotice asked{.rank = world.self.rank,
-                                    .host = world.self.host,
-                                    .text = "was asked to stop by SIGTERM",
-                                    .role = role_in(world)};
+  const launch::FailureNotice asked = asked_to_stop(world);
   if (!launch::answers(world.store, kAnswerTimeout)) {
     return asked;
   }
@@ -268,7 +272,11 @@ int run_rank(const launch::Launch& launch,
   const launch::Heartbeat::Hold hold(*heartbeat,
                                      launch::Heartbeat::Hold::For::kWatched);
   leave_mpi();
-  heartbeat->finish();
+  if (exit_code > kSignalExit && !supervised) {
+    launch::post_stop(*world.store, asked_to_stop(world));
+  } else {
+    heartbeat->finish();
+  }
   leave(world, timeout);
   return exit_code;
 }

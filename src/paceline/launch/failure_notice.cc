@@ -106,6 +106,11 @@ FailureNotice without_cause(KeyValueStore& store,
                             const std::vector<std::string>& hosts,
                             bool ends_soon) {
   if (!ends_soon) {
+    for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
+      if (auto stop = stop_of(store, rank)) {
+        return *std::move(stop);
+      }
+    }
     return mine;
   }
   if (const auto mute = find_mute(store, hosts)) {
@@ -153,6 +158,21 @@ std::optional<FailureNotice> job_failure(KeyValueStore& store) {
 
 std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank) {
   return read_notice(store, failure_key(rank));
+}
+
+void post_stop(KeyValueStore& store, FailureNotice asked) {
+  store.set(asked_key(asked.rank), "1");
+  asked.consequence = true;
+  post_failure(store, asked);
+}
+
+std::optional<FailureNotice> stop_of(KeyValueStore& store, int rank) {
+  auto notice =
+      store.get(asked_key(rank)) ? failure_of(store, rank) : std::nullopt;
+  if (notice) {
+    notice->consequence = false;
+  }
+  return notice;
 }
 
 std::optional<FailureNotice> find_ended(KeyValueStore& store,

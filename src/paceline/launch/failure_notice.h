@@ -41,6 +41,13 @@ std::optional<FailureNotice> job_failure(KeyValueStore& store);
 /// The notice of `rank`, if there is one.
 std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank);
 
+/// Writes that a rank ends because it alone may have been asked to: that is no
+/// failure, and is the cause where the others miss it.
+void post_stop(KeyValueStore& store, FailureNotice asked);
+
+/// What `rank` wrote by post_stop, if anything.
+std::optional<FailureNotice> stop_of(KeyValueStore& store, int rank);
+
 /// Ranks whose processes are known to have ended (LocalProcesses).  May be
 /// empty.
 using EndedRanks = std::function<std::vector<int>()>;

@@ -22,7 +22,7 @@ std::string progress_key(int rank) {
 }  // namespace
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
-    Progress, beats, wall_ms, step, operation, done, role)
+    Progress, beats, wall_ms, step, operation, done, role, waited_ms)
 
 std::string encode(const Progress& progress) {
   return nlohmann::json(progress).dump(
@@ -92,6 +92,25 @@ std::string Heartbeat::position() const {
   return position_text(progress_);
 }
 
+std::chrono::milliseconds Heartbeat::waited() const {
+  const std::int64_t since = waiting_since_ns_;
+  return since == 0 ? std::chrono::milliseconds(0)
+                    : std::chrono::duration_cast<std::chrono::milliseconds>(
+                          std::chrono::nanoseconds(steady_ns() - since));
+}
+
+std::string Heartbeat::awaited() const {
+  const std::lock_guard lock(mutex_);
+  return awaited_;
+}
+
+Heartbeat::Waiting::Waiting(Heartbeat& heartbeat, const std::string& key)
+    : heartbeat_(heartbeat) {
+  const std::lock_guard lock(heartbeat.mutex_);
+  heartbeat.awaited_ = key;
+  heartbeat.waiting_since_ns_ = steady_ns();
+}
+
 void Heartbeat::note_move() {
   if (pthread_equal(pthread_self(), main_) != 0) {
     ++moves_;
@@ -126,6 +145,7 @@ void Heartbeat::write() {
   progress_.wall_ms = duration_cast<std::chrono::milliseconds>(
                           std::chrono::system_clock::now().time_since_epoch())
                           .count();
+  progress_.waited_ms = waited().count();
   store_->set(progress_key(rank_), encode(progress_));
 }
 

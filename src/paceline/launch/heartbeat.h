@@ -23,12 +23,13 @@ inline constexpr std::int64_t kNoSteps = -2;
 
 /// Where a rank is, as it last wrote to the store.
 struct Progress {
-  std::int64_t beats = 0;    // number of heartbeats
-  std::int64_t wall_ms = 0;  // since 1970, by that rank's clock
-  std::int64_t step = -1;    // -1: before the first; kNoSteps
-  std::string operation;     // "all-reduce, 9.4 MB"; may be empty
-  bool done = false;         // the rank has finished
-  std::string role{};        // "server 0"; empty where all ranks do the same
+  std::int64_t beats = 0;      // number of heartbeats
+  std::int64_t wall_ms = 0;    // since 1970, by that rank's clock
+  std::int64_t step = -1;      // -1: before the first; kNoSteps
+  std::string operation;       // "all-reduce, 9.4 MB"; may be empty
+  bool done = false;           // the rank has finished
+  std::string role{};          // "server 0"; empty where all ranks do the same
+  std::int64_t waited_ms = 0;  // at the store for other ranks, till now
 
   friend bool operator==(const Progress&, const Progress&) = default;
 };
@@ -102,6 +103,11 @@ class Heartbeat {
   std::string position() const;
   /// The CPU time that the main thread has used.
   std::chrono::nanoseconds main_thread_time() const;
+  /// For how long the main thread has waited at the store for other ranks; 0
+  /// where it does not.
+  std::chrono::milliseconds waited() const;
+  /// The key for which it waits.
+  std::string awaited() const;
 
   /// While it lives, the main thread may stand still.
   class Hold {
@@ -126,6 +132,19 @@ class Heartbeat {
    private:
     std::atomic<std::int64_t>& moves_;
     std::atomic<int>& count_;
+  };
+
+  /// While it lives, the main thread waits at the store for other ranks, and
+  /// does nothing else.
+  class Waiting {
+   public:
+    Waiting(Heartbeat& heartbeat, const std::string& key);
+    ~Waiting() { heartbeat_.waiting_since_ns_ = 0; }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+   private:
+    Heartbeat& heartbeat_;
   };
 
   class Claim {
@@ -154,10 +173,12 @@ class Heartbeat {
   std::atomic<bool> ended_{false};  // the end of the job was announced
   std::atomic<std::int64_t> moves_{0};
   std::atomic<int> watched_{0}, waits_{0};
+  std::atomic<std::int64_t> waiting_since_ns_{0};  // 0: it does not wait
   const pthread_t main_ = pthread_self();
   clockid_t main_clock_{};
   mutable std::mutex mutex_;  // guards what follows, and the order of writes
   Progress progress_;
+  std::string awaited_;
   std::set<std::thread::id> beating_;  // since the last heartbeat
 };
 

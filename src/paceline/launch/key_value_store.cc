@@ -54,46 +54,33 @@ bool answers(const std::shared_ptr<KeyValueStore>& store,
 PrefixStore::PrefixStore(std::shared_ptr<KeyValueStore> store,
                          int rank,
                          std::string prefix,
+                         Heartbeat* heartbeat,
                          std::function<void()> idle)
     : store_(std::move(store)),
       rank_(rank),
       prefix_(std::move(prefix)),
+      heartbeat_(heartbeat),
       idle_(std::move(idle)) {}
 
 void PrefixStore::set(const std::string& key, const std::string& value) {
   store_->set(prefix_ + key, value);
 }
 
-std::string PrefixStore::wait(const std::string& key,
-                              std::chrono::milliseconds timeout) {
-  if (auto value = wait_for(*store_, prefix_ + key, timeout, idle_)) {
-    return *std::move(value);
+std::string PrefixStore::wait(const std::string& key) {
+  std::optional<Heartbeat::Waiting> waiting;
+  if (heartbeat_ != nullptr) {
+    waiting.emplace(*heartbeat_, prefix_ + key);
   }
-  throw PeerTimeout(
-      fmt::format("no answer from a peer within {:g} s: no rank has set '{}'",
-                  std::chrono::duration<double>(timeout).count(),
-                  key));
+  return *wait_for(*store_, prefix_ + key, kNoTimeout, idle_);
 }
 
-void PrefixStore::barrier(const std::string& name,
-                          int count,
-                          std::chrono::milliseconds timeout) {
-  set(fmt::format("{}/arrived/{}", name, rank_), "1");
+void PrefixStore::barrier(const std::string& name, int count) {
+  const auto key = [&](int rank) {
+    return fmt::format("{}/arrived/{}", name, rank);
+  };
+  set(key(rank_), "1");
   for (int rank = 0; rank < count; ++rank) {
-    const auto arrived =
-        wait_for(*store_,
-                 fmt::format("{}{}/arrived/{}", prefix_, name, rank),
-                 timeout,
-                 idle_);
-    if (!arrived) {
-      throw PeerTimeout(
-          fmt::format("rank {} has not come to the barrier '{}' within {:g} s; "
-                      "it was {}",
-                      rank,
-                      name,
-                      std::chrono::duration<double>(timeout).count(),
-                      position_text(read_progress(*store_, rank))));
-    }
+    wait(key(rank));
   }
 }
 

@@ -39,34 +39,36 @@ std::optional<std::string> wait_for(KeyValueStore& store,
 bool answers(const std::shared_ptr<KeyValueStore>& store,
              std::chrono::milliseconds timeout);
 
-/// The keys of a store that begin with a prefix, as one rank uses them.
+class Heartbeat;
+
+/// The keys of a store that begin with a prefix, as one rank uses them.  Its
+/// waits have no limit of their own, since another rank may compute for long:
+/// RankMonitor finds a rank that has failed, and ranks that all wait.
 class PrefixStore {
  public:
   /// `idle` is called several times a second during every wait.  An exception
-  /// that it throws ends the wait.
+  /// that it throws ends the wait.  `heartbeat`, of this rank, outlives the
+  /// store; null where no RankMonitor watches the ranks.
   PrefixStore(std::shared_ptr<KeyValueStore> store,
               int rank,
               std::string prefix,
+              Heartbeat* heartbeat = nullptr,
               std::function<void()> idle = {});
 
   void set(const std::string& key, const std::string& value);
 
-  /// Waits until `key` has a value, and returns it.  Throws PeerTimeout after
-  /// `timeout`.
-  std::string wait(const std::string& key,
-                   std::chrono::milliseconds timeout = kNoTimeout);
+  /// Waits until `key` has a value, and returns it.
+  std::string wait(const std::string& key);
 
   /// Returns when ranks 0 .. count-1, of which this is one, have called it with
-  /// the same name, which is new.  Throws PeerTimeout where one of them has not
-  /// within `timeout` after the one before it; names it and what it was at.
-  void barrier(const std::string& name,
-               int count,
-               std::chrono::milliseconds timeout = kNoTimeout);
+  /// the same name, which is new.
+  void barrier(const std::string& name, int count);
 
  private:
   std::shared_ptr<KeyValueStore> store_;
   int rank_;
   std::string prefix_;
+  Heartbeat* heartbeat_;
   std::function<void()> idle_;
 };
 

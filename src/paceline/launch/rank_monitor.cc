@@ -98,14 +98,20 @@ class Poller {
         still > (waits ? kPeersFactor : 1) * options_.timeout) {
       return post_standstill(still, waits);
     }
+    if (all_wait() && post_failure(*options_.store, endless_wait())) {
+      return Failure{endless_wait(), true};
+    }
     if (options_.supervised) {
       return std::nullopt;
     }
     detector_.poll(*options_.store, kSteadyClock.now());
     if (const auto silent = detector_.silent_rank()) {
       detector_.remove(silent->rank);
-      const auto notice = notice_of(
-          *silent, options_.hosts[static_cast<std::size_t>(silent->rank)]);
+      const FailureNotice notice =
+          stop_of(*options_.store, silent->rank)
+              .value_or(notice_of(
+                  *silent,
+                  options_.hosts[static_cast<std::size_t>(silent->rank)]));
       if (post_failure(*options_.store, notice)) {
         return Failure{notice, true};
       }
@@ -125,16 +131,47 @@ class Poller {
   std::optional<Progress> rank_0() const { return detector_.last_progress(0); }
 
  private:
+  // Whether no rank will set what another one waits for.
+  bool all_wait() {
+    const milliseconds limit = kPeersFactor * options_.timeout;
+    if (options_.heartbeat->waited() <= limit) {
+      return false;
+    }
+    for (int rank = 0; rank < static_cast<int>(options_.hosts.size()); ++rank) {
+      const auto progress = read_progress(*options_.store, rank);
+      if (rank != options_.rank &&
+          !(progress &&
+            (progress->done || milliseconds(progress->waited_ms) > limit))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  FailureNotice own_notice(const std::string& text, bool consequence) {
+    return {.rank = options_.rank,
+            .host = options_.hosts[static_cast<std::size_t>(options_.rank)],
+            .text = text,
+            .consequence = consequence,
+            .role = options_.heartbeat->role()};
+  }
+
+  FailureNotice endless_wait() {
+    return own_notice(
+        fmt::format("all ranks have waited for others for more than {:g} s, "
+                    "this one for '{}'",
+                    to_seconds(kPeersFactor * options_.timeout),
+                    options_.heartbeat->awaited()),
+        false);
+  }
+
   std::optional<Failure> post_standstill(nanoseconds still, bool waits) {
-    const FailureNotice notice{
-        .rank = options_.rank,
-        .host = options_.hosts[static_cast<std::size_t>(options_.rank)],
-        .text = fmt::format("the main thread has {} for {:.0f} s, {}",
-                            waits ? "waited for other ranks" : "not moved",
-                            std::chrono::duration<double>(still).count(),
-                            options_.heartbeat->position()),
-        .consequence = waits,
-        .role = options_.heartbeat->role()};
+    const FailureNotice notice =
+        own_notice(fmt::format("the main thread has {} for {:.0f} s, {}",
+                               waits ? "waited for other ranks" : "not moved",
+                               to_seconds(still),
+                               options_.heartbeat->position()),
+                   waits);
     post_failure(*options_.store, notice);
     return Failure{notice, true};
   }

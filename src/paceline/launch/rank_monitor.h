@@ -32,7 +32,8 @@ inline constexpr int kPeersFactor = 10;
 /// It also ends its own rank, and names it, where the main thread has stood
 /// still for `timeout`, or waited for other ranks for ten times as long: it has
 /// not got ahead (Heartbeat::moves), has used no CPU time, and nobody else
-/// watches it.
+/// watches it.  Where all ranks have waited at the store for ten times the
+/// timeout, none of them will go on, and one ends the job.
 ///
 /// A store that neither answers nor breaks (its server was stopped) blocks this
 /// thread, so a second one, the watchdog, ends the process when a poll of the

@@ -83,17 +83,6 @@ void cut(records::RankSamples& samples, std::size_t steps) {
 
 }  // namespace
 
-bool all_refuse(launch::PrefixStore& store,
-                int ranks,
-                std::chrono::milliseconds timeout) {
-  try {
-    store.barrier("refused", ranks, timeout / 2);
-    return true;
-  } catch (const PeerTimeout&) {
-    return false;
-  }
-}
-
 void post_so_far(launch::KeyValueStore& store, records::RankSamples samples) {
   if (samples.step_ns.empty()) {
     return;

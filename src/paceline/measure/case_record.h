@@ -25,13 +25,6 @@ void post_external(launch::PrefixStore& store,
                    int rank,
                    const records::RunRecord& part);
 
-/// Whether ranks 0 .. ranks-1, of which this is one, all refuse the case, and
-/// say so within half of `timeout`; ranks that accepted the case give up only
-/// after all of it.
-bool all_refuse(launch::PrefixStore& store,
-                int ranks,
-                std::chrono::milliseconds timeout);
-
 /// Sets this rank's samples of a case that fails.
 void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);
 

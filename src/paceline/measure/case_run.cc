@@ -123,6 +123,7 @@ void measure_exposed(const engines::World& world,
   alone.average_buffers = 0;  // statistics communicate too
   measure::RankGroup apart = group;
   apart.name += "/compute-only";
+  apart.before_connecting = nullptr;  // servers do not take part
   std::unique_ptr<measure::Trainer> computing;
   if (communicating.trains()) {
     computing = std::make_unique<measure::Trainer>(
@@ -362,6 +363,9 @@ RankResult run_case(const engines::World& world,
   group.sparse_engine = sparse_engine.get();
   group.peers.idle = options.idle;
   group.peers.timeout = options.timeout;
+  group.before_connecting = [&, connections = 0]() mutable {
+    store.barrier(fmt::format("connect/{}", connections++), group.world);
+  };
   RankResult result;
   WindowAccess own_access;
   WindowAccess& access =

@@ -84,11 +84,13 @@ class CommSession {
                         options.sizes,
                         options.setting.dtype,
                         world.self.world)),
-        store_(world.store, world.self.rank, "comm/", [this] { wait(); }) {}
+        store_(world.store, world.self.rank, "comm/", &heartbeat, [this] {
+          wait();
+        }) {}
 
   void run() {
-    const records::Environment environment = exchange_environment(
-        world_, store_, host_cores(world_, store_, options_.timeout).usable);
+    const records::Environment environment =
+        exchange_environment(world_, store_, host_cores(world_, store_).usable);
     if (is_rank_0()) {
       findings_.begin(environment, world_.hosts);
     }
@@ -138,9 +140,9 @@ class CommSession {
           cluster::parse_link("--link", options_.setting.link).bytes_per_s;
     } else if (world_.self.world > 1) {
       store_.barrier(when, world_.self.world);
-      bytes_per_s =
-          engines::measure_line_rate(world_, when, interface_, options_.timeout)
-              .bytes_per_s;
+      bytes_per_s = engines::measure_line_rate(
+                        world_, store_, when, interface_, options_.timeout)
+                        .bytes_per_s;
     }
     if (is_rank_0()) {
       findings_.add_line(bytes_per_s);

@@ -49,8 +49,8 @@ records::Environment exchange_environment(const engines::World& world,
     if (!add_once(seen, host)) {
       continue;
     }
-    const records::RunRecord part = records::from_line(
-        store.wait("environment/" + host, std::chrono::milliseconds(60'000)));
+    const records::RunRecord part =
+        records::from_line(store.wait("environment/" + host));
     environment.hosts.push_back(part.environment.hosts.front());
   }
   return environment;

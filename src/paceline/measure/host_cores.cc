@@ -12,9 +12,7 @@
 
 namespace paceline::measure {
 
-HostCores host_cores(const engines::World& world,
-                     launch::PrefixStore& store,
-                     std::chrono::milliseconds timeout) {
+HostCores host_cores(const engines::World& world, launch::PrefixStore& store) {
   store.set(fmt::format("cpus/{}", world.self.rank),
             fmt::format("{}", fmt::join(experiment::allowed_cpus(), " ")));
   std::set<int> together;
@@ -25,7 +23,7 @@ HostCores host_cores(const engines::World& world,
       continue;
     }
     ++ranks;
-    std::istringstream cpus(store.wait(fmt::format("cpus/{}", rank), timeout));
+    std::istringstream cpus(store.wait(fmt::format("cpus/{}", rank)));
     for (int cpu = 0; cpus >> cpu; ++one_by_one) {
       together.insert(cpu);
     }

@@ -17,10 +17,7 @@ struct HostCores {
 
 /// Collective over the world: every rank sets its affinity mask in the store
 /// and reads those of its host, because a launcher may bind each rank to a part
-/// of the host.  To be called before any rank is pinned.  Throws WorldError
-/// after `timeout`.
-HostCores host_cores(const engines::World& world,
-                     launch::PrefixStore& store,
-                     std::chrono::milliseconds timeout);
+/// of the host.  To be called before any rank is pinned.
+HostCores host_cores(const engines::World& world, launch::PrefixStore& store);
 
 }  // namespace paceline::measure

@@ -54,13 +54,11 @@ std::vector<int> count_by_host(const std::vector<std::string>& hosts) {
 class LaunchedRank {
  public:
   LaunchedRank(const engines::RankContext& context,
-               const launch::StopSignals& stop,
-               milliseconds timeout)
+               const launch::StopSignals& stop)
       : context_(context),
         world_(context.world),
         stop_(stop),
-        timeout_(timeout),
-        store_(world_.store, world_.self.rank, "", [this] {
+        store_(world_.store, world_.self.rank, "", &context_.heartbeat, [this] {
           context_.heartbeat.beat(-1, "waiting for the other ranks");
         }) {}
 
@@ -127,7 +125,7 @@ class LaunchedRank {
 
   // Rank 0's job, with the network interface of this host.
   experiment::JobSpec share(const ResolveJob& resolve) {
-    const HostCores cores = host_cores(world_, store_, timeout_);
+    const HostCores cores = host_cores(world_, store_);
     experiment::JobSpec job =
         resolve(count_by_host(world_.hosts), cores.usable);
     if (world_.self.rank == 0) {
@@ -137,7 +135,7 @@ class LaunchedRank {
       return job;
     }
     experiment::JobSpec shared =
-        experiment::job_spec_from(store_.wait(kJobKey, timeout_));
+        experiment::job_spec_from(store_.wait(kJobKey));
     shared.settings.interface = job.settings.interface;
     return shared;
   }
@@ -173,7 +171,6 @@ class LaunchedRank {
   engines::RankContext context_;
   const engines::World& world_;
   const launch::StopSignals& stop_;
-  milliseconds timeout_;
   launch::PrefixStore store_;
   experiment::JobSpec job_;
   std::atomic<bool> shared_ = false;  // job_ and failure_ are there
@@ -215,10 +212,9 @@ int run_rank(milliseconds timeout, const std::string& interface) {
           return run_comm_session(
               context.world, context.heartbeat, options, findings);
         }
-        launch::PrefixStore store(
-            context.world.store, context.world.self.rank, "");
-        experiment::JobSpec job =
-            experiment::job_spec_from(store.wait(kJobKey, timeout));
+        // Set before the ranks were started.
+        experiment::JobSpec job = experiment::job_spec_from(
+            context.world.store->get(kJobKey).value());
         job.settings.interface = interface;
         return run_session(context, job, {.stop_signal = stop_signal});
       });
@@ -234,7 +230,7 @@ int run_launched_rank(const launch::Launch& launch,
       launch,
       timeout,
       [&](const engines::RankContext& context) {
-        joined = &rank.emplace(context, stop, timeout);
+        joined = &rank.emplace(context, stop);
         return rank->run(resolve);
       },
       [&](launch::FailureNotice& cause) {

@@ -29,6 +29,7 @@
 #include "paceline/measure/progress_line.h"
 #include "paceline/measure/rank.h"
 #include "paceline/measure/rank_group.h"
+#include "paceline/measure/refusal.h"
 #include "paceline/measure/trace.h"
 #include "paceline/measure/warnings.h"
 #include "paceline/records/store.h"
@@ -47,6 +48,7 @@ class Session {
         job_(job),
         settings_(job.settings),
         hooks_(hooks),
+        refusal_(world_.store),
         store_(store_for(fmt::format("session/{}/", job.run))) {
     if (hooks_.failure != nullptr) {
       writer_ = hooks_.failure->writer();
@@ -67,7 +69,7 @@ class Session {
   int run_all() {
     start_engines(
         job_.experiment.cases, settings_.timeout_ms(), [this] { idle(); });
-    const HostCores cores = host_cores(world_, store_, settings_.timeout_ms());
+    const HostCores cores = host_cores(world_, store_);
     cores_ = cores.usable;
     environment_ = exchange_environment(world_, store_, cores_);
     check_hosts();
@@ -99,10 +101,12 @@ class Session {
   }
 
   launch::PrefixStore store_for(const std::string& prefix) {
-    return {world_.store, world_.self.rank, prefix, [this] {
-              context_.heartbeat.beat(launch::kNoSteps, "waiting for others");
-              stop_if_asked();
-            }};
+    return {
+        world_.store, world_.self.rank, prefix, &context_.heartbeat, [this] {
+          context_.heartbeat.beat(launch::kNoSteps, "waiting for others");
+          stop_if_asked();
+          refusal_.throw_if_refused();
+        }};
   }
 
   // What the record file holds already, as rank 0 reads it.
@@ -113,8 +117,7 @@ class Session {
       store_.set("completed",
                  nlohmann::json(records::completed(file.records)).dump());
     }
-    return nlohmann::json::parse(
-               store_.wait("completed", settings_.timeout_ms()))
+    return nlohmann::json::parse(store_.wait("completed"))
         .get<CompletedCases>();
   }
 
@@ -124,6 +127,7 @@ class Session {
   void idle() const {
     context_.heartbeat.note_move();
     stop_if_asked();
+    refusal_.throw_if_refused();
   }
 
   void stop_if_asked() const {
@@ -176,28 +180,28 @@ class Session {
         stop_if_asked();
         line.show(fmt::format("{}: step {} of {}", title, done, total));
       };
-      try {
-        const std::int64_t started_ns =
-            is_external(c) ? perform_outside(c, store, index, prefix, progress)
-                           : perform(c, store, index, progress);
-        if (is_rank_0()) {
-          collect(c, store, started_ns);
-        } else if (is_master(c, world_.self.rank)) {
-          hand_over_results(store, experiment::processes_of(c));
-        }
-      } catch (const UsageError& why) {
-        if (!hooks_.goes_on_without_refused ||
-            job_.experiment.cases.size() == 1 ||
-            !all_refuse(
-                store, experiment::processes_of(c), settings_.timeout_ms())) {
-          throw;
-        }
-        if (is_rank_0()) {
-          fmt::print(stderr,
-                     "paceline: {}\nthat case is recorded as failed\n",
-                     why.what());
-          record_error(c, why.what());
-        }
+      std::int64_t started_ns = 0;
+      const auto run = [&] {
+        started_ns = is_external(c)
+                         ? perform_outside(c, store, index, prefix, progress)
+                         : perform(c, store, index, progress);
+      };
+      // Where the job has no other case, or a parent starts the others anew, a
+      // refusal ends all ranks.
+      std::optional<std::string> why;
+      if (hooks_.goes_on_without_refused && job_.experiment.cases.size() > 1) {
+        why = refusal_.of(prefix + "refused", run);
+      } else {
+        run();
+      }
+      if (why && is_rank_0()) {
+        fmt::print(
+            stderr, "paceline: {}\nthat case is recorded as failed\n", *why);
+        record_error(c, *why);
+      } else if (!why && is_rank_0()) {
+        collect(c, store, started_ns);
+      } else if (!why && is_master(c, world_.self.rank)) {
+        hand_over_results(store, experiment::processes_of(c));
       }
     }
     store.barrier("end", world_.self.world);
@@ -370,6 +374,7 @@ class Session {
   const experiment::JobSpec& job_;
   const experiment::Settings& settings_;
   const SessionHooks& hooks_;
+  Refusal refusal_;
   launch::PrefixStore store_;
   std::shared_ptr<records::RecordWriter> writer_;  // of rank 0
   records::Environment environment_;

@@ -47,6 +47,7 @@ Trainer::Trainer(const records::Configuration& configuration,
   }
   make_network();
   make_plan();
+  wait_before_connecting();
   connect();
   start_from_rank_zero();
   executor_->start();
@@ -58,6 +59,14 @@ Trainer::~Trainer() {
   reducer_.reset();
   pick_channels_.clear();
   channels_.clear();
+}
+
+// What a rank refuses alone, it refuses while no other rank is inside an
+// engine.
+void Trainer::wait_before_connecting() const {
+  if (ranks_.before_connecting) {
+    ranks_.before_connecting();
+  }
 }
 
 at::Tensor Trainer::loss_of(const networks::Batch& batch) {

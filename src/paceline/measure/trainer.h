@@ -46,6 +46,8 @@ struct RankGroup {
   at::Device device{at::kCPU};
   std::string interface;      // network interface; empty: the engine's choice
   engines::PeerWait peers{};  // outside of steps
+  /// Returns when all of them have called it as often; empty: at once.
+  std::function<void()> before_connecting{};
 };
 
 struct TrainerOptions {
@@ -173,6 +175,7 @@ class Trainer final : public TimedJob {
                                                at::Device device);
   std::unique_ptr<engines::Channel> connect_for_picks(
       const plan::Communicator& group);
+  void wait_before_connecting() const;
   void connect();
   void make_reducer();
   void make_executor(runtime::Channels by_id);

@@ -249,6 +249,7 @@ void Trainer::allocate(const plan::Setup& setup) {
 // Measures the times that the strategy needs and lacks: all ranks, on a
 // communicator of their own.
 void Trainer::measure_times() {
+  wait_before_connecting();
   const auto channel = connect_to(
       {.name = "times", .members = plan::Members::spaced(0, ranks_.world)});
   if (!input_.profile) {

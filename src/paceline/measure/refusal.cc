@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/refusal.h"
+
+#include <exception>
+
+#include "paceline/base/error.h"
+
+namespace paceline::measure {
+
+std::optional<std::string> Refusal::of(const std::string& key,
+                                       const std::function<void()>& run_case) {
+  key_ = key;
+  std::optional<std::string> why;
+  try {
+    run_case();
+  } catch (const UsageError& error) {
+    why = store_->set_if_absent(key, error.what());
+  } catch (const std::exception&) {
+    why = store_->get(key);
+    if (!why) {
+      throw;
+    }
+  }
+  key_.clear();
+  return why;
+}
+
+void Refusal::throw_if_refused() const {
+  if (key_.empty()) {
+    return;
+  }
+  if (const auto why = store_->get(key_)) {
+    throw UsageError(*why);
+  }
+}
+
+}  // namespace paceline::measure
