@@ -198,8 +198,6 @@ struct CaseWindow {
   WindowAccess& access;
 };
 
-using Progress = std::function<void(int done, int total)>;
-
 void forget_warm_up(const CaseWindow& window) {
   window.trainer.executor().take_staleness();
   if (window.link != nullptr) {
@@ -210,7 +208,7 @@ void forget_warm_up(const CaseWindow& window) {
 records::RankSamples take_samples(
     const CaseWindow& window,
     const std::function<void()>& begin,
-    const Progress& progress,
+    const std::function<void(int done, int total)>& progress,
     const std::function<void(records::RankSamples)>& so_far) {
   const records::Configuration& c = window.configuration;
   measure::Trainer& trainer = window.trainer;
