@@ -69,8 +69,7 @@ std::map<std::string, bool> verify(Trainer& trainer,
   }
   const std::string mine = std::to_string(trainer.parameter_digest());
   store.set(fmt::format("digest/{}", group.rank), mine);
-  verified["ranks_hold_equal_parameters"] =
-      store.wait("digest/0") == mine;
+  verified["ranks_hold_equal_parameters"] = store.wait("digest/0") == mine;
   return verified;
 }
 
