@@ -317,5 +317,21 @@ TEST(LossScalingDeathTest, APlannerThatForgetsToCheckIsABug) {
                "gradients_checked_");
 }
 
+TEST(Variants, AreAllFoundHoweverLateTheyCome) {
+  PlanInput input;
+  input.model = small_model();
+  input.world = 4;
+  const auto count = [&](const std::string& text) {
+    return variants_of(*make_planner(parse_strategy(text)), input).size();
+  };
+  const std::string pairs =
+      "fusion+neighbor-allreduce:topology=random-matching";
+  EXPECT_EQ(count(pairs), 64U);
+  // Step 100 n - 1 is in phase 3 modulo 4 of the 64.
+  EXPECT_EQ(count(pairs + "+pga:every=100"), 64U + 16U);
+  EXPECT_EQ(count(pairs + "+local-sgd:every=500"), 1U + 64U);
+  EXPECT_EQ(count("fusion+all-reduce+diloco:every=500"), 2U);
+}
+
 }  // namespace
 }  // namespace paceline::strategies

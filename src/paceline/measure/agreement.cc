@@ -16,8 +16,7 @@
 namespace paceline::measure {
 namespace {
 
-// Steps whose plans are compared: plans of rules with every=H above it may
-// differ behind it.
+// Steps in which the order of variants is compared, beside their period.
 constexpr plan::Step kComparedSteps = 64;
 
 // Appends numbers that name what matched operations have in common.
@@ -80,6 +79,7 @@ PlanDigest digest_of(const plan::Planner& planner,
   for (const plan::Placement& placement : setup.parameters) {
     collectives += fmt::format("parameter {}\n", placement.value.begin);
   }
+  collectives += fmt::format("period {}\n", planner.period(input));
   for (plan::Step step = 0; step < kComparedSteps; ++step) {
     collectives += fmt::format("variant {}\n", planner.variant(input, step));
   }

@@ -14,7 +14,7 @@
 namespace paceline::measure {
 
 /// Digests (FNV-1a, 64 bits) of a rank's plan on one communicator, in every
-/// variant of the first steps.
+/// variant.
 struct PlanDigest {
   /// The communicator's engine; pattern, place, counts, types, reduction, root
   /// and order of the collectives, and the order of the parameters in the flat

@@ -12,10 +12,9 @@ Rank Planner::training_ranks(const PlanInput& input) const {
 
 std::vector<Variant> variants_of(const Planner& planner,
                                  const PlanInput& input) {
-  constexpr Step kSteps = 4096;
-  constexpr std::size_t kMost = 64;
   std::vector<Variant> variants;
-  for (Step step = 0; step < kSteps && variants.size() < kMost; ++step) {
+  const Step steps = planner.period(input);
+  for (Step step = 0; step < steps; ++step) {
     add_once(variants, planner.variant(input, step));
   }
   return variants;

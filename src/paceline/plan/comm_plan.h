@@ -205,6 +205,9 @@ class Planner {
   /// ranks.
   virtual Variant variant(const PlanInput& input, Step step) const = 0;
 
+  /// So many first steps have every variant among them.
+  virtual Step period(const PlanInput& /*input*/) const { return 64; }
+
   /// The program.  Pure: equal arguments give equal plans on every rank, which
   /// is what keeps collectives in the same order everywhere.
   virtual CommPlan plan(const PlanInput& input,
@@ -223,9 +226,7 @@ class Planner {
   virtual std::string remark(const PlanInput& /*input*/) const { return {}; }
 };
 
-/// The variants of steps 0 .. 4095, each once, in the order of their first
-/// steps; the first 64 where there are more.  No planner in the strategy table
-/// has a longer period or more of them.
+/// All variants, each once, in the order of their first steps.
 std::vector<Variant> variants_of(const Planner& planner,
                                  const PlanInput& input);
 

@@ -52,6 +52,10 @@ class AveragedStatistics final : public Planner {
            ((step + 1) % every_ == 0 ? 1 : 0);
   }
 
+  Step period(const PlanInput& input) const override {
+    return every_ * parameters_->period(input);
+  }
+
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,
                 Variant variant) const override {

@@ -44,6 +44,10 @@ class Composed final : public Planner {
     return phase * update_->variants() + update_->variant(step);
   }
 
+  Step period(const PlanInput& input) const override {
+    return update_->interval() * exchange_->traits(input).period;
+  }
+
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,
                 Variant variant) const override {

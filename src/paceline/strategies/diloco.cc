@@ -56,6 +56,8 @@ class Diloco final : public UpdateRule {
            fragment_at(step) + 1;
   }
 
+  Step interval() const override { return outer_.every; }
+
   void extend(const PlanInput&,
               const ExchangeRule&,
               const std::vector<Bucket>& buckets,

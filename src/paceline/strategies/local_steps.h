@@ -37,6 +37,7 @@ class LocalSteps : public Atc {
   Variant variant(Step step) const override {
     return ends_interval(step, every_) ? 1 : 0;
   }
+  Step interval() const override { return every_; }
   Step exchange_in(Step step) const override {
     return ends_interval(step, every_) ? step / every_ : 0;
   }

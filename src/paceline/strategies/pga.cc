@@ -28,6 +28,8 @@ class Pga final : public Atc {
     return ends_interval(step, every_) ? 1 : 0;
   }
 
+  Step interval() const override { return every_; }
+
   void extend(const PlanInput& input,
               const ExchangeRule&,
               const std::vector<Bucket>&,

@@ -226,6 +226,9 @@ class UpdateRule {
   /// one.  A graph of several steps goes on by exchanges.
   virtual Step exchange_in(Step step) const { return step; }
 
+  /// After so many steps variant() repeats, and exchange_in() has gone on.
+  virtual Step interval() const { return 1; }
+
   /// As Planner::symmetry, of an exchange with these traits: its symmetry, or
   /// what of it leaves each rank the same work.
   virtual Symmetry symmetry(const ExchangeTraits& exchange) const {

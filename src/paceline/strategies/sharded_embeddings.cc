@@ -62,6 +62,9 @@ class ShardedEmbeddings final : public Planner {
   Variant variant(const PlanInput& input, Step step) const override {
     return step == 0 ? 0 : 1 + dense_->variant(dense_input(input), step);
   }
+  Step period(const PlanInput& input) const override {
+    return 1 + dense_->period(dense_input(input));
+  }
 
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,

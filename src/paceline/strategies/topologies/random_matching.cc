@@ -8,7 +8,6 @@
 namespace paceline::strategies {
 namespace {
 
-/// As many steps as executors examine before they run.
 constexpr Step kMatchings = 64;
 
 /// Nodes in random order, taken two by two; with an odd number one stays alone.
