@@ -23,12 +23,14 @@ using testing::MemoryStore;
 struct Guarded {
   Guarded(const std::shared_ptr<MemoryStore>& store,
           int rank,
-          std::chrono::milliseconds timeout)
+          std::chrono::milliseconds timeout,
+          bool supervised = false)
       : heartbeat(std::make_shared<Heartbeat>(store, rank, 0ms)),
         monitor({.store = store,
                  .heartbeat = heartbeat,
                  .rank = rank,
                  .hosts = {"a", "b", "c"},
+                 .supervised = supervised,
                  .timeout = timeout,
                  .grace = 50ms,
                  .tell =
@@ -152,7 +154,8 @@ TEST(RankMonitor, a_wait_for_other_ranks_ends_as_their_consequence) {
 // Two ranks wait at the store, and a third one may.
 void wait_at_the_store(bool third_waits) {
   const auto store = std::make_shared<MemoryStore>();
-  Guarded zero(store, 0, 50ms), one(store, 1, 50ms);
+  // Supervised, so that they look for no silent rank.
+  Guarded zero(store, 0, 50ms, true), one(store, 1, 50ms, true);
   Heartbeat two(store, 2, 0ms);
   std::optional<Heartbeat::Waiting> third;
   if (third_waits) {

@@ -61,11 +61,12 @@ std::string role_in(const World& world) {
   }
 }
 
-launch::FailureNotice asked_to_stop(const World& world) {
-  return {.rank = world.self.rank,
-          .host = world.self.host,
-          .text = "was asked to stop by SIGTERM",
-          .role = role_in(world)};
+launch::FailureNotice asked_to_stop(const World& world, int signal) {
+  return {
+      .rank = world.self.rank,
+      .host = world.self.host,
+      .text = fmt::format("was asked to stop by SIG{}", sigabbrev_np(signal)),
+      .role = role_in(world)};
 }
 
 launch::EndedRanks ended_of(const World& world) {
@@ -204,7 +205,7 @@ bool is_killed_soon(const World& world) {
 }
 
 launch::FailureNotice cause_of_stop(const World& world) {
-  const launch::FailureNotice asked = asked_to_stop(world);
+  const launch::FailureNotice asked = asked_to_stop(world, SIGTERM);
   if (!launch::answers(world.store, kAnswerTimeout)) {
     return asked;
   }
@@ -273,7 +274,8 @@ int run_rank(const launch::Launch& launch,
                                      launch::Heartbeat::Hold::For::kWatched);
   leave_mpi();
   if (exit_code > kSignalExit && !supervised) {
-    launch::post_stop(*world.store, asked_to_stop(world));
+    launch::post_stop(*world.store,
+                      asked_to_stop(world, exit_code - kSignalExit));
   } else {
     heartbeat->finish();
   }

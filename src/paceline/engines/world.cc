@@ -70,7 +70,7 @@ std::vector<std::string> exchange_hosts(launch::KeyValueStore& store,
     store.set("hosts", fmt::format("{}", fmt::join(hosts, "\n")));
     return hosts;
   }
-  // Rank 0 may begin to wait later than this rank, and waits for as long.
+  // Rank 0 may begin its own wait, of `timeout`, up to `timeout` later.
   const auto all = launch::wait_for(
       store, "hosts", 2 * timeout, launch::throw_if_stop_requested);
   if (!all) {

@@ -20,7 +20,7 @@ class BlockedSignals {
   BlockedSignals(const BlockedSignals&) = delete;
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
-  /// Takes a pending one of them; 0 after `timeout`.
+  /// Waits for one of them, and takes it; 0 after `timeout`.
   int wait(std::chrono::milliseconds timeout) const;
 
  private:

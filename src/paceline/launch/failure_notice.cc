@@ -35,6 +35,11 @@ std::string asked_key(int rank) {
   return fmt::format("failure/asked/{}", rank);
 }
 
+// Set by a rank that leaves because it was asked to stop.
+std::string stop_key(int rank) {
+  return fmt::format("failure/stopped/{}", rank);
+}
+
 std::string encode(const FailureNotice& notice) {
   return nlohmann::json(notice).dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -161,18 +166,13 @@ std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank) {
 }
 
 void post_stop(KeyValueStore& store, FailureNotice asked) {
-  store.set(asked_key(asked.rank), "1");
+  store.set(stop_key(asked.rank), encode(asked));
   asked.consequence = true;
   post_failure(store, asked);
 }
 
 std::optional<FailureNotice> stop_of(KeyValueStore& store, int rank) {
-  auto notice =
-      store.get(asked_key(rank)) ? failure_of(store, rank) : std::nullopt;
-  if (notice) {
-    notice->consequence = false;
-  }
-  return notice;
+  return read_notice(store, stop_key(rank));
 }
 
 std::optional<FailureNotice> find_ended(KeyValueStore& store,

@@ -41,8 +41,8 @@ std::optional<FailureNotice> job_failure(KeyValueStore& store);
 /// The notice of `rank`, if there is one.
 std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank);
 
-/// Writes that a rank ends because it alone may have been asked to: that is no
-/// failure, and is the cause where the others miss it.
+/// Writes that a rank leaves because it was asked to stop.  Where the others
+/// were not asked, this is why they fail.
 void post_stop(KeyValueStore& store, FailureNotice asked);
 
 /// What `rank` wrote by post_stop, if anything.

@@ -19,7 +19,8 @@ bool gives_rendezvous(const std::vector<std::string>& argv) {
   });
 }
 
-// One bad rank ends the job; the kernel may use all cores of the task's share.
+// The first rank that fails ends the job.  A rank may use every core of its
+// task.
 // Open MPI's ranks find each other through PMIx.
 std::string slurm_command(const LaunchShape& shape) {
   return fmt::format(

@@ -49,7 +49,7 @@ std::vector<std::string_view> split(std::string_view list) {
   return parts;
 }
 
-// "1-3" or "07": the texts that stand in for it.
+// The numbers of "1-3", or "07" itself; leading zeros are kept.
 std::vector<std::string> expand_range(std::string_view range,
                                       std::string_view list) {
   const auto dash = range.find('-');

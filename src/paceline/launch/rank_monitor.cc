@@ -12,6 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/launch/failure_detector.h"
 #include "paceline/launch/failure_notice.h"
+#include "paceline/launch/stop_signals.h"
 
 namespace paceline::launch {
 namespace {
@@ -98,8 +99,11 @@ class Poller {
         still > (waits ? kPeersFactor : 1) * options_.timeout) {
       return post_standstill(still, waits);
     }
-    if (all_wait() && post_failure(*options_.store, endless_wait())) {
-      return Failure{endless_wait(), true};
+    if (all_wait()) {
+      const FailureNotice notice = endless_wait();
+      if (post_failure(*options_.store, notice)) {
+        return Failure{notice, true};
+      }
     }
     if (options_.supervised) {
       return std::nullopt;
@@ -107,12 +111,12 @@ class Poller {
     detector_.poll(*options_.store, kSteadyClock.now());
     if (const auto silent = detector_.silent_rank()) {
       detector_.remove(silent->rank);
-      const FailureNotice notice =
-          stop_of(*options_.store, silent->rank)
-              .value_or(notice_of(
-                  *silent,
-                  options_.hosts[static_cast<std::size_t>(silent->rank)]));
-      if (post_failure(*options_.store, notice)) {
+      const auto stop = stop_of(*options_.store, silent->rank);
+      const FailureNotice notice = stop.value_or(notice_of(
+          *silent, options_.hosts[static_cast<std::size_t>(silent->rank)]));
+      // Where all ranks were asked, one that has left is no failure.
+      if (!(stop && requested_stop() != 0) &&
+          post_failure(*options_.store, notice)) {
         return Failure{notice, true};
       }
     }

@@ -376,7 +376,8 @@ RankResult run_case(const engines::World& world,
     if (options.heartbeat != nullptr && !configuration.has_tables()) {
       options.heartbeat->set_role(trainer.role());
     }
-    wait_for_tables(configuration, group.world, store);
+    store.barrier("connected", group.world);
+    options.accepted();
     const auto claim = claim_of(options);
     const bool crosses = measure_window(
         {trainer, configuration, group, link.get(), store, options, access},

@@ -50,6 +50,8 @@ struct CaseOptions {
   PlanTimes times{};                       // known already; equal on all ranks
   launch::Heartbeat* heartbeat = nullptr;  // may be null
   std::function<void()> idle{};            // as ChannelSpec's
+  /// Called once all ranks of the case have made its plan and are connected.
+  std::function<void()> accepted = [] {};
   std::function<void(int done, int total)> progress{};
   /// Called with this rank's samples so far before an error ends the window.
   std::function<void(records::RankSamples)> interrupted{};

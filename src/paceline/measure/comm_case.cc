@@ -53,7 +53,7 @@ at::ScalarType type_of(std::string_view name) {
                    unknown_name("number type", std::string(name), known));
 }
 
-// Values 0 .. m-1 whose sum over all ranks the type holds exactly.
+// Returns m: the type holds the sum of any values below m, one a rank, exactly.
 std::int64_t modulus(at::ScalarType type, std::int64_t world) {
   const std::int64_t exact = type == at::kBFloat16 ? 256
                              : type == at::kHalf   ? 2048
@@ -89,11 +89,12 @@ class Operation {
 
   std::int64_t bytes() const { return bytes_; }
 
-  void meet() { wait_for({channel_.barrier()}); }
+  void barrier() { wait_for({channel_.barrier()}); }
 
   void perform() { wait_for(issue()); }
 
-  // Elements of one more operation that are not what they should be.
+  // Performs the operation once more on known values, and counts the elements
+  // of its result that are wrong.
   std::int64_t count_wrong() {
     for (std::int64_t begin = 0; begin < in_.numel(); begin += kBlock) {
       auto part = in_.narrow(0, begin, std::min(kBlock, in_.numel() - begin));
@@ -218,7 +219,7 @@ CommSamples measure_operation(engines::Channel& channel,
     if (i == iterations.warmup) {
       before = channel.ledger();
     }
-    one.meet();
+    one.barrier();
     runtime::synchronize(where);
     const std::int64_t began = steady_ns();
     one.perform();

@@ -33,14 +33,6 @@ bool is_master(const records::Configuration& c, int rank) {
   return master_of(c) == rank;
 }
 
-void wait_for_tables(const records::Configuration& c,
-                     int ranks,
-                     launch::PrefixStore& store) {
-  if (c.has_tables()) {
-    store.barrier("tables", ranks);
-  }
-}
-
 void start_together(const records::Configuration& c,
                     int rank,
                     int ranks,

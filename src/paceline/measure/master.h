@@ -15,13 +15,6 @@ namespace paceline::measure {
 std::optional<int> master_of(const records::Configuration& configuration);
 bool is_master(const records::Configuration& configuration, int rank);
 
-/// Returns on all `ranks` ranks of a case with embedding tables when the last
-/// of them has made its trainer, and so drawn the rows that it holds; of other
-/// cases at once.
-void wait_for_tables(const records::Configuration& configuration,
-                     int ranks,
-                     launch::PrefixStore& store);
-
 /// Returns on all `ranks` ranks of the case when the last of them has called
 /// it: where there is a master, when it says so.
 void start_together(const records::Configuration& configuration,

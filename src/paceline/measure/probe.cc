@@ -16,8 +16,8 @@
 namespace paceline::measure {
 namespace {
 
-// A first step that takes longer is taken for all: what is cold in it weighs
-// little then, and a second one would cost more than it tells.
+// Where the first step takes longer, no second one is timed: what only the
+// first one does is a small part of it.
 constexpr double kSecondStepBelowSeconds = 5;
 
 Probe probe(const engines::World& world,

@@ -60,6 +60,7 @@ class LaunchedRank {
         stop_(stop),
         store_(world_.store, world_.self.rank, "", &context_.heartbeat, [this] {
           context_.heartbeat.beat(-1, "waiting for the other ranks");
+          launch::throw_if_stop_requested();
         }) {}
 
   int run(const ResolveJob& resolve) {
@@ -231,7 +232,11 @@ int run_launched_rank(const launch::Launch& launch,
       timeout,
       [&](const engines::RankContext& context) {
         joined = &rank.emplace(context, stop);
-        return rank->run(resolve);
+        try {
+          return rank->run(resolve);
+        } catch (const launch::StopRequested& asked) {
+          return kSignalExit + asked.signal;
+        }
       },
       [&](launch::FailureNotice& cause) {
         if (LaunchedRank* const it = joined) {

@@ -13,7 +13,8 @@
 namespace paceline::measure {
 namespace {
 
-// Sums what no float rounds, through the very engine that was measured.
+// All-reduces whole numbers, whose sums are exact in fp32, by the engine that
+// was measured.
 bool integers_add_up(engines::Channel& channel,
                      const engines::PeerWait& peers) {
   constexpr std::int64_t kCount = 100'003;  // no multiple of any small world

@@ -20,8 +20,8 @@ std::map<std::string, bool> verify(Trainer& trainer,
                                    const RankGroup& group,
                                    launch::PrefixStore& store);
 
-/// What averages have missed, and, where the strategy lets ranks hold different
-/// parameters, how far these are apart.
+/// Records how many steps' updates the averages missed, and, where ranks may
+/// hold different parameters, the consensus distance.
 void note_averages(Trainer& trainer,
                    const RankGroup& group,
                    RankResult& result);

@@ -9,14 +9,17 @@ namespace paceline::measure {
 
 std::optional<std::string> Refusal::of(const std::string& key,
                                        const std::function<void()>& run_case) {
-  key_ = key;
+  key_ = goes_on_ ? key : "";
   std::optional<std::string> why;
   try {
     run_case();
   } catch (const UsageError& error) {
+    if (key_.empty()) {
+      throw;
+    }
     why = store_->set_if_absent(key, error.what());
   } catch (const std::exception&) {
-    why = store_->get(key);
+    why = key_.empty() ? std::nullopt : store_->get(key);
     if (!why) {
       throw;
     }

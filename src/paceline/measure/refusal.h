@@ -12,19 +12,25 @@
 namespace paceline::measure {
 
 /// Refusals of cases of one job on one rank.  A rank may refuse a case alone,
-/// as a server that would have too many messages; the others then wait for it,
-/// at the store or in an engine, and refuse the case too.
+/// as a server that would have too many messages; the others then wait for it
+/// at the store, and refuse the case too.
 class Refusal {
  public:
-  explicit Refusal(std::shared_ptr<launch::KeyValueStore> store)
-      : store_(std::move(store)) {}
+  /// Unless `goes_on`, a refusal ends the job: there is no other case, or a
+  /// parent of the ranks starts the others anew.
+  Refusal(std::shared_ptr<launch::KeyValueStore> store, bool goes_on)
+      : store_(std::move(store)), goes_on_(goes_on) {}
 
-  /// Runs `run_case`; returns why the case is refused, if it is: the first
-  /// UsageError of any rank, the same on all.  `key` of the store is the case's
-  /// own, and all ranks of the case give it.  Throws what else `run_case` does,
-  /// where no rank has refused the case.
+  /// Runs `run_case`; returns why this rank or another one refuses the case, if
+  /// one does: the first UsageError before accept().  `key` of the store is the
+  /// case's own, and all ranks of the case give it.  Throws what else
+  /// `run_case` does, where no rank has refused the case.
   std::optional<std::string> of(const std::string& key,
                                 const std::function<void()>& run_case);
+
+  /// To be called once all ranks of the case have made its plan: from here on a
+  /// UsageError is no refusal, because others may be in a step.
+  void accept() { key_.clear(); }
 
   /// To be called while the case waits for other ranks: throws UsageError where
   /// another rank has refused it.  Does nothing outside of of().
@@ -32,7 +38,8 @@ class Refusal {
 
  private:
   std::shared_ptr<launch::KeyValueStore> store_;
-  std::string key_;  // of the case under way; empty: none
+  bool goes_on_;
+  std::string key_;  // of the case that may be refused; empty: none
 };
 
 }  // namespace paceline::measure

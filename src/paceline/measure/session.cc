@@ -48,7 +48,9 @@ class Session {
         job_(job),
         settings_(job.settings),
         hooks_(hooks),
-        refusal_(world_.store),
+        refusal_(
+            world_.store,
+            hooks.goes_on_without_refused && job.experiment.cases.size() > 1),
         store_(store_for(fmt::format("session/{}/", job.run))) {
     if (hooks_.failure != nullptr) {
       writer_ = hooks_.failure->writer();
@@ -180,28 +182,20 @@ class Session {
         stop_if_asked();
         line.show(fmt::format("{}: step {} of {}", title, done, total));
       };
-      std::int64_t started_ns = 0;
-      const auto run = [&] {
-        started_ns = is_external(c)
-                         ? perform_outside(c, store, index, prefix, progress)
-                         : perform(c, store, index, progress);
-      };
-      // Where the job has no other case, or a parent starts the others anew, a
-      // refusal ends all ranks.
-      std::optional<std::string> why;
-      if (hooks_.goes_on_without_refused && job_.experiment.cases.size() > 1) {
-        why = refusal_.of(prefix + "refused", run);
-      } else {
-        run();
-      }
+      const auto why = refusal_.of(prefix + "refused", [&] {
+        const std::int64_t started_ns =
+            is_external(c) ? perform_outside(c, store, index, prefix, progress)
+                           : perform(c, store, index, progress);
+        if (is_rank_0()) {
+          collect(c, store, started_ns);
+        } else if (is_master(c, world_.self.rank)) {
+          hand_over_results(store, experiment::processes_of(c));
+        }
+      });
       if (why && is_rank_0()) {
         fmt::print(
             stderr, "paceline: {}\nthat case is recorded as failed\n", *why);
         record_error(c, *why);
-      } else if (!why && is_rank_0()) {
-        collect(c, store, started_ns);
-      } else if (!why && is_master(c, world_.self.rank)) {
-        hand_over_results(store, experiment::processes_of(c));
       }
     }
     store.barrier("end", world_.self.world);
@@ -228,6 +222,7 @@ class Session {
                   .times = known,
                   .heartbeat = &context_.heartbeat,
                   .idle = [this] { idle(); },
+                  .accepted = [this] { refusal_.accept(); },
                   .progress = progress,
                   .interrupted =
                       [&](records::RankSamples samples) {
@@ -278,7 +273,10 @@ class Session {
          .prefix = prefix,
          .log =
              log_path(settings_.records, job_.run, index, c, world_.self.rank),
-         .progress = progress});
+         .progress = [&](int done, int total) {
+           refusal_.throw_if_refused();
+           progress(done, total);
+         }});
     for (records::RankSamples& rank : part.ranks) {
       rank.host = world_.self.host;
       rank.local_rank =

@@ -61,8 +61,7 @@ Trainer::~Trainer() {
   channels_.clear();
 }
 
-// What a rank refuses alone, it refuses while no other rank is inside an
-// engine.
+// A rank that refuses the case alone does so before it comes here.
 void Trainer::wait_before_connecting() const {
   if (ranks_.before_connecting) {
     ranks_.before_connecting();

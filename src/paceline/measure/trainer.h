@@ -46,7 +46,8 @@ struct RankGroup {
   at::Device device{at::kCPU};
   std::string interface;      // network interface; empty: the engine's choice
   engines::PeerWait peers{};  // outside of steps
-  /// Returns when all of them have called it as often; empty: at once.
+  /// Called by every rank of the group before it connects, as often by each;
+  /// returns when all have called it.  May be empty.
   std::function<void()> before_connecting{};
 };
 

@@ -22,7 +22,7 @@ enum Stream : std::uint32_t {
   kInput = 1,
   kTarget = 2,
   kPlaces = 3,        // which tokens are to be predicted
-  kKinds = 4,         // what stands there
+  kKinds = 4,         // mask, another word, or the word itself
   kReplacements = 5,  // the other words
 };
 

@@ -18,7 +18,7 @@ struct NetworkOptions {
   bool compat_zeros = false;        // of texts, see make_batch
   std::optional<double> dropout{};  // null: the network's own
   // For networks with embedding tables:
-  int bags = 2;           // most samples of a batch
+  int bags = 2;           // samples of the largest batch
   int bag_width = 512;    // of a sample, all tables
   int bag_tables = 8;     // of equal width
   bool one_relu = false;  // hybrid: as the original, behind one layer alone

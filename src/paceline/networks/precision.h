@@ -42,7 +42,7 @@ class Autocast {
   at::ScalarType old_dtype_ = at::kFloat;
 };
 
-/// fp16 is the only precision whose range is too small for raw gradients.
+/// Whether the loss must be scaled: with fp16 alone gradients underflow.
 bool needs_loss_scaling(Precision precision, at::DeviceType device);
 
 }  // namespace paceline::networks

@@ -17,7 +17,7 @@ void warn_of_gaps(double most_exposed,
   if (most_exposed < kHidden) {
     warnings.push_back(
         {.code = "hidden-communication",
-         .seen = "communication costs no record 1 % of its step",
+         .seen = "in no record does communication add 1 % to the step",
          .why = "what hides under compute says little of the link",
          .advice = "add runs that wait for it: --strategy bsp, or a smaller "
                    "--batch-size for all"});

@@ -70,7 +70,8 @@ struct BucketProgram {
 
   std::int64_t sent_bytes() const { return cost(setup, ops, 0).wire_bytes; }
 
-  /// By the rates of `codec`; a kernel that was not measured counts nothing.
+  /// The coding time of a step by the rates of `codec`; a kernel without a rate
+  /// counts as 0.
   plan::Picoseconds coding(const cluster::CodecTime& codec) const {
     double total = 0;
     for (const plan::Op& op : ops.ops) {

@@ -37,7 +37,7 @@ struct Item {
   std::int32_t queue = -1;           // of the actor's communicator; issue order
   std::int32_t waits = 0;            // items that must be done before
   std::int32_t transfers = 0;        // that it takes part in
-  std::uint32_t first_transfer = 0;  // in Job::taken
+  std::uint32_t first_transfer = 0;  // in Job::transfers_by_item
   std::uint32_t first_behind = 0;    // in Job::behind
   std::uint32_t number = 0;          // among the items of its queue
   std::int64_t bytes = 0;            // against the communicator's credit

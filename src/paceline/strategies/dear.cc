@@ -17,7 +17,8 @@ namespace {
 ///                              halves and updates are done by the drain
 ///
 /// With rs-ag the halves are a reduce-scatter and an all-gather; any other
-/// exchange is split where it splits itself.  Buckets close as in fusion.
+/// exchange is split between its start() and its finish().  Buckets close as in
+/// fusion.
 /// Zhang et al. (DeAR), ICDCS 2023, arXiv:2302.12445.
 class Dear final : public ScheduleRule {
  public:

@@ -16,7 +16,7 @@ namespace {
 ///   extra memory, rank         none of its own
 ///   guarantee                  that of its exchange
 ///
-/// The rule is locally right and not globally: optimal-merge is.
+/// The rule is greedy and may miss the best merge, which optimal-merge finds.
 /// small-elements adds what HKBU-HPML/ddl-benchmarks adds to the paper: a
 /// bucket of fewer elements is merged whatever the times say. Shi et al.,
 /// INFOCOM 2019, arXiv:1811.11141; TPDS 2021, arXiv:1912.09268.

@@ -16,7 +16,7 @@ MakeTopology make_exp(const std::string& base) {
   };
 }
 
-/// One distance of exp a step.
+/// Each step uses one of the distances of exp, in turn.
 MakeTopology make_one_peer_exp(const std::string& base) {
   return [by = parameter_number("one-peer-exp", base, 2)](const Nodes& nodes) {
     std::vector<std::vector<Rank>> steps;
