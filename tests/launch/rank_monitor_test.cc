@@ -151,6 +151,15 @@ TEST(RankMonitor, a_wait_for_other_ranks_ends_as_their_consequence) {
   EXPECT_TRUE(failure_of(*store, 2)->consequence);
 }
 
+std::jthread keep_beating(Heartbeat& heartbeat) {
+  return std::jthread([&heartbeat](const std::stop_token& stopped) {
+    while (!stopped.stop_requested()) {
+      heartbeat.beat_now(5, "");
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+}
+
 // Two ranks wait at the store, and a third one may.
 void wait_at_the_store(bool third_waits) {
   const auto store = std::make_shared<MemoryStore>();
@@ -163,12 +172,7 @@ void wait_at_the_store(bool third_waits) {
   }
   const Heartbeat::Waiting first(*zero.heartbeat, "case/0/start");
   const Heartbeat::Waiting second(*one.heartbeat, "case/0/ready/2");
-  std::jthread beats([&](const std::stop_token& stopped) {
-    while (!stopped.stop_requested()) {
-      two.beat_now(5, "");
-      std::this_thread::sleep_for(1ms);
-    }
-  });
+  const std::jthread beats = keep_beating(two);
   const auto deadline =
       std::chrono::steady_clock::now() + (third_waits ? 10s : 1s);
   while (!job_failure(*store) && std::chrono::steady_clock::now() < deadline) {
@@ -199,12 +203,7 @@ TEST(RankMonitor, names_a_rank_that_alone_was_asked_to_stop) {
   post_stop(*store, {.rank = 2, .host = "c", .text = "was asked to stop"});
   EXPECT_EQ(job_failure(*store), std::nullopt);
   Heartbeat one(store, 1, 0ms);
-  std::jthread beats([&](const std::stop_token& stopped) {
-    while (!stopped.stop_requested()) {
-      one.beat_now(5, "");
-      std::this_thread::sleep_for(1ms);
-    }
-  });
+  const std::jthread beats = keep_beating(one);
   EXPECT_EQ(zero.message(), "rank 2 on host c: was asked to stop");
 }
 

@@ -198,6 +198,15 @@ World join_or_stop(const launch::Launch& launch, milliseconds timeout) {
   }
 }
 
+int run_body(const std::function<int(const RankContext&)>& body,
+             const RankContext& context) {
+  try {
+    return body(context);
+  } catch (const launch::StopRequested& stop) {
+    return kSignalExit + stop.signal;
+  }
+}
+
 }  // namespace
 
 bool is_killed_soon(const World& world) {
@@ -256,7 +265,7 @@ int run_rank(const launch::Launch& launch,
   const auto heartbeat = std::make_shared<launch::Heartbeat>(
       world.store, world.self.rank, beat_interval(timeout));
   if (world.self.world == 1 && !supervised) {
-    const int exit_code = body({world, *heartbeat});
+    const int exit_code = run_body(body, {world, *heartbeat});
     leave_mpi();
     return exit_code;
   }
@@ -264,7 +273,7 @@ int run_rank(const launch::Launch& launch,
   const launch::RankMonitor monitor(options);
   int exit_code = 0;
   try {
-    exit_code = body({world, *heartbeat});
+    exit_code = run_body(body, {world, *heartbeat});
   } catch (const std::exception& error) {
     const launch::Heartbeat::Hold hold(*heartbeat,
                                        launch::Heartbeat::Hold::For::kWatched);

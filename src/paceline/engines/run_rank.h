@@ -33,7 +33,8 @@ launch::FailureNotice cause_of_stop(const World& world);
 
 /// Joins the world, runs `body` under a launch::RankMonitor and leaves the
 /// world; returns the body's exit code.  A rank that is asked to stop while it
-/// joins ends with 128 and the signal.  `timeout` is --timeout: the limit for
+/// joins, or whose body throws launch::StopRequested, ends with 128 and the
+/// signal.  `timeout` is --timeout: the limit for
 /// joining, and for how long a rank may send no heartbeat.
 ///
 /// Where the body throws in a world of several ranks, the failure is posted to

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/clock.h"
-#include "paceline/base/error.h"
 #include "paceline/launch/heartbeat.h"
 
 namespace paceline::launch {

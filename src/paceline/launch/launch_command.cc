@@ -20,8 +20,7 @@ bool gives_rendezvous(const std::vector<std::string>& argv) {
 }
 
 // The first rank that fails ends the job.  A rank may use every core of its
-// task.
-// Open MPI's ranks find each other through PMIx.
+// task.  Open MPI's ranks find each other through PMIx.
 std::string slurm_command(const LaunchShape& shape) {
   return fmt::format(
       "srun --nodes={} --ntasks-per-node={} --kill-on-bad-exit=1 "

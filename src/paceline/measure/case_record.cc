@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "paceline/base/error.h"
 #include "paceline/base/utc.h"
 #include "paceline/measure/external.h"
 #include "paceline/measure/link_check.h"

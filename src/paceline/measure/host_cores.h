@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
-
 #include "paceline/engines/world.h"
 #include "paceline/launch/key_value_store.h"
 

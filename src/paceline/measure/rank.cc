@@ -232,11 +232,7 @@ int run_launched_rank(const launch::Launch& launch,
       timeout,
       [&](const engines::RankContext& context) {
         joined = &rank.emplace(context, stop);
-        try {
-          return rank->run(resolve);
-        } catch (const launch::StopRequested& asked) {
-          return kSignalExit + asked.signal;
-        }
+        return rank->run(resolve);
       },
       [&](launch::FailureNotice& cause) {
         if (LaunchedRank* const it = joined) {

@@ -106,8 +106,7 @@ class Session {
     return {
         world_.store, world_.self.rank, prefix, &context_.heartbeat, [this] {
           context_.heartbeat.beat(launch::kNoSteps, "waiting for others");
-          stop_if_asked();
-          refusal_.throw_if_refused();
+          idle();
         }};
   }
 
@@ -125,7 +124,7 @@ class Session {
 
   bool is_rank_0() const { return world_.self.rank == 0; }
 
-  // While an engine connects and waits for other ranks.
+  // While this rank waits for others, at the store or in an engine.
   void idle() const {
     context_.heartbeat.note_move();
     stop_if_asked();

@@ -18,8 +18,7 @@ namespace {
 ///
 /// With rs-ag the halves are a reduce-scatter and an all-gather; any other
 /// exchange is split between its start() and its finish().  Buckets close as in
-/// fusion.
-/// Zhang et al. (DeAR), ICDCS 2023, arXiv:2302.12445.
+/// fusion.  Zhang et al. (DeAR), ICDCS 2023, arXiv:2302.12445.
 class Dear final : public ScheduleRule {
  public:
   explicit Dear(std::int64_t threshold) : threshold_(threshold) {}
