@@ -54,6 +54,20 @@ TEST_F(ModelGatesTest, AFinalGradientStartsItsAllReduce) {
   EXPECT_EQ(gates.pending_gradients(), std::vector{kFirst});
 }
 
+TEST_F(ModelGatesTest, AGradientMayBeWrittenOnceNothingReadsIt) {
+  plan::CommPlan ops = tiny.ops();
+  ops.ops.push_back(ops.ops[kReduceSecond]);  // no forward waits for it
+  program = make_step_program(ops, tiny.input, tiny.setup);
+  forward(0);
+  EXPECT_TRUE(gates.may_write(kSecond));
+  gates.enter_gradient(kSecond);
+  gates.leave_gradient(kSecond);
+  EXPECT_FALSE(gates.may_write(kSecond)) << "it is final";
+  gates.begin_step(1, program);
+  gates.begin_forward(0);
+  EXPECT_FALSE(gates.may_write(kSecond)) << "an all-reduce is to come";
+}
+
 TEST_F(ModelGatesTest, AModuleThatIsNotReachedDoesNotHoldTheStepUp) {
   gates.begin_step(0, program);
   gates.begin_forward(0);

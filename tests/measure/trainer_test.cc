@@ -2,11 +2,14 @@
 #include "paceline/measure/trainer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <string>
 
+#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 
 #include "measure/failing_engine.h"
@@ -169,6 +172,46 @@ TEST(Trainer, AccumulatesMicroBatches) {
               << strategy;
         });
   }
+}
+
+std::atomic<int> products_into_slots{0};
+
+std::unique_ptr<at::ObserverContext> count_product(
+    const at::RecordFunction& function) {
+  const auto name = function.operator_name();
+  if (name && name->name == "aten::mm" && name->overload_name == "out") {
+    ++products_into_slots;
+  }
+  return nullptr;
+}
+
+/// By two ranks, in their second steps.
+int weight_gradients_written_into_slots(const records::Configuration& c) {
+  products_into_slots = 0;
+  testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+    Trainer trainer(c, group);
+    trainer.step();
+    trainer.drain();
+    const auto callback =
+        at::addThreadLocalCallback(at::RecordFunctionCallback(count_product)
+                                       .scopes({at::RecordScope::FUNCTION}));
+    trainer.step();
+    at::removeCallback(callback);
+    trainer.drain();
+  });
+  return products_into_slots;
+}
+
+TEST(Trainer, WritesWeightGradientsOfLinearLayersIntoTheirSlots) {
+  constexpr int kLayers = 2 * 4;  // of both ranks
+  auto c = small_case("mlp", "fusion");
+  EXPECT_EQ(weight_gradients_written_into_slots(c), kLayers);
+  c.accumulate = 2;
+  EXPECT_EQ(weight_gradients_written_into_slots(c), kLayers)
+      << "the second micro-batch adds";
+  c.compat_accumulate = true;
+  EXPECT_EQ(weight_gradients_written_into_slots(c), 0);
+  EXPECT_EQ(weight_gradients_written_into_slots(small_case("mlp", "none")), 0);
 }
 
 TEST(Trainer, NamesTheOperationThatALostRankLeavesWaiting) {

@@ -81,6 +81,11 @@ void Dispatcher::wait_ready(plan::OpRef ref) {
   }
 }
 
+bool Dispatcher::is_ready(plan::OpRef ref) const {
+  const Lock lock(mutex_);
+  return scheduler_.frontier().is_ready(ref);
+}
+
 void Dispatcher::wait_steps(std::size_t most) {
   Lock lock(mutex_);
   error_.rethrow_if_set();

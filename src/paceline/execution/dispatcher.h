@@ -100,6 +100,8 @@ class Dispatcher final : public IssueListener {
   void progress();
   /// Waits until the op's hazards are gone.
   void wait_ready(plan::OpRef ref);
+  /// Whether wait_ready() returns at once.
+  bool is_ready(plan::OpRef ref) const;
   /// Waits until every op of every open step is complete.
   void wait_all() { wait_steps(0); }
   /// Model work, or a performer's op, is done.  Nothing happens where it was

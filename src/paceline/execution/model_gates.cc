@@ -67,6 +67,11 @@ bool ModelGates::enter_gradient(plan::ParameterId parameter) {
   return true;
 }
 
+bool ModelGates::may_write(plan::ParameterId parameter) const {
+  return !final_[plan::index_of(parameter)] &&
+         dispatcher_.is_ready(backward(parameter));
+}
+
 void ModelGates::leave_gradient(plan::ParameterId parameter) {
   final_[plan::index_of(parameter)] = true;
   dispatcher_.complete(backward(parameter));

@@ -25,8 +25,21 @@ class Layer : public torch::nn::ModuleHolder<LayerImpl<Impl>> {
   using torch::nn::ModuleHolder<LayerImpl<Impl>>::ModuleHolder;
 };
 
+/// A linear layer whose backward writes the weight's gradient where
+/// Gates::gradient_slot says, so that it is not copied there.
+class LinearImpl : public torch::nn::LinearImpl, public Gated {
+ public:
+  using torch::nn::LinearImpl::LinearImpl;
+  /// `input`: [rows, in_features]; returns [rows, out_features].
+  at::Tensor forward(const at::Tensor& input);
+};
+
+class Linear : public torch::nn::ModuleHolder<LinearImpl> {
+ public:
+  using torch::nn::ModuleHolder<LinearImpl>::ModuleHolder;
+};
+
 using Conv2d = Layer<torch::nn::Conv2dImpl>;
-using Linear = Layer<torch::nn::LinearImpl>;
 using BatchNorm2d = Layer<torch::nn::BatchNorm2dImpl>;
 using LayerNorm = Layer<torch::nn::LayerNormImpl>;
 using Embedding = Layer<torch::nn::EmbeddingImpl>;

@@ -136,6 +136,10 @@ Executor::Executor(const Parts& parts, Options options)
   hooks_ = std::make_unique<GradientHooks>(
       traced_.parameters, [this](plan::ParameterId p) { gradient_ready(p); });
   bound_gates_ = std::make_unique<BoundGates>(traced_.gated, *this);
+  for (std::size_t p = 0; p < traced_.parameters.size(); ++p) {
+    ids_[traced_.parameters[p].unsafeGetTensorImpl()] =
+        static_cast<plan::ParameterId>(p);
+  }
 }
 
 Executor::~Executor() {
@@ -175,6 +179,7 @@ void Executor::begin_forward(int micro) {
 
 void Executor::begin_backward() {
   gates_->begin_backward();
+  slots_taken_.clear();
   // All Forward are complete, so the training thread's stream is behind every
   // kernel that reads the gradients that autograd holds: updates come after
   // those, and gates wait for updates.  Flat gradients are added to in their
@@ -222,6 +227,21 @@ bool Executor::gates_backward(plan::ModuleId module) const {
 
 void Executor::enter_backward(plan::ModuleId module) {
   gates_->enter_backward(module);
+}
+
+// A wait could last for ever: what reads the slot may itself wait for the
+// gradient of the same layer's bias, which the caller returns with this one.
+// The gradient of a second use of the parameter needs memory of its own.
+at::Tensor Executor::gradient_slot(const at::Tensor& parameter) {
+  const auto found = ids_.find(parameter.unsafeGetTensorImpl());
+  if (found == ids_.end() || !is_flat(found->second) || !writes_gradients() ||
+      parameter.grad().defined() || !gates_->may_write(found->second) ||
+      !slots_taken_.insert(found->second).second) {
+    return {};
+  }
+  gates_->enter_gradient(found->second);
+  // Autograd keeps a gradient as it is where nobody else has the tensor.
+  return memory_.gradient(found->second).detach();
 }
 
 void Executor::gradient_ready(plan::ParameterId parameter) {

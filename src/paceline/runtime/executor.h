@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "paceline/execution/dispatcher.h"
@@ -113,6 +114,7 @@ class Executor final : public networks::Gates {
   void leave(plan::ModuleId module) override;
   bool gates_backward(plan::ModuleId module) const override;
   void enter_backward(plan::ModuleId module) override;
+  at::Tensor gradient_slot(const at::Tensor& parameter) override;
 
   /// A gradient is final in this micro-batch: called by the parameter's hook,
   /// or in place of the network; then the gradient is what its slot holds.
@@ -139,6 +141,8 @@ class Executor final : public networks::Gates {
   execution::StepPrograms programs_;
   // Buffers whose gradients lie in their slots after backward.
   std::set<plan::BufferId> flat_gradients_;
+  std::unordered_map<const c10::TensorImpl*, plan::ParameterId> ids_;
+  std::set<plan::ParameterId> slots_taken_;  // in this backward pass
   plan::Step next_step_ = 0;
   std::unique_ptr<ChannelIssuer> issuer_;
   std::unique_ptr<KernelRunner> kernels_;
