@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <c10/core/impl/FakeGuardImpl.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <gtest/gtest.h>
 
 #include "engines/controlled_work.h"
@@ -45,6 +47,29 @@ TEST_P(Peers, AreWaitedForTenTimesTheTimeout) {
                  "timed out, a peer did not take part within 0.2 s");
   }
   work->end();
+}
+
+/// Has no future; says which device the thread that waits for it uses.
+class DeviceOfWaiter final : public c10d::Work {
+ public:
+  bool wait(std::chrono::milliseconds /*timeout*/) override {
+    device = c10::impl::VirtualGuardImpl(at::kPrivateUse1).getDevice();
+    return true;
+  }
+
+  at::Device device{at::kCPU};
+};
+
+TEST(PeerWait, WaitsOnAThreadThatUsesTheDeviceOfTheTensors) {
+  // Eight devices that do nothing, to the end of the process.
+  using Guard = c10::impl::FakeGuardImpl<at::kPrivateUse1>;
+  static const Guard guard{};
+  static const c10::impl::DeviceGuardImplRegistrar known(at::kPrivateUse1,
+                                                         &guard);
+  const at::Device fifth(at::kPrivateUse1, 4);
+  const auto work = c10::make_intrusive<DeviceOfWaiter>();
+  PeerWait{.device = fifth}.wait_for(work);
+  EXPECT_EQ(work->device, fifth);
 }
 
 INSTANTIATE_TEST_SUITE_P(Works, Peers, ::testing::Bool(), [](const auto& it) {

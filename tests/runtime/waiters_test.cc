@@ -5,8 +5,10 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,39 @@ TEST(Waiters, ReportsWorksInTheOrderInWhichTheyEnd) {
     reports[i].get_future().wait();
   }
   EXPECT_EQ(order, ends);
+}
+
+TEST(Waiters, StartsEachOfItsThreadsOnce) {
+  std::mutex mutex;
+  std::multiset<std::thread::id> started;
+  std::vector<std::promise<void>> here(2);  // of two threads, at once
+  {
+    Waiters waiters([&] {
+      const std::lock_guard lock(mutex);
+      started.insert(std::this_thread::get_id());
+    });
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      waiters.watch(
+          [&, i] {
+            here[i].set_value();
+            here[1 - i].get_future().wait();
+            const std::lock_guard lock(mutex);
+            EXPECT_EQ(started.count(std::this_thread::get_id()), 1U);
+          },
+          [](const std::exception_ptr&) {});
+    }
+  }
+  EXPECT_EQ(started.size(), 2U);
+}
+
+TEST(Waiters, AThreadThatCannotStartIsTheErrorOfItsWork) {
+  std::promise<std::exception_ptr> ended;
+  Waiters waiters([] { throw std::runtime_error("no device"); });
+  waiters.watch(
+      [] { FAIL(); },
+      [&](const std::exception_ptr& error) { ended.set_value(error); });
+  EXPECT_THROW(std::rethrow_exception(ended.get_future().get()),
+               std::runtime_error);
 }
 
 TEST(Waiters, PassesTheErrorOn) {

@@ -7,6 +7,7 @@
 #include <ATen/core/ivalue.h>
 
 #include "paceline/engines/background.h"
+#include "paceline/engines/thread_device.h"
 #include "paceline/engines/work_futures.h"
 #include "paceline/launch/rank_monitor.h"
 
@@ -19,7 +20,12 @@ std::chrono::milliseconds PeerWait::limit() const {
 void PeerWait::wait_for(const Channel::Work& work) const {
   const auto future = WorkFutures().of(work);
   if (future == nullptr) {  // may be waited for once
-    get_within(run_in_background([work] { work->wait(); }), limit(), idle);
+    get_within(run_in_background([work, its_device = device] {
+                 set_thread_device(its_device);
+                 work->wait();
+               }),
+               limit(),
+               idle);
     return;
   }
   const auto ended = std::make_shared<std::promise<void>>();

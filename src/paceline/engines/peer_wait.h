@@ -16,6 +16,8 @@ struct PeerWait {
   /// ends the wait.  May be empty.
   std::function<void()> idle{};
   std::chrono::milliseconds timeout{60'000};
+  /// The device of the operation's tensors, which threads that wait use.
+  at::Device device{at::kCPU};
 
   /// Ten times `timeout`: also for connecting with the others.
   std::chrono::milliseconds limit() const;

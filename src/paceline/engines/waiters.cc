@@ -7,6 +7,10 @@
 
 namespace paceline::engines {
 
+Waiters::Waiters(std::function<void()> on_thread_start) {
+  queue_->on_thread_start = std::move(on_thread_start);
+}
+
 Waiters::~Waiters() {
   {
     const std::lock_guard lock(queue_->mutex);
@@ -36,6 +40,7 @@ void Waiters::watch(Wait wait, Done done) {
 
 void Waiters::run(Queue& queue) {
   const ScopedScheduling of_this_thread(Scheduling::kShortSlice);
+  bool started = !queue.on_thread_start;
   std::unique_lock lock(queue.mutex);
   while (true) {
     ++queue.idle;
@@ -51,6 +56,10 @@ void Waiters::run(Queue& queue) {
       lock.unlock();
       std::exception_ptr error;
       try {
+        if (!started) {
+          queue.on_thread_start();
+          started = true;
+        }
         next.wait();
       } catch (...) {
         error = std::current_exception();

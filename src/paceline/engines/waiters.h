@@ -27,7 +27,9 @@ class Waiters {
   /// Called on a waiter thread; the error is null where the work succeeded.
   using Done = std::function<void(const std::exception_ptr& error)>;
 
-  Waiters() = default;
+  /// Each thread calls `on_thread_start`, which may be empty, before its first
+  /// wait; an exception of it is the error of that work.
+  explicit Waiters(std::function<void()> on_thread_start = {});
   /// Waits for the works in flight, or leaves them where an exception is
   /// passing: then `wait` and `done` must own what they use.
   ~Waiters();
@@ -45,6 +47,7 @@ class Waiters {
   };
   // Outlives the threads that are left.
   struct Queue {
+    std::function<void()> on_thread_start;
     std::mutex mutex;
     std::condition_variable wake;
     std::deque<Watched> waiting;

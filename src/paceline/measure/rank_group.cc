@@ -6,6 +6,7 @@
 #include "paceline/base/error.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/engine.h"
+#include "paceline/engines/thread_device.h"
 #include "paceline/measure/external.h"
 #include "paceline/measure/torch_facts.h"
 
@@ -48,13 +49,16 @@ measure::RankGroup make_rank_group(const engines::World& world,
   }
   const engines::ChannelSpec spec =
       engines::channel_spec(world, name, configuration.ranks, interface);
+  const at::Device device = device_of(world, configuration);
+  engines::set_thread_device(device);
   return {.name = name,
           .store = spec.store,
           .engine = &engine,
           .rank = spec.rank,
           .world = spec.world,
-          .device = device_of(world, configuration),
-          .interface = spec.interface};
+          .device = device,
+          .interface = spec.interface,
+          .peers = {.device = device}};
 }
 
 }  // namespace paceline::measure

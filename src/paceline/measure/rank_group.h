@@ -24,7 +24,8 @@ void start_engines(const std::vector<records::Configuration>& cases,
                    const std::function<void()>& idle);
 
 /// The ranks that run the case together; `name` is new in the job.  Also sets
-/// the number of compute threads of this process.
+/// the number of compute threads of this process and the calling thread's
+/// device.
 measure::RankGroup make_rank_group(const engines::World& world,
                                    const records::Configuration& configuration,
                                    engines::Engine& engine,

@@ -9,6 +9,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "paceline/engines/background.h"
+#include "paceline/engines/thread_device.h"
 
 namespace paceline::engines {
 namespace {
@@ -77,8 +78,10 @@ HostStaging::Work HostStaging::send_staged(const Operation& operation) {
                                   before = std::move(last_sent_),
                                   copied,
                                   host,
+                                  device = from.device(),
                                   to = operation.peer,
                                   tag = operation.tag] {
+                 set_thread_device(device);
                  if (before.valid()) {
                    before.wait();
                  }
