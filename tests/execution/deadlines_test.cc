@@ -95,16 +95,16 @@ TEST(FirstError, KeepsTheFirst) {
 
 TEST(FirstError, IsToldOnceAndAfterTheGraceOnly) {
   FirstError first;
-  EXPECT_EQ(first.take_untold(100, nanoseconds(0)), nullptr);
+  EXPECT_EQ(first.take_unthrown(100, nanoseconds(0)), nullptr);
   const std::exception_ptr one = error("one");
   first.set(one, 10);
-  EXPECT_EQ(first.take_untold(14, nanoseconds(5)), nullptr);
-  EXPECT_EQ(first.take_untold(15, nanoseconds(5)), one);
-  EXPECT_EQ(first.take_untold(16, nanoseconds(5)), nullptr);
+  EXPECT_EQ(first.take_unthrown(14, nanoseconds(5)), nullptr);
+  EXPECT_EQ(first.take_unthrown(15, nanoseconds(5)), one);
+  EXPECT_EQ(first.take_unthrown(16, nanoseconds(5)), nullptr);
   FirstError thrown;
   thrown.set(one, 10);
   EXPECT_THROW(thrown.rethrow_if_set(), std::runtime_error);
-  EXPECT_EQ(thrown.take_untold(100, nanoseconds(5)), nullptr);
+  EXPECT_EQ(thrown.take_unthrown(100, nanoseconds(5)), nullptr);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ class FakeIssuer : public execution::Issuer {
       on_start(ref, before);
     }
   }
-  void send_pick(std::size_t /*on*/, plan::OpRef pick) override {
+  void send_pick(std::size_t /*on*/,
+                 execution::IssueQueue::Pick pick) override {
     picks_sent.push_back(pick);
   }
   void receive_pick(std::size_t /*on*/) override { ++picks_asked; }
@@ -37,7 +38,7 @@ class FakeIssuer : public execution::Issuer {
   std::vector<plan::OpRef> started;
   std::size_t most_starts = 1'000'000;
   std::function<void(plan::OpRef, const execution::Events& before)> on_start;
-  std::vector<plan::OpRef> picks_sent;
+  std::vector<execution::IssueQueue::Pick> picks_sent;
   int picks_asked = 0;
 };
 

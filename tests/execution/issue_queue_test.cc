@@ -93,11 +93,11 @@ TEST(IssueQueue, TheOthersFollowItsPicks) {
   EXPECT_FALSE(pop(queue, only_1).has_value()) << "no pick is known";
   EXPECT_TRUE(queue.request_pick());
   EXPECT_FALSE(queue.request_pick()) << "one at a time";
-  queue.follow({0, 2});
+  queue.follow(1);
   EXPECT_FALSE(pop(queue, only_1).has_value()) << "the picked op is not ready";
   EXPECT_EQ(pop(queue, all), (OpRef{0, 2}));
   EXPECT_TRUE(queue.request_pick());
-  queue.follow({0, 1});
+  queue.follow(0);
   EXPECT_FALSE(queue.request_pick()) << "as many as there are ops";
   EXPECT_EQ(pop(queue, all), (OpRef{0, 1}));
 }
@@ -135,17 +135,16 @@ struct Member {
 
 /// Issues what both queues let go; returns the picks that the other member
 /// follows, by number among collectives.
-std::vector<std::pair<OpRef, std::int64_t>> issue(
-    Member& member, const std::vector<RandomOp>& ops) {
-  std::vector<std::pair<OpRef, std::int64_t>> picks;
+std::vector<IssueQueue::Pick> issue(Member& member,
+                                    const std::vector<RandomOp>& ops) {
+  std::vector<IssueQueue::Pick> picks;
   const auto is_ready = [&](OpRef ref) { return member.ready.contains(ref); };
   for (auto next = member.simulated.next(); next;
        next = member.simulated.next()) {
     const auto number = static_cast<std::size_t>(*next);
     EXPECT_EQ(pop(member.queue, is_ready), ops[number].ref);
     if (member.simulated.picks() && ops[number].collective) {
-      picks.emplace_back(ops[number].ref,
-                         member.simulated.collective_number(*next));
+      picks.push_back(member.simulated.collective_number(*next));
     }
     member.simulated.issue(*next);
     member.in_flight.push_back(number);
@@ -167,9 +166,9 @@ class RandomQueues {
     for (int turn = 0; ended_ < 2 * kRandomOps && turn < 100'000; ++turn) {
       const std::size_t one = random(2);
       advance(members[one], ops);
-      for (const auto& [ref, number] : issue(members[one], ops)) {
-        members[1].queue.follow(ref);
-        members[1].simulated.follow(number);
+      for (const IssueQueue::Pick pick : issue(members[one], ops)) {
+        members[1].queue.follow(pick);
+        members[1].simulated.follow(pick);
       }
       ASSERT_FALSE(::testing::Test::HasFailure()) << "turn " << turn;
     }

@@ -55,7 +55,7 @@ class SharedMemory {
 class ToyNetwork {
  public:
   using Done = std::function<void()>;
-  using Picked = std::function<void(plan::OpRef)>;
+  using Picked = std::function<void(execution::IssueQueue::Pick)>;
 
   /// Both must outlive it.
   ToyNetwork(const plan::PlanWorld& world,
@@ -110,9 +110,11 @@ class ToyNetwork {
     }
   }
 
-  void pick(plan::CommunicatorId on, plan::Rank leader, plan::OpRef ref) {
+  void pick(plan::CommunicatorId on,
+            plan::Rank leader,
+            execution::IssueQueue::Pick pick) {
     const std::lock_guard lock(mutex_);
-    picks_[{on, leader}].push_back(ref);
+    picks_[{on, leader}].push_back(pick);
     hand_out(on, leader);
   }
   /// The n-th call of a member gets the leader's n-th pick.
@@ -185,7 +187,7 @@ class ToyNetwork {
         return false;
       }
       engine_.add(
-          [picked = ask.picked, ref = picks[ask.number]] { picked(ref); });
+          [picked = ask.picked, pick = picks[ask.number]] { picked(pick); });
       return true;
     });
   }
@@ -200,8 +202,9 @@ class ToyNetwork {
   std::map<std::tuple<plan::CommunicatorId, plan::Rank, plan::Rank, int>,
            Letter>
       letters_;
-  std::map<Group, std::vector<plan::OpRef>> picks_;  // by leader
-  std::map<Group, std::vector<Ask>> asks_;           // by leader
+  std::map<Group, std::vector<execution::IssueQueue::Pick>>
+      picks_;                               // by leader
+  std::map<Group, std::vector<Ask>> asks_;  // by leader
   RandomOrderThread engine_;
 };
 

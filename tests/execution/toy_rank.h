@@ -94,13 +94,13 @@ class ToyIssuer final : public execution::Issuer {
     });
   }
 
-  void send_pick(std::size_t on, plan::OpRef pick) override {
+  void send_pick(std::size_t on, execution::IssueQueue::Pick pick) override {
     network_.pick(static_cast<plan::CommunicatorId>(on), rank_, pick);
   }
   void receive_pick(std::size_t on) override {
     network_.ask(static_cast<plan::CommunicatorId>(on),
                  rank_,
-                 [this, on](plan::OpRef pick) {
+                 [this, on](execution::IssueQueue::Pick pick) {
                    listener->pick_arrived(on, pick, nullptr);
                  });
   }

@@ -33,11 +33,9 @@ class Listener final : public execution::IssueListener {
            nullptr);
   }
   void pick_arrived(std::size_t on,
-                    plan::OpRef pick,
+                    execution::IssueQueue::Pick pick,
                     const std::exception_ptr& error) override {
-    report("pick " + std::to_string(pick.step) + "." + std::to_string(pick.op) +
-               " on " + std::to_string(on),
-           error);
+    report("pick " + std::to_string(pick) + " on " + std::to_string(on), error);
   }
 
   /// Waits for the next report.
@@ -153,12 +151,12 @@ TEST_P(ChannelIssuerTest, ALateReportFindsNoListener) {
 
 TEST_P(ChannelIssuerTest, PicksAreBroadcastByTheFirstMember) {
   issuer->report_to(&listener);
-  issuer->send_pick(0, {5, 6});
+  issuer->send_pick(0, 56);
   EXPECT_EQ(picks.calls, std::vector<std::string>{"broadcast from 0"});
   issuer->receive_pick(0);
   picks.tensors[1].copy_(picks.tensors[0]);
   picks.works[1]->end();
-  EXPECT_EQ(listener.next(), "pick 5.6 on 0");
+  EXPECT_EQ(listener.next(), "pick 56 on 0");
   picks.works[0]->end();
 }
 

@@ -11,20 +11,26 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <random>
+#include <sstream>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <torch/cuda.h>
 #include <torch/types.h>
 
 #include "engines/engine_conformance.h"
+#include "paceline/launch/key_value_store.h"
 #include "paceline/plan/access.h"
 #include "paceline/plan/plan_world.h"
-#include "paceline/runtime/executor.h"
+#include "paceline/strategies/ddp.h"
+#include "plan/interpret_as_run.h"
 #include "plan/toy_model.h"
+#include "runtime/performance.h"
 #include "runtime/tensor_machine.h"
 #include "strategies/strategy_texts.h"
 
@@ -56,143 +62,28 @@ class StreamsWithoutEvents final : public execution::Device {
   std::unique_ptr<execution::Device> streams_;
 };
 
-/// One rank of a plan's job, which computes whole numbers instead of a network.
-class Performance {
- public:
-  using StreamsOf =
-      std::function<std::unique_ptr<execution::Device>(at::Device)>;
-
-  Performance(const std::string& name,
-              const plan::Planner& planner,
-              const plan::PlanInput& input,
-              const plan::Setup& setup,
-              const StreamsOf& streams_of = runtime::make_device)
-      : input_(input),
-        numbers_(input.world, /*salted=*/-1, device()),
-        trains_(input.rank < planner.training_ranks(input)),
-        engine_(engines::make_engine(engine())) {
-    traced_.shape = input.model;
-    traced_.gated.resize(trains_ ? input.model.modules.size() : 0);
-    if (trains_) {
-      traced_.parameters = numbers_.start(input.model);
-    }
-    memory_ = start_memory(setup, traced_.parameters, device());
-    executor_ = std::make_unique<runtime::Executor>(
-        runtime::Executor::Parts{.planner = planner,
-                                 .input = input_,
-                                 .traced = traced_,
-                                 .memory = *memory_,
-                                 .channels = connect_all(name, setup),
-                                 .rule = dyadic_rule(),
-                                 .device = device(),
-                                 .engine = engines::find_engine(engine())},
-        runtime::Executor::Options{
-            .dispatcher = {.timeout = std::chrono::seconds(20)},
-            .streams_of = streams_of});
-  }
-
-  void run() {
-    for (plan::Step step = 0; step < kSteps; ++step) {
-      if (trains_) {
-        train(step);
-      } else {
-        executor_->serve_step();
-      }
-    }
-    executor_->drain();
-  }
-
-  const runtime::FlatMemory& memory() const { return *memory_; }
-
- private:
-  void train(plan::Step step) {
-    executor_->begin_step();
-    executor_->begin_forward(0);
-    for (std::size_t m = 0; m < input_.model.modules.size(); ++m) {
-      executor_->enter(static_cast<plan::ModuleId>(m));
-      executor_->leave(static_cast<plan::ModuleId>(m));
-    }
-    executor_->begin_backward();
-    for (const plan::ParameterId p : input_.model.ready_order) {
-      const auto module = input_.model.parameters[plan::index_of(p)].module;
-      if (executor_->gates_backward(module)) {
-        executor_->enter_backward(module);
-      }
-      if (!device().is_cpu()) {
-        delay_stream();
-      }
-      const at::Tensor& parameter = memory_->parameter(p);
-      parameter.mutable_grad() =
-          numbers_.gradient(input_.rank, step, p, parameter);
-      executor_->gradient_ready(p);
-    }
-    executor_->end_backward();
-  }
-
-  // Gradients come long after the host has said so: whatever waits for the host
-  // alone, and not for the stream, reads what was there before.
-  void delay_stream() {
-    const at::NoGradGuard no_grad;
-    at::Tensor some = at::ones({2048, 2048}, device());
-    for (auto i = random_() % 8; i > 0; --i) {
-      some = at::mm(some, some);
-    }
-  }
-
-  runtime::Channels connect_all(const std::string& name,
-                                const plan::Setup& setup) {
-    runtime::Channels by_id;
-    for (const plan::Communicator& group : setup.communicators) {
-      const bool picks = group.order == plan::IssueOrder::kPriority;
-      by_id.data.push_back(connect_to(name + "/" + group.name, group));
-      by_id.picks.push_back(
-          picks ? connect_to(name + "/" + group.name + "/picks", group)
-                : nullptr);
-    }
-    return by_id;
-  }
-
-  /// Null where this rank is no member.
-  engines::Channel* connect_to(const std::string& name,
-                               const plan::Communicator& group) {
-    const auto me = group.members.place_of(input_.rank);
-    if (!me) {
-      return nullptr;
-    }
-    auto spec = spec_of(name);
-    spec.members = group.members;
-    spec.rank = static_cast<int>(*me);
-    spec.world = static_cast<int>(group.members.size());
-    channels_.push_back(engine_->connect(spec));
-    return channels_.back().get();
-  }
-
-  plan::PlanInput input_;
-  std::minstd_rand random_{static_cast<unsigned>(context().world.self.rank) +
-                           1};
-  WholeNumbers numbers_;
-  bool trains_;
-  std::unique_ptr<engines::Engine> engine_;
-  std::vector<std::unique_ptr<engines::Channel>> channels_;
-  runtime::TracedNetwork traced_;
-  std::unique_ptr<runtime::FlatMemory> memory_;
-  std::unique_ptr<runtime::Executor> executor_;
-};
-
 /// The buffers of this rank that differ from the interpreter's.
 std::vector<std::string> differences(const plan::Planner& planner,
                                      const plan::PlanWorld& plans,
                                      const TensorMachine& meaning,
                                      const Performance& performance) {
   const plan::Rank rank = context().world.self.rank;
-  const plan::Setup& setup = plans.setup(rank);
+  const plan::Setup& setup = performance.memory().setup();
+  const auto belongs_to_performer = [](const plan::Buffer& buffer) {
+    return !buffer.performer.empty();
+  };
+  const bool performed =
+      std::ranges::any_of(setup.buffers, belongs_to_performer);
   const auto gradients = runtime::gradient_buffers(setup);
-  const auto touched = plan::touched_ranges(planner, plans.input(rank), setup);
+  const auto touched =
+      plan::touched_ranges(planner, plans.input(rank), plans.setup(rank));
   std::vector<std::string> names;
   for (std::size_t b = 0; b < touched.size(); ++b) {
     const auto id = static_cast<plan::BufferId>(b);
-    if (gradients.contains(id) && !meaning.flat(rank).contains(id)) {
-      continue;  // autograd keeps them
+    const bool autograd_keeps = gradients.contains(id) &&
+                                (performed || !meaning.flat(rank).contains(id));
+    if (autograd_keeps || belongs_to_performer(setup.buffers[b])) {
+      continue;
     }
     for (const plan::Slice& range : touched[b]) {
       const at::Tensor is = performance.memory().view(range);
@@ -208,11 +99,12 @@ std::vector<std::string> differences(const plan::Planner& planner,
 
 /// Null where the strategy does not exist in this world.  On a GPU strategies
 /// whose plans have slack do not exist.
-std::unique_ptr<plan::PlanWorld> plans_of(const plan::Planner& planner) {
+std::unique_ptr<plan::PlanWorld> plans_of(const plan::Planner& planner,
+                                          plan::Step steps = kSteps) {
   const auto& self = context().world.self;
   try {
     auto plans = std::make_unique<plan::PlanWorld>(
-        planner, plan::input_of(plan::tiny_model(), self.world), kSteps);
+        planner, plan::input_of(plan::tiny_model(), self.world), steps);
     const plan::Setup& setup = plans->setup(self.rank);
     const plan::PlanInput& input = plans->input(self.rank);
     const bool has_slack = std::ranges::any_of(
@@ -262,7 +154,7 @@ TEST(EveryStrategy, EndsWithTheInterpretersValues) {
     if (performance == nullptr) {
       continue;
     }
-    performance->run();
+    performance->run(kSteps);
     EXPECT_EQ(differences(*planner, *plans, meaning, *performance),
               std::vector<std::string>());
     ++performed;
@@ -293,7 +185,7 @@ TEST(EveryStrategy, OtherGradientsOfAPeerAreSeen) {
                             *planner,
                             plans->input(self.rank),
                             plans->setup(self.rank));
-    performance.run();
+    performance.run(kSteps);
     EXPECT_NE(differences(*planner, *plans, other, performance),
               std::vector<std::string>());
   }
@@ -316,16 +208,191 @@ TEST(EveryStrategy, WithoutEventsOfTheDeviceIsWrong) {
     TensorMachine meaning(
         *planner, *plans, WholeNumbers(self.world, -1, device()));
     plan::interpret(*plans, meaning);
-    Performance performance(std::string(text) + "/without events",
-                            *planner,
-                            plans->input(self.rank),
-                            plans->setup(self.rank),
-                            std::make_unique<StreamsWithoutEvents, at::Device>);
-    performance.run();
+    Performance performance(
+        std::string(text) + "/without events",
+        *planner,
+        plans->input(self.rank),
+        plans->setup(self.rank),
+        {.streams_of = std::make_unique<StreamsWithoutEvents, at::Device>});
+    performance.run(kSteps);
     torch::cuda::synchronize();
     EXPECT_NE(differences(*planner, *plans, meaning, performance),
               std::vector<std::string>());
   }
+}
+
+/// A strategy's plan where the executor performs all ops itself.
+class WithoutPerformer final : public plan::Planner {
+ public:
+  explicit WithoutPerformer(const plan::Planner& planner) : planner_(planner) {}
+
+  plan::Setup setup(const plan::PlanInput& input) const override {
+    plan::Setup setup = planner_.setup(input);
+    for (plan::Buffer& buffer : setup.buffers) {
+      buffer.performer = {};
+    }
+    return setup;
+  }
+  plan::Variant variant(const plan::PlanInput& input,
+                        plan::Step step) const override {
+    return planner_.variant(input, step);
+  }
+  plan::CommPlan plan(const plan::PlanInput& input,
+                      const plan::Setup& setup,
+                      plan::Variant variant) const override {
+    plan::CommPlan plan = planner_.plan(input, setup, variant);
+    for (plan::Op& op : plan.ops) {
+      op.performer = {};
+      auto* kernel = std::get_if<plan::Kernel>(&op.work);
+      if (kernel != nullptr && kernel->name == "view") {
+        kernel->name = "copy";  // the same, where memory is the rank's own
+      }
+    }
+    return plan;
+  }
+
+ private:
+  const plan::Planner& planner_;
+};
+
+// The Reducer multiplies by 1/P before it sums.  The product is exact: P is a
+// power of two, or 3 and the gradients are multiples of 27.
+TEST(Ddp, EndsWithTheInterpretersValues) {
+  if (!device().is_cpu()) {
+    GTEST_SKIP() << "compared on the CPU alone";
+  }
+  const auto& self = context().world.self;
+  for (const char* text : {"ddp",
+                           "ddp:bucket-mb=0.00005",
+                           "ddp:bucket-mb=0.00005,views=yes",
+                           "ddp:bucket-mb=0.00005,views=yes,static=yes"}) {
+    SCOPED_TRACE(text);
+    const auto spec = strategies::parse_strategy(text);
+    const auto planner = strategies::make_planner(spec);
+    const WithoutPerformer whole(*planner);
+    const auto plans = plans_of(whole);
+    ASSERT_NE(plans, nullptr);
+    const plan::PlanInput& input = plans->input(self.rank);
+    Performance performance(
+        text,
+        *planner,
+        input,
+        planner->setup(input),
+        {.reducer = strategies::reducer_options(spec.whole.options)});
+    performance.run(kSteps);
+    TensorMachine meaning(whole, *plans, WholeNumbers(self.world));
+    plan::interpret(*plans, meaning);
+    EXPECT_TRUE(meaning.exact());
+    EXPECT_EQ(differences(whole, *plans, meaning, performance),
+              std::vector<std::string>());
+    TensorMachine other(
+        whole, *plans, WholeNumbers(self.world, (self.rank + 1) % self.world));
+    plan::interpret(*plans, other);
+    EXPECT_NE(differences(whole, *plans, other, performance),
+              std::vector<std::string>())
+        << "other gradients of a peer were not seen";
+  }
+}
+
+/// The kernels of every rank, each in the order in which they ran.
+std::vector<plan::KernelOrder> kernels_of_all(const std::string& name,
+                                              Performance& performance) {
+  launch::KeyValueStore& store = *context().world.store;
+  const auto key = [&](int rank) {
+    return fmt::format("kernels/{}/{}", name, rank);
+  };
+  std::string mine;
+  for (const plan::Edge& ref : performance.take_kernels()) {
+    mine += fmt::format("{} {} ", ref.step, ref.op);
+  }
+  store.set(key(context().world.self.rank), mine);
+  std::vector<plan::KernelOrder> all;
+  for (int rank = 0; rank < context().world.self.world; ++rank) {
+    const auto theirs =
+        launch::wait_for(store, key(rank), std::chrono::seconds(20));
+    if (!theirs) {
+      throw std::runtime_error("a rank has not told its kernels");
+    }
+    std::istringstream words(*theirs);
+    all.emplace_back();
+    for (plan::Edge ref; words >> ref.step >> ref.op;) {
+      all.back().push_back(ref);
+    }
+  }
+  return all;
+}
+
+/// A strategy that mixes what has arrived, run on this rank.
+struct LateRun {
+  LateRun(const std::string& text, const std::string& name)
+      : planner(strategies::make_planner(strategies::parse_strategy(text))),
+        plans(plans_of(*planner, 2 * kSteps)) {
+    const plan::Rank rank = context().world.self.rank;
+    if (plans != nullptr) {
+      performance = std::make_unique<Performance>(
+          name, *planner, plans->input(rank), plans->setup(rank));
+      performance->run(kSteps);  // waits: the later steps mix what these sent
+      performance->run(kSteps);
+      kernels = kernels_of_all(name, *performance);
+    }
+  }
+
+  /// What the run differs in from ranks whose kernels ran in this order.
+  std::vector<std::string> differences_from(
+      const std::vector<plan::KernelOrder>& ran, plan::Rank salted = -1) const {
+    TensorMachine meaning(
+        *planner, *plans, WholeNumbers(plans->ranks(), salted));
+    EXPECT_TRUE(plan::InterpreterOfRun(*plans, ran, meaning).run());
+    return differences(*planner, *plans, meaning, *performance);
+  }
+
+  /// One of this rank's.
+  const plan::Kernel& kernel(const plan::Edge& ref) const {
+    const auto& items = plans->items(context().world.self.rank);
+    const auto found =
+        std::ranges::find_if(items, [&](const plan::PlanWorld::Item& item) {
+          return plan::Edge{item.step, item.index} == ref;
+        });
+    return std::get<plan::Kernel>(found->op->work);
+  }
+
+  std::unique_ptr<plan::Planner> planner;
+  std::unique_ptr<plan::PlanWorld> plans;  // null where there are none
+  std::unique_ptr<Performance> performance;
+  std::vector<plan::KernelOrder> kernels;  // by rank
+};
+
+// What a rank mixes depends on which of its kernels ran first, and on nothing
+// else.
+TEST(LateStrategies, EndWithTheInterpretersValuesInTheOrderOfTheRun) {
+  int performed = 0;
+  for (const std::string& text : strategies::late_strategies()) {
+    SCOPED_TRACE(text);
+    const LateRun run(text, text);
+    if (run.plans != nullptr) {
+      EXPECT_EQ(run.differences_from(run.kernels), std::vector<std::string>());
+      ++performed;
+    }
+  }
+  EXPECT_EQ(performed > 0, device().is_cpu());
+}
+
+TEST(LateStrategies, AnotherOrderAndOtherGradientsOfAPeerAreSeen) {
+  if (!device().is_cpu()) {
+    GTEST_SKIP() << "plans with slack do not exist on a GPU";
+  }
+  const auto& self = context().world.self;
+  const LateRun run("fusion:bucket-mb=0.00005+win-put:topology=full", "seen");
+  ASSERT_NE(run.plans, nullptr);
+  EXPECT_NE(run.differences_from(run.kernels, (self.rank + 1) % self.world),
+            std::vector<std::string>());
+  // As if nothing had arrived before this rank's last average.
+  auto other = run.kernels;
+  plan::KernelOrder& own = other[static_cast<std::size_t>(self.rank)];
+  std::stable_partition(own.begin(), own.end(), [&](const plan::Edge& ref) {
+    return run.kernel(ref).name == "linear";
+  });
+  EXPECT_NE(run.differences_from(other), std::vector<std::string>());
 }
 
 }  // namespace

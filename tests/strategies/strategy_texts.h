@@ -133,15 +133,30 @@ inline std::vector<std::string> strategy_texts() {
   return texts;
 }
 
+/// What the first rank does in its first step.
+inline plan::CommPlan first_plan(const std::string& text) {
+  const auto planner = make_planner(parse_strategy(text));
+  const plan::PlanInput input =
+      plan::input_of(plan::tiny_model(), ranks_for(text));
+  return planner->plan(input, planner->setup(input), 0);
+}
+
 /// Those whose ops the executor itself performs, and whose result does not
 /// depend on timing.
 inline std::vector<std::string> performed_strategies() {
   std::vector<std::string> texts = strategy_texts();
   std::erase_if(texts, [](const std::string& text) {
-    const auto planner = make_planner(parse_strategy(text));
-    const PlanInput input = plan::input_of(plan::tiny_model(), ranks_for(text));
-    const auto plan = planner->plan(input, planner->setup(input), 0);
+    const plan::CommPlan plan = first_plan(text);
     return plan::has_performer(plan) || plan::has_slack(plan);
+  });
+  return texts;
+}
+
+/// Those that mix what has arrived, which depends on timing.
+inline std::vector<std::string> late_strategies() {
+  std::vector<std::string> texts = strategy_texts();
+  std::erase_if(texts, [](const std::string& text) {
+    return !plan::has_slack(first_plan(text));
   });
   return texts;
 }

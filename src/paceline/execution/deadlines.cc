@@ -57,17 +57,17 @@ void FirstError::set(const std::exception_ptr& error, std::int64_t now_ns) {
 
 void FirstError::rethrow_if_set() {
   if (error_ != nullptr) {
-    told_ = true;
+    thrown_ = true;
     std::rethrow_exception(error_);
   }
 }
 
-std::exception_ptr FirstError::take_untold(std::int64_t now_ns,
-                                           std::chrono::nanoseconds grace) {
-  if (error_ == nullptr || told_ || now_ns - at_ns_ < grace.count()) {
+std::exception_ptr FirstError::take_unthrown(std::int64_t now_ns,
+                                             std::chrono::nanoseconds grace) {
+  if (error_ == nullptr || thrown_ || now_ns - at_ns_ < grace.count()) {
     return nullptr;
   }
-  told_ = true;
+  thrown_ = true;
   return error_;
 }
 

@@ -79,17 +79,17 @@ class FirstError {
   void set(const std::exception_ptr& error, std::int64_t now_ns);
   bool is_set() const { return error_ != nullptr; }
 
-  /// Throws the error where there is one; it counts as told.
+  /// Throws the error where there is one; it counts as thrown.
   void rethrow_if_set();
 
-  /// The error, once, where nobody was told within `grace`; else null.
-  std::exception_ptr take_untold(std::int64_t now_ns,
-                                 std::chrono::nanoseconds grace);
+  /// The error, once, where it was not thrown within `grace`; else null.
+  std::exception_ptr take_unthrown(std::int64_t now_ns,
+                                   std::chrono::nanoseconds grace);
 
  private:
   std::exception_ptr error_;
   std::int64_t at_ns_ = 0;
-  bool told_ = false;
+  bool thrown_ = false;
 };
 
 }  // namespace paceline::execution

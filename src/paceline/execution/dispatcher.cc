@@ -215,12 +215,14 @@ bool Dispatcher::may_issue(plan::OpRef ref) const {
 
 void Dispatcher::start(plan::OpRef ref, Lock& lock) {
   const plan::Op& op = scheduler_.frontier().op(ref);
-  const bool picks = scheduler_.queue_of(ref).picks() &&
-                     std::holds_alternative<plan::Collective>(op.work);
+  const IssueQueue& queue = scheduler_.queue_of(ref);
+  const bool picks =
+      queue.picks() && std::holds_alternative<plan::Collective>(op.work);
+  const IssueQueue::Pick pick = queue.last_pick();
   const Events before = order_ ? order_->before(ref) : Events{};
   const auto error = call_unlocked(lock, [&] {
     if (picks) {
-      issuer_.send_pick(plan::index_of(*plan::communicator_of(op)), ref);
+      issuer_.send_pick(plan::index_of(*plan::communicator_of(op)), pick);
     }
     issuer_.start(ref, op, before);
   });
@@ -273,7 +275,7 @@ void Dispatcher::put_on_device(plan::OpRef ref,
 }
 
 void Dispatcher::pick_arrived(std::size_t on,
-                              plan::OpRef pick,
+                              IssueQueue::Pick pick,
                               const std::exception_ptr& error) {
   Lock lock(mutex_);
   if (error != nullptr) {

@@ -113,7 +113,7 @@ class Dispatcher final : public IssueListener {
   void op_ended(plan::OpRef ref, const std::exception_ptr& error) override;
   void op_enqueued(plan::OpRef ref, EventPtr event) override;
   void pick_arrived(std::size_t on,
-                    plan::OpRef pick,
+                    IssueQueue::Pick pick,
                     const std::exception_ptr& error) override;
 
   /// Time that the training thread has waited, and not spent in kernels

@@ -127,7 +127,7 @@ void Dispatcher::report_stuck(Lock& lock) {
   }
   const auto grace =
       training_hangs_ ? std::chrono::nanoseconds(0) : options_.grace;
-  if (const auto why = error_.take_untold(steady_ns(), grace)) {
+  if (const auto why = error_.take_unthrown(steady_ns(), grace)) {
     lock.unlock();
     options_.stuck(why);
     lock.lock();

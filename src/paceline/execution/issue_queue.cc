@@ -13,7 +13,6 @@ void IssueQueue::push(plan::OpRef ref,
                       std::int64_t bytes) {
   rule_.add(collective, priority, bytes);
   waiting_.push_back({.ref = ref});
-  follow_known();
 }
 
 /// Tells the rule which ops have become ready.  In program order only the first
@@ -40,6 +39,7 @@ plan::OpRef IssueQueue::issue() {
   PACELINE_CHECK(number.has_value());
   const plan::OpRef ref = at(*number).ref;
   const auto first = rule_.first();
+  last_pick_ = rule_.collective_number(*number);
   rule_.issue(*number);
   waiting_.erase(waiting_.begin(), waiting_.begin() + (rule_.first() - first));
   return ref;
@@ -54,24 +54,9 @@ bool IssueQueue::request_pick() {
   return true;
 }
 
-void IssueQueue::follow(plan::OpRef pick) {
-  picks_.push_back(pick);
+void IssueQueue::follow(Pick pick) {
+  rule_.follow(pick);
   requesting_ = false;
-  follow_known();
-}
-
-/// Hands on the picks whose ops are pushed, in their order.
-void IssueQueue::follow_known() {
-  while (!picks_.empty()) {
-    const auto found =
-        std::ranges::lower_bound(waiting_, picks_.front(), {}, &Waiting::ref);
-    if (found == waiting_.end() || found->ref != picks_.front()) {
-      return;
-    }
-    rule_.follow(
-        rule_.collective_number(rule_.first() + (found - waiting_.begin())));
-    picks_.pop_front();
-  }
 }
 
 }  // namespace paceline::execution

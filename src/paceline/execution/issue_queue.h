@@ -16,11 +16,12 @@ namespace paceline::execution {
 /// this rank, and the bytes of those in flight.
 ///
 /// They are issued by the rule of plan/issue_rule.h, which knows ops by their
-/// numbers.  Here ops are known by step and index, as on every other member of
-/// the communicator.
+/// numbers.  Here ops are known by step and index, and picks as the rule knows
+/// them: the members' indices of a collective may differ.
 class IssueQueue {
  public:
   using IsReady = std::function<bool(plan::OpRef)>;
+  using Pick = plan::IssueRule::Number;  // among collectives
 
   IssueQueue(const plan::Communicator& group, bool leads)
       : rule_(group.order, group.credit_bytes, leads) {}
@@ -46,12 +47,15 @@ class IssueQueue {
   /// Whether this rank picks for the others.
   bool picks() const { return rule_.picks(); }
 
+  /// The pick that the collective is which issue() has returned last.
+  Pick last_pick() const { return last_pick_; }
+
   /// Whether to ask for the first member's next pick now: one at a time, as
   /// many as there are ops.  It then counts as requested.
   bool request_pick();
 
   /// The first member's next pick has arrived.
-  void follow(plan::OpRef pick);
+  void follow(Pick pick);
 
  private:
   struct Waiting {
@@ -62,11 +66,10 @@ class IssueQueue {
     return waiting_[static_cast<std::size_t>(number - rule_.first())];
   }
   void find_ready(const IsReady& is_ready);
-  void follow_known();
 
   plan::IssueRule rule_;
-  std::deque<Waiting> waiting_;    // by number in rule_, from rule_.first() on
-  std::deque<plan::OpRef> picks_;  // of ops that are not pushed yet
+  std::deque<Waiting> waiting_;  // by number in rule_, from rule_.first() on
+  Pick last_pick_ = 0;
   std::int64_t requested_ = 0;
   bool requesting_ = false;
 };

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "paceline/execution/device.h"
+#include "paceline/execution/issue_queue.h"
 #include "paceline/plan/frontier.h"
 
 namespace paceline::execution {
@@ -20,7 +21,7 @@ class IssueListener {
   virtual void op_enqueued(plan::OpRef ref, EventPtr event) = 0;
   /// The pick that receive_pick() asked for has arrived, or cannot.
   virtual void pick_arrived(std::size_t on,
-                            plan::OpRef pick,
+                            IssueQueue::Pick pick,
                             const std::exception_ptr& error) = 0;
 };
 
@@ -41,9 +42,9 @@ class Issuer {
                      const plan::Op& op,
                      const Events& before) = 0;
 
-  /// Sends the op that this rank, the first member, has picked to the others.
-  /// Called as start() is.
-  virtual void send_pick(std::size_t on, plan::OpRef pick) = 0;
+  /// Sends the collective that this rank, the first member, has picked to the
+  /// others.  Called as start() is.
+  virtual void send_pick(std::size_t on, IssueQueue::Pick pick) = 0;
   /// Asks for the first member's next pick.  Called as start() is.
   virtual void receive_pick(std::size_t on) = 0;
 };

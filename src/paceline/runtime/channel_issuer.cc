@@ -66,7 +66,12 @@ ChannelIssuer::ChannelIssuer(Channels channels,
       memory_(memory),
       device_(std::move(device)),
       orders_streams_(engine.orders_streams),
-      reports_(std::make_shared<Reports>()) {
+      reports_(std::make_shared<Reports>()),
+      waiters_([its_device = device_] {
+        if (its_device != nullptr) {
+          its_device->enter_thread();
+        }
+      }) {
   for (std::size_t on = 0; device_ != nullptr && on < channels_.data.size();
        ++on) {
     streams_.push_back(engine.one_issue_order && on > 0
@@ -233,7 +238,6 @@ void ChannelIssuer::watch_on_device(plan::OpRef ref,
   for (const auto& work : works) {
     waiters_.watch(
         [work, stream, device = device_] {
-          device->enter_thread();
           device->on(stream, [&] { work->wait(); });
         },
         [last](const std::exception_ptr& error) { last->end(error); });
@@ -252,26 +256,25 @@ void ChannelIssuer::watch(const engines::Channel::Work& work,
   }
 }
 
-// A pick is [step, op].  What watches its work keeps the tensor alive.
-void ChannelIssuer::send_pick(std::size_t on, plan::OpRef pick) {
-  const at::Tensor numbers =
-      at::tensor({pick.step, plan::Step{pick.op}}, at::kLong);
-  const auto work = channels_.picks.at(on)->broadcast(numbers, 0);
+// What watches the work of a pick keeps its tensor alive.
+void ChannelIssuer::send_pick(std::size_t on,
+                              execution::IssueQueue::Pick pick) {
+  const at::Tensor number = at::full({1}, pick, at::kLong);
+  const auto work = channels_.picks.at(on)->broadcast(number, 0);
   // A member that does not get the pick is seen where the op waits for it.
-  waiters_.watch([work, numbers] { work->wait(); },
+  waiters_.watch([work, number] { work->wait(); },
                  [](const std::exception_ptr&) {});
 }
 
 void ChannelIssuer::receive_pick(std::size_t on) {
-  const at::Tensor numbers = at::empty({2}, at::kLong);
-  const auto work = channels_.picks.at(on)->broadcast(numbers, 0);
+  const at::Tensor number = at::empty({1}, at::kLong);
+  const auto work = channels_.picks.at(on)->broadcast(number, 0);
   waiters_.watch(
       [work] { work->wait(); },
-      [on, numbers, reports = reports_](const std::exception_ptr& error) {
-        const auto* pick = numbers.const_data_ptr<std::int64_t>();
+      [on, number, reports = reports_](const std::exception_ptr& error) {
         reports->report([&](execution::IssueListener& listener) {
           listener.pick_arrived(
-              on, {pick[0], static_cast<plan::OpIndex>(pick[1])}, error);
+              on, *number.const_data_ptr<std::int64_t>(), error);
         });
       });
 }

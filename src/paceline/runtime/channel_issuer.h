@@ -50,7 +50,7 @@ class ChannelIssuer final : public execution::Issuer {
   void start(plan::OpRef ref,
              const plan::Op& op,
              const execution::Events& before) override;
-  void send_pick(std::size_t on, plan::OpRef pick) override;
+  void send_pick(std::size_t on, execution::IssueQueue::Pick pick) override;
   void receive_pick(std::size_t on) override;
 
  private:
