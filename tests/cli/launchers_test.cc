@@ -108,6 +108,17 @@ TEST_F(PACELINE_SUITE, EndsAndRecordsACaseWhoseRank0IsStopped) {
   EXPECT_EQ(records[1].ranks[0].rank, 1);
 }
 
+TEST_F(PACELINE_SUITE, RecordsTheSignalByWhichRank0AloneWasAskedToStop) {
+  if (std::string(PACELINE_FLAGS) != "") {
+    GTEST_SKIP() << "a rank is asked in the same way with every engine";
+  }
+  const auto records = run_into("TERM", 0);
+  ASSERT_GE(records.size(), 2U);
+  const std::string error = records[1].error.value_or("");
+  EXPECT_TRUE(error.starts_with("rank 0 on host ")) << error;
+  EXPECT_TRUE(error.ends_with(": was asked to stop by SIGTERM")) << error;
+}
+
 TEST_F(PACELINE_SUITE, RunsEveryCaseOnItsRanksAndLeavesRecords) {
   const fs::path path = folder_ / "records.jsonl";
   const testing::Said said =

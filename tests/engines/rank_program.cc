@@ -9,8 +9,8 @@
 // Ranks add up integers over the engine, or gloo, step by step.  MODE is what
 // the last rank does at step 5: kill, stop, exit, throw, closed-pipe (gets
 // SIGPIPE, and works for twenty steps); before it connects: hang; what rank 0
-// does: kill-first, stop-first; or what all do: usage, ok (twenty steps),
-// forever (until asked to stop).
+// does: kill-first, stop-first, term-first (is asked to stop alone); or what
+// all do: usage, ok (twenty steps), forever (until asked to stop).
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
@@ -39,6 +39,9 @@ void misbehave(const std::string& mode) {
     raise(SIGKILL);
   } else if (mode == "stop" || mode == "stop-first") {
     raise(SIGSTOP);
+  } else if (mode == "term-first") {
+    raise(SIGTERM);
+    launch::throw_if_stop_requested();
   } else if (mode == "closed-pipe") {
     raise(SIGPIPE);
   } else if (mode == "exit") {

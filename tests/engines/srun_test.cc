@@ -26,5 +26,13 @@ TEST(Srun, a_failing_rank_tells_why) {
   EXPECT_TRUE(said.contains("broken on purpose")) << said.text;
 }
 
+// It takes the store with it, once the others have read why.
+TEST(Srun, rank_0_that_alone_is_asked_to_stop_is_named_with_the_signal) {
+  const auto said = run_marked(kSrun + "3 PROGRAM rank 4000 term-first");
+  EXPECT_NE(said.exit_code, 0);
+  EXPECT_TRUE(said.contains("paceline: rank 0 on host ")) << said.text;
+  EXPECT_TRUE(said.contains(": was asked to stop by SIGTERM")) << said.text;
+}
+
 }  // namespace
 }  // namespace paceline

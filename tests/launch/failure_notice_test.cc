@@ -134,13 +134,41 @@ TEST(Explain, a_consequence_names_the_rank_that_alone_was_asked_to_stop) {
 TEST(AwaitCause, names_the_only_rank_that_does_not_answer) {
   MemoryStore store;
   EXPECT_FALSE(await_cause(store, 0, kHosts, {}, 0ms)) << "two are silent";
-  post_failure(store, {1, "b", "connection to a peer lost", true, 3});
-  const auto mute = await_cause(store, 0, kHosts, {}, 0ms);
+  const auto mute = await_cause(store, 1, kHosts, {}, 0ms);
   ASSERT_TRUE(mute);
   EXPECT_EQ(mute->rank, 2);
   EXPECT_EQ(mute->text,
             "did not answer when all ranks were asked to stop before it began");
   EXPECT_EQ(job_failure(store)->rank, 2);
+}
+
+// The others work, or lose their connections to the rank that leaves.
+TEST(AwaitCause, names_nobody_where_a_rank_alone_is_asked_to_stop) {
+  MemoryStore two, three;
+  EXPECT_FALSE(await_cause(two, 0, {"a", "b"}, {}, 0ms));
+  EXPECT_FALSE(job_failure(two));
+  post_failure(three, {1, "b", "connection to a peer lost", true, 3});
+  EXPECT_FALSE(await_cause(three, 0, kHosts, {}, 0ms));
+  EXPECT_FALSE(job_failure(three));
+}
+
+TEST(AwaitCause, knows_that_a_hurried_rank_was_asked_to_stop_as_well) {
+  MemoryStore store;
+  post_failure(store, {1, "b", "connection to a peer lost", true, 3});
+  std::jthread hurried([&] {
+    explain_failure(
+        store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }});
+  });
+  EXPECT_TRUE(wait_for(store, "failure/asked/0", 10s));
+  EXPECT_EQ(await_cause(store, 1, kHosts, {}, 0ms)->rank, 2);
+}
+
+TEST(AwaitCause, knows_that_a_rank_which_stops_was_asked_as_well) {
+  MemoryStore store;
+  post_stop(store, {1, "b", "was asked to stop by SIGTERM", false, 143});
+  const auto cause = await_cause(store, 0, kHosts, {}, 0ms);
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->rank, 2);
 }
 
 TEST(AwaitCause, accuses_none_of_those_that_are_asked_to_stop) {

@@ -3,15 +3,19 @@
 
 #include <future>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "launch/memory_store.h"
 #include "paceline/base/error.h"
 #include "paceline/launch/failure_notice.h"
+#include "paceline/launch/stop_signals.h"
 
 namespace paceline::launch {
 namespace {
@@ -24,13 +28,15 @@ struct Guarded {
   Guarded(const std::shared_ptr<MemoryStore>& store,
           int rank,
           std::chrono::milliseconds timeout,
-          bool supervised = false)
+          bool supervised = false,
+          bool rank_0_serves_store = false)
       : heartbeat(std::make_shared<Heartbeat>(store, rank, 0ms)),
         monitor({.store = store,
                  .heartbeat = heartbeat,
                  .rank = rank,
                  .hosts = {"a", "b", "c"},
                  .supervised = supervised,
+                 .rank_0_serves_store = rank_0_serves_store,
                  .timeout = timeout,
                  .grace = 50ms,
                  .tell =
@@ -205,6 +211,30 @@ TEST(RankMonitor, names_a_rank_that_alone_was_asked_to_stop) {
   Heartbeat one(store, 1, 0ms);
   const std::jthread beats = keep_beating(one);
   EXPECT_EQ(zero.message(), "rank 2 on host c: was asked to stop");
+}
+
+const FailureNotice kStopOf0{
+    .rank = 0, .host = "a", .text = "was asked to stop by SIGTERM"};
+
+// Rank 0 serves the store for a while, and is not silent.
+TEST(RankMonitor, names_rank_0_that_will_leave_with_the_store) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded one(store, 1, 1h, false, true), two(store, 2, 1h, false, true);
+  post_stop(*store, kStopOf0);
+  const std::string sentence = message_of(kStopOf0);
+  const std::set<std::string> told{one.message(), two.message()};
+  EXPECT_EQ(told, (std::set<std::string>{"", sentence})) << "one of them";
+  EXPECT_EQ(job_failure(*store)->text, kStopOf0.text);
+}
+
+TEST(RankMonitor, lets_rank_0_leave_where_all_ranks_are_asked_to_stop) {
+  const StopSignals asked;
+  kill(getpid(), SIGTERM);
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded one(store, 1, 1h, false, true);
+  post_stop(*store, kStopOf0);
+  std::this_thread::sleep_for(kAskedTogether + 2s);
+  EXPECT_EQ(job_failure(*store), std::nullopt);
 }
 
 TEST(RankMonitor, a_thread_that_computes_or_beats_stands_not_still) {

@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::int64_t kSliceMs = 100;  // that one wait counts at most
 
-// Whether `fd` is ready for `events` before the patience is over.  A wait that
-// a stop made longer than its slice counts as one slice.
-bool ready_within(int fd, short events, std::chrono::milliseconds patience) {
-  std::int64_t left_ns = std::chrono::nanoseconds(patience).count();
+// Whether `fd` is ready for `events` within `timeout`.  A wait that a stop made
+// longer than its slice counts as one slice.
+bool ready_within(int fd, short events, std::chrono::milliseconds timeout) {
+  std::int64_t left_ns = std::chrono::nanoseconds(timeout).count();
   while (true) {
     pollfd one{.fd = fd, .events = events, .revents = 0};
     const std::int64_t began = steady_ns();
@@ -42,9 +42,9 @@ bool ready_within(int fd, short events, std::chrono::milliseconds patience) {
 template <class Call>
 ssize_t moved_within(int fd,
                      short events,
-                     std::chrono::milliseconds patience,
+                     std::chrono::milliseconds timeout,
                      Call call) {
-  while (ready_within(fd, events, patience)) {
+  while (ready_within(fd, events, timeout)) {
     const ssize_t n = call();
     if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
       return n;
@@ -58,7 +58,7 @@ ssize_t moved_within(int fd,
 int connect_within(int fd,
                    const sockaddr* peer,
                    socklen_t length,
-                   std::chrono::milliseconds patience) {
+                   std::chrono::milliseconds timeout) {
   const int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) {
     return -1;
@@ -66,7 +66,7 @@ int connect_within(int fd,
   int error = connect(fd, peer, length) == 0 ? 0 : errno;
   if (error == EINPROGRESS || error == EINTR) {
     socklen_t size = sizeof error;
-    if (!ready_within(fd, POLLOUT, patience) ||
+    if (!ready_within(fd, POLLOUT, timeout) ||
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
       error = errno;
     }
@@ -78,8 +78,8 @@ int connect_within(int fd,
   return error == 0 ? 0 : -1;
 }
 
-int accept_within(int listener, std::chrono::milliseconds patience) {
-  return static_cast<int>(moved_within(listener, POLLIN, patience, [&] {
+int accept_within(int listener, std::chrono::milliseconds timeout) {
+  return static_cast<int>(moved_within(listener, POLLIN, timeout, [&] {
     return static_cast<ssize_t>(
         accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
   }));
@@ -88,8 +88,8 @@ int accept_within(int listener, std::chrono::milliseconds patience) {
 ssize_t send_within(int fd,
                     const char* data,
                     std::size_t size,
-                    std::chrono::milliseconds patience) {
-  return moved_within(fd, POLLOUT, patience, [&] {
+                    std::chrono::milliseconds timeout) {
+  return moved_within(fd, POLLOUT, timeout, [&] {
     return send(fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
   });
 }
@@ -97,9 +97,9 @@ ssize_t send_within(int fd,
 ssize_t receive_within(int fd,
                        char* data,
                        std::size_t size,
-                       std::chrono::milliseconds patience) {
+                       std::chrono::milliseconds timeout) {
   return moved_within(
-      fd, POLLIN, patience, [&] { return recv(fd, data, size, MSG_DONTWAIT); });
+      fd, POLLIN, timeout, [&] { return recv(fd, data, size, MSG_DONTWAIT); });
 }
 
 }  // namespace paceline

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-// Stream sockets whose waits end after `patience` and that no signal disturbs:
+// Stream sockets whose waits end after `timeout` and that no signal disturbs:
 // a process that is stopped and goes on (Ctrl-Z, fg) waits on, and the time
 // that it stood still does not count.  All return what the system call of the
 // same name does; where nothing moves it is -1, and errno EAGAIN.
@@ -17,21 +17,21 @@ namespace paceline {
 int connect_within(int fd,
                    const sockaddr* peer,
                    socklen_t length,
-                   std::chrono::milliseconds patience);
+                   std::chrono::milliseconds timeout);
 
 /// The accepted stream is closed on exec.
-int accept_within(int listener, std::chrono::milliseconds patience);
+int accept_within(int listener, std::chrono::milliseconds timeout);
 
 /// Sends a part of the data, and raises no SIGPIPE.
 ssize_t send_within(int fd,
                     const char* data,
                     std::size_t size,
-                    std::chrono::milliseconds patience);
+                    std::chrono::milliseconds timeout);
 
 /// Receives a part; 0 at the stream's end.
 ssize_t receive_within(int fd,
                        char* data,
                        std::size_t size,
-                       std::chrono::milliseconds patience);
+                       std::chrono::milliseconds timeout);
 
 }  // namespace paceline

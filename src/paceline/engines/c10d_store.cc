@@ -71,8 +71,7 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   if (!tcp.serve) {
     wait_for_listener(tcp, timeout);
   }
-  const Milliseconds patience =
-      tcp.serve ? timeout : std::min(timeout, kAnswer);
+  const Milliseconds limit = tcp.serve ? timeout : std::min(timeout, kAnswer);
   c10d::TCPStoreOptions options;
   options.port = tcp.port;
   options.isServer = tcp.serve;
@@ -91,14 +90,14 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   const Stopwatch<> watch;
   while (opened.wait_for(kPoll) != std::future_status::ready) {
     launch::throw_if_stop_requested();
-    if (watch.elapsed() > patience + kOwnErrorFirst) {
+    if (watch.elapsed() > limit + kOwnErrorFirst) {
       throw WorldError(
           fmt::format("nobody answered at {}:{} within {:g} s, where the ranks "
                       "were to meet; if something else listens there, choose "
                       "another port by --rendezvous HOST:PORT",
                       tcp.host,
                       tcp.port,
-                      to_seconds(patience)));
+                      to_seconds(limit)));
     }
   }
   try {

@@ -25,6 +25,10 @@ using std::chrono::milliseconds;
 
 // How long the rank that serves the store stays for the others to read it.
 constexpr milliseconds kServeAfterFailure{1500};
+// How long the rank that serves the store stays, where it was asked to stop,
+// for the others to find that and to end: RankMonitor's polls and grace, too.
+constexpr milliseconds kServeAfterStop =
+    launch::kAskedTogether + milliseconds(8000);
 // How long a rank waits for another one to print the failure.
 constexpr milliseconds kPrintTimeout{5000};
 // A rank that was asked to stop waits so long for another one's death or notice
@@ -285,10 +289,11 @@ int run_rank(const launch::Launch& launch,
   if (exit_code > kSignalExit && !supervised) {
     launch::post_stop(*world.store,
                       asked_to_stop(world, exit_code - kSignalExit));
+    leave(world, std::max(timeout, kServeAfterStop));
   } else {
     heartbeat->finish();
+    leave(world, timeout);
   }
-  leave(world, timeout);
   return exit_code;
 }
 

@@ -84,25 +84,37 @@ std::optional<FailureNotice> find_silent(
 
 // Where a launcher has asked all ranks to stop, because one has died: that one
 // is among those that do not answer.
-std::optional<FailureNotice> find_mute(KeyValueStore& store,
-                                       const std::vector<std::string>& hosts) {
-  std::optional<FailureNotice> mute;
+std::optional<FailureNotice> find_unresponsive(
+    KeyValueStore& store, const std::vector<std::string>& hosts) {
+  std::optional<FailureNotice> unresponsive;
   for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
     const auto last = read_progress(store, rank);
     if ((last && last->done) || failure_of(store, rank) ||
         store.get(asked_key(rank))) {
       continue;
     }
-    if (mute) {
+    if (unresponsive) {
       return std::nullopt;
     }
-    mute = {.rank = rank,
-            .host = hosts[static_cast<std::size_t>(rank)],
-            .text = "did not answer when all ranks were asked to stop" +
-                    last_heard_text(last),
-            .role = role_of(last)};
+    unresponsive = {.rank = rank,
+                    .host = hosts[static_cast<std::size_t>(rank)],
+                    .text = "did not answer when all ranks were asked to stop" +
+                            last_heard_text(last),
+                    .role = role_of(last)};
   }
-  return mute;
+  return unresponsive;
+}
+
+// Where `rank` alone was asked to stop, the others do not answer because they
+// work.
+bool is_asked_alone(KeyValueStore& store, int rank, int world) {
+  for (int other = 0; other < world; ++other) {
+    if (other != rank &&
+        (store.get(asked_key(other)) || stop_of(store, other))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // What a rank reports that has found no cause in time.
@@ -118,8 +130,8 @@ FailureNotice without_cause(KeyValueStore& store,
     }
     return mine;
   }
-  if (const auto mute = find_mute(store, hosts)) {
-    return *mute;
+  if (const auto unresponsive = find_unresponsive(store, hosts)) {
+    return *unresponsive;
   }
   FailureNotice asked = mine;
   asked.text =
@@ -207,8 +219,9 @@ std::optional<FailureNotice> await_cause(KeyValueStore& store,
     }
     const bool late = watch.elapsed() >= timeout;
     auto dead = find_ended(store, hosts, ended);
-    if (!dead && late) {
-      dead = find_mute(store, hosts);
+    if (!dead && late &&
+        !is_asked_alone(store, rank, static_cast<int>(hosts.size()))) {
+      dead = find_unresponsive(store, hosts);
     }
     if (dead) {
       post_cause(store, *dead);
@@ -257,7 +270,10 @@ std::optional<std::string> explain_failure(
                  ? std::optional(message_of(*dead))
                  : std::nullopt;
     }
-    ends_soon = ends_soon || (observer.ends_soon && observer.ends_soon());
+    if (!ends_soon && observer.ends_soon && observer.ends_soon()) {
+      ends_soon = true;
+      store.set(asked_key(mine.rank), "1");
+    }
     std::this_thread::sleep_for(kPoll);
   }
   const FailureNotice last = without_cause(store, mine, hosts, ends_soon);

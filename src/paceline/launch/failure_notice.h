@@ -62,9 +62,10 @@ std::optional<FailureNotice> find_ended(KeyValueStore& store,
 /// thread is the one that prints it, because several find the same.
 bool post_death(KeyValueStore& store, const FailureNotice& dead, int finder);
 
-/// For `rank`, whose launcher has asked all ranks to stop: the job's cause,
-/// once it is posted or a rank has ended; after `timeout` the only rank that
-/// has neither answered nor posted anything, if there is but one.
+/// For `rank`, which was asked to stop, as launchers ask all ranks where one
+/// has died: the job's cause, once it is posted or a rank has ended.  After
+/// `timeout` the only rank that has neither answered nor posted anything, if
+/// there is but one and another rank was asked, too.
 std::optional<FailureNotice> await_cause(KeyValueStore& store,
                                          int rank,
                                          const std::vector<std::string>& hosts,

@@ -111,7 +111,7 @@ std::optional<Listener> listen_at(const std::string& host, std::uint16_t port) {
 
 std::optional<bool> is_listened_at(const std::string& host,
                                    std::uint16_t port) {
-  constexpr int kPatienceMs = 1000;
+  constexpr int kTimeoutMs = 1000;
   const std::optional<in_addr> resolved = resolve(host);
   if (!resolved) {
     return std::nullopt;
@@ -130,7 +130,7 @@ std::optional<bool> is_listened_at(const std::string& host,
   bool accepted = connect(waiting.fd,
                           reinterpret_cast<sockaddr*>(&address),
                           sizeof address) == 0;
-  if (!accepted && errno == EINPROGRESS && poll(&waiting, 1, kPatienceMs) > 0) {
+  if (!accepted && errno == EINPROGRESS && poll(&waiting, 1, kTimeoutMs) > 0) {
     int error = 0;
     socklen_t length = sizeof error;
     getsockopt(waiting.fd, SOL_SOCKET, SO_ERROR, &error, &length);

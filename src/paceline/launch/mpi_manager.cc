@@ -110,6 +110,8 @@ void MpiManager::start(const std::string& mpirun, int ranks) {
   for (const char* word : {"--oversubscribe", "--bind-to", "none"}) {
     command.argv.emplace_back(word);
   }
+  // No parameter of Open MPI 4 narrows the addresses at which mpirun listens;
+  // oob_tcp_if_include chooses those that it tells to others.
   for (const auto& [parameter, value] :
        std::initializer_list<std::pair<const char*, std::string>>{
            {"mpi_yield_when_idle", "1"},
@@ -150,7 +152,9 @@ void MpiManager::read_variables(int ranks) {
             "engine mpi: mpirun {}: {}",
             status
                 ? fmt::format("ended with exit code {}", exit_code_of(*status))
-                : fmt::format("did not start {} ranks within 60 s", ranks),
+                : fmt::format("did not start {} ranks within {:g} s",
+                              ranks,
+                              to_seconds(kStartTimeout)),
             first_sentence(said)));
       }
       std::this_thread::sleep_for(2ms);

@@ -120,10 +120,12 @@ class Poller {
         return Failure{notice, true};
       }
     }
-    if (const auto dead =
-            find_ended(*options_.store, options_.hosts, options_.ended);
-        dead && post_death(*options_.store, *dead, options_.rank)) {
-      return Failure{*dead, true};
+    auto gone = find_ended(*options_.store, options_.hosts, options_.ended);
+    if (!gone) {
+      gone = stop_of_server();
+    }
+    if (gone && post_death(*options_.store, *gone, options_.rank)) {
+      return Failure{*gone, true};
     }
     if (const auto cause = job_failure(*options_.store);
         cause && cause->rank != options_.rank) {
@@ -135,6 +137,22 @@ class Poller {
   std::optional<Progress> rank_0() const { return detector_.last_progress(0); }
 
  private:
+  // What rank 0 wrote, which serves the store, once it is known that it was
+  // asked to stop without this rank.
+  std::optional<FailureNotice> stop_of_server() {
+    if (!options_.rank_0_serves_store || options_.rank == 0) {
+      return std::nullopt;
+    }
+    auto stop = stop_of(*options_.store, 0);
+    if (!stop || requested_stop() != 0) {
+      return std::nullopt;
+    }
+    if (!since_stop_) {
+      since_stop_.emplace();
+    }
+    return since_stop_->elapsed() < kAskedTogether ? std::nullopt : stop;
+  }
+
   // Whether no rank will set what another one waits for.
   bool all_wait() {
     const milliseconds limit = kPeersFactor * options_.timeout;
@@ -183,6 +201,7 @@ class Poller {
   const RankMonitor::Options& options_;
   FailureDetector detector_;
   StandstillClock standstill_;
+  std::optional<Stopwatch<>> since_stop_;  // of rank 0
 };
 
 }  // namespace

@@ -21,13 +21,19 @@ namespace paceline::launch {
 /// rank that hangs is found before.
 inline constexpr int kPeersFactor = 10;
 
+/// Where a launcher asks all ranks to stop, it has asked the last one so long
+/// after the first one at most.
+inline constexpr std::chrono::seconds kAskedTogether{2};
+
 /// A thread of every rank.  It sends the heartbeat while no communication
 /// thread does.  Where no parent supervises the ranks (torchrun, mpirun, srun),
 /// it also detects failures: rank 0 watches all other ranks, rank 1 watches
-/// rank 0, and each rank sees the death of those on its own machine.  A failure
-/// that is detected or posted is announced to the threads that send heartbeats,
-/// and each rank ends when `grace` is over, or the store is gone, however stuck
-/// its other threads are.
+/// rank 0, and each rank sees the death of those on its own machine.  Where
+/// rank 0 serves the store and is asked to stop alone, the others see what it
+/// wrote of that before the store is gone.  A failure that is detected or
+/// posted is announced to the threads that send heartbeats, and each rank ends
+/// when `grace` is over, or the store is gone, however stuck its other threads
+/// are.
 ///
 /// It also ends its own rank, and names it, where the main thread has stood
 /// still for `timeout`, or waited for other ranks for ten times as long: it has

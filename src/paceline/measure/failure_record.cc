@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // For how long the writer waits for the other ranks' samples.
-constexpr milliseconds kPatience{2000}, kPatienceUnderMpirun{300};
+constexpr milliseconds kSamplesTimeout{2000}, kSamplesTimeoutUnderMpirun{300};
 // Rank 0 writes where it can; rank 1 leaves it so much time to begin.
 constexpr milliseconds kRank0First{1000};
 constexpr milliseconds kPoll{20};
@@ -77,8 +77,8 @@ void FailureRecord::write(launch::FailureNotice& cause) {
     }
   }
   std::call_once(written_, [&] {
-    store_is_silent_ =
-        !launch::answers(world_.store, std::min(kAnswerTimeout, patience()));
+    store_is_silent_ = !launch::answers(
+        world_.store, std::min(kAnswerTimeout, samples_timeout()));
     tell_of_window();
     const bool writes = is_writer(cause);
     if (writes) {
@@ -88,13 +88,14 @@ void FailureRecord::write(launch::FailureNotice& cause) {
       if (writes) {
         store().set(kWritten, "1");
       } else {
-        launch::wait_for(store(), kWritten, kRank0First + 2 * patience());
+        launch::wait_for(
+            store(), kWritten, kRank0First + 2 * samples_timeout());
       }
     } catch (const WorldError&) {
       // Nobody waits at a store that is gone; mpirun kills all ranks when the
       // second one ends.
       if (!writes && world_.self.launcher == "mpirun") {
-        std::this_thread::sleep_for(kPatienceUnderMpirun);
+        std::this_thread::sleep_for(kSamplesTimeoutUnderMpirun);
       }
     }
   });
@@ -157,8 +158,9 @@ bool FailureRecord::claim() {
   return store().set_if_absent(kWriter, mine) == mine;
 }
 
-milliseconds FailureRecord::patience() const {
-  return engines::is_killed_soon(world_) ? kPatienceUnderMpirun : kPatience;
+milliseconds FailureRecord::samples_timeout() const {
+  return engines::is_killed_soon(world_) ? kSamplesTimeoutUnderMpirun
+                                         : kSamplesTimeout;
 }
 
 // Until all ranks that train, but for the one that failed, have told samples.
@@ -174,7 +176,8 @@ void FailureRecord::wait_for_others(const launch::FailureNotice& cause) {
   try {
     for (int rank = 0; rank < ranks; ++rank) {
       while (rank != cause.rank && rank != world_.self.rank &&
-             !has_so_far(store(), rank) && watch.elapsed() < patience()) {
+             !has_so_far(store(), rank) &&
+             watch.elapsed() < samples_timeout()) {
         std::this_thread::sleep_for(kPoll);
       }
     }

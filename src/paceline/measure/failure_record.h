@@ -58,7 +58,7 @@ class FailureRecord {
   void wait_for_others(const launch::FailureNotice& cause);
   SoFar gather();
   void append(const records::RunRecord& failed);
-  std::chrono::milliseconds patience() const;
+  std::chrono::milliseconds samples_timeout() const;
 
   const engines::World& world_;
   experiment::JobSpec job_;
