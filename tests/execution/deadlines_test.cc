@@ -69,9 +69,9 @@ TEST(Deadlines, FindsAThreadThatStandsStillThoughNothingHoldsIt) {
   deadlines.progress(260);
   EXPECT_EQ(deadlines.find_hang(false, 300), std::nullopt);
   deadlines.begin_step(300);
-  EXPECT_EQ(deadlines.find_hang(false, 2999), std::nullopt)
-      << "nine times the slowest step, 300";
-  EXPECT_EQ(deadlines.find_hang(false, 3000), nanoseconds(2700));
+  EXPECT_EQ(deadlines.find_hang(false, 2099), std::nullopt)
+      << "six times the slowest step, 300";
+  EXPECT_EQ(deadlines.find_hang(false, 2100), nanoseconds(1800));
 }
 
 std::exception_ptr error(const char* text) {

@@ -25,7 +25,7 @@ std::optional<std::chrono::nanoseconds> Deadlines::find_hang(
   }
   const std::chrono::nanoseconds still(now_ns - moved_ns_);
   const auto limit = std::max(training_timeout_,
-                              std::chrono::nanoseconds(9 * slowest_step_ns_));
+                              std::chrono::nanoseconds(6 * slowest_step_ns_));
   return still >= limit ? std::optional(still) : std::nullopt;
 }
 

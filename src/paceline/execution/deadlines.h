@@ -19,8 +19,9 @@ struct Overdue {
 /// How long a wait may take: max(timeout, 10 x the slowest step so far), where
 /// `first_step` stands for the slowest step before there is one.  How long the
 /// training thread may stand still though nothing holds it:
-/// max(training_timeout, 9 x the slowest step), so that the rank that hangs is
-/// found before the ranks that wait for it give up.
+/// max(training_timeout, 6 x the slowest step), so that the rank that hangs is
+/// found before the ranks that wait for it give up, also where their slowest
+/// step was a third shorter than its own.
 ///
 /// All times come from the caller's clock, in ns.  Calls need a lock around
 /// them.

@@ -57,7 +57,7 @@ struct TrainerOptions {
   /// as much, at least `timeout`.
   std::chrono::nanoseconds first_step{0};
   /// For how long the training thread may stand still in a step though nothing
-  /// holds it, at least nine times the slowest step.
+  /// holds it, at least six times the slowest step.
   std::chrono::nanoseconds training_timeout = execution::Deadlines::kNoLimit;
   bool integers = false;  // integer weights, batches and summed loss
   bool record_spans = false;
