@@ -127,6 +127,30 @@ TEST_F(DispatcherTest, ManyStepsOnThreeThreadsGiveTheResultOfTheProgram) {
   EXPECT_EQ(numbers.values, expected.values);
 }
 
+TEST_F(DispatcherTest, WatchesTheTrainingThreadInStepsAndWaits) {
+  const auto alive = std::make_shared<int>();
+  const auto watched = [&] { return alive.use_count() > 2; };
+  make({.spare_core = false, .watch = [alive] { return alive; }});
+  EXPECT_FALSE(watched());
+  dispatcher->begin_step(0, tiny.plan());
+  EXPECT_TRUE(watched());
+  compute(*dispatcher, 0);  // ends the step
+  EXPECT_FALSE(watched());
+  bool in_wait = false;
+  run_kernel = [&](OpRef, const plan::Kernel&) { in_wait = watched(); };
+  dispatcher->op_ended({0, kReduceSecond}, nullptr);
+  dispatcher->op_ended({0, kReduceFirst}, nullptr);
+  dispatcher->wait_all();
+  EXPECT_TRUE(in_wait);
+  EXPECT_FALSE(watched());
+  dispatcher->begin_step(1, tiny.plan());
+  dispatcher->pick_arrived(
+      0, 0, std::make_exception_ptr(std::runtime_error("lost")));
+  EXPECT_TRUE(watched());
+  EXPECT_EQ(error_of([&] { dispatcher->progress(); }), "lost");
+  EXPECT_FALSE(watched());
+}
+
 // While the training thread does something else.
 TEST_F(DispatcherTest, WithASpareCoreKernelsRunBesideTheTrainingThread) {
   std::promise<OpRef> ran;

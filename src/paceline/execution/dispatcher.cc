@@ -36,10 +36,19 @@ Dispatcher::Dispatcher(const plan::PlanInput& input,
 Dispatcher::~Dispatcher() {
   {
     const Lock lock(mutex_);
+    step_watch_.reset();
     stop_ = true;
   }
   communication_wake_.notify_all();
   communication_.join();
+}
+
+// The step has ended with the error: nothing here watches the thread any more.
+void Dispatcher::throw_if_failed() {
+  if (error_.is_set()) {
+    step_watch_.reset();
+    error_.rethrow_if_set();
+  }
 }
 
 void Dispatcher::begin_step(plan::Step step,
@@ -48,8 +57,9 @@ void Dispatcher::begin_step(plan::Step step,
     wait_steps(kStepsAhead);
   }
   Lock lock(mutex_);
-  error_.rethrow_if_set();
+  throw_if_failed();
   deadlines_.begin_step(steady_ns());
+  step_watch_ = options_.watch ? options_.watch() : nullptr;
   step_ = step;
   issuer_.open(step, *plan);
   scheduler_.open(step, plan);
@@ -58,18 +68,19 @@ void Dispatcher::begin_step(plan::Step step,
 
 void Dispatcher::end_step() {
   const Lock lock(mutex_);
+  step_watch_.reset();
   deadlines_.end_step();
 }
 
 void Dispatcher::progress() {
   const Lock lock(mutex_);
-  error_.rethrow_if_set();
+  throw_if_failed();
   deadlines_.progress(steady_ns());
 }
 
 void Dispatcher::wait_ready(plan::OpRef ref) {
   Lock lock(mutex_);
-  error_.rethrow_if_set();
+  throw_if_failed();
   const plan::Frontier& frontier = scheduler_.frontier();
   if (!frontier.is_ready(ref)) {
     wait_until([&] { return frontier.is_ready(ref); }, ref, lock);
@@ -88,7 +99,7 @@ bool Dispatcher::is_ready(plan::OpRef ref) const {
 
 void Dispatcher::wait_steps(std::size_t most) {
   Lock lock(mutex_);
-  error_.rethrow_if_set();
+  throw_if_failed();
   const plan::Frontier& frontier = scheduler_.frontier();
   while (frontier.open_steps() > most) {
     const plan::OpRef oldest = frontier.oldest();
@@ -118,6 +129,7 @@ void Dispatcher::complete(plan::OpRef ref) {
 void Dispatcher::wait_until(const std::function<bool()>& done,
                             plan::OpRef ref,
                             Lock& lock) {
+  const auto watch = options_.watch ? options_.watch() : nullptr;
   const std::int64_t began = steady_ns();
   std::int64_t in_kernels = 0;
   awaited_ = &done;
@@ -127,7 +139,7 @@ void Dispatcher::wait_until(const std::function<bool()>& done,
     ~Awaiting() { self.awaited_ = nullptr; }
   } const awaiting{*this};
   while (!done()) {
-    error_.rethrow_if_set();
+    throw_if_failed();
     const std::int64_t kernel_began = steady_ns();
     training_in_kernel_ = true;
     const bool ran = run_one_kernel(lock);
@@ -150,7 +162,7 @@ void Dispatcher::wait_until(const std::function<bool()>& done,
         std::min<std::chrono::nanoseconds>(left, std::chrono::seconds(1)));
     training_waits_ = false;
   }
-  error_.rethrow_if_set();
+  throw_if_failed();
   const std::int64_t waited = steady_ns() - began;
   waited_ns_ += waited - in_kernels;
   waited_in_all_ns_ += waited;

@@ -68,6 +68,10 @@ class Dispatcher final : public IssueListener {
     std::function<void()> on_thread_start{};
     /// Called about twice a second on the communication thread.
     std::function<void(plan::Step, const std::string& op)> heartbeat{};
+    /// What it returns lives exactly while the training thread is in a step or
+    /// a wait, whose deadlines are kept here.  Whoever watches the thread else
+    /// misses no moment in between.
+    std::function<std::shared_ptr<void>()> watch{};
     /// Called once on the communication thread with the first error, where the
     /// training thread is still inside its step `grace` after it, or hangs: it
     /// cannot be woken, as where a performer waits, so the process should end.
@@ -129,6 +133,7 @@ class Dispatcher final : public IssueListener {
   }
 
  private:
+  void throw_if_failed();
   void wait_until(const std::function<bool()>& done,
                   plan::OpRef ref,
                   Lock& lock);
@@ -169,7 +174,8 @@ class Dispatcher final : public IssueListener {
   Deadlines deadlines_;
   FirstError error_;
   plan::Step step_ = -1;
-  bool training_waits_ = false;  // and has no kernel to run
+  std::shared_ptr<void> step_watch_;  // Options::watch's, in a step
+  bool training_waits_ = false;       // and has no kernel to run
   bool training_hangs_ = false;
   /// What the training thread waits for, with the op; null: for nothing.
   const std::function<bool()>* awaited_ = nullptr;

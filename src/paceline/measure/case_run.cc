@@ -133,7 +133,7 @@ void measure_exposed(const engines::World& world,
                                 .first_step = options.first_step,
                                 .training_timeout = options.timeout,
                                 .beat = beat_of(options),
-                                .in_step = watched_by(options.heartbeat),
+                                .watch = watched_by(options.heartbeat),
                                 .stuck = end_of(world, options, nullptr)});
   }
   const auto claim = computing != nullptr ? claim_of(options) : nullptr;
@@ -181,7 +181,7 @@ measure::TrainerOptions window_options(
       .beat = is_master(configuration, world.self.rank)
                   ? decltype(beat_of(options))()  // it has no steps
                   : beat_of(options),
-      .in_step = watched_by(options.heartbeat),
+      .watch = watched_by(options.heartbeat),
       .stuck = end_of(
           world, options, configuration.device == "cpu" ? &access : nullptr),
       .grace = kStuckGrace};

@@ -140,7 +140,6 @@ std::string Trainer::role() const {
 StepTimes Trainer::step() {
   StepTimes times{.began_ns = steady_ns()};
   if (!trains()) {
-    const auto held = options_.in_step ? options_.in_step() : nullptr;
     executor_->serve_step();
     times.ended_ns = steady_ns();
     times.wait_ns = times.ended_ns - times.began_ns;
@@ -154,8 +153,6 @@ StepTimes Trainer::step() {
     set_batches(mapped_->batch(step));
     times.data_ns = steady_ns() - times.began_ns;
   }
-  // The executor watches the thread until the end of the last backward.
-  auto held = options_.in_step ? options_.in_step() : nullptr;
   executor_->begin_step();
   if (embeddings_) {
     batches_ = {bag_batch(executor_->steps_begun() - 1)};
@@ -184,7 +181,6 @@ StepTimes Trainer::step() {
     executor_->end_backward();
     lap(false, times.backward_ns);
   }
-  held.reset();
   times.ended_ns = mark;
   if (embeddings_) {
     add_lookups(*embeddings_, executor_->plan_of(step), *memory_, lookups_);
@@ -193,7 +189,6 @@ StepTimes Trainer::step() {
 }
 
 void Trainer::drain() {
-  const auto held = options_.in_step ? options_.in_step() : nullptr;
   executor_->drain();
   executor_->take_waited_ns();  // of no step
   if (replay_ != nullptr) {

@@ -76,9 +76,8 @@ struct TrainerOptions {
   std::optional<plan::LayerProfile> profile{};
   std::optional<plan::AlphaBeta> alpha_beta{};
   std::function<void(plan::Step, const std::string& op)> beat{};
-  /// While what they return lives, the calling thread is in a step, whose
-  /// deadlines the executor keeps.
-  std::function<std::shared_ptr<void>()> in_step{};
+  /// As execution::Dispatcher::Options::watch.
+  std::function<std::shared_ptr<void>()> watch{};
   /// Called once, from another thread, where a step that has failed does not
   /// end within `grace`: it hangs, as inside c10d::Reducer, and cannot be
   /// woken.

@@ -216,6 +216,7 @@ void Trainer::make_executor(runtime::Channels by_id) {
                          .spare_core = replay_ != nullptr || has_spare_core(),
                          .record_spans = options_.record_spans,
                          .heartbeat = options_.beat,
+                         .watch = options_.watch,
                          .stuck = options_.stuck,
                          .grace = options_.grace},
           .keep_gradients =
