@@ -6,7 +6,8 @@ Per family of strategies: the errors of `predict` on the published cells of
 several hosts, and the errors of the ratio of two strategies on one job.  Where
 `--left-out` gives errors of cells that were left out of a fit (fit.py
 --errors), they are taken instead if their 90th percentile is larger.  The
-ranges in which the families were validated stay as the file has them.
+strategies of a family and the range in which it was validated stay as the file
+has them.
 """
 
 import argparse

@@ -5,6 +5,7 @@
 
 #include "engines/passing_channel.h"
 #include "engines/run_ranks.h"
+#include "paceline/base/error.h"
 #include "paceline/plan/wire_bytes.h"
 
 namespace paceline::measure {
@@ -13,8 +14,8 @@ namespace {
 TEST(CommCase, EveryOperationIsRightAndBookedInEveryType) {
   constexpr int kWorld = 3;
   testing::run_ranks(kWorld, [](engines::Channel& channel) {
-    for (const std::string_view operation : comm_operations()) {
-      for (const char* dtype : {"fp32", "fp64", "fp16", "bf16", "int32"}) {
+    for (const std::string_view operation : plan::kOperations) {
+      for (const std::string& dtype : comm_dtypes()) {
         const CommSamples samples =
             measure_operation(channel,
                               operation,
@@ -23,7 +24,8 @@ TEST(CommCase, EveryOperationIsRightAndBookedInEveryType) {
                               {.warmup = 1, .measured = 2});
         EXPECT_EQ(samples.wrong_elements, 0) << operation << " " << dtype;
         EXPECT_EQ(samples.duration_ns.size(), 2U);
-        EXPECT_GE(samples.bytes, 1000 - 8);
+        EXPECT_GT(samples.bytes, 1000 - element_bytes(dtype));
+        EXPECT_EQ(samples.bytes % element_bytes(dtype), 0);
         if (operation == "all-reduce") {
           EXPECT_EQ(samples.wire_bytes,
                     plan::wire_bytes(
@@ -57,6 +59,15 @@ TEST(CommCase, AWrongElementIsFound) {
         measure_operation(wrong, "broadcast", 4096, {}, once).wrong_elements,
         0);
   });
+}
+
+TEST(CommCase, TypesHaveTheirBytes) {
+  EXPECT_EQ(
+      comm_dtypes(),
+      (std::vector<std::string>{"fp32", "fp64", "fp16", "bf16", "int32"}));
+  EXPECT_EQ(element_bytes("fp64"), 8);
+  EXPECT_EQ(element_bytes("bf16"), 2);
+  EXPECT_THROW(element_bytes("fp8"), UsageError);
 }
 
 }  // namespace

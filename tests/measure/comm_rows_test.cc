@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "paceline/plan/wire_bytes.h"
+#include "paceline/records/comm_record.h"
+
 namespace paceline::measure {
 namespace {
 
@@ -20,6 +23,15 @@ TEST(CommRows, SizesThatRoundToTheSameAreOneRow) {
                                   {"message", 12}}));
   EXPECT_EQ(comm_rows({"broadcast"}, {1, 3, 4}, "bf16", 4),
             (std::vector<CommRow>{{"broadcast", 2}, {"broadcast", 4}}));
+}
+
+// Records name operations as plans do.
+TEST(CommRows, BusBandwidthsCountTheBytesOfTheirOperation) {
+  for (const plan::Pattern pattern : plan::kPatterns) {
+    const auto bytes = static_cast<double>(plan::wire_bytes(pattern, 4096, 4));
+    EXPECT_EQ(records::bus_factor(plan::name_of(pattern), 4), bytes / 4096);
+  }
+  EXPECT_EQ(records::bus_factor(plan::kMessages, 4), 1);
 }
 
 }  // namespace

@@ -116,9 +116,14 @@ TEST(Advise, FamiliesAreThoseOfTheExamination) {
   EXPECT_EQ(family("fusion+neighbor-allreduce"), nullptr);
   EXPECT_EQ(family("fusion+neighbor-allreduce:topology=ring+awc"), nullptr);
   EXPECT_EQ(family("fusion+fp16"), nullptr);
+  EXPECT_EQ(family("wfbp+hierarchical"), nullptr);
   for (const FamilyErrors& row : error_table().families) {
     EXPECT_LE(row.p90_percent, largest_errors().p90_percent);
     EXPECT_LT(row.mean_percent, row.p90_percent);
+    EXPECT_FALSE(row.strategies.empty());
+    for (const std::string& strategy : row.strategies) {
+      EXPECT_EQ(family(strategy.c_str()), &row) << strategy;
+    }
   }
 }
 

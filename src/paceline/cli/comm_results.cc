@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "paceline/base/file.h"
+#include "paceline/base/ranks_per_host.h"
 #include "paceline/base/text.h"
 #include "paceline/measure/results.h"
-#include "paceline/plan/ranks_per_host.h"
 #include "paceline/predict/comm_fit.h"
 #include "paceline/report/comm_table.h"
 #include "paceline/report/formats.h"
@@ -24,7 +24,7 @@ std::vector<cluster::ClusterHost> hosts_of(
     const std::vector<std::string>& host_of_rank) {
   std::vector<cluster::ClusterHost> hosts;
   std::size_t first = 0;
-  for (const int ranks : plan::ranks_per_host<std::string>(host_of_rank)) {
+  for (const int ranks : ranks_per_host<std::string>(host_of_rank)) {
     hosts.push_back(
         {.name = host_of_rank[first], .slots = ranks, .interface = {}});
     first += static_cast<std::size_t>(ranks);

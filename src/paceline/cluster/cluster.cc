@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/ranks_per_host.h"
+#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::cluster {
 namespace {
@@ -103,7 +104,7 @@ void check_pace(const plan::AlphaBetaLine& line, const std::string& where) {
 void check_fit(const ClusterLink& link, const LinkFit& fit) {
   const std::string where = fmt::format(
       "link '{}', {} among {}", link.name, fit.operation, fit.ranks);
-  check_word(where, "operation", fit.operation, kFitOperations);
+  check_word(where, "operation", fit.operation, plan::kOperations);
   if (fit.ranks < 2) {
     throw UsageError(fmt::format("{} ranks: a fit needs at least 2", where));
   }

@@ -41,10 +41,7 @@ enum class LinkSharing : std::uint8_t {
   kAll      // everything in the cluster: one medium
 };
 
-// What a fit may say.
-inline constexpr std::array<std::string_view, 5> kFitOperations{
-    "all-reduce", "reduce-scatter", "all-gather", "broadcast", "message"};
-// Engines that run, and published programs.
+// What a fit may name.  Engines: those that run, and published programs.
 inline constexpr auto kFitEngines = [] {
   constexpr std::array<std::string_view, 3> kPublished{
       "bytescheduler", "byteps", "bluefog"};
@@ -61,8 +58,7 @@ inline constexpr std::array<std::string_view, 2> kFitDevices{"cpu", "cuda"};
 
 /// The measured time of one operation among `ranks` ranks on a link, by size.
 struct LinkFit {
-  std::string operation;  // all-reduce, reduce-scatter, all-gather, broadcast,
-                          // message
+  std::string operation;  // of plan::kOperations
   int ranks = 2;
   plan::AlphaBetaLine line;
   std::optional<double> error_percent;  // of the fit, mean absolute

@@ -14,6 +14,7 @@
 #include "paceline/cluster/cluster_units.h"
 #include "paceline/cluster/cluster_words.h"
 #include "paceline/cluster/toml_section.h"
+#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::cluster {
 namespace {
@@ -42,7 +43,7 @@ void read_hosts(const Section& section, Cluster& cluster) {
 
 LinkFit read_fit(const Section& section) {
   LinkFit fit;
-  fit.operation = section.one_of("operation", kFitOperations).value_or("");
+  fit.operation = section.one_of("operation", plan::kOperations).value_or("");
   if (fit.operation.empty()) {
     section.refuse("operation", "''", "a fit says its operation");
   }

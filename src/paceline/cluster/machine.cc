@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::cluster {
 namespace {
@@ -114,7 +115,7 @@ Machine machine_of(const cluster::Cluster& cluster, std::string_view engine) {
 
 bool prices_collectives(const Machine& machine) {
   const auto of_collectives = [](const cluster::LinkFit& fit) {
-    return fit.operation != "message";
+    return fit.operation != plan::kMessages;
   };
   return std::ranges::any_of(machine.fits, of_collectives) ||
          std::ranges::any_of(machine.device_fits, of_collectives);

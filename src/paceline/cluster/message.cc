@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "paceline/cluster/collective_model.h"
+#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::cluster {
 
@@ -10,7 +11,7 @@ const cluster::LinkFit* message_fit(bool remote, const Machine& machine) {
   const cluster::LinkFit* best = nullptr;
   for (const cluster::LinkFit& fit :
        remote ? machine.fits : machine.device_fits) {
-    if (fit.operation == "message" &&
+    if (fit.operation == plan::kMessages &&
         (best == nullptr ||
          std::abs(fit.ranks - kPair) < std::abs(best->ranks - kPair))) {
       best = &fit;

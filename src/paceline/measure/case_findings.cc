@@ -27,10 +27,7 @@ std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
                         .costs_origin = input.alpha_beta->origin,
                         .costs = {},
                         .remark = trainer.planner().remark(input)};
-  for (const plan::Pattern pattern : {plan::Pattern::kAllReduce,
-                                      plan::Pattern::kReduceScatter,
-                                      plan::Pattern::kAllGather,
-                                      plan::Pattern::kBroadcast}) {
+  for (const plan::Pattern pattern : plan::kPatterns) {
     for (const plan::AlphaBetaPiece& piece :
          input.alpha_beta->of(pattern).pieces) {
       by.costs[std::string(plan::name_of(pattern))].push_back(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "paceline/engines/engine.h"
 #include "paceline/engines/link_engine.h"
 #include "paceline/engines/peer_wait.h"
+#include "paceline/engines/thread_device.h"
 #include "paceline/measure/comm_rows.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/rank_group.h"
@@ -26,31 +28,35 @@ namespace {
 
 using plan::Pattern;
 
-constexpr std::array<std::string_view, 5> kOperations{
-    plan::name_of(Pattern::kAllReduce),
-    plan::name_of(Pattern::kReduceScatter),
-    plan::name_of(Pattern::kAllGather),
-    plan::name_of(Pattern::kBroadcast),
-    plan::kMessages};
+constexpr auto kDtypes =
+    std::to_array<std::pair<std::string_view, at::ScalarType>>(
+        {{"fp32", at::kFloat},
+         {"fp64", at::kDouble},
+         {"fp16", at::kHalf},
+         {"bf16", at::kBFloat16},
+         {"int32", at::kInt}});
 
 constexpr std::int64_t kBlock = 1 << 20;  // elements filled or checked at once
 
 at::ScalarType type_of(std::string_view name) {
-  const std::vector<std::pair<std::string, at::ScalarType>> types{
-      {"fp32", at::kFloat},
-      {"fp64", at::kDouble},
-      {"fp16", at::kHalf},
-      {"bf16", at::kBFloat16},
-      {"int32", at::kInt}};
-  std::vector<std::string> known;
-  for (const auto& [word, type] : types) {
+  for (const auto& [word, type] : kDtypes) {
     if (word == name) {
       return type;
     }
-    known.push_back(word);
   }
   throw UsageError("--dtype: " +
-                   unknown_name("number type", std::string(name), known));
+                   unknown_name("number type", name, comm_dtypes()));
+}
+
+// Nothing: messages.
+std::optional<Pattern> pattern_of(std::string_view operation) {
+  for (const Pattern pattern : plan::kPatterns) {
+    if (plan::name_of(pattern) == operation) {
+      return pattern;
+    }
+  }
+  PACELINE_CHECK(operation == plan::kMessages);
+  return std::nullopt;
 }
 
 // Returns m: the type holds the sum of any values below m, one a rank, exactly.
@@ -71,18 +77,21 @@ class Operation {
             std::int64_t bytes,
             const at::TensorOptions& options,
             const engines::PeerWait* peers)
-      : channel_(channel), peers_(peers), name_(name), world_(channel.world()) {
+      : channel_(channel),
+        peers_(peers),
+        pattern_(pattern_of(name)),
+        world_(channel.world()) {
     const auto type = c10::typeMetaToScalarType(options.dtype());
     modulus_ = modulus(type, world_);
     const auto size = static_cast<std::int64_t>(c10::elementSize(type));
-    bytes_ = whole_bytes(name_, bytes, size, world_);
+    bytes_ = whole_bytes(name, bytes, size, world_);
     count_ = bytes_ / size;
     const std::int64_t shard = count_ / world_;
-    in_ = at::zeros({name_ == "all-gather" ? shard : count_}, options);
-    out_ = name_ == "all-gather"       ? at::zeros({count_}, options)
-           : name_ == "reduce-scatter" ? at::zeros({shard}, options)
-           : name_ == plan::kMessages  ? at::zeros({count_}, options)
-                                       : in_;
+    const bool gathers = pattern_ == Pattern::kAllGather;
+    in_ = at::zeros({gathers ? shard : count_}, options);
+    out_ = pattern_ == Pattern::kReduceScatter ? at::zeros({shard}, options)
+           : gathers || !pattern_              ? at::zeros({count_}, options)
+                                               : in_;
     in_.fill_(0);  // touches every page
     out_.fill_(0);
   }
@@ -118,16 +127,16 @@ class Operation {
 
  private:
   Works issue() {
-    if (name_ == "all-reduce") {
+    if (pattern_ == Pattern::kAllReduce) {
       return {channel_.all_reduce(in_, plan::Reduce::kSum)};
     }
-    if (name_ == "reduce-scatter") {
+    if (pattern_ == Pattern::kReduceScatter) {
       return {channel_.reduce_scatter(in_, out_, plan::Reduce::kSum)};
     }
-    if (name_ == "all-gather") {
+    if (pattern_ == Pattern::kAllGather) {
       return {channel_.all_gather(in_, out_)};
     }
-    if (name_ == "broadcast") {
+    if (pattern_ == Pattern::kBroadcast) {
       return {channel_.broadcast(in_, 0)};
     }
     return channel_.exchange({{in_, neighbor(1)}},
@@ -158,20 +167,20 @@ class Operation {
 
   at::Tensor expected(std::int64_t begin, std::int64_t count) const {
     const std::int64_t rank = channel_.rank();
-    if (name_ == "broadcast") {
+    if (pattern_ == Pattern::kBroadcast) {
       return values_of(0, indices(begin, count));
     }
-    if (name_ == plan::kMessages) {
+    if (!pattern_) {
       return values_of(neighbor(world_ - 1), indices(begin, count));
     }
-    if (name_ == "all-gather") {
+    if (pattern_ == Pattern::kAllGather) {
       const at::Tensor index = indices(begin, count);
       const std::int64_t shard = count_ / world_;
       return (index.remainder(shard) + 7 * index.div(shard, "floor"))
           .remainder(modulus_);
     }
     const std::int64_t offset =
-        name_ == "reduce-scatter" ? rank * (count_ / world_) : 0;
+        pattern_ == Pattern::kReduceScatter ? rank * (count_ / world_) : 0;
     const at::Tensor index = indices(begin + offset, count);
     at::Tensor sum = at::zeros_like(index);
     for (std::int64_t r = 0; r < world_; ++r) {
@@ -182,15 +191,23 @@ class Operation {
 
   engines::Channel& channel_;
   const engines::PeerWait* peers_;
-  std::string name_;
+  std::optional<Pattern> pattern_;  // nothing: messages
   std::int64_t world_ = 1, modulus_ = 2, count_ = 0, bytes_ = 0;
   at::Tensor in_, out_;
 };
 
 }  // namespace
 
-std::span<const std::string_view> comm_operations() {
-  return kOperations;
+std::vector<std::string> comm_dtypes() {
+  std::vector<std::string> names;
+  for (const auto& [name, type] : kDtypes) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+std::int64_t element_bytes(std::string_view dtype) {
+  return static_cast<std::int64_t>(c10::elementSize(type_of(dtype)));
 }
 
 CommSamples measure_operation(engines::Channel& channel,
@@ -257,6 +274,7 @@ CommCases::CommCases(const engines::World& world,
   configuration.device = setting.device;
   configuration.link = setting.link;
   const at::Device device = device_of(world, configuration);
+  engines::set_thread_device(device);
   state_->setting = setting;
   state_->setting.device = device.str();
   state_->engine = engines::make_engine(setting.engine);

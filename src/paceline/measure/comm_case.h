@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,16 +19,17 @@ struct PeerWait;
 
 namespace paceline::measure {
 
-/// The operations that plans use, in the order of the report: the four
-/// patterns, and "message": every rank sends to the next one and receives from
-/// the one before at the same time, as sendrecv of nccl-tests.
-std::span<const std::string_view> comm_operations();
+/// The types of elements that are measured: fp32, fp64, ...
+std::vector<std::string> comm_dtypes();
+
+/// Bytes of one element.  Throws UsageError for a type that is not measured.
+std::int64_t element_bytes(std::string_view dtype);
 
 /// The engine, the device and the link that are measured.
 struct CommSetting {
   std::string engine{plan::engine_for("cpu").name};
   std::string device = "cpu";
-  std::string dtype = "fp32";  // fp32, fp64, fp16, bf16, int32
+  std::string dtype = "fp32";  // of comm_dtypes()
   std::string interface;       // empty: chosen
   std::string link;            // modelled, "1Gbit,50us"; empty: none
 };
@@ -85,7 +85,9 @@ class CommCases {
   std::string interface_;
 };
 
-/// Measures one operation at one size on `channel`.  Looks at no emulated link.
+/// Measures one of plan::kOperations at one size on `channel`; of messages
+/// every rank sends one to the next rank and receives one from the rank before
+/// at the same time, as sendrecv of nccl-tests.  Looks at no emulated link.
 CommSamples measure_operation(engines::Channel& channel,
                               std::string_view operation,
                               std::int64_t bytes,

@@ -4,19 +4,18 @@
 #include <algorithm>
 
 #include "paceline/base/text.h"
+#include "paceline/measure/comm_case.h"
+#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::measure {
-
-std::int64_t element_bytes(std::string_view dtype) {
-  return dtype == "fp64" ? 8 : dtype == "fp16" || dtype == "bf16" ? 2 : 4;
-}
 
 std::int64_t whole_bytes(std::string_view operation,
                          std::int64_t bytes,
                          std::int64_t element,
                          std::int64_t world) {
   std::int64_t count = std::max<std::int64_t>(1, bytes / element);
-  if (operation == "reduce-scatter" || operation == "all-gather") {
+  if (operation == plan::name_of(plan::Pattern::kReduceScatter) ||
+      operation == plan::name_of(plan::Pattern::kAllGather)) {
     count = (count + world - 1) / world * world;
   }
   return count * element;

@@ -16,9 +16,6 @@ struct CommRow {
   friend bool operator==(const CommRow&, const CommRow&) = default;
 };
 
-/// Bytes of one element of fp32, fp64, fp16, bf16 or int32.
-std::int64_t element_bytes(std::string_view dtype);
-
 /// `bytes` rounded to whole elements, at least one, and to equal shards for an
 /// operation of which each of `world` ranks holds a shard.
 std::int64_t whole_bytes(std::string_view operation,

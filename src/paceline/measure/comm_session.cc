@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "paceline/base/ranks_per_host.h"
 #include "paceline/base/utc.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/engines/line_rate.h"
@@ -18,7 +19,6 @@
 #include "paceline/measure/host_cores.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/progress_line.h"
-#include "paceline/plan/ranks_per_host.h"
 
 namespace paceline::measure {
 
@@ -185,7 +185,7 @@ class CommSession {
     record.started_at = utc_now();
     record.operation = operation;
     record.ranks = world_.self.world;
-    record.ranks_per_host = plan::ranks_per_host<std::string>(world_.hosts);
+    record.ranks_per_host = ranks_per_host<std::string>(world_.hosts);
     record.engine = options_.setting.engine;
     record.device = options_.setting.device;
     record.dtype = options_.setting.dtype;

@@ -19,7 +19,7 @@ inline constexpr const char* kCommJobKey = "comm/job";
 
 struct CommSessionOptions {
   CommSetting setting;
-  std::vector<std::string> operations;  // of comm_operations()
+  std::vector<std::string> operations;  // of plan::kOperations
   std::vector<std::int64_t> sizes;      // payload bytes, ascending
   int warmup = 3;
   int iterations = 20;

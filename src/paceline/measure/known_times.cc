@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "paceline/base/ranks_per_host.h"
 #include "paceline/measure/estimate.h"
-#include "paceline/plan/ranks_per_host.h"
 #include "paceline/strategies/cluster_times.h"
 #include "paceline/strategies/strategy.h"
 
@@ -150,7 +150,7 @@ std::optional<plan::AlphaBeta> KnownTimes::fits_for(const Configuration& c) {
        .world = c.ranks,
        .scope =
            one_host ? cluster::LinkScope::kDevices : cluster::LinkScope::kHosts,
-       .ranks_per_host = plan::ranks_per_host<std::string>(hosts)},
+       .ranks_per_host = ranks_per_host<std::string>(hosts)},
       file_);
   if (!times.missing.empty()) {
     say(fmt::format("{}; they are measured before the run", times.missing));

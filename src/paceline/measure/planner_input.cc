@@ -64,9 +64,9 @@ plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
   };
   return {.origin = origin,
           .world = channel.world(),
-          .all_reduce = line("all-reduce"),
-          .reduce_scatter = line("reduce-scatter"),
-          .all_gather = line("all-gather"),
+          .all_reduce = line(plan::name_of(plan::Pattern::kAllReduce)),
+          .reduce_scatter = line(plan::name_of(plan::Pattern::kReduceScatter)),
+          .all_gather = line(plan::name_of(plan::Pattern::kAllGather)),
           .message = line(plan::kMessages)};
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/ranks_per_host.h"
 #include "paceline/engines/run_rank.h"
 #include "paceline/launch/stop_signals.h"
 #include "paceline/measure/comm_session.h"
@@ -19,7 +20,6 @@
 #include "paceline/measure/host_cores.h"
 #include "paceline/measure/results.h"
 #include "paceline/measure/session.h"
-#include "paceline/plan/ranks_per_host.h"
 
 namespace paceline::measure {
 namespace {
@@ -47,7 +47,7 @@ std::vector<int> count_by_host(const std::vector<std::string>& hosts) {
     }
     seen.push_back(host);
   }
-  return plan::ranks_per_host<std::string>(hosts);
+  return ranks_per_host<std::string>(hosts);
 }
 
 /// All repetitions of a job on a rank that another launcher started.

@@ -6,8 +6,24 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::plan {
+namespace {
+
+Picoseconds time_on(const AlphaBetaLine& line,
+                    std::string_view what,
+                    std::int64_t bytes) {
+  if (!line.known()) {
+    throw UsageError(fmt::format(
+        "the alpha-beta model says nothing of {}, by whose times the strategy "
+        "decides",
+        what));
+  }
+  return line.time(bytes);
+}
+
+}  // namespace
 
 void check_line(const AlphaBetaLine& line, std::string_view what) {
   std::int64_t last = -1;
@@ -61,6 +77,14 @@ const AlphaBetaLine& AlphaBeta::of(Pattern pattern) const {
   return all_reduce;
 }
 
+Picoseconds AlphaBeta::time(Pattern pattern, std::int64_t bytes) const {
+  return time_on(of(pattern), name_of(pattern), bytes);
+}
+
+Picoseconds AlphaBeta::message_time(std::int64_t bytes) const {
+  return time_on(message, "messages", bytes);
+}
+
 AlphaBeta start_ups_of(AlphaBeta model) {
   for (AlphaBetaLine* line : {&model.all_reduce,
                               &model.reduce_scatter,
@@ -72,18 +96,6 @@ AlphaBeta start_ups_of(AlphaBeta model) {
     }
   }
   return model;
-}
-
-Picoseconds time_on(const AlphaBetaLine& line,
-                    std::string_view what,
-                    std::int64_t bytes) {
-  if (!line.known()) {
-    throw UsageError(fmt::format(
-        "the alpha-beta model says nothing of {}, by whose times the strategy "
-        "decides",
-        what));
-  }
-  return line.time(bytes);
 }
 
 AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte) {

@@ -44,15 +44,15 @@ struct AlphaBeta {
   std::int32_t concurrent_collectives = 1;
 
   const AlphaBetaLine& of(Pattern pattern) const;
+
+  /// The time of a collective or of a message.  Throws UsageError, which names
+  /// it, where it is unknown.
+  Picoseconds time(Pattern pattern, std::int64_t bytes) const;
+  Picoseconds message_time(std::int64_t bytes) const;
 };
 
 /// The start-ups alone: alpha without beta.
 AlphaBeta start_ups_of(AlphaBeta model);
-
-/// line.time(bytes), or UsageError that names what is unknown.
-Picoseconds time_on(const AlphaBetaLine& line,
-                    std::string_view what,
-                    std::int64_t bytes);
 
 /// A single line: alpha and beta in seconds and seconds a byte.
 AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte);

@@ -47,7 +47,7 @@ class InOrder {
     }
     const PlanWorld::Item& item = world_.items(rank)[position(rank)];
     if (std::holds_alternative<Collective>(item.op->work)) {
-      return meet(item);
+      return perform_if_all_reached(item);
     }
     if (const auto* exchange = std::get_if<Exchange>(&item.op->work)) {
       return deliver(rank, item, *exchange);
@@ -63,7 +63,7 @@ class InOrder {
     return true;
   }
 
-  bool meet(const PlanWorld::Item& item) {
+  bool perform_if_all_reached(const PlanWorld::Item& item) {
     const PlanWorld::MatchedCollective& collective =
         world_.collectives()[item.collective];
     const Communicator& on = world_.communicator(collective);

@@ -2,6 +2,7 @@
 #include "paceline/plan/ranks_per_host.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -48,20 +46,6 @@ class RanksPerHost {
  private:
   std::vector<Run> runs_;
 };
-
-/// How many ranks each host has: {2, 1} of a, a, b.  Ranks that follow each
-/// other and name one host are on it together.
-template <class Host>
-std::vector<Rank> ranks_per_host(std::span<const Host> host_of_rank) {
-  std::vector<Rank> counts;
-  for (std::size_t rank = 0; rank < host_of_rank.size(); ++rank) {
-    if (rank == 0 || host_of_rank[rank] != host_of_rank[rank - 1]) {
-      counts.push_back(0);
-    }
-    ++counts.back();
-  }
-  return counts;
-}
 
 /// Ranks by host when `ranks` ranks fill hosts of so many slots in order; fewer
 /// in all where there are too few slots.

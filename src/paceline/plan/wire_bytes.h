@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -50,5 +51,17 @@ constexpr std::string_view name_of(Pattern pattern) {
 
 /// What messages are booked under, beside the patterns' names.
 inline constexpr std::string_view kMessages = "message";
+
+inline constexpr std::array kPatterns{Pattern::kAllReduce,
+                                      Pattern::kReduceScatter,
+                                      Pattern::kAllGather,
+                                      Pattern::kBroadcast};
+
+/// All that is measured and fitted, in the order of reports.
+inline constexpr std::array kOperations{name_of(Pattern::kAllReduce),
+                                        name_of(Pattern::kReduceScatter),
+                                        name_of(Pattern::kAllGather),
+                                        name_of(Pattern::kBroadcast),
+                                        kMessages};
 
 }  // namespace paceline::plan

@@ -9,6 +9,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/cluster/link_spec.h"
+#include "paceline/plan/wire_bytes.h"
 #include "paceline/predict/roofline.h"
 #include "paceline/stats/fit.h"
 #include "paceline/stats/quantile.h"
@@ -19,8 +20,8 @@ namespace {
 
 /// The times by which the case was planned, if its strategy asked for some.
 void put_times(const records::PlannedBy& by, plan::PlanInput& input) {
-  const auto line = [&](const char* pattern) {
-    const auto found = by.costs.find(pattern);
+  const auto line = [&](plan::Pattern pattern) {
+    const auto found = by.costs.find(std::string(plan::name_of(pattern)));
     return found == by.costs.end() ? plan::AlphaBetaLine{}
                                    : plan::line_of(found->second);
   };
@@ -28,12 +29,13 @@ void put_times(const records::PlannedBy& by, plan::PlanInput& input) {
                                      .forward = by.forward_ps,
                                      .backward = by.backward_ps};
   plan::check_profile(input.model, *input.profile);
-  input.alpha_beta = plan::AlphaBeta{.origin = by.costs_origin,
-                                     .world = input.world,
-                                     .all_reduce = line("all-reduce"),
-                                     .reduce_scatter = line("reduce-scatter"),
-                                     .all_gather = line("all-gather"),
-                                     .broadcast = line("broadcast")};
+  input.alpha_beta =
+      plan::AlphaBeta{.origin = by.costs_origin,
+                      .world = input.world,
+                      .all_reduce = line(plan::Pattern::kAllReduce),
+                      .reduce_scatter = line(plan::Pattern::kReduceScatter),
+                      .all_gather = line(plan::Pattern::kAllGather),
+                      .broadcast = line(plan::Pattern::kBroadcast)};
 }
 
 simulator::Job job_of(const MeasuredCase& measured, plan::PlanInput input) {

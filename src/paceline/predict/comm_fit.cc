@@ -9,6 +9,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/plan/wire_bytes.h"
 #include "paceline/stats/line_fit.h"
 
 namespace paceline::predict {
@@ -43,7 +44,7 @@ plan::Picoseconds latency_of(std::span<const CommRecord> records) {
   double least_ns = 0;
   std::int64_t bytes = 0;
   for (const CommRecord& r : records) {
-    if (r.operation == "message" && r.wrong_elements.value_or(0) == 0 &&
+    if (r.operation == plan::kMessages && r.wrong_elements.value_or(0) == 0 &&
         r.bytes <= kShort && (bytes == 0 || r.bytes < bytes)) {
       bytes = r.bytes;
       least_ns = r.quantile_ns(0);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "paceline/strategies/strategy.h"
@@ -31,6 +30,7 @@ struct ValidatedRange {
 /// scheduled, servers, reducer, neighbors.
 struct FamilyErrors {
   std::string family;
+  std::vector<std::string> strategies{};  // by their parts, StrategySpec::has
   /// Absolute errors of the throughput: the mean, and the quantile of
   /// `ErrorTable::level`.
   double mean_percent = 0, p90_percent = 0;

@@ -15,6 +15,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/ranks_per_host.h"
 #include "paceline/base/text.h"
 #include "paceline/records/importers.h"
 
@@ -116,14 +117,7 @@ CommRecord shared_of(std::string_view text,
   CommRecord shared;
   shared.operation = operation_of(text, path);
   shared.ranks = static_cast<int>(hosts.size());
-  std::vector<std::string> seen;
-  for (const std::string& host : hosts) {
-    if (seen.empty() || seen.back() != host) {
-      seen.push_back(host);
-      shared.ranks_per_host.push_back(0);
-    }
-    ++shared.ranks_per_host.back();
-  }
+  shared.ranks_per_host = ranks_per_host<std::string>(hosts);
   shared.engine = "nccl";
   shared.device = "cuda";
   return shared;

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "paceline/base/error.h"
+#include "paceline/base/ranks_per_host.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/plan_world.h"
-#include "paceline/plan/ranks_per_host.h"
 #include "paceline/simulator/messages.h"
 
 namespace paceline::simulator {
@@ -40,22 +40,17 @@ void Matching::refuse(plan::Rank rank, std::uint32_t item, const char* why) {
 void Matching::add() {
   for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
     const RankProgram& program = programs_.of(job_.actors[a].rank);
+    std::map<plan::CommunicatorId, std::size_t> before;  // collectives
     for (std::uint32_t i = 0; i < program.begin.back(); ++i) {
       const plan::Op& op = program.op(i);
-      if (std::holds_alternative<plan::Collective>(op.work)) {
-        add_collective(a, i);
+      if (const auto* work = std::get_if<plan::Collective>(&op.work)) {
+        add_collective(a, i, before[work->on]++);
       }
     }
   }
   add_messages();
   follow_leaders();
   finish();
-}
-
-std::uint32_t Matching::place_of(const std::vector<std::uint32_t>& list,
-                                 std::uint32_t item) const {
-  return static_cast<std::uint32_t>(std::ranges::lower_bound(list, item) -
-                                    list.begin());
 }
 
 std::int32_t Matching::collective_shape(const cluster::CollectiveCall& call) {
@@ -86,8 +81,7 @@ const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor,
     hosts.push_back(host_of(rank));
   }
   PACELINE_CHECK(!hosts.empty());
-  const std::vector<plan::Rank> per_host =
-      plan::ranks_per_host<std::int32_t>(hosts);
+  const std::vector<plan::Rank> per_host = ranks_per_host<std::int32_t>(hosts);
   matched.group = {.ranks = static_cast<plan::Rank>(members.size()),
                    .hosts = static_cast<plan::Rank>(per_host.size()),
                    .most_local = std::ranges::max(per_host)};
@@ -113,14 +107,16 @@ const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor,
   return matched;
 }
 
-void Matching::add_collective(std::uint32_t actor, std::uint32_t item) {
+/// `item` is the actor's n-th collective of its communicator.
+void Matching::add_collective(std::uint32_t actor,
+                              std::uint32_t item,
+                              std::size_t n) {
   if (collectives_.contains({actor, item})) {
     return;
   }
   const plan::Rank rank = job_.actors[actor].rank;
   const RankProgram& mine = programs_.of(rank);
   const auto& work = std::get<plan::Collective>(mine.op(item).work);
-  const std::uint32_t n = place_of(mine.ends.collectives.at(work.on), item);
   const MatchedGroup& matched = group_of(actor, work.on);
   const auto id = static_cast<TransferId>(job_.transfers.size());
   std::set<ItemId> items;

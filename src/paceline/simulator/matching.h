@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -37,7 +38,7 @@ class Matching {
     std::uint32_t queue = 0;
   };
 
-  void add_collective(std::uint32_t actor, std::uint32_t item);
+  void add_collective(std::uint32_t actor, std::uint32_t item, std::size_t n);
   void add_messages();
   const MatchedGroup& group_of(std::uint32_t actor, plan::CommunicatorId on);
   void add_collective_ends(const MatchedGroup& matched);
@@ -48,8 +49,6 @@ class Matching {
   std::uint32_t actor_of(plan::Rank rank) const;
   std::int32_t host_of(plan::Rank rank) const;
   std::int32_t collective_shape(const cluster::CollectiveCall& call);
-  std::uint32_t place_of(const std::vector<std::uint32_t>& list,
-                         std::uint32_t item) const;
   [[noreturn]] void refuse(plan::Rank rank,
                            std::uint32_t item,
                            const char* why);

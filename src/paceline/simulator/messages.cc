@@ -24,8 +24,8 @@ std::vector<Messages::Found> Messages::find() {
     for (const bool send : {true, false}) {
       for (const auto& [peer, ends] :
            send ? program.ends.sends : program.ends.receives) {
-        for (const plan::Endpoints::End& end : ends) {
-          meet({a, end.item, end.slot, send});
+        for (std::size_t n = 0; n < ends.size(); ++n) {
+          join({a, ends[n].item, ends[n].slot, send}, peer, n);
         }
       }
     }
@@ -57,9 +57,11 @@ std::size_t Messages::root(std::size_t node) {
   return node;
 }
 
-void Messages::meet(const Slot& slot) {
+void Messages::join(const Slot& slot,
+                    const plan::Endpoints::Peer& peer,
+                    std::size_t n) {
   const std::size_t a = root(node(slot));
-  const std::size_t b = root(node(partner_of(slot)));
+  const std::size_t b = root(node(partner_of(slot, peer, n)));
   parent_[std::max(a, b)] = std::min(a, b);
 }
 
@@ -69,47 +71,33 @@ const plan::Message& Messages::message_of(const Slot& slot) {
   return (slot.send ? work.sends : work.receives)[slot.slot];
 }
 
-/// Where the other end of a message is: the n-th from one rank to another meets
-/// the n-th that is received there.
-Messages::Slot Messages::partner_of(const Slot& slot) {
+/// Where the other end is of the n-th message to the peer, or from it.
+Messages::Slot Messages::partner_of(const Slot& slot,
+                                    const plan::Endpoints::Peer& peer,
+                                    std::size_t n) {
   const plan::Rank me = job_.actors[slot.actor].rank;
   const RankProgram& mine = programs_.of(me);
-  const auto& work = std::get<plan::Exchange>(mine.op(slot.item).work);
-  const plan::Message& message = message_of(slot);
-  const auto& here = (slot.send ? mine.ends.sends : mine.ends.receives)
-                         .at({work.on, message.peer});
-  const auto at =
-      std::ranges::lower_bound(here,
-                               std::pair(slot.item, slot.slot),
-                               {},
-                               [](const plan::Endpoints::End& end) {
-                                 return std::pair(end.item, end.slot);
-                               });
   const auto [theirs, end] =
-      programs_.partner_of(me,
-                           {work.on, message.peer},
-                           slot.send,
-                           static_cast<std::size_t>(at - here.begin()),
-                           job_.classes.orbits);
+      programs_.partner_of(me, peer, slot.send, n, job_.classes.orbits);
   const auto refuse = [&](const char* why) {
     throw plan::PlanError(fmt::format(
         "rank {}: {}: {} rank {}",
         me,
         plan::describe(mine.op(slot.item), job_.input.model, mine.setup),
         why,
-        message.peer));
+        peer.second));
   };
   if (end == nullptr) {
     refuse("a message has no other end on");
   }
   const auto& other = std::get<plan::Exchange>(theirs.op(end->item).work);
   const auto& ends = slot.send ? other.receives : other.sends;
-  if (plan::terms_of(mine.setup, message) !=
+  if (plan::terms_of(mine.setup, message_of(slot)) !=
       plan::terms_of(theirs.setup, ends[end->slot])) {
     refuse("a message has another size or type on");
   }
   const plan::Rank representative =
-      job_.classes.representative[static_cast<std::size_t>(message.peer)];
+      job_.classes.representative[static_cast<std::size_t>(peer.second)];
   return {actor_of_.at(representative), end->item, end->slot, !slot.send};
 }
 

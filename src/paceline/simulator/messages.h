@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -46,8 +46,11 @@ class Messages {
 
   std::size_t node(const Slot& slot);
   std::size_t root(std::size_t node);
-  void meet(const Slot& slot);
-  Slot partner_of(const Slot& slot);
+  /// A slot, with the peer's slot of the same message, the n-th between them.
+  void join(const Slot& slot, const plan::Endpoints::Peer& peer, std::size_t n);
+  Slot partner_of(const Slot& slot,
+                  const plan::Endpoints::Peer& peer,
+                  std::size_t n);
   const plan::Message& message_of(const Slot& slot);
   Found found(const std::vector<Slot>& slots);
   std::int64_t bytes_of(const Slot& slot);

@@ -14,7 +14,7 @@
 
 namespace paceline::simulator {
 
-/// Some steps of one rank's plan, and where in them it meets others.
+/// Some steps of one rank's plan, and their ends in matched operations.
 struct RankProgram {
   plan::Setup setup;
   std::map<plan::Variant, plan::CommPlan> plans;

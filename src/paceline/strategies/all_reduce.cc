@@ -69,7 +69,7 @@ class AllReduce final : public ExchangeRule {
   }
 
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
-    return time_on(input.alpha_beta->all_reduce, "all-reduce", bytes);
+    return input.alpha_beta->time(Pattern::kAllReduce, bytes);
   }
 
   Picoseconds time_of_forms(const PlanInput& input,
@@ -78,10 +78,9 @@ class AllReduce final : public ExchangeRule {
     switch (how) {
       case Combination::kMerge:
       case Combination::kGather:
-        return time_on(
-            input.alpha_beta->all_gather, "all-gather", bytes * input.world);
+        return input.alpha_beta->time(Pattern::kAllGather, bytes * input.world);
       case Combination::kPairs:
-        return time_on(input.alpha_beta->message, "messages", bytes);
+        return input.alpha_beta->message_time(bytes);
       default:
         return time(input, bytes);
     }

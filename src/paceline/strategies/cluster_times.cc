@@ -10,13 +10,14 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/plan/wire_bytes.h"
 #include "paceline/strategies/rules.h"
 
 namespace paceline::strategies {
 namespace {
 
-bool said_or_silent(const std::string& said, const std::string& asked) {
-  return said.empty() || said == asked;
+bool equal_or_empty(const std::string& given, const std::string& asked) {
+  return given.empty() || given == asked;
 }
 
 bool placed_as(const cluster::LinkFit& fit, const TimesAsked& asked) {
@@ -25,12 +26,12 @@ bool placed_as(const cluster::LinkFit& fit, const TimesAsked& asked) {
 }
 
 bool holds_for(const cluster::LinkFit& fit, const TimesAsked& asked) {
-  return fit.ranks == asked.world && said_or_silent(fit.engine, asked.engine) &&
-         said_or_silent(fit.device, asked.device) && placed_as(fit, asked);
+  return fit.ranks == asked.world && equal_or_empty(fit.engine, asked.engine) &&
+         equal_or_empty(fit.device, asked.device) && placed_as(fit, asked);
 }
 
-// How much of what was asked for the fit says itself.
-int said(const cluster::LinkFit& fit) {
+// How many conditions the fit names; the fit that names most holds best.
+int conditions_of(const cluster::LinkFit& fit) {
   return (fit.engine.empty() ? 0 : 1) + (fit.device.empty() ? 0 : 1) +
          (fit.ranks_per_host.empty() ? 0 : 1);
 }
@@ -41,7 +42,7 @@ AlphaBetaLine line_for(const cluster::ClusterLink& link,
   const cluster::LinkFit* best = nullptr;
   for (const cluster::LinkFit& fit : link.fits) {
     if (fit.operation == operation && holds_for(fit, asked) &&
-        (best == nullptr || said(fit) > said(*best))) {
+        (best == nullptr || conditions_of(fit) > conditions_of(*best))) {
       best = &fit;
     }
   }
@@ -100,15 +101,18 @@ ClusterTimes times_of(const cluster::Cluster& cluster,
                                       asked.device,
                                       static_cast<int>(asked.world),
                                       asked.ranks_per_host);
+  const auto line = [&](std::string_view operation) {
+    return line_for(*link, operation, asked);
+  };
   times.model = {
       .origin = fmt::format(
           "{}, fits of link '{}', {} ranks", file, link->name, words),
       .world = asked.world,
-      .all_reduce = line_for(*link, "all-reduce", asked),
-      .reduce_scatter = line_for(*link, "reduce-scatter", asked),
-      .all_gather = line_for(*link, "all-gather", asked),
-      .broadcast = line_for(*link, "broadcast", asked),
-      .message = line_for(*link, "message", asked)};
+      .all_reduce = line(name_of(Pattern::kAllReduce)),
+      .reduce_scatter = line(name_of(Pattern::kReduceScatter)),
+      .all_gather = line(name_of(Pattern::kAllGather)),
+      .broadcast = line(name_of(Pattern::kBroadcast)),
+      .message = line(kMessages)};
   if (std::ranges::none_of(link->fits, [&](const cluster::LinkFit& fit) {
         return holds_for(fit, asked);
       })) {

@@ -70,7 +70,7 @@ class Hierarchical final : public ExchangeRule {
   /// One all-reduce stands for the three collectives: a model of one world
   /// knows no other groups.
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
-    return time_on(input.alpha_beta->all_reduce, "all-reduce", bytes);
+    return input.alpha_beta->time(Pattern::kAllReduce, bytes);
   }
 
  private:

@@ -154,7 +154,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   }
 
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
-    return time_on(input.alpha_beta->all_reduce, "all-reduce", bytes);
+    return input.alpha_beta->time(Pattern::kAllReduce, bytes);
   }
 
   const CodecRule* codec() const override {

@@ -84,7 +84,7 @@ std::vector<Message> Neighbors::receives(const Mixing& mixing,
 
 Picoseconds Neighbors::time(const PlanInput& input, std::int64_t bytes) const {
   return static_cast<Picoseconds>(largest_degree(*graph(input), input.world)) *
-         time_on(input.alpha_beta->message, "messages", bytes);
+         input.alpha_beta->message_time(bytes);
 }
 
 void check_doubly_stochastic(const Topology& topology, std::string_view who) {

@@ -126,7 +126,7 @@ class ParameterServer final : public ExchangeRule {
   /// Every worker's card carries the slice out and in; the servers' do no more
   /// where there are as many as workers and shares are equal.
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
-    return 2 * time_on(input.alpha_beta->message, "messages", bytes);
+    return 2 * input.alpha_beta->message_time(bytes);
   }
 
  private:

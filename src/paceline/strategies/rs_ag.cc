@@ -46,8 +46,8 @@ class RsAg final : public ExchangeRule {
   }
 
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
-    return time_on(input.alpha_beta->reduce_scatter, "reduce-scatter", bytes) +
-           time_on(input.alpha_beta->all_gather, "all-gather", bytes);
+    return input.alpha_beta->time(Pattern::kReduceScatter, bytes) +
+           input.alpha_beta->time(Pattern::kAllGather, bytes);
   }
 
  private:

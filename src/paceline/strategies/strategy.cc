@@ -110,6 +110,14 @@ void choose_default(std::span<const Row<T>> rows,
       fmt::format("unknown strategy part '{}'; known are {}", name, known));
 }
 
+template <class T>
+bool is_part(const Part& part, const Choice<T>& choice) {
+  return choice.row != nullptr && choice.row->name == part.name &&
+         std::ranges::all_of(part.options, [&](const auto& option) {
+           return choice.options.text(option.first) == option.second;
+         });
+}
+
 /// "+name:options", or nothing for a default row that has no options.
 template <class T>
 std::string tail_text(std::span<const Row<T>> rows,
@@ -149,6 +157,16 @@ Guarantee StrategySpec::guarantee() const {
     }
   }
   return exchange.row->guarantee;
+}
+
+bool StrategySpec::has(std::string_view parts) const {
+  return std::ranges::all_of(
+      split_at(parts, '+'), [&](const std::string& text) {
+        const Part part = parse_part(text);
+        return is_part(part, whole) || is_part(part, schedule) ||
+               is_part(part, exchange) || is_part(part, codec) ||
+               is_part(part, update);
+      });
 }
 
 StrategySpec StrategySpec::without_codec() const {

@@ -199,6 +199,10 @@ struct StrategySpec {
   /// left.
   Guarantee guarantee() const;
 
+  /// Whether these are parts of it, "NAME:KEY=VALUE+NAME", with these options
+  /// as text() has them.  A key that a part does not have is a bug.
+  bool has(std::string_view parts) const;
+
   /// This strategy without its codec: values cross as they are.
   StrategySpec without_codec() const;
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace paceline {
+
+/// How many ranks each host has: {2, 1} of a, a, b.  Ranks that follow each
+/// other and name one host are on it together.
+template <class Host>
+std::vector<int> ranks_per_host(std::span<const Host> host_of_rank) {
+  std::vector<int> counts;
+  for (std::size_t rank = 0; rank < host_of_rank.size(); ++rank) {
+    if (rank == 0 || host_of_rank[rank] != host_of_rank[rank - 1]) {
+      counts.push_back(0);
+    }
+    ++counts.back();
+  }
+  return counts;
+}
+
+}  // namespace paceline
