@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/program.h"
 
@@ -162,6 +164,53 @@ TEST_F(Advise, EndsWithACommand) {
   EXPECT_NE(outcome.out.find("\n * "), std::string::npos);
 }
 
+TEST_F(Advise, HasTheFormatsOfOtherCommands) {
+  const std::string job =
+      "advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25 --top 1";
+  const Outcome shown = run(job + " --format json");
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  const auto values = nlohmann::json::parse(shown.out);
+  const auto& best = values.at("strategies").at(0);
+  EXPECT_GT(values.at("strategies").size(), 1U);  // --top is of tables
+  EXPECT_EQ(best.at("not_told_from_fastest"), true);
+  EXPECT_LT(best.at("error_bar_low_s").get<double>(),
+            best.at("step_s").get<double>());
+  EXPECT_EQ(values.at("bucket_mb").at(0).at("best"), 25);
+  EXPECT_TRUE(
+      values.at("command").get<std::string>().starts_with("paceline run "));
+  const Outcome csv = run(job + " --format csv");
+  EXPECT_TRUE(csv.out.starts_with("strategy,step_s,error_bar_low_s,"))
+      << csv.out;
+  EXPECT_NE(csv.out.find(best.at("strategy").get<std::string>()),
+            std::string::npos)
+      << csv.out;
+  EXPECT_EQ(
+      std::ranges::count(csv.out, '\n'),
+      1 + std::ssize(values.at("strategies")) + std::ssize(values.at("unfit")));
+  const Outcome markdown = run(job + " --format markdown");
+  EXPECT_TRUE(markdown.out.starts_with("| | step, ms | ")) << markdown.out;
+  EXPECT_NE(markdown.out.find("\n```sh\npaceline run "), std::string::npos)
+      << markdown.out;
+  expect_refused(job + " --format tables",
+                 "paceline: --format: unknown format 'tables'");
+}
+
+TEST_F(Advise, HasTheFormatsForPlacementsToo) {
+  const std::string job = "advise hybrid " + kCluster +
+                          " --device-rate 3000 --servers 3 --top 1 --format ";
+  const auto values = nlohmann::json::parse(run(job + "json").out);
+  const auto& placements = values.at("placements");
+  EXPECT_GT(placements.size(), 1U);
+  EXPECT_TRUE(placements.at(0).at("fullest_host").is_null());
+  EXPECT_TRUE(placements.at(0).at("fits").is_null());
+  EXPECT_TRUE(values.at("command").get<std::string>().starts_with(
+      "paceline run hybrid "));
+  EXPECT_EQ(std::ranges::count(run(job + "csv").out, '\n'),
+            1 + std::ssize(placements));
+  EXPECT_NE(run(job + "markdown").out.find("\n| table | lies on | "),
+            std::string::npos);
+}
+
 TEST_F(Advise, SaysWhatItsBarsAre) {
   Outcome outcome =
       run("advise resnet50 " + kCluster + " --ranks 8 --bucket-mb 25");
@@ -191,6 +240,10 @@ TEST_F(Advise, ReplaysAProfile) {
   EXPECT_NE(outcome.out.find(" --replay " + kProfile), std::string::npos)
       << outcome.out;
   EXPECT_NE(outcome.out.find(" --device cpu --engine gloo "), std::string::npos)
+      << outcome.out;
+  EXPECT_TRUE(outcome.out.ends_with(
+      "\n  --replay sleeps through the profile's layers on the CPU, moves real "
+      "bytes with gloo\n  and trains nothing\n"))
       << outcome.out;
   const Outcome trained =
       run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");

@@ -86,6 +86,16 @@ TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
   EXPECT_NE(text.find("3 WRONG ELEMENTS"), std::string::npos);
 }
 
+TEST(CommTable, MarkdownHasTheRowsAndNotes) {
+  const std::string text = rendered("markdown", {{sample()}});
+  EXPECT_NE(text.find("### all-reduce, 4 ranks (2+2), gloo on cpu, fp32\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n| 4000000 B | 1200 | 2000 |"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n- **bandwidth**: alg: "), std::string::npos) << text;
+}
+
 TEST(CommTable, CsvAndJsonHoldEveryRecord) {
   const std::vector<records::CommRecord> records{sample(), sample()};
   const std::string csv = rendered("csv", records);

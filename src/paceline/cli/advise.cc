@@ -9,7 +9,7 @@
 #include "paceline/base/delayed_call.h"
 #include "paceline/base/error.h"
 #include "paceline/base/shell.h"
-#include "paceline/cli/advise_text.h"
+#include "paceline/cli/advise_output.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/warnings.h"
@@ -18,31 +18,31 @@
 #include "paceline/predict/advise.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/placements.h"
+#include "paceline/report/formats.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::cli {
 namespace {
 
-/// What the command does not do; empty for nothing.
-std::string condition_of(const JobFlags& job) {
-  return names_profile(job.model())
-             ? "  --replay sleeps through the profile's layers on the CPU, "
-               "moves real bytes with gloo\n  and trains nothing\n"
-             : "";
-}
-
-/// A note that the job was priced with the costs of another engine than the one
-/// that runs it.  Empty for a replay of a built engine's costs, whose engine
-/// the condition names.
-std::string engine_note(const records::Configuration& priced,
-                        const records::Configuration& run) {
+/// What is to be known before `run` is run: that it was priced with the costs
+/// of another engine, and what a replay does not do.  A replay of a built
+/// engine's costs has the second note alone, which names its engine.
+std::vector<std::string> notes_of(const records::Configuration& priced,
+                                  const records::Configuration& run) {
+  std::vector<std::string> notes;
+  const bool replays = !run.replay.empty();
   const bool named =
-      !run.replay.empty() && plan::find_engine_traits(priced.engine) != nullptr;
-  return named || priced.engine == run.engine
-             ? ""
-             : fmt::format("  priced with --engine {}; it runs on {}\n",
-                           priced.engine,
-                           run.engine);
+      replays && plan::find_engine_traits(priced.engine) != nullptr;
+  if (!named && priced.engine != run.engine) {
+    notes.push_back(fmt::format(
+        "priced with --engine {}; it runs on {}", priced.engine, run.engine));
+  }
+  if (replays) {
+    notes.emplace_back(
+        "--replay sleeps through the profile's layers on the CPU, moves real "
+        "bytes with gloo and trains nothing");
+  }
+  return notes;
 }
 
 /// A row as it can be run: on the described hosts, with the device that
@@ -63,15 +63,12 @@ records::Configuration runnable(records::Configuration row,
   return row;
 }
 
-/// The command that runs a row, and what is to be known before it runs.
-std::string command_text(const records::Configuration& row,
-                         const JobFlags& job) {
-  const records::Configuration run = runnable(row, job);
-  return fmt::format("\n  {} {}\n{}{}",
-                     experiment::command_of(run),
-                     shell_command(cluster_words(job.cluster())),
-                     engine_note(row, run),
-                     condition_of(job));
+void print_output(const report::CommandOutput& output,
+                  const std::string& format) {
+  fmt::print(
+      "{}",
+      report::find_format(report::output_formats(), format).render(output));
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -97,8 +94,12 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), tables_(app) {
                  "error of a prediction, percent of the step [what nine of ten "
                  "published cells of the strategy's family are within]")
       ->check(number_in(0, 99.9));
-  app.add_option("--top", top_, "rows that are printed; 0: all [20]")
+  app.add_option(
+         "--top",
+         top_,
+         "rows of table and markdown; 0: all, as csv and json have [20]")
       ->check(whole_number_in(0));
+  add_format_flag(app, format_, report::names_of(report::output_formats()));
   CLI::Option* write =
       app.add_option("--write",
                      written_.path,
@@ -163,7 +164,6 @@ int AdviseCommand::place_tables() const {
         use.host,
         static_cast<double>(use.memory_bytes) * 1e-9));
   }
-  fmt::print("{}", placements_text(ranked, *request.tables, top_));
   best.placement = strategies::name_of(ranked.front().placement);
   best.servers = ranked.front().colocated ? 0 : best.servers;
   best.optimizer = request.optimizer;
@@ -173,10 +173,15 @@ int AdviseCommand::place_tables() const {
   if (priced == nullptr || !priced->moves_cpu) {  // where rows are looked up
     run.engine = plan::engine_for("cpu").name;
   }
-  fmt::print("\n  {} {}\n{}",
-             experiment::table_command_of(run, usual),
-             shell_command(cluster_words(job_.cluster())),
-             engine_note(best, run));
+  print_output(
+      {.tables = placement_tables(ranked, *request.tables, top_),
+       .command = fmt::format("{} {}",
+                              experiment::table_command_of(run, usual),
+                              shell_command(cluster_words(job_.cluster()))),
+       .command_notes = notes_of(best, run),
+       .csv = placements_csv(ranked),
+       .json = placements_json(ranked)},
+      format_);
   return 0;
 }
 
@@ -204,12 +209,18 @@ int AdviseCommand::run() const {
     return predict::advise(request);
   }();
   print_warnings(table.warnings);
-  fmt::print("{}{}{}",
-             rows_text(table, top_),
-             sizes_text(table),
-             codecs_text(predict::weigh_codecs(request)));
-  fmt::print("{}", command_text(table.winner().configuration, job_));
-  std::fflush(stdout);
+  const predict::CodecTable codecs = predict::weigh_codecs(request);
+  const records::Configuration& best = table.winner().configuration;
+  const records::Configuration run = runnable(best, job_);
+  print_output(
+      {.tables = advice_tables(table, codecs, top_),
+       .command = fmt::format("{} {}",
+                              experiment::command_of(run),
+                              shell_command(cluster_words(job_.cluster()))),
+       .command_notes = notes_of(best, run),
+       .csv = advice_csv(table),
+       .json = advice_json(table, codecs)},
+      format_);
   if (!wanted.path.empty()) {
     fmt::print(stderr, "{}\n", write_experiment(wanted, table, request));
   }

@@ -32,6 +32,7 @@ class AdviseCommand {
   std::optional<double> error_percent_;  // left out: the error table
   std::vector<double> bucket_mb_;
   std::string strategy_;  // of the dense layers beside tables
+  std::string format_ = "table";
   bool any_update_ = false;
   int top_ = 20;
   AdvisedExperiment written_;

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
@@ -118,6 +119,18 @@ ArgumentCheck one_of(std::string kind, std::vector<std::string> names) {
                ? unknown_name(kind, text, names)
                : std::string();
   };
+}
+
+void add_format_flag(CLI::App& app,
+                     std::string& format,
+                     const std::vector<std::string>& names) {
+  app.add_option(
+         "--format",
+         format,
+         fmt::format(
+             "what is printed: {} [{}]", fmt::join(names, ", "), format))
+      ->type_name("NAME")
+      ->check(one_of("format", names));
 }
 
 ArgumentCheck seed_in_64_bits() {

@@ -41,6 +41,11 @@ ArgumentCheck whole_number_in(int least,
 /// One of these names, which are called `kind`.
 ArgumentCheck one_of(std::string kind, std::vector<std::string> names);
 
+/// Adds --format: one of `names`; `format` has the default.
+void add_format_flag(CLI::App& app,
+                     std::string& format,
+                     const std::vector<std::string>& names);
+
 /// A seed: a whole number of 64 bits without a sign.  CLI11 alone takes -1.
 ArgumentCheck seed_in_64_bits();
 

@@ -31,6 +31,7 @@
 #include "paceline/measure/comm_rows.h"
 #include "paceline/measure/job_hosts.h"
 #include "paceline/measure/results.h"
+#include "paceline/plan/wire_bytes.h"
 #include "paceline/report/comm_table.h"
 #include "paceline/report/formats.h"
 
@@ -71,8 +72,7 @@ std::vector<std::int64_t> sizes_of(std::int64_t least,
 }
 
 std::vector<std::string> known_operations() {
-  const auto all = measure::comm_operations();
-  return {all.begin(), all.end()};
+  return {plan::kOperations.begin(), plan::kOperations.end()};
 }
 
 std::vector<std::string> operations_of(const std::vector<std::string>& only) {
@@ -131,7 +131,7 @@ CommCommand::CommCommand(CLI::App& app) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->type_name("NAME");
   app.add_option("--dtype", options_.setting.dtype, "of the elements [fp32]")
-      ->check(CLI::IsMember({"fp32", "fp64", "fp16", "bf16", "int32"}))
+      ->check(CLI::IsMember(measure::comm_dtypes()))
       ->type_name("TYPE");
   app.add_option("--link",
                  options_.setting.link,
@@ -151,9 +151,7 @@ CommCommand::CommCommand(CLI::App& app) {
                  "JSON Lines file that is appended to [results/comm-<utc>."
                  "jsonl]")
       ->type_name("FILE");
-  app.add_option("--format", format_, "what is printed: table, csv, json")
-      ->type_name("NAME")
-      ->check(one_of("format", report::names_of(report::comm_formats())));
+  add_format_flag(app, format_, report::names_of(report::comm_formats()));
   add_cluster_flags(app, choice_);
   app.add_option("--ssh-command", ssh_command_, "as in paceline run")
       ->type_name("TEXT");

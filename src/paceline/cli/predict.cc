@@ -248,7 +248,7 @@ std::vector<PredictCommand::PredictionText> PredictCommand::from_cluster(
   const std::vector<plan::Rank> worlds = tables_.complete(job_, request);
   const auto strategies = chosen({request.strategy});
   check_number(worlds.size() * strategies.size(), jobs);
-  std::vector<PredictionText> told;
+  std::vector<PredictionText> texts;
   for (const plan::Rank ranks : worlds) {
     request.ranks = ranks;
     for (const std::string& strategy : strategies) {
@@ -268,10 +268,10 @@ std::vector<PredictCommand::PredictionText> PredictCommand::from_cluster(
         tables.engine = request.engine;
         text += fmt::format("  {}\n", report::table_job_words(tables));
       }
-      told.push_back({std::move(prediction), std::move(text)});
+      texts.push_back({std::move(prediction), std::move(text)});
     }
   }
-  return told;
+  return texts;
 }
 
 std::vector<PredictCommand::PredictionText> PredictCommand::from_records(
@@ -292,7 +292,7 @@ std::vector<PredictCommand::PredictionText> PredictCommand::from_records(
   if (jobs == nullptr) {
     print_calibration(calibration);
   }
-  std::vector<PredictionText> told;
+  std::vector<PredictionText> texts;
   for (const plan::Rank ranks : worlds) {
     for (const std::string& strategy : strategies) {
       const DelayedCall notice = slow_notice(ranks, strategy);
@@ -303,10 +303,10 @@ std::vector<PredictCommand::PredictionText> PredictCommand::from_records(
                             bucket_mb_.value_or(calibration.job.bucket_mb),
                             !trace_.empty());
       std::string text = predict::summary_of(forecast);
-      told.push_back({std::move(forecast.prediction), std::move(text)});
+      texts.push_back({std::move(forecast.prediction), std::move(text)});
     }
   }
-  return told;
+  return texts;
 }
 
 // Called before anything is simulated.
@@ -323,13 +323,13 @@ void PredictCommand::check_number(std::size_t predictions,
 std::vector<PredictCommand::PredictionText> PredictCommand::predictions(
     simulator::JobCache* jobs) const {
   check_from();
-  std::vector<PredictionText> told =
+  std::vector<PredictionText> texts =
       from_.empty() ? from_cluster(jobs) : from_records(jobs);
   const std::string now = utc_now();
-  for (PredictionText& it : told) {
+  for (PredictionText& it : texts) {
     it.prediction.record.started_at = now;
   }
-  return told;
+  return texts;
 }
 
 records::RunRecord PredictCommand::record(simulator::JobCache& jobs) const {
@@ -348,18 +348,18 @@ int PredictCommand::run() const {
     inputs.push_back({"--from", file});
   }
   check_outputs({{"--records", records_}, {"--trace", trace_}}, inputs);
-  const std::vector<PredictionText> told = predictions(nullptr);
+  const std::vector<PredictionText> texts = predictions(nullptr);
   std::vector<records::RunRecord> records;
-  for (const PredictionText& it : told) {
+  for (const PredictionText& it : texts) {
     records.push_back(it.prediction.record);
   }
   fmt::print("{}", format.render(records));
   std::fflush(stdout);
-  for (const PredictionText& it : told) {
+  for (const PredictionText& it : texts) {
     fmt::print(stderr, "{}", it.text);
   }
   if (!trace_.empty()) {
-    const predict::Prediction& traced = told.front().prediction;
+    const predict::Prediction& traced = texts.front().prediction;
     records::write_trace_file(trace_, traced.spans, traced.rank_names);
     fmt::print(stderr, "trace: {}\n", trace_);
   }

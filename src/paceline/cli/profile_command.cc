@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
+#include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/experiment/check.h"
 #include "paceline/launch/detect_launch.h"
@@ -19,14 +20,13 @@
 #include "paceline/measure/warnings.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/plan/optimizer.h"
-#include "paceline/report/console.h"
+#include "paceline/report/command_output.h"
+#include "paceline/report/formats.h"
 
 namespace paceline::cli {
 namespace {
 
-double ms(plan::Picoseconds time) {
-  return static_cast<double>(time) * 1e-9;
-}
+using plan::milliseconds_of;
 
 // What a reader wants to know of a profile at once.
 std::string summary(const cluster::ProfiledModel& profiled) {
@@ -35,23 +35,21 @@ std::string summary(const cluster::ProfiledModel& profiled) {
                   profiled.model.name,
                   profiled.batch_size,
                   profiled.device,
-                  ms(profiled.profile.forward_total()),
-                  ms(profiled.profile.backward_total()));
+                  milliseconds_of(profiled.profile.forward_total()),
+                  milliseconds_of(profiled.profile.backward_total()));
   if (profiled.update) {
-    text += fmt::format(", update {:.2f} ms", ms(*profiled.update));
+    text +=
+        fmt::format(", update {:.2f} ms", milliseconds_of(*profiled.update));
   }
   return text +
-         fmt::format("; {} modules, {} parameters of {:.2f} M elements\n",
+         fmt::format("; {} modules, {} parameters of {:.2f} M elements",
                      profiled.model.modules.size(),
                      profiled.model.parameters.size(),
                      static_cast<double>(profiled.model.elements()) * 1e-6);
 }
 
 // Rates of the gradients' bytes.
-std::string codecs_table(const std::vector<cluster::CodecTime>& codecs) {
-  if (codecs.empty()) {
-    return "";
-  }
+report::Table coding_table(const std::vector<cluster::CodecTime>& codecs) {
   report::Table shown{
       .columns = {{.name = "codec", .align = report::Align::kLeft},
                   {.name = "encode", .group = "one core", .unit = "ms"},
@@ -60,7 +58,7 @@ std::string codecs_table(const std::vector<cluster::CodecTime>& codecs) {
                   {.name = "encode", .group = "of memcpy's rate"},
                   {.name = "decode", .group = "of memcpy's rate"}}};
   const auto ms_text = [](plan::Picoseconds time) {
-    return fmt::format("{:.3f}", ms(time));
+    return fmt::format("{:.3f}", milliseconds_of(time));
   };
   const auto ratio = [](const cluster::CodecTime& codec,
                         plan::Picoseconds time) {
@@ -77,7 +75,56 @@ std::string codecs_table(const std::vector<cluster::CodecTime>& codecs) {
                                     ratio(codec, codec.encode),
                                     ratio(codec, codec.decode)}});
   }
-  return report::console_text(shown);
+  return shown;
+}
+
+/// A line of the network alone, then one for each codec.
+report::Table profile_csv(const cluster::ProfiledModel& profiled) {
+  using cluster::CodecTime;
+  using plan::seconds_of;
+  using report::Json;
+  const auto constant = [](const Json& value) {
+    return [value](const auto&) { return value; };
+  };
+  const auto of_codec = [](plan::Picoseconds CodecTime::*time) {
+    return [time](const CodecTime* codec) {
+      return codec != nullptr ? Json(seconds_of(codec->*time)) : Json();
+    };
+  };
+  const report::Fields<const CodecTime*> fields{
+      {"model", constant(profiled.model.name)},
+      {"batch_size", constant(profiled.batch_size)},
+      {"device", constant(profiled.device)},
+      {"forward_s", constant(seconds_of(profiled.profile.forward_total()))},
+      {"backward_s", constant(seconds_of(profiled.profile.backward_total()))},
+      {"update_s",
+       constant(profiled.update ? Json(seconds_of(*profiled.update)) : Json())},
+      {"parameters", constant(profiled.model.parameters.size())},
+      {"elements", constant(profiled.model.elements())},
+      {"codec",
+       [](const CodecTime* codec) {
+         return codec != nullptr ? Json(codec->codec) : Json();
+       }},
+      {"encode_s", of_codec(&CodecTime::encode)},
+      {"decode_s", of_codec(&CodecTime::decode)},
+      {"memcpy_s", of_codec(&CodecTime::copy)}};
+  report::Table lines = report::field_table(fields);
+  lines.rows.push_back(report::field_row<const CodecTime*>(fields, nullptr));
+  for (const CodecTime& codec : profiled.codecs) {
+    lines.rows.push_back(report::field_row(fields, &codec));
+  }
+  return lines;
+}
+
+report::CommandOutput output_of(const cluster::ProfiledModel& profiled) {
+  report::CommandOutput output{
+      .heading = summary(profiled),
+      .csv = profile_csv(profiled),
+      .json = report::Json::parse(cluster::to_json_text(profiled))};
+  if (!profiled.codecs.empty()) {
+    output.tables.push_back(coding_table(profiled.codecs));
+  }
+  return output;
 }
 
 }  // namespace
@@ -122,6 +169,7 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
                codecs_,
                "also how long one core takes to code the gradients, for "
                "`paceline advise`; --steps times each");
+  add_format_flag(app, format_, report::names_of(report::output_formats()));
 }
 
 int ProfileCommand::run() {
@@ -167,7 +215,9 @@ int ProfileCommand::run() {
                busy->advice);
   }
   write_atomically(output_, cluster::to_json_text(profiled));
-  fmt::print("{}{}", summary(profiled), codecs_table(profiled.codecs));
+  fmt::print("{}",
+             report::find_format(report::output_formats(), format_)
+                 .render(output_of(profiled)));
   fmt::print(stderr, "profile: {}\n", output_);
   return 0;
 }

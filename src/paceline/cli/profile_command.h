@@ -23,7 +23,7 @@ class ProfileCommand {
 
  private:
   records::Configuration configuration_;
-  std::string output_;
+  std::string output_, format_ = "table";
   bool codecs_ = false;
 };
 

@@ -38,12 +38,13 @@ bool alike(const AdviseRequest& request, const Fastest& a, const Fastest& b) {
                : slow * (1 - *share(slower)) <= fast * (1 + *share(faster));
 }
 
-/// The fastest of the bucket sizes.
-Fastest best_of(const AdviseRequest& request, const std::string& rest) {
+/// Fusion in its fastest bucket size.  `codec_part`: what the strategy says of
+/// a codec ("+topk"); empty: none.
+Fastest best_of(const AdviseRequest& request, const std::string& codec_part) {
   Fastest best{"", std::numeric_limits<plan::Picoseconds>::max()};
   for (const double mebibytes : request.bucket_mb) {
     PredictRequest job = request.job;
-    job.strategy = fmt::format("fusion:bucket-mb={}{}", mebibytes, rest);
+    job.strategy = fmt::format("fusion:bucket-mb={}{}", mebibytes, codec_part);
     job.steps = 3;
     const Prediction prediction = predict(job);
     if (prediction.times.step < best.step) {
@@ -56,14 +57,14 @@ Fastest best_of(const AdviseRequest& request, const std::string& rest) {
   return best;
 }
 
-/// Rank 0's program with everything in one bucket.
+/// Rank 0's program with everything in one bucket.  `codec_part`: as above.
 struct BucketProgram {
-  BucketProgram(const AdviseRequest& request, const std::string& rest) {
+  BucketProgram(const AdviseRequest& request, const std::string& codec_part) {
     plan::PlanInput input;
     input.model = request.job.network.model;
     input.world = request.job.ranks;
-    const auto planner =
-        strategies::make_planner(strategies::parse_strategy("bsp" + rest));
+    const auto planner = strategies::make_planner(
+        strategies::parse_strategy("bsp" + codec_part));
     setup = planner->setup(input);
     ops = planner->plan(input, setup, 0);
   }
@@ -98,14 +99,14 @@ CodecAdvice weigh(const AdviseRequest& request,
                   const cluster::CodecTime& codec,
                   const CodecTable& table,
                   const Fastest& plain) {
-  const std::string rest = "+" + codec.codec;
-  const BucketProgram program(request, rest);
+  const std::string codec_part = "+" + codec.codec;
+  const BucketProgram program(request, codec_part);
   CodecAdvice row{.codec = codec.codec,
                   .coding = program.coding(codec),
                   .bytes = program.sent_bytes(),
                   .strategy = {}};
   row.break_even = break_even(table.bytes - row.bytes, row.coding);
-  Fastest best = best_of(request, rest);
+  Fastest best = best_of(request, codec_part);
   row.like_none = alike(request, plain, best);
   row.strategy = std::move(best.strategy);
   row.step = best.step;

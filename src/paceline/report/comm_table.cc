@@ -13,6 +13,7 @@
 #include "paceline/report/console.h"
 #include "paceline/report/csv.h"
 #include "paceline/report/fields.h"
+#include "paceline/report/markdown.h"
 
 namespace paceline::report {
 namespace {
@@ -139,8 +140,7 @@ void add_notes(const CommRecord& first, std::vector<Note>& notes) {
   }
 }
 
-std::string render_comm_table(std::span<const CommRecord> records,
-                              const records::Environment&) {
+Document comm_document(std::span<const CommRecord> records) {
   std::vector<std::string_view> operations;
   std::vector<std::string> warnings;
   Document document;
@@ -158,7 +158,17 @@ std::string render_comm_table(std::span<const CommRecord> records,
   for (const std::string& warning : warnings) {
     document.notes.push_back({"warning", warning});
   }
-  return console_text(document);
+  return document;
+}
+
+std::string render_comm_table(std::span<const CommRecord> records,
+                              const records::Environment&) {
+  return console_text(comm_document(records));
+}
+
+std::string render_comm_markdown(std::span<const CommRecord> records,
+                                 const records::Environment&) {
+  return markdown_text(comm_document(records));
 }
 
 const Fields<CommRecord>& comm_fields() {
@@ -229,7 +239,8 @@ std::string render_comm_json(std::span<const CommRecord> records,
 constexpr auto kCommFormats =
     std::to_array<CommFormat>({{"table", render_comm_table},
                                {"csv", render_comm_csv},
-                               {"json", render_comm_json}});
+                               {"json", render_comm_json},
+                               {"markdown", render_comm_markdown}});
 
 }  // namespace
 

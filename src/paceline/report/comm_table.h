@@ -16,8 +16,8 @@ struct CommFormat {
                         const records::Environment& environment);
 };
 
-/// `table`: one block per operation with what all share above it; `csv`: one
-/// line a record under a header; `json`: one array.
+/// `table` and `markdown`: one block per operation with what all share above
+/// it; `csv`: one line a record under a header; `json`: one array.
 std::span<const CommFormat> comm_formats();
 
 }  // namespace paceline::report

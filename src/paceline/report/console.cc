@@ -112,7 +112,8 @@ std::string console_text(const Table& table) {
     text += row.span.empty() ? without_trailing_blanks(line)
                              : hanging(line + std::string(kGap, ' '), row.span);
   }
-  return text + (table.text.empty() ? "" : "\n" + table.text + "\n");
+  return text + (table.legend.empty() ? "" : table.legend + "\n") +
+         (table.text.empty() ? "" : "\n" + table.text + "\n");
 }
 
 std::string console_text(const Document& document) {

@@ -115,9 +115,9 @@ records::Warning apart_warning(RunOrder order) {
 }
 
 // What the records say of all their figures, once.
-void carry_on(const std::vector<records::Warning>& said,
+void carry_on(const std::vector<records::Warning>& of_records,
               std::vector<records::Warning>& warnings) {
-  for (const records::Warning& warning : said) {
+  for (const records::Warning& warning : of_records) {
     const bool is_new =
         std::ranges::none_of(warnings, [&](const records::Warning& one) {
           return one.code == warning.code &&

@@ -121,9 +121,9 @@ class TrainingEquivalence {
     if (!trains(column, devices)) {
       return std::nullopt;
     }
-    const auto& said = column.cells.at(devices).runs.front()->adapter;
-    const auto found = said.find(name);
-    return found == said.end()
+    const auto& facts = column.cells.at(devices).runs.front()->adapter;
+    const auto found = facts.find(name);
+    return found == facts.end()
                ? std::nullopt
                : std::optional(std::strtod(found->second.c_str(), nullptr));
   }

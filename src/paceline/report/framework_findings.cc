@@ -93,9 +93,9 @@ class Validator {
   void published_speed_up(const FrameworkColumn& column,
                           const Devices& devices) {
     const auto times = column.speed_up(devices);
-    const auto& said = column.cells.at(devices).runs.front()->adapter;
-    const auto printed = said.find("published_speed_up");
-    if (!times || printed == said.end()) {
+    const auto& facts = column.cells.at(devices).runs.front()->adapter;
+    const auto printed = facts.find("published_speed_up");
+    if (!times || printed == facts.end()) {
       return;
     }
     const std::string& text = printed->second;
@@ -185,11 +185,12 @@ class Validator {
 
   // What the source says of its own figures.
   void remarks(const FrameworkColumn& column) {
-    std::set<std::string> said;
+    std::set<std::string> remarked;
     for (const auto& [devices, cell] : column.cells) {
       for (const records::RunRecord* run : cell.runs) {
         const auto flags = run->adapter.find("flags");
-        if (flags != run->adapter.end() && said.insert(flags->second).second) {
+        if (flags != run->adapter.end() &&
+            remarked.insert(flags->second).second) {
           add(column.title,
               fmt::format("the source remarks on {}: {}",
                           place_of(devices),

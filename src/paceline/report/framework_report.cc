@@ -246,10 +246,11 @@ std::string speed_up_text(const FrameworkColumn& column,
     return std::string(kMissing);
   }
   // With as many digits as the source printed, to be compared with.
-  const auto& said = column.cells.at(devices).runs.front()->adapter;
-  const auto published = said.find("published_speed_up");
-  const std::size_t point =
-      published == said.end() ? std::string::npos : published->second.find('.');
+  const auto& facts = column.cells.at(devices).runs.front()->adapter;
+  const auto published = facts.find("published_speed_up");
+  const std::size_t point = published == facts.end()
+                                ? std::string::npos
+                                : published->second.find('.');
   const std::size_t decimals =
       point == std::string::npos
           ? 2

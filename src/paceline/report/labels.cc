@@ -219,17 +219,17 @@ std::vector<std::string> short_strategies(
 }
 
 std::string with_implied_parts(std::string_view text) {
-  std::set<std::string> said;  // the options, without their values
+  std::set<std::string> given;  // the options, without their values
   for (const StrategyPart& part : parts_of_strategy(std::string(text))) {
     for (std::size_t i = 1; i < part.size(); ++i) {
-      said.insert(named(part.front(), key_of(part[i])));
+      given.insert(named(part.front(), key_of(part[i])));
     }
   }
   try {
     return strategy_text(
         parts_of_strategy(strategies::parse_strategy(text).text()),
         [&](const std::string& name, const std::string& option) {
-          return said.contains(named(name, key_of(option)));
+          return given.contains(named(name, key_of(option)));
         });
   } catch (const UsageError&) {
     return std::string(text);  // of another program

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/text.h"
 #include "paceline/report/text.h"
 
 namespace paceline::report {
@@ -67,6 +68,14 @@ std::string markdown_escaped(std::string_view text) {
   return out;
 }
 
+std::string markdown_paragraph(std::string_view text) {
+  std::vector<std::string> lines;
+  for (const std::string& line : split_at(text, '\n')) {
+    lines.push_back(markdown_escaped(line));
+  }
+  return text.empty() ? "" : fmt::format("{}\n\n", fmt::join(lines, "  \n"));
+}
+
 std::string markdown_text(const Document& document) {
   std::vector<std::string> header;
   for (const Note& note : document.header) {
@@ -77,13 +86,12 @@ std::string markdown_text(const Document& document) {
       header.empty() ? "" : fmt::format("{}\n\n", fmt::join(header, "  \n"));
   for (const Table& table : document.tables) {
     if (!table.rows.empty()) {
-      text += fmt::format("### {}\n\n{}\n",
-                          markdown_escaped(table.title),
-                          markdown_rows(table));
+      text += table.title.empty()
+                  ? ""
+                  : fmt::format("### {}\n\n", markdown_escaped(table.title));
+      text += markdown_rows(table) + "\n";
     }
-    if (!table.text.empty()) {
-      text += markdown_escaped(table.text) + "\n\n";
-    }
+    text += markdown_paragraph(table.legend) + markdown_paragraph(table.text);
   }
   for (const Note& note : document.notes) {
     text += fmt::format("- **{}**: {}\n",

@@ -17,4 +17,7 @@ std::string markdown_rows(const Table& table);
 /// `text` so that Markdown shows it as it is, in one line, in a table too.
 std::string markdown_escaped(std::string_view text);
 
+/// The lines of `text` as they are, and a blank line below; empty for no text.
+std::string markdown_paragraph(std::string_view text);
+
 }  // namespace paceline::report

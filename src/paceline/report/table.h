@@ -42,7 +42,8 @@ struct Table {
   std::string title{};
   std::vector<Column> columns{};
   std::vector<TableRow> rows{};
-  std::string text{};  // a paragraph below the rows
+  std::string legend{};  // lines right below the rows
+  std::string text{};    // a paragraph below the rows
 };
 
 struct Note {

@@ -193,8 +193,8 @@ std::string uses_lines(const TopologyView& view) {
       strategies::uses_of(view.name, view.nodes, view.of_machines);
   std::string_view what = "accepted by";
   std::string text;
-  const auto add = [&](const std::string& said) {
-    text += hanging(fmt::format("  {:<26}", what), said);
+  const auto add = [&](const std::string& value) {
+    text += hanging(fmt::format("  {:<26}", what), value);
     what = "";
   };
   for (const strategies::TopologyUse& use : uses.accepted) {

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/cli/advise_text.h"
-
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <vector>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
-#include "paceline/report/console.h"
+#include "paceline/cli/advise_output.h"
 
 namespace paceline::cli {
 namespace {
 
 using plan::milliseconds_of;
+using report::Table;
 
 constexpr std::string_view kNotValidated = "not validated";
 
@@ -38,19 +37,19 @@ std::string bars_text(std::span<const predict::Advice> rows) {
   if (barred == rows.end()) {
     return rows.front().bar.why.empty()
                ? ""
-               : fmt::format("\nno error bars: {}\n", rows.front().bar.why);
+               : fmt::format("no error bars: {}", rows.front().bar.why);
   }
   const bool validated = std::ranges::any_of(
       rows, [](const predict::Advice& row) { return row.bar.validated; });
   const auto apart = predict::told_apart_by(rows.front().bar, rows.front().bar);
   return fmt::format(
-      "\n* cannot be told from the first: {}\n{}",
+      "* cannot be told from the first: {}{}",
       apart ? fmt::format("at most {:.1f} % slower, which published pairs of "
                           "such strategies do not tell apart, or of another "
                           "kind with an interval that overlaps",
                           *apart * 100)
             : "their intervals overlap",
-      validated ? "[]: 9 of 10 published cells of such strategies are within\n"
+      validated ? "\n[]: 9 of 10 published cells of such strategies are within"
                 : "");
 }
 
@@ -69,7 +68,7 @@ std::string not_validated_text(std::span<const predict::Advice> rows) {
   return whys.empty()
              ? ""
              : fmt::format(
-                   "{}: no published table tells of {}{}\n",
+                   "\n{}: no published table tells of {}{}",
                    kNotValidated,
                    fmt::join(whys, ", nor of "),
                    largest ? "; the largest known error stands there" : "");
@@ -93,18 +92,16 @@ std::string megabytes(std::int64_t bytes) {
   return fmt::format("{:.2f}", static_cast<double>(bytes) * 1e-6);
 }
 
-}  // namespace
-
-std::string rows_text(const predict::AdviceTable& table, int top) {
+/// The first `top` rows (0: all), what their marks mean, and what cannot be.
+Table strategies_table(const predict::AdviceTable& table, int top) {
   const std::size_t all = table.rows.size();
   const std::size_t count =
       top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;
-  report::Table shown{
-      .columns = {{.name = "", .align = report::Align::kLeft},
-                  {.name = "step", .unit = "ms"},
-                  {.name = "[with its error]"},
-                  {.name = "exposed", .unit = "ms"},
-                  {.name = "strategy", .align = report::Align::kLeft}}};
+  Table shown{.columns = {{.name = "", .align = report::Align::kLeft},
+                          {.name = "step", .unit = "ms"},
+                          {.name = "[with its error]"},
+                          {.name = "exposed", .unit = "ms"},
+                          {.name = "strategy", .align = report::Align::kLeft}}};
   for (std::size_t i = 0; i < count; ++i) {
     const predict::Advice& row = table.rows[i];
     shown.rows.push_back(
@@ -118,15 +115,17 @@ std::string rows_text(const predict::AdviceTable& table, int top) {
     shown.rows.push_back(
         {.cells = {"", "-", "-", "-", unfit.strategy + ": " + unfit.why}});
   }
+  shown.text = marks_text(table, count);
   if (count < all) {
-    shown.text = fmt::format("{} more, the last {:.2f} ms: --top 0 shows all",
-                             all - count,
-                             milliseconds_of(table.rows.back().step));
+    shown.text =
+        fmt::format("{} more, the last {:.2f} ms: --top 0 shows all{}{}",
+                    all - count,
+                    milliseconds_of(table.rows.back().step),
+                    shown.text.empty() ? "" : "\n\n",
+                    shown.text);
   }
-  return report::console_text(shown) + marks_text(table, count);
+  return shown;
 }
-
-namespace {
 
 std::string pays_text(const predict::CodecAdvice& row) {
   const double change = row.change;
@@ -141,20 +140,18 @@ std::string pays_text(const predict::CodecAdvice& row) {
                     : fmt::format("no, +{}", percent);
 }
 
-}  // namespace
-
-std::string codecs_text(const predict::CodecTable& table) {
+/// Whether codecs pay whose coding times were measured; no rows: none were.
+Table codecs_table(const predict::CodecTable& table) {
   if (table.rows.empty()) {
-    return "";
+    return {};
   }
-  report::Table shown{
-      .columns = {{.name = "codec", .align = report::Align::kLeft},
-                  {.name = "coding", .group = "a step", .unit = "ms"},
-                  {.name = "sent", .group = "a step", .unit = "MB"},
-                  {.name = "break-even", .unit = "Gbit/s"},
-                  {.name = "step", .group = "fusion", .unit = "ms"},
-                  {.name = "exposed", .group = "fusion", .unit = "ms"},
-                  {.name = "pays", .group = "fusion"}}};
+  Table shown{.columns = {{.name = "codec", .align = report::Align::kLeft},
+                          {.name = "coding", .group = "a step", .unit = "ms"},
+                          {.name = "sent", .group = "a step", .unit = "MB"},
+                          {.name = "break-even", .unit = "Gbit/s"},
+                          {.name = "step", .group = "fusion", .unit = "ms"},
+                          {.name = "exposed", .group = "fusion", .unit = "ms"},
+                          {.name = "pays", .group = "fusion"}}};
   shown.rows.push_back(
       {.cells = {"none",
                  "0.00",
@@ -179,17 +176,16 @@ std::string codecs_text(const predict::CodecTable& table) {
     shown.rows.push_back(
         {.cells = {unfit.strategy, "-", "-", "-", "-", "-", unfit.why}});
   }
-  return "\n" + report::console_text(shown) +
-         "coding: as `paceline profile --codecs` measured it, on one core "
-         "that the layers leave\nfree; break-even: the link rate below which "
-         "it takes less time than the\nbytes that it saves; exposed: what "
-         "communication adds to "
-         "the predicted step, all that a\ncodec can save; pays: that step is "
-         "shorter than without, each in its best bucket size, and\nby how "
-         "much; undecided: the error bars do not tell the two apart\n";
+  shown.legend =
+      "coding: as `paceline profile --codecs` measured it, on one core "
+      "that the layers leave\nfree; break-even: the link rate below which "
+      "it takes less time than the\nbytes that it saves; exposed: what "
+      "communication adds to "
+      "the predicted step, all that a\ncodec can save; pays: that step is "
+      "shorter than without, each in its best bucket size, and\nby how "
+      "much; undecided: the error bars do not tell the two apart";
+  return shown;
 }
-
-namespace {
 
 std::string text_of(double mebibytes) {
   return fmt::format("{:g}", mebibytes);
@@ -201,9 +197,9 @@ std::string text_of(const predict::PartitionSize& size) {
 
 /// A row for each strategy of which several sizes were tried.
 template <class Size>
-report::Table sizes_table(const std::vector<predict::SizeAdvice<Size>>& sizes,
-                          const std::string& what) {
-  report::Table shown{
+Table sizes_table(const std::vector<predict::SizeAdvice<Size>>& sizes,
+                  const std::string& what) {
+  Table shown{
       .columns = {{.name = "strategy", .align = report::Align::kLeft},
                   {.name = "best", .group = what, .unit = "MiB"},
                   {.name = "not told apart", .group = what, .unit = "MiB"},
@@ -228,14 +224,9 @@ report::Table sizes_table(const std::vector<predict::SizeAdvice<Size>>& sizes,
   return shown;
 }
 
-std::string console_text_of(const report::Table& shown) {
-  return shown.rows.empty() ? "" : "\n" + report::console_text(shown);
-}
-
-}  // namespace
-
-std::string sizes_text(const predict::AdviceTable& table) {
-  report::Table buckets = sizes_table(table.buckets, "bucket size");
+/// Which bucket size each strategy with buckets should have.
+Table buckets_table(const predict::AdviceTable& table) {
+  Table buckets = sizes_table(table.buckets, "bucket size");
   for (const predict::BucketAdvice& it : table.buckets) {
     if (it.strategy == "ddp" && it.worst != it.best) {
       buckets.text = fmt::format(
@@ -243,11 +234,8 @@ std::string sizes_text(const predict::AdviceTable& table) {
           it.best);
     }
   }
-  return console_text_of(buckets) +
-         console_text_of(sizes_table(table.partitions, "partition/credit"));
+  return buckets;
 }
-
-namespace {
 
 /// Where a table lies, servers or trainers counted from 0.
 std::string place_of(const strategies::EmbeddingJob& job,
@@ -266,13 +254,13 @@ std::string place_of(const strategies::EmbeddingJob& job,
   return "";
 }
 
-std::string best_tables_text(const predict::PlacedTables& best,
-                             const strategies::EmbeddingJob& job) {
-  report::Table tables{
-      .columns = {{.name = "table", .align = report::Align::kLeft},
-                  {.name = "lies on", .align = report::Align::kLeft},
-                  {.name = "memory", .unit = "MB"},
-                  {.name = "its share", .unit = "% of the step"}}};
+/// What a placement does with each table.
+Table embeddings_table(const predict::PlacedTables& best,
+                       const strategies::EmbeddingJob& job) {
+  Table tables{.columns = {{.name = "table", .align = report::Align::kLeft},
+                           {.name = "lies on", .align = report::Align::kLeft},
+                           {.name = "memory", .unit = "MB"},
+                           {.name = "its share", .unit = "% of the step"}}};
   for (int table = 0; table < job.tables; ++table) {
     tables.rows.push_back(
         {.cells = {fmt::format("{}", table),
@@ -284,34 +272,30 @@ std::string best_tables_text(const predict::PlacedTables& best,
       "its share of the critical path: in equal parts what the step is longer "
       "by; tables are alike and\nare looked up together; 0.0: their rows have "
       "come when the dense gradients are reduced";
-  return "\n" + report::console_text(tables);
+  return tables;
 }
 
 std::string fit_text(std::span<const predict::PlacedTables> ranked) {
   if (!ranked.front().fullest_host) {
     return "whether tables fit is not checked: rows lie in the hosts' memory, "
-           "and the cluster file does not say hosts.memory\n";
+           "and the cluster file does not say hosts.memory";
   }
   const predict::PlacedTables& last = ranked.back();
   return last.fits()
-             ? "tables fit into the hosts' memory\n"
-             : fmt::format(
-                   "! does not fit: {} MB on host {}, which has {} MB\n",
-                   megabytes(last.fullest_host->bytes),
-                   last.fullest_host->host,
-                   megabytes(last.fullest_host->memory_bytes));
+             ? "tables fit into the hosts' memory"
+             : fmt::format("! does not fit: {} MB on host {}, which has {} MB",
+                           megabytes(last.fullest_host->bytes),
+                           last.fullest_host->host,
+                           megabytes(last.fullest_host->memory_bytes));
 }
 
-}  // namespace
-
-std::string placements_text(std::span<const predict::PlacedTables> ranked,
-                            const strategies::EmbeddingJob& job,
-                            int top) {
+/// The first `top` placements (0: all), and how sure they are.
+Table placements_table(std::span<const predict::PlacedTables> ranked, int top) {
   const std::size_t count =
       top > 0 ? std::min(static_cast<std::size_t>(top), ranked.size())
               : ranked.size();
   const bool checked = ranked.front().fullest_host.has_value();
-  report::Table placements{
+  Table placements{
       .columns = {{.name = "", .align = report::Align::kLeft},
                   {.name = "placement", .align = report::Align::kLeft},
                   {.name = "on", .align = report::Align::kLeft},
@@ -350,19 +334,36 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
     placements.text +=
         fmt::format("; {} more: --top 0 shows all", ranked.size() - count);
   }
-  const predict::PlacedTables& best = ranked.front();
-  return report::console_text(placements) +
-         fmt::format(
-             "* not told apart: at most {:.1f} % slower than the fastest, "
-             "which "
-             "predictions of published pairs\nof strategies do not tell apart; "
-             "of these fewest ranks, then least memory come first\n",
-             predict::placements_told_apart_by() * 100) +
-         fit_text(ranked) +
-         (best.bar.why.empty()
-              ? ""
-              : fmt::format("no error bars: {}\n", best.bar.why)) +
-         best_tables_text(best, job);
+  const std::string& no_bars = ranked.front().bar.why;
+  placements.text += fmt::format(
+      "\n* not told apart: at most {:.1f} % slower than the fastest, which "
+      "predictions of published pairs\nof strategies do not tell apart; "
+      "of these fewest ranks, then least memory come first\n{}{}{}",
+      predict::placements_told_apart_by() * 100,
+      fit_text(ranked),
+      no_bars.empty() ? "" : "\nno error bars: ",
+      no_bars);
+  return placements;
+}
+
+}  // namespace
+
+std::vector<Table> advice_tables(const predict::AdviceTable& table,
+                                 const predict::CodecTable& codecs,
+                                 int top) {
+  std::vector<Table> tables{strategies_table(table, top),
+                            buckets_table(table),
+                            sizes_table(table.partitions, "partition/credit"),
+                            codecs_table(codecs)};
+  std::erase_if(tables, [](const Table& one) { return one.rows.empty(); });
+  return tables;
+}
+
+std::vector<Table> placement_tables(
+    std::span<const predict::PlacedTables> ranked,
+    const strategies::EmbeddingJob& job,
+    int top) {
+  return {placements_table(ranked, top), embeddings_table(ranked.front(), job)};
 }
 
 }  // namespace paceline::cli

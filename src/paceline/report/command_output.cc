@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/command_output.h"
+
+#include <array>
+#include <cstddef>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/report/console.h"
+#include "paceline/report/csv.h"
+#include "paceline/report/markdown.h"
+#include "paceline/report/text.h"
+
+namespace paceline::report {
+namespace {
+
+constexpr std::size_t kNoteWidth = 88;
+
+std::string output_as_table(const CommandOutput& output) {
+  std::string text = output.heading.empty() ? "" : output.heading + "\n";
+  for (std::size_t i = 0; i < output.tables.size(); ++i) {
+    text += (i == 0 ? "" : "\n") + console_text(output.tables[i]);
+  }
+  if (!output.command.empty()) {
+    text += fmt::format("\n  {}\n", output.command);
+    for (const std::string& note : output.command_notes) {
+      text += hanging("  ", note, kNoteWidth);
+    }
+  }
+  return text;
+}
+
+std::string output_as_markdown(const CommandOutput& output) {
+  std::string text = markdown_paragraph(output.heading) +
+                     markdown_text(Document{.tables = output.tables});
+  if (!output.command.empty()) {
+    text += fmt::format("```sh\n{}\n```\n\n{}",
+                        output.command,
+                        markdown_paragraph(fmt::format(
+                            "{}", fmt::join(output.command_notes, "\n"))));
+  }
+  return text;
+}
+
+std::string output_as_csv(const CommandOutput& output) {
+  return csv_text(output.csv);
+}
+
+std::string output_as_json(const CommandOutput& output) {
+  Json json = output.json;
+  if (!output.command.empty()) {
+    json["command"] = output.command;
+    json["command_notes"] = output.command_notes;
+  }
+  return json_text(json, 2) + "\n";
+}
+
+constexpr auto kOutputFormats =
+    std::to_array<OutputFormat>({{"table", output_as_table},
+                                 {"json", output_as_json},
+                                 {"csv", output_as_csv},
+                                 {"markdown", output_as_markdown}});
+
+}  // namespace
+
+std::span<const OutputFormat> output_formats() {
+  return kOutputFormats;
+}
+
+}  // namespace paceline::report
