@@ -4,7 +4,7 @@
 checks how the run ends.
 
     faults.py --program PACELINE --hang-library hang_on_signal.so
-              [--count 20] [--seed 7] [--timeout 4]
+              [--count 20 | --each] [--seed 7] [--timeout 4]
 
 A run measures several short cases and one that has no end.  The fault comes at
 a random moment: while ranks start, connect, train, report, or between cases.
@@ -15,10 +15,14 @@ Of every run it is expected that
 - the cases that had finished before the fault are in the records;
 - no process is left that carries the run's mark in its environment.
 
+With --each a run comes under every schedule, exchange and update rule on every
+engine: one of each strategy below, and these must have all of `paceline list`.
+
 Exits with 1 where a run does not meet them; prints the seed, the command and
 what the run said, so that one number repeats it: --only N.
 """
 import argparse
+import itertools
 import json
 import os
 import random
@@ -36,13 +40,20 @@ STRATEGIES = ("bsp", "wfbp", "fusion", "dear", "bytescheduler", "ddp",
               "fusion+hierarchical:local=2", "ps", "fusion+ps:servers=2",
               "bytescheduler+ps", "ps:placement=apart,servers=1",
               "fusion+ps:placement=apart,servers=2",
-              "bytescheduler+ps:placement=apart,servers=1", "mg-wfbp", "optimal-merge",
-              "neighbor-allreduce+atc", "neighbor-allreduce:topology=ring+awc",
+              "bytescheduler+ps:placement=apart,servers=1",
+              "fusion+ps:local=2", "mg-wfbp", "optimal-merge",
+              "parameter-allreduce+atc", "neighbor-allreduce+atc",
+              "neighbor-allreduce:topology=ring+awc",
               "neighbor-allreduce:topology=ring+topk+atc",
+              "neighbor-allreduce:topology=ring+pga:every=2",
               "neighbor-allreduce:topology=ring+gradient-tracking",
+              "neighbor-allreduce:topology=ring+exact-diffusion",
+              "neighbor-allreduce:topology=ring+decentlam",
               "hierarchical-neighbor-allreduce:local=2+atc",
               "push-sum:topology=ring+atc", "win-put:topology=ring+awc",
-              "local-sgd:every=2", "fusion+topk", "fusion+fp16",
+              "local-sgd:every=2", "fusion+diloco:every=2",
+              "fusion+slowmo:every=2", "fusion+rs-ag+zero-1",
+              "fusion+rs-ag+zero-2", "fusion+topk", "fusion+fp16",
               "fusion+gtopk", "fusion+powersgd")
 # One run in HYBRID trains a model with embedding tables: trainers, servers,
 # and a master where there are servers.
@@ -99,7 +110,7 @@ def records_of(folder):
 
 def ranks_of(strategy):
     """The numbers of ranks to draw from."""
-    if "hierarchical" in strategy:
+    if "local=" in strategy:
         return (4,)  # groups of two
     if "gtopk" in strategy:
         return (2, 4)  # a power of two
@@ -117,10 +128,14 @@ class Run:
         self.number = number
         draw = random.Random(f"{options.seed}/{number}")
         self.fault = draw.choice(options.faults)
-        hybrid = not options.strategies and draw.randrange(HYBRID) == 0
-        self.strategy = draw.choice(HYBRID_STRATEGIES if hybrid
-                                    else options.strategies or STRATEGIES)
-        self.engine = draw.choice(options.engines)
+        hybrid = (not options.each and not options.strategies
+                  and draw.randrange(HYBRID) == 0)
+        if options.each:
+            self.strategy, self.engine = options.each[number]
+        else:
+            self.strategy = draw.choice(HYBRID_STRATEGIES if hybrid
+                                        else options.strategies or STRATEGIES)
+            self.engine = draw.choice(options.engines)
         if hybrid:
             servers = draw.randrange(3)
             self.ranks = 2 + servers + (servers > 0)
@@ -131,7 +146,7 @@ class Run:
             self.model = ["mlp", "--ranks", str(self.ranks), "--batch-size",
                           "4"]
         self.victim = draw.randrange(self.ranks)
-        self.moment = draw.uniform(0, options.latest)
+        self.moment = draw.uniform(options.earliest, options.latest)
         self.problems = []
         self.said = ""
         self.ended = False  # by a wish, because other cases went on
@@ -244,17 +259,38 @@ def engines_of(program):
                               re.MULTILINE)]
 
 
+def missing_parts(program):
+    """Schedules, exchanges and update rules of the program that none of
+    STRATEGIES names; defaults need no name."""
+    said = subprocess.run([program, "list", "strategies"], capture_output=True,
+                          text=True, check=True).stdout
+    names = set()
+    for section in said.split("\n\n"):
+        if re.match(r"Strategies: (schedule|exchange|update)\n", section):
+            names.update(re.findall(r"^  ([\w-]+) .*(?<!\(default\))$", section,
+                                    re.MULTILINE))
+    assert names, said
+    return sorted(names - {part.split(":")[0] for strategy in STRATEGIES
+                           for part in strategy.split("+")})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--program", required=True)
     parser.add_argument("--hang-library", required=True)
     parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--each", action="store_true",
+                        help="one run of each strategy on each engine, in "
+                        "place of --count")
     parser.add_argument("--seed", default=time.strftime("%Y%m%d"),
                         help="default: the date")
     parser.add_argument("--only", type=int, help="the run of this number alone")
     parser.add_argument("--timeout", type=float, default=4, help="of a run, s")
     parser.add_argument("--deadline", type=float, default=30,
                         help="for a run to end after its fault, s")
+    parser.add_argument("--earliest", type=float, default=0,
+                        help="the fault comes so long after its rank started, "
+                        "s")
     parser.add_argument("--latest", type=float, default=8,
                         help="the fault comes by then, s")
     parser.add_argument("--faults", nargs="+", default=FAULTS, choices=FAULTS)
@@ -266,6 +302,14 @@ def main():
     options.program = os.path.abspath(options.program)
     options.hang_library = os.path.abspath(options.hang_library)
     options.engines = options.engines or engines_of(options.program)
+    missing = []
+    if options.each:
+        options.each = list(itertools.product(
+            options.strategies or STRATEGIES, options.engines))
+        options.count = len(options.each)
+        missing = [] if options.strategies else missing_parts(options.program)
+        print("".join(f"no strategy here has {name}\n" for name in missing),
+              end="", flush=True)
     numbers = range(options.count) if options.only is None else [options.only]
     failed = 0
     for number in numbers:
@@ -280,7 +324,7 @@ def main():
                   + "".join(f"  | {line}\n" for line in run.said.splitlines()),
                   end="", flush=True)
     print(f"{len(numbers) - failed} of {len(numbers)} runs ended as expected")
-    return 1 if failed else 0
+    return 1 if failed or missing else 0
 
 
 if __name__ == "__main__":
