@@ -174,6 +174,7 @@ TEST(AllowedVariables, KeepsOnlyWhatTheListNames) {
       "NCCL_PROXY=http://me:pass@host",
       "OMPI_MCA_orte_precondition_transports=abc",
       "OMPI_MCA_orte_hnp_uri=1;tcp",
+      "OMPI_MCA_btl_vader_backing_directory=/dev/shm/of-this-run",
       "MY_NCCL_ALGO=Tree",
       "NCCL_WITHOUT_VALUE",
       nullptr};

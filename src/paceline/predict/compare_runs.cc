@@ -40,7 +40,7 @@ struct Compared {
   bool rate_measured_here = false, coding_measured_here = false;
   std::string why_not;  // it is not predicted; empty: it is
 
-  bool told() const { return why_not.empty() && late == 0; }
+  bool valid() const { return why_not.empty() && late == 0; }
   double fastest_s() const { return std::ranges::min(steps); }
   double slowest_s() const { return std::ranges::max(steps); }
 };
@@ -252,23 +252,23 @@ std::string order_text(const std::vector<Compared>& cases) {
 }
 
 std::string conclusion_text(const std::vector<Compared>& cases) {
-  std::vector<Compared> told;
-  std::ranges::copy_if(cases, std::back_inserter(told), &Compared::told);
+  std::vector<Compared> valid;
+  std::ranges::copy_if(cases, std::back_inserter(valid), &Compared::valid);
   double worst = 0;
-  for (const Compared& it : told) {
+  for (const Compared& it : valid) {
     worst = std::max(worst, std::abs(it.predicted_s / it.measured_s - 1));
   }
-  return told.empty()
+  return valid.empty()
              ? "no valid comparison"
              : fmt::format(
                    "largest error {:.1f} %{}{}",
                    worst * 100,
-                   told.size() == cases.size()
+                   valid.size() == cases.size()
                        ? ""
                        : fmt::format(" in the {} of {} rows that are valid",
-                                     told.size(),
+                                     valid.size(),
                                      cases.size()),
-                   order_text(told));
+                   order_text(valid));
 }
 
 /// Strategy and ranks; network and link where those of `cases` differ.

@@ -100,11 +100,11 @@ Forecast forecast(const Calibration& calibration,
     forecast.step_s = {step, step};
     return forecast;
   }
-  const stats::Interval said =
+  const stats::Interval drawn =
       stats::percentile_interval(steps, calibration.level);
-  forecast.step_s = said.reaching(step);
+  forecast.step_s = drawn.reaching(step);
   prediction.record.predicted->error_bar =
-      bar_of(forecast.step_s, calibration.level, !said.contains(step));
+      bar_of(forecast.step_s, calibration.level, !drawn.contains(step));
   return forecast;
 }
 

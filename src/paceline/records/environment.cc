@@ -149,8 +149,10 @@ bool is_allowed_variable(std::string_view name, std::string_view value) {
       [&](std::string_view prefix) { return name.starts_with(prefix); });
   // An address may carry a user and a password.
   const bool is_address = value.find("://") != std::string_view::npos;
+  // Open MPI's shared memory: another folder in each run.
+  const bool is_folder = name == "OMPI_MCA_btl_vader_backing_directory";
   return (has_prefix || contains(kAllowedNames, name)) && !looks_secret(name) &&
-         !is_address;
+         !is_address && !is_folder;
 }
 
 std::map<std::string, std::string> allowed_variables(

@@ -163,27 +163,27 @@ std::vector<RunRecord> import_mllog(std::string_view text,
   record.source = Source::kImported;
   record.experiment = "mlperf";
   Configuration& c = record.configuration;
-  const auto said = [&record](const char* key) {
+  const auto fact = [&record](const char* key) {
     return fact_of(record.adapter, key);
   };
-  c.model = said("submission_benchmark").empty()
+  c.model = fact("submission_benchmark").empty()
                 ? std::filesystem::path(path).stem().string()
-                : said("submission_benchmark");
-  c.label = said("submission_platform").empty() ? "mlperf"
-                                                : said("submission_platform");
+                : fact("submission_benchmark");
+  c.label = fact("submission_platform").empty() ? "mlperf"
+                                                : fact("submission_platform");
   c.framework = c.label;
   c.strategy = "external";
   c.engine = c.device = c.optimizer = "";
   c.dtype = "-";
   c.warmup = 0;
   c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
-  if (said("run_status") != "success") {
+  if (fact("run_status") != "success") {
     record.warnings.push_back(
         {.code = "run-not-successful",
-         .seen = said("run_status").empty()
+         .seen = fact("run_status").empty()
                      ? "the log has no status of run_stop"
                      : fmt::format("run_stop has the status '{}'",
-                                   shown(said("run_status"))),
+                                   shown(fact("run_status"))),
          .why = "the training did not reach its target",
          .advice = "take the rate as that of an unfinished training"});
   }

@@ -11,34 +11,38 @@
 namespace paceline::stats {
 namespace {
 
-/// The trapezoidal rule, which converges fast where the integrand vanishes at
-/// both ends.
-double integrated(int k, int n) {
-  constexpr double kEnd = 9;
-  constexpr int kSteps = 720;
-  const double ways =
+/// The mean of the k-th smallest of n standard normal variables, with pdf f and
+/// cdf F:
+///
+///   n! / ((k-1)! (n-k)!)  integral of  x f(x) F(x)^(k-1) (1 - F(x))^(n-k)
+///
+/// by the trapezoidal rule from -kBound to kBound.  The rule converges fast,
+/// because the integrand vanishes at both bounds.
+double integrate_mean(int k, int n) {
+  constexpr double kBound = 9;
+  constexpr int kIntervals = 720;
+  const double coefficient =
       std::exp(std::lgamma(n + 1) - std::lgamma(k) - std::lgamma(n - k + 1));
   double sum = 0;
-  for (int i = 0; i <= kSteps; ++i) {
-    const double x = kEnd * (2.0 * i / kSteps - 1);
-    const double below = std::erfc(-x / std::numbers::sqrt2) / 2;
-    const double density =
-        std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
-    sum += x * density * std::pow(below, k - 1) * std::pow(1 - below, n - k);
+  for (int i = 0; i <= kIntervals; ++i) {
+    const double x = kBound * (2.0 * i / kIntervals - 1);
+    const double cdf = std::erfc(-x / std::numbers::sqrt2) / 2;
+    const double pdf = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+    sum += x * pdf * std::pow(cdf, k - 1) * std::pow(1 - cdf, n - k);
   }
-  return ways * sum * 2 * kEnd / kSteps;
+  return coefficient * sum * 2 * kBound / kIntervals;
 }
 
 }  // namespace
 
 double normal_order_statistic(int k, int n) {
   PACELINE_CHECK(1 <= k && k <= n && n <= 64);
-  thread_local std::map<std::pair<int, int>, double> known;
-  const auto [found, fresh] = known.try_emplace({k, n});
-  if (fresh) {
-    found->second = integrated(k, n);
+  thread_local std::map<std::pair<int, int>, double> cache;
+  const auto [entry, inserted] = cache.try_emplace({k, n});
+  if (inserted) {
+    entry->second = integrate_mean(k, n);
   }
-  return found->second;
+  return entry->second;
 }
 
 }  // namespace paceline::stats

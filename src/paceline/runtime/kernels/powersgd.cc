@@ -48,8 +48,10 @@ void each_matrix(const Call& call, const Use& use) {
   }
 }
 
-// Normal numbers, of which a matrix has the same wherever it lies.
-at::Tensor drawn(const Matrix& matrix, const Call& call) {
+// The Q that a matrix starts with: standard normal numbers, each made of two
+// numbers of the random stream.  Every matrix has a part of the stream to
+// itself, so its Q does not depend on which other matrices start in the call.
+at::Tensor initial_q(const Matrix& matrix, const Call& call) {
   Random random = random_of(call.random, static_cast<std::uint64_t>(0));
   random.seek(static_cast<std::uint64_t>(2 * matrix.right));
   at::Tensor values = at::empty({matrix.columns, matrix.rank}, at::kDouble);
@@ -80,7 +82,7 @@ void run_powersgd_left(const OptimizerSettings& /*rule*/, const Call& call) {
     }
     const at::Tensor q = matrix.q(call.writes[2].front());
     if (!q.any().item<bool>()) {
-      q.copy_(drawn(matrix, call));
+      q.copy_(initial_q(matrix, call));
     }
     const at::Tensor m = matrix.of(residual);
     m.add_(matrix.of(gradients));

@@ -68,16 +68,27 @@ void pack(const float* values, std::int64_t bytes, std::int8_t* bits) {
   }
 }
 
-// Calls use(place, signs, how many of them) byte by byte.
-template <class Use>
-void each_byte(const at::Tensor& bits, std::int64_t values, const Use& use) {
+// Calls put(value, its sign times the scale), byte by byte.
+template <class Put>
+void put_signs(const at::Tensor& bits,
+               double scale,
+               const at::Tensor& values,
+               const Put& put) {
   const auto* bytes = bits.const_data_ptr<std::int8_t>();
-  const std::int64_t full = values / 8;
-  for (std::int64_t i = 0; i < full; ++i) {
-    use(8 * i, kSigns[static_cast<std::uint8_t>(bytes[i])], 8);
+  float* to = values.data_ptr<float>();
+  const auto by = static_cast<float>(scale);
+  const auto put_byte = [&](std::int64_t byte, std::int64_t n) {
+    const EightSigns& signs = kSigns[static_cast<std::uint8_t>(bytes[byte])];
+    for (std::int64_t i = 0; i < n; ++i) {
+      put(to[8 * byte + i], by * signs[static_cast<std::size_t>(i)]);
+    }
+  };
+  const std::int64_t full = values.numel() / 8;
+  for (std::int64_t byte = 0; byte < full; ++byte) {
+    put_byte(byte, 8);
   }
-  if (values % 8 != 0) {
-    use(8 * full, kSigns[static_cast<std::uint8_t>(bytes[full])], values % 8);
+  if (values.numel() % 8 != 0) {
+    put_byte(full, values.numel() % 8);
   }
 }
 
@@ -112,15 +123,8 @@ void write_signs(const at::Tensor& bits,
     values.copy_(spread(bits, values.numel())).mul_(2).sub_(1).mul_(scale);
     return;
   }
-  float* to = values.data_ptr<float>();
-  const auto by = static_cast<float>(scale);
-  each_byte(bits,
-            values.numel(),
-            [&](std::int64_t place, const EightSigns& signs, std::int64_t n) {
-              for (std::int64_t i = 0; i < n; ++i) {
-                to[place + i] = by * signs[static_cast<std::size_t>(i)];
-              }
-            });
+  put_signs(
+      bits, scale, values, [](float& value, float sign) { value = sign; });
 }
 
 void add_signs(const at::Tensor& bits, double scale, const at::Tensor& values) {
@@ -130,15 +134,8 @@ void add_signs(const at::Tensor& bits, double scale, const at::Tensor& values) {
     values.add_(signs);
     return;
   }
-  float* to = values.data_ptr<float>();
-  const auto by = static_cast<float>(scale);
-  each_byte(bits,
-            values.numel(),
-            [&](std::int64_t place, const EightSigns& signs, std::int64_t n) {
-              for (std::int64_t i = 0; i < n; ++i) {
-                to[place + i] += by * signs[static_cast<std::size_t>(i)];
-              }
-            });
+  put_signs(
+      bits, scale, values, [](float& value, float sign) { value += sign; });
 }
 
 }  // namespace paceline::runtime
