@@ -72,7 +72,7 @@ class Deadlines {
   bool in_step_ = false;
 };
 
-/// The first error of a run, and whether somebody has been told.  Calls need a
+/// The first error of a run, and whether it was thrown or taken.  Calls need a
 /// lock around them.
 class FirstError {
  public:

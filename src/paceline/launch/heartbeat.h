@@ -94,7 +94,7 @@ class Heartbeat {
   void note_move();
 
   /// How often the thread that made this heartbeat, the rank's main thread, has
-  /// got ahead: its own beats, moves that it noted, and its Holds.
+  /// got ahead: its own beats, moves that it noted, and Holds.
   std::int64_t moves() const { return moves_; }
   /// Somebody else watches the main thread; it waits for other ranks.
   bool watched() const { return watched_ > 0; }

@@ -53,7 +53,7 @@ std::function<void(plan::Step, const std::string&)> beat_of(
       };
 }
 
-// Made while the main thread is in a step, which has deadlines of its own.
+// Steps and waits of the dispatcher have deadlines of their own.
 std::function<std::shared_ptr<void>()> watched_by(Heartbeat* heartbeat) {
   if (heartbeat == nullptr) {
     return {};
