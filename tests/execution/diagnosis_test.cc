@@ -64,7 +64,8 @@ TEST_F(DiagnosisTest, SaysHowLongAnOpIsNotDone) {
 
 TEST_F(DiagnosisTest, AHangBehindAnEndedStepIsSaidToBeThere) {
   const auto hangs = [&] {
-    return diagnosis.hangs({0, kUpdateFirst}, std::chrono::seconds(4));
+    return diagnosis.hangs(
+        plan::OpRef{0, kUpdateFirst}, 0, std::chrono::seconds(4));
   };
   const std::string so_long =
       "step 0: the training thread has not moved for 4.0 s, at ";

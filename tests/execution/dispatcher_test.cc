@@ -336,6 +336,27 @@ TEST_F(DispatcherTest, ATrainingThreadThatHangsInItsLastIssueIsReported) {
   EXPECT_NE(why.find("at all-reduce, 8 bytes"), std::string::npos) << why;
 }
 
+// Between its last op and the end of the step.
+TEST_F(DispatcherTest, ATrainingThreadThatHangsBehindTheLastOpIsReported) {
+  std::promise<std::exception_ptr> told;
+  make({.training_timeout = std::chrono::milliseconds(1),
+        .stuck = [&](const std::exception_ptr& e) { told.set_value(e); }});
+  auto no_communication = tiny.ops();
+  no_communication.ops.resize(kReduceSecond);
+  dispatcher->begin_step(
+      0, std::make_shared<const plan::CommPlan>(no_communication));
+  for (const auto op :
+       {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
+    dispatcher->complete({0, op});
+  }
+  const std::string why =
+      error_of([&] { std::rethrow_exception(told.get_future().get()); });
+  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U)
+      << why;
+  EXPECT_NE(why.find(" s, behind the last operation"), std::string::npos)
+      << why;
+}
+
 // A kernel that the training thread runs while it waits is its own work.
 TEST_F(DispatcherTest, ATrainingThreadThatHangsInAKernelIsReported) {
   std::promise<std::exception_ptr> told;

@@ -56,13 +56,14 @@ std::string Diagnosis::overdue(plan::OpRef ref,
                      to_seconds(time));
 }
 
-std::string Diagnosis::hangs(plan::OpRef ref,
+std::string Diagnosis::hangs(const std::optional<plan::OpRef>& at,
+                             plan::Step step,
                              std::chrono::nanoseconds time) const {
   return fmt::format(
-      "step {}: the training thread has not moved for {:.1f} s, at {}",
-      ref.step,
+      "step {}: the training thread has not moved for {:.1f} s, {}",
+      at ? at->step : step,
       to_seconds(time),
-      describe(ref));
+      at ? "at " + describe(*at) : "behind the last operation");
 }
 
 std::exception_ptr Diagnosis::failed(plan::OpRef ref,

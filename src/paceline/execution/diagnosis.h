@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,8 +27,11 @@ class Diagnosis {
   /// "step 3: OP is not done after 5.0 s".
   std::string overdue(plan::OpRef ref, std::chrono::nanoseconds time) const;
 
-  /// "step 3: the training thread has not moved for 5.0 s, at OP".
-  std::string hangs(plan::OpRef ref, std::chrono::nanoseconds time) const;
+  /// "step 3: the training thread has not moved for 5.0 s, at OP", or "behind
+  /// the last operation" of `step` where no op is left.
+  std::string hangs(const std::optional<plan::OpRef>& at,
+                    plan::Step step,
+                    std::chrono::nanoseconds time) const;
 
   /// "step 3: OP WHAT: the error's text", as an error of the same kind.
   std::exception_ptr failed(plan::OpRef ref,

@@ -156,6 +156,7 @@ class Dispatcher final : public IssueListener {
   bool complete_done(Lock& lock);
   void check_deadlines();
   std::optional<plan::OpRef> at_work() const;
+  bool is_behind_all() const;
   void report_stuck(Lock& lock);
   void fail(const std::exception_ptr& error);
   void add_span(plan::OpRef ref,

@@ -100,16 +100,24 @@ std::optional<plan::OpRef> Dispatcher::at_work() const {
              : std::optional(frontier.oldest());
 }
 
+// Whether the training thread is in a step of which no op is left.
+bool Dispatcher::is_behind_all() const {
+  return awaited_ == nullptr && deadlines_.in_step() &&
+         scheduler_.frontier().idle();
+}
+
 // A wait sees for itself that it is late, and names the chain as well.
 void Dispatcher::check_deadlines() {
   const auto at = at_work();
-  const auto still = deadlines_.find_hang(!at.has_value(), steady_ns());
+  const bool held = !at && !is_behind_all();
+  const auto still = deadlines_.find_hang(held, steady_ns());
   if (error_.is_set()) {
     return;
   }
   if (still) {
     training_hangs_ = true;
-    fail(std::make_exception_ptr(WorldError(diagnosis_.hangs(*at, *still))));
+    fail(std::make_exception_ptr(
+        WorldError(diagnosis_.hangs(at, step_, *still))));
     return;
   }
   if (training_waits_) {
