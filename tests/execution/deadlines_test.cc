@@ -13,7 +13,7 @@ namespace {
 using namespace testing;  // NOLINT(google-build-using-namespace)
 using std::chrono::nanoseconds;
 
-TEST(Deadlines, TheLimitIsTenTimesTheSlowestStepAndNoLessThanTheTimeout) {
+TEST(Deadlines, TheLimitIsTenTimesTheSlowestStepOrOneBehindTheTimeout) {
   Deadlines deadlines(nanoseconds(100), nanoseconds(20));
   EXPECT_EQ(deadlines.limit().count(), 200) << "by the expected first step";
   deadlines.begin_step(1000);
@@ -21,6 +21,7 @@ TEST(Deadlines, TheLimitIsTenTimesTheSlowestStepAndNoLessThanTheTimeout) {
   EXPECT_EQ(deadlines.limit().count(), 300);
   deadlines.begin_step(1035);
   EXPECT_EQ(deadlines.limit().count(), 300) << "a quicker step changes nothing";
+  EXPECT_EQ(Deadlines(nanoseconds(100), nanoseconds(7)).limit().count(), 107);
   EXPECT_EQ(Deadlines(nanoseconds(100), nanoseconds(0)).limit().count(), 100);
 }
 

@@ -15,7 +15,8 @@ void Deadlines::begin_step(std::int64_t now_ns) {
 }
 
 std::chrono::nanoseconds Deadlines::limit() const {
-  return std::max(timeout_, std::chrono::nanoseconds(10 * slowest_step_ns_));
+  const std::chrono::nanoseconds slowest(slowest_step_ns_);
+  return std::max(timeout_ + slowest, 10 * slowest);
 }
 
 std::optional<std::chrono::nanoseconds> Deadlines::find_hang(

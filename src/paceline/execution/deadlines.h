@@ -16,12 +16,12 @@ struct Overdue {
   std::chrono::nanoseconds waited{0};
 };
 
-/// How long a wait may take: max(timeout, 10 x the slowest step so far), where
-/// `first_step` stands for the slowest step before there is one.  How long the
-/// training thread may stand still though nothing holds it:
-/// max(training_timeout, 6 x the slowest step), so that the rank that hangs is
-/// found before the ranks that wait for it give up, also where their slowest
-/// step was a third shorter than its own.
+/// How long a wait may take: max(timeout + s, 10 s), s being the slowest step so
+/// far, or `first_step` before there is one.  How long the training thread may
+/// stand still though nothing holds it: max(training_timeout, 6 s).  The rank
+/// that hangs is so found before the ranks that wait for it give up, also where
+/// their slowest step was a third shorter than its own, and where they have
+/// waited for most of a step when it begins to hang.
 ///
 /// All times come from the caller's clock, in ns.  Calls need a lock around
 /// them.
