@@ -228,6 +228,26 @@ TEST_F(Supervising, who_does_not_stop_is_killed_and_named) {
   EXPECT_EQ(outcome.rank, 0);
 }
 
+TEST_F(Supervising, two_signals_at_once_are_one_request) {
+  const auto outcome =
+      run({ready_to_stop("sleep 0.2; exit 0"),
+           stops_us("sleep 0.2; exit 0",
+                    "HUP " + std::to_string(getpid()) + "; kill -TERM")});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.message;
+  EXPECT_NE(outcome.stop_signal, 0);
+}
+
+TEST_F(Supervising, a_second_request_kills) {
+  options_.stop_grace = 600s;
+  options_.failure_grace = 600s;
+  const auto outcome = run(
+      {ready_to_stop(""),
+       stops_us(
+           "", "INT " + std::to_string(getpid()) + "; sleep 0.5; kill -TERM")});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.rank, 0);
+}
+
 TEST(Spawn, the_child_dies_with_its_parent) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

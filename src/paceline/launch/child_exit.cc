@@ -45,7 +45,8 @@ ChildExit wait_for_child(pid_t child,
     }
     const auto now = watch.elapsed();
     exit.timed_out = exit.timed_out || (!asked && now > deadline);
-    if (asked && (stop || now - *asked > grace)) {
+    const bool again = stop && asked && is_second_request(now - *asked);
+    if (again || (asked && now - *asked > grace)) {
       kill(-child, SIGKILL);
     }
     if (!asked && (exit.stop_signal != 0 || exit.timed_out)) {

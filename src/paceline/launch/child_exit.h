@@ -20,7 +20,7 @@ struct ChildExit {
 /// Waits until `child`, which `spawn` started in a group of its own, has ended,
 /// and leaves no process of its group behind.  At the deadline, and at SIGINT,
 /// SIGTERM, SIGHUP or SIGUSR1 to this process, sends it SIGTERM; after `grace`,
-/// or at a second signal, SIGKILL.
+/// or at a second request, SIGKILL.
 ChildExit wait_for_child(pid_t child,
                          const SupervisorSignals& signals,
                          std::chrono::milliseconds deadline,

@@ -116,11 +116,15 @@ class Supervision {
   }
 
   void ask_to_stop(int signal) {
+    if (stop_signal_ != 0 && !is_second_request(now() - asked_at_)) {
+      return;
+    }
     if (stop_signal_ != 0 || ending_) {
       kill_all();
       return;
     }
     stop_signal_ = signal;
+    asked_at_ = now();
     signal_living(SIGTERM);
     kill_at_ = now() + options_.stop_grace;
   }
@@ -215,7 +219,7 @@ class Supervision {
   const SuperviseOptions& options_;
   FailureDetector detector_;
   std::vector<Child> children_;
-  nanoseconds next_poll_{0};
+  nanoseconds next_poll_{0}, asked_at_{0};
   std::optional<SilentRank> silent_;
   std::optional<nanoseconds> failed_at_, kill_at_;
   std::optional<FailureNotice> cause_;

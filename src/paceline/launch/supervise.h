@@ -55,8 +55,8 @@ struct Outcome {
 /// The first rank that dies, fails or falls silent ends the job.  The outcome
 /// names that rank, its host and its position.  Ranks that failed only because
 /// another one did (see FailureNotice) are not named.  SIGINT, SIGTERM, SIGHUP
-/// and SIGUSR1 to this process ask all ranks by SIGTERM to stop; a second one
-/// kills them, and after the first rank has ended the others get
+/// and SIGUSR1 to this process ask all ranks by SIGTERM to stop; a second
+/// request kills them, and after the first rank has ended the others get
 /// `failure_grace`.
 Outcome supervise(const std::vector<ChildProcess>& children,
                   KeyValueStore& store,
