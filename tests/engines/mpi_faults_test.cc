@@ -3,6 +3,8 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -12,6 +14,7 @@
 
 #include "engines/rank_program.h"
 #include "paceline/base/clock.h"
+#include "paceline/base/error.h"
 #include "paceline/launch/mpi_manager.h"
 
 namespace paceline {
@@ -25,10 +28,42 @@ std::string shared_memory_of(const launch::MpiManager& manager) {
   return manager.variables().at(0).at("OMPI_MCA_btl_vader_backing_directory");
 }
 
+pid_t only_child() {
+  pid_t child = 0;
+  std::ifstream("/proc/thread-self/children") >> child;
+  return child;
+}
+
+TEST(MpiFaults, a_killed_mpirun_is_lost) {
+  launch::MpiManager manager(PACELINE_MPIRUN, 2, 60s);
+  EXPECT_EQ(manager.lost(), std::nullopt);
+  ASSERT_EQ(kill(only_child(), SIGKILL), 0);
+  std::optional<std::string> lost;
+  while (!(lost = manager.lost())) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(lost, "mpirun was killed by signal 9 (Killed)");
+}
+
+TEST(MpiFaults, the_start_of_mpirun_ends_at_the_timeout_and_where_asked) {
+  const launch::MpiManager stopped(
+      PACELINE_MPIRUN, 2, 60s, [] { return true; });
+  EXPECT_LT(stopped.variables().size(), 2U);
+  try {
+    const launch::MpiManager late(PACELINE_MPIRUN, 2, 1ms);
+    FAIL() << "mpirun started within a millisecond";
+  } catch (const WorldError& error) {
+    EXPECT_TRUE(std::string(error.what())
+                    .starts_with("engine mpi: mpirun did not start 2 ranks "
+                                 "within 0.001 s"))
+        << error.what();
+  }
+}
+
 TEST(MpiFaults, shared_memory_of_killed_ranks_is_removed) {
   std::filesystem::path folder;
   {
-    const launch::MpiManager manager(PACELINE_MPIRUN, 2);
+    const launch::MpiManager manager(PACELINE_MPIRUN, 2, 60s);
     folder = shared_memory_of(manager);
     ASSERT_TRUE(std::filesystem::is_directory(folder));
   }
@@ -40,7 +75,7 @@ TEST(MpiFaults, shared_memory_of_a_killed_launcher_is_removed) {
   ASSERT_EQ(pipe(pipe_ends.data()), 0);
   const pid_t launcher = fork();
   if (launcher == 0) {
-    const launch::MpiManager manager(PACELINE_MPIRUN, 2);
+    const launch::MpiManager manager(PACELINE_MPIRUN, 2, 60s);
     const std::string folder = shared_memory_of(manager);
     _exit(write(pipe_ends[1], folder.data(), folder.size()) > 0 ? pause() : 1);
   }

@@ -25,6 +25,34 @@ TEST(Deadlines, TheLimitIsTenTimesTheSlowestStepOrOneBehindTheTimeout) {
   EXPECT_EQ(Deadlines(nanoseconds(100), nanoseconds(0)).limit().count(), 100);
 }
 
+TEST(Deadlines, ASlowStepIsForgotten) {
+  Deadlines deadlines(nanoseconds(100'000), nanoseconds(1000));
+  deadlines.begin_step(0);
+  deadlines.begin_step(320'000);
+  EXPECT_EQ(deadlines.limit().count(), 3'200'000);
+  deadlines.begin_step(320'100);
+  EXPECT_EQ(deadlines.limit().count(), 3'100'000);
+  for (int step = 2; step < 300; ++step) {
+    deadlines.begin_step(320'000 + step * 100);
+  }
+  EXPECT_EQ(deadlines.limit().count(), 101'000) << "by the first step";
+}
+
+TEST(Deadlines, TimeInWhichTheProcessWasStoppedCountsNothing) {
+  const auto s = [](int seconds) { return seconds * 1'000'000'000LL; };
+  Deadlines deadlines(nanoseconds(s(5)), nanoseconds(0), nanoseconds(s(5)));
+  deadlines.look(s(10));
+  deadlines.begin_step(s(10));
+  deadlines.look(s(11));
+  deadlines.look(s(23));
+  EXPECT_EQ(deadlines.find_hang(false, s(23)), std::nullopt);
+  EXPECT_EQ(deadlines.waited(s(10), s(24)).count(), s(1));
+  EXPECT_EQ(deadlines.find_hang(false, s(27)), std::nullopt);
+  EXPECT_EQ(deadlines.find_hang(false, s(28)), nanoseconds(s(5)));
+  deadlines.begin_step(s(28));
+  EXPECT_EQ(deadlines.limit().count(), s(60)) << "a step of 18 s less 12";
+}
+
 TEST(Deadlines, FindsTheCollectiveThatIsInFlightForTooLong) {
   const TinyPlan tiny;
   Scheduler scheduler(tiny.input.model, tiny.setup, 0);

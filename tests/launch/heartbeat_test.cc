@@ -157,6 +157,19 @@ TEST_F(Judging, its_own_absence_counts_little) {
   EXPECT_FALSE(detector_.silent_rank());
 }
 
+TEST_F(Judging, its_own_absence_counts_little_with_a_short_timeout) {
+  FailureDetector detector({0}, 5s);
+  detector.poll(*store_, 0s);
+  detector.poll(*store_, 12s);
+  EXPECT_FALSE(detector.silent_rank());
+  detector.poll(*store_, 13s);
+  detector.poll(*store_, 14s);
+  detector.poll(*store_, 15s);
+  EXPECT_FALSE(detector.silent_rank());
+  detector.poll(*store_, 16s);
+  EXPECT_TRUE(detector.silent_rank()) << "a quarter of 5 s, then 4 s";
+}
+
 TEST_F(Judging, ranks_that_ended_are_not_missed) {
   zero_.beat(1, "");
   zero_.finish();

@@ -123,6 +123,13 @@ TEST_F(Supervising, a_rank_that_stopped_as_asked_names_the_signal) {
             "before it began");
 }
 
+TEST_F(Supervising, what_all_ranks_have_lost_is_the_cause) {
+  options_.lost = [] { return std::optional<std::string>("mpirun ended"); };
+  const auto outcome = run({"sleep 1000", "exit 195"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.message, "rank 1 on host h: mpirun ended");
+}
+
 // Who waits for it has been silent for as long.
 TEST_F(Supervising, a_rank_that_does_not_come_is_blamed) {
   options_.heartbeat_timeout = 300ms;

@@ -5,9 +5,21 @@
 
 namespace paceline::execution {
 
+void Deadlines::look(std::int64_t now_ns) {
+  constexpr std::int64_t kLongestGapNs = 2'000'000'000;
+  const std::int64_t gap = looked_ns_ < 0 ? 0 : now_ns - looked_ns_;
+  looked_ns_ = now_ns;
+  if (gap > kLongestGapNs) {
+    resumed_ns_ = now_ns;
+    step_began_ns_ += step_began_ns_ < 0 ? 0 : gap;
+  }
+}
+
 void Deadlines::begin_step(std::int64_t now_ns) {
   if (step_began_ns_ >= 0) {
-    slowest_step_ns_ = std::max(slowest_step_ns_, now_ns - step_began_ns_);
+    slowest_step_ns_ = std::max({now_ns - step_began_ns_,
+                                 first_step_ns_,
+                                 slowest_step_ns_ - slowest_step_ns_ / 32});
   }
   step_began_ns_ = now_ns;
   progress(now_ns);
@@ -24,7 +36,7 @@ std::optional<std::chrono::nanoseconds> Deadlines::find_hang(
   if (held) {
     moved_ns_ = now_ns;
   }
-  const std::chrono::nanoseconds still(now_ns - moved_ns_);
+  const std::chrono::nanoseconds still = waited(moved_ns_, now_ns);
   const auto limit = std::max(training_timeout_,
                               std::chrono::nanoseconds(6 * slowest_step_ns_));
   return still >= limit ? std::optional(still) : std::nullopt;
@@ -32,18 +44,14 @@ std::optional<std::chrono::nanoseconds> Deadlines::find_hang(
 
 std::optional<Overdue> Deadlines::find_overdue(const Scheduler& scheduler,
                                                std::int64_t now_ns) const {
-  const std::int64_t latest = now_ns - limit().count();
-  const auto overdue = [&](plan::OpRef op, std::int64_t since) {
-    return Overdue{op, std::chrono::nanoseconds(now_ns - since)};
-  };
   for (const auto& [op, since] : scheduler.in_flight()) {
-    if (since <= latest) {
-      return overdue(op, since);
+    if (waited(since, now_ns) >= limit()) {
+      return Overdue{op, waited(since, now_ns)};
     }
   }
-  if (in_step_ && progress_ns_ <= latest) {
+  if (in_step_ && waited(progress_ns_, now_ns) >= limit()) {
     if (const auto op = scheduler.first_of_performer()) {
-      return overdue(*op, progress_ns_);
+      return Overdue{*op, waited(progress_ns_, now_ns)};
     }
   }
   return std::nullopt;

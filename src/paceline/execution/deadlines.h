@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -16,12 +17,13 @@ struct Overdue {
   std::chrono::nanoseconds waited{0};
 };
 
-/// How long a wait may take: max(timeout + s, 10 s), s being the slowest step so
-/// far, or `first_step` before there is one.  How long the training thread may
-/// stand still though nothing holds it: max(training_timeout, 6 s).  The rank
-/// that hangs is so found before the ranks that wait for it give up, also where
+/// How long a wait may take: max(timeout + s, 10 s), s being the slowest step
+/// of late, at least `first_step`.  How long the training thread may stand
+/// still though nothing holds it: max(training_timeout, 6 s).  The rank that
+/// hangs is so found before the ranks that wait for it give up, also where
 /// their slowest step was a third shorter than its own, and where they have
-/// waited for most of a step when it begins to hang.
+/// waited for most of a step when it begins to hang.  A slow step is forgotten
+/// by a 32nd with each later one, down to `first_step`.
 ///
 /// All times come from the caller's clock, in ns.  Calls need a lock around
 /// them.
@@ -32,10 +34,16 @@ class Deadlines {
             std::chrono::nanoseconds training_timeout = kNoLimit)
       : timeout_(timeout),
         training_timeout_(training_timeout),
+        first_step_ns_(first_step.count()),
         slowest_step_ns_(first_step.count()) {}
 
   static constexpr std::chrono::nanoseconds kNoLimit =
       std::chrono::nanoseconds::max();
+
+  /// To be called every second or more often.  A longer gap means that the
+  /// process itself was stopped (Ctrl-Z, a suspended machine): what it waits
+  /// for gets its time anew, and the step counts without the gap.
+  void look(std::int64_t now_ns);
 
   /// The training thread opens a step, which ends the one before.
   void begin_step(std::int64_t now_ns);
@@ -51,6 +59,12 @@ class Deadlines {
 
   std::chrono::nanoseconds limit() const;
 
+  /// How long is waited since `since_ns`, or since the process went on.
+  std::chrono::nanoseconds waited(std::int64_t since_ns,
+                                  std::int64_t now_ns) const {
+    return std::chrono::nanoseconds(now_ns - std::max(since_ns, resumed_ns_));
+  }
+
   /// To be called regularly: `held` says whether the training thread waits for
   /// something else than itself.  For how long it has stood still, where that
   /// is too long.
@@ -65,8 +79,9 @@ class Deadlines {
 
  private:
   std::chrono::nanoseconds timeout_, training_timeout_;
-  std::int64_t slowest_step_ns_;
+  std::int64_t first_step_ns_, slowest_step_ns_;
   std::int64_t step_began_ns_ = -1;
+  std::int64_t looked_ns_ = -1, resumed_ns_ = 0;
   std::int64_t progress_ns_ = 0;
   std::int64_t moved_ns_ = 0;  // it got ahead, or was held
   bool in_step_ = false;

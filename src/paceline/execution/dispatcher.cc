@@ -149,7 +149,9 @@ void Dispatcher::wait_until(const std::function<bool()>& done,
       in_kernels += steady_ns() - kernel_began;
       continue;
     }
-    const std::chrono::nanoseconds waited(steady_ns() - began);
+    const std::int64_t now = steady_ns();
+    deadlines_.look(now);
+    const std::chrono::nanoseconds waited = deadlines_.waited(began, now);
     const std::chrono::nanoseconds left = deadlines_.limit() - waited;
     if (left.count() <= 0) {
       fail(

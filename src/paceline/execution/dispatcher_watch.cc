@@ -110,6 +110,7 @@ bool Dispatcher::is_behind_all() const {
 void Dispatcher::check_deadlines() {
   const auto at = at_work();
   const bool held = !at && !is_behind_all();
+  deadlines_.look(steady_ns());
   const auto still = deadlines_.find_hang(held, steady_ns());
   if (error_.is_set()) {
     return;

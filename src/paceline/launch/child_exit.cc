@@ -2,7 +2,9 @@
 #include "paceline/launch/child_exit.h"
 
 #include <csignal>
+#include <cstring>
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include "paceline/base/clock.h"
@@ -54,6 +56,21 @@ ChildExit wait_for_child(pid_t child,
       asked = now;
     }
   }
+}
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return fmt::format(
+        "was killed by signal {} ({})", signal, strsignal(signal));
+  }
+  // A rank that was asked to stop exits with 128 + signal.
+  const int code = WEXITSTATUS(status);
+  const char* const asked = code > 128 ? sigabbrev_np(code - 128) : nullptr;
+  return asked == nullptr
+             ? fmt::format("ended with exit code {}", code)
+             : fmt::format(
+                   "ended because of a SIG{} (exit code {})", asked, code);
 }
 
 }  // namespace paceline::launch

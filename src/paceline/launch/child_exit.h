@@ -30,4 +30,8 @@ ChildExit wait_for_child(pid_t child,
 /// runs.  Kills what is left of its process group.
 std::optional<int> reap_group(pid_t child);
 
+/// "was killed by signal 9 (Killed)", "ended with exit code 1", of a status of
+/// waitpid().
+std::string how_it_ended(int status);
+
 }  // namespace paceline::launch

@@ -2,30 +2,16 @@
 #include "paceline/launch/failure_cause.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "paceline/launch/child_exit.h"
+
 namespace paceline::launch {
 namespace {
-
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) {
-    const int signal = WTERMSIG(status);
-    return fmt::format(
-        "was killed by signal {} ({})", signal, strsignal(signal));
-  }
-  // A rank that was asked to stop exits with 128 + signal.
-  const int code = WEXITSTATUS(status);
-  const char* const asked = code > 128 ? sigabbrev_np(code - 128) : nullptr;
-  return asked == nullptr
-             ? fmt::format("ended with exit code {}", code)
-             : fmt::format(
-                   "ended because of a SIG{} (exit code {})", asked, code);
-}
 
 bool died_without_notice(const Child& child, KeyValueStore& store) {
   return child.status && !child.exited_with(0) &&

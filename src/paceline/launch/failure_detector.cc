@@ -23,8 +23,7 @@ FailureDetector::FailureDetector(const std::vector<int>& ranks,
 
 void FailureDetector::poll(KeyValueStore& store, std::chrono::nanoseconds now) {
   const auto gap =
-      last_poll_ ? std::min<std::chrono::nanoseconds>(now - *last_poll_, 5s)
-                 : 0ns;
+      last_poll_ ? std::min(now - *last_poll_, longest_gap(timeout_)) : 0ns;
   last_poll_ = now;
   for (auto it = ranks_.begin(); it != ranks_.end();) {
     auto& [rank, state] = *it;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -14,6 +15,15 @@ namespace paceline::launch {
 /// The key under which a rank sets its host's name as soon as it has joined.
 std::string host_key(int rank);
 
+/// The most that the time between two looks counts as silence: who looks and
+/// was itself stopped meanwhile (Ctrl-Z, a suspended machine) must not find all
+/// others silent.
+constexpr std::chrono::nanoseconds longest_gap(
+    std::chrono::nanoseconds timeout) {
+  return std::max<std::chrono::nanoseconds>(timeout / 4,
+                                            std::chrono::seconds(1));
+}
+
 /// A rank whose heartbeat has stopped.
 struct SilentRank {
   int rank = 0;
@@ -25,8 +35,7 @@ struct SilentRank {
 ///
 /// Times are measured on the detector's own clock, from when it saw a heartbeat
 /// change, so the clocks of several hosts need not agree.  The time between two
-/// polls counts as five seconds at most, because a detector that was itself
-/// stopped (Ctrl-Z, a suspended machine) must not find all ranks silent.
+/// polls counts as longest_gap() at most.
 class FailureDetector {
  public:
   FailureDetector(const std::vector<int>& ranks,

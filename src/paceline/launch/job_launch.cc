@@ -58,11 +58,17 @@ class ControlSocket {
   int fd_;
 };
 
+/// mpirun may take so long to start on a busy machine, however short the job's
+/// timeout is.
+constexpr std::chrono::milliseconds kMpirunStarts{10'000};
+
 /// Starts the ranks of all hosts, and holds the sockets to remote ones and the
 /// mpirun that serves local ones.
 class Starter {
  public:
-  Starter(const JobLaunch& job, std::uint16_t port)
+  Starter(const JobLaunch& job,
+          std::uint16_t port,
+          const SupervisorSignals& signals)
       : job_(job),
         port_(port),
         name_(random_token()),
@@ -73,11 +79,18 @@ class Starter {
                 : job.executable) {
     if (!job.mpirun.empty()) {
       PACELINE_CHECK_EQ(job.hosts.size(), 1U);
-      mpi_.emplace(job.mpirun, job.hosts.front().ranks);
+      mpi_.emplace(job.mpirun,
+                   job.hosts.front().ranks,
+                   std::max(job.supervise.heartbeat_timeout, kMpirunStarts),
+                   [&signals] { return signals.ending(); });
     }
   }
 
   const std::string& job_name() const { return name_; }
+
+  std::optional<std::string> lost_mpirun() {
+    return mpi_ ? mpi_->lost() : std::nullopt;
+  }
 
   std::vector<ChildProcess> start(const SupervisorSignals& signals) {
     int world = 0;
@@ -159,6 +172,18 @@ class Starter {
   std::vector<ControlSocket> sockets_;
 };
 
+/// Of a job that was asked to stop before its ranks were started.  Takes the
+/// signals, which would end this process where they are no longer blocked.
+Outcome stopped_by(const SupervisorSignals& signals) {
+  Outcome outcome;
+  while (const int signal = signals.wait(std::chrono::milliseconds(0))) {
+    if (signal != SIGCHLD && outcome.stop_signal == 0) {
+      outcome.stop_signal = signal;
+    }
+  }
+  return outcome;
+}
+
 }  // namespace
 
 void require_memory_for(int ranks, const std::string& host) {
@@ -193,7 +218,10 @@ Outcome launch_job(const JobLaunch& job) {
     throw UsageError(fmt::format(
         "--rendezvous {}: is no IPv4 address of this machine", where));
   }
-  Starter starter(job, listener->port);
+  Starter starter(job, listener->port, signals);
+  if (signals.ending()) {
+    return stopped_by(signals);
+  }
   const auto store =
       job.serve_store(starter.job_name(), listener->fd, listener->port);
   store->set(kServedKey, "1");
@@ -201,7 +229,9 @@ Outcome launch_job(const JobLaunch& job) {
     job.before(*store);
   }
   const auto children = starter.start(signals);
-  Outcome outcome = supervise(children, *store, signals, job.supervise);
+  SuperviseOptions options = job.supervise;
+  options.lost = [&starter] { return starter.lost_mpirun(); };
+  Outcome outcome = supervise(children, *store, signals, options);
   if (job.after) {
     job.after(*store);
   }

@@ -28,7 +28,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kStartTimeout = 60s;
 constexpr auto kEndTimeout = 3s;
 
 // Writes its variables to a file of its rank, and waits for the pipe's end;
@@ -83,11 +82,14 @@ std::string first_sentence(const std::string& text) {
 
 }  // namespace
 
-MpiManager::MpiManager(const std::string& mpirun, int ranks)
+MpiManager::MpiManager(const std::string& mpirun,
+                       int ranks,
+                       std::chrono::milliseconds timeout,
+                       const std::function<bool()>& stop)
     : folder_(make_folder()) {
   try {
     start(mpirun, ranks);
-    read_variables(ranks);
+    read_variables(ranks, timeout, stop);
   } catch (...) {
     end();
     throw;
@@ -135,32 +137,42 @@ void MpiManager::start(const std::string& mpirun, int ranks) {
   mpirun_ = spawn(command);
 }
 
-void MpiManager::read_variables(int ranks) {
+void MpiManager::read_variables(int ranks,
+                                std::chrono::milliseconds timeout,
+                                const std::function<bool()>& stop) {
   const Stopwatch<> watch;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto file = folder_ / fmt::format("rank.{}", rank);
     std::optional<std::string> text;
     while (!(text = read_text_if_readable(file.string()))) {
-      const auto status = reap_group(mpirun_);
-      if (status) {
-        mpirun_ = -1;
+      if (stop && stop()) {
+        return;
       }
-      if (status || watch.elapsed() > kStartTimeout) {
+      const auto ended = lost();
+      if (ended || watch.elapsed() > timeout) {
         const std::string said =
             read_text_if_readable((folder_ / "log").string()).value_or("");
         throw WorldError(fmt::format(
-            "engine mpi: mpirun {}: {}",
-            status
-                ? fmt::format("ended with exit code {}", exit_code_of(*status))
-                : fmt::format("did not start {} ranks within {:g} s",
-                              ranks,
-                              to_seconds(kStartTimeout)),
+            "engine mpi: {}: {}",
+            ended ? *ended
+                  : fmt::format("mpirun did not start {} ranks within {:g} s",
+                                ranks,
+                                to_seconds(timeout)),
             first_sentence(said)));
       }
       std::this_thread::sleep_for(2ms);
     }
     variables_.push_back(variables_in(*text));
   }
+}
+
+std::optional<std::string> MpiManager::lost() {
+  if (mpirun_ > 0) {
+    status_ = reap_group(mpirun_);
+    mpirun_ = status_ ? -1 : mpirun_;
+  }
+  return status_ ? std::optional("mpirun " + how_it_ended(*status_))
+                 : std::nullopt;
 }
 
 void MpiManager::end() {

@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +24,12 @@ class MpiManager {
  public:
   /// Starts `mpirun`, from the main thread (base/spawn.h).  Throws UsageError
   /// where there is none, WorldError with mpirun's own words where it does not
-  /// start the placeholders in time.
-  MpiManager(const std::string& mpirun, int ranks);
+  /// start the placeholders within `timeout`.  Returns early, with fewer
+  /// variables() than ranks, where `stop` says so.
+  MpiManager(const std::string& mpirun,
+             int ranks,
+             std::chrono::milliseconds timeout,
+             const std::function<bool()>& stop = {});
   /// Ends mpirun, which takes some milliseconds once the ranks have ended.
   ~MpiManager();
   MpiManager(const MpiManager&) = delete;
@@ -34,14 +40,20 @@ class MpiManager {
     return variables_;
   }
 
+  /// How mpirun ended, where it has: no rank can live without it.
+  std::optional<std::string> lost();
+
  private:
   void start(const std::string& mpirun, int ranks);
-  void read_variables(int ranks);
+  void read_variables(int ranks,
+                      std::chrono::milliseconds timeout,
+                      const std::function<bool()>& stop);
   void end();
 
   std::filesystem::path folder_;
   int end_ = -1;  // the pipe whose closing ends the placeholders
   pid_t mpirun_ = -1;
+  std::optional<int> status_;  // of an mpirun that has ended too early
   std::vector<std::map<std::string, std::string>> variables_;
 };
 

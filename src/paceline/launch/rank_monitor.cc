@@ -20,9 +20,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// A rank that was itself stopped meanwhile must not find the store silent.
-constexpr nanoseconds kLongestGap = std::chrono::seconds(5);
-
 // Without a store there is nothing but time to let rank 1 print before the
 // other ranks end.
 constexpr nanoseconds kAfterRank1 = std::chrono::seconds(2);
@@ -54,11 +51,11 @@ bool sleep(const std::stop_token& stopped, milliseconds duration) {
 // For how long the main thread has stood still.
 class StandstillClock {
  public:
-  explicit StandstillClock(const Heartbeat& heartbeat)
-      : heartbeat_(heartbeat) {}
+  StandstillClock(const Heartbeat& heartbeat, nanoseconds timeout)
+      : heartbeat_(heartbeat), longest_gap_(longest_gap(timeout)) {}
 
   nanoseconds measure(nanoseconds now) {
-    const nanoseconds gap = std::min(now - last_, kLongestGap);
+    const nanoseconds gap = std::min(now - last_, longest_gap_);
     last_ = now;
     const std::int64_t moves = heartbeat_.moves();
     const nanoseconds used = heartbeat_.main_thread_time();
@@ -74,7 +71,7 @@ class StandstillClock {
 
  private:
   const Heartbeat& heartbeat_;
-  nanoseconds last_ = kSteadyClock.now();
+  nanoseconds longest_gap_, last_ = kSteadyClock.now();
   nanoseconds used_{0}, still_{0};
   std::int64_t moves_ = 0;
 };
@@ -90,7 +87,7 @@ class Poller {
   explicit Poller(const RankMonitor::Options& options)
       : options_(options),
         detector_(ranks_to_watch(options), options.timeout),
-        standstill_(*options.heartbeat) {}
+        standstill_(*options.heartbeat, options.timeout) {}
 
   std::optional<Failure> poll() {
     options_.heartbeat->beat_unless_claimed();
@@ -291,7 +288,7 @@ void RankMonitor::run_watchdog(const std::stop_token& stopped) {
   std::int64_t seen = 0;
   while (sleep(stopped, std::max(options_.timeout / 8, milliseconds(1)))) {
     const nanoseconds now = kSteadyClock.now();
-    const nanoseconds gap = std::min(now - last, kLongestGap);
+    const nanoseconds gap = std::min(now - last, longest_gap(options_.timeout));
     last = now;
     std::unique_lock lock(polls_.mutex);
     const bool same = polls_.under_way && polls_.begun == seen;

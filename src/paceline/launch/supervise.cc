@@ -170,6 +170,9 @@ class Supervision {
   }
 
   void set_cause(FailureNotice cause) {
+    if (auto lost = options_.lost ? options_.lost() : std::nullopt) {
+      cause.text = *std::move(lost);
+    }
     cause_ = std::move(cause);
     if (options_.on_failure) {
       options_.on_failure(*cause_);

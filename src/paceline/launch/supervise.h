@@ -37,6 +37,9 @@ struct SuperviseOptions {
   std::chrono::milliseconds settle_time{500};
   /// Called several times a second while a child runs.
   std::function<void()> on_tick{};
+  /// What else has ended on which all ranks depend, in words that follow the
+  /// name of a rank; nothing: all is well.  May be empty.
+  std::function<std::optional<std::string>()> lost{};
   /// Called with the cause of a failure, before the other ranks are ended.
   std::function<void(const FailureNotice&)> on_failure{};
 };
