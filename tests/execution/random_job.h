@@ -114,7 +114,7 @@ class RandomJob {
     costs.software.issue = up_to_us(5);
     costs.software.collective = up_to_us(5);
     costs.software.message = up_to_us(5);
-    costs.software.serial_collectives = below(2) == 0;
+    costs.software.concurrent_collectives = below(2) == 0 ? 1 : 0;
     costs.software.kernels = {{.launch = up_to_us(9)}};
     for (auto* times : {&costs.profile.forward, &costs.profile.backward}) {
       for (plan::Picoseconds& time : *times) {

@@ -46,7 +46,6 @@ PredictRequest request_of(const Truth& truth,
   request.software = cluster::SoftwareCosts{};
   request.software->collective = truth.start;
   const cluster::SoftwareCosts& known = engine_costs_named(truth.engine).costs;
-  request.software->serial_collectives = known.serial_collectives;
   request.software->concurrent_collectives = known.concurrent_collectives;
   request.software->one_issue_order = known.one_issue_order;
   request.steps = 12;

@@ -66,7 +66,6 @@ Setting setting(std::mt19937& rng,
   made.costs = simulator::toy_costs(made.input);
   made.costs.machine.network.latency =
       static_cast<plan::Picoseconds>(rng() % 12) * simulator::kUs;
-  made.costs.software.serial_collectives = concurrent_collectives == 1;
   made.costs.software.concurrent_collectives = concurrent_collectives;
   made.costs.software.collective = simulator::kUs;
   for (auto* times :

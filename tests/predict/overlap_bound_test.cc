@@ -167,7 +167,7 @@ TEST(OverlapBound, IsBeatenByNoStrategy) {
       input.profile = costs.profile;
       costs.machine.network.bytes_per_s = up_to(2'000) * 1'000'000;
       costs.machine.network.latency = up_to(3) * simulator::kUs;
-      costs.software.serial_collectives = rng() % 2 == 0;
+      costs.software.concurrent_collectives = rng() % 2 == 0 ? 1 : 0;
       Case one;
       try {
         one = run(strategy, input, costs);

@@ -121,19 +121,17 @@ struct SoftwareCosts {
   /// Added to each message.
   plan::Picoseconds message = 0;
 
-  /// A communicator carries one collective at a time (NCCL's stream); else
-  /// those in flight share the links.
-  bool serial_collectives = true;
-  /// How many of them at once where they are not serial, in the order of the
-  /// communicator; 0: all.
-  std::int32_t concurrent_collectives = 0;
+  /// How many collectives a communicator carries at once, in its order: 1 on
+  /// NCCL's stream.  Those in flight share the links.  0: all.
+  std::int32_t concurrent_collectives = 1;
 
   /// Operations of all communicators are issued in program order, and those of
   /// different communicators follow each other on each rank
   /// (plan::EngineTraits::one_issue_order).
   bool one_issue_order = false;
 
-  /// The first entry that holds for a kernel; none: kernels are free.
+  /// The first entry that matches a kernel prices it.  Without a match a kernel
+  /// takes no time.
   std::vector<KernelCost> kernels{};
 };
 

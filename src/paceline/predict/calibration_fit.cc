@@ -189,7 +189,6 @@ simulator::Costs CalibrationFit::costs(const AloneTimes& alone,
   costs.machine.interference.compute_under_transfer =
       1 / (1 + std::min(value(Unknown::kSlowdown), 1e3));
   costs.software.collective = time_of(value(Unknown::kStart));
-  costs.software.serial_collectives = setting_.software.serial_collectives;
   costs.software.concurrent_collectives =
       setting_.software.concurrent_collectives;
   costs.software.one_issue_order = setting_.software.one_issue_order;

@@ -42,8 +42,13 @@ cluster::Algorithm algorithm_from(const Section& entry) {
 }
 
 EngineCosts engine_from(const Section& entry) {
-  EngineCosts engine{
-      .name = entry.text("name"),
+  const std::string name = entry.text("name");
+  // What the program runs itself is stated with the engine.
+  const plan::EngineTraits* traits = plan::find_engine_traits(name);
+  const std::int32_t at_once =
+      traits != nullptr ? traits->concurrent_collectives : 1;
+  return {
+      .name = name,
       .source = entry.text("source"),
       .fitted = entry.flag("fitted", false),
       .costs = {.collective = microseconds(entry, "collective_us"),
@@ -52,9 +57,10 @@ EngineCosts engine_from(const Section& entry) {
                 .collective_under_compute =
                     microseconds(entry, "collective_under_compute_us"),
                 .message = microseconds(entry, "message_us"),
-                .serial_collectives = entry.flag("serial_collectives", true),
                 .concurrent_collectives = entry.integer(
-                    "concurrent_collectives", 0, 0, cluster::kMostRanks)},
+                    "concurrent_collectives", at_once, 0, cluster::kMostRanks),
+                .one_issue_order =
+                    traits != nullptr && traits->one_issue_order},
       .algorithm = algorithm_from(entry),
       .from_python = entry.flag("launched_from_python", false),
       .module_call = microseconds(entry, "module_call_us"),
@@ -65,9 +71,6 @@ EngineCosts engine_from(const Section& entry) {
       .published = entry.flag("published", false),
       .tcp_copies = entry.flag("tcp_copies", false),
       .most_ranks = entry.integer("most_ranks", 0, 0, cluster::kMostRanks)};
-  const plan::EngineTraits* traits = plan::find_engine_traits(engine.name);
-  engine.costs.one_issue_order = traits != nullptr && traits->one_issue_order;
-  return engine;
 }
 
 OptimizerCosts optimizer_from(const Section& entry) {
@@ -103,7 +106,7 @@ CostTable costs_from(std::string_view text, const std::string& path) {
   file.each("engines",
             "[[engines]]",
             "name source fitted collective_us collective_per_rank_us "
-            "collective_under_compute_us message_us serial_collectives "
+            "collective_under_compute_us message_us "
             "concurrent_collectives algorithm launched_from_python "
             "module_call_us module_call_spread tcp_s_per_byte device_share "
             "under_compute published tcp_copies most_ranks",

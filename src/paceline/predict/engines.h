@@ -50,7 +50,7 @@ struct RooflineCosts {
   double strided_slowdown = 1;  // of convolutions with a stride
 };
 
-/// nccl, gloo, what one published program cost (bytescheduler, byteps,
+/// nccl, gloo, mpi, what one published program cost (bytescheduler, byteps,
 /// bluefog), link, ideal; the update rules of plan/optimizer.h.
 struct CostTable {
   std::vector<EngineCosts> engines;

@@ -61,8 +61,7 @@ plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
                                       .beta_ps_per_byte =
                                           1e12 / static_cast<double>(
                                                      wire.bytes_per_s)}}},
-      .concurrent_collectives =
-          software.serial_collectives ? 1 : software.concurrent_collectives};
+      .concurrent_collectives = software.concurrent_collectives};
 }
 
 }  // namespace paceline::predict

@@ -132,9 +132,8 @@ void Simulator::State::settle_transfer_queue(std::uint32_t index) {
   const cluster::SoftwareCosts& software = costs_.software;
   while (!transfer_queue.to_start.empty()) {
     const TransferId id = transfer_queue.to_start.front();
-    const bool alone =
-        job_.transfers[id].message || software.serial_collectives;
-    const std::int32_t most = alone ? 1 : software.concurrent_collectives;
+    const std::int32_t most =
+        job_.transfers[id].message ? 1 : software.concurrent_collectives;
     if (most > 0 && transfer_queue.carrying >= most) {
       break;
     }
