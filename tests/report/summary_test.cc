@@ -142,6 +142,18 @@ TEST(Summary, AnotherShapeIsNoBaseline) {
   EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].baseline);
   plain.configuration.threads = 1;
   EXPECT_TRUE(summarize(std::vector{plain, test})[0].rows[1].baseline);
+  plain.configuration.replay = "other.profile.json";
+  EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].baseline);
+  plain.configuration.replay.clear();
+  plain.configuration.stretch = 4;
+  EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].baseline);
+  plain.configuration.stretch = 1;
+  plain.configuration.clip_norm = 1;
+  EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].baseline);
+  plain.configuration.clip_norm = 0;
+  plain.configuration.data = "digits";
+  EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].baseline);
+  plain.configuration.data.clear();
   plain.source = records::Source::kPredicted;
   EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].baseline);
 }
