@@ -2,6 +2,7 @@
 #include "paceline/runtime/kernel_runner.h"
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/random.h"
+#include "paceline/networks/precision.h"
 #include "paceline/runtime/memory.h"
 #include "paceline/strategies/embedding_job.h"
 
@@ -80,6 +82,24 @@ TEST_F(KernelRunnerTest, PassesWhatRandomNumbersAreKeyedBy) {
   EXPECT_EQ(key.seed, 42U);
   EXPECT_EQ(key.step, 7);
   EXPECT_EQ(key.op, 3);
+}
+
+// A product in bfloat16 would be 1.
+TEST_F(KernelRunnerTest, ComputesInTheTypeOfItsOperandsUnderAutocast) {
+  const auto half = [](int buffer) {
+    return plan::Slice{static_cast<plan::BufferId>(buffer), 0, 2};
+  };
+  const float product = 1 + std::ldexp(1.0F, -12);
+  memory->view(half(1)).fill_(product);
+  memory->view(half(2)).fill_(1);
+  const KernelRunner runner({}, flat(true), {});
+  const networks::Autocast autocast(networks::Precision::kAmp, at::kCPU);
+  runner.run({},
+             {.name = "powersgd_outer",
+              .reads = {{half(1)}, {half(2)}},
+              .writes = {{slice(0)}},
+              .numbers = {0, 2, 2, 1}});
+  EXPECT_TRUE(at::equal(parameter.detach(), at::full({4}, product)));
 }
 
 TEST_F(KernelRunnerTest, AKernelThatIsSleptThroughChangesNothing) {
