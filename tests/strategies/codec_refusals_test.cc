@@ -33,12 +33,10 @@ TEST(Codecs, AreRefusedWhereSumsOfSomeRanksArePassedOn) {
   EXPECT_EQ(refusal("fusion+rs-ag+sign"),
             "'sign' needs what every rank sends in one place, and 'rs-ag' "
             "passes on sums of some ranks; take all-reduce or ps");
-  EXPECT_NE(
-      refusal("wfbp+ps+topk")
-          .find("' answers with one sum, whose form is another than that of "
-                "its parts; take all-reduce"),
-      std::string::npos)
-      << refusal("wfbp+ps+topk");
+  EXPECT_EQ(refusal("wfbp+ps+topk"),
+            "'topk' needs what every rank sends in one place, and 'ps' answers "
+            "with one sum, whose form is another than that of its parts; take "
+            "all-reduce");
   EXPECT_TRUE(refusal("wfbp+ps+ef-sign").ends_with("take all-reduce"));
   EXPECT_NE(refusal("wfbp+ps:local=2+sign").find("local=2"), std::string::npos);
   EXPECT_EQ(refusal("wfbp+ps+sign"), "");
@@ -49,7 +47,7 @@ TEST(Codecs, AreRefusedWhereSumsOfSomeRanksArePassedOn) {
             "sums by the slice; take all-reduce");
   EXPECT_EQ(refusal("fusion+hierarchical:local=2+gtopk"),
             "'gtopk' needs pairs of ranks that swap what they have, and "
-            "'hierarchical:local=2' has none; take all-reduce");
+            "'hierarchical' has none; take all-reduce");
   for (const char* codec : {"random-k", "qsgd", "powersgd", "gtopk"}) {
     EXPECT_NE(refusal(fmt::format("fusion+ps+{}", codec)), "") << codec;
     EXPECT_EQ(refusal(fmt::format("fusion+{}", codec)), "") << codec;

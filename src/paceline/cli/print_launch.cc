@@ -112,8 +112,8 @@ int ranks_with_tables(const RawSettings& raw) {
              : 0;
 }
 
-/// The most ranks that a case is told to have; 0 where a word says it, which
-/// depends on the machines, or nothing does.
+/// The largest number in `ranks`; 0 where `ranks` is a word such as max, which
+/// depends on the machines, or is left out.
 int most_ranks(const RawSettings& raw) {
   int most = ranks_with_tables(raw);
   for (const std::string& text : texts_of(raw, "ranks")) {

@@ -20,8 +20,8 @@ enum class FailureKind {
 FailureKind classify_failure(std::string_view text);
 
 /// "all-reduce, 9.4 MB: connection to a peer lost (connection reset by peer)".
-/// Texts of WorldError and UsageError pass unchanged, but for an engine's words
-/// in them that say nothing of the failure.
+/// Texts of WorldError and UsageError pass unchanged, without the places in an
+/// engine's source files and Gloo's advice to debug it.
 std::string describe_failure(const std::exception& error,
                              std::string_view operation);
 

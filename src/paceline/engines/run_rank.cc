@@ -25,8 +25,9 @@ using std::chrono::milliseconds;
 
 // How long the rank that serves the store stays for the others to read it.
 constexpr milliseconds kServeAfterFailure{1500};
-// How long the rank that serves the store stays, where it was asked to stop,
-// for the others to find that and to end: RankMonitor's polls and grace, too.
+// How long the rank that serves the store goes on after it was asked to stop,
+// so that the others can read why the job ends: RankMonitor's polls and grace,
+// too.
 constexpr milliseconds kServeAfterStop =
     launch::kAskedTogether + milliseconds(8000);
 // How long a rank waits for another one to print the failure.

@@ -39,7 +39,8 @@ std::string strategy_label(std::string_view strategy) {
 
 using records::Configuration;
 
-// A user's program synchronizes as it was written, a framework in its own way.
+// Refuses a strategy for what `command` or `framework` performs: such a program
+// has its own synchronization.
 void check_strategy_has_use(const RawValues& block) {
   const auto strategy = block.find("strategy");
   const auto framework = block.find("framework");

@@ -23,7 +23,7 @@ struct Settings {
   std::string trace;               // empty: not written
   std::string virtual_time;        // a cluster file; empty: real times alone
   double device_rate = 0;          // samples/s of a device there; 0: as here
-  std::string format = "table";    // table, ddp, json, csv
+  std::string format = "table";    // a name of report::formats()
   bool dry_run = false;
   bool resume = false;
   bool yes = false;

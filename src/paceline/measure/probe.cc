@@ -16,8 +16,8 @@
 namespace paceline::measure {
 namespace {
 
-// Where the first step takes longer, no second one is timed: what only the
-// first one does is a small part of it.
+// Where the first step takes longer, no second one is timed: one-off work is
+// then a small share.
 constexpr double kSecondStepBelowSeconds = 5;
 
 Probe probe(const engines::World& world,

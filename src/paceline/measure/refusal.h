@@ -11,9 +11,9 @@
 
 namespace paceline::measure {
 
-/// Refusals of cases of one job on one rank.  A rank may refuse a case alone,
-/// as a server that would have too many messages; the others then wait for it
-/// at the store, and refuse the case too.
+/// Lets one rank refuse a case of the job on its own, for example a server that
+/// would have too many messages: the other ranks see that in the store, and
+/// refuse the case too.
 class Refusal {
  public:
   /// Unless `goes_on`, a refusal ends the job: there is no other case, or a

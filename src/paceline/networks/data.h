@@ -25,8 +25,8 @@ struct Samples {
 
 struct DataSet {
   Samples train, test;
-  /// [n] of the training samples: what an uneven split tells apart, the class
-  /// or, in a regression, the group.
+  /// Shape [n]: for each training sample its class (in a regression, its
+  /// group), by which an uneven split deals samples out to ranks.
   std::vector<std::int64_t> groups;
 };
 

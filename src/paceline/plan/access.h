@@ -35,8 +35,8 @@ class Accesses {
 };
 
 /// What a rank touches in any variant of its plan: by buffer, disjoint ranges
-/// in ascending order.  Ranges that overlap or adjoin are one.  `counts`: which
-/// touches are meant; empty: all.
+/// in ascending order.  Ranges that overlap or adjoin are one.  `counts`
+/// selects the touches to include; an empty function includes all.
 std::vector<std::vector<Slice>> touched_ranges(
     const Planner& planner,
     const PlanInput& input,

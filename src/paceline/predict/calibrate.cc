@@ -251,8 +251,10 @@ void put_constants(const Candidate& chosen,
     CalibratedConstant constant{
         .name = name, .unit = unit, .value = value(best), .from = from};
     if (!series.empty()) {
+      // Refits to draws of few runs may all lie on one side of the value.
       constant.interval =
-          stats::percentile_interval(std::move(series), options.level);
+          stats::percentile_interval(std::move(series), options.level)
+              .reaching(constant.value);
     }
     calibration.constants.push_back(std::move(constant));
   };

@@ -69,8 +69,7 @@ void warn_of_fit(const Fitted& best, Calibration& calibration) {
   if (worst > kPoor) {
     warnings.push_back(
         {.code = "poor-fit",
-         .seen =
-             fmt::format("a record is explained to {:.0f} % only", worst * 100),
+         .seen = fmt::format("the fit misses a case by {:.0f} %", worst * 100),
          .why = "something that the simulator does not know shaped it",
          .advice = "trust the interval, not the figure"});
   }

@@ -64,8 +64,8 @@ std::string sharper_words(const StepBound& bound);
 /// none.
 std::string words_of(const ErrorBar& bar);
 
-/// What the bar rests on, without figures of the step, so that steps may share
-/// the words.
+/// The evidence for the error bar, without times of the step, so that several
+/// rows can share one note.
 std::string basis_words(const ErrorBar& bar);
 
 }  // namespace paceline::records

@@ -15,7 +15,8 @@ namespace paceline::report {
 struct FrameworkResults {
   FrameworkTable data;
   Table throughput{}, speed_up{};
-  /// Why cells have no figure; "(1)" in a cell is the first.
+  /// Reasons why cells have no figure.  A cell shows the number of its reason;
+  /// "(1)" is the first.
   std::vector<std::string> footnotes{};
   std::vector<Finding> findings{};
 

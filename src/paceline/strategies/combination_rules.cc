@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/strategies/combination_rules.h"
 
+#include <algorithm>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -56,11 +58,14 @@ void check_combines(const StrategySpec& spec) {
   const auto able = names_of(exchanges(), [&](const auto& row) {
     return row.make(resolve(row, {}, {}))->combines(how);
   });
+  const RowInfo& refused = *spec.exchange.row;
+  const bool by_options = std::ranges::find(able, refused.name) != able.end();
   throw UsageError(fmt::format(
       "'{}' needs {}; take {}",
       spec.codec.row->name,
       fmt::format(fmt::runtime(need_of(how, *exchange)),
-                  choice_text(*spec.exchange.row, spec.exchange.options)),
+                  by_options ? choice_text(refused, spec.exchange.options)
+                             : std::string(refused.name)),
       fmt::join(able, " or ")));
 }
 

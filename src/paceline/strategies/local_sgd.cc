@@ -29,7 +29,8 @@ Step interval_of(const Options& options, std::string_view rule) {
   const std::int64_t every = options.count("every");
   if (every < 1 || every > kLongestInterval) {
     throw UsageError(
-        fmt::format("{}:every={}: a number of steps from 1 to {} is wanted",
+        fmt::format("{}:every={}: a number of steps from 1 to {} is wanted, "
+                    "because each step of an interval is planned by itself",
                     rule,
                     every,
                     kLongestInterval));
