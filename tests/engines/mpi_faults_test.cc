@@ -45,10 +45,28 @@ TEST(MpiFaults, a_killed_mpirun_is_lost) {
   EXPECT_EQ(lost, "mpirun was killed by signal 9 (Killed)");
 }
 
-TEST(MpiFaults, the_start_of_mpirun_ends_at_the_timeout_and_where_asked) {
-  const launch::MpiManager stopped(
-      PACELINE_MPIRUN, 2, 60s, [] { return true; });
-  EXPECT_LT(stopped.variables().size(), 2U);
+// At each moment of its start, which takes some 50 ms.
+TEST(MpiFaults, an_mpirun_that_ends_while_it_starts_leaves_nothing) {
+  const std::string mark = fmt::format("PACELINE_TEST_MARK={}", getpid());
+  setenv("PACELINE_TEST_MARK", std::to_string(getpid()).c_str(), 1);
+  for (int moment = 0; moment < 40; moment += 2) {
+    {
+      int asked = 0;
+      const launch::MpiManager stopped(
+          PACELINE_MPIRUN, 3, 60s, [&] { return asked++ >= moment; });
+      EXPECT_TRUE(moment > 0 || stopped.variables().size() < 3U);
+    }
+    const auto deadline = kSteadyClock.now() + 10s;
+    while (testing::marked_processes(mark) > 0 &&
+           kSteadyClock.now() < deadline) {
+      std::this_thread::sleep_for(5ms);
+    }
+    ASSERT_EQ(testing::marked_processes(mark), 0) << "moment " << moment;
+  }
+  unsetenv("PACELINE_TEST_MARK");
+}
+
+TEST(MpiFaults, the_start_of_mpirun_ends_at_the_timeout) {
   try {
     const launch::MpiManager late(PACELINE_MPIRUN, 2, 1ms);
     FAIL() << "mpirun started within a millisecond";

@@ -176,6 +176,10 @@ std::optional<std::string> MpiManager::lost() {
 }
 
 void MpiManager::end() {
+  // A placeholder that starts now finds no pipe and ends.  One that opened it
+  // after its last writer had closed it would wait for ever.
+  std::error_code ignored;
+  std::filesystem::remove(folder_ / "end", ignored);
   if (end_ >= 0) {
     close(end_);
   }
@@ -186,7 +190,6 @@ void MpiManager::end() {
     }
     std::this_thread::sleep_for(2ms);
   }
-  std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
 }
 
