@@ -50,7 +50,7 @@ std::string guarantee_of(const RowInfo& row) {
   if (row.guarantee != Guarantee::kPeriodic) {
     return text;
   }
-  if (row.wants == Wants::kAny) {
+  if (row.need == ExchangeNeed::kAny) {
     text += "; over neighbors consensus";
   }
   std::string apart;

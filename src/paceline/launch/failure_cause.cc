@@ -30,7 +30,7 @@ FailureNotice describe_death(const Child& child,
                               child.exited_with(0) ? "left early: it " : "",
                               child.name.empty() ? "" : child.name + " ",
                               how_it_ended(*child.status),
-                              last_heard_text(progress)),
+                              last_heartbeat_text(progress)),
           .role = role_of(progress)};
 }
 

@@ -62,7 +62,7 @@ FailureNotice notice_of_death(int rank,
                               const std::vector<std::string>& hosts) {
   return {.rank = rank,
           .host = hosts[static_cast<std::size_t>(rank)],
-          .text = "ended without an error message" + last_heard_text(last),
+          .text = "ended without an error message" + last_heartbeat_text(last),
           .role = role_of(last)};
 }
 
@@ -99,7 +99,7 @@ std::optional<FailureNotice> find_unresponsive(
     unresponsive = {.rank = rank,
                     .host = hosts[static_cast<std::size_t>(rank)],
                     .text = "did not answer when all ranks were asked to stop" +
-                            last_heard_text(last),
+                            last_heartbeat_text(last),
                     .role = role_of(last)};
   }
   return unresponsive;
@@ -160,7 +160,7 @@ FailureNotice notice_of(const SilentRank& silent, const std::string& host) {
       .host = host,
       .text = fmt::format("stopped answering {:.0f} s ago{}",
                           std::chrono::duration<double>(silent.since).count(),
-                          last_heard_text(silent.last)),
+                          last_heartbeat_text(silent.last)),
       .role = role_of(silent.last)};
 }
 

@@ -51,7 +51,7 @@ std::string position_text(const std::optional<Progress>& progress) {
   return progress ? position_text(*progress) : "before it began";
 }
 
-std::string last_heard_text(const std::optional<Progress>& progress) {
+std::string last_heartbeat_text(const std::optional<Progress>& progress) {
   if (!progress) {
     return " " + position_text(progress);
   }

@@ -45,7 +45,7 @@ std::string position_text(const std::optional<Progress>& progress);
 /// What is known of where a rank ended, behind a sentence that says how: ";
 /// last heartbeat at step 12, all-reduce", because up to a heartbeat's interval
 /// has passed since; without progress " before it began".
-std::string last_heard_text(const std::optional<Progress>& progress);
+std::string last_heartbeat_text(const std::optional<Progress>& progress);
 /// Without progress: empty.
 std::string role_of(const std::optional<Progress>& progress);
 

@@ -189,7 +189,7 @@ class Supervision {
             .rank = alive->first_rank,
             .host = alive->host,
             .text = "did not stop when it was asked to, and was killed" +
-                    last_heard_text(progress),
+                    last_heartbeat_text(progress),
             .role = role_of(progress)};
       }
     }

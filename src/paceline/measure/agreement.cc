@@ -21,7 +21,7 @@ constexpr plan::Step kComparedSteps = 64;
 
 // Appends numbers that name what matched operations have in common.
 template <class... Term>
-void add_terms(const std::tuple<Term...>& terms, std::string& text) {
+void add_signature(const std::tuple<Term...>& terms, std::string& text) {
   std::apply(
       [&](auto... term) {
         ((text += fmt::format("{} ", static_cast<std::int64_t>(term))), ...);
@@ -43,7 +43,7 @@ std::string collectives_text(const plan::CommPlan& plan,
     text += fmt::format("{} {} ",
                         (c->in.count < c->out.count ? c->out : c->in).begin,
                         op.performer);
-    add_terms(plan::terms_of(setup, *c), text);
+    add_signature(plan::signature_of(setup, *c), text);
   }
   return text;
 }
@@ -54,8 +54,8 @@ void add_messages(const std::vector<plan::Message>& messages,
                   const plan::Members& members,
                   std::vector<std::string>& texts) {
   for (const plan::Message& message : messages) {
-    add_terms(plan::terms_of(setup, message),
-              texts[*members.place_of(message.peer)]);
+    add_signature(plan::signature_of(setup, message),
+                  texts[*members.place_of(message.peer)]);
   }
 }
 

@@ -103,8 +103,8 @@ void post_environment(launch::KeyValueStore& store,
   store.set(kSoFarEnvironment, records::to_line(part));
 }
 
-SoFar gather_so_far(launch::KeyValueStore& store, int ranks) {
-  SoFar so_far;
+PartialSamples gather_so_far(launch::KeyValueStore& store, int ranks) {
+  PartialSamples so_far;
   if (const auto line = store.get(kSoFarEnvironment)) {
     so_far.environment = records::from_line(*line).environment;
   }
@@ -134,7 +134,7 @@ records::RunRecord failed_record(const std::string& experiment,
                                  const records::Configuration& configuration,
                                  int run,
                                  const std::string& why,
-                                 SoFar so_far) {
+                                 PartialSamples so_far) {
   records::RunRecord failed;
   failed.source = source_of(configuration);
   failed.experiment = experiment;

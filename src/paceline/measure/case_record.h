@@ -36,14 +36,14 @@ void post_environment(launch::KeyValueStore& store,
                       const records::Environment& environment);
 
 /// What there is of a case that failed.
-struct SoFar {
+struct PartialSamples {
   records::Environment environment;
   std::vector<records::RankSamples> ranks;
 };
 
 /// What such ranks have set, cut to the steps that all of them ended; lookups
 /// are those of each rank's own steps.
-SoFar gather_so_far(launch::KeyValueStore& store, int ranks);
+PartialSamples gather_so_far(launch::KeyValueStore& store, int ranks);
 
 /// Where the samples of such a case come from.
 records::Source source_of(const records::Configuration& configuration);
@@ -53,7 +53,7 @@ records::RunRecord failed_record(const std::string& experiment,
                                  const records::Configuration& configuration,
                                  int run,
                                  const std::string& why,
-                                 SoFar so_far);
+                                 PartialSamples so_far);
 
 /// Waits for the results of ranks 0 .. ranks-1 and merges them into one record:
 /// the samples of all ranks, the wire bytes of the rank that sent most, and the

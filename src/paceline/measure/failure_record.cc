@@ -118,7 +118,7 @@ void FailureRecord::tell_of_window() {
 
 void FailureRecord::write_all(const launch::FailureNotice& cause) {
   wait_for_others(cause);
-  SoFar so_far = gather();
+  PartialSamples so_far = gather();
   const std::lock_guard lock(mutex_);
   if (case_ && !so_far.ranks.empty()) {
     so_far.environment = environment_;
@@ -186,13 +186,13 @@ void FailureRecord::wait_for_others(const launch::FailureNotice& cause) {
   }
 }
 
-SoFar FailureRecord::gather() {
+PartialSamples FailureRecord::gather() {
   try {
     return gather_so_far(store(), world_.self.world);
   } catch (const WorldError&) {
     const bool told = has_told();
     const std::lock_guard lock(mutex_);
-    SoFar so_far;
+    PartialSamples so_far;
     if (told) {
       so_far.ranks = {*own_};
     }

@@ -56,7 +56,7 @@ class FailureRecord {
   void tell_of_window();
   void write_all(const launch::FailureNotice& cause);
   void wait_for_others(const launch::FailureNotice& cause);
-  SoFar gather();
+  PartialSamples gather();
   void append(const records::RunRecord& failed);
   std::chrono::milliseconds samples_timeout() const;
 

@@ -166,7 +166,7 @@ void Results::add_failed(const experiment::Experiment& experiment,
                          const records::Configuration& configuration,
                          int run,
                          const std::string& why,
-                         SoFar so_far) const {
+                         PartialSamples so_far) const {
   records::RecordWriter(settings_.records)
       .append(failed_record(
           experiment.name, configuration, run, why, std::move(so_far)));

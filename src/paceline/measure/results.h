@@ -77,7 +77,7 @@ class Results {
                   const records::Configuration& configuration,
                   int run,
                   const std::string& why,
-                  SoFar so_far) const;
+                  PartialSamples so_far) const;
 
   /// Whether any case of the run, a failed one too, has left samples.
   bool has_samples(const experiment::Experiment& experiment);

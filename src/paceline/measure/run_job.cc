@@ -68,7 +68,7 @@ struct JobContext {
 struct Ended {
   launch::Outcome outcome;
   std::string last_case{};  // key of the one that was begun last
-  SoFar so_far{};           // of a case that failed
+  PartialSamples so_far{};  // of a case that failed
 };
 
 Ended run_once(const JobContext& context, LaunchGroup& group) {

@@ -42,7 +42,8 @@ const Endpoints::End* Endpoints::message(const Peer& peer,
   return nth(sent ? sends : receives, peer, n);
 }
 
-CollectiveTerms terms_of(const Setup& setup, const Collective& collective) {
+CollectiveSignature signature_of(const Setup& setup,
+                                 const Collective& collective) {
   return {collective.pattern,
           collective.reduce,
           collective.root,
@@ -52,7 +53,7 @@ CollectiveTerms terms_of(const Setup& setup, const Collective& collective) {
           type_of(setup, collective.out)};
 }
 
-MessageTerms terms_of(const Setup& setup, const Message& message) {
+MessageSignature signature_of(const Setup& setup, const Message& message) {
   return {message.slice.count, type_of(setup, message.slice)};
 }
 

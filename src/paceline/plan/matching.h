@@ -42,12 +42,13 @@ struct Endpoints {
 
 /// What matched collectives have in common: pattern, reduction, root, elements
 /// and element types of the input and of the output.
-using CollectiveTerms =
+using CollectiveSignature =
     std::tuple<Pattern, Reduce, Rank, std::int64_t, std::int64_t, DType, DType>;
-CollectiveTerms terms_of(const Setup& setup, const Collective& collective);
+CollectiveSignature signature_of(const Setup& setup,
+                                 const Collective& collective);
 
 /// What the two ends of a message have in common: elements and their type.
-using MessageTerms = std::tuple<std::int64_t, DType>;
-MessageTerms terms_of(const Setup& setup, const Message& message);
+using MessageSignature = std::tuple<std::int64_t, DType>;
+MessageSignature signature_of(const Setup& setup, const Message& message);
 
 }  // namespace paceline::plan

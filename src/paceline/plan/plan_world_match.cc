@@ -9,8 +9,10 @@ namespace paceline::plan {
 void PlanWorld::check_agreement(const Place& first, const Place& other) const {
   const Side& a = side(first.rank);
   const Side& b = side(other.rank);
-  if (terms_of(a.setup, std::get<Collective>(a.items[first.item].op->work)) !=
-      terms_of(b.setup, std::get<Collective>(b.items[other.item].op->work))) {
+  if (signature_of(a.setup,
+                   std::get<Collective>(a.items[first.item].op->work)) !=
+      signature_of(b.setup,
+                   std::get<Collective>(b.items[other.item].op->work))) {
     refuse(first,
            fmt::format("meets another kind, size, type or root at {}",
                        describe(other)));
@@ -116,8 +118,8 @@ void PlanWorld::match_messages_between(Rank from, Rank to, CommunicatorId on) {
     Item& receive = receiver.items[in.item];
     const auto& sends = std::get<Exchange>(send.op->work).sends;
     const auto& receives = std::get<Exchange>(receive.op->work).receives;
-    if (terms_of(sender.setup, sends[out.slot]) !=
-        terms_of(receiver.setup, receives[in.slot])) {
+    if (signature_of(sender.setup, sends[out.slot]) !=
+        signature_of(receiver.setup, receives[in.slot])) {
       refuse({from, out.item},
              fmt::format("message {} to rank {} has another size or type at "
                          "{}",

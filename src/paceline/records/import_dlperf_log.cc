@@ -21,7 +21,7 @@ namespace {
 
 using dlperf::Format;
 using dlperf::kFormats;
-using dlperf::Says;
+using dlperf::Measure;
 
 constexpr int kSkipped = 20;
 constexpr int kTimed = 100;
@@ -109,19 +109,19 @@ struct Steps {
 double seconds_in(const std::smatch& number,
                   const Format& format,
                   const Name& name) {
-  if (format.says == Says::kStamp && number.size() > 2) {
+  if (format.measure == Measure::kStamp && number.size() > 2) {
     return seconds_of(number);
   }
-  if (format.says == Says::kEpochs) {
+  if (format.measure == Measure::kEpochs) {
     return std::stod(number[2]) * 1e-3;
   }
   const double value = std::stod(number[1]);
-  switch (format.says) {
-    case Says::kMilliseconds:
+  switch (format.measure) {
+    case Measure::kMilliseconds:
       return value * 1e-3;
-    case Says::kGlobalRate:
+    case Measure::kGlobalRate:
       return 1.0 * name.batch * name.nodes * name.devices_per_node / value;
-    case Says::kStepRate:
+    case Measure::kStepRate:
       return name.nodes / value;
     default:
       return value;
@@ -141,12 +141,12 @@ std::optional<int> step_in(const std::string& line,
   for (std::size_t i = 1; i < step.size(); ++i) {
     number *= step[i].matched ? std::stoi(step[i]) : 1;
   }
-  return format.says == Says::kStepRate ? number / name.nodes : number;
+  return format.measure == Measure::kStepRate ? number / name.nodes : number;
 }
 
 // The steps that a line is of, which ends with the last of them.
 int steps_of_line(const std::smatch& number, const Format& format) {
-  if (format.says != Says::kEpochs) {
+  if (format.measure != Measure::kEpochs) {
     return 1;
   }
   const double steps = std::stod(number[1]) / std::stod(number[2]);
@@ -171,7 +171,7 @@ Steps steps_in(const std::vector<std::string>& lines,
     }
   }
   Steps steps{.format = &format};
-  steps.counted = format.says != Says::kEpochs &&
+  steps.counted = format.measure != Measure::kEpochs &&
                   std::ranges::none_of(found, [](const Line& line) {
                     return line.step.has_value();
                   });
@@ -212,7 +212,7 @@ int skipped_in(const Steps& steps) {
 // The durations of the window's steps.  A stamp is the end of its step; the
 // steps between two stamps are taken to be equally long.
 std::vector<double> window_of(const Steps& steps, const std::string& path) {
-  const bool stamps = steps.format->says == Says::kStamp;
+  const bool stamps = steps.format->measure == Measure::kStamp;
   const int last_skipped = steps.format->last_skipped;
   const int begin = steps.counted                         ? kSkipped
                     : last_skipped != dlperf::kAsNumbered ? last_skipped
@@ -318,7 +318,7 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
                              "{}",
                              counted(std::ssize(steps.unread), "line"),
                              steps.unread.front()),
-         .why = steps.format->says == Says::kStamp
+         .why = steps.format->measure == Measure::kStamp
                     ? "the steps between the stamps around them are taken to "
                       "be equally long"
                     : "they are of no step of the window",

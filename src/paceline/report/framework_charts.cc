@@ -12,18 +12,19 @@ namespace paceline::report {
 namespace {
 
 // Squares that a legend shows, and the colors of the lines beside them.
-struct Look {
+struct SeriesStyle {
   const char* square;
   const char* color;
 };
-constexpr auto kLooks = std::to_array<Look>({{"🟦", "#3b88c3"},
-                                             {"🟥", "#dd2e44"},
-                                             {"🟩", "#78b159"},
-                                             {"🟧", "#f4900c"},
-                                             {"🟪", "#aa8ed6"},
-                                             {"🟫", "#c1694f"},
-                                             {"🟨", "#fdcb58"}});
-constexpr Look kIdeal{"⬛", "#31373d"};
+constexpr auto kSeriesStyles =
+    std::to_array<SeriesStyle>({{"🟦", "#3b88c3"},
+                                {"🟥", "#dd2e44"},
+                                {"🟩", "#78b159"},
+                                {"🟧", "#f4900c"},
+                                {"🟪", "#aa8ed6"},
+                                {"🟫", "#c1694f"},
+                                {"🟨", "#fdcb58"}});
+constexpr SeriesStyle kIdeal{"⬛", "#31373d"};
 
 std::string chart(const FrameworkTable& table,
                   const std::vector<const FrameworkColumn*>& drawn,
@@ -36,9 +37,10 @@ std::string chart(const FrameworkTable& table,
   }
   std::string lines;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
-    colors.emplace_back(kLooks.at(i).color);
-    legend.push_back(fmt::format(
-        "{} {}", kLooks.at(i).square, markdown_escaped(drawn[i]->title)));
+    colors.emplace_back(kSeriesStyles.at(i).color);
+    legend.push_back(fmt::format("{} {}",
+                                 kSeriesStyles.at(i).square,
+                                 markdown_escaped(drawn[i]->title)));
     std::vector<std::string> values;
     for (const Devices& devices : table.rows) {
       const double value = speed_up ? drawn[i]->speed_up(devices).value_or(0)
@@ -86,7 +88,7 @@ std::string framework_charts(const FrameworkResults& results) {
           const auto cell = column.cells.find(devices);
           return cell != column.cells.end() && cell->second.rate;
         });
-    if (excluded || !whole || drawn.size() == kLooks.size()) {
+    if (excluded || !whole || drawn.size() == kSeriesStyles.size()) {
       left_out.push_back(fmt::format("{} ({})",
                                      column.title,
                                      excluded ? "not comparable"

@@ -129,8 +129,8 @@ void Matching::add_collective(std::uint32_t actor,
       refuse(rank, item, "another member has fewer collectives");
     }
     const auto& other = std::get<plan::Collective>(theirs.op(*other_item).work);
-    if (plan::terms_of(mine.setup, work) !=
-        plan::terms_of(theirs.setup, other)) {
+    if (plan::signature_of(mine.setup, work) !=
+        plan::signature_of(theirs.setup, other)) {
       refuse(rank,
              item,
              "meets another kind, size, type or root on another "

@@ -92,8 +92,8 @@ Messages::Slot Messages::partner_of(const Slot& slot,
   }
   const auto& other = std::get<plan::Exchange>(theirs.op(end->item).work);
   const auto& ends = slot.send ? other.receives : other.sends;
-  if (plan::terms_of(mine.setup, message_of(slot)) !=
-      plan::terms_of(theirs.setup, ends[end->slot])) {
+  if (plan::signature_of(mine.setup, message_of(slot)) !=
+      plan::signature_of(theirs.setup, ends[end->slot])) {
     refuse("a message has another size or type on");
   }
   const plan::Rank representative =

@@ -69,22 +69,22 @@ void check_combines(const StrategySpec& spec) {
       fmt::join(able, " or ")));
 }
 
-bool fulfills(const RowInfo& exchange, Wants wants) {
-  switch (wants) {
-    case Wants::kAny:
+bool fulfills(const RowInfo& exchange, ExchangeNeed need) {
+  switch (need) {
+    case ExchangeNeed::kAny:
       return true;
-    case Wants::kNeighbors:
+    case ExchangeNeed::kNeighbors:
       return exchange.parameters;
-    case Wants::kMean:
+    case ExchangeNeed::kMean:
       return !exchange.parameters;
-    case Wants::kShards:
+    case ExchangeNeed::kShards:
       return exchange.shards;
   }
   return false;
 }
 
 bool go_together(const RowInfo& update, const RowInfo& exchange) {
-  return fulfills(exchange, update.wants) &&
+  return fulfills(exchange, update.need) &&
          (!exchange.parameters || update.parameters) &&
          (!exchange.prepared || update.prepared) &&
          (!exchange.late || update.late);
@@ -92,7 +92,7 @@ bool go_together(const RowInfo& update, const RowInfo& exchange) {
 
 /// An update rule and an exchange that gives it what it needs.
 void check_wants(const RowInfo& update, const RowInfo& exchange) {
-  if (fulfills(exchange, update.wants)) {
+  if (fulfills(exchange, update.need)) {
     return;
   }
   const auto able = names_of(exchanges(), [&](const RowInfo& row) {

@@ -21,9 +21,9 @@ std::string inbox_weight(std::size_t neighbor) {
 }
 
 /// A graph with other weights: a_ij = 1 / (1 + receivers of j).
-class SharedOut final : public Topology {
+class EvenShares final : public Topology {
  public:
-  explicit SharedOut(std::unique_ptr<const Topology> graph)
+  explicit EvenShares(std::unique_ptr<const Topology> graph)
       : graph_(std::move(graph)) {}
 
   Step period() const override { return graph_->period(); }
@@ -82,7 +82,7 @@ class PushSum final : public ExchangeRule {
               const std::vector<Bucket>& buckets,
               const WireFormat& format,
               SetupBuilder& builder) const override {
-    const SharedOut graph(neighbors_.graph(input));
+    const EvenShares graph(neighbors_.graph(input));
     if (copies_) {
       copies_->extend(
           input, buckets, {graph, input.world, input.rank}, builder);
@@ -157,7 +157,7 @@ class PushSum final : public ExchangeRule {
 
   const Mixing& row(Program& program) const {
     return program.derived<Mixing>([&] {
-      return SharedOut(neighbors_.graph(program.input()))
+      return EvenShares(neighbors_.graph(program.input()))
           .mixing(program.input().rank, program.phase());
     });
   }

@@ -13,11 +13,11 @@ namespace paceline::strategies {
 namespace {
 
 /// Pieces that have started.  What ends frees credit in `queue`.
-class UnderWay {
+class TransfersInFlight {
  public:
-  UnderWay(const std::vector<QueuedPiece>& pieces,
-           const TransferTime& time,
-           IssueRule& queue)
+  TransfersInFlight(const std::vector<QueuedPiece>& pieces,
+                    const TransferTime& time,
+                    IssueRule& queue)
       : pieces_(pieces),
         time_(time),
         queue_(queue),
@@ -54,17 +54,17 @@ class UnderWay {
   Picoseconds now_ = 0;
 };
 
-struct Played {
+struct IssuedPieces {
   std::vector<std::size_t> order;  // of starting
   std::vector<Picoseconds> ends;   // in that order
 };
 
 /// Issues the pieces, whose program order is `sequence`, in virtual time.
-Played play(const std::vector<QueuedPiece>& pieces,
-            const std::vector<std::size_t>& sequence,
-            IssueOrder order,
-            std::int64_t credit_bytes,
-            const TransferTime& time) {
+IssuedPieces play(const std::vector<QueuedPiece>& pieces,
+                  const std::vector<std::size_t>& sequence,
+                  IssueOrder order,
+                  std::int64_t credit_bytes,
+                  const TransferTime& time) {
   IssueRule queue(order, std::max<std::int64_t>(credit_bytes, 1), true);
   std::vector<IssueRule::Number> arrivals;
   for (const std::size_t piece : sequence) {
@@ -78,7 +78,7 @@ Played play(const std::vector<QueuedPiece>& pieces,
     return pieces[piece_of(number)].ready;
   };
   std::ranges::stable_sort(arrivals, {}, ready_at);
-  UnderWay under_way(pieces, time, queue);
+  TransfersInFlight under_way(pieces, time, queue);
   auto arrival = arrivals.begin();
   while (under_way.order().size() < pieces.size()) {
     for (; arrival != arrivals.end() && ready_at(*arrival) <= under_way.now();
@@ -111,7 +111,7 @@ std::vector<Picoseconds> ends_in_order(const std::vector<QueuedPiece>& pieces,
                                        const std::vector<std::size_t>& order,
                                        std::int64_t credit_bytes,
                                        const TransferTime& time) {
-  const Played played =
+  const IssuedPieces played =
       play(pieces, order, IssueOrder::kProgram, credit_bytes, time);
   std::vector<Picoseconds> ends(pieces.size(), 0);
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -141,7 +141,7 @@ Guarantee StrategySpec::guarantee() const {
     return whole.row->guarantee;
   }
   if (update.row->guarantee == Guarantee::kPeriodic) {
-    const bool by_neighbors = update.row->wants == Wants::kAny &&
+    const bool by_neighbors = update.row->need == ExchangeNeed::kAny &&
                               exchange.row->guarantee == Guarantee::kConsensus;
     const bool apart =
         std::ranges::any_of(update.row->options, [&](const OptionInfo& option) {

@@ -65,7 +65,7 @@ struct OptionInfo {
 };
 
 /// What an update rule needs of its exchange.
-enum class Wants : std::uint8_t {
+enum class ExchangeNeed : std::uint8_t {
   kAny,
   kNeighbors,  // averages with neighbors
   kMean,       // the sum over all ranks
@@ -103,7 +103,7 @@ struct RowInfo {
   bool shards = false;
 
   /// An update rule: what it needs, and why, as a predicate.
-  Wants wants = Wants::kAny;
+  ExchangeNeed need = ExchangeNeed::kAny;
   std::string_view because{};
 
   /// An exchange: takes only values that it has prepared before the update.  An

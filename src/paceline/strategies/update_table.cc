@@ -102,7 +102,7 @@ constexpr std::array kUpdateRules{
          .options = kAwcOptions,
          .phases = "exchange beside the model's work, then update",
          .parameters = true,
-         .wants = Wants::kNeighbors,
+         .need = ExchangeNeed::kNeighbors,
          .because = "computes gradients at the parameters while these are "
                     "averaged",
          .late = true,
@@ -117,7 +117,7 @@ constexpr std::array kUpdateRules{
          .phases = "update, then exchange or all-reduce",
          .bytes = "the exchange's, every H-th step 2 (P-1)/P S",
          .parameters = true,
-         .wants = Wants::kNeighbors,
+         .need = ExchangeNeed::kNeighbors,
          .because = "averages over all ranks in some steps only",
          .late = true,
          .coded = true},
@@ -146,7 +146,7 @@ constexpr std::array kUpdateRules{
          .phases = "update, every H-th step exchange, outer step",
          .rounds = "1/H of the exchange's",
          .bytes = "1/H of the exchange's",
-         .wants = Wants::kMean,
+         .need = ExchangeNeed::kMean,
          .because = "needs the mean of all ranks' movements, so that their "
                     "anchors stay equal"},
         make_diloco},
@@ -160,7 +160,7 @@ constexpr std::array kUpdateRules{
          .rounds = "1/H of the exchange's",
          .bytes = "1/H of the exchange's",
          .parameters = true,
-         .wants = Wants::kMean,
+         .need = ExchangeNeed::kMean,
          .because = "needs the mean of all ranks' parameters, so that their "
                     "anchors stay equal"},
         make_slowmo},
@@ -174,7 +174,7 @@ constexpr std::array kUpdateRules{
          .rounds = "twice the exchange's",
          .bytes = "twice the exchange's",
          .parameters = true,
-         .wants = Wants::kNeighbors,
+         .need = ExchangeNeed::kNeighbors,
          .because = "tracks the mean gradient by averages that cross beside "
                     "those of parameters"},
         make_gradient_tracking},
@@ -186,7 +186,7 @@ constexpr std::array kUpdateRules{
          .options = {},
          .phases = "update, correct, exchange",
          .parameters = true,
-         .wants = Wants::kNeighbors,
+         .need = ExchangeNeed::kNeighbors,
          .because = "corrects the bias of averages with neighbors"},
         make_exact_diffusion},
     Row<UpdateRule>{
@@ -198,7 +198,7 @@ constexpr std::array kUpdateRules{
          .options = {},
          .phases = "plain step, exchange, update by what both change",
          .parameters = true,
-         .wants = Wants::kNeighbors,
+         .need = ExchangeNeed::kNeighbors,
          .because = "corrects the momentum of averages with neighbors"},
         make_decentlam},
     Row<UpdateRule>{
@@ -210,7 +210,7 @@ constexpr std::array kUpdateRules{
          .options = {},
          .phases = "gradients reduce-scattered, update, parameters gathered",
          .parameters = true,
-         .wants = Wants::kShards,
+         .need = ExchangeNeed::kShards,
          .because = "updates on each rank the shard of the sum that the "
                     "exchange leaves there"},
         make_zero_1},
@@ -224,7 +224,7 @@ constexpr std::array kUpdateRules{
          .phases = "gradients reduce-scattered under backward, update, "
                    "parameters gathered",
          .parameters = true,
-         .wants = Wants::kShards,
+         .need = ExchangeNeed::kShards,
          .because = "updates on each rank the shard of the sum that the "
                     "exchange leaves there"},
         make_zero_2},
