@@ -27,6 +27,16 @@ struct Said {
   }
 };
 
+/// Expects that all processes with this mark end within 5 s.
+inline void expect_none_marked() {
+  using namespace std::chrono_literals;
+  const auto deadline = kSteadyClock.now() + 5s;
+  while (marked_processes(mark()) > 0 && kSteadyClock.now() < deadline) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(marked_processes(mark()), 0);
+}
+
 /// Runs a shell command (PROGRAM in it is rank_program) to its end, 100 s
 /// at most, and expects that no process of it is left.
 inline Said run_marked(std::string command) {
@@ -41,11 +51,7 @@ inline Said run_marked(std::string command) {
   if (!result || !result->exit_code) {
     return {-1, result ? result->output : "cannot be started"};
   }
-  const auto deadline = kSteadyClock.now() + 5s;
-  while (marked_processes(mark()) > 0 && kSteadyClock.now() < deadline) {
-    std::this_thread::sleep_for(1ms);
-  }
-  EXPECT_EQ(marked_processes(mark()), 0);
+  expect_none_marked();
   return {*result->exit_code, result->output};
 }
 

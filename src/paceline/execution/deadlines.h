@@ -17,9 +17,9 @@ struct Overdue {
   std::chrono::nanoseconds waited{0};
 };
 
-/// How long a wait may take: max(timeout + s, 10 s), s being the slowest step
+/// How long a wait may take: max(timeout + S, 10 x S), S being the slowest step
 /// of late, at least `first_step`.  How long the training thread may stand
-/// still though nothing holds it: max(training_timeout, 6 s).  The rank that
+/// still though nothing holds it: max(training_timeout, 6 x S).  The rank that
 /// hangs is so found before the ranks that wait for it give up, also where
 /// their slowest step was a third shorter than its own, and where they have
 /// waited for most of a step when it begins to hang.  A slow step is forgotten
