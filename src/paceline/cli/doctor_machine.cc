@@ -81,7 +81,7 @@ Finding check_governor(const Facts& facts) {
 
 Finding check_memory() {
   constexpr double kGb = 1e9;
-  const double bytes = static_cast<double>(usable_memory_bytes());
+  const auto bytes = static_cast<double>(usable_memory_bytes());
   return {
       .name = "memory",
       .seen = fmt::format("{:.1f} GB that this process may use", bytes / kGb)};

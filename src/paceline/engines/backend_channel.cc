@@ -58,12 +58,12 @@ class BackendChannel final : public Channel {
         device_(spec.device) {
     // Not GLOO or NCCL: c10d::Logger casts a backend of such a type to its
     // class, and this one is wrapped.
-    constexpr auto type = c10d::ProcessGroup::BackendType::CUSTOM;
-    group_->setBackend(at::kCPU, type, backend_);
+    constexpr auto kType = c10d::ProcessGroup::BackendType::CUSTOM;
+    group_->setBackend(at::kCPU, kType, backend_);
     if (!spec.device.is_cpu()) {
-      group_->setBackend(spec.device.type(), type, backend_);
+      group_->setBackend(spec.device.type(), kType, backend_);
     }
-    group_->setDefaultBackend(type);
+    group_->setDefaultBackend(kType);
     group_->setGroupName(spec.name);
   }
 

@@ -219,7 +219,7 @@ bool is_killed_soon(const World& world) {
 }
 
 launch::FailureNotice cause_of_stop(const World& world) {
-  const launch::FailureNotice asked = asked_to_stop(world, SIGTERM);
+  launch::FailureNotice asked = asked_to_stop(world, SIGTERM);
   if (!launch::answers(world.store, kAnswerTimeout)) {
     return asked;
   }

@@ -158,8 +158,8 @@ World join(const launch::Launch& launch, Milliseconds timeout) {
     return world;
   }
   const auto* tcp = std::get_if<launch::TcpRendezvous>(&launch.rendezvous);
-  world.serves_store = tcp && tcp->serve;
-  world.rank_0_serves_store = tcp && tcp->rank_0_serves;
+  world.serves_store = tcp != nullptr && tcp->serve;
+  world.rank_0_serves_store = tcp != nullptr && tcp->rank_0_serves;
   agree_on_token(launch, timeout, world);
   world.hosts = exchange_hosts(*world.store, launch.self, timeout);
   PACELINE_CHECK_EQ(world.hosts.size(),

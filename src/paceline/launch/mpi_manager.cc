@@ -102,8 +102,10 @@ MpiManager::~MpiManager() {
 
 void MpiManager::start(const std::string& mpirun, int ranks) {
   const std::string pipe = (folder_ / "end").string();
-  if (mkfifo(pipe.c_str(), 0600) != 0 ||
-      (end_ = open(pipe.c_str(), O_RDWR | O_CLOEXEC)) < 0) {
+  if (mkfifo(pipe.c_str(), 0600) == 0) {
+    end_ = open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+  }
+  if (end_ < 0) {
     throw WorldError(
         fmt::format("cannot make {}: {}", pipe, std::strerror(errno)));
   }

@@ -91,7 +91,11 @@ class Supervision {
 
   void reap() {
     for (Child& child : children_) {
-      if (child.status || !(child.status = reap_group(child.pid))) {
+      if (child.status) {
+        continue;
+      }
+      child.status = reap_group(child.pid);
+      if (!child.status) {
         continue;
       }
       child.ended = now();

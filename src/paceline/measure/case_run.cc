@@ -109,23 +109,32 @@ std::function<const plan::CommPlan&(plan::Step)> plans_of(
   };
 }
 
+// The window of steps that are measured, with all communication.
+struct CaseWindow {
+  measure::Trainer& trainer;
+  const records::Configuration& configuration;
+  const measure::RankGroup& group;
+  engines::Link* link;  // null where there is none
+  launch::PrefixStore& store;
+  const CaseOptions& options;
+  WindowAccess& access;
+};
+
 // Blocks of steps with and without communication in turn, all ranks that train
 // computing at once in both.
 void measure_exposed(const engines::World& world,
-                     const records::Configuration& configuration,
-                     const measure::RankGroup& group,
-                     launch::PrefixStore& store,
-                     const CaseOptions& options,
-                     measure::Trainer& communicating,
+                     const CaseWindow& window,
                      records::RankSamples& samples) {
-  records::Configuration alone = configuration;
+  const CaseOptions& options = window.options;
+  const int ranks = window.group.world;
+  records::Configuration alone = window.configuration;
   alone.strategy = "none";
   alone.average_buffers = 0;  // statistics communicate too
-  measure::RankGroup apart = group;
+  measure::RankGroup apart = window.group;
   apart.name += "/compute-only";
   apart.before_connecting = nullptr;  // servers do not take part
   std::unique_ptr<measure::Trainer> computing;
-  if (communicating.trains()) {
+  if (window.trainer.trains()) {
     computing = std::make_unique<measure::Trainer>(
         alone,
         apart,
@@ -138,14 +147,14 @@ void measure_exposed(const engines::World& world,
   }
   const auto claim = computing != nullptr ? claim_of(options) : nullptr;
   int barriers = 0;
-  measure_pairs(communicating,
+  measure_pairs(window.trainer,
                 computing.get(),
-                {.layout = pair_layout(configuration.steps),
-                 .sync_each_step = configuration.sync_each_step,
+                {.layout = pair_layout(window.configuration.steps),
+                 .sync_each_step = window.configuration.sync_each_step,
                  .barrier =
                      [&] {
-                       store.barrier(fmt::format("pairs/{}", barriers++),
-                                     group.world);
+                       window.store.barrier(fmt::format("pairs/{}", barriers++),
+                                            ranks);
                      }},
                 samples);
 }
@@ -186,17 +195,6 @@ measure::TrainerOptions window_options(
           world, options, configuration.device == "cpu" ? &access : nullptr),
       .grace = kStuckGrace};
 }
-
-// The window of steps that are measured, with all communication.
-struct CaseWindow {
-  measure::Trainer& trainer;
-  const records::Configuration& configuration;
-  const measure::RankGroup& group;
-  engines::Link* link;  // null where there is none
-  launch::PrefixStore& store;
-  const CaseOptions& options;
-  WindowAccess& access;
-};
 
 void forget_warm_up(const CaseWindow& window) {
   window.trainer.executor().take_staleness();
@@ -379,14 +377,13 @@ RankResult run_case(const engines::World& world,
     store.barrier("connected", group.world);
     options.accepted();
     const auto claim = claim_of(options);
-    const bool crosses = measure_window(
-        {trainer, configuration, group, link.get(), store, options, access},
-        result);
+    const CaseWindow window{
+        trainer, configuration, group, link.get(), store, options, access};
+    const bool crosses = measure_window(window, result);
     note_averages(trainer, group, result);
     result.error = failure_of(trainer, configuration);
     if (crosses && !configuration.discard && configuration.data.empty()) {
-      measure_exposed(
-          world, configuration, group, store, options, trainer, result.samples);
+      measure_exposed(world, window, result.samples);
     }
   }
   if (configuration.stretch != 1) {

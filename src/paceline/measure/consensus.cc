@@ -34,7 +34,7 @@ std::optional<double> consensus_distance(engines::Channel& channel,
     norm += mean.square().sum();
   }
   peers.wait_for(channel.all_reduce(deviation, plan::Reduce::kSum));
-  const double mean_norm = norm.item<double>();
+  const auto mean_norm = norm.item<double>();
   if (!(mean_norm > 0)) {
     return std::nullopt;
   }

@@ -82,10 +82,11 @@ double seconds_of(const records::Configuration& c,
   const int first = pairs ? 2 : 1;
   const int paired = pairs ? pair_layout(c.steps).total_steps() : 0;
   const int steps = c.warmup + c.steps + paired;
+  const int without_communication = paired / 2;
   return 2 * probe.setup_s +
          (experiment::is_outside(c) ? kFrameworkStartSeconds : 0) +
          (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd +
-         (steps - paired / 2) * link_seconds(c, planned);
+         (steps - without_communication) * link_seconds(c, planned);
 }
 
 // Two trainers are alive while pairs are measured; in a replay the one without

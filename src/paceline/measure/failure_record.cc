@@ -210,7 +210,7 @@ void FailureRecord::append(const records::RunRecord& failed) {
       }
     } else if (!job_.settings.records.empty()) {
       std::ofstream file(job_.settings.records, std::ios::app);
-      file << records::to_line(failed) << std::endl;
+      file << records::to_line(failed) << '\n' << std::flush;
       if (!file) {
         throw WorldError(job_.settings.records + " cannot be written");
       }

@@ -100,9 +100,8 @@ PlanTimes plan_times_from(const std::string& text) {
   return times_from(json::parse(text));
 }
 
-KnownTimes::KnownTimes(const engines::World& world,
-                       const std::string& cluster_file)
-    : world_(world), file_(cluster_file) {
+KnownTimes::KnownTimes(const engines::World& world, std::string cluster_file)
+    : world_(world), file_(std::move(cluster_file)) {
   if (world.self.rank != 0) {
     return;
   }

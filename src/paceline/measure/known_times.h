@@ -38,7 +38,7 @@ class KnownTimes {
  public:
   /// `cluster_file` is read by rank 0; empty: none.  Reads what the job's store
   /// holds.
-  KnownTimes(const engines::World& world, const std::string& cluster_file);
+  KnownTimes(const engines::World& world, std::string cluster_file);
 
   /// The known times of a case, equal on all of its ranks; collective over
   /// them. Empty for a strategy that needs no times, for the layers of a replay

@@ -105,7 +105,7 @@ runtime::TracedNetwork traced_for(const records::Configuration& configuration) {
                             .target = at::zeros({2}, at::kLong)}
           : networks::make_batch(
                 info, {.batch_size = 2, .dtype = dtype, .network = options});
-  return runtime::trace(std::move(network), configuration.model, two);
+  return runtime::trace(network, configuration.model, two);
 }
 
 }  // namespace

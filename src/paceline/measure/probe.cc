@@ -53,9 +53,9 @@ Probe probe(const engines::World& world,
 // The number in "... you tried to allocate 123 bytes" of torch's allocator;
 // nothing for any other error.
 std::optional<std::int64_t> refused_bytes(const std::string& message) {
-  static const std::regex kTried("tried to allocate ([0-9]{1,18}) bytes");
+  static const std::regex tried("tried to allocate ([0-9]{1,18}) bytes");
   std::smatch match;
-  if (!std::regex_search(message, match, kTried)) {
+  if (!std::regex_search(message, match, tried)) {
     return std::nullopt;
   }
   return std::stoll(match[1]);

@@ -105,10 +105,11 @@ bool may_be_repeated(const launch::Outcome& outcome) {
   return outcome.exit_code == kFailedExit && outcome.stop_signal == 0;
 }
 
-// Whether the ranks refused a case once they had begun it, as where the times
-// that make its plan were measured then.  The other cases may run all the same.
-bool is_refused_case(const Ended& ended) {
-  return ended.outcome.exit_code == kRefusedExit &&
+// Whether the ranks refused a case, one of several, once they had begun it, as
+// where the times that make its plan were measured then.  The others may run
+// all the same.
+bool is_refused_case(const Ended& ended, bool alone) {
+  return !alone && ended.outcome.exit_code == kRefusedExit &&
          ended.outcome.stop_signal == 0 && !ended.last_case.empty();
 }
 
@@ -154,6 +155,16 @@ std::string outcome_text(bool between, int failures, int retries, bool more) {
               : "that case is recorded as failed";
 }
 
+// Whether cases are left to run, after a failure or beside failed ones.
+bool has_more(const experiment::JobSpec& job,
+              const Results::Tries& tries,
+              bool after_failure) {
+  return std::ranges::any_of(
+      job.experiment.cases, [&](const records::Configuration& c) {
+        return after_failure ? !c.discard : tries.failed.contains(c.key());
+      });
+}
+
 // One repetition of a group.  A case that failed is tried again as often as
 // --retries says; then, and at once where it was refused, the others go on.
 // They do so after a failure between two cases, too, if a case was done since
@@ -169,8 +180,8 @@ launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
   for (;;) {
     Ended ended = run_once(context, left);
     group.carried = left.carried;
-    const launch::Outcome outcome = ended.outcome;
-    const bool refused = is_refused_case(ended) && !alone;
+    const launch::Outcome& outcome = ended.outcome;
+    const bool refused = is_refused_case(ended, alone);
     const bool failed = refused || may_be_repeated(outcome);
     const auto done = failed ? tries_now().done : std::set<std::string>();
     const bool between = done.contains(ended.last_case);
@@ -178,22 +189,19 @@ launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
       if (failed && !between && !ended.so_far.ranks.empty()) {
         record_failure(left.job, ended, context.results);
       }
-      return outcome;
+      return ended.outcome;
     }
     if (between  ? done.size() == std::exchange(done_before, done.size())
         : failed ? !record_failure(left.job, ended, context.results)
                  : outcome.exit_code != 0 || outcome.stop_signal != 0) {
-      return outcome;
+      return ended.outcome;
     }
     Results::Tries tries = tries_now();
     if (refused) {  // again, whenever it is repeated
       tries.failed[ended.last_case] = retries + 1;
     }
     keep_unfinished(tries, left.job);
-    const bool more = std::ranges::any_of(
-        left.job.experiment.cases, [&](const records::Configuration& c) {
-          return failed ? !c.discard : tries.failed.contains(c.key());
-        });
+    const bool more = has_more(left.job, tries, failed);
     if (failed) {
       fmt::print(
           stderr,

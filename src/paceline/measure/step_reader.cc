@@ -20,12 +20,12 @@ constexpr double kLeastWindow = 0.99;  // of the sum of its steps
 constexpr const char* kNextEvent = "}{\"event\"";
 
 // JSON has no NaN, which Python's json writes all the same; null stands for it.
-std::string without_nan(std::string line) {
-  static const std::regex kNotFinite(R"(([:\[,]\s*)-?(?:NaN|Infinity)\b)");
+std::string without_nan(const std::string& line) {
+  static const std::regex not_finite(R"(([:\[,]\s*)-?(?:NaN|Infinity)\b)");
   return line.find("NaN") == std::string::npos &&
                  line.find("Infinity") == std::string::npos
              ? line
-             : std::regex_replace(line, kNotFinite, "$1null");
+             : std::regex_replace(line, not_finite, "$1null");
 }
 
 std::int64_t ns_from(double seconds, const std::string& line) {
@@ -64,9 +64,9 @@ std::int64_t window_of(const std::vector<std::int64_t>& step_ns,
 
 // Words such as "loss nan", "loss: -inf".
 bool says_not_finite(const std::string& line) {
-  static const std::regex kWord(
+  static const std::regex word(
       R"((^|[^A-Za-z0-9_])[-+]?(nan|inf)([^A-Za-z0-9_]|$))", std::regex::icase);
-  return std::regex_search(line, kWord);
+  return std::regex_search(line, word);
 }
 
 }  // namespace

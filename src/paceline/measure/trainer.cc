@@ -20,14 +20,14 @@ constexpr double kInitialLossScale = 65536;
 
 }  // namespace
 
-Trainer::Trainer(const records::Configuration& configuration,
-                 const RankGroup& group,
-                 const TrainerOptions& options)
-    : configuration_(configuration),
-      ranks_(group),
-      options_(options),
-      precision_(configuration.replay.empty()
-                     ? networks::parse_precision(configuration.dtype)
+Trainer::Trainer(records::Configuration configuration,
+                 RankGroup group,
+                 TrainerOptions options)
+    : configuration_(std::move(configuration)),
+      ranks_(std::move(group)),
+      options_(std::move(options)),
+      precision_(configuration_.replay.empty()
+                     ? networks::parse_precision(configuration_.dtype)
                      : networks::Precision::kFp32) {
   if (!options_.loss_scale &&
       networks::needs_loss_scaling(precision_, ranks_.device.type())) {

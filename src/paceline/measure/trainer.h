@@ -91,9 +91,9 @@ class Trainer final : public TimedJob {
  public:
   /// Collective over the group.  All ranks start from rank 0's parameters.
   /// Throws UsageError for a case that cannot run, WorldError for a lost rank.
-  Trainer(const records::Configuration& configuration,
-          const RankGroup& group,
-          const TrainerOptions& options = {});
+  Trainer(records::Configuration configuration,
+          RankGroup group,
+          TrainerOptions options = {});
   ~Trainer() override;
 
   /// Whether this rank has model work.  A rank that has none serves: it holds

@@ -73,7 +73,7 @@ std::function<void(const at::Tensor& slot)> write_normal(at::ScalarType type,
           .to(device);
   return [numbers](const at::Tensor& slot) {
     const at::NoGradGuard no_grad;
-    for (at::Tensor part : slot.reshape({-1}).split(kNumbers)) {
+    for (const at::Tensor& part : slot.reshape({-1}).split(kNumbers)) {
       part.copy_(numbers.narrow(0, 0, part.numel()));
     }
   };

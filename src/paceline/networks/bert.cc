@@ -185,8 +185,8 @@ class Bert final : public Network {
     const auto layers =
         encoder->register_module("layer", std::make_shared<nn::Module>());
     for (int i = 0; i < shape.layers; ++i) {
-      layers_.push_back(layers->register_module(fmt::to_string(i),
-                                                EncoderLayer(shape, dropout)));
+      layers_.emplace_back(layers->register_module(
+          fmt::to_string(i), EncoderLayer(shape, dropout)));
     }
     bert->register_module("pooler", std::make_shared<nn::Module>())
         ->register_module("dense", pooler_);

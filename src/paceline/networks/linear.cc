@@ -31,8 +31,9 @@ class LinearIntoSlot : public autograd::Function<LinearIntoSlot> {
     const at::Tensor& input = saved[0];
     const at::Tensor& weight = saved[1];
     const at::Tensor& out = gradients[0];
-    auto* gates =
-        reinterpret_cast<Gates*>(context->saved_data["gates"].toInt());
+    const std::int64_t number = context->saved_data["gates"].toInt();
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): saved_data keeps no pointers
+    auto* gates = reinterpret_cast<Gates*>(number);
     at::Tensor of_input =
         context->needs_input_grad(1) ? out.mm(weight) : at::Tensor();
     at::Tensor of_weight = gates->gradient_slot(weight);

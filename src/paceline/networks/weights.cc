@@ -24,7 +24,8 @@ constexpr double kBranchScale = 0.125;
 
 /// Fans in of a weight: inputs that one output unit sums over.
 double fan_in(const at::Tensor& weight) {
-  return static_cast<double>(weight.numel() / weight.size(0));
+  const std::int64_t inputs = weight.numel() / weight.size(0);
+  return static_cast<double>(inputs);
 }
 
 /// Sets every parameter to element(name, shape), made as float32 on the CPU.

@@ -26,7 +26,7 @@ Advice advice_of(const Prediction& prediction, const AdviseRequest& request) {
   const plan::Picoseconds step = prediction.times.step;
   ErrorBar bar = prediction.bar;
   if (request.error) {
-    bar.share = *request.error;
+    bar.share = request.error;
     bar.of = nullptr;
   }
   return {.configuration = configuration,

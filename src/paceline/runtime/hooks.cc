@@ -27,9 +27,9 @@ class ReadyHook final : public torch::autograd::PostAccumulateGradHook {
 
 }  // namespace
 
-GradientHooks::GradientHooks(const std::vector<at::Tensor>& parameters,
-                             Ready ready)
-    : parameters_(parameters) {
+GradientHooks::GradientHooks(std::vector<at::Tensor> parameters,
+                             const Ready& ready)
+    : parameters_(std::move(parameters)) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     torch::autograd::impl::set_post_acc_grad_hooks(
         parameters_[i],

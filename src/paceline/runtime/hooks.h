@@ -17,7 +17,7 @@ class GradientHooks {
  public:
   using Ready = std::function<void(plan::ParameterId)>;
 
-  GradientHooks(const std::vector<at::Tensor>& parameters, Ready ready);
+  GradientHooks(std::vector<at::Tensor> parameters, const Ready& ready);
   ~GradientHooks();
   GradientHooks(const GradientHooks&) = delete;
   GradientHooks& operator=(const GradientHooks&) = delete;

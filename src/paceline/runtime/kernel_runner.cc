@@ -33,7 +33,7 @@ KernelRunner::KernelRunner(
     double stretch,
     std::function<void(plan::Step, const std::string&)> beat)
     : rule_(std::move(rule)),
-      operands_(operands),
+      operands_(std::move(operands)),
       time_(std::move(time)),
       seed_(seed),
       stretch_(stretch),

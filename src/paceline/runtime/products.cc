@@ -22,7 +22,8 @@ double multiplications(const at::RecordFunction& function) {
     return static_cast<double>(tensor(1).size(-1));
   }
   if (name == "aten::convolution") {
-    return static_cast<double>(tensor(1).numel() / tensor(1).size(0));
+    const std::int64_t of_one_output = tensor(1).numel() / tensor(1).size(0);
+    return static_cast<double>(of_one_output);
   }
   if (name == "aten::scaled_dot_product_attention") {
     // Queries by keys, then scores by values.

@@ -121,7 +121,7 @@ std::optional<std::size_t> entry_of(const at::Tensor& parameter,
 
 }  // namespace
 
-TracedNetwork trace(std::shared_ptr<networks::Network> network,
+TracedNetwork trace(const std::shared_ptr<networks::Network>& network,
                     const std::string& name,
                     const networks::Batch& batch) {
   TracedNetwork traced;

@@ -28,7 +28,7 @@ struct TracedNetwork {
 /// which is entered first.  A parameter that gets no gradient comes last in the
 /// ready order.  Parameters are in the order in which their modules are
 /// entered, those of one module as registered.
-TracedNetwork trace(std::shared_ptr<networks::Network> network,
+TracedNetwork trace(const std::shared_ptr<networks::Network>& network,
                     const std::string& name,
                     const networks::Batch& batch);
 

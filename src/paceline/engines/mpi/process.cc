@@ -96,10 +96,11 @@ int tag_of(std::string_view name) {
 }
 
 int tag_bound_of(MPI_Comm handle) {
-  void* value = nullptr;
+  int* value = nullptr;
   int found = 0;
-  MPI_Comm_get_attr(handle, MPI_TAG_UB, &value, &found);
-  return found != 0 ? *static_cast<int*>(value) : 32767;
+  MPI_Comm_get_attr(
+      handle, MPI_TAG_UB, reinterpret_cast<void*>(&value), &found);
+  return found != 0 ? *value : 32767;
 }
 
 }  // namespace

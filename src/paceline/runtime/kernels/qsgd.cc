@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 #include <torch/types.h>
 
@@ -39,20 +40,20 @@ void round_some(const std::array<float, kAtOnce>& values,
   }
 }
 
-// Rounds the `count` values of one block to codes, kAtOnce values at a time.
-void round_block(const float* values,
-                 std::int64_t count,
+// Rounds the values of one block to codes, kAtOnce values at a time.
+void round_block(std::span<const float> values,
                  float inverse,
                  float levels,
                  Random& random,
                  std::int8_t* codes) {
   std::array<float, kAtOnce> some{};
   std::array<std::int8_t, kAtOnce> rounded;
-  for (std::int64_t begin = 0; begin < count; begin += kAtOnce) {
-    const auto n = std::min(kAtOnce, count - begin);
-    std::copy_n(values + begin, n, some.begin());
+  while (!values.empty()) {
+    const std::size_t n = std::min(some.size(), values.size());
+    std::copy_n(values.begin(), n, some.begin());
     round_some(some, inverse, levels, random, rounded);
-    std::copy_n(rounded.begin(), n, codes + begin);
+    codes = std::copy_n(rounded.begin(), n, codes);
+    values = values.subspan(n);
   }
 }
 
@@ -84,7 +85,7 @@ void run_qsgd(const OptimizerSettings& /*rule*/, const Call& call) {
   at::Tensor norms = at::empty({form.blocks()}, at::kFloat);
   Random random =
       random_of(call.random, static_cast<std::uint64_t>(call.numbers[2]));
-  const float* from = values.const_data_ptr<float>();
+  const auto* from = values.const_data_ptr<float>();
   for (std::int64_t b = 0; b < form.blocks(); ++b) {
     const std::int64_t begin = b * form.block;
     const std::int64_t count = std::min(form.block, form.count - begin);
@@ -99,8 +100,7 @@ void run_qsgd(const OptimizerSettings& /*rule*/, const Call& call) {
         norm > 0 && std::isfinite(norm) ? form.levels / norm : 0;
     random.seek(static_cast<std::uint64_t>((begin + 1) / 2));
     if (inverse > 0) {
-      round_block(from + begin,
-                  count,
+      round_block({from + begin, static_cast<std::size_t>(count)},
                   inverse,
                   form.levels,
                   random,
@@ -119,7 +119,7 @@ void run_qsgd_sum(const OptimizerSettings& /*rule*/, const Call& call) {
   const Form form = form_of(call, out.numel());
   PACELINE_CHECK_EQ(call.reads[0].front().numel() % form.bytes(), 0);
   at::Tensor sum = at::zeros({form.count}, at::kFloat);
-  float* to = sum.data_ptr<float>();
+  auto* to = sum.data_ptr<float>();
   for (const at::Tensor& one :
        call.reads[0].front().cpu().split(form.bytes())) {
     const at::Tensor norms = form.norms_in(one).clone().view(at::kFloat);

@@ -75,7 +75,7 @@ void put_signs(const at::Tensor& bits,
                const at::Tensor& values,
                const Put& put) {
   const auto* bytes = bits.const_data_ptr<std::int8_t>();
-  float* to = values.data_ptr<float>();
+  auto* to = values.data_ptr<float>();
   const auto by = static_cast<float>(scale);
   const auto put_byte = [&](std::int64_t byte, std::int64_t n) {
     const EightSigns& signs = kSigns[static_cast<std::uint8_t>(bytes[byte])];
