@@ -25,17 +25,12 @@ Those of texts, of n = batch * tokens rows:
 """
 
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby, pairwise
 from typing import Callable
 
-from functional_bert import Bert
-
-_RESNETS = {
-    "resnet18": ((2, 2, 2, 2), False),
-    "resnet34": ((3, 4, 6, 3), False),
-    "resnet50": ((3, 4, 6, 3), True),
-    "resnet101": ((3, 4, 23, 3), True),
-    "resnet152": ((3, 8, 36, 3), True),
-}
+import functional_bert
+from network_shapes import default_classes, layers, shapes
 
 
 @dataclass(frozen=True)
@@ -55,120 +50,57 @@ class Network:
         return ops.cross_entropy(self.forward(ops, inputs), target)
 
 
-def _lenet_shapes(size, classes):
-    side = ((size - 4) // 2 - 4) // 2
-    return {
-        "conv1.weight": (6, 1, 5, 5),
-        "conv1.bias": (6,),
-        "conv2.weight": (16, 6, 5, 5),
-        "conv2.bias": (16,),
-        "fc1.weight": (120, 16 * side * side),
-        "fc1.bias": (120,),
-        "fc2.weight": (84, 120),
-        "fc2.bias": (84,),
-        "fc3.weight": (classes, 84),
-        "fc3.bias": (classes,),
-    }
+def _plain(name):
+    """Convolutions, each with ReLU and pooling, then linear layers with ReLU
+    between them."""
+    convolutions = [x for x in layers(name) if x.kind == "convolution"]
+    *hidden, last = (x.name for x in layers(name) if x.kind == "linear")
 
+    def forward(ops, x):
+        for layer in convolutions:
+            x = ops.relu(ops.conv(x, layer.name, layer.stride, 0))
+            x = ops.max_pool(x, 2, 2, 0)
+        x = ops.flatten(x)
+        for layer in hidden:
+            x = ops.relu(ops.linear(x, layer))
+        return ops.linear(x, last)
 
-def _lenet(ops, x):
-    x = ops.max_pool(ops.relu(ops.conv(x, "conv1", 1, 0)), 2, 2, 0)
-    x = ops.max_pool(ops.relu(ops.conv(x, "conv2", 1, 0)), 2, 2, 0)
-    x = ops.relu(ops.linear(ops.flatten(x), "fc1"))
-    return ops.linear(ops.relu(ops.linear(x, "fc2")), "fc3")
-
-
-def _mlp_shapes(width):
-    def shapes(size, classes):
-        widths = (size * size, width, width, width, classes)
-        return {
-            f"fc{layer}.{kind}": (widths[layer], widths[layer - 1])
-            if kind == "weight"
-            else (widths[layer],)
-            for layer in (1, 2, 3, 4)
-            for kind in ("weight", "bias")
-        }
-
-    return shapes
-
-
-def _mlp(ops, x):
-    x = ops.flatten(x)
-    for layer in (1, 2, 3):
-        x = ops.relu(ops.linear(x, f"fc{layer}"))
-    return ops.linear(x, "fc4")
-
-
-def _blocks(name):
-    """(prefix, channels in, planes, stride) of every block."""
-    counts, bottleneck = _RESNETS[name]
-    channels = 64
-    for stage, count in enumerate(counts):
-        planes = 64 << stage
-        for block in range(count):
-            stride = 2 if stage > 0 and block == 0 else 1
-            yield f"layer{stage + 1}.{block}", channels, planes, stride
-            channels = planes * (4 if bottleneck else 1)
-
-
-def _resnet_shapes(name):
-    bottleneck = _RESNETS[name][1]
-
-    def norm(shapes, prefix, channels):
-        shapes[f"{prefix}.weight"] = shapes[f"{prefix}.bias"] = (channels,)
-
-    def shapes(_, classes):
-        all_ = {"conv1.weight": (64, 3, 7, 7)}
-        norm(all_, "bn1", 64)
-        out = 64
-        for prefix, channels, planes, stride in _blocks(name):
-            out = planes * (4 if bottleneck else 1)
-            if bottleneck:
-                convs = ((channels, planes, 1), (planes, planes, 3), (planes, out, 1))
-            else:
-                convs = ((channels, planes, 3), (planes, planes, 3))
-            for place, (inputs, outputs, size) in enumerate(convs, 1):
-                all_[f"{prefix}.conv{place}.weight"] = (outputs, inputs, size, size)
-                norm(all_, f"{prefix}.bn{place}", outputs)
-            if stride != 1 or channels != out:
-                all_[f"{prefix}.downsample.0.weight"] = (out, channels, 1, 1)
-                norm(all_, f"{prefix}.downsample.1", out)
-        all_["fc.weight"] = (classes, out)
-        all_["fc.bias"] = (classes,)
-        return all_
-
-    return shapes
+    return Network(32, 1, default_classes(name), partial(shapes, name), forward)
 
 
 def _resnet(name):
-    """Version 1.5: the stride of a bottleneck is in its 3x3 convolution."""
-    bottleneck = _RESNETS[name][1]
+    """Every convolution is padded so that its stride alone shrinks the image, and
+    batch normalization follows it."""
+    norm_of = {x.name: after.name for x, after in pairwise(layers(name))}
+    first, *rest = (x for x in layers(name) if x.kind == "convolution")
+    # By block: names are layerSTAGE.BLOCK.convPLACE, and last, where the input is
+    # not added as it is, layerSTAGE.BLOCK.downsample.0.
+    blocks = [list(of) for _, of in groupby(rest, lambda x: x.name.split(".")[:2])]
 
-    def block(ops, x, prefix, channels, planes, stride):
-        out = planes * (4 if bottleneck else 1)
-        convs = ((1, 0), (stride, 1), (1, 0)) if bottleneck else ((stride, 1), (1, 1))
+    def convolve(ops, x, layer):
+        y = ops.conv(x, layer.name, layer.stride, layer.kernel // 2)
+        return ops.norm(y, norm_of[layer.name])
+
+    def add_block(ops, x, block):
+        *inner, last = (layer for layer in block if "conv" in layer.name)
         y = x
-        for place, (step, padding) in enumerate(convs, 1):
-            y = ops.norm(
-                ops.conv(y, f"{prefix}.conv{place}", step, padding),
-                f"{prefix}.bn{place}",
-            )
-            y = ops.relu(y) if place < len(convs) else y
-        if stride != 1 or channels != out:
-            x = ops.norm(
-                ops.conv(x, f"{prefix}.downsample.0", stride, 0),
-                f"{prefix}.downsample.1",
-            )
+        for layer in inner:
+            y = ops.relu(convolve(ops, y, layer))
+        y = convolve(ops, y, last)
+        if block[-1] is not last:
+            x = convolve(ops, x, block[-1])
         return ops.relu(ops.add(y, x))
 
     def forward(ops, x):
-        x = ops.relu(ops.norm(ops.conv(x, "conv1", 2, 3), "bn1"))
-        x = ops.max_pool(x, 3, 2, 1)
-        for one in _blocks(name):
-            x = block(ops, x, *one)
+        x = ops.max_pool(ops.relu(convolve(ops, x, first)), 3, 2, 1)
+        for block in blocks:
+            x = add_block(ops, x, block)
         return ops.linear(ops.mean(x), "fc")
 
-    return forward
+    def shapes_of(_, classes):
+        return shapes(name, classes=classes)
+
+    return Network(224, 3, default_classes(name), shapes_of, forward)
 
 
 class _Count:
@@ -253,15 +185,8 @@ def norms(names):
 
 
 NETWORKS = {
-    "lenet": Network(32, 1, 10, _lenet_shapes, _lenet),
-    "mlp": Network(32, 1, 10, _mlp_shapes(512), _mlp),
-    "mlp-large": Network(32, 1, 1000, _mlp_shapes(3072), _mlp),
+    name: _plain(name) for name in ("lenet", "mlp", "mlp-large")
 } | {
-    name: Network(224, 3, 1000, _resnet_shapes(name), _resnet(name))
-    for name in _RESNETS
-} | {
-    "bert-base": Bert(768, 12, 12),
-    "bert-large": Bert(1024, 24, 16),
-    "bert-tiny": Bert(128, 2, 2),
-    "bert-base-30522": Bert(768, 12, 12, size=128, vocabulary=30522),
-}
+    name: _resnet(name)
+    for name in ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152")
+} | functional_bert.NETWORKS

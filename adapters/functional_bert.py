@@ -5,58 +5,33 @@ Names, shapes and arithmetic are those of Hugging Face's BertForPreTraining
 without dropout.  Values of tokens are [batch * tokens, hidden].
 """
 
-from dataclasses import dataclass
+import network_shapes
 
-_POSITIONS = 512
-_TYPES = 2
 _WORDS = "bert.embeddings.word_embeddings"
+_QUERY = ".attention.self.query.weight"
 
 
-@dataclass(frozen=True)
 class Bert:
-    hidden: int
-    layers: int
-    heads: int
-    size: int = 64  # tokens
-    vocabulary: int = 30528
+    """`size`: the tokens of a text where the case does not say them."""
 
     reads_text = True
     classes = 0
 
+    def __init__(self, name, size=64):
+        self.size = size
+        self._shapes = network_shapes.shapes(name)
+        self.vocabulary, self.hidden = self._shapes[f"{_WORDS}.weight"]
+        self.heads = self.hidden // 64  # BERT's heads are 64 wide
+        self.layers = [
+            x.removesuffix(_QUERY) for x in self._shapes if x.endswith(_QUERY)
+        ]
+
     def shapes(self, _tokens, _classes):
-        """Of the parameters, in PyTorch's order."""
-        wide = 4 * self.hidden
-        all_ = {
-            f"{_WORDS}.weight": (self.vocabulary, self.hidden),
-            "bert.embeddings.position_embeddings.weight": (_POSITIONS, self.hidden),
-            "bert.embeddings.token_type_embeddings.weight": (_TYPES, self.hidden),
-        }
-
-        def norm(prefix):
-            all_[f"{prefix}.weight"] = all_[f"{prefix}.bias"] = (self.hidden,)
-
-        def linear(prefix, outputs=self.hidden, inputs=self.hidden):
-            all_[f"{prefix}.weight"] = (outputs, inputs)
-            all_[f"{prefix}.bias"] = (outputs,)
-
-        norm("bert.embeddings.LayerNorm")
-        for layer in self.prefixes():
-            for part in ("query", "key", "value"):
-                linear(f"{layer}.attention.self.{part}")
-            linear(f"{layer}.attention.output.dense")
-            norm(f"{layer}.attention.output.LayerNorm")
-            linear(f"{layer}.intermediate.dense", wide)
-            linear(f"{layer}.output.dense", self.hidden, wide)
-            norm(f"{layer}.output.LayerNorm")
-        linear("bert.pooler.dense")
-        all_["cls.predictions.bias"] = (self.vocabulary,)
-        linear("cls.predictions.transform.dense")
-        norm("cls.predictions.transform.LayerNorm")
-        linear("cls.seq_relationship", 2)
-        return all_
-
-    def prefixes(self):
-        return [f"bert.encoder.layer.{i}" for i in range(self.layers)]
+        """Of the parameters, in PyTorch's order: it lists the bias of a module
+        before the parameters of the layers inside that module."""
+        bias = "cls.predictions.bias"
+        body = {x: s for x, s in self._shapes.items() if not x.startswith("cls.")}
+        return body | {bias: self._shapes[bias]} | self._shapes
 
     def loss(self, ops, inputs, target):
         """`inputs`: words and types, [batch, 2, tokens]; `target`: whether the
@@ -78,7 +53,7 @@ class Bert:
         x = ops.add(x, ops.lookup("bert.embeddings.token_type_embeddings", types))
         x = ops.reshape(x, (-1, self.hidden))
         x = ops.layer_norm(x, "bert.embeddings.LayerNorm")
-        for layer in self.prefixes():
+        for layer in self.layers:
             x = self._layer(ops, x, layer, tokens)
         pooled = ops.tanh(ops.linear(ops.first(x, tokens), "bert.pooler.dense"))
         head = "cls.predictions"
@@ -105,3 +80,11 @@ class Bert:
         x = residual(mixed, x, f"{name}.attention.output")
         wide = ops.gelu(ops.linear(x, f"{name}.intermediate.dense"))
         return residual(wide, x, f"{name}.output")
+
+
+NETWORKS = {
+    "bert-base": Bert("bert-base"),
+    "bert-large": Bert("bert-large"),
+    "bert-tiny": Bert("bert-tiny"),
+    "bert-base-30522": Bert("bert-base-30522", size=128),
+}

@@ -5,7 +5,10 @@ Face, which tests/networks/reference.json keeps."""
 
 import json
 import pathlib
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 
 import torch
@@ -166,6 +169,14 @@ class References(unittest.TestCase):
         self.assertEqual(
             functional.norms(functional.NETWORKS["bert-tiny"].shapes(0, 0)), []
         )
+
+    def test_adapters_without_the_shapes_end_with_one_sentence(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(ROOT / "adapters", f"{folder}/adapters")
+            program = [sys.executable, f"{folder}/adapters/jax_train.py"]
+            done = subprocess.run(program, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\A/\S+/trained\.json is missing: [^\n]*\n\Z")
 
 
 if __name__ == "__main__":
