@@ -18,6 +18,8 @@ import torch
 from torch import nn
 
 import formula
+import functional_bert
+import network_shapes
 
 # What `make adapters NAME=bert` installs, after this Python's own packages.
 _BERT = pathlib.Path(__file__).resolve().parent.parent / ".deps" / "adapters" / "bert"
@@ -39,44 +41,30 @@ def _import_without_operators(module):
     return importlib.import_module(module)
 
 
-class LeNet(nn.Module):
-    def __init__(self, image_size, classes):
+class Plain(nn.Module):
+    """Convolutions, each with ReLU and pooling, then linear layers with ReLU
+    between them."""
+
+    def __init__(self, name, image_size, classes):
         super().__init__()
-        side = ((image_size - 4) // 2 - 4) // 2
-        self.conv1 = nn.Conv2d(1, 6, 5)
-        self.conv2 = nn.Conv2d(6, 16, 5)
-        self.fc1 = nn.Linear(16 * side * side, 120)
-        self.fc2 = nn.Linear(120, 84)
-        self.fc3 = nn.Linear(84, classes)
+        shapes = network_shapes.shapes(name, image_size, classes)
+        for layer in network_shapes.layers(name):
+            outputs, inputs, *_ = shapes[f"{layer.name}.weight"]
+            self.add_module(
+                layer.name,
+                nn.Conv2d(inputs, outputs, layer.kernel, layer.stride)
+                if layer.kind == "convolution"
+                else nn.Linear(inputs, outputs),
+            )
 
     def forward(self, x):
-        x = torch.max_pool2d(self.conv1(x).relu_(), 2)
-        x = torch.max_pool2d(self.conv2(x).relu_(), 2).flatten(1)
-        x = self.fc1(x).relu_()
-        return self.fc3(self.fc2(x).relu_())
-
-
-class LinearModel(nn.Module):
-    def __init__(self, features, classes):
-        super().__init__()
-        self.fc = nn.Linear(features, classes)
-
-    def forward(self, images):
-        return self.fc(images.flatten(1))
-
-
-class Mlp(nn.Module):
-    def __init__(self, features, width, classes):
-        super().__init__()
-        self.fc1 = nn.Linear(features, width)
-        self.fc2 = nn.Linear(width, width)
-        self.fc3 = nn.Linear(width, width)
-        self.fc4 = nn.Linear(width, classes)
-
-    def forward(self, x):
-        x = self.fc1(x.flatten(1)).relu_()
-        x = self.fc2(x).relu_()
-        return self.fc4(self.fc3(x).relu_())
+        *hidden, last = self.children()
+        for layer in hidden:
+            if isinstance(layer, nn.Conv2d):
+                x = torch.max_pool2d(layer(x).relu_(), 2)
+            else:
+                x = layer(x.flatten(1)).relu_()
+        return last(x.flatten(1))
 
 
 @dataclass(frozen=True)
@@ -166,10 +154,16 @@ def _from_torchvision(name):
         models = _import_without_operators("torchvision.models")
         return models.get_model(name, num_classes=classes, **options)
 
-    return Info(224, 3, 1000, make, package="torchvision")
+    classes = network_shapes.default_classes(name)
+    return Info(224, 3, classes, make, package="torchvision")
 
 
-def _bert(hidden, layers, heads, tokens=64, vocabulary=30528):
+def _plain(name):
+    classes = network_shapes.default_classes(name)
+    return Info(32, 1, classes, lambda size, c, _: Plain(name, size, c))
+
+
+def _bert(shape):
     def make(_size, _classes, dropout):
         transformers = _import_without_operators("transformers")
         options = {}
@@ -180,17 +174,17 @@ def _bert(hidden, layers, heads, tokens=64, vocabulary=30528):
             }
         return transformers.BertForPreTraining(
             transformers.BertConfig(
-                vocab_size=vocabulary,
-                hidden_size=hidden,
-                num_hidden_layers=layers,
-                num_attention_heads=heads,
-                intermediate_size=4 * hidden,
+                vocab_size=shape.vocabulary,
+                hidden_size=shape.hidden,
+                num_hidden_layers=len(shape.layers),
+                num_attention_heads=shape.heads,
+                intermediate_size=4 * shape.hidden,
                 attn_implementation="sdpa",
                 **options,
             )
         )
 
-    return TextInfo(tokens, make)
+    return TextInfo(shape.size, make)
 
 
 NETWORKS = {
@@ -206,12 +200,7 @@ NETWORKS = {
         "vgg16",
     )
 } | {
-    "lenet": Info(32, 1, 10, lambda size, c, _: LeNet(size, c)),
-    "linear": Info(32, 1, 10, lambda size, c, _: LinearModel(size * size, c)),
-    "mlp": Info(32, 1, 10, lambda size, c, _: Mlp(size * size, 512, c)),
-    "mlp-large": Info(32, 1, 1000, lambda size, c, _: Mlp(size * size, 3072, c)),
-    "bert-base": _bert(768, 12, 12),
-    "bert-large": _bert(1024, 24, 16),
-    "bert-tiny": _bert(128, 2, 2),
-    "bert-base-30522": _bert(768, 12, 12, tokens=128, vocabulary=30522),
+    name: _plain(name) for name in ("lenet", "linear", "mlp", "mlp-large")
+} | {
+    name: _bert(shape) for name, shape in functional_bert.NETWORKS.items()
 }
