@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/records/configuration.h"
 
+#include <map>
+#include <string_view>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "paceline/records/fields.h"
 
 namespace paceline::records {
 namespace {
@@ -35,57 +41,30 @@ std::string key_of_tables(const Configuration& c) {
           : fmt::format(" sparse_engine={}", c.sparse_engine));
 }
 
-// The part of the key for a case that a program outside performs.
-std::string key_of_outside(const Configuration& c) {
-  std::string key;
-  const auto add = [&key](const char* name, const std::string& value) {
-    if (!value.empty()) {
-      key += fmt::format(" {}={}", name, value);
-    }
-  };
-  add("start", c.start == "random" ? "" : c.start);
-  add("framework", c.framework);
-  add("command", c.command);
-  add("launcher", c.launcher);
-  add("step_regex", c.step_regex);
-  add("step_unit", c.step_unit);
-  add("rate_scope", c.rate_scope);
-  add("python", c.python);
-  add("compiled", c.compiled ? "true" : "");
-  for (const auto& [name, value] : c.env) {
-    key += fmt::format(" env.{}={}", name, value);
-  }
-  return key;
-}
+/// The fields that a record names only where they are not as usual.
+struct UnusualFields {
+  std::string text{};
 
-std::string key_of_data(const Configuration& c) {
-  std::string key;
-  if (!c.data.empty()) {
-    key += fmt::format(" data={}", c.data);
+  template <class T>
+  void operator()(const char* name, const detail::Unless<T>& field) {
+    if (field.value != field.usual) {
+      add(name, field.value);
+    }
   }
-  if (c.split != "even") {
-    key += fmt::format(" split={}", c.split);
+
+ private:
+  void add(std::string_view name, const auto& value) {
+    if (const auto word = fmt::format("{}", value); !word.empty()) {
+      text += fmt::format(" {}={}", name, word);
+    }
   }
-  if (c.target != 0) {
-    key += fmt::format(" target={}", c.target);
+  void add(std::string_view name,
+           const std::map<std::string, std::string>& variables) {
+    for (const auto& [variable, value] : variables) {
+      text += fmt::format(" {}.{}={}", name, variable, value);
+    }
   }
-  if (c.evaluate_every != 50) {
-    key += fmt::format(" evaluate_every={}", c.evaluate_every);
-  }
-  if (c.average_buffers != 0) {
-    key += fmt::format(" average_buffers={}", c.average_buffers);
-  }
-  if (c.lr_warmup != 0) {
-    key += fmt::format(" lr_warmup={}", c.lr_warmup);
-  }
-  if (!c.lr_decay.empty()) {
-    key += fmt::format(" lr_decay={}", c.lr_decay);
-  }
-  if (c.clip_norm != 0) {
-    key += fmt::format(" clip_norm={}", c.clip_norm);
-  }
-  return key;
-}
+};
 
 }  // namespace
 
@@ -140,26 +119,15 @@ std::string Configuration::key() const {
       learning_rate,
       momentum,
       weight_decay);
-  if (sequence_length != 0) {
-    key += fmt::format(" sequence_length={}", sequence_length);
-  }
-  if (compat_zeros) {
-    key += " compat_zeros=true";
-  }
-  key += key_of_tables(*this);
-  if (!link.empty()) {
-    key += fmt::format(" link={}", link);
-  }
-  if (!replay.empty()) {
-    key += fmt::format(" replay={}", replay);
-  }
-  if (stretch != 1) {
-    key += fmt::format(" stretch={}", stretch);
-  }
-  if (!cluster.empty()) {
-    key += fmt::format(" cluster={}", cluster);
-  }
-  return key + key_of_outside(*this) + key_of_data(*this);
+  UnusualFields unusual{std::move(key)};
+  unusual("sequence_length", detail::unless(0, sequence_length));
+  unusual("compat_zeros", detail::unless(false, compat_zeros));
+  unusual.text += key_of_tables(*this);
+  detail::visit_instruments(unusual, *this);
+  unusual("cluster", detail::unless({}, cluster));
+  detail::visit_outside(unusual, *this);
+  detail::visit_data(unusual, *this);
+  return unusual.text;
 }
 
 }  // namespace paceline::records

@@ -137,6 +137,29 @@ void visit_tables(Visitor& visit, T& c) {
   visit("sparse_engine", unless({}, c.sparse_engine));
 }
 
+/// What stands for compute and network.
+template <class Visitor, class T>
+void visit_instruments(Visitor& visit, T& c) {
+  visit("link", unless({}, c.link));
+  visit("replay", unless({}, c.replay));
+  visit("stretch", unless(1, c.stretch));
+}
+
+/// What a program outside is told that performs the case.
+template <class Visitor, class T>
+void visit_outside(Visitor& visit, T& c) {
+  visit("start", unless("random", c.start));
+  visit("framework", unless({}, c.framework));
+  visit("command", unless({}, c.command));
+  visit("launcher", unless({}, c.launcher));
+  visit("step_regex", unless({}, c.step_regex));
+  visit("step_unit", unless({}, c.step_unit));
+  visit("rate_scope", unless({}, c.rate_scope));
+  visit("python", unless({}, c.python));
+  visit("compiled", unless(false, c.compiled));
+  visit("env", unless({}, c.env));
+}
+
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, Configuration>
 void visit_fields(Visitor& visit, T& c) {
@@ -167,19 +190,8 @@ void visit_fields(Visitor& visit, T& c) {
   visit("momentum", c.momentum);
   visit("weight_decay", c.weight_decay);
   visit_tables(visit, c);
-  visit("link", unless({}, c.link));
-  visit("replay", unless({}, c.replay));
-  visit("stretch", unless(1, c.stretch));
-  visit("start", unless("random", c.start));
-  visit("framework", unless({}, c.framework));
-  visit("command", unless({}, c.command));
-  visit("launcher", unless({}, c.launcher));
-  visit("step_regex", unless({}, c.step_regex));
-  visit("step_unit", unless({}, c.step_unit));
-  visit("rate_scope", unless({}, c.rate_scope));
-  visit("python", unless({}, c.python));
-  visit("compiled", unless(false, c.compiled));
-  visit("env", unless({}, c.env));
+  visit_instruments(visit, c);
+  visit_outside(visit, c);
   visit("not_run", unless({}, c.not_run));
   visit("cluster", unless({}, c.cluster));
   visit_data(visit, c);
