@@ -16,92 +16,73 @@ using predict::PlacedTables;
 using report::Fields;
 using report::Json;
 
+// JSON has no infinity: coding that takes no time has null.
+Json bits_of(double bytes) {
+  return std::isfinite(bytes) ? Json(bytes * 8) : Json();
+}
+
 Fields<Advice> advice_fields() {
-  const auto bar_end = [](plan::Picoseconds Advice::*end) {
-    return [end](const Advice& it) {
-      return it.bar.known() ? Json(seconds_of(it.*end)) : Json();
+  const auto known = [](auto value) {
+    return [value](const Advice& it) {
+      return it.bar.known() ? Json(value(it)) : Json();
     };
   };
-  return {
-      {"strategy", [](const Advice& it) { return it.configuration.strategy; }},
-      {"step_s", [](const Advice& it) { return seconds_of(it.step); }},
-      {"error_bar_low_s", bar_end(&Advice::low)},
-      {"error_bar_high_s", bar_end(&Advice::high)},
-      {"error_bar_examined",
-       [](const Advice& it) {
-         return it.bar.known() ? Json(it.bar.validated) : Json();
-       }},
-      {"error_bar_remark", [](const Advice& it) { return it.bar.why; }},
-      {"exposed_communication_s",
-       [](const Advice& it) { return seconds_of(it.exposed); }},
-      {"not_told_from_fastest", [](const Advice& it) { return it.like_best; }},
-      {"caution",
-       [](const Advice& it) { return predict::caution(it.guarantee); }}};
+  Fields<Advice> fields;
+  fields.add(
+      "strategy", &Advice::configuration, &records::Configuration::strategy);
+  fields.add("step_s", &Advice::step, seconds_of);
+  fields.add("error_bar_low_s",
+             known([](const Advice& it) { return seconds_of(it.low); }));
+  fields.add("error_bar_high_s",
+             known([](const Advice& it) { return seconds_of(it.high); }));
+  fields.add("error_bar_examined",
+             known([](const Advice& it) { return it.bar.validated; }));
+  fields.add("error_bar_remark", &Advice::bar, &predict::ErrorBar::why);
+  fields.add("exposed_communication_s", &Advice::exposed, seconds_of);
+  fields.add("not_told_from_fastest", &Advice::like_best);
+  fields.add("caution", &Advice::guarantee, predict::caution);
+  return fields;
 }
 
 Fields<CodecAdvice> codec_fields() {
-  return {{"codec", [](const CodecAdvice& it) { return it.codec; }},
-          {"coding_s_per_step",
-           [](const CodecAdvice& it) { return seconds_of(it.coding); }},
-          {"wire_bytes_per_rank_per_step",
-           [](const CodecAdvice& it) { return it.bytes; }},
-          // JSON has no infinity: coding that takes no time has null.
-          {"break_even_bits_per_s",
-           [](const CodecAdvice& it) {
-             return it.break_even && std::isfinite(*it.break_even)
-                        ? Json(*it.break_even * 8)
-                        : Json();
-           }},
-          {"strategy", [](const CodecAdvice& it) { return it.strategy; }},
-          {"step_s", [](const CodecAdvice& it) { return seconds_of(it.step); }},
-          {"exposed_communication_s",
-           [](const CodecAdvice& it) { return seconds_of(it.exposed); }},
-          {"change", [](const CodecAdvice& it) { return it.change; }},
-          {"undecided", [](const CodecAdvice& it) { return it.like_none; }}};
+  Fields<CodecAdvice> fields;
+  fields.add("codec", &CodecAdvice::codec);
+  fields.add("coding_s_per_step", &CodecAdvice::coding, seconds_of);
+  fields.add("wire_bytes_per_rank_per_step", &CodecAdvice::bytes);
+  fields.add("break_even_bits_per_s", &CodecAdvice::break_even, bits_of);
+  fields.add("strategy", &CodecAdvice::strategy);
+  fields.add("step_s", &CodecAdvice::step, seconds_of);
+  fields.add("exposed_communication_s", &CodecAdvice::exposed, seconds_of);
+  fields.add("change", &CodecAdvice::change);
+  fields.add("undecided", &CodecAdvice::like_none);
+  return fields;
 }
 
 Fields<PlacedTables> placement_fields() {
-  const auto of_host = [](auto value) {
-    return [value](const PlacedTables& it) {
-      return it.fullest_host ? Json((*it.fullest_host).*value) : Json();
-    };
-  };
-  return {
-      {"placement",
-       [](const PlacedTables& it) {
-         return strategies::name_of(it.placement);
-       }},
-      {"tables_on",
-       [](const PlacedTables& it) {
-         return it.colocated ? "trainers" : "servers";
-       }},
-      {"ranks", [](const PlacedTables& it) { return it.ranks; }},
-      {"step_s", [](const PlacedTables& it) { return seconds_of(it.step); }},
-      {"examples_per_s",
-       [](const PlacedTables& it) { return it.samples_per_s; }},
-      {"fullest_server_bytes",
-       [](const PlacedTables& it) { return it.server_bytes; }},
-      {"table_bytes", [](const PlacedTables& it) { return it.table_bytes; }},
-      {"share_of_step", [](const PlacedTables& it) { return it.share; }},
-      {"fullest_host", of_host(&predict::HostUse::host)},
-      {"fullest_host_bytes", of_host(&predict::HostUse::bytes)},
-      {"fullest_host_memory_bytes", of_host(&predict::HostUse::memory_bytes)},
-      {"fits",
-       [](const PlacedTables& it) {
-         return it.fullest_host ? Json(it.fits()) : Json();
-       }},
-      {"not_told_from_fastest",
-       [](const PlacedTables& it) { return it.like_best; }},
-      {"error_bar_remark", [](const PlacedTables& it) { return it.bar.why; }}};
-}
-
-template <class T, class Rows>
-Json array_of(const Fields<T>& fields, const Rows& rows) {
-  Json all = Json::array();
-  for (const T& row : rows) {
-    all.push_back(report::json_object(fields, row));
-  }
-  return all;
+  using predict::HostUse;
+  constexpr auto kHost = &PlacedTables::fullest_host;
+  Fields<PlacedTables> fields;
+  fields.add("placement", &PlacedTables::placement, [](auto placement) {
+    return strategies::name_of(placement);
+  });
+  fields.add("tables_on", [](const PlacedTables& it) {
+    return it.colocated ? "trainers" : "servers";
+  });
+  fields.add("ranks", &PlacedTables::ranks);
+  fields.add("step_s", &PlacedTables::step, seconds_of);
+  fields.add("examples_per_s", &PlacedTables::samples_per_s);
+  fields.add("fullest_server_bytes", &PlacedTables::server_bytes);
+  fields.add("table_bytes", &PlacedTables::table_bytes);
+  fields.add("share_of_step", &PlacedTables::share);
+  fields.add("fullest_host", kHost, &HostUse::host);
+  fields.add("fullest_host_bytes", kHost, &HostUse::bytes);
+  fields.add("fullest_host_memory_bytes", kHost, &HostUse::memory_bytes);
+  fields.add("fits", [](const PlacedTables& it) {
+    return it.fullest_host ? Json(it.fits()) : Json();
+  });
+  fields.add("not_told_from_fastest", &PlacedTables::like_best);
+  fields.add("error_bar_remark", &PlacedTables::bar, &predict::ErrorBar::why);
+  return fields;
 }
 
 Json unfit_json(const char* what, const std::vector<predict::Unfit>& unfit) {
@@ -148,18 +129,16 @@ Json codecs_json(const predict::CodecTable& table) {
                     .exposed = table.exposed});
   }
   rows.insert(rows.end(), table.rows.begin(), table.rows.end());
-  return array_of(codec_fields(), rows);
+  return codec_fields().array(rows);
 }
 
 }  // namespace
 
 report::Table advice_csv(const predict::AdviceTable& table) {
-  const Fields<Advice> fields = advice_fields();
-  report::Table lines = report::field_table(fields);
+  report::Table lines = advice_fields().table(table.rows);
   lines.columns.push_back({.name = "errors"});
-  for (const Advice& row : table.rows) {
-    lines.rows.push_back(report::field_row(fields, row));
-    lines.rows.back().cells.emplace_back();
+  for (report::TableRow& row : lines.rows) {
+    row.cells.emplace_back();
   }
   for (const predict::Unfit& unfit : table.unfit) {
     std::vector<std::string> cells(lines.columns.size());
@@ -173,7 +152,7 @@ report::Table advice_csv(const predict::AdviceTable& table) {
 Json advice_json(const predict::AdviceTable& table,
                  const predict::CodecTable& codecs) {
   return {{"version", 1},
-          {"strategies", array_of(advice_fields(), table.rows)},
+          {"strategies", advice_fields().array(table.rows)},
           {"unfit", unfit_json("strategy", table.unfit)},
           {"bucket_mb", sizes_json(table.buckets)},
           {"partitions", sizes_json(table.partitions)},
@@ -183,16 +162,11 @@ Json advice_json(const predict::AdviceTable& table,
 }
 
 report::Table placements_csv(std::span<const PlacedTables> ranked) {
-  const Fields<PlacedTables> fields = placement_fields();
-  report::Table lines = report::field_table(fields);
-  for (const PlacedTables& row : ranked) {
-    lines.rows.push_back(report::field_row(fields, row));
-  }
-  return lines;
+  return placement_fields().table(ranked);
 }
 
 Json placements_json(std::span<const PlacedTables> ranked) {
-  return {{"version", 1}, {"placements", array_of(placement_fields(), ranked)}};
+  return {{"version", 1}, {"placements", placement_fields().array(ranked)}};
 }
 
 }  // namespace paceline::cli

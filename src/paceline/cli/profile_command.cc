@@ -91,29 +91,30 @@ report::Table profile_csv(const cluster::ProfiledModel& profiled) {
       return codec != nullptr ? Json(seconds_of(codec->*time)) : Json();
     };
   };
-  const report::Fields<const CodecTime*> fields{
-      {"model", constant(profiled.model.name)},
-      {"batch_size", constant(profiled.batch_size)},
-      {"device", constant(profiled.device)},
-      {"forward_s", constant(seconds_of(profiled.profile.forward_total()))},
-      {"backward_s", constant(seconds_of(profiled.profile.backward_total()))},
-      {"update_s",
-       constant(profiled.update ? Json(seconds_of(*profiled.update)) : Json())},
-      {"parameters", constant(profiled.model.parameters.size())},
-      {"elements", constant(profiled.model.elements())},
-      {"codec",
-       [](const CodecTime* codec) {
-         return codec != nullptr ? Json(codec->codec) : Json();
-       }},
-      {"encode_s", of_codec(&CodecTime::encode)},
-      {"decode_s", of_codec(&CodecTime::decode)},
-      {"memcpy_s", of_codec(&CodecTime::copy)}};
-  report::Table lines = report::field_table(fields);
-  lines.rows.push_back(report::field_row<const CodecTime*>(fields, nullptr));
+  report::Fields<const CodecTime*> fields;
+  fields.add("model", constant(profiled.model.name));
+  fields.add("batch_size", constant(profiled.batch_size));
+  fields.add("device", constant(profiled.device));
+  fields.add("forward_s",
+             constant(seconds_of(profiled.profile.forward_total())));
+  fields.add("backward_s",
+             constant(seconds_of(profiled.profile.backward_total())));
+  fields.add(
+      "update_s",
+      constant(profiled.update ? Json(seconds_of(*profiled.update)) : Json()));
+  fields.add("parameters", constant(profiled.model.parameters.size()));
+  fields.add("elements", constant(profiled.model.elements()));
+  fields.add("codec", [](const CodecTime* codec) {
+    return codec != nullptr ? Json(codec->codec) : Json();
+  });
+  fields.add("encode_s", of_codec(&CodecTime::encode));
+  fields.add("decode_s", of_codec(&CodecTime::decode));
+  fields.add("memcpy_s", of_codec(&CodecTime::copy));
+  std::vector<const CodecTime*> shown{nullptr};
   for (const CodecTime& codec : profiled.codecs) {
-    lines.rows.push_back(report::field_row(fields, &codec));
+    shown.push_back(&codec);
   }
-  return lines;
+  return fields.table(shown);
 }
 
 report::CommandOutput output_of(const cluster::ProfiledModel& profiled) {

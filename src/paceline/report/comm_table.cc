@@ -174,45 +174,37 @@ std::string render_comm_markdown(std::span<const CommRecord> records,
 const Fields<CommRecord>& comm_fields() {
   static const Fields<CommRecord> fields = [] {
     Fields<CommRecord> all;
-    const auto add = [&all](const char* name, auto get) {
-      all.push_back(
-          {name, [get](const CommRecord& r) -> Json { return get(r); }});
-    };
     const auto rounded = [](double value) { return std::llround(value); };
-    add("operation", [](const CommRecord& r) { return r.operation; });
-    add("bytes", [](const CommRecord& r) { return r.bytes; });
-    add("ranks", [](const CommRecord& r) { return r.ranks; });
-    add("engine", [](const CommRecord& r) { return r.engine; });
-    add("device", [](const CommRecord& r) { return r.device; });
-    add("dtype", [](const CommRecord& r) { return r.dtype; });
-    add("link", [](const CommRecord& r) { return r.link; });
-    add("iterations",
-        [](const CommRecord& r) { return r.iteration_ns.size(); });
+    all.add("operation", &CommRecord::operation);
+    all.add("bytes", &CommRecord::bytes);
+    all.add("ranks", &CommRecord::ranks);
+    all.add("engine", &CommRecord::engine);
+    all.add("device", &CommRecord::device);
+    all.add("dtype", &CommRecord::dtype);
+    all.add("link", &CommRecord::link);
+    all.add("iterations",
+            [](const CommRecord& r) { return r.iteration_ns.size(); });
     for (const auto& [name, p] : {std::pair{"min_us", 0.0},
                                   std::pair{"p10_us", 0.1},
                                   std::pair{"p50_us", 0.5},
                                   std::pair{"p90_us", 0.9},
                                   std::pair{"p99_us", 0.99},
                                   std::pair{"max_us", 1.0}}) {
-      add(name, [share = p](const CommRecord& r) {
+      all.add(name, [share = p](const CommRecord& r) {
         return is_mean(r) && share != 0.5
                    ? Json()
                    : Json(fmt::format("{:.3f}", r.quantile_ns(share) * 1e-3));
       });
     }
-    add("algorithm_bytes_per_s",
-        [=](const CommRecord& r) { return rounded(r.algorithm_bandwidth()); });
-    add("bus_bytes_per_s",
-        [=](const CommRecord& r) { return rounded(r.bus_bandwidth()); });
-    add("wire_bytes_per_s",
-        [=](const CommRecord& r) { return rounded(r.wire_bandwidth()); });
-    add("line_bytes_per_s", [=](const CommRecord& r) {
+    all.add("algorithm_bytes_per_s", &CommRecord::algorithm_bandwidth, rounded);
+    all.add("bus_bytes_per_s", &CommRecord::bus_bandwidth, rounded);
+    all.add("wire_bytes_per_s", &CommRecord::wire_bandwidth, rounded);
+    all.add("line_bytes_per_s", [=](const CommRecord& r) {
       return r.line_bytes_per_s > 0 ? Json(rounded(r.line_bytes_per_s))
                                     : Json();
     });
-    add("wrong_elements",
-        [](const CommRecord& r) { return or_null(r.wrong_elements); });
-    add("valid", [](const CommRecord& r) { return or_null(r.valid); });
+    all.add("wrong_elements", &CommRecord::wrong_elements);
+    all.add("valid", &CommRecord::valid);
     return all;
   }();
   return fields;
@@ -220,11 +212,7 @@ const Fields<CommRecord>& comm_fields() {
 
 std::string render_comm_csv(std::span<const CommRecord> records,
                             const records::Environment&) {
-  Table table = field_table(comm_fields());
-  for (const CommRecord& r : records) {
-    table.rows.push_back(field_row(comm_fields(), r));
-  }
-  return csv_text(table);
+  return csv_text(comm_fields().table(records));
 }
 
 std::string render_comm_json(std::span<const CommRecord> records,

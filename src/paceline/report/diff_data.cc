@@ -19,32 +19,28 @@ using DiffFields = Fields<DiffRow>;
 const DiffFields& diff_fields() {
   static const DiffFields fields = [] {
     DiffFields all;
-    const auto add = [&all](const char* name, auto get) {
-      all.push_back({name, [get](const DiffRow& r) -> Json { return get(r); }});
-    };
-    add("case", [](const DiffRow& r) { return r.label; });
-    add("model", [](const DiffRow& r) { return r.configuration().model; });
-    add("batch_size_per_rank",
-        [](const DiffRow& r) { return r.configuration().batch_size; });
-    add("ranks", [](const DiffRow& r) { return r.configuration().ranks; });
-    add("base_strategy",
-        [](const DiffRow& r) { return r.configuration().strategy; });
-    add("test_strategy",
-        [](const DiffRow& r) { return r.cases.test.configuration().strategy; });
-    add("base_runs", [](const DiffRow& r) { return r.base_runs; });
-    add("test_runs", [](const DiffRow& r) { return r.test_runs; });
+    using records::Configuration;
+    constexpr auto kBase = &DiffRow::configuration;
+    all.add("case", &DiffRow::label);
+    all.add("model", kBase, &Configuration::model);
+    all.add("batch_size_per_rank", kBase, &Configuration::batch_size);
+    all.add("ranks", kBase, &Configuration::ranks);
+    all.add("base_strategy", kBase, &Configuration::strategy);
+    all.add("test_strategy", [](const DiffRow& r) {
+      return r.cases.test.configuration().strategy;
+    });
+    all.add("base_runs", &DiffRow::base_runs);
+    all.add("test_runs", &DiffRow::test_runs);
     EstimateKeys keys = EstimateKeys::of("base_step_median", "_s");
     keys.basis = "base_interval_speaks_of";
-    add_estimate(all, keys, [](const DiffRow& r) { return r.base_s; });
+    all.add_estimate(keys, &DiffRow::base_s);
     keys = EstimateKeys::of("test_step_median", "_s");
     keys.basis = "test_interval_speaks_of";
-    add_estimate(all, keys, [](const DiffRow& r) { return r.test_s; });
-    add_estimate(all, EstimateKeys::of("change", ""), [](const DiffRow& r) {
-      return r.change;
-    });
-    add("p", [](const DiffRow& r) { return or_null(r.p); });
-    add("corrected_p", [](const DiffRow& r) { return or_null(r.corrected_p); });
-    add("verdict", [](const DiffRow& r) { return name_of(r.verdict); });
+    all.add_estimate(keys, &DiffRow::test_s);
+    all.add_estimate(EstimateKeys::of("change", ""), &DiffRow::change);
+    all.add("p", &DiffRow::p);
+    all.add("corrected_p", &DiffRow::corrected_p);
+    all.add("verdict", &DiffRow::verdict, [](Verdict v) { return name_of(v); });
     return all;
   }();
   return fields;
@@ -123,7 +119,7 @@ std::string render_diff_json(const Diff& diff) {
            {"power_change", diff.power_change}};
   out["cases"] = Json::array();
   for (const DiffRow& row : diff.rows) {
-    out["cases"].push_back(json_object(diff_fields(), row));
+    out["cases"].push_back(diff_fields().object(row));
     out["cases"].back()["differences"] = to_json(row.cases.differences);
   }
   out["only_base"] = to_json(diff.only_base);
@@ -134,14 +130,14 @@ std::string render_diff_json(const Diff& diff) {
 }
 
 std::string render_diff_csv(const Diff& diff) {
-  Table table = field_table(diff_fields());
+  Table table = diff_fields().table();
   table.columns.push_back({.name = "differences"});
   for (const DiffRow& row : diff.rows) {
     std::vector<std::string> words;
     for (const Difference& d : row.cases.differences) {
       words.push_back(fmt::format("{}: {} -> {}", d.name, d.base, d.test));
     }
-    table.rows.push_back(field_row(diff_fields(), row));
+    table.rows.push_back(diff_fields().row(row));
     table.rows.back().cells.push_back(
         fmt::format("{}", fmt::join(words, "; ")));
   }

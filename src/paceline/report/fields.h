@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -17,16 +20,6 @@
 namespace paceline::report {
 
 using Json = nlohmann::ordered_json;
-
-/// One value of a `T`: its key with the unit; null where there is none.
-template <class T>
-struct Field {
-  std::string name;
-  std::function<Json(const T&)> value;
-};
-
-template <class T>
-using Fields = std::vector<Field<T>>;
 
 template <class Value>
 Json or_null(const std::optional<Value>& value) {
@@ -49,64 +42,110 @@ struct EstimateKeys {
   }
 };
 
-/// Adds the four values of the estimate that `get` returns, as a
-/// std::optional<stats::Estimate>.
-template <class T, class Get>
-void add_estimate(Fields<T>& fields, const EstimateKeys& keys, Get get) {
-  const auto add = [&](const std::string& name, auto of_estimate) {
-    fields.push_back({name, [get, of_estimate](const T& one) -> Json {
-                        const std::optional<stats::Estimate> e = get(one);
-                        return e ? of_estimate(*e) : Json();
-                      }});
-  };
-  add(keys.value, [](const stats::Estimate& e) -> Json { return e.value; });
-  add(keys.low, [](const stats::Estimate& e) {
-    return e.interval ? Json(e.interval->low) : Json();
-  });
-  add(keys.high, [](const stats::Estimate& e) {
-    return e.interval ? Json(e.interval->high) : Json();
-  });
-  add(keys.basis, [](const stats::Estimate& e) {
-    const bool runs = e.basis == stats::Basis::kRuns;
-    return e.interval ? Json(runs ? "runs" : "these runs") : Json();
-  });
-}
-
+/// One value of a `T`: its key with the unit; null where there is none.
 template <class T>
-Json json_object(const Fields<T>& fields, const T& one) {
-  Json object;
-  for (const Field<T>& field : fields) {
-    object[field.name] = field.value(one);
-  }
-  return object;
-}
+struct Field {
+  std::string name;
+  std::function<Json(const T&)> value;
+};
 
-/// The text of a value in a CSV field; empty for null.
-inline std::string csv_value(const Json& value) {
-  if (value.is_null()) {
-    return "";
-  }
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-/// A table with a column per field and no rows yet.
+/// The values of a `T` in the order of a CSV line.
 template <class T>
-Table field_table(const Fields<T>& fields) {
-  Table table;
-  for (const Field<T>& field : fields) {
-    table.columns.push_back({.name = field.name});
+class Fields {
+ public:
+  /// Adds what a path of members and functions leads to from a `T`: a member, a
+  /// member of it, a function of that.  Null where an optional on it is empty.
+  template <class... Path>
+  void add(std::string name, Path... path) {
+    fields_.push_back({std::move(name), [path...](const T& one) {
+                         return json_at(one, path...);
+                       }});
   }
-  return table;
-}
 
-template <class T>
-TableRow field_row(const Fields<T>& fields, const T& one) {
-  TableRow row;
-  for (const Field<T>& field : fields) {
-    row.cells.push_back(csv_value(field.value(one)));
+  /// Adds the four values of an estimate, a member or what a function says.
+  template <class Get>
+  void add_estimate(const EstimateKeys& keys, Get get) {
+    using stats::Estimate;
+    add(keys.value, get, &Estimate::value);
+    add(keys.low, get, &Estimate::interval, &stats::Interval::low);
+    add(keys.high, get, &Estimate::interval, &stats::Interval::high);
+    add(keys.basis, get, [](const Estimate& e) {
+      const bool runs = e.basis == stats::Basis::kRuns;
+      return e.interval ? Json(runs ? "runs" : "these runs") : Json();
+    });
   }
-  return row;
-}
+
+  auto begin() const { return fields_.begin(); }
+  auto end() const { return fields_.end(); }
+  std::size_t size() const { return fields_.size(); }
+
+  Json object(const T& one) const {
+    Json object;
+    for (const Field<T>& field : fields_) {
+      object[field.name] = field.value(one);
+    }
+    return object;
+  }
+
+  /// An object for each of `all`.
+  Json array(std::span<const T> all) const {
+    Json objects = Json::array();
+    for (const T& one : all) {
+      objects.push_back(object(one));
+    }
+    return objects;
+  }
+
+  /// A column per field and a row for each of `all`.
+  Table table(std::span<const T> all = {}) const {
+    Table table;
+    for (const Field<T>& field : fields_) {
+      table.columns.push_back({.name = field.name});
+    }
+    for (const T& one : all) {
+      table.rows.push_back(row(one));
+    }
+    return table;
+  }
+
+  TableRow row(const T& one) const {
+    TableRow row;
+    for (const Field<T>& field : fields_) {
+      row.cells.push_back(csv_value(field.value(one)));
+    }
+    return row;
+  }
+
+ private:
+  template <class Value>
+  static Json json_at(const Value& value) {
+    return value;
+  }
+  template <class Value, class Next, class... Path>
+  static Json json_at(const Value& value, Next next, Path... path) {
+    return json_at(std::invoke(next, value), path...);
+  }
+  template <class Value>
+  static Json json_at(const std::optional<Value>& value) {
+    return or_null(value);
+  }
+  template <class Value, class Next, class... Path>
+  static Json json_at(const std::optional<Value>& value,
+                      Next next,
+                      Path... path) {
+    return value ? json_at(*value, next, path...) : Json();
+  }
+
+  /// The text of a value in a CSV field; empty for null.
+  static std::string csv_value(const Json& value) {
+    if (value.is_null()) {
+      return "";
+    }
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  }
+
+  std::vector<Field<T>> fields_;
+};
 
 inline Json warnings_json(const std::vector<records::Warning>& warnings) {
   Json all = Json::array();

@@ -17,113 +17,93 @@ namespace {
 
 using SummaryFields = Fields<CaseSummary>;
 
-constexpr double kSecond = 1e-9;  // of a nanosecond
+double seconds(std::int64_t ns) {
+  return static_cast<double>(ns) * 1e-9;
+}
+
+// JSON has no infinity: coding that takes no time has null.
+Json finite(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
 
 void add_identity(SummaryFields& fields) {
-  const auto add = [&fields](const char* name, auto get) {
-    fields.push_back(
-        {name, [get](const CaseSummary& c) -> Json { return get(c); }});
-  };
-  add("case", [](const CaseSummary& c) { return c.label; });
-  add("source",
-      [](const CaseSummary& c) { return records::name_of(c.source); });
-  add("experiment", [](const CaseSummary& c) { return c.experiment; });
-  add("model", [](const CaseSummary& c) { return c.configuration.model; });
-  add("batch_size_per_rank",
-      [](const CaseSummary& c) { return c.configuration.batch_size; });
-  add("ranks", [](const CaseSummary& c) { return c.configuration.ranks; });
-  add("strategy",
-      [](const CaseSummary& c) { return c.configuration.strategy; });
-  add("engine", [](const CaseSummary& c) { return c.configuration.engine; });
-  add("device", [](const CaseSummary& c) { return c.configuration.device; });
-  add("dtype", [](const CaseSummary& c) { return c.configuration.dtype; });
-  add("runs",
-      [](const CaseSummary& c) { return c.failed() ? 0 : c.step_s->runs; });
-  add("failed_runs", [](const CaseSummary& c) { return c.failed_runs; });
-  add("steps",
-      [](const CaseSummary& c) { return c.failed() ? 0 : c.step_s->steps; });
+  using records::Configuration;
+  constexpr auto kAsked = &CaseSummary::configuration;
+  fields.add("case", &CaseSummary::label);
+  fields.add("source", &CaseSummary::source, records::name_of);
+  fields.add("experiment", &CaseSummary::experiment);
+  fields.add("model", kAsked, &Configuration::model);
+  fields.add("batch_size_per_rank", kAsked, &Configuration::batch_size);
+  fields.add("ranks", kAsked, &Configuration::ranks);
+  fields.add("strategy", kAsked, &Configuration::strategy);
+  fields.add("engine", kAsked, &Configuration::engine);
+  fields.add("device", kAsked, &Configuration::device);
+  fields.add("dtype", kAsked, &Configuration::dtype);
+  fields.add("runs", [](const CaseSummary& c) {
+    return c.failed() ? 0 : c.step_s->runs;
+  });
+  fields.add("failed_runs", &CaseSummary::failed_runs);
+  fields.add("steps", [](const CaseSummary& c) {
+    return c.failed() ? 0 : c.step_s->steps;
+  });
 }
 
 void add_times(SummaryFields& fields) {
   using stats::Percentiles;
-  for (const auto& [name, member] :
+  for (const auto& [name, percentile] :
        {std::pair{"step_p50_s", &Percentiles::p50},
         std::pair{"step_p75_s", &Percentiles::p75},
         std::pair{"step_p90_s", &Percentiles::p90},
         std::pair{"step_p95_s", &Percentiles::p95}}) {
-    fields.push_back({name, [value = member](const CaseSummary& c) {
-                        return c.failed() ? Json()
-                                          : Json(c.step_s->percentiles.*value);
-                      }});
+    fields.add(name,
+               &CaseSummary::step_s,
+               &stats::StepSummary::percentiles,
+               percentile);
   }
-  add_estimate(
-      fields, EstimateKeys::of("step_median", "_s"), [](const CaseSummary& c) {
+  fields.add_estimate(
+      EstimateKeys::of("step_median", "_s"), [](const CaseSummary& c) {
         return c.failed() ? std::nullopt : std::optional(c.step_s->median);
       });
-  fields.push_back({"examples_per_s_per_rank", [](const CaseSummary& c) {
-                      return or_null(c.examples_per_s_per_rank());
-                    }});
-  add_estimate(fields,
-               EstimateKeys::of("examples_per_s", ""),
-               [](const CaseSummary& c) { return c.examples_per_s; });
-  fields.push_back(
-      {"baseline", [](const CaseSummary& c) { return or_null(c.baseline); }});
-  add_estimate(fields,
-               EstimateKeys::of("efficiency", ""),
-               [](const CaseSummary& c) { return c.efficiency; });
-  add_estimate(fields,
-               EstimateKeys::of("exposed_communication", "_s"),
-               [](const CaseSummary& c) { return c.exposed_s; });
-  add_estimate(fields,
-               EstimateKeys::of("data_wait", "_s"),
-               [](const CaseSummary& c) { return c.data_wait_s; });
+  fields.add("examples_per_s_per_rank", &CaseSummary::examples_per_s_per_rank);
+  fields.add_estimate(EstimateKeys::of("examples_per_s", ""),
+                      &CaseSummary::examples_per_s);
+  fields.add("baseline", &CaseSummary::baseline);
+  fields.add_estimate(EstimateKeys::of("efficiency", ""),
+                      &CaseSummary::efficiency);
+  fields.add_estimate(EstimateKeys::of("exposed_communication", "_s"),
+                      &CaseSummary::exposed_s);
+  fields.add_estimate(EstimateKeys::of("data_wait", "_s"),
+                      &CaseSummary::data_wait_s);
 }
 
 void add_counts(SummaryFields& fields) {
-  fields.push_back({"wire_bytes_per_rank_per_step", [](const CaseSummary& c) {
-                      return or_null(c.wire_bytes_per_step);
-                    }});
-  fields.push_back(
-      {"planned_wire_bytes_per_rank_per_step", [](const CaseSummary& c) {
-         return or_null(c.planned_wire_bytes_per_step);
-       }});
-  fields.push_back({"consensus_distance", [](const CaseSummary& c) {
-                      return or_null(c.consensus_distance);
-                    }});
-  fields.push_back({"averages_mean_steps_missed", [](const CaseSummary& c) {
-                      return c.lateness ? Json(c.lateness->mean_steps) : Json();
-                    }});
-  fields.push_back({"averages_most_steps_missed", [](const CaseSummary& c) {
-                      return c.lateness ? Json(c.lateness->most_steps) : Json();
-                    }});
-  fields.push_back({"peak_memory_bytes", [](const CaseSummary& c) {
-                      return or_null(c.peak_memory_bytes);
-                    }});
+  fields.add("wire_bytes_per_rank_per_step", &CaseSummary::wire_bytes_per_step);
+  fields.add("planned_wire_bytes_per_rank_per_step",
+             &CaseSummary::planned_wire_bytes_per_step);
+  fields.add("consensus_distance", &CaseSummary::consensus_distance);
+  fields.add("averages_mean_steps_missed",
+             &CaseSummary::lateness,
+             &Lateness::mean_steps);
+  fields.add("averages_most_steps_missed",
+             &CaseSummary::lateness,
+             &Lateness::most_steps);
+  fields.add("peak_memory_bytes", &CaseSummary::peak_memory_bytes);
 }
 
 void add_coding(SummaryFields& fields) {
-  fields.push_back(
-      {"coding_s_per_step", [](const CaseSummary& c) {
-         return c.coding
-                    ? Json(static_cast<double>(c.coding->ns_per_step) * kSecond)
-                    : Json();
-       }});
-  fields.push_back(
-      {"plain_wire_bytes_per_rank_per_step", [](const CaseSummary& c) {
-         return c.coding ? Json(c.coding->plain_bytes_per_step) : Json();
-       }});
-  // JSON has no infinity: coding that takes no time has null.
-  fields.push_back({"break_even_bits_per_s", [](const CaseSummary& c) {
-                      const auto rate = break_even_bits_per_s(c);
-                      return rate && std::isfinite(*rate) ? Json(*rate)
-                                                          : Json();
-                    }});
-  fields.push_back({"link_bits_per_s", [](const CaseSummary& c) {
-                      const auto link = link_of(c.configuration);
-                      return link ? Json(link->bytes_per_s * 8) : Json();
-                    }});
-  fields.push_back(
-      {"last_loss", [](const CaseSummary& c) { return or_null(c.last_loss); }});
+  using records::Coding;
+  fields.add(
+      "coding_s_per_step", &CaseSummary::coding, &Coding::ns_per_step, seconds);
+  fields.add("plain_wire_bytes_per_rank_per_step",
+             &CaseSummary::coding,
+             &Coding::plain_bytes_per_step);
+  fields.add("break_even_bits_per_s", break_even_bits_per_s, finite);
+  fields.add(
+      "link_bits_per_s",
+      &CaseSummary::configuration,
+      link_of,
+      [](const cluster::LinkSpec& link) { return link.bytes_per_s * 8; });
+  fields.add("last_loss", &CaseSummary::last_loss);
 }
 
 /// Medians over the runs, of those to the target over the runs that reached it.
@@ -134,42 +114,31 @@ void add_training(SummaryFields& fields) {
         std::tuple{"steps_to_target", "", &Trained::steps},
         std::tuple{"time_to_target", "_s", &Trained::seconds},
         std::tuple{"sent_bytes_to_target", "", &Trained::bytes}}) {
-    add_estimate(fields,
-                 EstimateKeys::of(stem, unit),
-                 [values = member](const CaseSummary& c) {
-                   return c.trained ? median_over(*c.trained.*values)
-                                    : std::nullopt;
-                 });
+    fields.add_estimate(
+        EstimateKeys::of(stem, unit), [values = member](const CaseSummary& c) {
+          return c.trained ? median_over(*c.trained.*values) : std::nullopt;
+        });
   }
-  fields.push_back({"runs_at_target", [](const CaseSummary& c) {
-                      return c.trained && c.configuration.target != 0
-                                 ? Json(c.trained->steps.size())
-                                 : Json();
-                    }});
+  fields.add("runs_at_target", [](const CaseSummary& c) {
+    return c.trained && c.configuration.target != 0
+               ? Json(c.trained->steps.size())
+               : Json();
+  });
 }
 
 void add_prediction(SummaryFields& fields) {
   using records::ErrorBar;
-  const auto add_bar = [&fields](const char* name, auto get) {
-    fields.push_back({name, [get](const CaseSummary& c) -> Json {
-                        return c.predicted && c.predicted->error_bar
-                                   ? get(*c.predicted->error_bar)
-                                   : Json();
-                      }});
-  };
-  const auto seconds = [](const std::optional<std::int64_t>& ns) {
-    return ns ? Json(static_cast<double>(*ns) * kSecond) : Json();
-  };
-  add_bar("error_bar_low_s",
-          [=](const ErrorBar& bar) { return seconds(bar.low_ns); });
-  add_bar("error_bar_high_s",
-          [=](const ErrorBar& bar) { return seconds(bar.high_ns); });
-  add_bar("error_bar_examined",
-          [](const ErrorBar& bar) { return Json(bar.validated); });
-  fields.push_back({"bound_s", [=](const CaseSummary& c) {
-                      return c.predicted ? seconds(c.predicted->bound.best_ns())
-                                         : Json();
-                    }});
+  using records::Predicted;
+  constexpr auto kPredicted = &CaseSummary::predicted;
+  constexpr auto kBar = &Predicted::error_bar;
+  fields.add("error_bar_low_s", kPredicted, kBar, &ErrorBar::low_ns, seconds);
+  fields.add("error_bar_high_s", kPredicted, kBar, &ErrorBar::high_ns, seconds);
+  fields.add("error_bar_examined", kPredicted, kBar, &ErrorBar::validated);
+  fields.add("bound_s",
+             kPredicted,
+             &Predicted::bound,
+             &records::StepBound::best_ns,
+             seconds);
 }
 
 }  // namespace
@@ -189,11 +158,11 @@ const SummaryFields& summary_fields() {
 }
 
 std::string render_csv(std::span<const records::RunRecord> records) {
-  Table table = field_table(summary_fields());
+  Table table = summary_fields().table();
   table.columns.push_back({.name = "errors"});
   for (const GroupSummary& group : summarize(records)) {
     for (const CaseSummary& one : group.rows) {
-      table.rows.push_back(field_row(summary_fields(), one));
+      table.rows.push_back(summary_fields().row(one));
       table.rows.back().cells.push_back(
           fmt::format("{}", fmt::join(one.errors, "; ")));
     }
@@ -205,7 +174,7 @@ std::string render_json(std::span<const records::RunRecord> records) {
   Json cases = Json::array();
   for (const GroupSummary& group : summarize(records)) {
     for (const CaseSummary& one : group.rows) {
-      Json object = json_object(summary_fields(), one);
+      Json object = summary_fields().object(one);
       object["configuration"] = records::to_json(one.configuration);
       object["warnings"] = warnings_json(one.warnings);
       object["errors"] = one.errors;
