@@ -13,6 +13,7 @@
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/check.h"
+#include "paceline/experiment/key.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/ranks_per_host.h"
 #include "paceline/predict/tables.h"
@@ -129,30 +130,16 @@ void check_table_memory(const Configuration& c,
 }
 
 void check_no_tables(const Configuration& c, const Where& where) {
-  const Configuration usual;
-  const auto refuse = [&](const char* key, bool given) {
-    if (given) {
+  for (const Key& key : keys()) {
+    if (key.group == Group::kEmbeddings &&
+        read_key(key, c) != read_key(key, Configuration{})) {
       throw UsageError(
           fmt::format("{}: model {} has no embedding tables; those that have "
                       "are hybrid, dlrm",
-                      where(key),
+                      where(std::string(key.name).c_str()),
                       c.model));
     }
-  };
-  refuse("trainers", c.trainers != usual.trainers);
-  refuse("servers", c.servers != usual.servers);
-  refuse("embeddings", c.embeddings != usual.embeddings);
-  refuse("embedding_dim", c.embedding_dim != usual.embedding_dim);
-  refuse("placement", c.placement != usual.placement);
-  refuse("pooling", c.pooling != usual.pooling);
-  refuse("row_optimizer", c.row_optimizer != usual.row_optimizer);
-  refuse("row_dtype", c.row_dtype != usual.row_dtype);
-  refuse("row_gradients", c.row_gradients != usual.row_gradients);
-  refuse("lookup", c.lookup != usual.lookup);
-  refuse("zipf", c.zipf != usual.zipf);
-  refuse("staleness", c.staleness != usual.staleness);
-  refuse("compat_relu", c.compat_relu != usual.compat_relu);
-  refuse("sparse_engine", c.sparse_engine != usual.sparse_engine);
+  }
 }
 
 void check_dense_strategy(const Configuration& c, const Where& where) {

@@ -13,6 +13,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/experiment/key.h"
 #include "paceline/records/json.h"
 
 namespace paceline::report {
@@ -51,26 +52,14 @@ std::string text_of(const nlohmann::ordered_json& value) {
 // Adds what the JSON form leaves out of embedding tables where it is as usual.
 void add_usual_tables(const records::Configuration& c,
                       ConfigurationFields& fields) {
-  const auto add = [&fields](const char* key, const auto& value) {
-    if (std::ranges::find(
-            fields, key, &ConfigurationFields::value_type::first) ==
-        fields.end()) {
-      fields.emplace_back(key, fmt::format("{}", value));
+  for (const experiment::Key& key : experiment::keys()) {
+    if (key.group == experiment::Group::kEmbeddings) {
+      const std::string usual = read_key(key, records::Configuration{});
+      if (!usual.empty() && read_key(key, c) == usual) {
+        fields.emplace_back(key.name, usual);
+      }
     }
-  };
-  add("trainers", c.trainers);
-  add("servers", c.servers);
-  add("embeddings", c.embeddings);
-  add("embedding_dim", c.embedding_dim);
-  add("placement", c.placement);
-  add("pooling", c.pooling);
-  add("row_optimizer", c.row_optimizer);
-  add("row_dtype", c.row_dtype);
-  add("row_gradients", c.row_gradients);
-  add("lookup", c.lookup);
-  add("zipf", c.zipf);
-  add("staleness", c.staleness);
-  add("compat_relu", c.compat_relu);
+  }
 }
 
 // What shapes a case's result, by the keys of its JSON form.
