@@ -23,20 +23,6 @@
 namespace paceline::experiment {
 namespace {
 
-// The strategy without its options: "fusion", "python-ddp".  Tables say more
-// where cases of one label differ.
-std::string strategy_label(std::string_view strategy) {
-  std::string label;
-  bool in_options = false;
-  for (const char c : strategy) {
-    in_options = c == ':' || (in_options && c != '+');
-    if (!in_options) {
-      label += c;
-    }
-  }
-  return label;
-}
-
 using records::Configuration;
 
 // Refuses a strategy for what `command` or `framework` performs: such a program
@@ -354,6 +340,18 @@ RawValues merged(const RawSettings& raw, const RawValues& block) {
 }
 
 }  // namespace
+
+std::string strategy_label(std::string_view strategy) {
+  std::string label;
+  bool in_options = false;
+  for (const char c : strategy) {
+    in_options = c == ':' || (in_options && c != '+');
+    if (!in_options) {
+      label += c;
+    }
+  }
+  return label;
+}
 
 int largest_world(const Experiment& experiment) {
   int largest = 1;

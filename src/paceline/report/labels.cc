@@ -11,6 +11,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/experiment/experiment.h"
 #include "paceline/records/json.h"
 #include "paceline/report/cases.h"
 #include "paceline/strategies/strategy.h"
@@ -84,12 +85,6 @@ std::string strategy_text(const std::vector<StrategyPart>& parts,
   return text;
 }
 
-/// The label that a case without one of its own has.
-std::string names_of_strategy(const std::string& strategy) {
-  return strategy_text(parts_of_strategy(strategy),
-                       [](const auto&...) { return false; });
-}
-
 /// An option with the name of its part: "ps:servers=1".
 std::string named(std::string_view name, std::string_view option) {
   return fmt::format("{}:{}", name, option);
@@ -115,7 +110,8 @@ std::set<std::string> unusual_options(const records::Configuration& c) {
   };
   try {
     std::set<std::string> unusual = options_of(c.strategy);
-    for (const auto& usual : options_of(names_of_strategy(c.strategy))) {
+    for (const auto& usual :
+         options_of(experiment::strategy_label(c.strategy))) {
       unusual.erase(usual);
     }
     return unusual;
@@ -181,7 +177,7 @@ bool is_valid(const Case& one) {
 
 bool has_own_label(const records::Configuration& c) {
   return !c.label.empty() && c.label != c.strategy &&
-         c.label != names_of_strategy(c.strategy);
+         c.label != experiment::strategy_label(c.strategy);
 }
 
 std::vector<std::string> short_strategies(
