@@ -109,14 +109,12 @@ std::string error_bar_text(const std::vector<CaseSummary>& cases) {
 }
 
 std::string wire_text(const std::vector<CaseSummary>& cases) {
-  if (!any(cases, [](const CaseSummary& one) {
-        return one.wire_bytes_per_step || one.planned_wire_bytes_per_step;
-      })) {
-    return "";
-  }
   const bool planned = any(cases, [](const CaseSummary& one) {
     return !one.wire_bytes_per_step && one.planned_wire_bytes_per_step;
   });
+  if (!planned && !any_has(cases, &CaseSummary::wire_bytes_per_step)) {
+    return "";
+  }
   const bool serving = any(cases, [](const CaseSummary& one) {
     return one.training_ranks > 0 &&
            one.training_ranks < one.configuration.ranks;
@@ -127,32 +125,27 @@ std::string wire_text(const std::vector<CaseSummary>& cases) {
          (planned ? "; ~ by the plan, not counted" : "");
 }
 
-std::string consensus_text(const std::vector<CaseSummary>& cases) {
-  const bool measured = any(cases, [](const CaseSummary& one) {
-    return one.consensus_distance.has_value();
-  });
-  return measured ? "how far the ranks' parameters x are from their mean m "
-                    "after the last step: |x - m| / |m|, root mean square over "
-                    "the ranks; the largest of the runs"
-                  : "";
+std::string memory_text(const std::vector<CaseSummary>& cases) {
+  return any_has(cases, &CaseSummary::peak_memory_bytes)
+             ? "the most host memory that a rank's process held, of ranks and "
+               "runs"
+             : "";
 }
 
-std::string data_wait_text(const std::vector<CaseSummary>& cases) {
-  const bool measured = any(cases, [](const CaseSummary& one) {
-    return one.data_wait_s.has_value();
-  });
-  return measured ? "what a step waited for its batch to be read, part of its "
-                    "time; the mean over the steps of the rank that waited "
-                    "longest"
-                  : "";
-}
-
-std::string lateness_text(const std::vector<CaseSummary>& cases) {
-  const bool late = any(
-      cases, [](const CaseSummary& one) { return one.lateness.has_value(); });
-  return late ? "how many of a neighbor's newest steps an average of what had "
-                "arrived missed: the mean over all averages, and the most"
-              : "";
+void add_codecs(const std::vector<CaseSummary>& cases,
+                std::vector<Note>& notes) {
+  const std::vector<std::string> codecs = codec_notes(cases);
+  for (const std::string& note : codecs) {
+    notes.push_back({"codec", note});
+  }
+  if (!codecs.empty()) {
+    notes.push_back(
+        {"break-even",
+         "the link rate below which coding takes less time than the bytes that "
+         "it saves, one after the other; what the step gains, overlap "
+         "included, "
+         "the two step times say"});
+  }
 }
 
 }  // namespace
@@ -183,6 +176,11 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
       notes.push_back({std::move(term), std::move(text)});
     }
   };
+  const auto add_of = [&](auto member, const char* term, const char* text) {
+    if (any_has(cases, member)) {
+      notes.push_back({term, text});
+    }
+  };
   const bool simulated = std::ranges::all_of(cases, is_predicted);
   add("step time",
       fmt::format("of the slowest rank in each{} step; percentiles over {}",
@@ -192,45 +190,39 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
     add("median", "over runs, of the median step of each run");
   }
   add("error bar", error_bar_text(cases));
-  if (any(cases,
-          [](const CaseSummary& one) { return one.predicted.has_value(); })) {
-    add("bound",
-        "what no execution of the plan can beat on the described links, with "
-        "the algorithm of collectives that was priced and without noise");
-  }
+  add_of(&CaseSummary::predicted,
+         "bound",
+         "what no execution of the plan can beat on the described links, with "
+         "the algorithm of collectives that was priced and without noise");
   add("examples/s",
       simulated ? "examples / simulated time of all steps"
                 : "examples / wall time of all measured steps");
   add("efficiency", efficiency_text(cases));
-  if (any(cases,
-          [](const CaseSummary& one) { return one.exposed_s.has_value(); })) {
-    add("exposed",
-        simulated
-            ? "the step minus the same step without communication"
-            : "a step minus the same step without communication, measured "
-              "in turn, all ranks computing at once");
-  }
-  add("data wait", data_wait_text(cases));
+  add_of(&CaseSummary::exposed_s,
+         "exposed",
+         simulated
+             ? "the step minus the same step without communication"
+             : "a step minus the same step without communication, measured "
+               "in turn, all ranks computing at once");
+  add_of(&CaseSummary::data_wait_s,
+         "data wait",
+         "what a step waited for its batch to be read, part of its time; the "
+         "mean over the steps of the rank that waited longest");
   add("[low, high]", interval_text(cases, detail));
   add("every=H", period_text(cases));
   add("wire", wire_text(cases));
-  add("consensus", consensus_text(cases));
-  add("late by", lateness_text(cases));
-  const std::vector<std::string> codecs = codec_notes(cases);
-  for (const std::string& note : codecs) {
-    add("codec", note);
-  }
-  if (!codecs.empty()) {
-    add("break-even",
-        "the link rate below which coding takes less time than the bytes that "
-        "it saves, one after the other; what the step gains, overlap included, "
-        "the two step times say");
-  }
-  if (detail == Detail::kFull && any(cases, [](const CaseSummary& r) {
-        return r.peak_memory_bytes.has_value();
-      })) {
-    add("peak memory",
-        "the most host memory that a rank's process held, of ranks and runs");
+  add_of(&CaseSummary::consensus_distance,
+         "consensus",
+         "how far the ranks' parameters x are from their mean m after the last "
+         "step: |x - m| / |m|, root mean square over the ranks; the largest of "
+         "the runs");
+  add_of(&CaseSummary::lateness,
+         "late by",
+         "how many of a neighbor's newest steps an average of what had arrived "
+         "missed: the mean over all averages, and the most");
+  add_codecs(cases, notes);
+  if (detail == Detail::kFull) {
+    add("peak memory", memory_text(cases));
   }
   return notes;
 }

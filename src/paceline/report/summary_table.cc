@@ -104,21 +104,10 @@ class TableBuilder {
         rate_(rate_format(group.rows)),
         share_(percent_format()),
         full_(detail == Detail::kFull),
-        predicted_(std::ranges::any_of(
-            group.rows,
-            [](const CaseSummary& one) { return one.predicted.has_value(); })),
-        reads_data_(std::ranges::any_of(group.rows,
-                                        [](const CaseSummary& one) {
-                                          return one.data_wait_s.has_value();
-                                        })),
-        averages_(
-            std::ranges::any_of(group.rows,
-                                [](const CaseSummary& one) {
-                                  return one.consensus_distance.has_value();
-                                })),
-        late_(std::ranges::any_of(
-            group.rows,
-            [](const CaseSummary& one) { return one.lateness.has_value(); })),
+        predicted_(any_has(group.rows, &CaseSummary::predicted)),
+        reads_data_(any_has(group.rows, &CaseSummary::data_wait_s)),
+        averages_(any_has(group.rows, &CaseSummary::consensus_distance)),
+        late_(any_has(group.rows, &CaseSummary::lateness)),
         footnotes_(footnotes) {
     for (ValueFormat* format : {&time_, &rate_, &share_}) {
       format->within_run_mark = within_run_mark;

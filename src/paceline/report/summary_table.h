@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,15 @@ enum class Detail : std::uint8_t {
 /// name.
 Document summary_document(const std::vector<GroupSummary>& groups,
                           Detail detail);
+
+/// Whether one of the cases has the member.
+template <class Value>
+bool any_has(const std::vector<CaseSummary>& cases,
+             std::optional<Value> CaseSummary::*member) {
+  return std::ranges::any_of(cases, [member](const CaseSummary& one) {
+    return (one.*member).has_value();
+  });
+}
 
 /// What the columns with values in these cases mean.
 std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
