@@ -113,109 +113,97 @@ std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
   return std::nullopt;
 }
 
-/// `paceline list [LIST]`.
-class ListCommand {
+/// The subcommands, each with what runs it.
+class Commands {
  public:
-  explicit ListCommand(CLI::App& app) {
-    app.add_option("what", what_, "one of the lists: models, formats, ...")
-        ->type_name("LIST");
-  }
-  ListCommand(const ListCommand&) = delete;
-  ListCommand& operator=(const ListCommand&) = delete;
+  using Run = std::function<int(const std::vector<std::string>& arguments)>;
 
-  int run() const {
-    fmt::print("{}", list_text(what_));
-    return 0;
+  explicit Commands(CLI::App& app) : app_(app) {}
+
+  /// One that is not about anything is not for people.
+  CLI::App& add(const std::string& name, const std::string& about, Run run) {
+    CLI::App* command = app_.add_subcommand(name, about);
+    if (about.empty()) {
+      command->group("");
+    }
+    all_.emplace_back(command, std::move(run));
+    return *command;
+  }
+
+  /// One whose flags are members of `Command`.
+  template <class Command>
+  Command& add(const std::string& name, const std::string& about) {
+    CLI::App& app = add(name, about, {});
+    const auto command = std::make_shared<Command>(app);
+    all_.back().second = [command](const auto& arguments) {
+      if constexpr (requires { command->run(arguments); }) {
+        return command->run(arguments);
+      } else {
+        return command->run();
+      }
+    };
+    return *command;
+  }
+
+  int run_parsed(const std::vector<std::string>& arguments) const {
+    const auto parsed = std::ranges::find_if(
+        all_, [](const auto& command) { return command.first->parsed(); });
+    return parsed == all_.end() ? 0 : parsed->second(arguments);
   }
 
  private:
-  std::string what_;
+  CLI::App& app_;
+  std::vector<std::pair<const CLI::App*, Run>> all_;
 };
-
-/// The hidden subcommand of a rank.
-class RankCommand {
- public:
-  explicit RankCommand(CLI::App& app) {
-    app.add_option("--timeout", timeout_s_);
-    app.add_option("--interface", interface_);
-  }
-  RankCommand(const RankCommand&) = delete;
-  RankCommand& operator=(const RankCommand&) = delete;
-
-  int run() const {
-    return measure::run_rank(to_milliseconds(timeout_s_), interface_);
-  }
-
- private:
-  double timeout_s_ = 60;
-  std::string interface_;
-};
-
-using Commands = std::vector<std::pair<const CLI::App*, std::function<int()>>>;
-
-int run_parsed(const Commands& commands) {
-  const auto parsed = std::ranges::find_if(
-      commands, [](const auto& command) { return command.first->parsed(); });
-  return parsed == commands.end() ? 0 : parsed->second();
-}
-
-/// Before the commands, which take the formatter from here.
-void set_up(CLI::App& app) {
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.set_version_flag("--version", "paceline " PACELINE_VERSION);
-}
-
-/// The subcommands that look at this machine, or act for another one.
-struct MeasuringApps {
-  CLI::App *comm, *profile, *doctor, *agent;
-};
-
-MeasuringApps add_measuring(CLI::App& app) {
-  return {.comm = app.add_subcommand("comm",
-                                     "measure an engine's operations by size"),
-          .profile = app.add_subcommand(
-              "profile", "time the layers of a network on this machine"),
-          .doctor = app.add_subcommand(
-              "doctor", "look at this machine, and say what to change"),
-          .agent = app.add_subcommand(launch::kHostAgent, "")->group("")};
-}
 
 int dispatch(std::vector<std::string> arguments) {
   if (arguments.size() > 1 && arguments.front() == launch::kCommandGuard) {
     return launch::guard_command({arguments.begin() + 1, arguments.end()});
   }
   CLI::App app("Measures and predicts distributed training.", "paceline");
-  set_up(app);
-  CLI::App* run = app.add_subcommand("run", "measure an experiment");
-  CLI::App* report = app.add_subcommand(
-      "report", "show records: a page, Markdown, CSV, tables");
-  const MeasuringApps machine = add_measuring(app);
-  CLI::App* list = app.add_subcommand(
-      "list", "strategies, topologies, models, engines and all other tables");
-  CLI::App* topology = app.add_subcommand(
+  // Before the commands, which take the formatter from here.
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_version_flag("--version", "paceline " PACELINE_VERSION);
+  Commands commands(app);
+  commands.add<RunCommand>("run", "measure an experiment");
+  commands.add<ReportCommand>("report",
+                              "show records: a page, Markdown, CSV, tables");
+  commands.add<CommCommand>("comm", "measure an engine's operations by size");
+  commands.add<ProfileCommand>("profile",
+                               "time the layers of a network on this machine");
+  commands.add("doctor",
+               "look at this machine, and say what to change",
+               [](const auto&) { return run_doctor(); });
+  commands.add(launch::kHostAgent, "", [](const auto&) {
+    return launch::run_host_agent(engines::open_key_value_store);
+  });
+  std::string list;
+  commands
+      .add("list",
+           "strategies, topologies, models, engines and all other tables",
+           [&list](const auto&) {
+             fmt::print("{}", list_text(list));
+             return 0;
+           })
+      .add_option("what", list, "one of the lists: models, formats, ...")
+      ->type_name("LIST");
+  commands.add<TopologyCommand>(
       "topology", "a graph of neighbors: its matrix, cost and speed");
-  CLI::App* import =
-      app.add_subcommand("import", "files of other programs, as records");
-  CLI::App* diff = app.add_subcommand("diff", "did a change help?");
-  CLI::App* ab = app.add_subcommand("ab", "two commands in turns, compared");
-  CLI::App* rank = app.add_subcommand(measure::kRank, "")->group("");
-  RankCommand rank_command(*rank);
-  RunCommand run_command(*run);
-  const ReportCommand report_command(*report);
-  const ImportCommand import_command(*import);
-  DiffCommand diff_command(*diff);
-  AbCommand ab_command(*ab);
-  CLI::App* predict = app.add_subcommand(
+  commands.add<ImportCommand>("import", "files of other programs, as records");
+  commands.add<DiffCommand>("diff", "did a change help?");
+  commands.add<AbCommand>("ab", "two commands in turns, compared")
+      .take_commands(arguments);
+  double timeout_s = 60;
+  std::string interface;
+  CLI::App& rank = commands.add(measure::kRank, "", [&](const auto&) {
+    return measure::run_rank(to_milliseconds(timeout_s), interface);
+  });
+  rank.add_option("--timeout", timeout_s);
+  rank.add_option("--interface", interface);
+  commands.add<PredictCommand>(
       "predict", "price a job on a cluster that a file describes");
-  const PredictCommand predict_command(*predict);
-  CLI::App* advise = app.add_subcommand(
+  commands.add<AdviseCommand>(
       "advise", "strategies for a cluster, by predicted step time");
-  const AdviseCommand advise_command(*advise);
-  ab_command.take_commands(arguments);
-  ListCommand list_command(*list);
-  const TopologyCommand topology_command(*topology);
-  CommCommand comm_command(*machine.comm);
-  ProfileCommand profile_command(*machine.profile);
   if (arguments.empty()) {
     fmt::print("{}", guide(names_of_commands(app)));
     return 0;
@@ -224,22 +212,7 @@ int dispatch(std::vector<std::string> arguments) {
   if (const std::optional<int> code = parse(app, arguments)) {
     return *code;
   }
-  return run_parsed(
-      {{run, [&] { return run_command.run(arguments); }},
-       {report, [&] { return report_command.run(); }},
-       {list, [&] { return list_command.run(); }},
-       {topology, [&] { return topology_command.run(); }},
-       {import, [&] { return import_command.run(); }},
-       {diff, [&] { return diff_command.run(); }},
-       {ab, [&] { return ab_command.run(); }},
-       {machine.doctor, [] { return run_doctor(); }},
-       {predict, [&] { return predict_command.run(); }},
-       {advise, [&] { return advise_command.run(); }},
-       {machine.comm, [&] { return comm_command.run(arguments); }},
-       {machine.profile, [&] { return profile_command.run(); }},
-       {machine.agent,
-        [] { return launch::run_host_agent(engines::open_key_value_store); }},
-       {rank, [&] { return rank_command.run(); }}});
+  return commands.run_parsed(arguments);
 }
 
 }  // namespace
