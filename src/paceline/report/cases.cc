@@ -32,23 +32,10 @@ std::string comments_on(const RunRecord& run) {
   return text;
 }
 
-}  // namespace
-
-std::vector<const RunRecord*> Case::measured() const {
-  std::vector<const RunRecord*> good;
-  for (const RunRecord* run : runs) {
-    const bool has_steps = std::any_of(
-        run->ranks.begin(), run->ranks.end(), [](const RankSamples& rank) {
-          return !rank.step_ns.empty();
-        });
-    if (!run->error && has_steps) {
-      good.push_back(run);
-    }
-  }
-  return good;
-}
-
-std::vector<Case> group_cases(std::span<const RunRecord> records) {
+/// Cases of equal key, origin and experiment, by what that is taken to be.
+template <class ExperimentOf>
+std::vector<Case> grouped(std::span<const RunRecord> records,
+                          ExperimentOf experiment_of) {
   std::vector<Case> cases;
   std::map<std::tuple<records::Source, std::string, std::string>, std::size_t>
       places;
@@ -57,7 +44,7 @@ std::vector<Case> group_cases(std::span<const RunRecord> records) {
       continue;
     }
     const auto [place, is_new] = places.try_emplace(
-        {record.source, record.experiment, record.configuration.key()},
+        {record.source, experiment_of(record), record.configuration.key()},
         cases.size());
     if (is_new) {
       cases.emplace_back();
@@ -67,19 +54,36 @@ std::vector<Case> group_cases(std::span<const RunRecord> records) {
   return cases;
 }
 
+}  // namespace
+
+bool has_steps(const RunRecord& run) {
+  return std::ranges::any_of(
+      run.ranks, [](const RankSamples& rank) { return !rank.step_ns.empty(); });
+}
+
+std::vector<const RunRecord*> Case::measured() const {
+  std::vector<const RunRecord*> good;
+  for (const RunRecord* run : runs) {
+    if (!run->error && has_steps(*run)) {
+      good.push_back(run);
+    }
+  }
+  return good;
+}
+
+std::vector<Case> group_cases(std::span<const RunRecord> records) {
+  return grouped(records,
+                 [](const RunRecord& record) { return record.experiment; });
+}
+
+std::vector<Case> group_across_experiments(std::span<const RunRecord> records) {
+  return grouped(records, [](const RunRecord&) { return std::string(); });
+}
+
 std::vector<CaseGroup> group_tables(std::span<const RunRecord> records) {
   std::vector<CaseGroup> groups;
-  for (Case& one : group_cases(records)) {
-    const std::string& model = one.configuration().model;
-    const int batch_size = one.configuration().batch_size;
-    auto group = std::find_if(
-        groups.begin(), groups.end(), [&](const CaseGroup& candidate) {
-          return candidate.model == model && candidate.batch_size == batch_size;
-        });
-    if (group == groups.end()) {
-      group = groups.insert(group, {model, batch_size, {}});
-    }
-    group->cases.push_back(std::move(one));
+  for (const Case& one : group_cases(records)) {
+    add_to_table(groups, one.configuration(), one);
   }
   return groups;
 }
@@ -106,12 +110,10 @@ std::string foreign_log(
         c.seed == 0 ? "" : fmt::format(", seed {}", c.seed),
         run.source == records::Source::kPredicted ? ", predicted, not measured"
                                                   : "");
-    const bool empty = std::ranges::all_of(
-        run.ranks, [](const auto& rank) { return rank.step_ns.empty(); });
     if (c.discard) {
       continue;
     }
-    if (run.error || empty) {
+    if (run.error || !has_steps(run)) {
       text += fmt::format(
           "{} failed: {}\n", head, run.error.value_or("no rank left samples"));
     } else if (c.has_tables()) {

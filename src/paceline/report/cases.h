@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "paceline/records/run_record.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::report {
+
+/// Whether a rank left samples of steps.
+bool has_steps(const records::RunRecord& run);
 
 /// All runs of one case: records of equal `Configuration::key()`, origin and
 /// experiment.  Points into the records that it was made from.
@@ -30,6 +35,9 @@ struct Case {
 /// The cases in the order in which they first appear; discarded warm-up cases
 /// are left out.
 std::vector<Case> group_cases(std::span<const records::RunRecord> records);
+/// The same of equal key and origin, whatever experiment they are of.
+std::vector<Case> group_across_experiments(
+    std::span<const records::RunRecord> records);
 
 /// Its label (its strategy where it has none), with the origin where it was
 /// not measured.
@@ -74,12 +82,29 @@ std::string foreign_log(
     std::span<const records::RunRecord> records,
     const std::function<std::string(const records::RunRecord&)>& block);
 
-/// Cases that stand in one table: equal model and batch size.
-struct CaseGroup {
+/// Rows of one table: equal model and batch size.
+template <class Row>
+struct TableGroup {
   std::string model;
   int batch_size = 0;
-  std::vector<Case> cases;
+  std::vector<Row> rows;
 };
+
+/// Adds a row to the group of its configuration.
+template <class Row>
+void add_to_table(std::vector<TableGroup<Row>>& groups,
+                  const records::Configuration& c,
+                  Row row) {
+  auto group = std::ranges::find_if(groups, [&](const auto& one) {
+    return one.model == c.model && one.batch_size == c.batch_size;
+  });
+  if (group == groups.end()) {
+    group = groups.insert(group, {c.model, c.batch_size, {}});
+  }
+  group->rows.push_back(std::move(row));
+}
+
+using CaseGroup = TableGroup<Case>;
 std::vector<CaseGroup> group_tables(
     std::span<const records::RunRecord> records);
 

@@ -75,15 +75,6 @@ std::string padded_label(const records::Configuration& configuration) {
   return machines ? "   " + label : fmt::format("{:>8}", label);
 }
 
-std::vector<double> pooled_over_runs(const Case& one) {
-  std::vector<double> seconds;
-  for (const RunRecord* run : one.measured()) {
-    const std::vector<double> more = pooled_step_s(*run);
-    seconds.insert(seconds.end(), more.begin(), more.end());
-  }
-  return seconds;
-}
-
 // Examples per second as the original prints them: cut, not rounded.
 std::int64_t truncated_rate(int batch_size, double seconds) {
   return seconds > 0 ? static_cast<std::int64_t>(batch_size / seconds) : 0;
@@ -110,11 +101,6 @@ std::string render_row(const Case& one) {
   return text + "\n";
 }
 
-bool is_baseline(const Case& one) {
-  return one.configuration().ranks == 1 &&
-         one.configuration().strategy == "none";
-}
-
 ordered_json result_of(const Case& one) {
   ordered_json ranks = ordered_json::array();
   for (const records::RankSamples& rank : one.measured().front()->ranks) {
@@ -124,27 +110,42 @@ ordered_json result_of(const Case& one) {
 }
 
 ordered_json results_of(CaseGroup group) {
-  std::erase_if(group.cases,
+  std::erase_if(group.rows,
                 [](const Case& one) { return one.measured().empty(); });
   const auto place = [](const Case& one) {
-    return std::pair(one.configuration().ranks, !is_baseline(one));
+    return std::pair(one.configuration().ranks,
+                     !is_without_ddp(one.configuration()));
   };
   std::stable_sort(
-      group.cases.begin(),
-      group.cases.end(),
-      [&](const Case& a, const Case& b) { return place(a) < place(b); });
+      group.rows.begin(), group.rows.end(), [&](const Case& a, const Case& b) {
+        return place(a) < place(b);
+      });
   ordered_json results = ordered_json::array();
-  if (group.cases.empty() || !is_baseline(group.cases.front())) {
+  if (group.rows.empty() ||
+      !is_without_ddp(group.rows.front().configuration())) {
     results.push_back(
         {{"ranks", {0}}, {"measurements", ordered_json::array()}});
   }
-  for (const Case& one : group.cases) {
+  for (const Case& one : group.rows) {
     results.push_back(result_of(one));
   }
   return results;
 }
 
 }  // namespace
+
+std::vector<double> pooled_over_runs(const Case& one) {
+  std::vector<double> seconds;
+  for (const RunRecord* run : one.measured()) {
+    const std::vector<double> more = pooled_step_s(*run);
+    seconds.insert(seconds.end(), more.begin(), more.end());
+  }
+  return seconds;
+}
+
+bool is_without_ddp(const records::Configuration& c) {
+  return c.ranks == 1 && c.strategy == "none";
+}
 
 std::string render_ddp(std::span<const RunRecord> records) {
   const RunRecord* first = header_record(records);
@@ -154,7 +155,7 @@ std::string render_ddp(std::span<const RunRecord> records) {
   std::string text = render_banner(*first);
   for (const CaseGroup& group : group_tables(records)) {
     text += render_header(group);
-    for (const Case& one : group.cases) {
+    for (const Case& one : group.rows) {
       text += render_row(one);
     }
   }

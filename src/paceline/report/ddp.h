@@ -3,10 +3,12 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "paceline/records/run_record.h"
+#include "paceline/report/cases.h"
 
 namespace paceline::report {
 
@@ -25,5 +27,11 @@ nlohmann::ordered_json ddp_json(std::span<const records::RunRecord> records);
 
 /// The text of that object, without a line break at the end.
 std::string render_ddp_json(std::span<const records::RunRecord> records);
+
+/// Seconds of the steps of all ranks and runs of a case, one after the other.
+std::vector<double> pooled_over_runs(const Case& one);
+
+/// Whether it is the benchmark's case without DDP.
+bool is_without_ddp(const records::Configuration& c);
 
 }  // namespace paceline::report

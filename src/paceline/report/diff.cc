@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -143,12 +142,11 @@ void plan_runs(Diff& diff, bool interleaved) {
 
 // Unique among the cases of one table.
 void name_rows(std::vector<DiffRow>& rows) {
-  std::map<std::pair<std::string, int>, std::vector<DiffRow*>> tables;
+  std::vector<TableGroup<DiffRow*>> tables;
   for (DiffRow& row : rows) {
-    const records::Configuration& c = row.configuration();
-    tables[{c.model, c.batch_size}].push_back(&row);
+    add_to_table(tables, row.configuration(), &row);
   }
-  for (const auto& [title, members] : tables) {
+  for (const auto& [model, batch_size, members] : tables) {
     std::vector<Case> bases;
     for (const DiffRow* row : members) {
       bases.push_back(row->cases.base);
@@ -165,7 +163,7 @@ void name_rows(std::vector<DiffRow>& rows) {
       members[i]->label = labels[i];
       members[i]->name = tables.size() == 1
                              ? labels[i]
-                             : fmt::format("{} {}", title.first, labels[i]);
+                             : fmt::format("{} {}", model, labels[i]);
     }
   }
 }

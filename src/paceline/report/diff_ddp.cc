@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/records/samples.h"
+#include "paceline/report/ddp.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/diff_notes.h"
 #include "paceline/stats/quantile.h"
@@ -72,19 +72,14 @@ std::string header_of(const Diff& diff) {
   return text + "\n";
 }
 
-std::vector<double> pooled(const Case& one) {
-  std::vector<double> seconds;
-  for (const RunRecord* run : one.measured()) {
-    const std::vector<double> more = pooled_step_s(*run);
-    seconds.insert(seconds.end(), more.begin(), more.end());
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds;
+std::vector<double> sorted(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values;
 }
 
 std::string row_of(const DiffRow& row) {
-  const std::vector<double> base = pooled(row.cases.base);
-  const std::vector<double> test = pooled(row.cases.test);
+  const std::vector<double> base = sorted(pooled_over_runs(row.cases.base));
+  const std::vector<double> test = sorted(pooled_over_runs(row.cases.test));
   if (base.empty() || test.empty()) {
     return "";
   }
@@ -105,11 +100,6 @@ std::string row_of(const DiffRow& row) {
   return text + "\n";
 }
 
-bool is_without_ddp(const DiffRow& row) {
-  return row.configuration().ranks == 1 &&
-         row.configuration().strategy == "none";
-}
-
 }  // namespace
 
 std::string render_diff_ddp(const Diff& diff) {
@@ -124,7 +114,7 @@ std::string render_diff_ddp(const Diff& diff) {
     }
     text += "\n";
     for (const DiffRow* row : group.rows) {
-      text += is_without_ddp(*row) ? "" : row_of(*row);
+      text += is_without_ddp(row->configuration()) ? "" : row_of(*row);
     }
     text += "\n";
   }

@@ -242,16 +242,7 @@ std::string describe(const std::vector<Case>& cases) {
 std::vector<DiffGroup> group_rows(const Diff& diff) {
   std::vector<DiffGroup> groups;
   for (const DiffRow& row : diff.rows) {
-    const records::Configuration& c = row.configuration();
-    auto group = std::find_if(
-        groups.begin(), groups.end(), [&](const DiffGroup& candidate) {
-          return candidate.model == c.model &&
-                 candidate.batch_size == c.batch_size;
-        });
-    if (group == groups.end()) {
-      group = groups.insert(group, {c.model, c.batch_size, {}});
-    }
-    group->rows.push_back(&row);
+    add_to_table(groups, row.configuration(), &row);
   }
   return groups;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "paceline/report/cases.h"
 #include "paceline/report/diff.h"
 #include "paceline/report/interval_kinds.h"
 #include "paceline/report/table.h"
@@ -21,12 +22,7 @@ std::string describe(const Case& one);
 /// The first three cases, and how many more there are.
 std::string describe(const std::vector<Case>& cases);
 
-/// The rows of one table: equal model and batch size.
-struct DiffGroup {
-  std::string model;
-  int batch_size = 0;
-  std::vector<const DiffRow*> rows;
-};
+using DiffGroup = TableGroup<const DiffRow*>;
 std::vector<DiffGroup> group_rows(const Diff& diff);
 
 /// What is compared, as columns and notes call it: "step time", "mean step" or

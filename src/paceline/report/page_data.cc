@@ -122,7 +122,7 @@ Json group_json(const GroupSummary& group,
   const auto strategies = short_strategies(configurations);
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     const CaseSummary& one = group.rows[i];
-    Json object = case_json(one, cases.cases[i], page);
+    Json object = case_json(one, cases.rows[i], page);
     object["strategy"] = printable(strategies[i]);
     object["step"] =
         one.failed() ? Json() : estimate_json(one.step_s->median, time);

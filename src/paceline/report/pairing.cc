@@ -5,7 +5,6 @@
 #include <array>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -128,23 +127,6 @@ std::vector<std::string> names_of(const ConfigurationFields& some,
   return names;
 }
 
-std::vector<Case> cases_of(std::span<const RunRecord> records) {
-  std::vector<Case> cases;
-  std::map<std::pair<Source, std::string>, std::size_t> places;
-  for (const RunRecord& record : records) {
-    if (record.configuration.discard) {
-      continue;
-    }
-    const auto [place, is_new] = places.try_emplace(
-        {record.source, record.configuration.key()}, cases.size());
-    if (is_new) {
-      cases.emplace_back();
-    }
-    cases[place->second].runs.push_back(&record);
-  }
-  return cases;
-}
-
 // An imported case has no options of its strategy ("ddp", "none"), so options
 // are not compared.
 bool same_imported_strategy(const std::string& a, const std::string& b) {
@@ -258,8 +240,8 @@ class Distances {
 
 Pairing pair_cases(std::span<const RunRecord> base,
                    std::span<const RunRecord> test) {
-  std::vector<Case> before = cases_of(base);
-  std::vector<Case> after = cases_of(test);
+  std::vector<Case> before = group_across_experiments(base);
+  std::vector<Case> after = group_across_experiments(test);
   Distances distances(before, after);
   const std::vector<std::size_t>& partners = distances.pair();
   Pairing pairing;

@@ -270,15 +270,15 @@ CaseSummary make_row(const Case& one) {
 
 GroupSummary make_table(const CaseGroup& group) {
   GroupSummary table{group.model, group.batch_size, {}};
-  const std::vector<std::string> labels = unique_labels(group.cases);
-  for (std::size_t i = 0; i < group.cases.size(); ++i) {
-    const Case& one = group.cases[i];
+  const std::vector<std::string> labels = unique_labels(group.rows);
+  for (std::size_t i = 0; i < group.rows.size(); ++i) {
+    const Case& one = group.rows[i];
     CaseSummary& row = table.rows.emplace_back(make_row(one));
     row.label = labels[i];
-    const auto base = find_baseline(one, group.cases);
+    const auto base = find_baseline(one, group.rows);
     if (base && !row.failed()) {
       row.baseline = labels[*base];
-      row.efficiency = efficiency(group.cases[*base], one);
+      row.efficiency = efficiency(group.rows[*base], one);
     }
   }
   return table;

@@ -9,6 +9,7 @@
 
 #include "paceline/records/run_record.h"
 #include "paceline/report/accuracy.h"
+#include "paceline/report/cases.h"
 #include "paceline/report/lateness.h"
 #include "paceline/stats/interval.h"
 #include "paceline/stats/summary.h"
@@ -63,12 +64,7 @@ struct CaseSummary {
   bool failed() const { return !step_s.has_value(); }
 };
 
-/// The cases of one table: equal model and batch size.
-struct GroupSummary {
-  std::string model;
-  int batch_size = 0;
-  std::vector<CaseSummary> rows;
-};
+using GroupSummary = TableGroup<CaseSummary>;
 
 /// The warning for a case whose engine was slower than its emulated link.
 records::Warning slower_than_link(const records::LinkCheck& check);

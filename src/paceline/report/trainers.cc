@@ -187,11 +187,6 @@ std::string ways_text(const records::Configuration& c) {
   return text;
 }
 
-bool has_steps(const RunRecord& run) {
-  return std::ranges::any_of(
-      run.ranks, [](const RankSamples& rank) { return !rank.step_ns.empty(); });
-}
-
 /// The runs that left samples, and those that failed.
 std::vector<const RunRecord*> shown_runs(const Case& one) {
   std::vector<const RunRecord*> runs = one.runs;
