@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/bluefog.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "paceline/report/formats.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {

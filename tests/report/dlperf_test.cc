@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DLPerf's report from its published cells, and what the validator says of
 // them.
-#include "paceline/report/dlperf.h"
-
 #include <algorithm>
 #include <cstdlib>
 
@@ -11,6 +9,7 @@
 
 #include "paceline/base/file.h"
 #include "paceline/records/importers.h"
+#include "paceline/report/formats.h"
 #include "paceline/report/framework_report.h"
 
 namespace paceline::report {

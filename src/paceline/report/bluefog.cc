@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/bluefog.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -11,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "paceline/report/cases.h"
+#include "paceline/report/formats.h"
 #include "paceline/stats/mean.h"
 
 namespace paceline::report {

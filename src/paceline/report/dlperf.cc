@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/dlperf.h"
-
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/report/formats.h"
 #include "paceline/report/framework_report.h"
 #include "paceline/report/markdown.h"
 

@@ -10,11 +10,17 @@
 #include "paceline/records/run_record.h"
 #include "paceline/report/accuracy.h"
 #include "paceline/report/cases.h"
-#include "paceline/report/lateness.h"
 #include "paceline/stats/interval.h"
 #include "paceline/stats/summary.h"
 
 namespace paceline::report {
+
+/// The staleness of averages that do not wait: by how many steps a neighbor's
+/// values were older than its newest ones.
+struct Lateness {
+  double mean_steps = 0;  // over all averages of all ranks and runs
+  std::int64_t most_steps = 0;
+};
 
 /// One case over all of its runs.  A value that was not measured, or does not
 /// exist for the case, is absent.

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/trainer_notes.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -11,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/trainers.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {

@@ -14,8 +14,6 @@
 #include "paceline/base/text.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/console.h"
-#include "paceline/report/table.h"
-#include "paceline/report/trainer_notes.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {

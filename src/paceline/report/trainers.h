@@ -3,8 +3,10 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "paceline/records/run_record.h"
+#include "paceline/report/table.h"
 
 namespace paceline::report {
 
@@ -25,5 +27,9 @@ std::string render_ddp_rpc(std::span<const records::RunRecord> records);
 /// processed in all epochs.  Below the rows are phases, bytes and the balance
 /// of servers where tables were looked up.
 std::string render_trainers(std::span<const records::RunRecord> records);
+
+/// What trainers beside embedding tables did in a step: phases, and where
+/// tables were looked up bytes, the balance of servers, and how old rows were.
+std::vector<Note> trainer_notes(const records::RunRecord& run);
 
 }  // namespace paceline::report
