@@ -2,19 +2,24 @@
 #include "paceline/cli/cli.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
@@ -25,7 +30,6 @@
 #include "paceline/cli/comm_command.h"
 #include "paceline/cli/diff.h"
 #include "paceline/cli/doctor.h"
-#include "paceline/cli/guide.h"
 #include "paceline/cli/import_command.h"
 #include "paceline/cli/list.h"
 #include "paceline/cli/predict.h"
@@ -111,6 +115,53 @@ std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
     throw UsageError(sentence_of(error));
   }
   return std::nullopt;
+}
+
+struct Next {
+  std::string_view command;
+  std::string_view words{};  // after the command
+  std::string_view answers;
+};
+
+constexpr auto kNext = std::to_array<Next>({
+    {"doctor", "", "is this machine fit to measure on?"},
+    {"run", "quick", "a first look at it, in about two minutes"},
+    {"report",
+     "RECORDS -o page.html",
+     "what was measured, as one page to share"},
+    {"diff", "BASE TEST", "did a change help, and how sure is that?"},
+    {"list",
+     "",
+     "strategies, models, optimizers, engines, experiments, formats"},
+});
+
+/// What bare `paceline` prints: the five commands to go on with, and the names
+/// of all others among `commands`.
+std::string guide(std::span<const std::string> commands) {
+  std::string text =
+      "Paceline measures, explains and predicts distributed data-parallel "
+      "training.\n\n";
+  for (const Next& next : kNext) {
+    text += fmt::format("  {:<38} {}\n",
+                        fmt::format("paceline {} {}", next.command, next.words),
+                        next.answers);
+  }
+  std::vector<std::string> others;
+  std::copy_if(commands.begin(),
+               commands.end(),
+               std::back_inserter(others),
+               [](const std::string& name) {
+                 return std::none_of(
+                     kNext.begin(), kNext.end(), [&](const Next& next) {
+                       return next.command == name;
+                     });
+               });
+  std::sort(others.begin(), others.end());
+  return text +
+         fmt::format(
+             "\nFurther commands: {}.\n`paceline --help` says what each is "
+             "for, `paceline COMMAND --help` has every flag.\n",
+             fmt::join(others, ", "));
 }
 
 /// The subcommands, each with what runs it.
