@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/records/import_ddl.h"
-
 #include <gtest/gtest.h>
 
 #include "paceline/base/file.h"
+#include "paceline/records/importers.h"
 #include "paceline/records/json.h"
 #include "paceline/records/samples.h"
 #include "records/refusal.h"

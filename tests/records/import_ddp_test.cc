@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/records/import_ddp.h"
-
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/records/importers.h"
 #include "paceline/records/json.h"
 #include "records/sample_record.h"
 

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/records/import_ddl.h"
+#include "paceline/records/importers.h"
 
 namespace paceline::report {
 namespace {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
-#include "paceline/records/import_ddp.h"
+#include "paceline/records/importers.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/diff.h"
 #include "paceline/report/formats.h"

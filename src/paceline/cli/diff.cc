@@ -13,7 +13,7 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
-#include "paceline/records/import_ddp.h"
+#include "paceline/records/importers.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/diff_notes.h"
 #include "paceline/report/formats.h"

@@ -66,4 +66,9 @@ std::map<std::string, std::string> allowed_variables(
 /// amounts of memory that differ by less than 2 %.
 std::optional<std::string> differences(std::span<const HostEnvironment> hosts);
 
+/// What nvidia-smi says of this machine's GPUs: facts, and the topology as its
+/// `topo -m` draws it.  Where it does not answer, the facts say why; where
+/// there is none, nothing is added.
+void collect_gpus(const HostSources& sources, HostEnvironment& host);
+
 }  // namespace paceline::records

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/records/environment_gpu.h"
-
 #include <algorithm>
 #include <map>
 #include <regex>
@@ -15,6 +13,7 @@
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
+#include "paceline/records/environment.h"
 
 namespace paceline::records {
 namespace {

@@ -17,7 +17,6 @@
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/records/environment.h"
-#include "paceline/records/environment_gpu.h"
 
 namespace paceline::records {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/records/import_ddl.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +14,7 @@
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/records/ddl_names.h"
+#include "paceline/records/importers.h"
 
 namespace paceline::records {
 namespace {

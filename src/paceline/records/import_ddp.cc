@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/records/import_ddp.h"
 
 #include <algorithm>
 #include <cmath>

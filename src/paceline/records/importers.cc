@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "paceline/records/import_ddl.h"
-#include "paceline/records/import_ddp.h"
-
 namespace paceline::records {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "paceline/records/run_record.h"
+#include "paceline/records/store.h"
 
 namespace paceline::records {
 
@@ -28,7 +29,49 @@ std::span<const Importer> importers();
 /// The importer that recognizes the text, or null.
 const Importer* importer_of(std::string_view text, const std::string& path);
 
+/// Reads a record file, or a file of another program that one of importers()
+/// recognizes, whichever `path` holds.  An unfinished last line is skipped with
+/// a warning.
+RecordFile read_any_records(const std::string& path);
+
 // The rows' functions, one file each.
+
+/// Reads the report that `--json` of PyTorch's DDP benchmark writes (and ours)
+/// as records: one per result with measurements, source `imported`, run 0.
+/// `path` is for messages.
+///
+/// The report names the model, batch size, ranks, backend and bucket size; the
+/// rest of a configuration is what the benchmark always does.  Its first
+/// result of a model is the one without DDP; a further result on as many ranks
+/// as an earlier one gets a strategy of its own ("ddp-2"), since the report
+/// does not say how they differ.  Measurements of the ranks follow each other.
+///
+/// Throws `UsageError` that begins with `path:line:` and names the place.
+bool is_ddp_report(std::string_view text, const std::string& path);
+std::vector<RunRecord> import_ddp(std::string_view text,
+                                  const std::string& path);
+
+/// Reads a log of Horovod's or BytePS's synthetic benchmark, or of
+/// ddl-benchmarks, as records of source `imported`: one for every block that
+/// ends with a "Total" line, which are runs of one case.
+///
+/// Model, batch size and number of ranks are those of the log, else of the name
+/// that ddl-benchmarks gives the file, from which the strategy is taken as well
+/// ("fusion", Horovod's, where the name does not say, or "wfbp+ps" where the
+/// log says that BytePS launches).  The head of a log of ours says the case's
+/// device, engine, number type, link and replay as well; of others the device
+/// is what the rates are per, and the engine nccl on GPUs, else gloo.  The log
+/// has no step times: each iteration's mean step, batch size / rate, is one
+/// sample.  Of Horovod rank 0 wrote, and its figures stand for all ranks, as in
+/// the tool's own "Total".  Of BytePS the first rank of every machine wrote;
+/// where one log has the lines of all, in any mixture that keeps the order of
+/// each machine's, the figures of each stand for the ranks of one machine, and
+/// which machine that is nobody knows.
+///
+/// Throws UsageError that begins with `path:line:` or `path:`.
+bool is_ddl_log(std::string_view text, const std::string& path);
+std::vector<RunRecord> import_ddl(std::string_view text,
+                                  const std::string& path);
 
 /// A table of rates (CSV with a header), a published cell a row, as
 /// docs/from/dlperf.md describes it.
