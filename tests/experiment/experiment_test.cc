@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "experiment/refusal_of.h"
-#include "paceline/experiment/ddp_protocol.h"
+#include "paceline/experiment/protocols.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::experiment {

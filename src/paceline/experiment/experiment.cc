@@ -10,11 +10,10 @@
 
 #include "paceline/base/error.h"
 #include "paceline/experiment/check.h"
-#include "paceline/experiment/ddp_protocol.h"
-#include "paceline/experiment/dlperf_protocol.h"
 #include "paceline/experiment/env_values.h"
 #include "paceline/experiment/key.h"
 #include "paceline/experiment/outside.h"
+#include "paceline/experiment/protocols.h"
 #include "paceline/experiment/rank_words.h"
 #include "paceline/experiment/replay_settings.h"
 #include "paceline/plan/ranks_per_host.h"

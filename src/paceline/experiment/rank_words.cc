@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "paceline/base/error.h"
-#include "paceline/experiment/dlperf_protocol.h"
 #include "paceline/experiment/key.h"
+#include "paceline/experiment/protocols.h"
 
 namespace paceline::experiment {
 namespace {

@@ -15,9 +15,9 @@
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/toml_section.h"
-#include "paceline/experiment/dlperf_protocol.h"
 #include "paceline/experiment/env_values.h"
 #include "paceline/experiment/key.h"
+#include "paceline/experiment/protocols.h"
 
 namespace paceline::experiment {
 namespace {

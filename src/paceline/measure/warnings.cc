@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "paceline/experiment/dlperf_protocol.h"
 #include "paceline/experiment/outside.h"
+#include "paceline/experiment/protocols.h"
 
 namespace paceline::measure {
 namespace {
