@@ -66,11 +66,6 @@ Interval t_interval(std::span<const double> values, double level) {
 
 // The median itself always lies inside, though a few skewed values can put the
 // center of a t interval far from it.
-Interval widened_to(Interval interval, double value) {
-  return {.low = std::min(interval.low, value),
-          .high = std::max(interval.high, value)};
-}
-
 Interval interval_over_runs(std::vector<double> values, double level) {
   if (values.size() >= kFewestRunsForOrder) {
     if (const auto k = median_order(values.size(), level)) {
@@ -78,7 +73,7 @@ Interval interval_over_runs(std::vector<double> values, double level) {
       return {.low = values[*k - 1], .high = values[values.size() - *k]};
     }
   }
-  return widened_to(t_interval(values, level), median(values));
+  return t_interval(values, level).reaching(median(values));
 }
 
 // Interval over runs of what cannot be negative, such as times and rates: few
@@ -87,8 +82,8 @@ Interval positive_over_runs(const std::vector<double>& values, double level) {
   const bool positive = std::all_of(
       values.begin(), values.end(), [](double value) { return value > 0; });
   return positive && values.size() < kFewestRunsForOrder
-             ? widened_to(exponential(t_interval(logarithms(values), level)),
-                          median(values))
+             ? exponential(t_interval(logarithms(values), level))
+                   .reaching(median(values))
              : interval_over_runs(values, level);
 }
 
@@ -97,7 +92,7 @@ Interval symmetric_interval(const std::vector<double>& values, double level) {
   const auto interval = signed_rank_interval(values, level);
   return interval && values.size() >= kFewestRunsForOrder
              ? *interval
-             : widened_to(t_interval(values, level), center_of(values));
+             : t_interval(values, level).reaching(center_of(values));
 }
 
 // Draws the median of one run again and again, each time of as many of its
@@ -307,7 +302,7 @@ std::optional<Estimate> ratio_of_medians(Runs numerator,
   if (runs >= kFewestRuns) {
     result.basis = Basis::kRuns;
     result.interval =
-        widened_to(ratio_over_runs(top, bottom, options.level), result.value);
+        ratio_over_runs(top, bottom, options.level).reaching(result.value);
     return result;
   }
   CaseResampler above(numerator);

@@ -166,8 +166,7 @@ struct MeasuredRuns {
 
 void widen_to_value(Estimate& estimate) {
   if (estimate.interval) {
-    estimate.interval->low = std::min(estimate.interval->low, estimate.value);
-    estimate.interval->high = std::max(estimate.interval->high, estimate.value);
+    estimate.interval = estimate.interval->reaching(estimate.value);
   }
 }
 
