@@ -36,19 +36,9 @@ void refuse_empty(const CLI::Option& option, const std::string& value) {
 
 // Whether `word` is true, false, or several of them with commas between.
 bool is_switch_value(const std::string& word) {
-  std::size_t begin = 0;
-  while (true) {
-    const std::size_t end = std::min(word.find(',', begin), word.size());
-    const std::string_view one =
-        std::string_view(word).substr(begin, end - begin);
-    if (one != "true" && one != "false") {
-      return false;
-    }
-    if (end == word.size()) {
-      return true;
-    }
-    begin = end + 1;
-  }
+  return std::ranges::all_of(split_at(word, ','), [](const std::string& one) {
+    return one == "true" || one == "false";
+  });
 }
 
 template <class Number>

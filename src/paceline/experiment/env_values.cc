@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 
 namespace paceline::experiment {
 namespace {
@@ -78,10 +79,8 @@ RawValues env_of_flags(const std::vector<std::string>& texts) {
     }
     for (const auto& [name, list] : env_from(text, "--env")) {
       std::vector<RawValue>& to = values[fmt::format("{}{}", kEnvPrefix, name)];
-      for (std::size_t begin = 0; begin <= list.size();) {
-        const std::size_t end = std::min(list.find(',', begin), list.size());
-        to.push_back({list.substr(begin, end - begin), "--env " + name});
-        begin = end + 1;
+      for (std::string& value : split_at(list, ',')) {
+        to.push_back({std::move(value), "--env " + name});
       }
     }
   }

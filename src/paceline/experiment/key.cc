@@ -73,15 +73,15 @@ std::vector<int> counts(const Key& key,
                         const std::string& text,
                         const std::string& where) {
   std::vector<int> result;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('+', begin), text.size());
-    const auto value =
-        number_from<int>(std::string_view(text).substr(begin, end - begin));
-    if (!value || !in_range(key, *value) || end + 1 == text.size()) {
+  if (text.empty()) {
+    return result;
+  }
+  for (const std::string& part : split_at(text, '+')) {
+    const auto value = number_from<int>(part);
+    if (!value || !in_range(key, *value)) {
       refuse(key, text, where);
     }
     result.push_back(*value);
-    begin = end + 1;
   }
   return result;
 }

@@ -319,15 +319,14 @@ std::vector<RawValue> split_flag(const std::string& name,
       values.push_back({text, where});
       continue;
     }
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find(',', begin), text.size());
-      const std::string piece = text.substr(begin, end - begin);
-      if (begin > 0 && continues(name, piece)) {
+    bool first = true;
+    for (std::string& piece : split_at(text, ',')) {
+      if (!first && continues(name, piece)) {
         values.back().text += "," + piece;
       } else {
-        values.push_back({piece, where});
+        values.push_back({std::move(piece), where});
       }
-      begin = end + 1;
+      first = false;
     }
   }
   return values;

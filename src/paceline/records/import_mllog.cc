@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/records/importers.h"
 
@@ -22,11 +23,9 @@ constexpr double kMostDevices = 1e6;
 class Log {
  public:
   Log(std::string_view text, std::string path) : path_(std::move(path)) {
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
+    for (const std::string& text_line : split_lines(text)) {
       ++line_;
-      const std::string_view line = text.substr(begin, end - begin);
-      begin = end + 1;
+      const std::string_view line = text_line;
       const std::size_t at = line.find(kPrefix);  // after a rank's number
       if (at != std::string_view::npos) {
         take(line.substr(at + kPrefix.size()));

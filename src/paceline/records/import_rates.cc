@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/records/importers.h"
 
@@ -40,12 +41,8 @@ std::vector<std::string> fields_of(std::string_view line) {
 class RateTable {
  public:
   RateTable(std::string_view text, std::string path) : path_(std::move(path)) {
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      ++line_;
-      const std::string_view line = text.substr(begin, end - begin);
-      begin = end + 1;
-      if (line_ == 1) {
+    for (const std::string& line : split_lines(text)) {
+      if (++line_ == 1) {
         columns_ = fields_of(line);
       } else if (!trimmed(line).empty()) {
         add(fields_of(line));
