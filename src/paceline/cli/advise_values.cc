@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "paceline/cli/advise_output.h"
+#include "paceline/records/json.h"
 
 namespace paceline::cli {
 namespace {
@@ -158,7 +159,7 @@ Json advice_json(const predict::AdviceTable& table,
           {"partitions", sizes_json(table.partitions)},
           {"codecs", codecs_json(codecs)},
           {"unfit_codecs", unfit_json("codec", codecs.unfit)},
-          {"warnings", report::warnings_json(table.warnings)}};
+          {"warnings", records::to_json(table.warnings)}};
 }
 
 report::Table placements_csv(std::span<const PlacedTables> ranked) {

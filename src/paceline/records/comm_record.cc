@@ -116,12 +116,8 @@ Json to_json(const CommRecord& record, const Environment& environment) {
   json["wrong_elements"] = or_null(record.wrong_elements);
   json["link_slack_ns"] = or_null(record.link_slack_ns);
   json["valid"] = or_null(record.valid);
-  RunRecord shell;
-  shell.environment = environment;
-  shell.warnings = record.warnings;
-  Json whole = to_json(shell);
-  json["warnings"] = std::move(whole["warnings"]);
-  json["environment"] = std::move(whole["environment"]);
+  json["warnings"] = to_json(record.warnings);
+  json["environment"] = to_json(environment);
   return json;
 }
 

@@ -97,6 +97,14 @@ OrderedJson to_json(const Configuration& configuration) {
   return encode(configuration);
 }
 
+OrderedJson to_json(const Environment& environment) {
+  return encode(environment);
+}
+
+OrderedJson to_json(const std::vector<Warning>& warnings) {
+  return encode(warnings);
+}
+
 std::string to_line(const RunRecord& record) {
   return to_json(record).dump(
       -1, ' ', false, OrderedJson::error_handler_t::replace);

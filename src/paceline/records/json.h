@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -17,7 +19,10 @@ using Json = nlohmann::ordered_json;
 /// null, never 0 and never absent.
 Json to_json(const RunRecord& record);
 
+// The same of parts of a record.
 Json to_json(const Configuration& configuration);
+Json to_json(const Environment& environment);
+Json to_json(const std::vector<Warning>& warnings);
 
 /// The record that `to_json` wrote, equal in every field.  Throws `UsageError`
 /// that names the key and what was expected there: for a version newer than

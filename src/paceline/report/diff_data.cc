@@ -125,7 +125,7 @@ std::string render_diff_json(const Diff& diff) {
   out["only_base"] = to_json(diff.only_base);
   out["only_test"] = to_json(diff.only_test);
   out["software_differences"] = to_json(diff.software);
-  out["warnings"] = warnings_json(diff.warnings);
+  out["warnings"] = records::to_json(diff.warnings);
   return json_text(out, 2) + "\n";
 }
 

@@ -10,12 +10,12 @@
 #include <fmt/ranges.h>
 
 #include "paceline/records/environment.h"
+#include "paceline/records/json.h"
 #include "paceline/report/summary.h"
 
 namespace paceline::report {
 namespace {
 
-using records::Environment;
 using records::HostEnvironment;
 using records::RunRecord;
 
@@ -25,18 +25,11 @@ using Facts = std::map<std::string, std::set<std::string>>;
 Facts software_facts(std::span<const RunRecord> records) {
   Facts facts;
   for (const RunRecord& r : records) {
-    const Environment& e = r.environment;
-    const std::pair<const char*, const std::string&> versions[] = {
-        {"paceline_version", e.paceline_version},
-        {"git_hash", e.git_hash},
-        {"compiler", e.compiler},
-        {"build_type", e.build_type},
-        {"torch_version", e.torch_version},
-        {"torch_git", e.torch_git},
-        {"cuda_version", e.cuda_version},
-        {"nccl_version", e.nccl_version}};
-    for (const auto& [name, value] : versions) {
-      facts[name].insert(value.empty() ? "-" : value);
+    const records::Json environment = records::to_json(r.environment);
+    for (const auto& [name, value] : environment.items()) {
+      if (!value.is_structured()) {  // a version or a build
+        facts[name].insert(value.is_null() ? "-" : value.get<std::string>());
+      }
     }
   }
   std::set<std::string> variables;

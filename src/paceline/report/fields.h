@@ -11,7 +11,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "paceline/records/run_record.h"
 #include "paceline/report/table.h"
 #include "paceline/stats/interval.h"
 
@@ -146,17 +145,6 @@ class Fields {
 
   std::vector<Field<T>> fields_;
 };
-
-inline Json warnings_json(const std::vector<records::Warning>& warnings) {
-  Json all = Json::array();
-  for (const records::Warning& w : warnings) {
-    all.push_back({{"code", w.code},
-                   {"seen", w.seen},
-                   {"why", w.why},
-                   {"advice", w.advice}});
-  }
-  return all;
-}
 
 /// `json` as text; bytes that are not UTF-8 become the replacement character.
 inline std::string json_text(const Json& json, int indent) {

@@ -176,7 +176,7 @@ std::string render_json(std::span<const records::RunRecord> records) {
     for (const CaseSummary& one : group.rows) {
       Json object = summary_fields().object(one);
       object["configuration"] = records::to_json(one.configuration);
-      object["warnings"] = warnings_json(one.warnings);
+      object["warnings"] = records::to_json(one.warnings);
       object["errors"] = one.errors;
       cases.push_back(std::move(object));
     }
