@@ -111,46 +111,6 @@ Value value_from(const Key& key,
   }
 }
 
-template <class Owner>
-void assign(const Key& key,
-            const std::string& text,
-            const std::string& where,
-            Owner& to) {
-  std::visit(
-      [&](auto member) {
-        if constexpr (std::is_same_v<OwnerOf<decltype(member)>, Owner>) {
-          to.*member = value_from<ValueOf<decltype(member)>>(key, text, where);
-        } else {
-          const bool key_of_this_owner = false;
-          PACELINE_CHECK(key_of_this_owner);
-        }
-      },
-      key.field);
-}
-
-template <class Owner>
-std::string read(const Key& key, const Owner& from) {
-  return std::visit(
-      [&](auto member) -> std::string {
-        if constexpr (std::is_same_v<OwnerOf<decltype(member)>, Owner>) {
-          if constexpr (std::is_same_v<ValueOf<decltype(member)>,
-                                       std::vector<int>>) {
-            return fmt::format("{}", fmt::join(from.*member, "+"));
-          } else if constexpr (std::is_same_v<ValueOf<decltype(member)>,
-                                              Variables>) {
-            return env_text(from.*member);
-          } else {
-            return fmt::format("{}", from.*member);
-          }
-        } else {
-          const bool key_of_this_owner = false;
-          PACELINE_CHECK(key_of_this_owner);
-          return {};
-        }
-      },
-      key.field);
-}
-
 /// The flags, at most two, that `flag` was most likely meant to be: those that
 /// begin with it, else the nearest ones.
 std::vector<std::string> likely_flags(const std::string& flag,
@@ -253,6 +213,46 @@ std::string_view title_of(Group group) {
   return {};
 }
 
+template <class Owner>
+void assign_key(const Key& key,
+                const std::string& text,
+                const std::string& where,
+                Owner& to) {
+  std::visit(
+      [&](auto member) {
+        if constexpr (std::is_same_v<OwnerOf<decltype(member)>, Owner>) {
+          to.*member = value_from<ValueOf<decltype(member)>>(key, text, where);
+        } else {
+          const bool key_of_this_owner = false;
+          PACELINE_CHECK(key_of_this_owner);
+        }
+      },
+      key.field);
+}
+
+template <class Owner>
+std::string read_key(const Key& key, const Owner& from) {
+  return std::visit(
+      [&](auto member) -> std::string {
+        if constexpr (std::is_same_v<OwnerOf<decltype(member)>, Owner>) {
+          if constexpr (std::is_same_v<ValueOf<decltype(member)>,
+                                       std::vector<int>>) {
+            return fmt::format("{}", fmt::join(from.*member, "+"));
+          } else if constexpr (std::is_same_v<ValueOf<decltype(member)>,
+                                              Variables>) {
+            return env_text(from.*member);
+          } else {
+            return fmt::format("{}", from.*member);
+          }
+        } else {
+          const bool key_of_this_owner = false;
+          PACELINE_CHECK(key_of_this_owner);
+          return {};
+        }
+      },
+      key.field);
+}
+
 std::string default_text(const Key& key) {
   if (!key.fallback.empty()) {
     return std::string(key.fallback);
@@ -287,27 +287,16 @@ std::string allowed_text(const Key& key) {
       key.field);
 }
 
-std::string read_key(const Key& key, const records::Configuration& from) {
-  return read(key, from);
-}
-
-std::string read_key(const Key& key, const Settings& from) {
-  return read(key, from);
-}
-
-void assign_key(const Key& key,
-                const std::string& text,
-                const std::string& where,
-                records::Configuration& to) {
-  assign(key, text, where, to);
-}
-
-void assign_key(const Key& key,
-                const std::string& text,
-                const std::string& where,
-                Settings& to) {
-  assign(key, text, where, to);
-}
+template std::string read_key(const Key&, const records::Configuration&);
+template std::string read_key(const Key&, const Settings&);
+template void assign_key(const Key&,
+                         const std::string&,
+                         const std::string&,
+                         records::Configuration&);
+template void assign_key(const Key&,
+                         const std::string&,
+                         const std::string&,
+                         Settings&);
 
 std::string unknown_key(const std::string& name, bool with_tables) {
   std::vector<std::string> known;

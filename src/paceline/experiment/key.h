@@ -92,21 +92,18 @@ std::string default_text(const Key& key);
 /// 1", "one of cpu, cuda".
 std::string allowed_text(const Key& key);
 
-/// Text of the key's member.
-std::string read_key(const Key& key, const records::Configuration& from);
-std::string read_key(const Key& key, const Settings& from);
+/// Text of the key's member.  An owner is a configuration or settings.
+template <class Owner>
+std::string read_key(const Key& key, const Owner& from);
 
 /// Reads `text` into the key's member.  `where` names its origin ("--ranks",
 /// "quick.toml:7: ranks").  Throws UsageError with origin, value and what is
 /// allowed.
+template <class Owner>
 void assign_key(const Key& key,
                 const std::string& text,
                 const std::string& where,
-                records::Configuration& to);
-void assign_key(const Key& key,
-                const std::string& text,
-                const std::string& where,
-                Settings& to);
+                Owner& to);
 
 /// "unknown key 'modle'; did you mean model? known: ..." for a name in a file
 /// that no row has.  The top of a file knows the tables too.
