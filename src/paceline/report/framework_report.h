@@ -44,9 +44,4 @@ std::string cell_text(const FrameworkCell& cell);
 std::string speed_up_text(const FrameworkColumn& column,
                           const Devices& devices);
 
-/// Charts of throughput and of speed-up against devices, as Mermaid draws them.
-/// Its lines are of equal length, so a chart holds the columns that have every
-/// row, and says which it leaves out.
-std::string framework_charts(const FrameworkResults& results);
-
 }  // namespace paceline::report

@@ -14,7 +14,12 @@ namespace paceline::report {
 class IntervalKinds {
  public:
   /// Ignores estimates without an interval.
-  void add(const std::optional<stats::Estimate>& estimate);
+  void add(const std::optional<stats::Estimate>& estimate) {
+    if (estimate && estimate->interval) {
+      const bool runs = estimate->basis == stats::Basis::kRuns;
+      (runs ? over_runs_ : within_run_) = true;
+    }
+  }
 
   bool over_runs() const { return over_runs_; }
   bool within_run() const { return within_run_; }
@@ -28,8 +33,5 @@ class IntervalKinds {
   bool over_runs_ = false;
   bool within_run_ = false;
 };
-
-/// What "[low, high]" means in tables of results; empty where no interval is.
-std::string interval_note(const IntervalKinds& kinds);
 
 }  // namespace paceline::report

@@ -51,6 +51,20 @@ bool is_predicted(const CaseSummary& one) {
   return one.source == records::Source::kPredicted;
 }
 
+/// What "[low, high]" means in tables of results; empty where no interval is.
+std::string interval_note(const IntervalKinds& kinds) {
+  if (kinds.mixed()) {
+    return "95 % interval over repeated runs; where a * follows, from the "
+           "steps inside the runs only: another run may lie outside (give "
+           "--runs 3 or more)";
+  }
+  if (kinds.within_run()) {
+    return "95 % interval from the steps inside the runs; another run may lie "
+           "outside (give --runs 3 or more)";
+  }
+  return kinds.over_runs() ? "95 % interval over repeated runs" : "";
+}
+
 std::string interval_text(const std::vector<CaseSummary>& cases,
                           Detail detail) {
   constexpr std::string_view kSimulated =
