@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/records/import_nccl_tests.h"
 #include "paceline/records/json.h"
 #include "records/refusal.h"
 

@@ -13,7 +13,6 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
-#include "paceline/records/import_nccl_tests.h"
 #include "paceline/records/importers.h"
 #include "paceline/records/store.h"
 #include "paceline/report/comm_table.h"
@@ -26,10 +25,7 @@ namespace {
 constexpr const char* kNcclTests = "nccl-tests";
 
 std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const records::Importer& one : records::importers()) {
-    all.emplace_back(one.name);
-  }
+  std::vector<std::string> all = report::names_of(records::importers());
   all.emplace_back(kNcclTests);
   return all;
 }

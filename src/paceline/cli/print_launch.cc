@@ -12,6 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
+#include "paceline/cli/job_flags.h"
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/engines/engine_table.h"
 #include "paceline/experiment/check.h"
@@ -100,12 +101,8 @@ experiment::Machine imagined(const std::vector<int>& hosts) {
 int ranks_with_tables(const RawSettings& raw) {
   constexpr int kAnyNumber = 1 << 16;
   const std::vector<std::string> models = texts_of(raw, "model");
-  const bool tables = !models.empty() &&
-                      std::ranges::all_of(models, [](const std::string& model) {
-                        records::Configuration c;
-                        c.model = model;
-                        return c.has_tables();
-                      });
+  const bool tables =
+      !models.empty() && std::ranges::all_of(models, has_tables);
   return tables && texts_of(raw, "ranks").empty()
              ? experiment::largest_world(
                    experiment::expand(raw, imagined({kAnyNumber})))

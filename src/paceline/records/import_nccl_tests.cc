@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/records/import_nccl_tests.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
