@@ -74,4 +74,16 @@ bool add_once(std::vector<Value>& values, std::type_identity_t<Value> value) {
   return is_new;
 }
 
+/// What a list of keys and values has for a key, which is added where it is
+/// missing.
+template <class Key, class Value>
+Value& find_or_add(std::vector<std::pair<Key, Value>>& entries,
+                   const std::type_identity_t<Key>& key) {
+  auto entry = std::ranges::find(entries, key, &std::pair<Key, Value>::first);
+  if (entry == entries.end()) {
+    entry = entries.insert(entry, {key, Value{}});
+  }
+  return entry->second;
+}
+
 }  // namespace paceline

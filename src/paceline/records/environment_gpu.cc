@@ -22,15 +22,7 @@ namespace {
 std::string counted_values(const std::vector<std::string>& values) {
   std::vector<std::pair<std::string, int>> counts;
   for (const std::string& value : values) {
-    const auto same =
-        std::find_if(counts.begin(), counts.end(), [&](const auto& count) {
-          return count.first == value;
-        });
-    if (same == counts.end()) {
-      counts.emplace_back(value, 1);
-    } else {
-      ++same->second;
-    }
+    ++find_or_add(counts, value);
   }
   std::vector<std::string> parts;
   parts.reserve(counts.size());

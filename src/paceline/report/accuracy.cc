@@ -354,13 +354,7 @@ std::vector<TrainingCurves> training_curves(
     }
     records::Configuration c = record.configuration;
     c.seed = 0;
-    const std::string title = title_of(c);
-    auto group = std::ranges::find(
-        groups, title, [](const auto& one) { return one.first; });
-    if (group == groups.end()) {
-      group = groups.insert(group, {title, {}});
-    }
-    auto& cases = group->second;
+    std::vector<CaseRuns>& cases = find_or_add(groups, title_of(c));
     auto found = std::ranges::find_if(cases, [&](const CaseRuns& one) {
       return one.configuration.key() == c.key();
     });

@@ -209,12 +209,7 @@ class Validator {
         if (fact == column.facts.end() || fact->second.empty()) {
           continue;
         }
-        auto value = std::ranges::find(
-            values, fact->second, [](const auto& one) { return one.first; });
-        if (value == values.end()) {
-          value = values.insert(value, {fact->second, {}});
-        }
-        value->second.push_back(column.title);
+        find_or_add(values, fact->second).push_back(column.title);
       }
       if (values.size() > 1) {
         std::vector<std::string> texts;

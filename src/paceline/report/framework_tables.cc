@@ -353,13 +353,7 @@ std::vector<FrameworkTable> framework_tables(
         record.source == records::Source::kPredicted) {
       continue;
     }
-    const TableKey key = table_key(record);
-    auto group = std::ranges::find(
-        groups, key, [](const auto& one) { return one.first; });
-    if (group == groups.end()) {
-      group = groups.insert(group, {key, {}});
-    }
-    group->second.push_back(&record);
+    find_or_add(groups, table_key(record)).push_back(&record);
   }
   std::vector<FrameworkTable> tables;
   for (const auto& [key, members] : groups) {

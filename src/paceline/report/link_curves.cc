@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/records/json.h"
 #include "paceline/report/text.h"
@@ -252,14 +253,11 @@ std::vector<LinkCurves> link_curves(const GroupSummary& group) {
   }
   std::vector<std::pair<std::string, LinkCurves>> groups;
   for (const auto& [row, link] : cases) {
-    const std::string key = latencies.full_key(key_of(*row), link);
-    auto known = std::ranges::find(
-        groups, key, &std::pair<std::string, LinkCurves>::first);
-    if (known == groups.end()) {
-      known = groups.insert(known, {key, {row, {}, {}, {}}});
-    }
-    known->second.latencies_ns.insert(link.latency_ns);
-    add_row(known->second, *row, gbit_per_s(link));
+    LinkCurves& curves =
+        find_or_add(groups, latencies.full_key(key_of(*row), link));
+    curves.first = curves.first == nullptr ? row : curves.first;
+    curves.latencies_ns.insert(link.latency_ns);
+    add_row(curves, *row, gbit_per_s(link));
   }
   std::vector<LinkCurves> result;
   for (auto& [key, curves] : groups) {
