@@ -14,6 +14,7 @@
 #include "paceline/base/text.h"
 #include "paceline/measure/results.h"
 #include "paceline/predict/comm_fit.h"
+#include "paceline/records/json.h"
 #include "paceline/report/comm_table.h"
 #include "paceline/report/formats.h"
 
@@ -64,11 +65,7 @@ int CommResults::show(const measure::CommResult& result,
   }
   for (const records::CommRecord& record : result.records) {
     append_line(options_.records,
-                records::to_json(record, result.environment)
-                    .dump(-1,
-                          ' ',
-                          false,
-                          nlohmann::ordered_json::error_handler_t::replace));
+                records::to_line(records::to_json(record, result.environment)));
     code = record.wrong_elements.value_or(0) > 0 ? 3 : code;
   }
   if (!result.records.empty()) {

@@ -14,6 +14,7 @@
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/records/importers.h"
+#include "paceline/records/json.h"
 #include "paceline/records/store.h"
 #include "paceline/report/comm_table.h"
 #include "paceline/report/ddl.h"
@@ -60,7 +61,7 @@ int import_operations(const std::string& path,
       records::import_nccl_tests(text, path);
   if (!to.empty()) {
     for (const records::CommRecord& row : rows) {
-      append_line(to, records::to_json(row, {}).dump());
+      append_line(to, records::to_line(records::to_json(row, {})));
     }
   }
   fmt::print("{}", format.render(rows, {}));

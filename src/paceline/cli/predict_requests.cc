@@ -136,8 +136,7 @@ bool answer(const std::string& line, simulator::JobCache& jobs) {
     return true;
   } catch (const std::exception& error) {
     const nlohmann::ordered_json refusal{{"id", id}, {"error", error.what()}};
-    fmt::print("{}\n",
-               refusal.dump(-1, ' ', false, json::error_handler_t::replace));
+    fmt::print("{}\n", records::to_line(refusal));
     return false;
   }
 }

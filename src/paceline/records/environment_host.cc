@@ -66,6 +66,14 @@ std::string value_of(const std::vector<std::string>& lines,
   return "";
 }
 
+// That of a file; empty where it cannot be read.
+std::string value_in(const fs::path& file,
+                     std::string_view key,
+                     char separator) {
+  return value_of(
+      split_lines(read_text_if_readable(file).value_or("")), key, separator);
+}
+
 std::string instruction_sets(std::string_view flags) {
   std::set<std::string> present;
   std::istringstream words{std::string(flags)};
@@ -154,10 +162,7 @@ void collect_clocks(const fs::path& root, Facts& facts) {
     facts["clock_mhz"] = fmt::format("{:.0f}", sum_khz / read / kKhzPerMhz);
     return;
   }
-  const auto mhz = value_of(
-      split_lines(read_text_if_readable(root / "proc/cpuinfo").value_or("")),
-      "cpu MHz",
-      ':');
+  const std::string mhz = value_in(root / "proc/cpuinfo", "cpu MHz", ':');
   if (!mhz.empty()) {
     facts["clock_mhz"] =
         fmt::format("{:.0f}", std::strtod(mhz.c_str(), nullptr));
@@ -166,16 +171,10 @@ void collect_clocks(const fs::path& root, Facts& facts) {
 
 void collect_system(const fs::path& root, Facts& facts) {
   set(facts, "kernel", read_trimmed(root / "proc/sys/kernel/osrelease"));
-  std::string os = value_of(
-      split_lines(read_text_if_readable(root / "etc/os-release").value_or("")),
-      "PRETTY_NAME",
-      '=');
+  std::string os = value_in(root / "etc/os-release", "PRETTY_NAME", '=');
   std::erase(os, '"');
   set(facts, "os", os);
-  const auto memory = value_of(
-      split_lines(read_text_if_readable(root / "proc/meminfo").value_or("")),
-      "MemTotal",
-      ':');
+  const std::string memory = value_in(root / "proc/meminfo", "MemTotal", ':');
   if (!memory.empty()) {
     constexpr double kKibPerGib = 1024.0 * 1024.0;
     facts["memory_gib"] = fmt::format(
@@ -194,11 +193,7 @@ void collect_system(const fs::path& root, Facts& facts) {
       read_trimmed(root / "proc/sys/net/ipv4/tcp_congestion_control"));
   set(facts,
       "affinity",
-      value_of(
-          split_lines(
-              read_text_if_readable(root / "proc/self/status").value_or("")),
-          "Cpus_allowed_list",
-          ':'));
+      value_in(root / "proc/self/status", "Cpus_allowed_list", ':'));
   const std::string load = read_trimmed(root / "proc/loadavg");
   std::istringstream words(load);
   std::string one;

@@ -105,9 +105,12 @@ OrderedJson to_json(const std::vector<Warning>& warnings) {
   return encode(warnings);
 }
 
+std::string to_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string to_line(const RunRecord& record) {
-  return to_json(record).dump(
-      -1, ' ', false, OrderedJson::error_handler_t::replace);
+  return to_line(to_json(record));
 }
 
 }  // namespace paceline::records

@@ -32,6 +32,7 @@ RunRecord from_json(const nlohmann::json& json);
 
 /// One line of a record file, without the line break.  Bytes that are not
 /// UTF-8 (a host's name, a topology) become the replacement character.
+std::string to_line(const Json& json);
 std::string to_line(const RunRecord& record);
 
 /// Reads one line; throws `UsageError` for text that is not JSON too.

@@ -142,7 +142,7 @@ std::string render_page(const Page& page, const PageAssets& assets) {
                  {"style", std::string(assets.style)},
                  {"tables", escaped(tables)},
                  {"licences", licences},
-                 {"data", script_json(json_text(data, -1))},
+                 {"data", script_json(records::to_line(data))},
                  {"records", lines},
                  {"scripts", scripts}});
 }
