@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -164,14 +165,20 @@ std::string guide(std::span<const std::string> commands) {
              fmt::join(others, ", "));
 }
 
+using Arguments = std::vector<std::string>;
+
+template <class Command>
+constexpr bool kTakesArguments =
+    std::is_invocable_v<decltype(&Command::run), Command&, const Arguments&>;
+
 /// The subcommands, each with what runs it.
 class Commands {
  public:
-  using Run = std::function<int(const std::vector<std::string>& arguments)>;
+  using Run = std::function<int(const Arguments& arguments)>;
 
   explicit Commands(CLI::App& app) : app_(app) {}
 
-  /// One that is not about anything is not for people.
+  /// Adds a subcommand; one without a description is hidden.
   CLI::App& add(const std::string& name, const std::string& about, Run run) {
     CLI::App* command = app_.add_subcommand(name, about);
     if (about.empty()) {
@@ -181,13 +188,13 @@ class Commands {
     return *command;
   }
 
-  /// One whose flags are members of `Command`.
+  /// Adds a subcommand whose flags are members of `Command`, which runs it.
   template <class Command>
   Command& add(const std::string& name, const std::string& about) {
     CLI::App& app = add(name, about, {});
     const auto command = std::make_shared<Command>(app);
-    all_.back().second = [command](const auto& arguments) {
-      if constexpr (requires { command->run(arguments); }) {
+    all_.back().second = [command](const Arguments& arguments) {
+      if constexpr (kTakesArguments<Command>) {
         return command->run(arguments);
       } else {
         return command->run();
@@ -196,7 +203,7 @@ class Commands {
     return *command;
   }
 
-  int run_parsed(const std::vector<std::string>& arguments) const {
+  int run_parsed(const Arguments& arguments) const {
     const auto parsed = std::ranges::find_if(
         all_, [](const auto& command) { return command.first->parsed(); });
     return parsed == all_.end() ? 0 : parsed->second(arguments);
