@@ -166,7 +166,7 @@ std::string period_text(const plan::Planner& planner,
   const auto described = [&](const plan::CommPlan& plan) {
     return plan::describe(plan, input.model, setup);
   };
-  const std::string ops = described(planner.plan(input, setup, shown));
+  std::string ops = described(planner.plan(input, setup, shown));
   const std::optional<Step> period = period_of(planner, input);
   if (!period || *period == 1) {
     return ops;
@@ -177,11 +177,12 @@ std::string period_text(const plan::Planner& planner,
   for (const Turn& turn : turns) {
     const std::string words = words_for(turn.steps, *period);
     if (turn.variant == shown) {
-      text = fmt::format("     steps repeat after {}; counted from 0, {}:\n{}",
-                         *period,
-                         words,
-                         ops) +
-             text;
+      text =
+          fmt::format("     steps repeat after {}; counted from 0, {}:\n{}{}",
+                      *period,
+                      words,
+                      ops,
+                      text);
     } else if (++others <= kMostOthers) {
       const plan::CommPlan plan = planner.plan(input, setup, turn.variant);
       text += other_text(words,
