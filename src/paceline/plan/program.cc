@@ -140,7 +140,7 @@ void Program::check_gradients() {
   PACELINE_CHECK(!gradients_checked_);
   gradients_checked_ = true;
   const auto all = [&](std::string_view name) {
-    return Access{whole(setup_, buffer_named(setup_, name))};
+    return Access{whole(setup_, name)};
   };
   kernel("check", {all(kGradients)}, {all(kGradients), all(kFoundInf)});
   kernel("rescale",
@@ -158,8 +158,8 @@ void Program::clip(std::vector<Access> gradients,
   }
   PACELINE_CHECK(!clipped_);
   clipped_ = true;
-  const Slice squares = whole(setup_, buffer_named(setup_, kSquares));
-  const Slice scale = whole(setup_, buffer_named(setup_, kAppliedScale));
+  const Slice squares = whole(setup_, kSquares);
+  const Slice scale = whole(setup_, kAppliedScale);
   kernel("square_sum", std::move(gradients), {{squares}});
   if (on) {
     all_reduce(squares, *on);
@@ -186,14 +186,14 @@ void Program::update(const Slice& values,
   }
   PACELINE_CHECK_EQ(gradients_checked_, input_.loss_scaling);
   if (!clipped_) {
-    clip({{whole(setup_, buffer_named(setup_, kGradients))}}, divisor);
+    clip({{whole(setup_, kGradients)}}, divisor);
   }
   const auto count = find_buffer(setup_, kStepCount);
   if (count.has_value() && !counted_) {
     const Slice counter = whole(setup_, *count);
     std::vector<Access> operands{{counter}};
     if (gradients_checked_) {
-      operands.push_back({whole(setup_, buffer_named(setup_, kFoundInf))});
+      operands.push_back({whole(setup_, kFoundInf)});
     }
     kernel("count", std::move(operands), {{counter}});
     counted_ = true;
@@ -203,13 +203,13 @@ void Program::update(const Slice& values,
     writes.push_back({{buffer_named(setup_, name), state_begin, values.count}});
   }
   std::vector<Access> reads = writes;
-  reads.push_back({whole(setup_, buffer_named(setup_, kLearningRate))});
+  reads.push_back({whole(setup_, kLearningRate)});
   if (count.has_value()) {
     reads.push_back({whole(setup_, *count)});
   }
   if (gradients_checked_ || clipped_) {
-    reads.push_back({whole(setup_, buffer_named(setup_, kAppliedScale))});
-    reads.push_back({whole(setup_, buffer_named(setup_, kFoundInf))});
+    reads.push_back({whole(setup_, kAppliedScale)});
+    reads.push_back({whole(setup_, kFoundInf)});
   }
   kernel("update", std::move(reads), std::move(writes), {divisor});
 }

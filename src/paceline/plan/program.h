@@ -50,8 +50,9 @@ BufferId buffer_named(const Setup& setup, std::string_view name);
 /// As buffer_named, for communicators.
 CommunicatorId communicator_named(const Setup& setup, std::string_view name);
 
-/// All of a buffer.
+/// All of a buffer; a name as for buffer_named.
 Slice whole(const Setup& setup, BufferId buffer);
+Slice whole(const Setup& setup, std::string_view buffer);
 
 /// Throws UsageError unless the shape is one that a plan can be written for:
 /// the ready order holds every parameter once, every module exists.
@@ -99,8 +100,11 @@ class SetupBuilder {
   /// bucket i has the place of bucket i - `slots`.
   void fold_gradients(const std::vector<Bucket>& buckets, std::size_t slots);
 
-  /// A buffer of the type and layout of the values.
-  BufferId add_twin(std::string_view name, Initial initial = Initial::kZero);
+  /// A buffer of the layout of the values, and of their type unless another is
+  /// given.
+  BufferId add_twin(std::string_view name,
+                    Initial initial = Initial::kZero,
+                    std::optional<DType> type = {});
 
   const Setup& setup() const { return setup_; }
   Rank rank() const { return input_.rank; }

@@ -42,6 +42,10 @@ Slice whole(const Setup& setup, BufferId buffer) {
   return {buffer, 0, setup.buffers[index_of(buffer)].elements};
 }
 
+Slice whole(const Setup& setup, std::string_view buffer) {
+  return whole(setup, buffer_named(setup, buffer));
+}
+
 void check_shape(const PlanInput& input) {
   const ModelShape& model = input.model;
   const std::size_t count = model.parameters.size();
@@ -124,12 +128,8 @@ void SetupBuilder::place(const Groups& groups, Rank shards) {
 }
 
 void SetupBuilder::add_optimizer() {
-  const Slice values = whole(setup_, buffer_named(setup_, kValues));
   for (const std::string_view name : state_names(input_.optimizer)) {
-    add_buffer({.name = std::string(name),
-                .dtype = input_.model.dtype,
-                .elements = values.count,
-                .stands_for = values});
+    add_twin(name);
   }
   add_buffer({.name = std::string(kLearningRate),
               .dtype = DType::kF64,
@@ -164,10 +164,12 @@ BufferId SetupBuilder::add_buffer(Buffer buffer) {
   return BufferId{static_cast<std::int32_t>(setup_.buffers.size() - 1)};
 }
 
-BufferId SetupBuilder::add_twin(std::string_view name, Initial initial) {
-  const Slice values = whole(setup_, buffer_named(setup_, kValues));
+BufferId SetupBuilder::add_twin(std::string_view name,
+                                Initial initial,
+                                std::optional<DType> type) {
+  const Slice values = whole(setup_, kValues);
   return add_buffer({.name = std::string(name),
-                     .dtype = input_.model.dtype,
+                     .dtype = type.value_or(input_.model.dtype),
                      .elements = values.count,
                      .stands_for = values,
                      .initial = initial});
@@ -240,7 +242,7 @@ std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups) {
     const Placement& first = setup.parameters[index_of(group.front())];
     buckets.push_back({group, first.value, first.gradient});
   }
-  const Slice values = whole(setup, buffer_named(setup, kValues));
+  const Slice values = whole(setup, kValues);
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     const Elements end =
         i + 1 < buckets.size() ? buckets[i + 1].values.begin : values.count;

@@ -31,8 +31,7 @@ class AllReduce final : public ExchangeRule {
               const WireFormat& format,
               SetupBuilder& builder) const override {
     if (format.combination == Combination::kMerge) {
-      const Slice values =
-          whole(builder.setup(), buffer_named(builder.setup(), kValues));
+      const Slice values = whole(builder.setup(), kValues);
       builder.add_buffer(
           {.name = kGathered,
            .dtype = format.type,

@@ -25,9 +25,7 @@ void ByteWire::add_gathered(const PlanInput& input,
 
 Elements ByteWire::bytes_of(const PlanInput& input,
                             const SetupBuilder& builder) const {
-  return places_before(
-      whole(builder.setup(), buffer_named(builder.setup(), kValues)).count,
-      input.model);
+  return places_before(whole(builder.setup(), kValues).count, input.model);
 }
 
 WireSlice ByteWire::wire_slice(const Slice& slice,

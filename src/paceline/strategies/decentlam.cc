@@ -58,7 +58,7 @@ class DecentLam final : public UpdateRule {
 
  private:
   static Slice rate(const Program& program) {
-    return whole(program.setup(), buffer_named(program.setup(), kLearningRate));
+    return whole(program.setup(), kLearningRate);
   }
 };
 

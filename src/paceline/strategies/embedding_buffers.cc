@@ -100,8 +100,7 @@ void EmbeddingRank::add_buffers(DType type, Setup& setup) const {
 Slice EmbeddingRank::for_server(const Setup& setup,
                                 const BufferPair& what,
                                 Rank server) const {
-  return shard_of(
-      whole(setup, buffer_named(setup, what.of_trainer)), server, job_.servers);
+  return shard_of(whole(setup, what.of_trainer), server, job_.servers);
 }
 
 Slice EmbeddingRank::for_trainer(const Setup& setup,
@@ -109,9 +108,7 @@ Slice EmbeddingRank::for_trainer(const Setup& setup,
                                  Rank trainer) const {
   return trainer == rank_
              ? for_server(setup, what, server())
-             : shard_of(whole(setup, buffer_named(setup, what.of_server)),
-                        trainer,
-                        job_.trainers);
+             : shard_of(whole(setup, what.of_server), trainer, job_.trainers);
 }
 
 PlanMemory memory_of_plan(const Planner& planner, const PlanInput& input) {

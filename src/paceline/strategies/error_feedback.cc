@@ -22,12 +22,7 @@ void add_residual(const PlanInput& input,
         "scaled otherwise; take another dtype or another codec",
         codec));
   }
-  const Slice values =
-      whole(builder.setup(), buffer_named(builder.setup(), kValues));
-  builder.add_buffer({.name = std::string(kResidual),
-                      .dtype = input.model.dtype,
-                      .elements = values.count,
-                      .stands_for = values});
+  builder.add_twin(kResidual);
 }
 
 Slice residual_of(const Slice& slice, const Program& program) {

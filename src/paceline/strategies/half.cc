@@ -25,12 +25,7 @@ class Half final : public CodecRule {
   void extend(const PlanInput&,
               const std::vector<Bucket>&,
               SetupBuilder& builder) const override {
-    const Slice values =
-        whole(builder.setup(), buffer_named(builder.setup(), kValues));
-    builder.add_buffer({.name = buffer_,
-                        .dtype = type_,
-                        .elements = values.count,
-                        .stands_for = values});
+    builder.add_twin(buffer_, Initial::kZero, type_);
   }
 
   std::vector<WireSlice> wire_slices(const Slice& slice,

@@ -176,8 +176,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
                   const Hosts& all,
                   const WireFormat& format,
                   SetupBuilder& builder) const {
-    const Slice values =
-        whole(builder.setup(), buffer_named(builder.setup(), kValues));
+    const Slice values = whole(builder.setup(), kValues);
     const Elements share = values.count / pieces(all);
     builder.add_buffer(
         {.name = kShare, .dtype = format.type, .elements = share});

@@ -46,14 +46,9 @@ const Mixing& Neighbors::mixing(Program& program) const {
 void Neighbors::add_inboxes(const PlanInput& input,
                             const WireFormat& format,
                             SetupBuilder& builder) const {
-  const Slice values =
-      whole(builder.setup(), buffer_named(builder.setup(), kValues));
   const std::size_t degree = graph(input)->degree(input.rank);
   for (std::size_t i = 0; i < degree; ++i) {
-    builder.add_buffer({.name = inbox_name(i),
-                        .dtype = format.type,
-                        .elements = values.count,
-                        .stands_for = values});
+    builder.add_twin(inbox_name(i), Initial::kZero, format.type);
   }
 }
 

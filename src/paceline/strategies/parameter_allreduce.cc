@@ -29,12 +29,7 @@ class ParameterAllreduce final : public ExchangeRule {
               const std::vector<Bucket>&,
               const WireFormat& format,
               SetupBuilder& builder) const override {
-    const Slice values =
-        whole(builder.setup(), buffer_named(builder.setup(), kValues));
-    builder.add_buffer({.name = kMeanBuffer,
-                        .dtype = format.type,
-                        .elements = values.count,
-                        .stands_for = values});
+    builder.add_twin(kMeanBuffer, Initial::kZero, format.type);
     builder.add_world(kMeanCommunicator);
   }
 

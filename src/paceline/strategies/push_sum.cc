@@ -148,7 +148,7 @@ class PushSum final : public ExchangeRule {
   struct WeightsCrossed {};  // in this program
 
   static Slice one(const std::string& name, const Program& program) {
-    return whole(program.setup(), buffer_named(program.setup(), name));
+    return whole(program.setup(), name);
   }
 
   static CommunicatorId on(const Program& program) {

@@ -142,7 +142,7 @@ void clip_in_place(Program& program) {
     return;
   }
   const auto all = [&](std::string_view name) {
-    return whole(program.setup(), buffer_named(program.setup(), name));
+    return whole(program.setup(), name);
   };
   const Slice gradients = all(kGradients), scale = all(kAppliedScale);
   program.clip({{gradients}}, 1);

@@ -135,7 +135,7 @@ class ShardedEmbeddings final : public Planner {
   }
 
   static Slice all(const Program& program, std::string_view name) {
-    return whole(program.setup(), buffer_named(program.setup(), name));
+    return whole(program.setup(), name);
   }
 
   Rank rank_of(Rank server) const { return job_.first_server() + server; }

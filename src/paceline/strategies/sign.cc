@@ -62,8 +62,7 @@ class Sign final : public CodecRule {
           kMostSummed,
           input.world));
     }
-    const Slice values =
-        whole(builder.setup(), buffer_named(builder.setup(), kValues));
+    const Slice values = whole(builder.setup(), kValues);
     builder.add_buffer({.name = kBits,
                         .dtype = DType::kI8,
                         .elements = values.count / packed()});

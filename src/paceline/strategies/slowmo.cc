@@ -46,8 +46,7 @@ class SlowMo final : public LocalSteps {
     const auto twin = [&](std::string_view name) {
       return Access{range_in(name, bucket.values, program)};
     };
-    const Access rate{
-        whole(program.setup(), buffer_named(program.setup(), kLearningRate))};
+    const Access rate{whole(program.setup(), kLearningRate)};
     program.kernel("slow_momentum",
                    {twin(kAnchor), twin(kSlowMomentum), {bucket.values}, rate},
                    {twin(kAnchor), twin(kSlowMomentum)},

@@ -69,20 +69,11 @@ class WinPut final : public ExchangeRule {
     const auto graph = neighbors_.graph(input);
     check_doubly_stochastic(*graph, kWinPut);
     neighbors_.add_inboxes(input, format, builder);
-    const Slice values =
-        whole(builder.setup(), buffer_named(builder.setup(), kValues));
-    const auto add = [&](std::string name, Initial initial) {
-      builder.add_buffer({.name = std::move(name),
-                          .dtype = format.type,
-                          .elements = values.count,
-                          .stands_for = values,
-                          .initial = initial});
-    };
     for (std::size_t i = 0; i < graph->degree(input.rank); ++i) {
-      add(window_name(i), Initial::kParameters);
+      builder.add_twin(window_name(i), Initial::kParameters, format.type);
     }
     for (Step slot = 0; slot < slots_; ++slot) {
-      add(slot_name(slot), Initial::kZero);
+      builder.add_twin(slot_name(slot), Initial::kZero, format.type);
     }
     builder.add_world_as_ready(kWindowCommunicator);
   }
