@@ -50,7 +50,7 @@ std::string_view need_of(Combination how, const ExchangeRule& exchange) {
 /// What an exchange adds up must be a sum.
 void check_combines(const StrategySpec& spec) {
   const auto codec = spec.codec.row->make(spec.codec.options);
-  const Combination how = codec->combination();
+  const Combination how = codec->format({}).combination;
   const auto exchange = spec.exchange.row->make(spec.exchange.options);
   if (exchange->combines(how)) {
     return;

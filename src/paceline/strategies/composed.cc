@@ -72,7 +72,8 @@ class Composed final : public Planner {
 
   Symmetry symmetry(const PlanInput& input) const override {
     // Pairs are no ring, and no order of ranks is like another.
-    return codec_->combination() == Combination::kPairs && input.world > 1
+    return codec_->format(input).combination == Combination::kPairs &&
+                   input.world > 1
                ? Symmetry{}
                : update_->symmetry(exchange_->traits(input));
   }

@@ -25,10 +25,8 @@ constexpr std::int64_t kScaleBytes = 4;  // one F32 a tensor
 /// Karimireddy et al., ICML 2019, arXiv:1901.09847.
 class EfSign final : public CodecRule {
  public:
-  Combination combination() const override { return Combination::kGather; }
-
   WireFormat format(const PlanInput&) const override {
-    return {.type = DType::kI8, .combination = combination()};
+    return {.type = DType::kI8, .combination = Combination::kGather};
   }
 
   void extend(const PlanInput& input,

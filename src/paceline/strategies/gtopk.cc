@@ -29,10 +29,8 @@ class GTopK final : public CodecRule {
  public:
   explicit GTopK(double density) : sparse_(density) {}
 
-  Combination combination() const override { return Combination::kPairs; }
-
   WireFormat format(const PlanInput& input) const override {
-    return {.type = input.model.dtype, .combination = combination()};
+    return {.type = input.model.dtype, .combination = Combination::kPairs};
   }
 
   int rounds(const PlanInput& input) const override {

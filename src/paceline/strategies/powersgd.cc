@@ -37,10 +37,8 @@ class PowerSgd final : public CodecRule {
  public:
   explicit PowerSgd(std::int64_t rank) : rank_(rank) {}
 
-  Combination combination() const override { return Combination::kOwnSum; }
-
   WireFormat format(const PlanInput& input) const override {
-    return {.type = input.model.dtype, .combination = combination()};
+    return {.type = input.model.dtype, .combination = Combination::kOwnSum};
   }
 
   int rounds(const PlanInput&) const override { return 2; }

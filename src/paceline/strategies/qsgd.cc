@@ -34,10 +34,8 @@ class Qsgd final : public CodecRule {
   Qsgd(std::int64_t levels, std::int64_t block)
       : levels_(levels), block_(block) {}
 
-  Combination combination() const override { return Combination::kGather; }
-
   WireFormat format(const PlanInput&) const override {
-    return {.type = DType::kI8, .combination = combination()};
+    return {.type = DType::kI8, .combination = Combination::kGather};
   }
 
   void extend(const PlanInput& input,

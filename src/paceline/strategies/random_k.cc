@@ -23,10 +23,8 @@ class RandomK final : public CodecRule {
  public:
   explicit RandomK(double density) : sparse_(density) {}
 
-  Combination combination() const override { return Combination::kOwnSum; }
-
   WireFormat format(const PlanInput& input) const override {
-    return {.type = input.model.dtype, .combination = combination()};
+    return {.type = input.model.dtype, .combination = Combination::kOwnSum};
   }
 
   void extend(const PlanInput& input,

@@ -34,7 +34,7 @@ enum class Combination : std::uint8_t {
 struct WireFormat {
   DType type = DType::kF32;  // kMerge, kSum: of the elements that cross
   Elements packed = 1;       // values that one of these elements stands for
-  Combination combination = Combination::kSum;  // as CodecRule::combination
+  Combination combination = Combination::kSum;
   std::string_view merge{};  // kMerge: the kernel, reads copies, writes one
   bool summed = true;  // decode() gives the sum over the ranks, not the result
 };
@@ -60,8 +60,7 @@ class CodecRule {
  public:
   virtual ~CodecRule() = default;
 
-  virtual Combination combination() const { return Combination::kSum; }
-
+  /// Depends on nothing of the input but its element type.
   virtual WireFormat format(const PlanInput& input) const = 0;
 
   /// Adds the buffers that the codec needs for `buckets`.  Throws UsageError

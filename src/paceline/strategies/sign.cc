@@ -32,17 +32,13 @@ class Sign final : public CodecRule {
  public:
   explicit Sign(bool summed) : summed_(summed) {}
 
-  Combination combination() const override {
-    return summed_ ? Combination::kSum : Combination::kMerge;
-  }
-
   WireFormat format(const PlanInput&) const override {
     if (summed_) {
       return {.type = DType::kI8, .summed = false};
     }
     return {.type = DType::kI8,
             .packed = 8,
-            .combination = combination(),
+            .combination = Combination::kMerge,
             .merge = "vote",
             .summed = false};
   }

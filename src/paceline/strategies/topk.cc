@@ -26,10 +26,8 @@ class TopK final : public CodecRule {
  public:
   explicit TopK(double density) : sparse_(density) {}
 
-  Combination combination() const override { return Combination::kGather; }
-
   WireFormat format(const PlanInput& input) const override {
-    return {.type = input.model.dtype, .combination = combination()};
+    return {.type = input.model.dtype, .combination = Combination::kGather};
   }
 
   void extend(const PlanInput& input,
