@@ -6,7 +6,7 @@
 #include "paceline/base/error.h"
 #include "paceline/strategies/error_feedback.h"
 #include "paceline/strategies/rows.h"
-#include "paceline/strategies/sparse_buckets.h"
+#include "paceline/strategies/sparse_codec.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
@@ -25,13 +25,11 @@ namespace {
 ///
 /// Both ranks of a pair merge the same operands in the same order.  The number
 /// of ranks is a power of two.  Shi et al., ICDCS 2019, arXiv:1901.04359.
-class GTopK final : public CodecRule {
+class GTopK final : public SparseCodec {
  public:
-  explicit GTopK(double density) : sparse_(density) {}
-
-  WireFormat format(const PlanInput& input) const override {
-    return {.type = input.model.dtype, .combination = Combination::kPairs};
-  }
+  explicit GTopK(double density)
+      : SparseCodec(
+            "gtopk", Combination::kPairs, density, {kOwn, kMerged, kTheirs}) {}
 
   int rounds(const PlanInput& input) const override {
     return static_cast<int>(
@@ -48,99 +46,49 @@ class GTopK final : public CodecRule {
                       "power of two of them, and there are {}; take topk",
                       input.world));
     }
-    add_residual(input, "gtopk", builder);
-    const Elements kept = sparse_.kept(buckets, input.model);
-    for (const Names& names : {kOwn, kMerged, kTheirs}) {
-      builder.add_buffer(
-          {.name = names.values, .dtype = input.model.dtype, .elements = kept});
-      builder.add_buffer(
-          {.name = names.places, .dtype = DType::kI32, .elements = kept});
-    }
+    SparseCodec::extend(input, buckets, builder);
   }
 
   std::vector<WireSlice> wire_slices(const Slice& slice,
                                      int round,
                                      const Program& program) const override {
-    const Parts mine = parts_of(slice, round == 0 ? kOwn : kMerged, program);
-    const Parts theirs = parts_of(slice, kTheirs, program);
-    if (mine.values.count == 0) {
-      return {};
-    }
-    const Rank peer = program.input().rank ^ (1 << round);
-    WireFormat places = format(program.input());
-    places.type = DType::kI32;
-    return {{.format = format(program.input()),
-             .of = slice,
-             .mine = mine.values,
-             .all = theirs.values,
-             .peer = peer},
-            {.format = places,
-             .of = slice,
-             .mine = mine.places,
-             .all = theirs.places,
-             .peer = peer}};
+    return crossing(slice,
+                    selection(round == 0 ? kOwn : kMerged, slice, program),
+                    selection(kTheirs, slice, program),
+                    program,
+                    program.input().rank ^ (1 << round));
   }
 
   void encode(const Slice& slice, int round, Program& program) const override {
     if (round > 0) {
       merge(slice, round - 1, program);
-      return;
-    }
-    const Parts own = parts_of(slice, kOwn, program);
-    const Slice residual = residual_of(slice, program);
-    if (own.values.count == 0) {
-      program.kernel("linear", {{slice}, {residual}}, {{residual}}, {1, 1});
     } else {
-      program.kernel("topk",
-                     {{slice}, {residual}},
-                     {{own.values}, {own.places}, {residual}});
+      select("topk", slice, selection(kOwn, slice, program), program);
     }
   }
 
   void decode(const Slice& slice, Program& program) const override {
     merge(slice, rounds(program.input()) - 1, program);
-    const Parts merged = parts_of(slice, kMerged, program);
-    if (merged.values.count == 0) {
-      program.kernel("scatter", {}, {{slice}});
-    } else {
-      program.kernel("scatter", {{merged.values}, {merged.places}}, {{slice}});
-    }
+    scatter(selection(kMerged, slice, program), slice, program);
   }
 
  private:
-  struct Names {
-    const char* values;
-    const char* places;
-  };
-  static constexpr Names kOwn{"gtopk_values", "gtopk_places"};
-  static constexpr Names kMerged{"gtopk_merged_values", "gtopk_merged_places"};
-  static constexpr Names kTheirs{"gtopk_their_values", "gtopk_their_places"};
-
-  struct Parts {
-    Slice values, places;
-  };
-
-  Parts parts_of(const Slice& slice,
-                 const Names& names,
-                 const Program& program) const {
-    const auto [begin, count] = sparse_.range_of(slice, program);
-    const Setup& setup = program.setup();
-    return {.values = {buffer_named(setup, names.values), begin, count},
-            .places = {buffer_named(setup, names.places), begin, count}};
-  }
+  static constexpr std::string_view kOwn = "gtopk", kMerged = "gtopk_merged",
+                                    kTheirs = "gtopk_their";
 
   /// Appends the merge of what a round has brought.
   void merge(const Slice& slice, int round, Program& program) const {
-    const Parts own = parts_of(slice, kOwn, program);
-    const Parts mine = round == 0 ? own : parts_of(slice, kMerged, program);
-    const Parts theirs = parts_of(slice, kTheirs, program);
-    const Parts merged = parts_of(slice, kMerged, program);
+    const Selection own = selection(kOwn, slice, program);
+    const Selection mine =
+        round == 0 ? own : selection(kMerged, slice, program);
+    const Selection theirs = selection(kTheirs, slice, program);
+    const Selection merged = selection(kMerged, slice, program);
     if (own.values.count == 0) {
       return;
     }
     const bool first = (program.input().rank >> round & 1) == 0;
-    const Parts& left = first ? mine : theirs;
-    const Parts& right = first ? theirs : mine;
+    const Selection& left = first ? mine : theirs;
+    const Selection& right = first ? theirs : mine;
     const Slice residual = residual_of(slice, program);
     program.kernel(
         "gtopk_merge",
@@ -153,8 +101,6 @@ class GTopK final : public CodecRule {
          {residual}},
         {{merged.values}, {merged.places}, {own.values}, {residual}});
   }
-
-  SparseBuckets sparse_;
 };
 
 }  // namespace

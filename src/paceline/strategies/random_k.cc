@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/error_feedback.h"
 #include "paceline/strategies/rows.h"
-#include "paceline/strategies/sparse_buckets.h"
+#include "paceline/strategies/sparse_codec.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
@@ -19,29 +18,15 @@ namespace {
 ///                  gradient is compressed
 ///
 /// Stich et al., NeurIPS 2018, arXiv:1809.07599, definition 2.2.
-class RandomK final : public CodecRule {
+class RandomK final : public SparseCodec {
  public:
-  explicit RandomK(double density) : sparse_(density) {}
-
-  WireFormat format(const PlanInput& input) const override {
-    return {.type = input.model.dtype, .combination = Combination::kOwnSum};
-  }
-
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>& buckets,
-              SetupBuilder& builder) const override {
-    add_residual(input, "random-k", builder);
-    const Elements kept = sparse_.kept(buckets, input.model);
-    builder.add_buffer(
-        {.name = kValuesOf, .dtype = input.model.dtype, .elements = kept});
-    builder.add_buffer(
-        {.name = kPlacesOf, .dtype = DType::kI32, .elements = kept});
-  }
+  explicit RandomK(double density)
+      : SparseCodec("random-k", Combination::kOwnSum, density, {kDrawn}) {}
 
   std::vector<WireSlice> wire_slices(const Slice& slice,
                                      int,
                                      const Program& program) const override {
-    const Slice values = in(kValuesOf, slice, program);
+    const Slice values = selection(kDrawn, slice, program).values;
     if (values.count == 0) {
       return {};
     }
@@ -49,45 +34,22 @@ class RandomK final : public CodecRule {
   }
 
   void encode(const Slice& slice, int, Program& program) const override {
-    const Slice values = in(kValuesOf, slice, program);
-    const Slice residual = residual_of(slice, program);
-    if (values.count == 0) {
-      program.kernel("linear", {{slice}, {residual}}, {{residual}}, {1, 1});
-    } else {
-      program.kernel("random_k",
-                     {{slice}, {residual}},
-                     {{values}, {in(kPlacesOf, slice, program)}, {residual}});
-    }
+    select("random_k", slice, selection(kDrawn, slice, program), program);
   }
 
   std::optional<Contraction> contraction(const ModelShape&) const override {
-    return Contraction{
-        .share = sparse_.density(), .same_draws = true, .blind = true};
+    return Contraction{.share = density(), .same_draws = true, .blind = true};
   }
 
   void decode_from(const std::vector<Slice>& forms,
                    const Slice& slice,
                    Program& program) const override {
-    if (forms.empty()) {
-      program.kernel("scatter", {}, {{slice}});
-    } else {
-      program.kernel(
-          "scatter", {{forms[0]}, {in(kPlacesOf, slice, program)}}, {{slice}});
-    }
+    const Slice values = forms.empty() ? Slice{} : forms[0];
+    scatter({values, selection(kDrawn, slice, program).places}, slice, program);
   }
 
  private:
-  static constexpr auto kValuesOf = "random_k_values";
-  static constexpr auto kPlacesOf = "random_k_places";
-
-  Slice in(const char* buffer,
-           const Slice& slice,
-           const Program& program) const {
-    const auto [begin, count] = sparse_.range_of(slice, program);
-    return {buffer_named(program.setup(), buffer), begin, count};
-  }
-
-  SparseBuckets sparse_;
+  static constexpr std::string_view kDrawn = "random_k";
 };
 
 }  // namespace

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/sparse_codec.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "paceline/strategies/error_feedback.h"
+
+namespace paceline::strategies {
+namespace {
+
+std::string values_in(std::string_view name) {
+  return fmt::format("{}_values", name);
+}
+
+std::string places_in(std::string_view name) {
+  return fmt::format("{}_places", name);
+}
+
+}  // namespace
+
+void SparseCodec::extend(const PlanInput& input,
+                         const std::vector<Bucket>& buckets,
+                         SetupBuilder& builder) const {
+  add_residual(input, name_, builder);
+  for (const std::string_view name : selections_) {
+    add_selection(name, input, buckets, builder);
+  }
+}
+
+void SparseCodec::add_selection(std::string_view name,
+                                const PlanInput& input,
+                                const std::vector<Bucket>& buckets,
+                                SetupBuilder& builder,
+                                Elements copies) const {
+  Elements kept = 0;
+  for (const Bucket& bucket : buckets) {
+    kept += copies * kept_of(bucket, input.model);
+  }
+  builder.add_buffer(
+      {.name = values_in(name), .dtype = input.model.dtype, .elements = kept});
+  builder.add_buffer(
+      {.name = places_in(name), .dtype = DType::kI32, .elements = kept});
+}
+
+SparseCodec::Selection SparseCodec::selection(std::string_view name,
+                                              const Slice& slice,
+                                              const Program& program) const {
+  const ModelShape& model = program.input().model;
+  const std::size_t number = program.bucket_at(slice.begin);
+  Elements before = 0;
+  for (std::size_t i = 0; i < number; ++i) {
+    before += kept_of(program.buckets()[i], model);
+  }
+  const Bucket& bucket = program.buckets()[number];
+  const Elements kept = kept_of(bucket, model);
+  const auto share = [&](Elements end) {
+    return kept * (end - bucket.values.begin) / bucket.values.count;
+  };
+  const Elements begin = share(slice.begin);
+  const Elements count = share(slice.begin + slice.count) - begin;
+  const auto in = [&](const std::string& buffer) {
+    return Slice{buffer_named(program.setup(), buffer), before + begin, count};
+  };
+  return {.values = in(values_in(name)), .places = in(places_in(name))};
+}
+
+std::vector<WireSlice> SparseCodec::crossing(const Slice& slice,
+                                             const Selection& mine,
+                                             const Selection& all,
+                                             const Program& program,
+                                             Rank peer) const {
+  if (mine.values.count == 0) {
+    return {};
+  }
+  WireSlice values{.format = format(program.input()),
+                   .of = slice,
+                   .mine = mine.values,
+                   .all = all.values,
+                   .peer = peer};
+  WireSlice places = values;
+  places.format.type = DType::kI32;
+  places.mine = mine.places;
+  places.all = all.places;
+  return {values, places};
+}
+
+void SparseCodec::select(std::string_view kernel,
+                         const Slice& slice,
+                         const Selection& selected,
+                         Program& program) {
+  const Slice residual = residual_of(slice, program);
+  if (selected.values.count == 0) {
+    program.kernel("linear", {{slice}, {residual}}, {{residual}}, {1, 1});
+  } else {
+    program.kernel(kernel,
+                   {{slice}, {residual}},
+                   {{selected.values}, {selected.places}, {residual}});
+  }
+}
+
+void SparseCodec::scatter(const Selection& selected,
+                          const Slice& slice,
+                          Program& program) {
+  std::vector<Access> reads;
+  if (selected.values.count > 0) {
+    reads = {{selected.values}, {selected.places}};
+  }
+  program.kernel("scatter", std::move(reads), {{slice}});
+}
+
+/// The padding between tensors does not count.
+Elements SparseCodec::kept_of(const Bucket& bucket,
+                              const ModelShape& model) const {
+  Elements elements = 0;
+  for (const ParameterId id : bucket.parameters) {
+    elements += model.parameters[index_of(id)].elements;
+  }
+  return std::max(Elements{1},
+                  static_cast<Elements>(
+                      std::floor(density_ * static_cast<double>(elements))));
+}
+
+}  // namespace paceline::strategies
