@@ -40,23 +40,14 @@ constexpr auto kShare = "share";
 /// 2021, arXiv:2110.13363; BlueFog, 2021, arXiv:2111.04287.
 class HierarchicalNeighborAllreduce final : public ExchangeRule {
  public:
-  explicit HierarchicalNeighborAllreduce(const Options& options)
-      : topology_(options.text("topology")),
-        leader_(options.text("style") == "leader"),
-        local_(static_cast<Rank>(options.count("local"))) {
-    refuse_gamma(kHierarchicalNeighborAllreduce, options);
-  }
-
   HierarchicalNeighborAllreduce(const Options& options,
                                 std::unique_ptr<CodecRule> codec)
       : topology_(options.text("topology")),
         leader_(options.text("style") == "leader"),
         local_(static_cast<Rank>(options.count("local"))),
-        copies_(std::in_place,
-                kHierarchicalNeighborAllreduce,
-                options,
-                std::move(codec)) {
-    if (leader_) {
+        copies_(copies_with(
+            std::move(codec), kHierarchicalNeighborAllreduce, options)) {
+    if (leader_ && copies_) {
       throw UsageError(fmt::format(
           "strategy option {}:style=leader: with a codec every rank of a host "
           "sends the code of its share; take style=shards",
@@ -124,7 +115,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     if (copies_) {
       copies_->start(own, row, lane_of(all, program), program);
     } else {
-      exchange(own, row, all, program);
+      Neighbors::exchange(row, own, lane_of(all, program), program);
     }
   }
 
@@ -135,8 +126,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     if (leader_ && all.local > 1) {
       const Rank root = all.rank_of(all.host_of(program.input().rank), 0);
       for (std::size_t i = 0; i < mixing(all, program).from.size(); ++i) {
-        program.broadcast(
-            received(own, i, program), root, gathering_on_host(all, program));
+        program.broadcast(Neighbors::received(own, i, program),
+                          root,
+                          gathering_on_host(all, program));
       }
     }
     const bool gathers = !leader_ && all.local > 1;
@@ -162,15 +154,6 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   }
 
  private:
-  static std::string inbox(std::size_t neighbor) {
-    return fmt::format("neighbor{}", neighbor);
-  }
-  static Slice received(const Slice& own,
-                        std::size_t neighbor,
-                        const Program& program) {
-    return range_in(inbox(neighbor), own, program);
-  }
-
   /// This rank's share, and one from each of `degree` neighbors.
   void add_shares(std::size_t degree,
                   const Hosts& all,
@@ -181,8 +164,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     builder.add_buffer(
         {.name = kShare, .dtype = format.type, .elements = share});
     for (std::size_t i = 0; i < degree; ++i) {
-      builder.add_buffer(
-          {.name = inbox(i), .dtype = format.type, .elements = share});
+      builder.add_buffer({.name = Neighbors::inbox(i),
+                          .dtype = format.type,
+                          .elements = share});
     }
   }
 
@@ -229,35 +213,16 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
             count};
   }
 
-  /// With the same place of the neighboring hosts.
-  static void exchange(const Slice& own,
-                       const Mixing& row,
-                       const Hosts& all,
-                       Program& program) {
-    if (row.from.empty() && row.to.empty()) {
-      return;  // a step without neighbors
-    }
-    std::vector<Message> receives;
-    for (std::size_t i = 0; i < row.from.size(); ++i) {
-      receives.push_back({row.from[i].rank, received(own, i, program)});
-    }
-    program.exchange(
-        lane_of(all, program), Neighbors::sends(row, own), std::move(receives));
-  }
-
   /// What was exchanged are sums over hosts: their mean is taken here.
   void mix(const Slice& own,
            const Slice& mean,
            const Hosts& all,
            Program& program) const {
     const Mixing& hosts = mixing(all, program);
-    std::vector<Access> reads{{own}};
-    std::vector<double> weights{hosts.self / all.local};
-    for (std::size_t i = 0; i < hosts.from.size(); ++i) {
-      reads.push_back({received(own, i, program)});
-      weights.push_back(hosts.from[i].weight / all.local);
-    }
-    program.kernel("linear", std::move(reads), {{mean}}, std::move(weights));
+    program.kernel("linear",
+                   Neighbors::operands(hosts, own, program),
+                   {{mean}},
+                   Neighbors::weights(hosts, all.local));
   }
 
   TopologyChoice topology_;
@@ -270,7 +235,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
 
 std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(
     const Options& options) {
-  return std::make_unique<HierarchicalNeighborAllreduce>(options);
+  return std::make_unique<HierarchicalNeighborAllreduce>(options, nullptr);
 }
 
 std::unique_ptr<ExchangeRule> make_coded_hierarchical_neighbor_allreduce(

@@ -24,14 +24,9 @@ constexpr auto kNeighborAllreduce = "neighbor-allreduce";
 /// arXiv:1811.10792.
 class NeighborAllreduce final : public ExchangeRule {
  public:
-  explicit NeighborAllreduce(const Options& options)
-      : neighbors_(options, kNeighborAllreduce) {
-    refuse_gamma(kNeighborAllreduce, options);
-  }
-
   NeighborAllreduce(const Options& options, std::unique_ptr<CodecRule> codec)
       : neighbors_(options, kNeighborAllreduce),
-        copies_(std::in_place, kNeighborAllreduce, options, std::move(codec)) {}
+        copies_(copies_with(std::move(codec), kNeighborAllreduce, options)) {}
 
   ExchangeTraits traits(const PlanInput& input) const override {
     return neighbors_.traits(input);
@@ -62,10 +57,8 @@ class NeighborAllreduce final : public ExchangeRule {
         communicator_named(program.setup(), kNeighborCommunicator);
     if (copies_) {
       copies_->start(wire_slice.mine, mixing, on, program);
-    } else if (!mixing.from.empty() || !mixing.to.empty()) {
-      program.exchange(on,
-                       Neighbors::sends(mixing, wire_slice.mine),
-                       Neighbors::receives(mixing, wire_slice.mine, program));
+    } else {
+      Neighbors::exchange(mixing, wire_slice.mine, on, program);
     }
   }
 
@@ -74,18 +67,12 @@ class NeighborAllreduce final : public ExchangeRule {
     const Mixing& mixing = neighbors_.mixing(program);
     if (copies_) {
       copies_->finish(wire, mixing, program);
-      return;
+    } else if (!mixing.from.empty()) {
+      program.kernel("linear",
+                     Neighbors::operands(mixing, wire, program),
+                     {{wire}},
+                     Neighbors::weights(mixing));
     }
-    if (mixing.from.empty()) {
-      return;  // a step without neighbors
-    }
-    std::vector<Access> reads{{wire}};
-    std::vector<double> weights{mixing.self};
-    for (std::size_t i = 0; i < mixing.from.size(); ++i) {
-      reads.push_back({Neighbors::received(wire, i, program)});
-      weights.push_back(mixing.from[i].weight);
-    }
-    program.kernel("linear", std::move(reads), {{wire}}, std::move(weights));
   }
 
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
@@ -104,7 +91,7 @@ class NeighborAllreduce final : public ExchangeRule {
 }  // namespace
 
 std::unique_ptr<ExchangeRule> make_neighbor_allreduce(const Options& options) {
-  return std::make_unique<NeighborAllreduce>(options);
+  return std::make_unique<NeighborAllreduce>(options, nullptr);
 }
 
 std::unique_ptr<ExchangeRule> make_coded_neighbor_allreduce(

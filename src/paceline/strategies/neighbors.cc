@@ -7,13 +7,6 @@
 #include "paceline/strategies/hosts.h"
 
 namespace paceline::strategies {
-namespace {
-
-std::string inbox_name(std::size_t neighbor) {
-  return fmt::format("neighbor{}", neighbor);
-}
-
-}  // namespace
 
 Neighbors::Neighbors(const Options& options, std::string_view who)
     : topology_(options.text("topology")),
@@ -48,14 +41,14 @@ void Neighbors::add_inboxes(const PlanInput& input,
                             SetupBuilder& builder) const {
   const std::size_t degree = graph(input)->degree(input.rank);
   for (std::size_t i = 0; i < degree; ++i) {
-    builder.add_twin(inbox_name(i), Initial::kZero, format.type);
+    builder.add_twin(inbox(i), Initial::kZero, format.type);
   }
 }
 
 Slice Neighbors::received(const Slice& wire,
                           std::size_t neighbor,
                           const Program& program) {
-  return range_in(inbox_name(neighbor), wire, program);
+  return range_in(inbox(neighbor), wire, program);
 }
 
 std::vector<Message> Neighbors::sends(const Mixing& mixing,
@@ -67,14 +60,39 @@ std::vector<Message> Neighbors::sends(const Mixing& mixing,
   return messages;
 }
 
-std::vector<Message> Neighbors::receives(const Mixing& mixing,
-                                         const Slice& wire,
-                                         const Program& program) {
-  std::vector<Message> messages;
+std::string Neighbors::inbox(std::size_t neighbor) {
+  return fmt::format("neighbor{}", neighbor);
+}
+
+void Neighbors::exchange(const Mixing& mixing,
+                         const Slice& wire,
+                         CommunicatorId on,
+                         Program& program) {
+  std::vector<Message> receives;
   for (std::size_t i = 0; i < mixing.from.size(); ++i) {
-    messages.push_back({mixing.from[i].rank, received(wire, i, program)});
+    receives.push_back({mixing.from[i].rank, received(wire, i, program)});
   }
-  return messages;
+  if (!receives.empty() || !mixing.to.empty()) {
+    program.exchange(on, sends(mixing, wire), std::move(receives));
+  }
+}
+
+std::vector<Access> Neighbors::operands(const Mixing& mixing,
+                                        const Slice& wire,
+                                        const Program& program) {
+  std::vector<Access> reads{{wire}};
+  for (std::size_t i = 0; i < mixing.from.size(); ++i) {
+    reads.push_back({received(wire, i, program)});
+  }
+  return reads;
+}
+
+std::vector<double> Neighbors::weights(const Mixing& mixing, Rank divisor) {
+  std::vector<double> all{mixing.self / divisor};
+  for (const Neighbor& from : mixing.from) {
+    all.push_back(from.weight / divisor);
+  }
+  return all;
 }
 
 Picoseconds Neighbors::time(const PlanInput& input, std::int64_t bytes) const {

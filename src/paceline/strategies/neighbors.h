@@ -40,13 +40,26 @@ class Neighbors {
                         std::size_t neighbor,
                         const Program& program);
 
+  /// The name of the buffer for what the `neighbor`-th one sends.
+  static std::string inbox(std::size_t neighbor);
+
   /// `slice` to everybody who takes it.
   static std::vector<Message> sends(const Mixing& mixing, const Slice& slice);
 
-  /// `wire` from every neighbor.
-  static std::vector<Message> receives(const Mixing& mixing,
-                                       const Slice& wire,
-                                       const Program& program);
+  /// Appends the exchange of `wire` with the neighbors; nothing in a step
+  /// without neighbors.
+  static void exchange(const Mixing& mixing,
+                       const Slice& wire,
+                       CommunicatorId on,
+                       Program& program);
+
+  /// `wire` and what every neighbor has sent of it.
+  static std::vector<Access> operands(const Mixing& mixing,
+                                      const Slice& wire,
+                                      const Program& program);
+
+  /// The weights of these, over `divisor`.
+  static std::vector<double> weights(const Mixing& mixing, Rank divisor = 1);
 
   /// All messages of a slice, one after the other.
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const;

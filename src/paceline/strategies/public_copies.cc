@@ -227,7 +227,12 @@ void PublicCopies::add(const Slice& decoded,
   program.kernel("linear", {{sum}, {decoded}}, {{sum}}, {1, weight * factor});
 }
 
-void refuse_gamma(std::string_view who, const Options& options) {
+std::optional<PublicCopies> copies_with(std::unique_ptr<CodecRule> codec,
+                                        std::string_view who,
+                                        const Options& options) {
+  if (codec != nullptr) {
+    return PublicCopies(who, options, std::move(codec));
+  }
   if (options.number("gamma") != 0) {
     throw UsageError(fmt::format(
         "strategy option {}:gamma={}: it is the step of averages that a "
@@ -235,6 +240,7 @@ void refuse_gamma(std::string_view who, const Options& options) {
         who,
         options.text("gamma")));
   }
+  return std::nullopt;
 }
 
 }  // namespace paceline::strategies

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -94,7 +95,10 @@ class PublicCopies {
   double gamma_;  // 0: Contraction::gamma()
 };
 
+/// The averages of an exchange that a codec carries; nothing without a codec.
 /// Throws UsageError where a strategy without a codec has the option `gamma`.
-void refuse_gamma(std::string_view who, const Options& options);
+std::optional<PublicCopies> copies_with(std::unique_ptr<CodecRule> codec,
+                                        std::string_view who,
+                                        const Options& options);
 
 }  // namespace paceline::strategies

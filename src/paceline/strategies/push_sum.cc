@@ -66,13 +66,9 @@ class EvenShares final : public Topology {
 /// Taheri et al., ICML 2020.
 class PushSum final : public ExchangeRule {
  public:
-  explicit PushSum(const Options& options) : neighbors_(options, kPushSum) {
-    refuse_gamma(kPushSum, options);
-  }
-
   PushSum(const Options& options, std::unique_ptr<CodecRule> codec)
       : neighbors_(options, kPushSum),
-        copies_(std::in_place, kPushSum, options, std::move(codec)) {}
+        copies_(copies_with(std::move(codec), kPushSum, options)) {}
 
   ExchangeTraits traits(const PlanInput& input) const override {
     return neighbors_.traits(input);
@@ -113,10 +109,8 @@ class PushSum final : public ExchangeRule {
     const Mixing& mixing = row(program);
     if (copies_) {
       copies_->start(wire_slice.mine, mixing, on(program), program);
-    } else if (!mixing.from.empty() || !mixing.to.empty()) {
-      program.exchange(on(program),
-                       Neighbors::sends(mixing, wire_slice.mine),
-                       Neighbors::receives(mixing, wire_slice.mine, program));
+    } else {
+      Neighbors::exchange(mixing, wire_slice.mine, on(program), program);
     }
   }
 
@@ -126,11 +120,10 @@ class PushSum final : public ExchangeRule {
     if (copies_) {
       copies_->finish(wire, mixing, program);
     } else {
-      std::vector<Access> reads{{wire}};
-      for (std::size_t i = 0; i < mixing.from.size(); ++i) {
-        reads.push_back({Neighbors::received(wire, i, program)});
-      }
-      program.kernel("linear", std::move(reads), {{wire}}, shares(mixing, 1));
+      program.kernel("linear",
+                     Neighbors::operands(mixing, wire, program),
+                     {{wire}},
+                     shares(mixing, 1));
     }
     program.kernel(
         "divide", {{wire}, {one(kNextPushWeight, program)}}, {{wire}});
@@ -202,7 +195,7 @@ class PushSum final : public ExchangeRule {
 }  // namespace
 
 std::unique_ptr<ExchangeRule> make_push_sum(const Options& options) {
-  return std::make_unique<PushSum>(options);
+  return std::make_unique<PushSum>(options, nullptr);
 }
 
 std::unique_ptr<ExchangeRule> make_coded_push_sum(

@@ -105,12 +105,11 @@ class WinPut final : public ExchangeRule {
       return;  // a step without neighbors
     }
     std::vector<Access> reads{{wire}};
-    std::vector<double> weights{mixing.self};
     for (std::size_t i = 0; i < mixing.from.size(); ++i) {
       reads.push_back({range_in(window_name(i), wire, program), kAnyAge});
-      weights.push_back(mixing.from[i].weight);
     }
-    program.kernel("linear", std::move(reads), {{wire}}, std::move(weights));
+    program.kernel(
+        "linear", std::move(reads), {{wire}}, Neighbors::weights(mixing));
   }
 
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
