@@ -13,8 +13,8 @@
 #include "paceline/strategies/plan_words.h"
 
 // Graphs over which nodes average, as `topology=` names them: NAME or
-// NAME:PARAMETER.  Each lives in one file, strategies/topologies/<name>.cc, and
-// has one row in topologies/table.cc.
+// NAME:PARAMETER.  Each family lives in one file of strategies/topologies/, and
+// each graph has one row in topologies/table.cc.
 
 namespace paceline::strategies {
 

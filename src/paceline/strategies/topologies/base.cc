@@ -1,15 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
-#include "paceline/strategies/topologies/hypercube.h"
 #include "paceline/strategies/topologies/rows.h"
 
 // The Base-(k+1) graph: every node has the exact mean after a finite number of
 // steps, whatever the number of nodes, with at most k neighbors a step.
-// Takezawa et al., NeurIPS 2023, arXiv:2305.11420, algorithms 2 and 3.
+// Takezawa et al., NeurIPS 2023, arXiv:2305.11420, algorithms 1 to 3.
 
 namespace paceline::strategies {
 namespace {
+
+/// The fewest factors of at most `most` each, not ascending.
+std::optional<std::vector<Rank>> fewest_factors(Rank product, Rank most) {
+  if (product == 1) {
+    return std::vector<Rank>{};
+  }
+  std::optional<std::vector<Rank>> best;
+  for (Rank first = std::min(most, product); first > 1; --first) {
+    if (product % first != 0) {
+      continue;
+    }
+    auto rest = fewest_factors(product / first, first);
+    if (rest && (!best || rest->size() + 1 < best->size())) {
+      rest->insert(rest->begin(), first);
+      best = std::move(rest);
+    }
+  }
+  return best;
+}
+
+/// The k-peer hyper-hypercube graph: `nodes` is a product of factors of at most
+/// k + 1; in step t a node averages with those that differ in its t-th digit
+/// only.  All have the exact mean after as many steps as there are factors.
+/// Takezawa et al., NeurIPS 2023, arXiv:2305.11420, algorithm 1.
+class Hypercube {
+ public:
+  /// `nodes` has no prime factor above `base` = k + 1.
+  Hypercube(Rank nodes, Rank base) : factors_(*fewest_factors(nodes, base)) {}
+
+  Step steps() const { return static_cast<Step>(factors_.size()); }
+
+  /// The other nodes of its group in step `step` of 0 .. steps() - 1.
+  std::vector<Rank> others(Rank node, Step step) const {
+    Rank stride = 1;
+    for (Step t = 0; t < step; ++t) {
+      stride *= factors_[static_cast<std::size_t>(t)];
+    }
+    const Rank factor = factors_[static_cast<std::size_t>(step)];
+    const Rank digit = node / stride % factor;
+    std::vector<Rank> others;
+    for (Rank other = 0; other < factor; ++other) {
+      if (other != digit) {
+        others.push_back(node + (other - digit) * stride);
+      }
+    }
+    return others;
+  }
+
+ private:
+  std::vector<Rank> factors_;
+};
 
 /// Average with `others`, which take the same weight of one another.
 Mixing mutual(const std::vector<Rank>& others, double weight, Rank offset) {
@@ -51,8 +104,8 @@ class SimpleBase {
                           .block = power,
                           .blocks = digit,
                           .left = nodes - begin,
-                          .all = *Hypercube::make(digit * power, base),
-                          .one = *Hypercube::make(power, base)});
+                          .all = Hypercube(digit * power, base),
+                          .one = Hypercube(power, base)});
         begin += digit * power;
       }
     }
@@ -172,8 +225,8 @@ std::unique_ptr<const Topology> shortest(Rank nodes, Rank base) {
   const Rank groups = smooth_part(nodes, base);
   Base grouped(nodes / groups,
                SimpleBase(nodes / groups, base),
-               *Hypercube::make(groups, base));
-  Base simple(nodes, SimpleBase(nodes, base), *Hypercube::make(1, base));
+               Hypercube(groups, base));
+  Base simple(nodes, SimpleBase(nodes, base), Hypercube(1, base));
   return std::make_unique<Base>(grouped.period() < simple.period() ? grouped
                                                                    : simple);
 }

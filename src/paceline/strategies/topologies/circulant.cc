@@ -1,32 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/topologies/circulant.h"
-
 #include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/topologies/rows.h"
+
+// The graphs in which all nodes have neighbors at the same distances: exp,
+// one-peer-exp, symmetric-exp, ring and full.
 
 namespace paceline::strategies {
+namespace {
 
-Mixing Circulant::mixing(Rank node, Step step) const {
-  const auto& distances = distances_[static_cast<std::size_t>(step % period())];
-  Mixing mixing;
-  mixing.self = 1.0 / static_cast<double>(distances.size() + 1);
-  for (const Rank distance : distances) {
-    mixing.from.push_back({wrap(node - distance, nodes_), mixing.self});
-    mixing.to.push_back(wrap(node + distance, nodes_));
+/// Every node sends so many nodes ahead and receives from as many behind, with
+/// equal weights: 1 / (distances + 1) for each and for itself.
+class Circulant final : public Topology {
+ public:
+  /// `distances`: those of every step.
+  Circulant(Rank nodes, std::vector<Rank> distances)
+      : nodes_(nodes), distances_{std::move(distances)} {}
+
+  /// `distances[t]`: those of step t.
+  Circulant(Rank nodes, std::vector<std::vector<Rank>> distances)
+      : nodes_(nodes), distances_(std::move(distances)) {}
+
+  Step period() const override { return static_cast<Step>(distances_.size()); }
+  Mixing mixing(Rank node, Step step) const override {
+    const auto& distances =
+        distances_[static_cast<std::size_t>(step % period())];
+    Mixing mixing;
+    mixing.self = 1.0 / static_cast<double>(distances.size() + 1);
+    for (const Rank distance : distances) {
+      mixing.from.push_back({wrap(node - distance, nodes_), mixing.self});
+      mixing.to.push_back(wrap(node + distance, nodes_));
+    }
+    return mixing;
   }
-  return mixing;
-}
 
-std::size_t Circulant::degree(Rank) const {
-  return std::ranges::max_element(distances_, {}, &std::vector<Rank>::size)
-      ->size();
-}
+  std::size_t degree(Rank) const override {
+    return std::ranges::max_element(distances_, {}, &std::vector<Rank>::size)
+        ->size();
+  }
 
+  Rank block() const override { return 1; }
+
+ private:
+  Rank nodes_;
+  std::vector<std::vector<Rank>> distances_;
+};
+
+/// 1, base, base^2, ... below `bound`.
 std::vector<Rank> powers_below(Rank bound, Rank base) {
   std::vector<Rank> powers;
   for (Step power = 1; power < bound; power *= base) {
     powers.push_back(static_cast<Rank>(power));
   }
   return powers;
+}
+
+}  // namespace
+
+// Ying et al., NeurIPS 2021, arXiv:2110.13363.  BlueFog's ExponentialGraph
+// tests for powers by a rounded logarithm and so misses 243 = 3^5.
+
+MakeTopology make_exp(const std::string& base) {
+  return [by = parameter_number("exp", base, 2)](const Nodes& nodes) {
+    return std::make_unique<Circulant>(nodes.count,
+                                       powers_below(nodes.count, by));
+  };
+}
+
+/// Each step uses one of the distances of exp, in turn.
+MakeTopology make_one_peer_exp(const std::string& base) {
+  return [by = parameter_number("one-peer-exp", base, 2)](const Nodes& nodes) {
+    std::vector<std::vector<Rank>> steps;
+    for (const Rank distance : powers_below(nodes.count, by)) {
+      steps.push_back({distance});
+    }
+    return std::make_unique<Circulant>(nodes.count, std::move(steps));
+  };
+}
+
+// Neighbors are the nodes whose distance, counted the shorter way round, is a
+// power of the base: BlueFog's SymmetricExponentialGraph.
+MakeTopology make_symmetric_exp(const std::string& base) {
+  return [by = parameter_number("symmetric-exp", base, 2)](const Nodes& nodes) {
+    const auto powers = powers_below(nodes.count, by);
+    std::vector<Rank> distances;
+    for (Rank ahead = 1; ahead < nodes.count; ++ahead) {
+      const Rank shorter =
+          ahead <= nodes.count / 2 ? ahead : nodes.count - ahead;
+      if (std::ranges::binary_search(powers, shorter)) {
+        distances.push_back(ahead);
+      }
+    }
+    return std::make_unique<Circulant>(nodes.count, std::move(distances));
+  };
+}
+
+// Two nodes are neighbors once, not on both sides.
+MakeTopology make_ring(const std::string& direction) {
+  if (direction != "both" && direction != "left" && direction != "right") {
+    throw UsageError(fmt::format(
+        "topology 'ring:{}': both, left or right is wanted", direction));
+  }
+  return [direction](const Nodes& nodes) {
+    const Rank left = nodes.count - 1;
+    std::vector<Rank> distances{direction == "left" ? left : 1};
+    if (direction == "both" && nodes.count > 2) {
+      distances.push_back(left);
+    }
+    return std::make_unique<Circulant>(nodes.count, std::move(distances));
+  };
+}
+
+MakeTopology make_full(const std::string&) {
+  return [](const Nodes& nodes) {
+    std::vector<Rank> distances(static_cast<std::size_t>(nodes.count - 1));
+    std::iota(distances.begin(), distances.end(), 1);
+    return std::make_unique<Circulant>(nodes.count, std::move(distances));
+  };
 }
 
 }  // namespace paceline::strategies

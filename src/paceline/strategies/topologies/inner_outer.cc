@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/strategies/topologies/circulant.h"
 #include "paceline/strategies/topologies/rows.h"
 
 namespace paceline::strategies {

@@ -7,7 +7,7 @@
 #include "paceline/strategies/topology.h"
 
 // What the rows of the topology table make.  Each function is defined in the
-// file of its name; what the graph is, is said there.
+// file of its family; what the graph is, is said there.
 
 namespace paceline::strategies {
 
@@ -30,5 +30,10 @@ Rank parameter_number(std::string_view topology,
                       const std::string& text,
                       Rank least,
                       Rank most = 1'000'000'000);
+
+/// The node, counted around the end.
+constexpr Rank wrap(Rank node, Rank nodes) {
+  return (node % nodes + nodes) % nodes;
+}
 
 }  // namespace paceline::strategies
