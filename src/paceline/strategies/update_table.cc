@@ -209,6 +209,7 @@ constexpr std::array kUpdateRules{
          .guarantee = Guarantee::kExact,
          .options = {},
          .phases = "gradients reduce-scattered, update, parameters gathered",
+         .file = "zero.cc",
          .parameters = true,
          .need = ExchangeNeed::kShards,
          .because = "updates on each rank the shard of the sum that the "
@@ -223,6 +224,7 @@ constexpr std::array kUpdateRules{
          .options = {},
          .phases = "gradients reduce-scattered under backward, update, "
                    "parameters gathered",
+         .file = "zero.cc",
          .parameters = true,
          .need = ExchangeNeed::kShards,
          .because = "updates on each rank the shard of the sum that the "

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/rows.h"
+
+// The optimizer's state, and with zero-2 the summed gradients, cut into shards
+// among the ranks.  Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054.
+
+namespace paceline::strategies {
+namespace {
+
+constexpr auto kNormCommunicator = "norm";
+constexpr std::string_view kShards = "gradient_shards";
+constexpr std::size_t kSlots = 2;
+
+/// What both rules do with a rank's shards.
+class ShardedUpdate : public UpdateRule {
+ public:
+  explicit ShardedUpdate(std::string_view name) : name_(name) {}
+
+  /// What of the exchange's symmetry leaves each rank its shard: others hold
+  /// other numbers of tensors.
+  Symmetry symmetry(const ExchangeTraits& exchange) const override {
+    Symmetry kept = exchange.symmetry;
+    kept.movable = 1;
+    return kept.block == exchange.shards ? kept : Symmetry{};
+  }
+
+  /// Cuts the optimizer's state down to this rank's shards.
+  void extend(const PlanInput& input,
+              const ExchangeRule& exchange,
+              const std::vector<Bucket>&,
+              SetupBuilder& builder) const override {
+    if (input.loss_scaling) {
+      throw UsageError(fmt::format(
+          "{} leaves each rank a shard of the summed gradients, so no rank "
+          "sees "
+          "whether all of them are finite, and the loss cannot be scaled; take "
+          "--dtype fp32 or bf16",
+          name_));
+    }
+    builder.shard_optimizer(input.world == 1 ? 1
+                                             : exchange.traits(input).shards);
+    if (input.clip_norm > 0 && input.world > 1) {
+      builder.add_world(kNormCommunicator);
+    }
+  }
+
+ protected:
+  /// Of `slice`, a bucket or a part of one that is a multiple of the shards.
+  static Slice own_shard(const Slice& slice,
+                         const CodedExchange& transfer,
+                         const Program& program) {
+    const ExchangeTraits traits = transfer.exchange.traits(program.input());
+    return shard_of(slice,
+                    traits.own_shard.value_or(0),
+                    program.input().world == 1 ? 1 : traits.shards);
+  }
+
+  /// Clips this rank's shards of the summed gradients by the norm of all
+  /// ranks'.
+  static void clip_shards(const std::vector<Access>& gradients,
+                          const CodedExchange& transfer,
+                          Program& program) {
+    const PlanInput& input = program.input();
+    if (input.world > 1) {
+      program.clip(gradients,
+                   transfer.divisor(input),
+                   communicator_named(program.setup(), kNormCommunicator),
+                   static_cast<double>(input.world) /
+                       transfer.exchange.traits(input).shards);
+    }
+  }
+
+  /// Applies this rank's shard of the summed gradients to its shard of
+  /// `values`.
+  static void update_shard(const Slice& values,
+                           const Slice& gradients,
+                           const CodedExchange& transfer,
+                           Program& program) {
+    const PlanInput& input = program.input();
+    const Rank shards =
+        input.world == 1 ? 1 : transfer.exchange.traits(input).shards;
+    program.update(own_shard(values, transfer, program),
+                   gradients,
+                   values.begin / shards,
+                   transfer.divisor(input));
+  }
+
+ private:
+  std::string_view name_;
+};
+
+/// Every rank keeps the state of the optimizer for its own shard of each
+/// bucket.  The exchange sums the gradients and leaves each rank its shard; the
+/// rank applies it; then the shards of the parameters are spread.  On what the
+/// ranks hold this is `gradients`, with the optimizer's work and memory
+/// divided.
+///
+///   rounds per step            that of the exchange
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         the optimizer's state is 1/P of it
+///                              (hierarchical: 1/L, L ranks a host)
+///   guarantee                  exact: one rank's step on the whole batch
+///
+/// Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054, section 5.1.
+class Zero1 final : public ShardedUpdate {
+ public:
+  Zero1() : ShardedUpdate("zero-1") {}
+
+  void start(const Bucket& bucket,
+             const CodedExchange& transfer,
+             Program& program) const override {
+    transfer.start(bucket.gradients, program);
+  }
+
+  /// A schedule may start parts of buckets: each has its own shards.
+  void finish(const Bucket& bucket,
+              const CodedExchange& transfer,
+              Program& program) const override {
+    update_shard(bucket.values,
+                 own_shard(bucket.gradients, transfer, program),
+                 transfer,
+                 program);
+    transfer.finish(bucket.values, program);
+  }
+
+  bool updates_in_finish() const override { return true; }
+
+  void clip(const std::vector<Bucket>& finishing,
+            const CodedExchange& transfer,
+            Program& program) const override {
+    std::vector<Access> shards;
+    for (const Bucket& bucket : finishing) {
+      shards.push_back({own_shard(bucket.gradients, transfer, program)});
+    }
+    clip_shards(shards, transfer, program);
+  }
+};
+
+/// As `zero-1`, and no rank keeps the gradients: a bucket's are summed as soon
+/// as its backward has ended, each rank keeps its shard of the sum, and the
+/// memory serves the next bucket but one.  So backward runs ahead of the
+/// exchange by one bucket.
+///
+///   rounds per step            that of the exchange
+///   bytes sent, rank and step  those of exchanging S = model size; its half
+///                              that sums, once for each micro-batch
+///   extra memory, rank         1/P of the optimizer's state and 1/P S of sums
+///                              (hierarchical: 1/L, L ranks a host); gradients:
+///                              two buckets of the largest size in place of S
+///   guarantee                  exact: one rank's step on the whole batch
+///
+/// Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054, section 5.2.
+class Zero2 final : public ShardedUpdate {
+ public:
+  Zero2() : ShardedUpdate("zero-2") {}
+
+  void extend(const PlanInput& input,
+              const ExchangeRule& exchange,
+              const std::vector<Bucket>& buckets,
+              SetupBuilder& builder) const override {
+    ShardedUpdate::extend(input, exchange, buckets, builder);
+    if (input.world > 1) {
+      const Buffer values =
+          builder.setup()
+              .buffers[index_of(buffer_named(builder.setup(), kValues))];
+      builder.add_buffer(
+          {.name = std::string(kShards),
+           .dtype = values.dtype,
+           .elements = values.elements / exchange.traits(input).shards});
+      builder.fold_gradients(buckets, kSlots);
+    }
+  }
+
+  /// The exchange of a bucket begins here: the gradients of the next bucket but
+  /// one take its place.
+  void compute(const std::vector<Bucket>& buckets,
+               const CodedExchange& transfer,
+               Program& program) const override {
+    if (program.input().world == 1) {
+      program.compute();
+      return;
+    }
+    for (int micro = 0; micro < program.input().micro_batches; ++micro) {
+      program.forward_pass(micro);
+      for (const Bucket& bucket : buckets) {
+        if (micro > 0) {
+          forget(bucket, program);
+        }
+        for (const ParameterId id : bucket.parameters) {
+          program.backward(id, micro);
+        }
+        sum(bucket, micro, transfer, program);
+      }
+    }
+  }
+
+  void start(const Bucket&, const CodedExchange&, Program&) const override {}
+
+  void clip(const std::vector<Bucket>&,
+            const CodedExchange& transfer,
+            Program& program) const override {
+    if (program.input().world == 1) {
+      return;
+    }
+    std::vector<Access> sums;  // without what fills a bucket up
+    for (const Bucket& bucket : program.buckets()) {
+      const Slice shard = own_shard(bucket.values, transfer, program);
+      const Slice sum = own_sum(bucket, transfer, program);
+      for (const Slice& tensor : tensors_in(shard, program)) {
+        sums.push_back({{sum.buffer,
+                         sum.begin + tensor.begin - shard.begin,
+                         tensor.count}});
+      }
+    }
+    clip_shards(sums, transfer, program);
+  }
+
+  void finish(const Bucket&, const CodedExchange&, Program&) const override {}
+
+  /// A schedule may cut what it starts and finishes finer than what compute()
+  /// gave.
+  void apply(const Bucket& bucket,
+             const CodedExchange& transfer,
+             Program& program) const override {
+    for (const Bucket& mine : buckets_in(bucket, program)) {
+      update_shard(mine.values,
+                   program.input().world == 1
+                       ? mine.gradients
+                       : own_sum(mine, transfer, program),
+                   transfer,
+                   program);
+      transfer.finish(mine.values, program);
+    }
+  }
+
+ private:
+  /// Later micro-batches add to what lies there: another bucket's gradients.
+  static void forget(const Bucket& bucket, Program& program) {
+    program.kernel("linear", {}, {{bucket.gradients}});
+  }
+
+  /// The sum of the first micro-batch goes to its place; each later one is left
+  /// in the bucket and added.
+  static void sum(const Bucket& bucket,
+                  int micro,
+                  const CodedExchange& transfer,
+                  Program& program) {
+    const Slice kept = own_sum(bucket, transfer, program);
+    for (WireSlice wire_slice :
+         transfer.codec.wire_slices(bucket.gradients, 0, program)) {
+      if (micro == 0) {
+        wire_slice.kept = kept;
+      }
+      transfer.exchange.start(wire_slice, program);
+    }
+    if (micro > 0) {
+      program.kernel("linear",
+                     {{kept}, {own_shard(bucket.gradients, transfer, program)}},
+                     {{kept}},
+                     {1, 1});
+    }
+  }
+
+  static Slice own_sum(const Bucket& bucket,
+                       const CodedExchange& transfer,
+                       const Program& program) {
+    const Rank shards = transfer.exchange.traits(program.input()).shards;
+    return {buffer_named(program.setup(), kShards),
+            bucket.values.begin / shards,
+            bucket.values.count / shards};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> make_zero_1(const Options&) {
+  return std::make_unique<Zero1>();
+}
+
+std::unique_ptr<UpdateRule> make_zero_2(const Options&) {
+  return std::make_unique<Zero2>();
+}
+
+}  // namespace paceline::strategies
