@@ -74,11 +74,11 @@ enum class ExchangeNeed : std::uint8_t {
 
 /// What `paceline list` prints of a row.
 struct RowInfo {
-  std::string_view name;
-  std::string_view summary;
-  std::string_view paper;
+  std::string_view name{};
+  std::string_view summary{};
+  std::string_view paper{};
   Guarantee guarantee = Guarantee::kNeutral;
-  std::span<const OptionInfo> options;
+  std::span<const OptionInfo> options{};
 
   // For docs/strategies.md; empty where there is nothing to say.  S: bytes of
   // the model, P ranks, L a host, H hosts, W workers, s a server's share.

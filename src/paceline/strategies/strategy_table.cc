@@ -51,9 +51,7 @@ constexpr std::array kPythonDdpOptions{
 constexpr std::array kWholeStrategies{
     Row<Planner>{{.name = "none",
                   .summary = "no exchange: every rank trains alone",
-                  .paper = "",
                   .guarantee = Guarantee::kLocal,
-                  .options = {},
                   .phases = "forward, backward, update",
                   .rounds = "0",
                   .bytes = "0"},
@@ -79,8 +77,6 @@ constexpr std::array kWholeStrategies{
                  nullptr},
     Row<Planner>{{.name = "external",
                   .summary = "a program outside trains: --framework, --command",
-                  .paper = "",
-                  .options = {},
                   .phases = "its own",
                   .rounds = "its own",
                   .bytes = "its own",

@@ -71,11 +71,11 @@ using MakeTopology =
     std::function<std::unique_ptr<const Topology>(const Nodes& nodes)>;
 
 struct TopologyRow {
-  std::string_view name;
-  std::string_view parameter;  // what stands behind the colon; empty: nothing
-  std::string_view fallback;   // the parameter where none is given
-  std::string_view summary;
-  std::string_view paper;
+  std::string_view name{};
+  std::string_view parameter{};  // what stands behind the colon; empty: nothing
+  std::string_view fallback{};   // the parameter where none is given
+  std::string_view summary{};
+  std::string_view paper{};
   /// Throws UsageError for a parameter that cannot be.
   MakeTopology (*make)(const std::string& parameter);
 };

@@ -76,17 +76,16 @@ constexpr std::array kSlowMoOptions{
 };
 
 constexpr std::array kUpdateRules{
-    Row<UpdateRule>{{.name = "gradients",
-                     .summary = "gradients cross, their mean is applied",
-                     .paper = "",
-                     .options = {}},
+    Row<UpdateRule>{{
+                        .name = "gradients",
+                        .summary = "gradients cross, their mean is applied",
+                    },
                     make_gradients},
     Row<UpdateRule>{{.name = "atc",
                      .summary = "adapt, then combine: the updated parameters "
                                 "cross",
                      .paper = "Lian et al., NeurIPS 2017, arXiv:1705.09056",
                      .guarantee = Guarantee::kConsensus,
-                     .options = {},
                      .phases = "update, then exchange",
                      .parameters = true,
                      .prepared = true,
@@ -169,7 +168,6 @@ constexpr std::array kUpdateRules{
          .summary = "trackers of the mean gradient cross, then the parameters",
          .paper = "Xu et al., IEEE CDC 2015; Nedic et al., SIAM J. Optim. 2017",
          .guarantee = Guarantee::kConsensus,
-         .options = {},
          .phases = "exchange of trackers, update, exchange of parameters",
          .rounds = "twice the exchange's",
          .bytes = "twice the exchange's",
@@ -183,7 +181,6 @@ constexpr std::array kUpdateRules{
          .summary = "atc with a correction: no bias where ranks' data differ",
          .paper = "Yuan et al., IEEE TSP 2019, arXiv:1702.05122",
          .guarantee = Guarantee::kConsensus,
-         .options = {},
          .phases = "update, correct, exchange",
          .parameters = true,
          .need = ExchangeNeed::kNeighbors,
@@ -195,7 +192,6 @@ constexpr std::array kUpdateRules{
                     "bias of momentum",
          .paper = "Yuan et al., ICCV 2021, arXiv:2104.11981",
          .guarantee = Guarantee::kConsensus,
-         .options = {},
          .phases = "plain step, exchange, update by what both change",
          .parameters = true,
          .need = ExchangeNeed::kNeighbors,
@@ -207,7 +203,6 @@ constexpr std::array kUpdateRules{
                     "optimizer state",
          .paper = "Rajbhandari et al., SC 2020, arXiv:1910.02054",
          .guarantee = Guarantee::kExact,
-         .options = {},
          .phases = "gradients reduce-scattered, update, parameters gathered",
          .file = "zero.cc",
          .parameters = true,
@@ -221,7 +216,6 @@ constexpr std::array kUpdateRules{
                     "by bucket",
          .paper = "Rajbhandari et al., SC 2020, arXiv:1910.02054",
          .guarantee = Guarantee::kExact,
-         .options = {},
          .phases = "gradients reduce-scattered under backward, update, "
                    "parameters gathered",
          .file = "zero.cc",
