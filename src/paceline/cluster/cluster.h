@@ -23,8 +23,8 @@ inline constexpr int kMostSlots = 1 << 24;  // of a cluster
 
 struct ClusterHost {
   std::string name;
-  int slots = 1;          // ranks, one per device
-  std::string interface;  // network interface; empty: the engine chooses
+  int slots = 1;             // ranks, one per device
+  std::string interface {};  // network interface; empty: the engine chooses
   std::optional<std::int64_t> memory_bytes{};
 };
 
@@ -101,7 +101,7 @@ struct Cluster {
   std::string source;  // where the figures are from
   std::vector<ClusterHost> hosts;
   std::vector<ClusterLink> links;
-  ClusterDevice device;
+  ClusterDevice device{};
 
   int slots() const;
   std::vector<int> slots_by_host() const;

@@ -49,8 +49,7 @@ ClusterHost parse_host(std::string_view text) {
   return {.name = std::string(name),
           .slots = colon == std::string_view::npos
                        ? 1
-                       : parse_slots(name, text.substr(colon + 1)),
-          .interface = {}};
+                       : parse_slots(name, text.substr(colon + 1))};
 }
 
 std::string_view after(std::string_view line, std::size_t blank) {

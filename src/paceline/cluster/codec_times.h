@@ -23,7 +23,7 @@ struct CodecTime {
   std::int64_t bytes = 0;                // of the gradients
   plan::Picoseconds copy{};              // memcpy of them, in the same run
   plan::Picoseconds encode{}, decode{};  // among two ranks
-  std::vector<KernelTime> kernels;       // of both
+  std::vector<KernelTime> kernels{};     // of both
 };
 
 }  // namespace paceline::cluster

@@ -125,8 +125,7 @@ class Reader {
 
   void read_parameter(const JsonPlace& parameter) {
     parameter.check_keys({"name", "sizes", "module", "backward_us"});
-    plan::ParameterShape shape{.name = parameter.at("name").text(),
-                               .sizes = {}};
+    plan::ParameterShape shape{.name = parameter.at("name").text()};
     const std::string& module = parameter.at("module").text();
     const auto found = module_of_.find(module);
     if (found == module_of_.end()) {
@@ -173,8 +172,7 @@ class Reader {
                    .bytes = integer(codec.at("bytes"), 1),
                    .copy = microseconds(codec.at("memcpy_us")),
                    .encode = microseconds(codec.at("encode_us")),
-                   .decode = microseconds(codec.at("decode_us")),
-                   .kernels = {}};
+                   .decode = microseconds(codec.at("decode_us"))};
     codec.at("kernels").each([&time](const JsonPlace& kernel) {
       kernel.check_keys({"kernel", "bytes", "us"});
       time.kernels.push_back({.kernel = kernel.at("kernel").text(),

@@ -21,11 +21,11 @@ namespace paceline::cluster {
 struct ProfiledModel {
   plan::ModelShape model;
   plan::LayerProfile profile;
-  int batch_size = 1;                       // samples of the one micro-batch
-  std::string device;                       // cpu, cuda
-  std::optional<plan::Picoseconds> update;  // one update of all parameters
-  std::optional<std::int64_t> memory;       // bytes at the peak of a step
-  std::vector<CodecTime> codecs{};          // empty: not measured
+  int batch_size = 1;                         // samples of the one micro-batch
+  std::string device{};                       // cpu, cuda
+  std::optional<plan::Picoseconds> update{};  // one update of all parameters
+  std::optional<std::int64_t> memory{};       // bytes at the peak of a step
+  std::vector<CodecTime> codecs{};            // empty: not measured
 };
 
 /// A profile's JSON text; `file` is what errors name.  Throws UsageError with

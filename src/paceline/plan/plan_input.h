@@ -14,7 +14,7 @@ namespace paceline::plan {
 
 struct ParameterShape {
   std::string name;  // as in the state dict: layer4.2.conv3.weight
-  std::vector<Elements> sizes;
+  std::vector<Elements> sizes{};
   Elements elements = 0;  // product of the sizes
   ModuleId module{};      // the gated unit whose forward reads it
 };

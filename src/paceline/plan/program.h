@@ -131,8 +131,8 @@ std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups);
 
 /// What a program is written for, beside its input and setup.
 struct ProgramContext {
-  std::vector<Bucket> buckets;  // of the schedule; empty where there is none
-  bool trains = true;           // else model work and updates are left out
+  std::vector<Bucket> buckets{};  // of the schedule; empty where there is none
+  bool trains = true;             // else model work and updates are left out
   Rank shards = 1;   // buckets are a multiple of so many aligned pieces
   Step phase = 0;    // the step within the period of the exchange
   Variant turn = 0;  // the update rule's variant

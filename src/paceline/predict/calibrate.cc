@@ -34,7 +34,7 @@ plan::NetworkShape network_of(const records::Configuration& c,
                       options.profile->model.name,
                       c.model));
     }
-    return {.model = options.profile->model, .work = {}};
+    return {.model = options.profile->model};
   }
   const auto names = plan::network_names();
   if (std::ranges::find(names, c.model) == names.end() || c.image_size != 0 ||
@@ -182,7 +182,7 @@ Fitted fitted(CalibrationFit& fit,
 struct Candidate {
   std::unique_ptr<CalibrationFit> fit;
   cluster::LinkSharing within{};
-  Fitted best;
+  Fitted best{};
   double squares = 0;  // of the logarithms' residuals
 };
 
@@ -193,8 +193,7 @@ Candidate candidate_of(CalibrationFit::Setting setting,
   setting.machine = machine_for(options, within);
   Candidate candidate{
       .fit = std::make_unique<CalibrationFit>(std::move(setting), job),
-      .within = within,
-      .best = {}};
+      .within = within};
   candidate.best =
       fitted(*candidate.fit, job, candidate.fit->first_guess(job), kIterations);
   for (std::size_t i = 0; i < job.several_ranks.size(); ++i) {
@@ -271,13 +270,11 @@ void put_constants(const Candidate& chosen,
     calibration.constants.push_back({.name = "rate of a rank's link",
                                      .unit = "Gbit/s",
                                      .value = options.link->bytes_per_s * 8e-9,
-                                     .interval = {},
                                      .from = "the records' link"});
     calibration.constants.push_back(
         {.name = "latency of a hop",
          .unit = "us",
          .value = static_cast<double>(options.link->latency_ns) * 1e-3,
-         .interval = {},
          .from = "the records' link"});
   }
   for (const Named& named : kNames) {
@@ -342,7 +339,6 @@ Calibration calibrate(std::span<const records::RunRecord> records,
        .shape = shape_of(calibration.measured, job.network, options),
        .update_bytes = update_bytes(input),
        .link = options.link,
-       .machine = {},
        .one_link = !options.gives_links() || options.link,
        .software = engine_costs_named(options.link ? "link" : c.engine).costs},
       options,

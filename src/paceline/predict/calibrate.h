@@ -82,7 +82,7 @@ Calibration calibrate(std::span<const records::RunRecord> records,
 
 struct Forecast {
   Prediction prediction;
-  stats::Interval step_s;
+  stats::Interval step_s{};
 };
 
 /// A world of `ranks` with the constants of a calibration.  The interval holds

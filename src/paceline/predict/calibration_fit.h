@@ -49,7 +49,7 @@ class CalibrationFit {
     plan::LayerProfile shape;  // of the layer times
     double update_bytes = 0;
     std::optional<cluster::LinkSpec> link;
-    cluster::Machine machine;         // what is not fitted
+    cluster::Machine machine{};       // what is not fitted
     bool one_link = true;             // ranks of a host meet on the same link
     cluster::SoftwareCosts software;  // of the engine: what it carries at once
   };

@@ -103,8 +103,7 @@ CodecAdvice weigh(const AdviseRequest& request,
   const BucketProgram program(request, codec_part);
   CodecAdvice row{.codec = codec.codec,
                   .coding = program.coding(codec),
-                  .bytes = program.sent_bytes(),
-                  .strategy = {}};
+                  .bytes = program.sent_bytes()};
   row.break_even = break_even(table.bytes - row.bytes, row.coding);
   Fastest best = best_of(request, codec_part);
   row.like_none = alike(request, plain, best);

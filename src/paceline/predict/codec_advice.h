@@ -21,7 +21,7 @@ struct CodecAdvice {
   /// The link rate, bytes/s, below which coding takes less time than the bytes
   /// that it saves; nothing where it saves none.
   std::optional<double> break_even{};
-  std::string strategy;           // fusion with the codec, in its best buckets
+  std::string strategy{};         // fusion with the codec, in its best buckets
   plan::Picoseconds step = 0;     // its prediction
   plan::Picoseconds exposed = 0;  // what communication adds to it
   double change = 0;              // of the step against fusion without a codec

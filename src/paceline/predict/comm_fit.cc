@@ -133,8 +133,7 @@ std::string write_fits(const FitFile& file,
       .source = fmt::format(
           "{}; {} to {} bytes", file.command, least.bytes, most.bytes),
       .hosts = hosts,
-      .links = {link_of(records, std::move(fits))},
-      .device = {}};
+      .links = {link_of(records, std::move(fits))}};
   write_atomically(file.path, cluster::to_toml(measured));
   if (measured.links.front().latency_ps == 0) {
     what += fmt::format(

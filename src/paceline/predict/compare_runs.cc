@@ -77,7 +77,7 @@ void check_predictable(const Configuration& c, const PredictRequest& request) {
 void describe_emulated_links(const Configuration& c, PredictRequest& request) {
   const cluster::LinkSpec link = cluster::parse_link("link", c.link);
   request.cluster = {};
-  request.cluster.hosts = {{.name = "here", .slots = c.ranks, .interface = {}}};
+  request.cluster.hosts = {{.name = "here", .slots = c.ranks}};
   request.machine = cluster::Machine{};
   request.machine->device = request.machine->network = {
       .bytes_per_s = std::llround(link.bytes_per_s),
@@ -89,8 +89,7 @@ void describe_emulated_links(const Configuration& c, PredictRequest& request) {
 
 PredictRequest request_of(const Configuration& c,
                           const std::optional<cluster::Cluster>& cluster) {
-  PredictRequest request{.network = {},
-                         .cluster = cluster.value_or(cluster::Cluster{}),
+  PredictRequest request{.cluster = cluster.value_or(cluster::Cluster{}),
                          .strategy = c.strategy,
                          .bucket_mb = c.bucket_mb,
                          .ranks = c.ranks,

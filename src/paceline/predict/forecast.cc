@@ -32,8 +32,7 @@ cluster::Cluster cluster_for(const Calibration& calibration, plan::Rank ranks) {
   }
   const int slots = hosts ? most_local : ranks;
   for (int i = 0; i * slots < ranks; ++i) {
-    cluster.hosts.push_back(
-        {.name = fmt::format("host{}", i), .slots = slots, .interface = {}});
+    cluster.hosts.push_back({.name = fmt::format("host{}", i), .slots = slots});
   }
   return cluster;
 }
@@ -80,7 +79,7 @@ Forecast forecast(const Calibration& calibration,
   request.strategy = strategy;
   request.bucket_mb = bucket_mb;
   request.steps = std::max(3, calibration.measured.common().steps);
-  Forecast forecast{.prediction = predict(request, with_spans), .step_s = {}};
+  Forecast forecast{.prediction = predict(request, with_spans)};
   Prediction& prediction = forecast.prediction;
   name_case(calibration, prediction.record.configuration);
   for (const records::Warning& warning : calibration.measured.warnings) {

@@ -30,7 +30,7 @@ inline bool is_device_rate(double samples_per_s) {
 
 /// A training job on a described cluster.
 struct PredictRequest {
-  plan::NetworkShape network;
+  plan::NetworkShape network{};
   cluster::Cluster cluster;
   std::string strategy = "fusion";
   double bucket_mb = 25;

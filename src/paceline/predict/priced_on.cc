@@ -23,9 +23,7 @@ std::string layers_of(const PredictRequest& request) {
   return cluster::to_json_text({.model = request.network.model,
                                 .profile = *request.profile,
                                 .batch_size = 1,
-                                .device = {},
-                                .update = request.update,
-                                .memory = {}});
+                                .update = request.update});
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ plan::Rank training_ranks(const simulator::Job& job) {
 FreeSteps free_steps(const simulator::Job& job,
                      const simulator::Simulator& simulator,
                      const simulator::StepTimes& times) {
-  FreeSteps alone{.steps = {}, .window = times.window};
+  FreeSteps alone{.window = times.window};
   for (const simulator::Actor& actor : job.actors) {
     alone.steps.push_back(actor.trains ? simulator.steps_of(actor)
                                        : std::vector<plan::Picoseconds>{});

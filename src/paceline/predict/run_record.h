@@ -25,7 +25,7 @@ inline constexpr std::int64_t kMostSamples = 5'000'000;
 
 /// The steps of a run, one by one, of every actor of the job.
 struct FreeSteps {
-  std::vector<std::vector<plan::Picoseconds>> steps;
+  std::vector<std::vector<plan::Picoseconds>> steps{};
   plan::Step window = 1;  // as in StepTimes
 };
 

@@ -126,15 +126,12 @@ class Compiler {
       if (classes.representative[r] == rank) {
         known.emplace(rank, static_cast<std::uint32_t>(job_.actors.size()));
         home.push_back(classes.host_of[r]);
-        job_.actors.push_back(
-            {.rank = rank,
-             .stands_for = 0,
-             .on_host = 0,
-             .host = static_cast<std::uint32_t>(
-                 classes
-                     .host_class[static_cast<std::size_t>(classes.host_of[r])]),
-             .steps = {},
-             .queues = {}});
+        job_.actors.push_back({.rank = rank,
+                               .stands_for = 0,
+                               .on_host = 0,
+                               .host = static_cast<std::uint32_t>(
+                                   classes.host_class[static_cast<std::size_t>(
+                                       classes.host_of[r])])});
       }
       const std::uint32_t actor = known.at(classes.representative[r]);
       job_.actors[actor].stands_for += 1;
@@ -210,8 +207,7 @@ class Compiler {
       job_.queues.push_back({.actor = a,
                              .order = program.on(on).order,
                              .credit = program.on(on).credit_bytes,
-                             .leader = id,
-                             .items = {}});
+                             .leader = id});
     };
     for (const auto& [variant, plan] : program.plans) {
       for (const Op& op : plan.ops) {

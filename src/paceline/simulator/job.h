@@ -110,8 +110,8 @@ struct QueueItems {
   std::uint32_t actor = 0;
   plan::IssueOrder order = plan::IssueOrder::kProgram;
   std::int64_t credit = 0;
-  std::uint32_t leader = 0;   // queue whose picks this one follows; or itself
-  std::vector<ItemId> items;  // in program order
+  std::uint32_t leader = 0;     // queue whose picks this one follows; or itself
+  std::vector<ItemId> items{};  // in program order
 };
 
 /// A simulated rank, and the ranks for which it stands.
@@ -121,8 +121,8 @@ struct Actor {
   plan::Rank on_host = 1;     // of these, on its host
   std::uint32_t host = 0;     // host class
   ItemId first = 0;
-  std::vector<ItemId> steps;  // first item of each step, then the end
-  std::vector<std::uint32_t> queues;
+  std::vector<ItemId> steps{};  // first item of each step, then the end
+  std::vector<std::uint32_t> queues{};
   bool trains = false;  // has model work
 };
 

@@ -93,7 +93,7 @@ class Ddp final : public Planner {
  private:
   struct ReducerBucket {
     Slice all;
-    std::vector<Access> gradients, pieces;  // pairwise
+    std::vector<Access> gradients{}, pieces{};  // pairwise
   };
 
   static void perform(Program& program, OpIndex op) {
@@ -106,8 +106,7 @@ class Ddp final : public Planner {
     std::vector<ReducerBucket> buckets;
     Elements end = 0;
     for (const auto& group : groups) {
-      ReducerBucket bucket{
-          .all = {memory, end, 0}, .gradients = {}, .pieces = {}};
+      ReducerBucket bucket{.all = {memory, end, 0}};
       for (const ParameterId id : group) {
         const Slice gradient = setup.parameters[index_of(id)].gradient;
         bucket.gradients.push_back({gradient});

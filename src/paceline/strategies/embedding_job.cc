@@ -170,7 +170,7 @@ std::vector<double> numbers_of(const EmbeddingJob& job, Rank rank) {
 }
 
 JobOfRank job_of(std::span<const double> numbers) {
-  JobOfRank result{.job = {}, .rank = static_cast<Rank>(numbers[0])};
+  JobOfRank result{.rank = static_cast<Rank>(numbers[0])};
   std::size_t next = 1;
   each_number(result.job, [&]<class Field>(Field& field) {
     field = static_cast<Field>(numbers[next++]);

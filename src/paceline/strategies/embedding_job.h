@@ -87,7 +87,7 @@ void check_job(const EmbeddingJob& job);
 std::vector<double> numbers_of(const EmbeddingJob& job, Rank rank);
 
 struct JobOfRank {
-  EmbeddingJob job;
+  EmbeddingJob job{};
   Rank rank = 0;
 };
 JobOfRank job_of(std::span<const double> numbers);

@@ -100,7 +100,7 @@ StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule) {
   for (std::size_t m = model.modules.size(); m-- > 0;) {
     left[m] = left[m + 1] + profile.forward[m];
   }
-  StepTensors step{.tensors = {}, .compute = whole + others};
+  StepTensors step{.compute = whole + others};
   for (std::size_t i = 0; i < ready.size(); ++i) {
     const auto& parameter = model.parameters[index_of(model.ready_order[i])];
     // Whether anything is applied depends on all gradients.

@@ -33,8 +33,8 @@ struct StepTensor {
 };
 
 struct StepTensors {
-  std::vector<StepTensor> tensors;  // in ready order
-  Picoseconds compute = 0;          // of a step, all micro-batches
+  std::vector<StepTensor> tensors{};  // in ready order
+  Picoseconds compute = 0;            // of a step, all micro-batches
 };
 
 /// The tensors of a step, with times from input.profile.  Throws UsageError,

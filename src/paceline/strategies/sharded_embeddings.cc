@@ -69,7 +69,7 @@ class ShardedEmbeddings final : public Planner {
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,
                 Variant variant) const override {
-    Program program(input, setup, {.buckets = {}, .trains = trains(input)});
+    Program program(input, setup, {.trains = trains(input)});
     if (trains(input)) {
       train(program, variant);
     } else if (self(input).serves()) {

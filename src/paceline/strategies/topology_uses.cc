@@ -117,7 +117,7 @@ TopologyUses uses_of(const std::string& topology,
         exchange,
         {{"topology", topology}, {"local", fmt::format("{}", nodes.local)}},
         {});
-    TopologyUse use{.exchange = exchange.name, .updates = {}, .codecs = {}};
+    TopologyUse use{.exchange = exchange.name};
     for (const Row<UpdateRule>& update : update_rules()) {
       StrategySpec spec = usual;
       spec.update = {&update, resolve(update, {}, {})};

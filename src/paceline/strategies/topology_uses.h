@@ -13,8 +13,8 @@ namespace paceline::strategies {
 /// may stand beside it.
 struct TopologyUse {
   std::string_view exchange;
-  std::vector<std::string_view> updates;
-  std::vector<std::string_view> codecs;  // that carry its averages
+  std::vector<std::string_view> updates{};
+  std::vector<std::string_view> codecs{};  // that carry its averages
 };
 
 struct TopologyUses {

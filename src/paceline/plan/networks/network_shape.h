@@ -38,7 +38,7 @@ constexpr int kDefaultTokens = 64;
 /// A network for one input size.
 struct NetworkShape {
   ModelShape model;
-  std::vector<LayerWork> work;  // by ModuleId
+  std::vector<LayerWork> work{};  // by ModuleId
   /// Calls in a forward pass of PyTorch modules that have no children,
   /// activations, pooling and dropout included; 0: unknown.
   int leaf_calls = 0;
