@@ -26,10 +26,7 @@ bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
   std::vector<char> before(job.items.size(), 0);
   before[forward] = 1;
   for (simulator::ItemId id = forward; id-- > first;) {
-    for (std::uint32_t i = job.items[id].first_behind;
-         i < job.items[id + 1].first_behind;
-         ++i) {
-      const simulator::ItemId later = job.behind[i];
+    for (const simulator::ItemId later : job.behind_of(id)) {
       if (later <= forward && before[later] != 0) {
         before[id] = 1;
       }
@@ -62,19 +59,11 @@ bool begins_early(const simulator::Job& job) {
     }
   }
   while (!found.empty()) {
-    const simulator::Item& item = job.items[found.back()];
     const simulator::ItemId id = found.back();
     found.pop_back();
-    for (auto i = item.first_behind; i < job.items[id + 1].first_behind; ++i) {
-      reach(job.behind[i]);
-    }
-    for (std::int32_t i = 0; i < item.transfers; ++i) {
-      const simulator::Transfer& transfer =
-          job.transfers[job.transfers_by_item[item.first_transfer +
-                                              static_cast<std::uint32_t>(i)]];
-      for (std::uint32_t p = 0; p < transfer.items; ++p) {
-        reach(job.participants[transfer.first_item + p]);
-      }
+    std::ranges::for_each(job.behind_of(id), reach);
+    for (const simulator::TransferId t : job.transfers_of(job.items[id])) {
+      std::ranges::for_each(job.items_of(job.transfers[t]), reach);
     }
   }
   for (const simulator::Actor& actor : job.actors) {

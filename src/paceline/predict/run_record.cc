@@ -111,13 +111,11 @@ records::RunRecord record_of(const simulator::Job& job,
     if (classes.world() > kMostRecorded && classes.representative[r] != rank) {
       continue;
     }
-    const auto actor = std::ranges::find(
-        job.actors, classes.representative[r], &simulator::Actor::rank);
-    if (!actor->trains) {
+    const std::uint32_t actor = job.actor_of(rank);
+    if (!job.actors[actor].trains) {
       continue;
     }
-    record.ranks.push_back(
-        by_actor[static_cast<std::size_t>(actor - job.actors.begin())]);
+    record.ranks.push_back(by_actor[actor]);
     record.ranks.back().rank = rank;
     record.ranks.back().local_rank = classes.local[r];
     record.ranks.back().host = fmt::format("host{}", classes.host_of[r]);

@@ -119,12 +119,12 @@ class Compiler {
 
   void add_actors() {
     const Classes& classes = job_.classes;
-    std::map<plan::Rank, std::uint32_t> known;
     std::vector<std::int32_t> home;  // by actor: its host
     for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       if (classes.representative[r] == rank) {
-        known.emplace(rank, static_cast<std::uint32_t>(job_.actors.size()));
+        job_.actor_numbers.emplace(
+            rank, static_cast<std::uint32_t>(job_.actors.size()));
         home.push_back(classes.host_of[r]);
         job_.actors.push_back({.rank = rank,
                                .stands_for = 0,
@@ -133,7 +133,7 @@ class Compiler {
                                    classes.host_class[static_cast<std::size_t>(
                                        classes.host_of[r])])});
       }
-      const std::uint32_t actor = known.at(classes.representative[r]);
+      const std::uint32_t actor = job_.actor_of(rank);
       job_.actors[actor].stands_for += 1;
       job_.actors[actor].on_host += classes.host_of[r] == home[actor] ? 1 : 0;
     }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -162,6 +164,39 @@ struct Job {
   std::int64_t wire_bytes = 0;  // a step of the first actor, over a period
   std::int64_t calls = 0;
   std::shared_ptr<RankPrograms> programs;  // the plans, for describe()
+  std::map<plan::Rank, std::uint32_t> actor_numbers;  // by simulated rank
+
+  /// The number of the actor that stands for a rank.
+  std::uint32_t actor_of(plan::Rank rank) const {
+    return actor_numbers.at(
+        classes.representative[static_cast<std::size_t>(rank)]);
+  }
+
+  /// What waits for the item.
+  std::span<const ItemId> behind_of(ItemId item) const {
+    const std::uint32_t first = items[item].first_behind;
+    return std::span(behind).subspan(first,
+                                     items[item + 1].first_behind - first);
+  }
+
+  std::span<const TransferId> transfers_of(const Item& item) const {
+    return std::span(transfers_by_item)
+        .subspan(item.first_transfer, static_cast<std::size_t>(item.transfers));
+  }
+
+  std::span<const ItemId> items_of(const Transfer& transfer) const {
+    return std::span(participants).subspan(transfer.first_item, transfer.items);
+  }
+
+  std::span<const DeviceEnd> device_ends_of(const Transfer& transfer) const {
+    return std::span(device_ends)
+        .subspan(transfer.first_device_end, transfer.device_ends);
+  }
+
+  std::span<const NetworkEnd> network_ends_of(const Transfer& transfer) const {
+    return std::span(network_ends)
+        .subspan(transfer.first_network_end, transfer.network_ends);
+  }
 };
 
 /// "rank 1, step 0, op 12: all-reduce, ..."

@@ -13,16 +13,7 @@
 namespace paceline::simulator {
 
 Matching::Matching(RankPrograms& programs, Job& job)
-    : programs_(programs), job_(job), transfers_of_(job.items.size()) {
-  for (std::uint32_t a = 0; a < job.actors.size(); ++a) {
-    actor_of_.emplace(job.actors[a].rank, a);
-  }
-}
-
-std::uint32_t Matching::actor_of(plan::Rank rank) const {
-  return actor_of_.at(
-      job_.classes.representative[static_cast<std::size_t>(rank)]);
-}
+    : programs_(programs), job_(job), transfers_of_(job.items.size()) {}
 
 std::int32_t Matching::host_of(plan::Rank rank) const {
   return job_.classes.host_of[static_cast<std::size_t>(rank)];
@@ -90,12 +81,12 @@ const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor,
   for (const plan::Rank local : per_host) {
     for (plan::Rank i = 0; i < local; ++i, ++m) {
       const plan::Rank rank = members[m];
-      Part& part =
-          parts
-              .try_emplace(
-                  actor_of(rank),
-                  Part{.actor = actor_of(rank), .member = rank, .local = local})
-              .first->second;
+      Part& part = parts
+                       .try_emplace(job_.actor_of(rank),
+                                    Part{.actor = job_.actor_of(rank),
+                                         .member = rank,
+                                         .local = local})
+                       .first->second;
       part.members += 1;
       part.on_host += host_of(part.member) == hosts[m] ? 1 : 0;
     }
@@ -196,7 +187,7 @@ void Matching::follow_leaders() {
     const auto& [actor, on] = key;
     const plan::Rank first =
         programs_.of(job_.actors[actor].rank).on(on).members.front();
-    const std::uint32_t leader = queue_of(actor_of(first), on);
+    const std::uint32_t leader = queue_of(job_.actor_of(first), on);
     for (const Part& part : matched.parts) {
       job_.queues[queue_of(part.actor, on)].leader = leader;
     }

@@ -46,7 +46,6 @@ class Matching {
   std::uint32_t queue_of(std::uint32_t actor, plan::CommunicatorId on) const;
   void finish();
 
-  std::uint32_t actor_of(plan::Rank rank) const;
   std::int32_t host_of(plan::Rank rank) const;
   std::int32_t collective_shape(const cluster::CollectiveCall& call);
   [[noreturn]] void refuse(plan::Rank rank,
@@ -55,7 +54,6 @@ class Matching {
 
   RankPrograms& programs_;
   Job& job_;
-  std::map<plan::Rank, std::uint32_t> actor_of_;
   std::map<std::pair<std::uint32_t, plan::CommunicatorId>, MatchedGroup>
       groups_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, TransferId> collectives_;

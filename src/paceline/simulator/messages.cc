@@ -11,13 +11,6 @@
 
 namespace paceline::simulator {
 
-Messages::Messages(RankPrograms& programs, Job& job)
-    : programs_(programs), job_(job) {
-  for (std::uint32_t a = 0; a < job.actors.size(); ++a) {
-    actor_of_.emplace(job.actors[a].rank, a);
-  }
-}
-
 std::vector<Messages::Found> Messages::find() {
   for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
     const RankProgram& program = programs_.of(job_.actors[a].rank);
@@ -96,9 +89,7 @@ Messages::Slot Messages::partner_of(const Slot& slot,
       plan::signature_of(theirs.setup, ends[end->slot])) {
     refuse("a message has another size or type on");
   }
-  const plan::Rank representative =
-      job_.classes.representative[static_cast<std::size_t>(peer.second)];
-  return {actor_of_.at(representative), end->item, end->slot, !slot.send};
+  return {job_.actor_of(peer.second), end->item, end->slot, !slot.send};
 }
 
 Messages::Found Messages::found(const std::vector<Slot>& slots) {

@@ -29,7 +29,7 @@ class Messages {
     std::vector<NetworkEnd> network_ends;
   };
 
-  Messages(RankPrograms& programs, Job& job);
+  Messages(RankPrograms& programs, Job& job) : programs_(programs), job_(job) {}
 
   /// All of them, in the order of who sends first.
   std::vector<Found> find();
@@ -60,7 +60,6 @@ class Messages {
 
   RankPrograms& programs_;
   Job& job_;
-  std::map<plan::Rank, std::uint32_t> actor_of_;
   std::map<Slot, std::size_t> nodes_;
   std::vector<std::size_t> parent_;
   std::map<MessageShape, std::int32_t> shapes_;

@@ -53,10 +53,7 @@ class Followers {
       if (next > 0 && is_model_work(job_.items[id])) {
         continue;
       }
-      for (std::uint32_t i = job_.items[id].first_behind;
-           i < job_.items[id + 1].first_behind;
-           ++i) {
-        const ItemId later = job_.behind[i];
+      for (const ItemId later : job_.behind_of(id)) {
         if (later >= first_ && later < end_ && seen_[later - first_] < round_) {
           seen_[later - first_] = round_;
           found_.push_back(later);
@@ -232,11 +229,7 @@ OverlapLink overlap_link(const Job& job,
     const AdjacentWork work{
         .backward = backward,
         .forward = forwards_behind(job, *actor, clock, followers, id)};
-    const Item& item = job.items[id];
-    for (std::int32_t i = 0; i < item.transfers; ++i) {
-      const TransferId transfer =
-          job.transfers_by_item[item.first_transfer +
-                                static_cast<std::uint32_t>(i)];
+    for (const TransferId transfer : job.transfers_of(job.items[id])) {
       add_shares(job, simulator.loads_of(transfer), work, clock, shares);
     }
   }

@@ -39,8 +39,7 @@ Simulator::State::State(const Job& job) : job_(job) {
     for (std::size_t step = 0; step + 1 < actor.steps.size(); ++step) {
       ItemId first = actor.steps[step + 1], last = first;
       for (ItemId id = actor.steps[step]; id < actor.steps[step + 1]; ++id) {
-        const bool model = job.items[id].kind == ItemKind::kForward ||
-                           job.items[id].kind == ItemKind::kBackward;
+        const bool model = is_model_work(job.items[id]);
         first = model ? std::min(first, id) : first;
         last = model ? id : last;
       }
@@ -141,10 +140,9 @@ void Simulator::State::handle(const Event& event) {
 
 void Simulator::State::complete(ItemId id) {
   item_ran[id].end = now_;
-  const std::uint32_t end = job_.items[id + 1].first_behind;
-  for (std::uint32_t i = job_.items[id].first_behind; i < end; ++i) {
-    if (--item_[job_.behind[i]].waits == 0) {
-      ready(job_.behind[i]);
+  for (const ItemId later : job_.behind_of(id)) {
+    if (--item_[later].waits == 0) {
+      ready(later);
     }
   }
   const std::int32_t step = job_.items[id].step;

@@ -101,8 +101,7 @@ void Simulator::State::set_loads() {
   const std::vector<bool> copying = copying_hosts();
   for (const Transfer& transfer : job_.transfers) {
     first_load_.push_back(static_cast<std::uint32_t>(loads_.size()));
-    for (std::uint32_t i = 0; i < transfer.device_ends; ++i) {
-      const DeviceEnd& end = job_.device_ends[transfer.first_device_end + i];
+    for (const DeviceEnd& end : job_.device_ends_of(transfer)) {
       if (!machine.servers_have_links && !job_.actors[end.actor].trains) {
         continue;
       }
@@ -112,8 +111,7 @@ void Simulator::State::set_loads() {
            .device = true,
            .times = own ? end.flows : end.on_host});
     }
-    for (std::uint32_t i = 0; i < transfer.network_ends; ++i) {
-      const NetworkEnd& end = job_.network_ends[transfer.first_network_end + i];
+    for (const NetworkEnd& end : job_.network_ends_of(transfer)) {
       const RawLoad load = network_load(end);
       if (load.times > 0) {
         loads_.push_back(load);

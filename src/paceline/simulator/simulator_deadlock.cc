@@ -43,10 +43,9 @@ ItemId Simulator::State::blocker(ItemId id) const {
   const Actor& actor = job_.actors[item.actor];
   if (!item_[id].ready) {
     for (ItemId other = actor.first; other < id; ++other) {
-      const auto first = job_.behind.begin() + job_.items[other].first_behind;
-      const auto last =
-          job_.behind.begin() + job_.items[other + 1].first_behind;
-      if (item_ran[other].end < 0 && std::find(first, last, id) != last) {
+      const auto behind = job_.behind_of(other);
+      if (item_ran[other].end < 0 &&
+          std::ranges::find(behind, id) != behind.end()) {
         return other;
       }
     }
@@ -56,12 +55,8 @@ ItemId Simulator::State::blocker(ItemId id) const {
       return *ahead;
     }
   }
-  for (std::int32_t i = 0; i < item.transfers; ++i) {
-    const TransferId t = job_.transfers_by_item[item.first_transfer +
-                                                static_cast<std::uint32_t>(i)];
-    const Transfer& transfer = job_.transfers[t];
-    for (std::uint32_t p = 0; p < transfer.items; ++p) {
-      const ItemId other = job_.participants[transfer.first_item + p];
+  for (const TransferId t : job_.transfers_of(item)) {
+    for (const ItemId other : job_.items_of(job_.transfers[t])) {
       if (!item_[other].issued) {
         return other;
       }

@@ -108,9 +108,9 @@ plan::Picoseconds Simulator::State::model_work(const Actor& actor,
   plan::Picoseconds time = 0;
   const auto s = static_cast<std::size_t>(step);
   for (ItemId id = actor.steps[s]; id < actor.steps[s + 1]; ++id) {
-    const bool model = job_.items[id].kind == ItemKind::kForward ||
-                       job_.items[id].kind == ItemKind::kBackward;
-    time += model ? item_ran[id].end - item_ran[id].begin : 0;
+    time += is_model_work(job_.items[id])
+                ? item_ran[id].end - item_ran[id].begin
+                : 0;
   }
   return time;
 }
@@ -189,8 +189,7 @@ plan::Picoseconds Simulator::State::busiest_link() const {
   const plan::Step steps = std::min(job_.period, job_.options.steps - 1);
   for (TransferId id = 0; id < job_.transfers.size(); ++id) {
     const Transfer& transfer = job_.transfers[id];
-    const std::int32_t step =
-        job_.items[job_.participants[transfer.first_item]].step;
+    const std::int32_t step = job_.items[job_.items_of(transfer).front()].step;
     if (step < 1 || step > steps) {
       continue;
     }

@@ -108,9 +108,7 @@ void Simulator::State::issued(ItemId id) {
     complete(id);
     return;
   }
-  for (std::int32_t i = 0; i < item.transfers; ++i) {
-    const TransferId t = job_.transfers_by_item[item.first_transfer +
-                                                static_cast<std::uint32_t>(i)];
+  for (const TransferId t : job_.transfers_of(item)) {
     if (--transfer_[t].absent == 0) {
       const std::uint32_t queue = job_.transfers[t].queue;
       transfer_queues_[queue].to_start.push(t);
@@ -157,14 +155,9 @@ void Simulator::State::start_transfer(TransferId id) {
 }
 
 bool Simulator::State::computes(TransferId id) const {
-  const Transfer& transfer = job_.transfers[id];
-  for (std::uint32_t i = 0; i < transfer.device_ends; ++i) {
-    const DeviceEnd& end = job_.device_ends[transfer.first_device_end + i];
-    if (actors_[end.actor].model.busy) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(
+      job_.device_ends_of(job_.transfers[id]),
+      [&](const DeviceEnd& end) { return actors_[end.actor].model.busy; });
 }
 
 void Simulator::State::start_stage(TransferId id) {
@@ -232,11 +225,9 @@ void Simulator::State::end_transfer(TransferId id) {
   change_in_flight(id, -1);
   --transfer_queues_[transfer.queue].carrying;
   touch_transfer_queue(transfer.queue);
-  for (std::uint32_t i = 0; i < transfer.items; ++i) {
-    const ItemId item = job_.participants[transfer.first_item + i];
+  for (const ItemId item : job_.items_of(transfer)) {
     if (--item_[item].transfers == 0) {
-      const Item& done = job_.items[item];
-      leave_queue(done);
+      leave_queue(job_.items[item]);
       complete(item);
     }
   }
@@ -246,10 +237,8 @@ void Simulator::State::change_in_flight(TransferId id, std::int32_t by) {
   if (!varies_) {
     return;
   }
-  const Transfer& transfer = job_.transfers[id];
-  for (std::uint32_t i = 0; i < transfer.items; ++i) {
-    const std::uint32_t actor =
-        job_.items[job_.participants[transfer.first_item + i]].actor;
+  for (const ItemId item : job_.items_of(job_.transfers[id])) {
+    const std::uint32_t actor = job_.items[item].actor;
     actors_[actor].in_flight += by;
     touch(actor);
   }
