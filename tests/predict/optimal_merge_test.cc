@@ -12,7 +12,6 @@
 
 #include "paceline/predict/planner_lines.h"
 #include "paceline/predict/predict.h"
-#include "paceline/strategies/composed.h"
 #include "paceline/strategies/periodic_merge.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"

@@ -9,7 +9,6 @@
 #include "paceline/plan/cost.h"
 #include "paceline/plan/interpreter.h"
 #include "paceline/plan/program.h"
-#include "paceline/strategies/composed.h"
 #include "paceline/strategies/rules.h"
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_machine.h"

@@ -14,7 +14,6 @@
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/plan/ranks_per_host.h"
-#include "paceline/strategies/combination_rules.h"
 #include "paceline/strategies/hosts.h"
 #include "paceline/strategies/strategy.h"
 

@@ -18,7 +18,6 @@
 #include "paceline/report/link_curves.h"
 #include "paceline/stats/distribution.h"
 #include "paceline/stats/mean.h"
-#include "paceline/strategies/options.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::report {

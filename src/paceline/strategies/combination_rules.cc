@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/combination_rules.h"
-
 #include <algorithm>
 #include <span>
 #include <string>
@@ -11,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
-#include "paceline/strategies/options.h"
 #include "paceline/strategies/rules.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
 namespace {

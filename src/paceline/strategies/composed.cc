@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/composed.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "paceline/strategies/buckets.h"
+#include "paceline/strategies/rules.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
 namespace {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/strategies/combination_rules.h"
 #include "paceline/strategies/rules.h"
 #include "paceline/strategies/strategy.h"
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/merge_search.h"
-
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
 #include "paceline/base/error.h"
 #include "paceline/strategies/merge.h"
+#include "paceline/strategies/periodic_merge.h"
 
 namespace paceline::strategies {
 namespace {

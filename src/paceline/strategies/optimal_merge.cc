@@ -23,7 +23,7 @@ namespace {
 /// which strategies/merge.h's best_merge reaches.  Here the step counts, of
 /// which communication may reach into the next, and an early end decides
 /// between equal steps.  Where an engine carries exchanges side by side,
-/// strategies/merge_search.h finds the cuts.
+/// strategies/merge_search.cc finds the cuts.
 class OptimalMerge final : public CutRule<PeriodicMerge> {
  private:
   PeriodicMerge cut(const PlanInput& input,

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/options.h"
-
 #include <algorithm>
 #include <optional>
 
@@ -9,6 +7,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/strategies/strategy.h"
 #include "paceline/strategies/topology.h"
 
 namespace paceline::strategies {

@@ -13,7 +13,6 @@
 #include "paceline/plan/program.h"
 #include "paceline/strategies/concurrent_transfers.h"
 #include "paceline/strategies/merge.h"
-#include "paceline/strategies/merge_search.h"
 
 namespace paceline::strategies {
 namespace {

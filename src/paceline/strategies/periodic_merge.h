@@ -75,6 +75,18 @@ PeriodicMerge best_step(const StepTensors& step, const TransferTime& time);
 
 inline constexpr std::size_t kTriedTensors = 12;
 
+/// Tries all cuts: 2^(n-1) for n tensors.  Leaves the bound to the caller, as
+/// best_found() does.
+PeriodicMerge best_of_all_cuts(const StepTensors& step,
+                               const TransferTime& time);
+
+/// Begins with the best of: every tensor alone, everything at once, buckets of
+/// 2^k bytes, the greedy rule's, the one that ends earliest and the one with
+/// the shortest step were transfers one by one, under start-ups from none to
+/// the whole.  Then cuts are taken out, put in and moved by a tensor as long as
+/// that gains.
+PeriodicMerge best_found(const StepTensors& step, const TransferTime& time);
+
 /// No cut makes a shorter step: for every ready time r and forward left l, what
 /// is ready at r or later and needed with l left or earlier crosses between
 /// the two, behind one start-up, in the cheapest pieces:

@@ -8,9 +8,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/strategies/combination_rules.h"
-#include "paceline/strategies/composed.h"
-#include "paceline/strategies/options.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/rules.h"
 

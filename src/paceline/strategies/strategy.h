@@ -119,6 +119,9 @@ struct RowInfo {
   bool coded = false;
 };
 
+/// KEY=VALUE, as written.
+using GivenOptions = std::vector<std::pair<std::string, std::string>>;
+
 /// A row's options, every key resolved, in the row's order.
 class Options {
  public:
@@ -176,6 +179,15 @@ struct StrategyDefaults {
   double bucket_mb = 25;  // --bucket-mb
 };
 
+/// Every key of the row with its given or default value, numbers normalized.
+/// Throws UsageError.
+Options resolve(const RowInfo& row,
+                const GivenOptions& given,
+                const StrategyDefaults& defaults);
+
+/// "name:key=value,...", without the values that RowInfo leaves implied.
+std::string choice_text(const RowInfo& row, const Options& options);
+
 template <class Part>
 struct Choice {
   const Row<Part>* row = nullptr;
@@ -216,10 +228,26 @@ struct StrategySpec {
 StrategySpec parse_strategy(std::string_view text,
                             const StrategyDefaults& defaults = {});
 
+/// Refuses combinations of parts that the mathematics forbids: throws
+/// UsageError, which says the rule and what to take.
+void check_combination(const StrategySpec& spec);
+
 /// Whether its planner decides by a profile and an alpha-beta model.
 bool needs_times(const StrategySpec& spec);
 
+/// Whether the codec carries parameters, not gradients.
+bool codes_parameters(const StrategySpec& spec);
+
+/// Whether its update rule divides by the learning rate.
+bool divides_by_rate(const StrategySpec& spec);
+
 /// Throws UsageError for an external strategy.
 std::unique_ptr<Planner> make_planner(const StrategySpec& spec);
+
+/// A planner made of four parts, none of which knows another.
+std::unique_ptr<Planner> make_composed(std::unique_ptr<ScheduleRule> schedule,
+                                       std::unique_ptr<ExchangeRule> exchange,
+                                       std::unique_ptr<CodecRule> codec,
+                                       std::unique_ptr<UpdateRule> update);
 
 }  // namespace paceline::strategies

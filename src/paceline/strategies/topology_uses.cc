@@ -8,8 +8,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/plan_input.h"
-#include "paceline/strategies/combination_rules.h"
-#include "paceline/strategies/options.h"
 #include "paceline/strategies/rules.h"
 #include "paceline/strategies/strategy.h"
 
