@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "paceline/predict/candidates.h"
 #include "paceline/predict/error_table.h"
 
 namespace paceline::predict {

@@ -9,8 +9,8 @@
 #include "paceline/base/error.h"
 #include "paceline/cluster/collective_model.h"
 #include "paceline/plan/int128.h"
-#include "paceline/predict/planner_lines.h"
 #include "paceline/predict/predict.h"
+#include "paceline/predict/request_costs.h"
 
 namespace paceline::predict {
 namespace {

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "paceline/predict/planner_lines.h"
 #include "paceline/predict/predict.h"
+#include "paceline/predict/request_costs.h"
 #include "paceline/strategies/periodic_merge.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"

@@ -9,7 +9,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/predict/candidates.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::predict {

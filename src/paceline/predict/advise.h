@@ -74,7 +74,19 @@ struct AdviceTable {
   const Advice& winner() const;
 };
 
-/// Predicts every candidate (predict/candidates.h).  Equal predictions stay in
+/// What advice compares: canonical texts, each once, in the order of the
+/// tables.
+///
+/// Every schedule over an all-reduce, on several hosts over a hierarchical one
+/// too; with every bucket size where it has buckets, and partitions and credits
+/// for bytescheduler; PyTorch's reducer; up to 32 ranks parameter servers
+/// beside the workers, on several hosts with a sum on each host first, too.
+/// Where another update is welcome as well: schedules with gradients in fp16
+/// and bf16, and every topology of neighbors, of ranks and of hosts.
+std::vector<std::string> candidates(const AdviseRequest& request,
+                                    std::size_t hosts);
+
+/// Predicts every candidate.  Equal predictions stay in
 /// their order.  Throws UsageError for a job that cannot be.
 AdviceTable advise(const AdviseRequest& request);
 

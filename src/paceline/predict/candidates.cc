@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/predict/candidates.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -9,6 +7,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/predict/advise.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::predict {

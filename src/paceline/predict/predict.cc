@@ -14,8 +14,6 @@
 #include "paceline/predict/kernel_costs.h"
 #include "paceline/predict/launch_overhead.h"
 #include "paceline/predict/one_host.h"
-#include "paceline/predict/planner_lines.h"
-#include "paceline/predict/priced_on.h"
 #include "paceline/predict/request_costs.h"
 #include "paceline/predict/request_profile.h"
 #include "paceline/predict/tables.h"

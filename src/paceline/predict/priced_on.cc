@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/predict/priced_on.h"
-
 #include <string>
 
 #include <fmt/format.h>
 
 #include "paceline/base/hash.h"
 #include "paceline/cluster/profile_file.h"
+#include "paceline/predict/predict_request.h"
 
 namespace paceline::predict {
 namespace {

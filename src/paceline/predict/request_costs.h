@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "paceline/cluster/collective_model.h"
+#include "paceline/plan/alpha_beta.h"
 #include "paceline/predict/engines.h"
 #include "paceline/predict/predict_request.h"
 #include "paceline/records/run_record.h"
@@ -18,5 +20,12 @@ simulator::Costs costs_of(const PredictRequest& request,
                           const EngineCosts& software,
                           const plan::PlanInput& input,
                           std::vector<records::Warning>& warnings);
+
+/// What planners know of the machine's communication: one line per operation
+/// through its times at 0 bytes and at 64 MiB.  The start-up is that of a
+/// collective which starts while its ranks compute.
+plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
+                              const cluster::SoftwareCosts& software,
+                              const cluster::Group& group);
 
 }  // namespace paceline::predict

@@ -76,7 +76,7 @@ struct Configuration {
   /// Why the case cannot run here, where that is no mistake: it leaves a row.
   std::string not_run{};  // not part of the key
   /// What a prediction on a described cluster was priced with, beside the keys
-  /// above (predict/priced_on.h); empty in all other records.
+  /// above (predict/priced_on.cc); empty in all other records.
   std::string cluster{};
   std::string data{};          // what is trained on; empty: one synthetic batch
   std::string split = "even";  // of the data among ranks

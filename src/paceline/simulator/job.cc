@@ -12,7 +12,6 @@
 #include "paceline/plan/describe.h"
 #include "paceline/plan/kernel_traits.h"
 #include "paceline/plan/program.h"
-#include "paceline/simulator/job_size.h"
 #include "paceline/simulator/matching.h"
 #include "paceline/simulator/rank_program.h"
 

@@ -224,4 +224,11 @@ Job compile(const plan::Planner& planner,
             const plan::PlanInput& input,
             const JobOptions& options = {});
 
+/// Throws UsageError where the simulated ranks' steps would have more than
+/// kMostItems ops, or messages.  Plans a step of rank 0, and where its ops are
+/// not too many one of each.
+void check_size(RankPrograms& programs,
+                const Classes& classes,
+                const JobOptions& options);
+
 }  // namespace paceline::simulator

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/simulator/job_size.h"
-
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/simulator/job.h"
+#include "paceline/simulator/rank_program.h"
 
 namespace paceline::simulator {
 namespace {
@@ -25,6 +25,17 @@ void check_ops(std::size_t ops, const JobOptions& options, plan::Rank actors) {
         static_cast<double>(kMostItems),
         options.fold ? "" : "; without noise, ranks that do alike count once"));
   }
+}
+
+/// Messages that a rank sends and receives in one step.
+std::int64_t messages_of(const plan::CommPlan& plan) {
+  std::size_t messages = 0;
+  for (const plan::Op& op : plan.ops) {
+    if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
+      messages += exchange->sends.size() + exchange->receives.size();
+    }
+  }
+  return static_cast<std::int64_t>(messages);
 }
 
 /// What a rank sends to many is as many messages, though one stands for them.

@@ -6,8 +6,6 @@
 
 namespace paceline::simulator {
 
-using plan::Exchange;
-
 const plan::Op& RankProgram::op(std::uint32_t item) const {
   const auto step = static_cast<std::size_t>(
       std::upper_bound(begin.begin(), begin.end() - 1, item) - begin.begin() -
@@ -47,16 +45,6 @@ const plan::CommPlan& RankPrograms::a_step(plan::Rank rank) {
   RankProgram& program = begun(rank);
   input_.rank = rank;
   return plan(program, planner_.variant(input_, 1));
-}
-
-std::int64_t messages_of(const plan::CommPlan& plan) {
-  std::size_t messages = 0;
-  for (const plan::Op& op : plan.ops) {
-    if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
-      messages += exchange->sends.size() + exchange->receives.size();
-    }
-  }
-  return static_cast<std::int64_t>(messages);
 }
 
 RankPrograms::Partner RankPrograms::partner_of(

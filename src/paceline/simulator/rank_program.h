@@ -66,7 +66,4 @@ class RankPrograms {
   std::map<plan::Rank, RankProgram> programs_;
 };
 
-/// Messages that a rank sends and receives in one step.
-std::int64_t messages_of(const plan::CommPlan& plan);
-
 }  // namespace paceline::simulator
