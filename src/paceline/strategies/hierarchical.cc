@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "paceline/strategies/host_communicators.h"
+#include "paceline/strategies/hosts.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
 
@@ -47,7 +47,8 @@ class Hierarchical final : public ExchangeRule {
   void start(const WireSlice& wire_slice, Program& program) const override {
     const Hosts all = hosts(program.input());
     const Slice& wire = wire_slice.mine;
-    const Slice own = wire_slice.kept.value_or(own_share(wire, all, program));
+    const Slice own =
+        wire_slice.kept.value_or(share_on_host(all, wire, program));
     if (all.local > 1) {
       program.reduce_scatter(wire, own, reducing_on_host(all, program));
     } else if (wire_slice.kept) {
@@ -59,12 +60,7 @@ class Hierarchical final : public ExchangeRule {
   }
 
   void finish(const WireSlice& wire_slice, Program& program) const override {
-    const Hosts all = hosts(program.input());
-    const Slice& wire = wire_slice.mine;
-    if (all.local > 1) {
-      program.all_gather(
-          own_share(wire, all, program), wire, gathering_on_host(all, program));
-    }
+    gather_on_host(hosts(program.input()), wire_slice.mine, program);
   }
 
   /// One all-reduce stands for the three collectives: a model of one world
@@ -76,12 +72,6 @@ class Hierarchical final : public ExchangeRule {
  private:
   Hosts hosts(const PlanInput& input) const {
     return hosts_of(input, input.world, local_, "hierarchical");
-  }
-
-  static Slice own_share(const Slice& wire,
-                         const Hosts& all,
-                         const Program& program) {
-    return shard_of(wire, all.place_of(program.input().rank), all.local);
   }
 
   Rank local_;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/strategies/host_communicators.h"
+#include "paceline/strategies/hosts.h"
 #include "paceline/strategies/neighbors.h"
 #include "paceline/strategies/public_copies.h"
 #include "paceline/strategies/rows.h"

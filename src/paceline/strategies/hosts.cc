@@ -21,6 +21,19 @@ std::unique_ptr<ExchangeRule> exchange_of(const StrategySpec& strategy) {
              : row->make(options);
 }
 
+constexpr auto kReduce = "reduce";
+constexpr auto kGather = "gather";
+constexpr auto kLane = "lane";
+
+/// `which`: a host, or a place.
+std::string numbered(const char* name, Rank which) {
+  return fmt::format("{}{}", name, which);
+}
+
+CommunicatorId found(const char* name, Rank which, const Program& program) {
+  return communicator_named(program.setup(), numbered(name, which));
+}
+
 }  // namespace
 
 Members Hosts::on_host(Rank host) const {
@@ -55,6 +68,56 @@ Hosts hosts_of(const PlanInput& input,
         "'{}': {} ranks do not fill hosts of {} each", who, ranks, local));
   }
   return {local, ranks / local};
+}
+
+void add_host_communicators(const Hosts& hosts, SetupBuilder& builder) {
+  if (hosts.local == 1) {
+    return;
+  }
+  const Rank host = hosts.host_of(builder.rank());
+  const bool member = hosts.hold(builder.rank());
+  for (const char* name : {kReduce, kGather}) {
+    builder.add_communicator(member ? numbered(name, host) : name,
+                             member ? hosts.on_host(host) : Members());
+  }
+}
+
+void add_lane_communicators(const Hosts& hosts,
+                            Rank lanes,
+                            SetupBuilder& builder) {
+  if (hosts.count == 1) {
+    return;
+  }
+  const Rank place = hosts.place_of(builder.rank());
+  const bool member = hosts.hold(builder.rank()) && place < lanes;
+  builder.add_communicator(member ? numbered(kLane, place) : kLane,
+                           member ? hosts.at_place(place) : Members());
+}
+
+CommunicatorId reducing_on_host(const Hosts& hosts, const Program& program) {
+  return found(kReduce, hosts.host_of(program.input().rank), program);
+}
+
+CommunicatorId gathering_on_host(const Hosts& hosts, const Program& program) {
+  return found(kGather, hosts.host_of(program.input().rank), program);
+}
+
+CommunicatorId lane_of(const Hosts& hosts, const Program& program) {
+  return found(kLane, hosts.place_of(program.input().rank), program);
+}
+
+Slice share_on_host(const Hosts& hosts,
+                    const Slice& slice,
+                    const Program& program) {
+  return shard_of(slice, hosts.place_of(program.input().rank), hosts.local);
+}
+
+void gather_on_host(const Hosts& hosts, const Slice& slice, Program& program) {
+  if (hosts.local > 1) {
+    program.all_gather(share_on_host(hosts, slice, program),
+                       slice,
+                       gathering_on_host(hosts, program));
+  }
 }
 
 void check_world(const StrategySpec& strategy,

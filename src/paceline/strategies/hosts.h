@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "paceline/plan/plan_input.h"
+#include "paceline/plan/program.h"
 #include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
@@ -35,6 +35,34 @@ Hosts hosts_of(const PlanInput& input,
                Rank ranks,
                Rank local,
                std::string_view who);
+
+/// Adds two communicators of the ranks of a host, where a host has several: one
+/// for reduce-scatter and one for all-gather.  Ops of one communicator are
+/// issued in order, and an all-gather waits for the exchange between hosts.
+/// With one communicator, the reduce-scatter of the next slice would wait for
+/// it too.
+void add_host_communicators(const Hosts& hosts, SetupBuilder& builder);
+
+/// Adds a communicator of the ranks at one place of every host, where there are
+/// several hosts; for the first `lanes` places.
+void add_lane_communicators(const Hosts& hosts,
+                            Rank lanes,
+                            SetupBuilder& builder);
+
+/// The communicators of the program's rank.
+CommunicatorId reducing_on_host(const Hosts& hosts, const Program& program);
+CommunicatorId gathering_on_host(const Hosts& hosts, const Program& program);
+CommunicatorId lane_of(const Hosts& hosts, const Program& program);
+
+/// The share of a slice that belongs to the program's rank when the ranks of
+/// its host divide the slice.
+Slice share_on_host(const Hosts& hosts,
+                    const Slice& slice,
+                    const Program& program);
+
+/// Appends what gives every rank of the host all shares, where a host has
+/// several ranks.
+void gather_on_host(const Hosts& hosts, const Slice& slice, Program& program);
 
 /// Throws UsageError where the strategy's exchange does not exist for `world`
 /// ranks on these hosts; none: one host.

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/strategies/host_communicators.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/serving.h"
 #include "paceline/strategies/strategy.h"
@@ -119,7 +118,9 @@ class ParameterServer final : public ExchangeRule {
           program.exchange(pull, {}, {{part.owner, wire}});
         }
       }
-      gather_on_host(wire_of(part, wire_slice), roles, program);
+      if (program.trains()) {
+        gather_on_host(roles.hosts, wire_of(part, wire_slice), program);
+      }
     }
   }
 
@@ -158,26 +159,10 @@ class ParameterServer final : public ExchangeRule {
                           Program& program) {
     if (program.trains() && roles.hosts.local > 1) {
       program.reduce_scatter(wire,
-                             own_share(wire, roles, program),
+                             share_on_host(roles.hosts, wire, program),
                              reducing_on_host(roles.hosts, program));
     }
   }
-  static void gather_on_host(const Slice& wire,
-                             const Roles& roles,
-                             Program& program) {
-    if (program.trains() && roles.hosts.local > 1) {
-      program.all_gather(own_share(wire, roles, program),
-                         wire,
-                         gathering_on_host(roles.hosts, program));
-    }
-  }
-  static Slice own_share(const Slice& wire,
-                         const Roles& roles,
-                         const Program& program) {
-    return shard_of(
-        wire, roles.hosts.place_of(program.input().rank), roles.hosts.local);
-  }
-
   /// `part`: a partition or a piece of one.
   static Slice wire_of(const auto& part, const WireSlice& wire_slice) {
     const Elements packed = wire_slice.format.packed;

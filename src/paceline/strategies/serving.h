@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "paceline/plan/program.h"
-#include "paceline/strategies/host_communicators.h"
+#include "paceline/strategies/hosts.h"
 #include "paceline/strategies/partitions.h"
 #include "paceline/strategies/plan_words.h"
 
