@@ -31,12 +31,6 @@ class GivenCut final : public strategies::ScheduleRule {
     return strategies::grouped(input.model, sizes_);
   }
 
-  void write(const std::vector<plan::Bucket>& buckets,
-             strategies::PlanWriter& writer) const override {
-    writer.compute();
-    writer.synchronize(buckets);
-  }
-
  private:
   Sizes sizes_;
 };

@@ -5,26 +5,20 @@
 
 namespace paceline::strategies {
 
-void Atc::compute(const std::vector<Bucket>&,
-                  const CodedExchange&,
-                  Program& program) const {
+void Atc::compute(StrategyProgram& program) const {
   refuse_loss_scaling(name_, program.input());
   program.compute();
 }
 
-void Atc::start(const Bucket& bucket,
-                const CodedExchange& transfer,
-                Program& program) const {
-  transfer.prepare(bucket.values, program);
+void Atc::start(const Bucket& bucket, StrategyProgram& program) const {
+  program.prepare_exchange(bucket.values);
   program.update(bucket, 1);
-  transfer.start(bucket.values, program);
+  program.start_exchange(bucket.values);
 }
 
-void Atc::finish(const Bucket& bucket,
-                 const CodedExchange& transfer,
-                 Program& program) const {
-  transfer.finish(bucket.values, program);
-  append_mean(bucket.values, transfer, program);
+void Atc::finish(const Bucket& bucket, StrategyProgram& program) const {
+  program.finish_exchange(bucket.values);
+  program.append_mean(bucket.values);
 }
 
 std::unique_ptr<UpdateRule> make_atc(const Options&) {

@@ -16,15 +16,9 @@ class Atc : public UpdateRule {
  public:
   explicit Atc(std::string_view name = "atc") : name_(name) {}
 
-  void compute(const std::vector<Bucket>& buckets,
-               const CodedExchange& transfer,
-               Program& program) const override;
-  void start(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override;
-  void finish(const Bucket& bucket,
-              const CodedExchange& transfer,
-              Program& program) const override;
+  void compute(StrategyProgram& program) const override;
+  void start(const Bucket& bucket, StrategyProgram& program) const override;
+  void finish(const Bucket& bucket, StrategyProgram& program) const override;
 
  private:
   std::string_view name_;

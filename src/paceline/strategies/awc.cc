@@ -17,17 +17,15 @@ class Awc final : public UpdateRule {
  public:
   explicit Awc(bool whole_step) : whole_step_(whole_step) {}
 
-  void compute(const std::vector<Bucket>& buckets,
-               const CodedExchange& transfer,
-               Program& program) const override {
+  void compute(StrategyProgram& program) const override {
     if (whole_step_) {
-      start_all(buckets, transfer, program);
+      start_all(program);
       program.compute();
       return;
     }
     program.forward_pass(0);
     const OpIndex forward_end = program.size();
-    start_all(buckets, transfer, program);
+    start_all(program);
     for (OpIndex op = forward_end; program.trains() && op < program.size();
          ++op) {
       program.after(op, forward_end - 1);
@@ -39,28 +37,24 @@ class Awc final : public UpdateRule {
     }
   }
 
-  void start(const Bucket&, const CodedExchange&, Program&) const override {}
+  void start(const Bucket&, StrategyProgram&) const override {}
 
-  void finish(const Bucket&, const CodedExchange&, Program&) const override {}
+  void finish(const Bucket&, StrategyProgram&) const override {}
 
   /// The average is made here, not in finish(): a schedule may cut what it
   /// gives and takes finer than what compute() gave.
-  void apply(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
+  void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
-      transfer.finish(mine.values, program);
-      append_mean(mine.values, transfer, program);
+      program.finish_exchange(mine.values);
+      program.append_mean(mine.values);
     }
     program.update(bucket, 1);
   }
 
  private:
-  static void start_all(const std::vector<Bucket>& buckets,
-                        const CodedExchange& transfer,
-                        Program& program) {
-    for (const Bucket& bucket : buckets) {
-      transfer.start(bucket.values, program);
+  static void start_all(StrategyProgram& program) {
+    for (const Bucket& bucket : program.buckets()) {
+      program.start_exchange(bucket.values);
     }
   }
 

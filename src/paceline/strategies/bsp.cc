@@ -19,12 +19,6 @@ class Bsp final : public ScheduleRule {
   Groups groups(const PlanInput& input, const TransferTime&) const override {
     return one_group(input.model);
   }
-
-  void write(const std::vector<Bucket>& buckets,
-             PlanWriter& writer) const override {
-    writer.compute();
-    writer.synchronize(buckets);
-  }
 };
 
 }  // namespace

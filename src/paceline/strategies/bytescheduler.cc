@@ -52,8 +52,8 @@ class ByteScheduler final : public ScheduleRule {
     return by_module_ ? module_groups(input.model) : single_groups(input.model);
   }
 
-  void write(const std::vector<Bucket>& buckets,
-             PlanWriter& writer) const override {
+  void write(PlanWriter& writer) const override {
+    const std::vector<Bucket>& buckets = writer.buckets();
     writer.compute();
     const PlanInput& input = writer.program().input();
     const auto order = by_first_read(input.model, buckets);

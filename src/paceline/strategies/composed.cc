@@ -53,15 +53,17 @@ class Composed final : public Planner {
                 Variant variant) const override {
     const auto buckets = buckets_of(setup, groups_of(input));
     const ExchangeTraits traits = exchange_->traits(input);
-    Program program(input,
-                    setup,
-                    {.buckets = buckets,
-                     .trains = input.rank < traits.training_ranks,
-                     .shards = traits.shards,
-                     .phase = static_cast<Step>(variant / update_->variants()),
-                     .turn = variant % update_->variants()});
-    PlanWriter writer(program, *update_, {*exchange_, *codec_});
-    schedule_->write(buckets, writer);
+    StrategyProgram program(
+        input,
+        setup,
+        {.buckets = buckets,
+         .trains = input.rank < traits.training_ranks,
+         .shards = traits.shards,
+         .phase = static_cast<Step>(variant / update_->variants()),
+         .turn = variant % update_->variants()},
+        {*exchange_, *codec_});
+    PlanWriter writer(program, *update_);
+    schedule_->write(writer);
     writer.apply_waiting();
     return std::move(program).finish();
   }

@@ -21,12 +21,6 @@ class CutRule : public ScheduleRule {
     return grouped(input.model, cut(input, time).sizes);
   }
 
-  void write(const std::vector<Bucket>& buckets,
-             PlanWriter& writer) const override {
-    writer.compute();
-    writer.synchronize(buckets);
-  }
-
   std::string remark(const PlanInput& input,
                      const TransferTime& time) const override {
     return remark_on(cut(input, time));

@@ -27,8 +27,8 @@ class Dear final : public ScheduleRule {
     return assign_buckets(input.model, input.model.ready_order, {threshold_});
   }
 
-  void write(const std::vector<Bucket>& buckets,
-             PlanWriter& writer) const override {
+  void write(PlanWriter& writer) const override {
+    const std::vector<Bucket>& buckets = writer.buckets();
     writer.compute();
     const auto order = by_first_read(writer.program().input().model, buckets);
     std::vector<std::int32_t> first_read(buckets.size());

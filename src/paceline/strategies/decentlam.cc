@@ -22,34 +22,26 @@ class DecentLam final : public UpdateRule {
  public:
   bool divides_by_rate() const override { return true; }
 
-  void compute(const std::vector<Bucket>&,
-               const CodedExchange&,
-               Program& program) const override {
+  void compute(StrategyProgram& program) const override {
     refuse_loss_scaling("decentlam", program.input());
     program.compute();
     clip_in_place(program);
   }
 
   /// The gradients' memory holds y, then d.
-  void start(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
+  void start(const Bucket& bucket, StrategyProgram& program) const override {
     const Slice& y = bucket.gradients;
     program.kernel("multiply", {{y}, {rate(program)}}, {{y}});
     program.kernel("linear", {{bucket.values}, {y}}, {{y}}, {1, -1});
-    transfer.start(y, program);
+    program.start_exchange(y);
   }
 
-  void finish(const Bucket& bucket,
-              const CodedExchange& transfer,
-              Program& program) const override {
-    transfer.finish(bucket.gradients, program);
-    append_mean(bucket.gradients, transfer, program);
+  void finish(const Bucket& bucket, StrategyProgram& program) const override {
+    program.finish_exchange(bucket.gradients);
+    program.append_mean(bucket.gradients);
   }
 
-  void apply(const Bucket& bucket,
-             const CodedExchange&,
-             Program& program) const override {
+  void apply(const Bucket& bucket, StrategyProgram& program) const override {
     const Slice& d = bucket.gradients;
     program.kernel("linear", {{bucket.values}, {d}}, {{d}}, {1, -1});
     program.kernel("divide", {{d}, {rate(program)}}, {{d}});

@@ -76,16 +76,12 @@ class Diloco final : public UpdateRule {
     builder.add_twin(kOuterGradients);
   }
 
-  void compute(const std::vector<Bucket>&,
-               const CodedExchange&,
-               Program& program) const override {
+  void compute(StrategyProgram& program) const override {
     refuse_loss_scaling("diloco", program.input());
     program.compute();
   }
 
-  void start(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
+  void start(const Bucket& bucket, StrategyProgram& program) const override {
     program.update(bucket, 1);
     if (fragment_of(bucket, program) != leaves(program)) {
       return;
@@ -98,24 +94,20 @@ class Diloco final : public UpdateRule {
           {{moved}},
           {1, -1});
     }
-    transfer.start(moved, program);
+    program.start_exchange(moved);
   }
 
-  void finish(const Bucket& bucket,
-              const CodedExchange& transfer,
-              Program& program) const override {
+  void finish(const Bucket& bucket, StrategyProgram& program) const override {
     if (fragment_of(bucket, program) == arrives(program)) {
-      transfer.finish(range_in(kOuterGradients, bucket.values, program),
-                      program);
+      program.finish_exchange(
+          range_in(kOuterGradients, bucket.values, program));
     }
   }
 
-  void apply(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
+  void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       if (program.trains() && fragment_of(mine, program) == arrives(program)) {
-        take_outer_step(mine, transfer, program);
+        take_outer_step(mine, program);
       }
     }
   }
@@ -146,18 +138,15 @@ class Diloco final : public UpdateRule {
            outer_.fragments / std::ssize(program.buckets());
   }
 
-  void take_outer_step(const Bucket& bucket,
-                       const CodedExchange& transfer,
-                       Program& program) const {
+  void take_outer_step(const Bucket& bucket, StrategyProgram& program) const {
     const Slice anchor = range_in(kAnchor, bucket.values, program);
     const Slice momentum = range_in(kOuterMomentum, bucket.values, program);
-    program.kernel(
-        "nesterov",
-        {{anchor},
-         {momentum},
-         {range_in(kOuterGradients, bucket.values, program)}},
-        {{anchor}, {momentum}},
-        {outer_.rate, outer_.momentum, transfer.divisor(program.input())});
+    program.kernel("nesterov",
+                   {{anchor},
+                    {momentum},
+                    {range_in(kOuterGradients, bucket.values, program)}},
+                   {{anchor}, {momentum}},
+                   {outer_.rate, outer_.momentum, program.divisor()});
     if (outer_.mix == 0) {
       program.kernel("copy", {{anchor}}, {{bucket.values}}, {1});
     } else {

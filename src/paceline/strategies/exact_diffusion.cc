@@ -38,17 +38,13 @@ class ExactDiffusion final : public UpdateRule {
     builder.add_twin(kAdapted, Initial::kParameters);
   }
 
-  void compute(const std::vector<Bucket>&,
-               const CodedExchange&,
-               Program& program) const override {
+  void compute(StrategyProgram& program) const override {
     refuse_loss_scaling("exact-diffusion", program.input());
     program.compute();
   }
 
   /// The gradients are free once they are applied: they hold psi', then phi.
-  void start(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
+  void start(const Bucket& bucket, StrategyProgram& program) const override {
     const Slice adapted = range_in(kAdapted, bucket.values, program);
     program.kernel(
         "linear", {{bucket.values}, {adapted}}, {{adapted}}, {1, -1});
@@ -60,14 +56,12 @@ class ExactDiffusion final : public UpdateRule {
                    {{bucket.gradients}, {bucket.values}},
                    {{adapted}, {bucket.gradients}},
                    {1});
-    transfer.start(bucket.values, program);
+    program.start_exchange(bucket.values);
   }
 
-  void finish(const Bucket& bucket,
-              const CodedExchange& transfer,
-              Program& program) const override {
-    transfer.finish(bucket.values, program);
-    append_mean(bucket.values, transfer, program);
+  void finish(const Bucket& bucket, StrategyProgram& program) const override {
+    program.finish_exchange(bucket.values);
+    program.append_mean(bucket.values);
     program.kernel("linear",
                    {{bucket.values}, {bucket.gradients}},
                    {{bucket.values}},

@@ -29,12 +29,6 @@ class Fusion final : public ScheduleRule {
     return assign_buckets(input.model, input.model.ready_order, {threshold_});
   }
 
-  void write(const std::vector<Bucket>& buckets,
-             PlanWriter& writer) const override {
-    writer.compute();
-    writer.synchronize(buckets);
-  }
-
  private:
   std::int64_t threshold_;  // bytes
 };

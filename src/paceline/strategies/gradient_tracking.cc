@@ -34,17 +34,13 @@ class GradientTracking final : public UpdateRule {
     builder.add_twin(kPrevious);
   }
 
-  void compute(const std::vector<Bucket>&,
-               const CodedExchange&,
-               Program& program) const override {
+  void compute(StrategyProgram& program) const override {
     refuse_loss_scaling("gradient-tracking", program.input());
     program.compute();
     clip_in_place(program);
   }
 
-  void start(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
+  void start(const Bucket& bucket, StrategyProgram& program) const override {
     const Slice tracker = range_in(kTracker, bucket.values, program);
     const Slice previous = range_in(kPrevious, bucket.values, program);
     program.kernel("linear",
@@ -52,31 +48,27 @@ class GradientTracking final : public UpdateRule {
                    {{tracker}},
                    {1, 1, -1});
     program.kernel("copy", {{bucket.gradients}}, {{previous}}, {1});
-    transfer.start(tracker, program);
+    program.start_exchange(tracker);
   }
 
-  void finish(const Bucket& bucket,
-              const CodedExchange& transfer,
-              Program& program) const override {
+  void finish(const Bucket& bucket, StrategyProgram& program) const override {
     const Slice tracker = range_in(kTracker, bucket.values, program);
-    transfer.finish(tracker, program);
-    append_mean(tracker, transfer, program);
+    program.finish_exchange(tracker);
+    program.append_mean(tracker);
   }
 
   /// Two exchanges share the buffers into which neighbors are received, so the
   /// second begins when the first has ended.
-  void apply(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
+  void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       program.kernel("copy",
                      {{range_in(kTracker, mine.values, program)}},
                      {{mine.gradients}},
                      {1});
       program.update(mine, 1);
-      transfer.start(mine.values, program);
-      transfer.finish(mine.values, program);
-      append_mean(mine.values, transfer, program);
+      program.start_exchange(mine.values);
+      program.finish_exchange(mine.values);
+      program.append_mean(mine.values);
     }
   }
 };

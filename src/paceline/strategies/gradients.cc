@@ -8,22 +8,16 @@ namespace {
 /// rank takes the step that one rank would take on the whole batch).
 class Gradients final : public UpdateRule {
  public:
-  void start(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
-    transfer.start(bucket.gradients, program);
+  void start(const Bucket& bucket, StrategyProgram& program) const override {
+    program.start_exchange(bucket.gradients);
   }
 
-  void finish(const Bucket& bucket,
-              const CodedExchange& transfer,
-              Program& program) const override {
-    transfer.finish(bucket.gradients, program);
+  void finish(const Bucket& bucket, StrategyProgram& program) const override {
+    program.finish_exchange(bucket.gradients);
   }
 
-  void apply(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
-    program.update(bucket, transfer.divisor(program.input()));
+  void apply(const Bucket& bucket, StrategyProgram& program) const override {
+    program.update(bucket, program.divisor());
   }
 };
 

@@ -7,21 +7,17 @@
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
-void LocalSteps::start(const Bucket& bucket,
-                       const CodedExchange& transfer,
-                       Program& program) const {
+void LocalSteps::start(const Bucket& bucket, StrategyProgram& program) const {
   if (program.turn() == 1) {
-    Atc::start(bucket, transfer, program);
+    Atc::start(bucket, program);
   } else {
     program.update(bucket, 1);
   }
 }
 
-void LocalSteps::finish(const Bucket& bucket,
-                        const CodedExchange& transfer,
-                        Program& program) const {
+void LocalSteps::finish(const Bucket& bucket, StrategyProgram& program) const {
   if (program.turn() == 1) {
-    Atc::finish(bucket, transfer, program);
+    Atc::finish(bucket, program);
   }
 }
 

@@ -42,12 +42,8 @@ class LocalSteps : public Atc {
     return ends_interval(step, every_) ? step / every_ : 0;
   }
 
-  void start(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override;
-  void finish(const Bucket& bucket,
-              const CodedExchange& transfer,
-              Program& program) const override;
+  void start(const Bucket& bucket, StrategyProgram& program) const override;
+  void finish(const Bucket& bucket, StrategyProgram& program) const override;
 
  private:
   Step every_;

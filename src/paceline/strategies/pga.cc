@@ -39,11 +39,9 @@ class Pga final : public Atc {
     }
   }
 
-  void start(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
+  void start(const Bucket& bucket, StrategyProgram& program) const override {
     if (!averages_all(program)) {
-      Atc::start(bucket, transfer, program);
+      Atc::start(bucket, program);
       return;
     }
     program.update(bucket, 1);
@@ -51,11 +49,9 @@ class Pga final : public Atc {
                        communicator_named(program.setup(), kGlobal));
   }
 
-  void finish(const Bucket& bucket,
-              const CodedExchange& transfer,
-              Program& program) const override {
+  void finish(const Bucket& bucket, StrategyProgram& program) const override {
     if (!averages_all(program)) {
-      Atc::finish(bucket, transfer, program);
+      Atc::finish(bucket, program);
       return;
     }
     program.kernel("copy",

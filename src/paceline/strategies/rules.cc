@@ -10,15 +10,9 @@
 
 namespace paceline::strategies {
 
-void UpdateRule::compute(const std::vector<Bucket>&,
-                         const CodedExchange&,
-                         Program& program) const {
-  program.compute();
-}
-
 void PlanWriter::start(const Bucket& bucket, std::int32_t priority) {
   const OpIndex first = program_.size();
-  update_.start(bucket, transfer_, program_);
+  update_.start(bucket, program_);
   program_.set_priority(first, priority);
 }
 
@@ -40,18 +34,18 @@ void PlanWriter::apply(const Bucket& bucket, std::int32_t priority) {
 
 void PlanWriter::finish_now(const Bucket& bucket, std::int32_t priority) {
   const OpIndex first = program_.size();
-  update_.finish(bucket, transfer_, program_);
+  update_.finish(bucket, program_);
   program_.set_priority(first, priority);
 }
 
 void PlanWriter::apply_now(const Bucket& bucket, std::int32_t priority) {
   const OpIndex first = program_.size();
-  update_.apply(bucket, transfer_, program_);
+  update_.apply(bucket, program_);
   program_.set_priority(first, priority);
 }
 
-void PlanWriter::synchronize(const std::vector<Bucket>& buckets) {
-  for (const Bucket& bucket : buckets) {
+void PlanWriter::synchronize() {
+  for (const Bucket& bucket : buckets()) {
     start(bucket);
     finish(bucket);
     apply(bucket);
@@ -67,7 +61,7 @@ void PlanWriter::apply_waiting() {
         finishing.push_back(one.bucket);
       }
     }
-    update_.clip(finishing, transfer_, program_);
+    update_.clip(finishing, program_);
   }
   for (const auto& [bucket, priority, finishes] : waiting_) {
     if (finishes) {
@@ -107,12 +101,9 @@ Slice gathered_in(std::string_view buffer,
   return all ? Slice{*all, world * mine.begin, world * mine.count} : Slice{};
 }
 
-void append_mean(const Slice& slice,
-                 const CodedExchange& transfer,
-                 Program& program) {
-  const double divisor = transfer.divisor(program.input());
-  if (divisor != 1 && program.trains()) {
-    program.kernel("copy", {{slice}}, {{slice}}, {1 / divisor});
+void StrategyProgram::append_mean(const Slice& slice) {
+  if (divisor() != 1 && trains()) {
+    kernel("copy", {{slice}}, {{slice}}, {1 / divisor()});
   }
 }
 
@@ -170,49 +161,57 @@ void CodecRule::decode_from(const std::vector<Slice>&,
   PACELINE_CHECK(false);
 }
 
-void CodedExchange::start(const Slice& slice, Program& program) const {
-  const int rounds = codec.rounds(program.input());
-  for (int round = 0; program.input().world > 1 && round < rounds; ++round) {
-    if (program.trains()) {
-      codec.encode(slice, round, program);
+void StrategyProgram::prepare_exchange(const Slice& values) {
+  if (input().world > 1) {
+    transfer_.exchange.prepare(values, *this);
+  }
+}
+
+void StrategyProgram::start_exchange(const Slice& slice) {
+  const auto& [exchange, codec] = transfer_;
+  const int rounds = codec.rounds(input());
+  for (int round = 0; input().world > 1 && round < rounds; ++round) {
+    if (trains()) {
+      codec.encode(slice, round, *this);
     }
-    const auto wire_slices = codec.wire_slices(slice, round, program);
+    const auto wire_slices = codec.wire_slices(slice, round, *this);
     for (const WireSlice& wire_slice : wire_slices) {
-      exchange.start(wire_slice, program);
+      exchange.start(wire_slice, *this);
     }
     for (const WireSlice& wire_slice : wire_slices) {
       if (round + 1 < rounds) {
-        exchange.finish(wire_slice, program);
+        exchange.finish(wire_slice, *this);
       }
     }
   }
 }
 
-void CodedExchange::finish(const Slice& slice, Program& program) const {
-  if (program.input().world == 1) {
+void StrategyProgram::finish_exchange(const Slice& slice) {
+  const auto& [exchange, codec] = transfer_;
+  if (input().world == 1) {
     return;
   }
-  const int last = codec.rounds(program.input()) - 1;
-  for (const WireSlice& wire_slice : codec.wire_slices(slice, last, program)) {
-    exchange.finish(wire_slice, program);
+  const int last = codec.rounds(input()) - 1;
+  for (const WireSlice& wire_slice : codec.wire_slices(slice, last, *this)) {
+    exchange.finish(wire_slice, *this);
   }
-  if (program.trains()) {
-    codec.decode(slice, program);
+  if (trains()) {
+    codec.decode(slice, *this);
   }
 }
 
-double CodedExchange::divisor(const PlanInput& input) const {
-  return codec.format(input).summed || input.world == 1
-             ? exchange.traits(input).divisor
+double StrategyProgram::divisor() const {
+  return transfer_.codec.format(input()).summed || input().world == 1
+             ? exchange_traits().divisor
              : 1;
 }
 
 TransferTime PlanWriter::transfer_time() const {
-  return strategies::transfer_time(program_.input(), transfer_);
+  return strategies::transfer_time(program_.input(), program_.transfer());
 }
 
 double PlanWriter::share_on_credit() const {
-  return strategies::share_on_credit(program_.input(), transfer_);
+  return strategies::share_on_credit(program_.input(), program_.transfer());
 }
 
 }  // namespace paceline::strategies

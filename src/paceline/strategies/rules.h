@@ -192,23 +192,41 @@ class ExchangeRule {
 struct CodedExchange {
   const ExchangeRule& exchange;
   const CodecRule& codec;
+};
 
-  /// As ExchangeRule::prepare.
-  void prepare(const Slice& values, Program& program) const {
-    if (program.input().world > 1) {
-      exchange.prepare(values, program);
-    }
+/// A rank's program with the exchange for which it is written.
+class StrategyProgram : public Program {
+ public:
+  StrategyProgram(const PlanInput& input,
+                  const Setup& setup,
+                  ProgramContext context,
+                  const CodedExchange& transfer)
+      : Program(input, setup, std::move(context)), transfer_(transfer) {}
+
+  const CodedExchange& transfer() const { return transfer_; }
+  ExchangeTraits exchange_traits() const {
+    return transfer_.exchange.traits(input());
   }
 
+  /// As ExchangeRule::prepare.
+  void prepare_exchange(const Slice& values);
+
   /// Appends all rounds up to the half of the last one that sends.
-  void start(const Slice& slice, Program& program) const;
+  void start_exchange(const Slice& slice);
 
   /// Appends the rest: `slice` holds the result.
-  void finish(const Slice& slice, Program& program) const;
+  void finish_exchange(const Slice& slice);
 
   /// The result, divided by this, is what the ranks agree on: their mean, or
   /// what the codec makes of them.
-  double divisor(const PlanInput& input) const;
+  double divisor() const;
+
+  /// Appends the kernel that turns the slice which an exchange has summed into
+  /// the mean.
+  void append_mean(const Slice& slice);
+
+ private:
+  CodedExchange transfer_;
 };
 
 /// What is exchanged, gradients or parameters, and how it is applied.
@@ -243,16 +261,10 @@ class UpdateRule {
 
   /// Appends the model work, and what is exchanged before or beside it: here
   /// nothing.
-  virtual void compute(const std::vector<Bucket>& buckets,
-                       const CodedExchange& transfer,
-                       Program& program) const;
+  virtual void compute(StrategyProgram& program) const { program.compute(); }
 
-  virtual void start(const Bucket& bucket,
-                     const CodedExchange& transfer,
-                     Program& program) const = 0;
-  virtual void finish(const Bucket& bucket,
-                      const CodedExchange& transfer,
-                      Program& program) const = 0;
+  virtual void start(const Bucket& bucket, StrategyProgram& program) const = 0;
+  virtual void finish(const Bucket& bucket, StrategyProgram& program) const = 0;
 
   /// Whether it divides by the learning rate, which then is above 0.
   virtual bool divides_by_rate() const { return false; }
@@ -265,14 +277,12 @@ class UpdateRule {
   /// with all that finish() will be given; a rule whose ranks hold shards of
   /// the gradients calls Program::clip.
   virtual void clip(const std::vector<Bucket>& /*finishing*/,
-                    const CodedExchange& /*transfer*/,
-                    Program& /*program*/) const {}
+                    StrategyProgram& /*program*/) const {}
 
   /// Appends what is local, after the bucket's exchange has finished.  A
   /// schedule may apply several buckets, or all, as one.  Here nothing.
   virtual void apply(const Bucket& /*bucket*/,
-                     const CodedExchange& /*transfer*/,
-                     Program& /*program*/) const {}
+                     StrategyProgram& /*program*/) const {}
 };
 
 /// Appends the parts of a plan that a schedule arranges: the start and the
@@ -280,12 +290,12 @@ class UpdateRule {
 /// smaller goes first.
 class PlanWriter {
  public:
-  PlanWriter(Program& program,
-             const UpdateRule& update,
-             const CodedExchange& transfer)
-      : program_(program), update_(update), transfer_(transfer) {}
+  PlanWriter(StrategyProgram& program, const UpdateRule& update)
+      : program_(program), update_(update) {}
 
-  void compute() { update_.compute(program_.buckets(), transfer_, program_); }
+  const std::vector<Bucket>& buckets() const { return program_.buckets(); }
+
+  void compute() { update_.compute(program_); }
   void start(const Bucket& bucket, std::int32_t priority = 0);
   void finish(const Bucket& bucket, std::int32_t priority = 0);
   /// With loss scaling or clipping the buckets wait for apply_waiting(), in
@@ -293,7 +303,7 @@ class PlanWriter {
   void apply(const Bucket& bucket, std::int32_t priority = 0);
 
   /// Starts, finishes and applies every bucket by itself.
-  void synchronize(const std::vector<Bucket>& buckets);
+  void synchronize();
 
   /// Appends the updates that have waited; called once, after the schedule.
   void apply_waiting();
@@ -317,9 +327,8 @@ class PlanWriter {
   void finish_now(const Bucket& bucket, std::int32_t priority);
   void apply_now(const Bucket& bucket, std::int32_t priority);
 
-  Program& program_;
+  StrategyProgram& program_;
   const UpdateRule& update_;
-  CodedExchange transfer_;
   std::vector<Waiting> waiting_;  // to be applied
 };
 
@@ -342,12 +351,6 @@ Slice range_in(std::string_view buffer,
 Slice gathered_in(std::string_view buffer,
                   const Slice& mine,
                   const Program& program);
-
-/// Appends the kernel that turns the slice which an exchange has summed into
-/// the mean.
-void append_mean(const Slice& slice,
-                 const CodedExchange& transfer,
-                 Program& program);
 
 /// The schedule's buckets that lie in `bucket`, of which a schedule may have
 /// joined several.
@@ -376,8 +379,12 @@ class ScheduleRule {
   virtual Groups groups(const PlanInput& input,
                         const TransferTime& time) const = 0;
 
-  virtual void write(const std::vector<Bucket>& buckets,
-                     PlanWriter& writer) const = 0;
+  /// Here every bucket is exchanged and applied by itself, behind the model
+  /// work.
+  virtual void write(PlanWriter& writer) const {
+    writer.compute();
+    writer.synchronize();
+  }
 
   /// As Planner::remark.
   virtual std::string remark(const PlanInput& /*input*/,

@@ -37,9 +37,7 @@ class SlowMo final : public LocalSteps {
     builder.add_twin(kSlowMomentum);
   }
 
-  void apply(const Bucket& bucket,
-             const CodedExchange&,
-             Program& program) const override {
+  void apply(const Bucket& bucket, StrategyProgram& program) const override {
     if (program.turn() != 1 || !program.trains()) {
       return;
     }

@@ -21,8 +21,8 @@ class Wfbp final : public ScheduleRule {
     return single_groups(input.model);
   }
 
-  void write(const std::vector<Bucket>& buckets,
-             PlanWriter& writer) const override {
+  void write(PlanWriter& writer) const override {
+    const std::vector<Bucket>& buckets = writer.buckets();
     writer.compute();
     for (const Bucket& bucket : buckets) {
       writer.start(bucket);

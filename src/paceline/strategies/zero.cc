@@ -52,10 +52,8 @@ class ShardedUpdate : public UpdateRule {
 
  protected:
   /// Of `slice`, a bucket or a part of one that is a multiple of the shards.
-  static Slice own_shard(const Slice& slice,
-                         const CodedExchange& transfer,
-                         const Program& program) {
-    const ExchangeTraits traits = transfer.exchange.traits(program.input());
+  static Slice own_shard(const Slice& slice, const StrategyProgram& program) {
+    const ExchangeTraits traits = program.exchange_traits();
     return shard_of(slice,
                     traits.own_shard.value_or(0),
                     program.input().world == 1 ? 1 : traits.shards);
@@ -64,15 +62,14 @@ class ShardedUpdate : public UpdateRule {
   /// Clips this rank's shards of the summed gradients by the norm of all
   /// ranks'.
   static void clip_shards(const std::vector<Access>& gradients,
-                          const CodedExchange& transfer,
-                          Program& program) {
+                          StrategyProgram& program) {
     const PlanInput& input = program.input();
     if (input.world > 1) {
-      program.clip(gradients,
-                   transfer.divisor(input),
-                   communicator_named(program.setup(), kNormCommunicator),
-                   static_cast<double>(input.world) /
-                       transfer.exchange.traits(input).shards);
+      program.clip(
+          gradients,
+          program.divisor(),
+          communicator_named(program.setup(), kNormCommunicator),
+          static_cast<double>(input.world) / program.exchange_traits().shards);
     }
   }
 
@@ -80,15 +77,13 @@ class ShardedUpdate : public UpdateRule {
   /// `values`.
   static void update_shard(const Slice& values,
                            const Slice& gradients,
-                           const CodedExchange& transfer,
-                           Program& program) {
+                           StrategyProgram& program) {
     const PlanInput& input = program.input();
-    const Rank shards =
-        input.world == 1 ? 1 : transfer.exchange.traits(input).shards;
-    program.update(own_shard(values, transfer, program),
+    const Rank shards = input.world == 1 ? 1 : program.exchange_traits().shards;
+    program.update(own_shard(values, program),
                    gradients,
                    values.begin / shards,
-                   transfer.divisor(input));
+                   program.divisor());
   }
 
  private:
@@ -112,33 +107,25 @@ class Zero1 final : public ShardedUpdate {
  public:
   Zero1() : ShardedUpdate("zero-1") {}
 
-  void start(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
-    transfer.start(bucket.gradients, program);
+  void start(const Bucket& bucket, StrategyProgram& program) const override {
+    program.start_exchange(bucket.gradients);
   }
 
   /// A schedule may start parts of buckets: each has its own shards.
-  void finish(const Bucket& bucket,
-              const CodedExchange& transfer,
-              Program& program) const override {
-    update_shard(bucket.values,
-                 own_shard(bucket.gradients, transfer, program),
-                 transfer,
-                 program);
-    transfer.finish(bucket.values, program);
+  void finish(const Bucket& bucket, StrategyProgram& program) const override {
+    update_shard(bucket.values, own_shard(bucket.gradients, program), program);
+    program.finish_exchange(bucket.values);
   }
 
   bool updates_in_finish() const override { return true; }
 
   void clip(const std::vector<Bucket>& finishing,
-            const CodedExchange& transfer,
-            Program& program) const override {
+            StrategyProgram& program) const override {
     std::vector<Access> shards;
     for (const Bucket& bucket : finishing) {
-      shards.push_back({own_shard(bucket.gradients, transfer, program)});
+      shards.push_back({own_shard(bucket.gradients, program)});
     }
-    clip_shards(shards, transfer, program);
+    clip_shards(shards, program);
   }
 };
 
@@ -179,63 +166,56 @@ class Zero2 final : public ShardedUpdate {
 
   /// The exchange of a bucket begins here: the gradients of the next bucket but
   /// one take its place.
-  void compute(const std::vector<Bucket>& buckets,
-               const CodedExchange& transfer,
-               Program& program) const override {
+  void compute(StrategyProgram& program) const override {
     if (program.input().world == 1) {
       program.compute();
       return;
     }
     for (int micro = 0; micro < program.input().micro_batches; ++micro) {
       program.forward_pass(micro);
-      for (const Bucket& bucket : buckets) {
+      for (const Bucket& bucket : program.buckets()) {
         if (micro > 0) {
           forget(bucket, program);
         }
         for (const ParameterId id : bucket.parameters) {
           program.backward(id, micro);
         }
-        sum(bucket, micro, transfer, program);
+        sum(bucket, micro, program);
       }
     }
   }
 
-  void start(const Bucket&, const CodedExchange&, Program&) const override {}
+  void start(const Bucket&, StrategyProgram&) const override {}
 
   void clip(const std::vector<Bucket>&,
-            const CodedExchange& transfer,
-            Program& program) const override {
+            StrategyProgram& program) const override {
     if (program.input().world == 1) {
       return;
     }
     std::vector<Access> sums;  // without what fills a bucket up
     for (const Bucket& bucket : program.buckets()) {
-      const Slice shard = own_shard(bucket.values, transfer, program);
-      const Slice sum = own_sum(bucket, transfer, program);
+      const Slice shard = own_shard(bucket.values, program);
+      const Slice sum = own_sum(bucket, program);
       for (const Slice& tensor : tensors_in(shard, program)) {
         sums.push_back({{sum.buffer,
                          sum.begin + tensor.begin - shard.begin,
                          tensor.count}});
       }
     }
-    clip_shards(sums, transfer, program);
+    clip_shards(sums, program);
   }
 
-  void finish(const Bucket&, const CodedExchange&, Program&) const override {}
+  void finish(const Bucket&, StrategyProgram&) const override {}
 
   /// A schedule may cut what it starts and finishes finer than what compute()
   /// gave.
-  void apply(const Bucket& bucket,
-             const CodedExchange& transfer,
-             Program& program) const override {
+  void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
-      update_shard(mine.values,
-                   program.input().world == 1
-                       ? mine.gradients
-                       : own_sum(mine, transfer, program),
-                   transfer,
-                   program);
-      transfer.finish(mine.values, program);
+      update_shard(
+          mine.values,
+          program.input().world == 1 ? mine.gradients : own_sum(mine, program),
+          program);
+      program.finish_exchange(mine.values);
     }
   }
 
@@ -247,30 +227,25 @@ class Zero2 final : public ShardedUpdate {
 
   /// The sum of the first micro-batch goes to its place; each later one is left
   /// in the bucket and added.
-  static void sum(const Bucket& bucket,
-                  int micro,
-                  const CodedExchange& transfer,
-                  Program& program) {
-    const Slice kept = own_sum(bucket, transfer, program);
+  static void sum(const Bucket& bucket, int micro, StrategyProgram& program) {
+    const Slice kept = own_sum(bucket, program);
     for (WireSlice wire_slice :
-         transfer.codec.wire_slices(bucket.gradients, 0, program)) {
+         program.transfer().codec.wire_slices(bucket.gradients, 0, program)) {
       if (micro == 0) {
         wire_slice.kept = kept;
       }
-      transfer.exchange.start(wire_slice, program);
+      program.transfer().exchange.start(wire_slice, program);
     }
     if (micro > 0) {
       program.kernel("linear",
-                     {{kept}, {own_shard(bucket.gradients, transfer, program)}},
+                     {{kept}, {own_shard(bucket.gradients, program)}},
                      {{kept}},
                      {1, 1});
     }
   }
 
-  static Slice own_sum(const Bucket& bucket,
-                       const CodedExchange& transfer,
-                       const Program& program) {
-    const Rank shards = transfer.exchange.traits(program.input()).shards;
+  static Slice own_sum(const Bucket& bucket, const StrategyProgram& program) {
+    const Rank shards = program.exchange_traits().shards;
     return {buffer_named(program.setup(), kShards),
             bucket.values.begin / shards,
             bucket.values.count / shards};
