@@ -152,11 +152,8 @@ class TwoRounds final : public CodecRule {
     return {.type = DType::kF64};
   }
   int rounds(const PlanInput&) const override { return 2; }
-  void extend(const PlanInput&,
-              const std::vector<Bucket>&,
-              SetupBuilder& builder) const override {
-    const Slice values =
-        whole(builder.setup(), buffer_named(builder.setup(), kValues));
+  void extend(const PlanInput&, SetupBuilder& builder) const override {
+    const Slice values = whole(builder.setup(), kValues);
     for (const char* name : {"round0", "round1"}) {
       builder.add_buffer(
           {.name = name, .dtype = DType::kF64, .elements = values.count});

@@ -96,9 +96,9 @@ class SetupBuilder {
   /// values, is at b / shards + e.
   void shard_optimizer(Rank shards);
 
-  /// Lets the gradients of `buckets` take turns in memory for `slots` of them:
-  /// bucket i has the place of bucket i - `slots`.
-  void fold_gradients(const std::vector<Bucket>& buckets, std::size_t slots);
+  /// Lets the gradients of the buckets take turns in memory for `slots` of
+  /// them: bucket i has the place of bucket i - `slots`.
+  void fold_gradients(std::size_t slots);
 
   /// A buffer of the layout of the values, and of their type unless another is
   /// given.
@@ -107,7 +107,11 @@ class SetupBuilder {
                     std::optional<DType> type = {});
 
   const Setup& setup() const { return setup_; }
+  const PlanInput& input() const { return input_; }
   Rank rank() const { return input_.rank; }
+
+  /// Those of the groups, in the layout that the constructor made.
+  const std::vector<Bucket>& buckets() const { return buckets_; }
 
   Setup finish() && { return std::move(setup_); }
 
@@ -118,6 +122,7 @@ class SetupBuilder {
 
   const PlanInput& input_;
   Setup setup_;
+  std::vector<Bucket> buckets_;
   IssueOrder order_ = IssueOrder::kProgram;
   std::int64_t credit_bytes_ = std::numeric_limits<std::int64_t>::max();
 };

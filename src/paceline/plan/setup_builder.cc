@@ -100,6 +100,7 @@ SetupBuilder::SetupBuilder(const PlanInput& input,
               .initial = Initial::kParameters});
   add_buffer({.name = std::string(kGradients), .dtype = input.model.dtype});
   place(groups, shards);
+  buckets_ = buckets_of(setup_, groups);
   add_optimizer();
   add_scales();
 }
@@ -175,22 +176,21 @@ BufferId SetupBuilder::add_twin(std::string_view name,
                      .initial = initial});
 }
 
-void SetupBuilder::fold_gradients(const std::vector<Bucket>& buckets,
-                                  std::size_t slots) {
+void SetupBuilder::fold_gradients(std::size_t slots) {
   Elements largest = 0;
-  for (const Bucket& bucket : buckets) {
+  for (const Bucket& bucket : buckets_) {
     largest = std::max(largest, bucket.values.count);
   }
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
     const Elements begin = static_cast<Elements>(i % slots) * largest;
-    for (const ParameterId id : buckets[i].parameters) {
+    for (const ParameterId id : buckets_[i].parameters) {
       Placement& place = setup_.parameters[index_of(id)];
       place.gradient.begin =
-          begin + place.value.begin - buckets[i].values.begin;
+          begin + place.value.begin - buckets_[i].values.begin;
     }
   }
   setup_.buffers[index_of(buffer_named(setup_, kGradients))].elements =
-      largest * static_cast<Elements>(std::min(slots, buckets.size()));
+      largest * static_cast<Elements>(std::min(slots, buckets_.size()));
 }
 
 void SetupBuilder::shard_optimizer(Rank shards) {

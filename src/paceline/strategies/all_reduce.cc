@@ -26,16 +26,13 @@ class AllReduce final : public ExchangeRule {
 
   bool combines(Combination) const override { return true; }
 
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>&,
-              const WireFormat& format,
-              SetupBuilder& builder) const override {
+  void extend(const WireFormat& format, SetupBuilder& builder) const override {
     if (format.combination == Combination::kMerge) {
       const Slice values = whole(builder.setup(), kValues);
       builder.add_buffer(
           {.name = kGathered,
            .dtype = format.type,
-           .elements = input.world * values.count / format.packed});
+           .elements = builder.input().world * values.count / format.packed});
     }
     builder.add_world(kGradientCommunicator);
   }

@@ -10,22 +10,20 @@ namespace paceline::strategies {
 ByteWire::ByteWire(std::string name, Elements (*per_piece)(Elements piece))
     : name_(std::move(name)), per_piece_(per_piece) {}
 
-void ByteWire::add_buffer(const PlanInput& input, SetupBuilder& builder) const {
-  builder.add_buffer({.name = name_,
-                      .dtype = DType::kI8,
-                      .elements = bytes_of(input, builder)});
+void ByteWire::add_buffer(SetupBuilder& builder) const {
+  builder.add_buffer(
+      {.name = name_, .dtype = DType::kI8, .elements = bytes_of(builder)});
 }
 
-void ByteWire::add_gathered(const PlanInput& input,
-                            SetupBuilder& builder) const {
+void ByteWire::add_gathered(SetupBuilder& builder) const {
   builder.add_buffer({.name = "all_" + name_,
                       .dtype = DType::kI8,
-                      .elements = input.world * bytes_of(input, builder)});
+                      .elements = builder.input().world * bytes_of(builder)});
 }
 
-Elements ByteWire::bytes_of(const PlanInput& input,
-                            const SetupBuilder& builder) const {
-  return places_before(whole(builder.setup(), kValues).count, input.model);
+Elements ByteWire::bytes_of(const SetupBuilder& builder) const {
+  return places_before(whole(builder.setup(), kValues).count,
+                       builder.input().model);
 }
 
 WireSlice ByteWire::wire_slice(const Slice& slice,

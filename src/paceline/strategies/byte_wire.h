@@ -19,10 +19,10 @@ class ByteWire {
   /// bytes a piece.
   ByteWire(std::string name, Elements (*per_piece)(Elements piece));
 
-  void add_buffer(const PlanInput& input, SetupBuilder& builder) const;
+  void add_buffer(SetupBuilder& builder) const;
 
   /// The buffer for those of all ranks.
-  void add_gathered(const PlanInput& input, SetupBuilder& builder) const;
+  void add_gathered(SetupBuilder& builder) const;
 
   /// The form of `slice`, `bytes` long.
   WireSlice wire_slice(const Slice& slice,
@@ -30,7 +30,7 @@ class ByteWire {
                        const Program& program) const;
 
  private:
-  Elements bytes_of(const PlanInput& input, const SetupBuilder& builder) const;
+  Elements bytes_of(const SetupBuilder& builder) const;
 
   Elements places_before(Elements begin, const ModelShape& model) const;
 

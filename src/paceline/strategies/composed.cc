@@ -26,13 +26,12 @@ class Composed final : public Planner {
     SetupBuilder builder(input, groups, exchange_->traits(input).shards);
     const IssuePolicy issue_policy = schedule_->issue_policy();
     builder.set_issue_policy(issue_policy.order, issue_policy.credit_bytes);
-    const auto buckets = buckets_of(builder.setup(), groups);
     if (input.world > 1) {
-      codec_->extend(input, buckets, builder);
-      codec_->add_gathered(input, buckets, builder);
-      exchange_->extend(input, buckets, codec_->format(input), builder);
+      codec_->extend(input, builder);
+      codec_->add_gathered(builder);
+      exchange_->extend(codec_->format(input), builder);
     }
-    update_->extend(input, *exchange_, buckets, builder);
+    update_->extend(*exchange_, builder);
     return std::move(builder).finish();
   }
 

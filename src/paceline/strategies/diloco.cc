@@ -58,18 +58,16 @@ class Diloco final : public UpdateRule {
 
   Step interval() const override { return outer_.every; }
 
-  void extend(const PlanInput&,
-              const ExchangeRule&,
-              const std::vector<Bucket>& buckets,
-              SetupBuilder& builder) const override {
-    if (std::ssize(buckets) < outer_.fragments) {
+  void extend(const ExchangeRule&, SetupBuilder& builder) const override {
+    const std::size_t buckets = builder.buckets().size();
+    if (static_cast<Elements>(buckets) < outer_.fragments) {
       throw UsageError(fmt::format(
           "diloco:fragments={}: the schedule makes {} of the network, and a "
           "fragment is one or more; take fewer fragments or a smaller "
           "bucket-mb",
           outer_.fragments,
-          buckets.size() == 1 ? std::string("one bucket")
-                              : fmt::format("{} buckets", buckets.size())));
+          buckets == 1 ? std::string("one bucket")
+                       : fmt::format("{} buckets", buckets)));
     }
     builder.add_twin(kAnchor, Initial::kParameters);
     builder.add_twin(kOuterMomentum);

@@ -29,17 +29,13 @@ class EfSign final : public CodecRule {
     return {.type = DType::kI8, .combination = Combination::kGather};
   }
 
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>&,
-              SetupBuilder& builder) const override {
+  void extend(const PlanInput& input, SetupBuilder& builder) const override {
     add_residual(input, "ef-sign", builder);
-    wire_.add_buffer(input, builder);
+    wire_.add_buffer(builder);
   }
 
-  void add_gathered(const PlanInput& input,
-                    const std::vector<Bucket>&,
-                    SetupBuilder& builder) const override {
-    wire_.add_gathered(input, builder);
+  void add_gathered(SetupBuilder& builder) const override {
+    wire_.add_gathered(builder);
   }
 
   std::vector<WireSlice> wire_slices(const Slice& slice,

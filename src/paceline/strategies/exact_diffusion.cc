@@ -28,10 +28,9 @@ constexpr std::string_view kAdapted = "adapted";
 /// IEEE TSP 2019, arXiv:1702.05122, Algorithm 1.
 class ExactDiffusion final : public UpdateRule {
  public:
-  void extend(const PlanInput& input,
-              const ExchangeRule& exchange,
-              const std::vector<Bucket>&,
+  void extend(const ExchangeRule& exchange,
               SetupBuilder& builder) const override {
+    const PlanInput& input = builder.input();
     if (input.world > 1) {
       check_weights(input, exchange);
     }

@@ -26,10 +26,7 @@ constexpr std::string_view kPrevious = "previous_gradients";
 /// 2017, arXiv:1607.03218.
 class GradientTracking final : public UpdateRule {
  public:
-  void extend(const PlanInput&,
-              const ExchangeRule&,
-              const std::vector<Bucket>&,
-              SetupBuilder& builder) const override {
+  void extend(const ExchangeRule&, SetupBuilder& builder) const override {
     builder.add_twin(kTracker);
     builder.add_twin(kPrevious);
   }

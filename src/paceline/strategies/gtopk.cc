@@ -37,16 +37,14 @@ class GTopK final : public SparseCodec {
            1;
   }
 
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>& buckets,
-              SetupBuilder& builder) const override {
+  void extend(const PlanInput& input, SetupBuilder& builder) const override {
     if (!std::has_single_bit(static_cast<std::uint32_t>(input.world))) {
       throw UsageError(
           fmt::format("gtopk merges what ranks select by pairs, so it wants a "
                       "power of two of them, and there are {}; take topk",
                       input.world));
     }
-    SparseCodec::extend(input, buckets, builder);
+    SparseCodec::extend(input, builder);
   }
 
   std::vector<WireSlice> wire_slices(const Slice& slice,

@@ -22,9 +22,7 @@ class Half final : public CodecRule {
 
   WireFormat format(const PlanInput&) const override { return {.type = type_}; }
 
-  void extend(const PlanInput&,
-              const std::vector<Bucket>&,
-              SetupBuilder& builder) const override {
+  void extend(const PlanInput&, SetupBuilder& builder) const override {
     builder.add_twin(buffer_, Initial::kZero, type_);
   }
 

@@ -35,11 +35,8 @@ class Hierarchical final : public ExchangeRule {
             .own_shard = all.place_of(input.rank)};
   }
 
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>&,
-              const WireFormat&,
-              SetupBuilder& builder) const override {
-    const Hosts all = hosts(input);
+  void extend(const WireFormat&, SetupBuilder& builder) const override {
+    const Hosts all = hosts(builder.input());
     add_host_communicators(all, builder);
     add_lane_communicators(all, all.local, builder);
   }

@@ -75,17 +75,15 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     return asymmetry_of(*graph(all), all.count);
   }
 
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>& buckets,
-              const WireFormat& format,
-              SetupBuilder& builder) const override {
+  void extend(const WireFormat& format, SetupBuilder& builder) const override {
+    const PlanInput& input = builder.input();
     const Hosts all = hosts(input);
     const auto graph = this->graph(all);
     check_doubly_stochastic(*graph, kHierarchicalNeighborAllreduce);
     const Rank host = all.host_of(input.rank);
     if (copies_) {
       builder.add_twin(kShare);
-      copies_->extend(input, buckets, {*graph, all.count, host}, builder);
+      copies_->extend({*graph, all.count, host}, builder);
     } else {
       add_shares(graph->degree(host), all, format, builder);
     }

@@ -10,9 +10,7 @@ class Identity final : public CodecRule {
   WireFormat format(const PlanInput& input) const override {
     return {.type = input.model.dtype};
   }
-  void extend(const PlanInput&,
-              const std::vector<Bucket>&,
-              SetupBuilder&) const override {}
+  void extend(const PlanInput&, SetupBuilder&) const override {}
   std::vector<WireSlice> wire_slices(const Slice& slice,
                                      int,
                                      const Program& program) const override {

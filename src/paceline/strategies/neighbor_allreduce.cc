@@ -36,17 +36,14 @@ class NeighborAllreduce final : public ExchangeRule {
     return asymmetry_of(*neighbors_.graph(input), input.world);
   }
 
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>& buckets,
-              const WireFormat& format,
-              SetupBuilder& builder) const override {
+  void extend(const WireFormat& format, SetupBuilder& builder) const override {
+    const PlanInput& input = builder.input();
     const auto graph = neighbors_.graph(input);
     check_doubly_stochastic(*graph, kNeighborAllreduce);
     if (copies_) {
-      copies_->extend(
-          input, buckets, {*graph, input.world, input.rank}, builder);
+      copies_->extend({*graph, input.world, input.rank}, builder);
     } else {
-      neighbors_.add_inboxes(input, format, builder);
+      neighbors_.add_inboxes(format, builder);
     }
     builder.add_world(kNeighborCommunicator);
   }

@@ -36,10 +36,9 @@ const Mixing& Neighbors::mixing(Program& program) const {
   });
 }
 
-void Neighbors::add_inboxes(const PlanInput& input,
-                            const WireFormat& format,
+void Neighbors::add_inboxes(const WireFormat& format,
                             SetupBuilder& builder) const {
-  const std::size_t degree = graph(input)->degree(input.rank);
+  const std::size_t degree = graph(builder.input())->degree(builder.rank());
   for (std::size_t i = 0; i < degree; ++i) {
     builder.add_twin(inbox(i), Initial::kZero, format.type);
   }

@@ -31,9 +31,7 @@ class Neighbors {
   const Mixing& mixing(Program& program) const;
 
   /// Adds as many buffers, as large as the values, as the rank has neighbors.
-  void add_inboxes(const PlanInput& input,
-                   const WireFormat& format,
-                   SetupBuilder& builder) const;
+  void add_inboxes(const WireFormat& format, SetupBuilder& builder) const;
 
   /// Where what the `neighbor`-th one sends of `wire` is received.
   static Slice received(const Slice& wire,

@@ -25,10 +25,7 @@ class ParameterAllreduce final : public ExchangeRule {
     return {.symmetry = any_order(input.world)};
   }
 
-  void extend(const PlanInput&,
-              const std::vector<Bucket>&,
-              const WireFormat& format,
-              SetupBuilder& builder) const override {
+  void extend(const WireFormat& format, SetupBuilder& builder) const override {
     builder.add_twin(kMeanBuffer, Initial::kZero, format.type);
     builder.add_world(kMeanCommunicator);
   }

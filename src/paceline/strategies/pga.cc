@@ -30,11 +30,8 @@ class Pga final : public Atc {
 
   Step interval() const override { return every_; }
 
-  void extend(const PlanInput& input,
-              const ExchangeRule&,
-              const std::vector<Bucket>&,
-              SetupBuilder& builder) const override {
-    if (input.world > 1) {
+  void extend(const ExchangeRule&, SetupBuilder& builder) const override {
+    if (builder.input().world > 1) {
       builder.add_world(kGlobal);
     }
   }

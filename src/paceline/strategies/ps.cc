@@ -65,12 +65,10 @@ class ParameterServer final : public ExchangeRule {
            (how == Combination::kMerge && serving_.local == 1);
   }
 
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>& buckets,
-              const WireFormat& format,
-              SetupBuilder& builder) const override {
+  void extend(const WireFormat& format, SetupBuilder& builder) const override {
+    const PlanInput& input = builder.input();
     const Roles roles = roles_of(serving_, input);
-    Program program(input, builder.setup(), {.buckets = buckets});
+    Program program(input, builder.setup(), {.buckets = builder.buckets()});
     Elements own = 0;
     for (const Partition& part : all_partitions(serving_, program)) {
       own += roles.crosses() && part.owner == input.rank ? part.count : 0;

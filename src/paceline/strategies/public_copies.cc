@@ -101,14 +101,11 @@ void PublicCopies::check(const GraphNode& mine, const ModelShape& model) const {
   }
 }
 
-void PublicCopies::extend(const PlanInput& input,
-                          const std::vector<Bucket>& buckets,
-                          const GraphNode& mine,
-                          SetupBuilder& builder) const {
-  check(mine, input.model);
-  PlanInput unscaled = input;  // no scale changes parameters
+void PublicCopies::extend(const GraphNode& mine, SetupBuilder& builder) const {
+  PlanInput unscaled = builder.input();  // no scale changes parameters
+  check(mine, unscaled.model);
   unscaled.loss_scaling = false;
-  codec_->extend(unscaled, buckets, builder);
+  codec_->extend(unscaled, builder);
   bool even = true;
   for (Step phase = 0; phase < mine.graph.period(); ++phase) {
     builder.add_twin(copy_name(phase), Initial::kParameters);
@@ -120,7 +117,7 @@ void PublicCopies::extend(const PlanInput& input,
   if (!even) {
     builder.add_twin(kOrigin, Initial::kParameters);
   }
-  add_inboxes(buckets, mine.graph.degree(mine.node), input, builder);
+  add_inboxes(mine.graph.degree(mine.node), builder);
 }
 
 void PublicCopies::start(const Slice& values,
@@ -181,13 +178,12 @@ void PublicCopies::finish(const Slice& values,
 }
 
 /// One for each neighbor and each buffer in which a form lies.
-void PublicCopies::add_inboxes(const std::vector<Bucket>& buckets,
-                               std::size_t degree,
-                               const PlanInput& input,
+void PublicCopies::add_inboxes(std::size_t degree,
                                SetupBuilder& builder) const {
   std::vector<Buffer> sent;
-  const Program program(input, builder.setup(), {.buckets = buckets});
-  for (const Bucket& bucket : buckets) {
+  const Program program(
+      builder.input(), builder.setup(), {.buckets = builder.buckets()});
+  for (const Bucket& bucket : builder.buckets()) {
     for (const WireSlice& form : forms_of(bucket.values, program)) {
       const Buffer& of = builder.setup().buffers[index_of(form.mine.buffer)];
       if (std::ranges::find(sent, of.name, &Buffer::name) == sent.end()) {

@@ -50,10 +50,7 @@ class PublicCopies {
 
   /// Adds the buffers of this rank, which averages as `mine` does.  Throws
   /// UsageError where the codes do not lead to the mean on that graph.
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>& buckets,
-              const GraphNode& mine,
-              SetupBuilder& builder) const;
+  void extend(const GraphNode& mine, SetupBuilder& builder) const;
 
   /// Appends what sends the code of `values` to those whom `mixing`, a row of
   /// ranks, names.
@@ -76,10 +73,7 @@ class PublicCopies {
   /// What crosses of a slice, in the order of the codec's rounds.
   std::vector<WireSlice> forms_of(const Slice& slice,
                                   const Program& program) const;
-  void add_inboxes(const std::vector<Bucket>& buckets,
-                   std::size_t degree,
-                   const PlanInput& input,
-                   SetupBuilder& builder) const;
+  void add_inboxes(std::size_t degree, SetupBuilder& builder) const;
   void send(const std::vector<WireSlice>& forms,
             const Mixing& mixing,
             CommunicatorId on,

@@ -74,16 +74,13 @@ class PushSum final : public ExchangeRule {
     return neighbors_.traits(input);
   }
 
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>& buckets,
-              const WireFormat& format,
-              SetupBuilder& builder) const override {
+  void extend(const WireFormat& format, SetupBuilder& builder) const override {
+    const PlanInput& input = builder.input();
     const EvenShares graph(neighbors_.graph(input));
     if (copies_) {
-      copies_->extend(
-          input, buckets, {graph, input.world, input.rank}, builder);
+      copies_->extend({graph, input.world, input.rank}, builder);
     } else {
-      neighbors_.add_inboxes(input, format, builder);
+      neighbors_.add_inboxes(format, builder);
     }
     const std::size_t degree = graph.degree(input.rank);
     for (const char* name : {kPushWeight, kNextPushWeight}) {

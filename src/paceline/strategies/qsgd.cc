@@ -38,21 +38,17 @@ class Qsgd final : public CodecRule {
     return {.type = DType::kI8, .combination = Combination::kGather};
   }
 
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>&,
-              SetupBuilder& builder) const override {
+  void extend(const PlanInput& input, SetupBuilder& builder) const override {
     if (input.loss_scaling) {
       throw UsageError(
           "qsgd has no code for what overflows, which loss scaling must see; "
           "take another dtype or another codec");
     }
-    wire_.add_buffer(input, builder);
+    wire_.add_buffer(builder);
   }
 
-  void add_gathered(const PlanInput& input,
-                    const std::vector<Bucket>&,
-                    SetupBuilder& builder) const override {
-    wire_.add_gathered(input, builder);
+  void add_gathered(SetupBuilder& builder) const override {
+    wire_.add_gathered(builder);
   }
 
   std::vector<WireSlice> wire_slices(const Slice& slice,

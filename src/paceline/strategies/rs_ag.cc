@@ -24,10 +24,7 @@ class RsAg final : public ExchangeRule {
             .own_shard = input.rank};
   }
 
-  void extend(const PlanInput&,
-              const std::vector<Bucket>&,
-              const WireFormat&,
-              SetupBuilder& builder) const override {
+  void extend(const WireFormat&, SetupBuilder& builder) const override {
     builder.add_world(kGradientCommunicator);
   }
 

@@ -65,9 +65,7 @@ class CodecRule {
 
   /// Adds the buffers that the codec needs for `buckets`.  Throws UsageError
   /// where the training is one that its mathematics forbids.
-  virtual void extend(const PlanInput& input,
-                      const std::vector<Bucket>& buckets,
-                      SetupBuilder& builder) const = 0;
+  virtual void extend(const PlanInput& input, SetupBuilder& builder) const = 0;
 
   virtual int rounds(const PlanInput& /*input*/) const { return 1; }
 
@@ -87,9 +85,7 @@ class CodecRule {
   virtual void decode(const Slice& slice, Program& program) const;
 
   /// kGather: adds the buffers of WireSlice::all, which is else left out.
-  virtual void add_gathered(const PlanInput& /*input*/,
-                            const std::vector<Bucket>& /*buckets*/,
-                            SetupBuilder& /*builder*/) const {}
+  virtual void add_gathered(SetupBuilder& /*builder*/) const {}
 
   /// What is known of one rank's form, of changes of a model's parameters that
   /// the codec has not seen before; none, for any model, where it is no image
@@ -150,9 +146,7 @@ class ExchangeRule {
 
   /// Adds communicators and buffers that the exchange needs for `buckets` in
   /// this format.
-  virtual void extend(const PlanInput& input,
-                      const std::vector<Bucket>& buckets,
-                      const WireFormat& format,
+  virtual void extend(const WireFormat& format,
                       SetupBuilder& builder) const = 0;
 
   /// Appends what turns values into those that start() may be given; the
@@ -254,9 +248,7 @@ class UpdateRule {
 
   /// Adds buffers and communicators of its own.  Throws UsageError where its
   /// mathematics forbids the training or the exchange.
-  virtual void extend(const PlanInput& /*input*/,
-                      const ExchangeRule& /*exchange*/,
-                      const std::vector<Bucket>& /*buckets*/,
+  virtual void extend(const ExchangeRule& /*exchange*/,
                       SetupBuilder& /*builder*/) const {}
 
   /// Appends the model work, and what is exchanged before or beside it: here

@@ -43,9 +43,7 @@ class Sign final : public CodecRule {
             .summed = false};
   }
 
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>&,
-              SetupBuilder& builder) const override {
+  void extend(const PlanInput& input, SetupBuilder& builder) const override {
     if (input.loss_scaling) {
       throw UsageError(
           "sign applies signs, which do not grow with the loss, so the loss "

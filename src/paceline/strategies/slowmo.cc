@@ -29,10 +29,7 @@ class SlowMo final : public LocalSteps {
 
   bool divides_by_rate() const override { return true; }
 
-  void extend(const PlanInput&,
-              const ExchangeRule&,
-              const std::vector<Bucket>&,
-              SetupBuilder& builder) const override {
+  void extend(const ExchangeRule&, SetupBuilder& builder) const override {
     builder.add_twin(kAnchor, Initial::kParameters);
     builder.add_twin(kSlowMomentum);
   }

@@ -21,26 +21,23 @@ std::string places_in(std::string_view name) {
 
 }  // namespace
 
-void SparseCodec::extend(const PlanInput& input,
-                         const std::vector<Bucket>& buckets,
-                         SetupBuilder& builder) const {
+void SparseCodec::extend(const PlanInput& input, SetupBuilder& builder) const {
   add_residual(input, name_, builder);
   for (const std::string_view name : selections_) {
-    add_selection(name, input, buckets, builder);
+    add_selection(name, builder);
   }
 }
 
 void SparseCodec::add_selection(std::string_view name,
-                                const PlanInput& input,
-                                const std::vector<Bucket>& buckets,
                                 SetupBuilder& builder,
                                 Elements copies) const {
+  const ModelShape& model = builder.input().model;
   Elements kept = 0;
-  for (const Bucket& bucket : buckets) {
-    kept += copies * kept_of(bucket, input.model);
+  for (const Bucket& bucket : builder.buckets()) {
+    kept += copies * kept_of(bucket, model);
   }
   builder.add_buffer(
-      {.name = values_in(name), .dtype = input.model.dtype, .elements = kept});
+      {.name = values_in(name), .dtype = model.dtype, .elements = kept});
   builder.add_buffer(
       {.name = places_in(name), .dtype = DType::kI32, .elements = kept});
 }

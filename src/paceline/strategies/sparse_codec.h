@@ -34,9 +34,7 @@ class SparseCodec : public CodecRule {
   }
 
   /// Adds the residual and the buffers of the selections.
-  void extend(const PlanInput& input,
-              const std::vector<Bucket>& buckets,
-              SetupBuilder& builder) const override;
+  void extend(const PlanInput& input, SetupBuilder& builder) const override;
 
  protected:
   /// Values, and where in the slice they belong.
@@ -48,8 +46,6 @@ class SparseCodec : public CodecRule {
 
   /// Adds buffers for `copies` selections of all buckets.
   void add_selection(std::string_view name,
-                     const PlanInput& input,
-                     const std::vector<Bucket>& buckets,
                      SetupBuilder& builder,
                      Elements copies = 1) const;
 

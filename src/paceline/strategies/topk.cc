@@ -26,10 +26,8 @@ class TopK final : public SparseCodec {
   explicit TopK(double density)
       : SparseCodec("topk", Combination::kGather, density, {kMine}) {}
 
-  void add_gathered(const PlanInput& input,
-                    const std::vector<Bucket>& buckets,
-                    SetupBuilder& builder) const override {
-    add_selection(kAll, input, buckets, builder, input.world);
+  void add_gathered(SetupBuilder& builder) const override {
+    add_selection(kAll, builder, builder.input().world);
   }
 
   std::optional<Contraction> contraction(const ModelShape&) const override {

@@ -24,12 +24,10 @@ struct Form {
 /// Forms of the whole model; a bucket's are taken as its part of them.
 std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
   input.loss_scaling = false;
-  const Groups groups = one_group(input.model);
-  SetupBuilder builder(input, groups);
-  const auto buckets = buckets_of(builder.setup(), groups);
-  codec.extend(input, buckets, builder);
-  const Program program(input, builder.setup(), {.buckets = buckets});
-  const Slice& slice = buckets[0].gradients;
+  SetupBuilder builder(input, one_group(input.model));
+  codec.extend(input, builder);
+  const Program program(input, builder.setup(), {.buckets = builder.buckets()});
+  const Slice& slice = builder.buckets().front().gradients;
   const auto bytes_of = [&program](const Slice& one) {
     const Buffer& buffer = program.setup().buffers[index_of(one.buffer)];
     return static_cast<double>(one.count * size_of(buffer.dtype));

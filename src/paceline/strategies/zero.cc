@@ -31,10 +31,9 @@ class ShardedUpdate : public UpdateRule {
   }
 
   /// Cuts the optimizer's state down to this rank's shards.
-  void extend(const PlanInput& input,
-              const ExchangeRule& exchange,
-              const std::vector<Bucket>&,
+  void extend(const ExchangeRule& exchange,
               SetupBuilder& builder) const override {
+    const PlanInput& input = builder.input();
     if (input.loss_scaling) {
       throw UsageError(fmt::format(
           "{} leaves each rank a shard of the summed gradients, so no rank "
@@ -147,11 +146,10 @@ class Zero2 final : public ShardedUpdate {
  public:
   Zero2() : ShardedUpdate("zero-2") {}
 
-  void extend(const PlanInput& input,
-              const ExchangeRule& exchange,
-              const std::vector<Bucket>& buckets,
+  void extend(const ExchangeRule& exchange,
               SetupBuilder& builder) const override {
-    ShardedUpdate::extend(input, exchange, buckets, builder);
+    const PlanInput& input = builder.input();
+    ShardedUpdate::extend(exchange, builder);
     if (input.world > 1) {
       const Buffer values =
           builder.setup()
@@ -160,7 +158,7 @@ class Zero2 final : public ShardedUpdate {
           {.name = std::string(kShards),
            .dtype = values.dtype,
            .elements = values.elements / exchange.traits(input).shards});
-      builder.fold_gradients(buckets, kSlots);
+      builder.fold_gradients(kSlots);
     }
   }
 
