@@ -32,16 +32,12 @@ class AveragedStatistics final : public Planner {
       setup.statistics.push_back({id, begin, count});
       begin += count;
     }
-    Buffer buffer;
-    buffer.name = kStatistics;
-    buffer.dtype = type_;
-    buffer.elements = begin;
-    setup.buffers.push_back(std::move(buffer));
+    setup.buffers.push_back(
+        {.name = std::string(kStatistics), .dtype = type_, .elements = begin});
     if (training_ranks(input) > 1) {
-      Communicator group;
-      group.name = kStatistics;
-      group.members = plan::Members::spaced(0, training_ranks(input));
-      setup.communicators.push_back(std::move(group));
+      setup.communicators.push_back(
+          {.name = std::string(kStatistics),
+           .members = Members::spaced(0, training_ranks(input))});
     }
     return setup;
   }
@@ -59,25 +55,19 @@ class AveragedStatistics final : public Planner {
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,
                 Variant variant) const override {
-    CommPlan program = parameters_->plan(input, setup, variant / 2);
+    CommPlan plan = parameters_->plan(input, setup, variant / 2);
     const Rank ranks = training_ranks(input);
     if (variant % 2 == 0 || ranks < 2 || input.rank >= ranks) {
-      return program;
+      return plan;
     }
-    const Slice all = plan::whole(setup, setup.statistics.front().buffer);
-    plan::Collective sum;
-    sum.pattern = plan::Pattern::kAllReduce;
-    sum.on = static_cast<plan::CommunicatorId>(setup.communicators.size() - 1);
-    sum.in = sum.out = all;
-    sum.reduce = plan::Reduce::kSum;
-    program.ops.push_back({.work = sum});
-    plan::Kernel mean;
-    mean.name = "copy";
-    mean.reads = {{all}};
-    mean.writes = {{all}};
-    mean.numbers = {1.0 / ranks};
-    program.ops.push_back({.work = mean});
-    return program;
+    Program program(input, setup);
+    for (Op& op : plan.ops) {
+      program.append(std::move(op));
+    }
+    const Slice all = whole(setup, kStatistics);
+    program.all_reduce(all, communicator_named(setup, kStatistics));
+    program.kernel("copy", {{all}}, {{all}}, {1.0 / ranks});
+    return std::move(program).finish();
   }
 
   Rank training_ranks(const PlanInput& input) const override {
