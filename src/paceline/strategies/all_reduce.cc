@@ -64,10 +64,6 @@ class AllReduce final : public ExchangeRule {
     }
   }
 
-  Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
-    return input.alpha_beta->time(Pattern::kAllReduce, bytes);
-  }
-
   Picoseconds time_of_forms(const PlanInput& input,
                             std::int64_t bytes,
                             Combination how) const override {

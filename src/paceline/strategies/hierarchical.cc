@@ -60,12 +60,6 @@ class Hierarchical final : public ExchangeRule {
     gather_on_host(hosts(program.input()), wire_slice.mine, program);
   }
 
-  /// One all-reduce stands for the three collectives: a model of one world
-  /// knows no other groups.
-  Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
-    return input.alpha_beta->time(Pattern::kAllReduce, bytes);
-  }
-
  private:
   Hosts hosts(const PlanInput& input) const {
     return hosts_of(input, input.world, local_, "hierarchical");

@@ -143,10 +143,6 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     }
   }
 
-  Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
-    return input.alpha_beta->time(Pattern::kAllReduce, bytes);
-  }
-
   const CodecRule* codec() const override {
     return copies_ ? &copies_->codec() : nullptr;
   }

@@ -44,10 +44,6 @@ class ParameterAllreduce final : public ExchangeRule {
                    {1.0 / program.input().world});
   }
 
-  Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
-    return input.alpha_beta->time(Pattern::kAllReduce, bytes);
-  }
-
  private:
   static Slice aside(const Slice& wire, const Program& program) {
     return range_in(kMeanBuffer, wire, program);

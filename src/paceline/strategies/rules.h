@@ -165,9 +165,11 @@ class ExchangeRule {
 
   /// How long both halves take for a payload of `bytes`, alone on the network.
   /// `input.alpha_beta` is given.  Throws UsageError where it lacks what that
-  /// needs.
-  virtual Picoseconds time(const PlanInput& input,
-                           std::int64_t bytes) const = 0;
+  /// needs.  Here an all-reduce, which also stands for the collectives of
+  /// hosts: a model of one world knows no other groups.
+  virtual Picoseconds time(const PlanInput& input, std::int64_t bytes) const {
+    return input.alpha_beta->time(Pattern::kAllReduce, bytes);
+  }
 
   /// How long both halves take for wire forms of `bytes` a rank that are
   /// combined as `how` says.
