@@ -104,7 +104,7 @@ class GTopK final : public SparseCodec {
 }  // namespace
 
 std::unique_ptr<CodecRule> make_gtopk(const Options& options) {
-  return std::make_unique<GTopK>(options.fraction("density"));
+  return std::make_unique<GTopK>(options.number("density"));
 }
 
 }  // namespace paceline::strategies

@@ -13,56 +13,58 @@
 namespace paceline::strategies {
 namespace {
 
-/// The number that the whole text is, where `valid` takes it; throws
-/// UsageError, which says that `wanted` is.
-template <class Number>
-Number parse(std::string_view where,
-             std::string_view text,
-             std::string_view wanted,
-             bool (*valid)(Number)) {
-  const auto value = number_from<Number>(text);
-  if (!value || !valid(*value)) {
-    throw UsageError(fmt::format(
-        "strategy option {}={}: {} is wanted", where, text, wanted));
+/// Which numbers an option takes, and what errors call them.
+struct NumberKind {
+  std::string_view wanted;
+  std::string_view noun;  // where 0 is refused
+  bool (*valid)(double);
+};
+
+NumberKind number_kind(OptionKind kind) {
+  switch (kind) {
+    case OptionKind::kMebibytes:
+      return {
+          "a number of MiB from 0 to 1000000",
+          "number of MiB",
+          [](double value) { return value >= 0 && value <= kMostMebibytes; }};
+    case OptionKind::kCount:
+      return {"a whole number from 0 to 1000000000",
+              "whole number",
+              [](double value) { return value >= 0 && value <= 1e9; }};
+    case OptionKind::kFraction:
+      return {"a number above 0, at most 1,", "", [](double value) {
+                return value > 0 && value <= 1;
+              }};
+    case OptionKind::kMomentum:
+      return {"a number of at least 0 and below 1", "", [](double value) {
+                return value >= 0 && value < 1;
+              }};
+    default:
+      return {"a number from 0 to 1000", "", [](double value) {
+                return value >= 0 && value <= 1000;
+              }};
   }
-  return *value;
 }
 
-double parse_mebibytes(std::string_view where, std::string_view text) {
-  return parse<double>(
-      where,
-      text,
-      fmt::format("a number of MiB from 0 to {:.0f}", kMostMebibytes),
-      [](double value) { return value >= 0 && value <= kMostMebibytes; });
-}
-
-std::int64_t parse_count(std::string_view where, std::string_view text) {
-  return parse<std::int64_t>(
-      where,
-      text,
-      "a whole number from 0 to 1000000000",
-      [](std::int64_t value) { return value >= 0 && value <= 1'000'000'000; });
-}
-
-double parse_fraction(std::string_view where, std::string_view text) {
-  return parse<double>(
-      where, text, "a number above 0, at most 1,", [](double value) {
-        return value > 0 && value <= 1;
-      });
-}
-
-double parse_number(std::string_view where, std::string_view text) {
-  return parse<double>(
-      where, text, "a number from 0 to 1000", [](double value) {
-        return value >= 0 && value <= 1000;
-      });
-}
-
-double parse_momentum(std::string_view where, std::string_view text) {
-  return parse<double>(
-      where, text, "a number of at least 0 and below 1", [](double value) {
-        return value >= 0 && value < 1;
-      });
+/// The number that the whole text is, in its canonical form.
+template <class Number>
+std::string parse_number(const OptionInfo& option,
+                         const std::string& where,
+                         const std::string& text) {
+  const NumberKind kind = number_kind(option.kind);
+  const auto value = number_from<Number>(text);
+  if (!value || !kind.valid(static_cast<double>(*value))) {
+    throw UsageError(fmt::format(
+        "strategy option {}={}: {} is wanted", where, text, kind.wanted));
+  }
+  if (option.positive && *value == 0) {
+    throw UsageError(
+        fmt::format("strategy option {}={}: a {} above 0 is wanted",
+                    where,
+                    text,
+                    kind.noun));
+  }
+  return fmt::format("{}", *value);
 }
 
 /// The option's value in its canonical form.  `where` names it in messages,
@@ -70,33 +72,15 @@ double parse_momentum(std::string_view where, std::string_view text) {
 std::string parse_option(const OptionInfo& option,
                          const std::string& where,
                          const std::string& text) {
-  const auto above_0 = [&](double value, std::string_view what) {
-    if (option.positive && value == 0) {
-      throw UsageError(fmt::format(
-          "strategy option {}={}: a {} above 0 is wanted", where, text, what));
-    }
-  };
   switch (option.kind) {
-    case OptionKind::kMebibytes: {
-      const double value = parse_mebibytes(where, text);
-      above_0(value, "number of MiB");
-      return fmt::format("{}", value);
-    }
-    case OptionKind::kCount: {
-      const std::int64_t value = parse_count(where, text);
-      above_0(static_cast<double>(value), "whole number");
-      return fmt::format("{}", value);
-    }
-    case OptionKind::kNumber:
-      return fmt::format("{}", parse_number(where, text));
-    case OptionKind::kMomentum:
-      return fmt::format("{}", parse_momentum(where, text));
-    case OptionKind::kFraction:
-      return fmt::format("{}", parse_fraction(where, text));
+    case OptionKind::kCount:
+      return parse_number<std::int64_t>(option, where, text);
     case OptionKind::kTopology:
       return TopologyChoice(text).text();
     case OptionKind::kWord:
       break;
+    default:
+      return parse_number<double>(option, where, text);
   }
   if (std::ranges::find(option.words, text) == option.words.end()) {
     throw UsageError(fmt::format(
@@ -182,19 +166,15 @@ const std::string& Options::text(std::string_view key) const {
 
 std::int64_t Options::bytes_of_mebibytes(std::string_view key) const {
   constexpr double kMebibyte = 1024.0 * 1024.0;
-  return static_cast<std::int64_t>(parse_mebibytes(key, text(key)) * kMebibyte);
+  return static_cast<std::int64_t>(number(key) * kMebibyte);
 }
 
 std::int64_t Options::count(std::string_view key) const {
-  return parse_count(key, text(key));
+  return number_from<std::int64_t>(text(key)).value();
 }
 
 double Options::number(std::string_view key) const {
-  return parse_number(key, text(key));
-}
-
-double Options::fraction(std::string_view key) const {
-  return parse_fraction(key, text(key));
+  return number_from<double>(text(key)).value();
 }
 
 }  // namespace paceline::strategies

@@ -55,7 +55,7 @@ class RandomK final : public SparseCodec {
 }  // namespace
 
 std::unique_ptr<CodecRule> make_random_k(const Options& options) {
-  return std::make_unique<RandomK>(options.fraction("density"));
+  return std::make_unique<RandomK>(options.number("density"));
 }
 
 }  // namespace paceline::strategies

@@ -137,7 +137,6 @@ class Options {
 
   std::int64_t count(std::string_view key) const;
 
-  double fraction(std::string_view key) const;
   double number(std::string_view key) const;
 
   const std::vector<std::pair<std::string_view, std::string>>& values() const {

@@ -64,7 +64,7 @@ class TopK final : public SparseCodec {
 }  // namespace
 
 std::unique_ptr<CodecRule> make_topk(const Options& options) {
-  return std::make_unique<TopK>(options.fraction("density"));
+  return std::make_unique<TopK>(options.number("density"));
 }
 
 }  // namespace paceline::strategies
