@@ -39,10 +39,11 @@ std::shared_ptr<Network> make_vgg16(const NetworkOptions& options);
 /// LeNet-5 (LeCun et al., Proc. IEEE 1998) with ReLU and max pooling: values
 /// that start as integers stay integers.
 std::shared_ptr<Network> make_lenet(const NetworkOptions& options);
-/// Three hidden layers of `width` with ReLU, no batch norm.
 /// One linear layer: of one output a regression, else a classifier.
 std::shared_ptr<Network> make_linear(int channels,
                                      const NetworkOptions& options);
+
+/// Three hidden layers of `width` with ReLU, no batch norm.
 
 std::shared_ptr<Network> make_mlp(int channels,
                                   int width,

@@ -20,9 +20,8 @@ inline constexpr Step kLongestStatisticsInterval = 500;
 ///
 ///   rounds                     1 in every H-th step, beside backward
 ///   bytes sent, rank and step  2 (P-1)/P S / H, S = bytes of the statistics
-///   extra memory, rank         none: the statistics lie in a buffer of the
-///   plan guarantee                  after every H-th step the ranks that train
-///   hold
+///   extra memory, rank         none: the plan's buffer holds the statistics
+///   guarantee                  after every H-th step the ranks that train hold
 ///                              the mean of their statistics
 ///
 /// `elements`: of each module, by ModuleId, of type `type`.  The next forward

@@ -25,9 +25,8 @@ constexpr auto kInbox = "inbox";
 ///   bytes sent, W workers, servers that hold a share s of the slice:
 ///     apart       worker S, server W s S
 ///     colocated   (1 - s) S + (W - 1) s S
-///   extra memory, server       W s S of the model apart, (W - 1) s S
-///   colocated;
-///                              a Lth of it with local=L
+///   extra memory, server       of the model W s S apart, (W - 1) s S
+///                              colocated; a Lth of it with local=L
 ///   guarantee                  exact: every worker has the same sum
 ///
 /// placement=apart makes the last ranks servers, which have no model work;
