@@ -55,14 +55,13 @@ class ByteScheduler final : public ScheduleRule {
   void write(PlanWriter& writer) const override {
     const std::vector<Bucket>& buckets = writer.buckets();
     writer.compute();
-    const PlanInput& input = writer.program().input();
-    const auto order = by_first_read(input.model, buckets);
+    const auto order = by_first_read(writer.program().input().model, buckets);
     std::vector<std::int32_t> first_read(buckets.size());
     for (const FirstRead& next : order) {
       first_read[next.bucket] = next.module;
     }
     for (const auto& [part, bucket] :
-         in_queue_order(buckets, first_read, writer)) {
+         in_queue_order(first_read, writer.program())) {
       writer.start(part, first_read[bucket]);
       writer.finish(part, first_read[bucket]);
     }
@@ -78,9 +77,8 @@ class ByteScheduler final : public ScheduleRule {
   };
 
   /// Whole shards, so that exchanges can cut each part again.
-  std::vector<Part> parts_of(const std::vector<Bucket>& buckets,
-                             double share,
-                             const Program& program) const {
+  std::vector<Part> parts_of(double share, const Program& program) const {
+    const std::vector<Bucket>& buckets = program.buckets();
     const std::int64_t size = size_of(program.input().model.dtype);
     const Elements step = kAlignmentBytes / size * program.shards();
     const Elements longest =
@@ -100,12 +98,11 @@ class ByteScheduler final : public ScheduleRule {
     return parts;
   }
 
-  std::vector<Part> in_queue_order(const std::vector<Bucket>& buckets,
-                                   const std::vector<std::int32_t>& first_read,
-                                   const PlanWriter& writer) const {
-    const PlanInput& input = writer.program().input();
-    const double share = writer.share_on_credit();
-    std::vector<Part> parts = parts_of(buckets, share, writer.program());
+  std::vector<Part> in_queue_order(const std::vector<std::int32_t>& first_read,
+                                   const StrategyProgram& program) const {
+    const PlanInput& input = program.input();
+    const double share = share_on_credit(input, program.transfer());
+    std::vector<Part> parts = parts_of(share, program);
     if (order_ == IssueOrder::kPriority || input.world == 1) {
       return parts;
     }
@@ -113,7 +110,7 @@ class ByteScheduler final : public ScheduleRule {
     // The bucket's last gradient, and the first module that reads it.
     std::vector<std::size_t> last;
     std::size_t tensors = 0;
-    for (const Bucket& bucket : buckets) {
+    for (const Bucket& bucket : program.buckets()) {
       tensors += bucket.parameters.size();
       last.push_back(tensors - 1);
     }
@@ -128,8 +125,9 @@ class ByteScheduler final : public ScheduleRule {
       left.push_back(tensor.left);
     }
     std::vector<Part> ordered;
+    const TransferTime time = transfer_time(input, program.transfer());
     for (const std::size_t i :
-         best_order(pieces, left, credit_of(share), writer.transfer_time())) {
+         best_order(pieces, left, credit_of(share), time)) {
       ordered.push_back(parts[i]);
     }
     return ordered;

@@ -206,12 +206,4 @@ double StrategyProgram::divisor() const {
              : 1;
 }
 
-TransferTime PlanWriter::transfer_time() const {
-  return strategies::transfer_time(program_.input(), program_.transfer());
-}
-
-double PlanWriter::share_on_credit() const {
-  return strategies::share_on_credit(program_.input(), program_.transfer());
-}
-
 }  // namespace paceline::strategies

@@ -302,14 +302,7 @@ class PlanWriter {
   /// Appends the updates that have waited; called once, after the schedule.
   void apply_waiting();
 
-  const Program& program() const { return program_; }
-
-  /// The duration of a slice's exchange, in the codec's form.  Throws
-  /// UsageError where the plan has no alpha-beta model.
-  TransferTime transfer_time() const;
-
-  /// As strategies::share_on_credit.
-  double share_on_credit() const;
+  const StrategyProgram& program() const { return program_; }
 
  private:
   struct Waiting {
