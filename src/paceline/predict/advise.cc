@@ -20,8 +20,7 @@ plan::Picoseconds scaled(plan::Picoseconds time, double factor) {
 
 Advice advice_of(const Prediction& prediction, const AdviseRequest& request) {
   const records::Configuration& configuration = prediction.record.configuration;
-  const strategies::StrategySpec spec = strategies::parse_strategy(
-      configuration.strategy, {.bucket_mb = configuration.bucket_mb});
+  const strategies::StrategySpec spec = strategies::strategy_of(configuration);
   const plan::Picoseconds step = prediction.times.step;
   ErrorBar bar = prediction.bar;
   if (request.error) {

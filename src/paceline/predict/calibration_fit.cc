@@ -50,8 +50,7 @@ simulator::Job job_of(const MeasuredCase& measured, plan::PlanInput input) {
     input.alpha_beta->concurrent_collectives =
         cluster::concurrent_collectives_of(c.engine);
   }
-  const auto planner = strategies::make_planner(
-      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb}));
+  const auto planner = strategies::make_planner(strategies::strategy_of(c));
   const plan::Step steps = 2 * simulator::period_of(*planner, input) + 2;
   return simulator::compile(
       *planner, input, {.steps = std::max(plan::Step{6}, steps)});

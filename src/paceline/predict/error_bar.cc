@@ -141,8 +141,7 @@ ErrorBar error_bar_of(const PredictRequest& request,
                 "the one published table with embedding rows is predicted far "
                 "too fast"};
   }
-  const FamilyErrors* family = family_of(strategies::parse_strategy(
-      request.strategy, {.bucket_mb = request.bucket_mb}));
+  const FamilyErrors* family = family_of(strategies::strategy_of(request));
   const std::string why =
       family == nullptr ? "such strategies" : unlike(*family, request, machine);
   const bool validated = family != nullptr && why.empty();

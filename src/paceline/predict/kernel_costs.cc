@@ -141,15 +141,10 @@ std::vector<cluster::KernelCost> profiled_coding(
   return costs;
 }
 
-strategies::StrategySpec strategy_of(const PredictRequest& request) {
-  return strategies::parse_strategy(request.strategy,
-                                    {.bucket_mb = request.bucket_mb});
-}
-
 /// What was measured of the strategy's codec.
 std::vector<cluster::KernelCost> codec_costs(const PredictRequest& request,
                                              const plan::PlanInput& input) {
-  const strategies::StrategySpec spec = strategy_of(request);
+  const strategies::StrategySpec spec = strategies::strategy_of(request);
   return request.coding_s
              ? measured_coding(
                    *strategies::make_planner(spec), input, *request.coding_s)
@@ -159,7 +154,7 @@ std::vector<cluster::KernelCost> codec_costs(const PredictRequest& request,
 }  // namespace
 
 bool has_coding_times(const PredictRequest& request) {
-  return !profiled_coding(request, strategy_of(request)).empty();
+  return !profiled_coding(request, strategies::strategy_of(request)).empty();
 }
 
 double update_bytes(const plan::PlanInput& input) {
@@ -180,9 +175,9 @@ std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
       request.cost_table().engine(engine_of(request.engine, request.cluster));
   // A rank that exchanges nothing runs at the rate of one device, which
   // includes the launches.
-  const bool launches =
-      engine.from_python && request.ranks > 1 &&
-      strategy_of(request).guarantee() != strategies::Guarantee::kLocal;
+  const bool launches = engine.from_python && request.ranks > 1 &&
+                        strategies::strategy_of(request).guarantee() !=
+                            strategies::Guarantee::kLocal;
   const cluster::KernelCost update = update_cost(request, input, launches);
   std::vector<cluster::KernelCost> all{update};
   const auto measured = codec_costs(request, input);

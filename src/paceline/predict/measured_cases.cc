@@ -61,9 +61,7 @@ std::string useless(const records::RunRecord& record) {
   if (record.error) {
     return "it failed";
   }
-  if (strategies::parse_strategy(record.configuration.strategy,
-                                 {.bucket_mb = record.configuration.bucket_mb})
-          .external()) {
+  if (strategies::strategy_of(record.configuration).external()) {
     return "no plan stands for what it ran";
   }
   if (!record.valid()) {

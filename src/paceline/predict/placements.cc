@@ -60,10 +60,7 @@ std::optional<HostUse> fullest_host(const std::vector<PlanMemory>& memory,
 std::vector<PlanMemory> memory_of(const PredictRequest& request,
                                   const plan::PlanInput& input) {
   return memory_of_ranks(
-      *planner_of(*request.tables,
-                  strategies::parse_strategy(request.strategy,
-                                             {.bucket_mb = request.bucket_mb})),
-      input);
+      *planner_of(*request.tables, strategies::strategy_of(request)), input);
 }
 
 /// The step of the same trainers and dense layers, as fast as in `predicted`,

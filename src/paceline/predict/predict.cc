@@ -233,8 +233,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   input.profile = costs.profile;
   input.alpha_beta =
       alpha_beta_of(costs.machine, costs.software, world_of(input));
-  const strategies::StrategySpec strategy = strategies::parse_strategy(
-      request.strategy, {.bucket_mb = request.bucket_mb});
+  const strategies::StrategySpec strategy = strategies::strategy_of(request);
   if (costs.software.one_issue_order && request.ranks > 1 && !request.tables) {
     check_order(strategy, input, engine.name);
   }

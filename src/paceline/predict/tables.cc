@@ -244,8 +244,7 @@ std::vector<strategies::PlanMemory> memory_of_run(
     const records::Configuration& c) {
   PredictRequest request;
   set_tables(c, request);
-  const auto strategy =
-      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  const auto strategy = strategies::strategy_of(c);
   plan::PlanInput input{.model = request.network.model,
                         .optimizer = optimizer_of(c),
                         .world = request.ranks,

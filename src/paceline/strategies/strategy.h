@@ -227,6 +227,12 @@ struct StrategySpec {
 StrategySpec parse_strategy(std::string_view text,
                             const StrategyDefaults& defaults = {});
 
+/// The strategy that a configuration or a request names, with its bucket size.
+template <class Job>
+StrategySpec strategy_of(const Job& job) {
+  return parse_strategy(job.strategy, {.bucket_mb = job.bucket_mb});
+}
+
 /// Refuses combinations of parts that the mathematics forbids: throws
 /// UsageError, which says the rule and what to take.
 void check_combination(const StrategySpec& spec);
