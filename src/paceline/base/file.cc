@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
 
 namespace paceline {
@@ -26,25 +27,19 @@ std::string reason(int error) {
       fmt::format("cannot {} {}: {}", action, path.string(), reason(error)));
 }
 
-/// An open file, closed when it leaves the scope.
+/// An open file.
 class File {
  public:
   File(std::filesystem::path path, int flags)
       : path_(std::move(path)),
         descriptor_(::open(path_.c_str(), flags | O_CLOEXEC, 0666)) {}
-  ~File() {
-    if (descriptor_ >= 0) {
-      ::close(descriptor_);
-    }
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
 
-  bool is_open() const { return descriptor_ >= 0; }
+  bool is_open() const { return descriptor_.is_open(); }
 
   void write(std::string_view text) const {
     while (!text.empty()) {
-      const ssize_t written = ::write(descriptor_, text.data(), text.size());
+      const ssize_t written =
+          ::write(descriptor_.number(), text.data(), text.size());
       if (written < 0 && errno != EINTR) {
         fail("write to", path_, errno);
       }
@@ -54,7 +49,8 @@ class File {
 
   // A pipe or a terminal cannot be synced and need not be.
   void sync() const {
-    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) {
+    if (::fsync(descriptor_.number()) != 0 && errno != EINVAL &&
+        errno != EROFS) {
       fail("sync", path_, errno);
     }
   }
@@ -63,7 +59,8 @@ class File {
   int read_into(std::string& text) const {
     std::array<char, 1 << 14> buffer;
     for (;;) {
-      const ssize_t count = ::read(descriptor_, buffer.data(), buffer.size());
+      const ssize_t count =
+          ::read(descriptor_.number(), buffer.data(), buffer.size());
       if (count == 0) {
         return 0;
       }
@@ -78,15 +75,15 @@ class File {
   bool ends_inside_a_line() const {
     struct stat status {};
     char last = '\n';
-    return ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) &&
+    const int file = descriptor_.number();
+    return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
            status.st_size > 0 &&
-           ::pread(descriptor_, &last, 1, status.st_size - 1) == 1 &&
-           last != '\n';
+           ::pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n';
   }
 
  private:
   std::filesystem::path path_;
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {

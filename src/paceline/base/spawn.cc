@@ -11,25 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 
 namespace paceline {
 namespace {
-
-// A descriptor of stdout and stderr; -1 where no log was asked for.
-int open_log(const std::string& path) {
-  if (path.empty()) {
-    return -1;
-  }
-  const int log =
-      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (log < 0) {
-    throw WorldError(
-        fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-  }
-  return log;
-}
 
 void replace(int descriptor, int by) {
   if (by >= 0) {
@@ -74,13 +61,26 @@ void replace(int descriptor, int by) {
 
 }  // namespace
 
+Descriptor open_log(const std::string& path, int flags) {
+  if (path.empty()) {
+    return Descriptor();
+  }
+  Descriptor log(open(
+      path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0666));
+  if (!log.is_open()) {
+    throw WorldError(
+        fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  }
+  return log;
+}
+
 pid_t spawn(const Command& command) {
   const auto argv = exec_pointers(command.argv);
   const auto environment = exec_pointers(command.environment);
   Command child_command = command;
-  const int log = open_log(command.log);
-  if (log >= 0) {
-    child_command.output = child_command.error = log;
+  const Descriptor log = open_log(command.log);
+  if (log.is_open()) {
+    child_command.output = child_command.error = log.number();
   }
   std::array<int, 2> failure{-1, -1};  // closed by a successful exec
   const pid_t parent = getpid();
@@ -93,14 +93,10 @@ pid_t spawn(const Command& command) {
   if (child > 0 && command.own_group) {
     setpgid(child, child);  // the child does the same, whichever comes first
   }
-  close(failure[1]);
-  if (child > 0 && read(failure[0], &error, sizeof error) > 0) {
+  const Descriptor told(failure[0]);
+  Descriptor(failure[1]).close();
+  if (child > 0 && read(told.number(), &error, sizeof error) > 0) {
     waitpid(child, nullptr, 0);
-  }
-  for (const int descriptor : {failure[0], log}) {
-    if (descriptor >= 0) {
-      close(descriptor);
-    }
   }
   if (error != 0) {
     throw WorldError(fmt::format(

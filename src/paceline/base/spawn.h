@@ -6,6 +6,8 @@
 
 #include <sys/types.h>
 
+#include "paceline/base/descriptor.h"
+
 namespace paceline {
 
 /// A child process to start.
@@ -28,6 +30,10 @@ struct Command {
 /// have started.  Throws WorldError where the child cannot be started, or the
 /// executable cannot be run.
 pid_t spawn(const Command& command);
+
+/// The file that takes what a child writes; no path: none.  `flags` of open(2)
+/// are added.  Throws WorldError.
+Descriptor open_log(const std::string& path, int flags = 0);
 
 /// The exit code in a status of waitpid: 128 + signal of a killed process.
 int exit_code_of(int status);

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "paceline/base/clock.h"
+#include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
 #include "paceline/base/stream.h"
 #include "paceline/launch/network_interface.h"
@@ -33,21 +33,12 @@ constexpr milliseconds kDuration{1000};
                   errno == EAGAIN ? "nothing moves" : std::strerror(errno)));
 }
 
-class Socket {
- public:
-  explicit Socket(int fd) : fd_(fd) {
-    if (fd_ < 0) {
-      refuse("socket");
-    }
+Descriptor opened(int socket) {
+  if (socket < 0) {
+    refuse("socket");
   }
-  ~Socket() { close(fd_); }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
+  return Descriptor(socket);
+}
 
 // Sends until the time is over, then closes: what the receiver sees as the end.
 void send_stream(const std::string& address, milliseconds timeout) {
@@ -57,8 +48,9 @@ void send_stream(const std::string& address, milliseconds timeout) {
   peer.sin_port =
       htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
   inet_pton(AF_INET, address.substr(0, colon).c_str(), &peer.sin_addr);
-  const Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (connect_within(socket.fd(),
+  const Descriptor socket =
+      opened(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (connect_within(socket.number(),
                      reinterpret_cast<const sockaddr*>(&peer),
                      sizeof peer,
                      timeout) != 0) {
@@ -69,8 +61,8 @@ void send_stream(const std::string& address, milliseconds timeout) {
       steady_ns() + std::chrono::nanoseconds(kDuration).count();
   while (steady_ns() < end) {
     for (std::size_t sent = 0; sent < kChunk;) {
-      const ssize_t n =
-          send_within(socket.fd(), chunk.data() + sent, kChunk - sent, timeout);
+      const ssize_t n = send_within(
+          socket.number(), chunk.data() + sent, kChunk - sent, timeout);
       if (n < 0) {
         refuse("send");
       }
@@ -119,7 +111,8 @@ double serve_stream(launch::PrefixStore& store,
                     const std::string& key,
                     const std::string& interface,
                     milliseconds timeout) {
-  const Socket listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Descriptor listener =
+      opened(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in own{};
   own.sin_family = AF_INET;
   const std::string address = launch::interface_address(interface);
@@ -131,14 +124,14 @@ double serve_stream(launch::PrefixStore& store,
   inet_pton(AF_INET, address.c_str(), &own.sin_addr);
   socklen_t length = sizeof own;
   auto* generic = reinterpret_cast<sockaddr*>(&own);
-  if (bind(listener.fd(), generic, length) != 0 ||
-      listen(listener.fd(), 1) != 0 ||
-      getsockname(listener.fd(), generic, &length) != 0) {
+  if (bind(listener.number(), generic, length) != 0 ||
+      listen(listener.number(), 1) != 0 ||
+      getsockname(listener.number(), generic, &length) != 0) {
     refuse("listen");
   }
   store.set(key, fmt::format("{}:{}", address, ntohs(own.sin_port)));
-  const Socket stream(accept_within(listener.fd(), timeout));
-  return receive_stream(stream.fd(), timeout);
+  const Descriptor stream = opened(accept_within(listener.number(), timeout));
+  return receive_stream(stream.number(), timeout);
 }
 
 LineRate pair_of(const World& world) {

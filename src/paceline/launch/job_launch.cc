@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/shell.h"
@@ -25,38 +26,18 @@
 namespace paceline::launch {
 namespace {
 
-/// The socket that is a host agent's stdin.
-class ControlSocket {
- public:
-  explicit ControlSocket(int fd) : fd_(fd) {}
-  ~ControlSocket() {
-    if (fd_ >= 0) {
-      close(fd_);
+/// Writes to the socket that is a host agent's stdin.  Stops at an error: the
+/// supervisor sees that the agent has ended.
+void send_all(const Descriptor& socket, const std::string& text) {
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t n = send(
+        socket.number(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno != EINTR) {
+      return;
     }
+    sent += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
   }
-  ControlSocket(ControlSocket&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)) {}
-  ControlSocket& operator=(ControlSocket&&) = delete;
-  ControlSocket(const ControlSocket&) = delete;
-  ControlSocket& operator=(const ControlSocket&) = delete;
-
-  int fd() const { return fd_; }
-
-  /// Stops at an error: the supervisor sees that the agent has ended.
-  void write(const std::string& text) const {
-    for (std::size_t sent = 0; sent < text.size();) {
-      const ssize_t n =
-          send(fd_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-      if (n < 0 && errno != EINTR) {
-        return;
-      }
-      sent += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
-    }
-  }
-
- private:
-  int fd_;
-};
+}
 
 /// mpirun may take so long to start on a busy machine, however short the job's
 /// timeout is.
@@ -147,29 +128,29 @@ class Starter {
       throw WorldError(fmt::format(
           "no socket for host {}: {}", launch.host, std::strerror(errno)));
     }
-    const ControlSocket theirs(ends[1]);
+    const Descriptor theirs(ends[1]);
     sockets_.emplace_back(ends[0]);
     Command command{"/usr/bin/env", {"env"}, environment_with({})};
     command.argv.insert(command.argv.end(), job_.ssh.begin(), job_.ssh.end());
     command.argv.push_back(launch.host);
     command.argv.push_back(
         fmt::format("exec {} {}", shell_word(executable_), kHostAgent));
-    command.input = theirs.fd();
+    command.input = theirs.number();
     const pid_t pid = spawn(command);
-    sockets_.back().write(to_line(launch));
+    send_all(sockets_.back(), to_line(launch));
     return {.pid = pid,
             .first_rank = launch.first_rank,
             .ranks = launch.ranks,
             .host = launch.host,
             .name = job_.ssh.front(),
-            .control = sockets_.back().fd()};
+            .control = sockets_.back().number()};
   }
 
   const JobLaunch& job_;
   std::uint16_t port_;
   std::string name_, executable_;
   std::optional<MpiManager> mpi_;
-  std::vector<ControlSocket> sockets_;
+  std::vector<Descriptor> sockets_;
 };
 
 /// Of a job that was asked to stop before its ranks were started.  Takes the

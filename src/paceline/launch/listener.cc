@@ -8,11 +8,11 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
+#include "paceline/base/stream.h"
 
 namespace paceline::launch {
 namespace {
@@ -95,23 +95,20 @@ std::optional<Listener> listen_at(const std::string& host, std::uint16_t port) {
   socklen_t length = sizeof address;
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   const int reuse = 1;
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int fd = socket.number();
   if (fd < 0 ||
       setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
       bind(fd, generic, length) != 0 || listen(fd, SOMAXCONN) != 0 ||
       getsockname(fd, generic, &length) != 0) {
-    const int error = errno;
-    if (fd >= 0) {
-      close(fd);
-    }
-    refuse(host, port, error);
+    refuse(host, port, errno);
   }
-  return Listener{fd, text_of(address.sin_addr), ntohs(address.sin_port)};
+  return Listener{
+      socket.release(), text_of(address.sin_addr), ntohs(address.sin_port)};
 }
 
 std::optional<bool> is_listened_at(const std::string& host,
                                    std::uint16_t port) {
-  constexpr int kTimeoutMs = 1000;
   const std::optional<in_addr> resolved = resolve(host);
   if (!resolved) {
     return std::nullopt;
@@ -120,24 +117,14 @@ std::optional<bool> is_listened_at(const std::string& host,
   address.sin_family = AF_INET;
   address.sin_addr = *resolved;
   address.sin_port = htons(port);
-  pollfd waiting{
-      .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
-      .events = POLLOUT,
-      .revents = 0};
-  if (waiting.fd < 0) {
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket.is_open()) {
     return std::nullopt;
   }
-  bool accepted = connect(waiting.fd,
-                          reinterpret_cast<sockaddr*>(&address),
-                          sizeof address) == 0;
-  if (!accepted && errno == EINPROGRESS && poll(&waiting, 1, kTimeoutMs) > 0) {
-    int error = 0;
-    socklen_t length = sizeof error;
-    getsockopt(waiting.fd, SOL_SOCKET, SO_ERROR, &error, &length);
-    accepted = error == 0;
-  }
-  close(waiting.fd);
-  return accepted;
+  return connect_within(socket.number(),
+                        reinterpret_cast<sockaddr*>(&address),
+                        sizeof address,
+                        std::chrono::seconds(1)) == 0;
 }
 
 std::string reachable_address(int listening) {

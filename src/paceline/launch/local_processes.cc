@@ -32,9 +32,9 @@ std::string this_machine() {
       std::string_view(name.data(), length > 0 ? std::size_t(length) : 0));
 }
 
-bool has_ended(int pidfd) {
-  pollfd end{.fd = pidfd, .events = POLLIN, .revents = 0};
-  return pidfd < 0 || poll(&end, 1, 0) > 0;
+bool has_ended(const Descriptor& pidfd) {
+  pollfd end{.fd = pidfd.number(), .events = POLLIN, .revents = 0};
+  return !pidfd.is_open() || poll(&end, 1, 0) > 0;
 }
 
 }  // namespace
@@ -52,23 +52,15 @@ LocalProcesses::LocalProcesses(std::shared_ptr<KeyValueStore> store,
   }
 }
 
-LocalProcesses::~LocalProcesses() {
-  for (const Process& process : processes_) {
-    if (process.pidfd >= 0) {
-      close(process.pidfd);
-    }
-  }
-}
-
 void LocalProcesses::look_for(int rank, const std::string& process) {
   const std::size_t blank = process.rfind(' ');
   if (process.substr(0, blank) != machine_) {
     return;
   }
-  const auto pidfd = static_cast<int>(
-      syscall(SYS_pidfd_open, std::stoi(process.substr(blank + 1)), 0));
-  if (pidfd >= 0 || errno == ESRCH) {
-    processes_.push_back({rank, pidfd});
+  Descriptor pidfd(static_cast<int>(
+      syscall(SYS_pidfd_open, std::stoi(process.substr(blank + 1)), 0)));
+  if (pidfd.is_open() || errno == ESRCH) {
+    processes_.push_back({rank, std::move(pidfd)});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "paceline/base/descriptor.h"
 #include "paceline/launch/key_value_store.h"
 
 namespace paceline::launch {
@@ -22,9 +23,6 @@ class LocalProcesses {
   LocalProcesses(std::shared_ptr<KeyValueStore> store,
                  int rank,
                  const std::vector<std::string>& hosts);
-  ~LocalProcesses();
-  LocalProcesses(const LocalProcesses&) = delete;
-  LocalProcesses& operator=(const LocalProcesses&) = delete;
 
   /// Ranks whose processes have ended, for whatever reason.  From any thread.
   /// Throws WorldError only while some of the processes are not known yet.
@@ -33,7 +31,7 @@ class LocalProcesses {
  private:
   struct Process {
     int rank = 0;
-    int pidfd = -1;  // -1: it had ended when it was looked for
+    Descriptor pidfd{};  // none: it had ended when it was looked for
   };
 
   void look_for(int rank, const std::string& process);

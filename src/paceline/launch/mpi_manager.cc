@@ -103,9 +103,9 @@ MpiManager::~MpiManager() {
 void MpiManager::start(const std::string& mpirun, int ranks) {
   const std::string pipe = (folder_ / "end").string();
   if (mkfifo(pipe.c_str(), 0600) == 0) {
-    end_ = open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+    end_ = Descriptor(open(pipe.c_str(), O_RDWR | O_CLOEXEC));
   }
-  if (end_ < 0) {
+  if (!end_.is_open()) {
     throw WorldError(
         fmt::format("cannot make {}: {}", pipe, std::strerror(errno)));
   }
@@ -182,9 +182,7 @@ void MpiManager::end() {
   // after its last writer had closed it would wait for ever.
   std::error_code ignored;
   std::filesystem::remove(folder_ / "end", ignored);
-  if (end_ >= 0) {
-    close(end_);
-  }
+  end_.close();
   const Stopwatch<> watch;
   while (mpirun_ > 0 && !reap_group(mpirun_)) {
     if (watch.elapsed() > kEndTimeout) {

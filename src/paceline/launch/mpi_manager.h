@@ -11,6 +11,8 @@
 
 #include <sys/types.h>
 
+#include "paceline/base/descriptor.h"
+
 namespace paceline::launch {
 
 /// An mpirun (Open MPI) that serves ranks which this program starts itself.
@@ -51,7 +53,7 @@ class MpiManager {
   void end();
 
   std::filesystem::path folder_;
-  int end_ = -1;  // the pipe whose closing ends the placeholders
+  Descriptor end_;  // the pipe whose closing ends the placeholders
   pid_t mpirun_ = -1;
   std::optional<int> status_;  // of an mpirun that has ended too early
   std::vector<std::map<std::string, std::string>> variables_;

@@ -10,8 +10,8 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
 
 namespace paceline::launch {
@@ -42,7 +42,8 @@ void for_each_ipv4(const Use& use) {
 
 // Our address towards the world; connecting a datagram socket sends nothing.
 in_addr_t outward_address() {
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const int fd = socket.number();
   sockaddr_in far{};
   far.sin_family = AF_INET;
   far.sin_port = htons(9);
@@ -53,9 +54,6 @@ in_addr_t outward_address() {
       fd >= 0 &&
       connect(fd, reinterpret_cast<sockaddr*>(&far), sizeof far) == 0 &&
       getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) == 0;
-  if (fd >= 0) {
-    close(fd);
-  }
   return found ? own.sin_addr.s_addr : INADDR_ANY;
 }
 

@@ -34,48 +34,25 @@ std::vector<std::string> guarded(const std::vector<std::string>& command) {
   return words;
 }
 
-int open_log(const std::string& path) {
-  if (path.empty()) {
-    return -1;
-  }
-  const int log = open(
-      path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  if (log < 0) {
-    throw WorldError(fmt::format("cannot write {}: {}", path, strerror(errno)));
-  }
-  return log;
-}
-
 }  // namespace
 
 Child::Child(const std::vector<std::string>& command,
              const std::map<std::string, std::string>& environment,
              const ChildOptions& options)
-    : guarded_(options.guarded) {
+    : log_(open_log(options.log, O_TRUNC)), guarded_(options.guarded) {
   std::array<int, 2> pipe{};
   if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
     throw WorldError(fmt::format("cannot open a pipe: {}", strerror(errno)));
   }
-  output_ = pipe[0];
-  try {
-    log_ = open_log(options.log);
-    const std::vector<std::string> words =
-        guarded_ ? guarded(command) : command;
-    pid_ = spawn({.executable = words.front(),
-                  .argv = words,
-                  .environment = environment_with(environment, options.without),
-                  .output = pipe[1],
-                  .error = options.takes_errors ? pipe[1] : log_,
-                  .own_group = guarded_});
-  } catch (...) {
-    close(pipe[0]);
-    close(pipe[1]);
-    if (log_ >= 0) {
-      close(log_);
-    }
-    throw;
-  }
-  close(pipe[1]);
+  output_ = Descriptor(pipe[0]);
+  const Descriptor input(pipe[1]);
+  const std::vector<std::string> words = guarded_ ? guarded(command) : command;
+  pid_ = spawn({.executable = words.front(),
+                .argv = words,
+                .environment = environment_with(environment, options.without),
+                .output = input.number(),
+                .error = options.takes_errors ? input.number() : log_.number(),
+                .own_group = guarded_});
 }
 
 Child::~Child() {
@@ -93,11 +70,6 @@ Child::~Child() {
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
-  for (const int descriptor : {output_, log_}) {
-    if (descriptor >= 0) {
-      close(descriptor);
-    }
-  }
 }
 
 std::optional<std::string> Child::take_line() {
@@ -110,9 +82,10 @@ std::optional<std::string> Child::take_line() {
   }
   std::string line = pending_.substr(0, end);
   pending_.erase(0, end + 1);
-  if (log_ >= 0) {
+  if (log_.is_open()) {
     const std::string text = line + '\n';
-    [[maybe_unused]] const auto written = write(log_, text.data(), text.size());
+    [[maybe_unused]] const auto written =
+        write(log_.number(), text.data(), text.size());
   }
   return line;
 }
@@ -132,10 +105,10 @@ std::optional<std::string> Child::read_line(std::chrono::milliseconds timeout,
     if (ended_) {
       return std::nullopt;
     }
-    pollfd wanted{.fd = output_, .events = POLLIN, .revents = 0};
+    pollfd wanted{.fd = output_.number(), .events = POLLIN, .revents = 0};
     if (poll(&wanted, 1, 200) > 0) {
       std::array<char, 4096> chunk{};
-      const ssize_t count = read(output_, chunk.data(), chunk.size());
+      const ssize_t count = read(output_.number(), chunk.data(), chunk.size());
       ended_ = count <= 0;
       pending_.append(chunk.data(),
                       static_cast<std::size_t>(std::max<ssize_t>(count, 0)));

@@ -11,6 +11,8 @@
 
 #include <sys/types.h>
 
+#include "paceline/base/descriptor.h"
+
 namespace paceline::measure {
 
 /// How a Child is started.
@@ -49,8 +51,7 @@ class Child {
   std::optional<std::string> take_line();
 
   pid_t pid_ = -1;
-  int output_ = -1;
-  int log_ = -1;
+  Descriptor output_, log_;
   bool guarded_ = false;
   std::string pending_;
   bool ended_ = false;

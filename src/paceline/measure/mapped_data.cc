@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <torch/types.h>
-#include <unistd.h>
 
+#include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
 
 namespace paceline::measure {
@@ -19,21 +19,17 @@ namespace {
 constexpr float kWhite = 255;
 
 const unsigned char* map_file(const std::string& path, std::int64_t bytes) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  void* const at = file < 0 ? MAP_FAILED
-                            : mmap(nullptr,
-                                   static_cast<std::size_t>(bytes),
-                                   PROT_READ,
-                                   MAP_SHARED,
-                                   file,
-                                   0);
-  const int error = errno;
-  if (file >= 0) {
-    close(file);
-  }
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  void* const at = !file.is_open() ? MAP_FAILED
+                                   : mmap(nullptr,
+                                          static_cast<std::size_t>(bytes),
+                                          PROT_READ,
+                                          MAP_SHARED,
+                                          file.number(),
+                                          0);
   if (at == MAP_FAILED) {
     throw UsageError(fmt::format(
-        "--data mmap:{}: {}", path, std::generic_category().message(error)));
+        "--data mmap:{}: {}", path, std::generic_category().message(errno)));
   }
   return static_cast<const unsigned char*>(at);
 }
