@@ -27,7 +27,7 @@
 #include "paceline/engines/engine.h"
 #include "paceline/engines/run_rank.h"
 #include "paceline/launch/job_launch.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline {
 namespace {

@@ -16,7 +16,7 @@
 #include "paceline/base/port.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/launch/listener.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline::engines {
 namespace {

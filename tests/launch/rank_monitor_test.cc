@@ -15,7 +15,7 @@
 #include "launch/memory_store.h"
 #include "paceline/base/error.h"
 #include "paceline/launch/failure_notice.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline::launch {
 namespace {

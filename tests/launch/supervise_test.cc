@@ -15,7 +15,7 @@
 #include "paceline/base/spawn.h"
 #include "paceline/launch/failure_notice.h"
 #include "paceline/launch/heartbeat.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline::launch {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline::measure {
 namespace {

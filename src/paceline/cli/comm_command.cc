@@ -26,7 +26,7 @@
 #include "paceline/engines/run_rank.h"
 #include "paceline/experiment/check.h"
 #include "paceline/launch/job_launch.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 #include "paceline/launch/supervise.h"
 #include "paceline/measure/comm_rows.h"
 #include "paceline/measure/job_hosts.h"

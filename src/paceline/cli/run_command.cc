@@ -18,7 +18,7 @@
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/network_interface.h"
-#include "paceline/launch/supervisor_signals.h"
+#include "paceline/launch/signals.h"
 #include "paceline/measure/batch_search.h"
 #include "paceline/measure/job_hosts.h"
 #include "paceline/measure/rank.h"

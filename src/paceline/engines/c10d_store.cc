@@ -21,7 +21,7 @@
 #include "paceline/engines/failure.h"
 #include "paceline/launch/listener.h"
 #include "paceline/launch/network_interface.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline::engines {
 namespace {

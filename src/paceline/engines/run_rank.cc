@@ -16,7 +16,7 @@
 #include "paceline/engines/mpi/mpi_engine.h"
 #include "paceline/launch/failure_notice.h"
 #include "paceline/launch/rank_monitor.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline::engines {
 namespace {

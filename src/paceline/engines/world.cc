@@ -12,7 +12,7 @@
 #include "paceline/engines/c10d_store.h"
 #include "paceline/launch/failure_detector.h"
 #include "paceline/launch/listener.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline::engines {
 namespace {

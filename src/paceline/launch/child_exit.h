@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "paceline/launch/supervisor_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline::launch {
 

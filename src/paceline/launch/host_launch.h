@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "paceline/launch/signals.h"
 #include "paceline/launch/supervise.h"
-#include "paceline/launch/supervisor_signals.h"
 
 namespace paceline::launch {
 

@@ -12,7 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/launch/failure_detector.h"
 #include "paceline/launch/failure_notice.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline::launch {
 namespace {

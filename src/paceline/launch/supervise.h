@@ -10,7 +10,7 @@
 
 #include "paceline/launch/failure_notice.h"
 #include "paceline/launch/key_value_store.h"
-#include "paceline/launch/supervisor_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline::launch {
 

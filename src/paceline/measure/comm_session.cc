@@ -13,7 +13,7 @@
 #include "paceline/engines/line_rate.h"
 #include "paceline/engines/peer_wait.h"
 #include "paceline/launch/key_value_store.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 #include "paceline/measure/comm_rows.h"
 #include "paceline/measure/environment.h"
 #include "paceline/measure/host_cores.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "paceline/launch/child_exit.h"
-#include "paceline/launch/supervisor_signals.h"
+#include "paceline/launch/signals.h"
 
 namespace paceline::measure {
 

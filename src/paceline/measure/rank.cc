@@ -14,7 +14,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/ranks_per_host.h"
 #include "paceline/engines/run_rank.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 #include "paceline/measure/comm_session.h"
 #include "paceline/measure/failure_record.h"
 #include "paceline/measure/host_cores.h"

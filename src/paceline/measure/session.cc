@@ -15,7 +15,7 @@
 #include "paceline/base/utc.h"
 #include "paceline/experiment/machine.h"
 #include "paceline/experiment/outside.h"
-#include "paceline/launch/stop_signals.h"
+#include "paceline/launch/signals.h"
 #include "paceline/measure/case_order.h"
 #include "paceline/measure/case_record.h"
 #include "paceline/measure/case_run.h"

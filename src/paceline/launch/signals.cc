@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/launch/blocked_signals.h"
+#include "paceline/launch/signals.h"
 
 #include <algorithm>
 #include <ctime>
