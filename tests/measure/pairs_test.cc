@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/measure/pairs.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>

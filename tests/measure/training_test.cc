@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/measure/training.h"
-
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "paceline/measure/window.h"
 
 namespace paceline::measure {
 namespace {

@@ -18,10 +18,10 @@
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/external.h"
-#include "paceline/measure/pairs.h"
 #include "paceline/measure/planner_input.h"
 #include "paceline/measure/probe.h"
 #include "paceline/measure/replay.h"
+#include "paceline/measure/window.h"
 #include "paceline/plan/cost.h"
 #include "paceline/strategies/strategy.h"
 

@@ -9,7 +9,7 @@
 
 #include "paceline/engines/collective_span.h"
 #include "paceline/execution/op_span.h"
-#include "paceline/measure/steps.h"
+#include "paceline/measure/window.h"
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/records/trace.h"
