@@ -113,12 +113,12 @@ void note_network(const Trainer& trainer, RankResult& result) {
   if (trainer.sample_flops() == 0) {
     return;
   }
-  result.said["parameters"] =
+  result.adapter["parameters"] =
       fmt::format("{}", trainer.input().model.elements());
   if (plan::is_mapped(trainer.configuration().data)) {
-    result.said["data"] = trainer.configuration().data;
+    result.adapter["data"] = trainer.configuration().data;
   }
-  result.said["flops"] = fmt::format("{:.0f}", trainer.sample_flops());
+  result.adapter["flops"] = fmt::format("{:.0f}", trainer.sample_flops());
 }
 
 void unstretch(double stretch, RankResult& result) {
@@ -151,7 +151,7 @@ void note_loss(const Trainer& trainer,
     return;
   }
   if (const std::optional<double> loss = trainer.last_loss()) {
-    result.said[done == 1 ? "loss_first" : "loss_fifth"] =
+    result.adapter[done == 1 ? "loss_first" : "loss_fifth"] =
         fmt::format("{}", *loss);
   }
 }

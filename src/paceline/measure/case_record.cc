@@ -58,9 +58,6 @@ void merge(const records::RunRecord& part, records::RunRecord& whole) {
     const auto [entry, fresh] = whole.verified.emplace(check, held);
     entry->second = entry->second && held;
   }
-  if (part.error && !whole.error) {
-    whole.error = part.error;
-  }
   whole.warnings.insert(
       whole.warnings.end(), part.warnings.begin(), part.warnings.end());
 }
@@ -147,31 +144,22 @@ records::RunRecord failed_record(const std::string& experiment,
   return failed;
 }
 
+void post_part(launch::PrefixStore& store,
+               int rank,
+               const records::RunRecord& part) {
+  store.set(fmt::format("result/{}", rank), records::to_line(part));
+}
+
 void post_result(launch::PrefixStore& store,
                  int rank,
                  const RankResult& result,
                  bool one_clock) {
-  records::RunRecord part;
+  records::RunRecord part = result;
   part.ranks = {result.samples};
-  part.wire = result.wire;
-  part.verified = result.verified;
-  part.consensus_distance = result.consensus_distance;
-  part.planned_by = result.planned_by;
-  part.coding = result.coding;
-  part.training = result.training;
-  part.warnings = result.warnings;
-  part.error = result.error;
-  part.adapter = result.said;
-  store.set(fmt::format("result/{}", rank), records::to_line(part));
+  post_part(store, rank, part);
   store.set(fmt::format("spans/{}", rank), to_text(result.spans));
   store.set(fmt::format("link/{}", rank),
             to_text(result.linked, one_clock ? 0 : result.started_ns));
-}
-
-void post_external(launch::PrefixStore& store,
-                   int rank,
-                   const records::RunRecord& part) {
-  store.set(fmt::format("result/{}", rank), records::to_line(part));
 }
 
 records::LinkCheck gather_link_check(

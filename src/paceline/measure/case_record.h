@@ -11,19 +11,19 @@
 
 namespace paceline::measure {
 
-/// Sets a rank's result in the case's store.  Where the ranks are on several
-/// hosts (`one_clock` false), times are counted from the barrier before the
-/// warm-up.
+/// Sets a rank's part of the case's record in the case's store: samples,
+/// warnings and what an adapter said of itself, or an error.
+void post_part(launch::PrefixStore& store,
+               int rank,
+               const records::RunRecord& part);
+
+/// The same of a case that Paceline performs, with what crossed its emulated
+/// link and its spans.  Where the ranks are on several hosts (`one_clock`
+/// false), times are counted from the barrier before the warm-up.
 void post_result(launch::PrefixStore& store,
                  int rank,
                  const RankResult& result,
                  bool one_clock);
-
-/// Sets a rank's part of the record of an external case in the case's store:
-/// samples, warnings and what the adapter said of itself, or an error.
-void post_external(launch::PrefixStore& store,
-                   int rank,
-                   const records::RunRecord& part);
 
 /// Sets this rank's samples of a case that fails.
 void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);

@@ -4,8 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,24 +19,15 @@
 
 namespace paceline::measure {
 
-/// What one rank measured in a case.
-struct RankResult {
-  records::RankSamples samples;
-  records::WireBytes wire;
-  std::map<std::string, bool> verified;
-  std::optional<double> consensus_distance{};  // equal on all ranks
-  std::map<std::string, std::string> said{};   // as an adapter's: losses
-  std::optional<records::PlannedBy> planned_by{};
-  PlanTimes times{};  // the times that the plan was made by
-  std::vector<records::Warning> warnings;
-  /// Why the case counts as failed although it ran to its end.
-  std::optional<std::string> error{};
+/// What one rank measured in a case: its part of the case's record, of which
+/// `error` says why the case counts as failed although it ran to its end.
+struct RankResult : records::RunRecord {
+  records::RankSamples samples;      // its `ranks`
+  PlanTimes times;                   // the times that the plan was made by
   std::int64_t started_ns = 0;       // when all ranks were ready to begin
   std::vector<records::Span> spans;  // since then; with record_spans
   /// What crossed the emulated link in the measured steps; empty: no link.
-  std::vector<engines::LinkedOperation> linked{};
-  std::optional<records::Coding> coding{};
-  std::optional<records::Training> training{};
+  std::vector<engines::LinkedOperation> linked;
 };
 
 struct CaseOptions {

@@ -281,7 +281,7 @@ class Session {
       rank.local_rank =
           experiment::starts_its_ranks(c) ? rank.rank : world_.self.local_rank;
     }
-    post_external(store, world_.self.rank, part);
+    post_part(store, world_.self.rank, part);
     return 0;
   }
 
