@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/measure/comm_rows.h"
-
 #include <gtest/gtest.h>
 
+#include "paceline/measure/comm_case.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/records/comm_record.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/measure/core_pin.h"
-
 #include <gtest/gtest.h>
+
+#include "paceline/measure/cores.h"
 
 namespace paceline::measure {
 namespace {

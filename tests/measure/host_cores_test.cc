@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/measure/host_cores.h"
-
 #include <memory>
 #include <thread>
 #include <vector>
@@ -10,7 +8,7 @@
 
 #include "launch/memory_store.h"
 #include "paceline/experiment/machine.h"
-#include "paceline/measure/core_pin.h"
+#include "paceline/measure/cores.h"
 
 namespace paceline::measure {
 namespace {

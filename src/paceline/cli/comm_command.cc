@@ -28,7 +28,7 @@
 #include "paceline/launch/job_launch.h"
 #include "paceline/launch/signals.h"
 #include "paceline/launch/supervise.h"
-#include "paceline/measure/comm_rows.h"
+#include "paceline/measure/comm_case.h"
 #include "paceline/measure/job_hosts.h"
 #include "paceline/measure/results.h"
 #include "paceline/plan/wire_bytes.h"

@@ -9,7 +9,7 @@
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/job_launch.h"
-#include "paceline/measure/comm_rows.h"
+#include "paceline/measure/comm_case.h"
 #include "paceline/measure/comm_session.h"
 #include "paceline/measure/job_hosts.h"
 

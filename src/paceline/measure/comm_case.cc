@@ -17,7 +17,6 @@
 #include "paceline/engines/link_engine.h"
 #include "paceline/engines/peer_wait.h"
 #include "paceline/engines/thread_device.h"
-#include "paceline/measure/comm_rows.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/rank_group.h"
 #include "paceline/plan/wire_bytes.h"
@@ -210,6 +209,33 @@ std::int64_t element_bytes(std::string_view dtype) {
   return static_cast<std::int64_t>(c10::elementSize(type_of(dtype)));
 }
 
+std::int64_t whole_bytes(std::string_view operation,
+                         std::int64_t bytes,
+                         std::int64_t element,
+                         std::int64_t world) {
+  std::int64_t count = std::max<std::int64_t>(1, bytes / element);
+  if (operation == plan::name_of(plan::Pattern::kReduceScatter) ||
+      operation == plan::name_of(plan::Pattern::kAllGather)) {
+    count = (count + world - 1) / world * world;
+  }
+  return count * element;
+}
+
+std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
+                               const std::vector<std::int64_t>& sizes,
+                               std::string_view dtype,
+                               std::int64_t world) {
+  std::vector<CommRow> rows;
+  for (const std::string& operation : operations) {
+    for (const std::int64_t size : sizes) {
+      const std::int64_t bytes =
+          whole_bytes(operation, size, element_bytes(dtype), world);
+      add_once(rows, {.operation = operation, .bytes = bytes});
+    }
+  }
+  return rows;
+}
+
 CommSamples measure_operation(engines::Channel& channel,
                               std::string_view operation,
                               std::int64_t bytes,
@@ -257,31 +283,22 @@ CommSamples measure_operation(engines::Channel& channel,
   return samples;
 }
 
-struct CommCases::State {
-  CommSetting setting;  // whose device is this rank's own
-  std::shared_ptr<engines::Link> link;
-  std::unique_ptr<engines::Engine> engine;
-  std::unique_ptr<engines::Channel> channel;
-};
-
 CommCases::CommCases(const engines::World& world,
                      const CommSetting& setting,
                      const std::string& name,
                      const engines::PeerWait& peers)
-    : state_(std::make_unique<State>()) {
+    : setting_(setting) {
   type_of(setting.dtype);
   records::Configuration configuration;
   configuration.device = setting.device;
   configuration.link = setting.link;
   const at::Device device = device_of(world, configuration);
   engines::set_thread_device(device);
-  state_->setting = setting;
-  state_->setting.device = device.str();
-  state_->engine = engines::make_engine(setting.engine);
-  state_->link = make_link(configuration);
-  if (state_->link != nullptr) {
-    state_->engine =
-        engines::behind_link(std::move(state_->engine), state_->link);
+  setting_.device = device.str();
+  engine_ = engines::make_engine(setting.engine);
+  link_ = make_link(configuration);
+  if (link_ != nullptr) {
+    engine_ = engines::behind_link(std::move(engine_), link_);
   }
   engines::ChannelSpec spec =
       engines::channel_spec(world, name, world.self.world, setting.interface);
@@ -289,7 +306,7 @@ CommCases::CommCases(const engines::World& world,
   spec.timeout = peers.limit();
   spec.idle = peers.idle;
   interface_ = spec.interface;
-  state_->channel = state_->engine->connect(spec);
+  channel_ = engine_->connect(spec);
 }
 
 CommCases::~CommCases() = default;
@@ -300,18 +317,17 @@ CommSamples CommCases::run(std::string_view operation,
   std::vector<engines::LinkedOperation> linked;
   CommIterations own = iterations;
   own.progress = [&](int done, int total) {
-    if (state_->link != nullptr &&
-        (done == iterations.warmup || done == total)) {
-      linked = state_->link->take_operations();  // at first the warm-up's
+    if (link_ != nullptr && (done == iterations.warmup || done == total)) {
+      linked = link_->take_operations();  // at first the warm-up's
     }
     if (iterations.progress) {
       iterations.progress(done, total);
     }
   };
-  CommSamples samples = measure_operation(
-      *state_->channel, operation, bytes, state_->setting, own);
-  if (state_->link != nullptr) {
-    state_->link->take_operations();  // the check of the values
+  CommSamples samples =
+      measure_operation(*channel_, operation, bytes, setting_, own);
+  if (link_ != nullptr) {
+    link_->take_operations();  // the check of the values
   }
   samples.linked = std::move(linked);
   return samples;

@@ -14,6 +14,7 @@
 
 namespace paceline::engines {
 class Channel;
+class Engine;
 struct PeerWait;
 }  // namespace paceline::engines
 
@@ -24,6 +25,27 @@ std::vector<std::string> comm_dtypes();
 
 /// Bytes of one element.  Throws UsageError for a type that is not measured.
 std::int64_t element_bytes(std::string_view dtype);
+
+/// What one row of `paceline comm` measures.
+struct CommRow {
+  std::string operation;
+  std::int64_t bytes = 0;
+
+  friend bool operator==(const CommRow&, const CommRow&) = default;
+};
+
+/// `bytes` rounded to whole elements, at least one, and to equal shards for an
+/// operation of which each of `world` ranks holds a shard.
+std::int64_t whole_bytes(std::string_view operation,
+                         std::int64_t bytes,
+                         std::int64_t element,
+                         std::int64_t world);
+
+/// Every operation at every size, in order, rounded as above, each once.
+std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
+                               const std::vector<std::int64_t>& sizes,
+                               std::string_view dtype,
+                               std::int64_t world);
 
 /// The engine, the device and the link that are measured.
 struct CommSetting {
@@ -80,8 +102,10 @@ class CommCases {
   const std::string& interface() const { return interface_; }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  CommSetting setting_;  // whose device is this rank's own
+  std::shared_ptr<engines::Link> link_;
+  std::unique_ptr<engines::Engine> engine_;
+  std::unique_ptr<engines::Channel> channel_;
   std::string interface_;
 };
 

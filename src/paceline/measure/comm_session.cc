@@ -14,9 +14,9 @@
 #include "paceline/engines/peer_wait.h"
 #include "paceline/launch/key_value_store.h"
 #include "paceline/launch/signals.h"
-#include "paceline/measure/comm_rows.h"
+#include "paceline/measure/comm_case.h"
+#include "paceline/measure/cores.h"
 #include "paceline/measure/environment.h"
-#include "paceline/measure/host_cores.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/progress_line.h"
 

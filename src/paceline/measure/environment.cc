@@ -56,8 +56,4 @@ records::Environment exchange_environment(const engines::World& world,
   return environment;
 }
 
-std::string host_differences(const records::Environment& environment) {
-  return records::differences(environment.hosts).value_or("");
-}
-
 }  // namespace paceline::measure

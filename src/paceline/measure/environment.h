@@ -11,13 +11,9 @@ namespace paceline::measure {
 
 /// The versions of the program and its libraries, and the facts of all hosts;
 /// equal on every rank.  Collective over the world.  `usable_cores` are those
-/// of this host (measure/host_cores.h).
+/// of this host (measure/cores.h).
 records::Environment exchange_environment(const engines::World& world,
                                           launch::PrefixStore& store,
                                           int usable_cores);
-
-/// The first difference between the hosts, in words; empty where there is
-/// none.
-std::string host_differences(const records::Environment& environment);
 
 }  // namespace paceline::measure

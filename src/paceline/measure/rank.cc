@@ -16,8 +16,8 @@
 #include "paceline/engines/run_rank.h"
 #include "paceline/launch/signals.h"
 #include "paceline/measure/comm_session.h"
+#include "paceline/measure/cores.h"
 #include "paceline/measure/failure_record.h"
-#include "paceline/measure/host_cores.h"
 #include "paceline/measure/results.h"
 #include "paceline/measure/session.h"
 

@@ -19,11 +19,10 @@
 #include "paceline/measure/case_order.h"
 #include "paceline/measure/case_record.h"
 #include "paceline/measure/case_run.h"
-#include "paceline/measure/core_pin.h"
+#include "paceline/measure/cores.h"
 #include "paceline/measure/environment.h"
 #include "paceline/measure/estimate.h"
 #include "paceline/measure/external.h"
-#include "paceline/measure/host_cores.h"
 #include "paceline/measure/known_times.h"
 #include "paceline/measure/master.h"
 #include "paceline/measure/progress_line.h"
@@ -32,6 +31,7 @@
 #include "paceline/measure/refusal.h"
 #include "paceline/measure/trace.h"
 #include "paceline/measure/warnings.h"
+#include "paceline/records/environment.h"
 #include "paceline/records/store.h"
 
 namespace paceline::measure {
@@ -138,19 +138,19 @@ class Session {
   }
 
   void check_hosts() {
-    const std::string difference = host_differences(environment_);
-    if (difference.empty()) {
+    const auto difference = records::differences(environment_.hosts);
+    if (!difference) {
       return;
     }
     if (settings_.require_same_topology) {
       throw UsageError("--require-same-topology: the hosts differ: " +
-                       difference);
+                       *difference);
     }
     if (is_rank_0()) {
-      fmt::print(stderr, "warning: the hosts differ: {}\n", difference);
+      fmt::print(stderr, "warning: the hosts differ: {}\n", *difference);
     }
     host_warning_ = {"hosts-differ",
-                     difference,
+                     *difference,
                      "a step waits for its slowest rank",
                      "compare on equal hosts, or use --require-same-topology"};
   }
