@@ -26,6 +26,7 @@
 #include "paceline/networks/batch.h"
 #include "paceline/networks/network.h"
 #include "paceline/networks/precision.h"
+#include "paceline/runtime/hooks.h"
 #include "paceline/runtime/profile_layers.h"
 #include "paceline/runtime/shape.h"
 #include "paceline/stats/quantile.h"
@@ -48,22 +49,6 @@ class MemoryMeter final : public c10::MemoryReportingInfoBase {
 
  private:
   std::int64_t bytes_ = 0;
-};
-
-/// Calls `entered` at every gate that a forward comes to.
-class GateWatch final : public networks::Gates {
- public:
-  explicit GateWatch(std::function<void(plan::ModuleId)> entered)
-      : entered_(std::move(entered)) {}
-  void enter(plan::ModuleId module) override { entered_(module); }
-  void leave(plan::ModuleId /*module*/) override {}
-  bool gates_backward(plan::ModuleId /*module*/) const override {
-    return false;
-  }
-  void enter_backward(plan::ModuleId /*module*/) override {}
-
- private:
-  std::function<void(plan::ModuleId)> entered_;
 };
 
 /// The network with all that one of its steps needs.
@@ -104,21 +89,12 @@ class Subject {
 
   /// One forward; `entered` is called at every gate.
   at::Tensor forward(const std::function<void(plan::ModuleId)>& entered) {
-    GateWatch watch(entered);
-    for (std::size_t m = 0; m < traced_.gated.size(); ++m) {
-      if (traced_.gated[m] != nullptr) {
-        traced_.gated[m]->bind(&watch, static_cast<plan::ModuleId>(m));
-      } else {
-        entered(static_cast<plan::ModuleId>(m));  // the root's unit
-      }
+    runtime::EntryWatch watch(entered);
+    const runtime::BoundGates bound(traced_.gated, watch);
+    if (traced_.gated.front() == nullptr) {
+      entered(plan::ModuleId{0});  // the root's unit
     }
-    at::Tensor result = loss();
-    for (networks::Gated* gated : traced_.gated) {
-      if (gated != nullptr) {
-        gated->bind(nullptr, {});
-      }
-    }
-    return result;
+    return loss();
   }
 
  private:

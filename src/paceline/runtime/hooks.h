@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -37,6 +38,22 @@ class BoundGates {
 
  private:
   std::vector<networks::Gated*> gated_;
+};
+
+/// Calls `entered` at every gate that a forward comes to; no gate waits.
+class EntryWatch final : public networks::Gates {
+ public:
+  explicit EntryWatch(std::function<void(plan::ModuleId)> entered)
+      : entered_(std::move(entered)) {}
+  void enter(plan::ModuleId module) override { entered_(module); }
+  void leave(plan::ModuleId /*module*/) override {}
+  bool gates_backward(plan::ModuleId /*module*/) const override {
+    return false;
+  }
+  void enter_backward(plan::ModuleId /*module*/) override {}
+
+ private:
+  std::function<void(plan::ModuleId)> entered_;
 };
 
 /// Restores a network's buffers (statistics) when it ends.

@@ -14,28 +14,6 @@
 namespace paceline::runtime {
 namespace {
 
-/// Marks the time at which each layer is entered.
-class EntryTimes final : public networks::Gates {
- public:
-  explicit EntryTimes(DeviceClock& clock) : clock_(clock) {}
-
-  void enter(plan::ModuleId module) override {
-    clock_.mark();
-    entered_.push_back(module);
-  }
-  void leave(plan::ModuleId /*module*/) override {}
-  bool gates_backward(plan::ModuleId /*module*/) const override {
-    return false;
-  }
-  void enter_backward(plan::ModuleId /*module*/) override {}
-
-  std::vector<plan::ModuleId> take() { return std::exchange(entered_, {}); }
-
- private:
-  DeviceClock& clock_;
-  std::vector<plan::ModuleId> entered_;
-};
-
 plan::Picoseconds median(std::vector<plan::Picoseconds> times) {
   const auto middle =
       times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -51,7 +29,11 @@ class Profiler {
   Profiler(TracedNetwork& traced, at::Device device)
       : traced_(traced),
         clock_(device),
-        bound_gates_(traced.gated, entries_),
+        watch_([this](plan::ModuleId module) {
+          clock_.mark();
+          entered_.push_back(module);
+        }),
+        bound_gates_(traced.gated, watch_),
         saved_buffers_(*traced.network),
         forward_(traced.shape.modules.size()),
         backward_(traced.shape.parameters.size()) {}
@@ -69,7 +51,7 @@ class Profiler {
     for (const at::Tensor& parameter : traced_.parameters) {
       parameter.mutable_grad().reset();
     }
-    const auto entered = entries_.take();
+    const auto entered = std::exchange(entered_, {});
     const auto marks = clock_.take();
     if (counts) {
       add_times(entered, ready, marks);
@@ -115,7 +97,8 @@ class Profiler {
 
   TracedNetwork& traced_;
   DeviceClock clock_;
-  EntryTimes entries_{clock_};
+  std::vector<plan::ModuleId> entered_;
+  EntryWatch watch_;
   BoundGates bound_gates_;
   SavedBuffers saved_buffers_;
   Times forward_, backward_;

@@ -9,32 +9,13 @@
 
 #include <torch/types.h>
 
+#include "paceline/base/text.h"
 #include "paceline/runtime/hooks.h"
 #include "paceline/runtime/memory.h"
 #include "paceline/runtime/products.h"
 
 namespace paceline::runtime {
 namespace {
-
-// Records the order in which gated layers are entered.
-class OrderRecorder final : public networks::Gates {
- public:
-  void enter(plan::ModuleId module) override {
-    if (std::find(order_.begin(), order_.end(), module) == order_.end()) {
-      order_.push_back(module);
-    }
-  }
-  void leave(plan::ModuleId /*module*/) override {}
-  bool gates_backward(plan::ModuleId /*module*/) const override {
-    return false;
-  }
-  void enter_backward(plan::ModuleId /*module*/) override {}
-
-  const std::vector<plan::ModuleId>& order() const { return order_; }
-
- private:
-  std::vector<plan::ModuleId> order_;
-};
 
 // The gated layers in registration order, and the layer of each parameter.
 struct GatedLayers {
@@ -136,16 +117,17 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network,
     }
   }
   const GatedLayers layers = find_gated_layers(*network);
-  OrderRecorder recorder;
+  std::vector<plan::ModuleId> order;  // in which layers are entered first
   {
-    const BoundGates bound(layers.gated, recorder);
+    EntryWatch watch([&](plan::ModuleId layer) { add_once(order, layer); });
+    const BoundGates bound(layers.gated, watch);
     const auto ready = run_step(*network, registered, batch, traced.flops);
     for (std::size_t place = 0; place < ready.size(); ++place) {
       found[plan::index_of(ready[place])].ready = place;
     }
   }
   for (Traced& one : found) {
-    one.entry = entry_of(one.parameter, layers, recorder.order());
+    one.entry = entry_of(one.parameter, layers, order);
   }
   if (!network->numbers_as_registered()) {
     std::ranges::stable_sort(found, {}, &Traced::entry);
@@ -156,7 +138,7 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network,
     traced.shape.modules.emplace_back("(root)");
     traced.gated.push_back(nullptr);
   }
-  for (const plan::ModuleId layer : recorder.order()) {
+  for (const plan::ModuleId layer : order) {
     traced.shape.modules.push_back(layers.names[plan::index_of(layer)]);
     traced.gated.push_back(layers.gated[plan::index_of(layer)]);
   }
