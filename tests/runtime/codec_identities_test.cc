@@ -394,7 +394,7 @@ TEST(Sign8, AddsUpToWhatTheVotesSay) {
     run_vote({}, seeded_call({{at::cat(bits)}}, {{majority}}));
     at::Tensor counted = at::zeros({64}), summed = at::ones({64});
     run_unsign({}, seeded_call({{majority}}, {{counted}}));
-    run_unsign8({}, seeded_call({{sum}}, {{summed}}));
+    run_sign8({}, seeded_call({{sum}}, {{summed}}));
     EXPECT_TRUE(at::equal(counted, summed)) << voters;
   }
 }

@@ -33,7 +33,6 @@ double squares_of(const float* values, std::int64_t count) {
 }  // namespace
 
 void run_square_sum(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const at::Tensor& sum = call.writes[0].front();
   sum.zero_();
   for (const Operand& operand : call.reads) {
@@ -49,7 +48,6 @@ void run_square_sum(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_clip(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{3});
   constexpr double kEpsilon = 1e-6;  // PyTorch's
   const at::Tensor& squares = call.reads[0].front();

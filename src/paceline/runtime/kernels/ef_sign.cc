@@ -33,7 +33,6 @@ std::vector<Extent> tensors_of(const Call& call) {
 }  // namespace
 
 void run_ef_sign(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const at::Tensor& wire = call.writes[0].front();
   const at::Tensor& residual = call.writes[1].front();
   residual.add_(call.reads[0].front());
@@ -54,7 +53,6 @@ void run_ef_sign(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_ef_sign_sum(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const at::Tensor& sum = call.writes[0].front();
   const std::vector<Extent> tensors = tensors_of(call);
   const std::int64_t bytes = sum.numel() / 8;

@@ -72,7 +72,6 @@ std::vector<Item> largest_of(std::vector<Item> items, std::size_t k) {
 }  // namespace
 
 void run_gtopk_merge(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const auto read = [&](std::size_t i) -> const at::Tensor& {
     return call.reads[i].front();
   };

@@ -4,7 +4,8 @@
 #include "paceline/runtime/kernels/table.h"
 
 // The kernels, by the file that defines them.  "Reads" and "writes" list the
-// operands of a call in order; `numbers` are those of the call.
+// operands of a call in order; `numbers` are those of the call.  Each is called
+// by KernelInfo::run().
 
 namespace paceline::runtime {
 
@@ -151,15 +152,11 @@ void run_sign(const OptimizerSettings& rule, const Call& call);
 /// Reads bits, writes values, slice by slice.
 void run_unsign(const OptimizerSettings& rule, const Call& call);
 
-/// +1 where a value is at least zero, -1 where it is below or not a number, as
-/// I8.
-void run_sign8(const OptimizerSettings& rule, const Call& call);
-
-/// Sets every value to the sign of a sum of the bytes of run_sign8(), +1 for a
-/// sum of zero.
+/// +1 where a value is at least zero, -1 where it is below or not a number: of
+/// gradients as I8, and of the sums of such bytes as values.
 ///
-/// Reads bytes, writes values, slice by slice.
-void run_unsign8(const OptimizerSettings& rule, const Call& call);
+/// Reads and writes slice by slice.
+void run_sign8(const OptimizerSettings& rule, const Call& call);
 
 /// Writes the bit that most copies have at each place, 1 for a tie.
 ///

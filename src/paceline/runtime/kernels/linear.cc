@@ -145,7 +145,6 @@ void sum_by_operations(const Call& call) {
 }  // namespace
 
 void run_linear(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   PACELINE_CHECK_EQ(call.reads.size(), call.numbers.size());
   if (call.reads.empty()) {
     call.writes[0].front().zero_();

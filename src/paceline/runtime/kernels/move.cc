@@ -8,7 +8,6 @@
 namespace paceline::runtime {
 
 void run_copy(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   PACELINE_CHECK_EQ(call.reads.size(), call.writes.size());
   for (std::size_t i = 0; i < call.writes.size(); ++i) {
     for (std::size_t t = 0; t < call.writes[i].size(); ++t) {
@@ -19,19 +18,16 @@ void run_copy(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_divide(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   at::Tensor out = call.writes[0].front();
   at::div_out(out, call.reads[0].front(), call.reads[1].front());
 }
 
 void run_multiply(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   at::Tensor out = call.writes[0].front();
   at::mul_out(out, call.reads[0].front(), call.reads[1].front());
 }
 
 void run_cast(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   call.writes[0].front().copy_(call.reads[0].front());
 }
 

@@ -8,7 +8,6 @@
 namespace paceline::runtime {
 
 void run_nesterov(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{3});
   const double rate = call.numbers[0];
   const double mu = call.numbers[1];
@@ -23,7 +22,6 @@ void run_nesterov(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_slow_momentum(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{2});
   const at::Tensor& anchor = call.writes[0].front();
   const at::Tensor& momentum = call.writes[1].front();

@@ -71,7 +71,6 @@ at::Tensor basis_of(const at::Tensor& p) {
 }  // namespace
 
 void run_powersgd_left(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const at::Tensor& gradients = call.reads[0].front();
   const at::Tensor& residual = call.writes[1].front();
   each_matrix(call, [&](const Matrix& matrix) {
@@ -91,7 +90,6 @@ void run_powersgd_left(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_powersgd_right(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   each_matrix(call, [&](const Matrix& matrix) {
     if (!matrix.plain()) {
       const at::Tensor p = matrix.p(call.writes[0].front());
@@ -103,7 +101,6 @@ void run_powersgd_right(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_powersgd_outer(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   each_matrix(call, [&](const Matrix& matrix) {
     const at::Tensor values = matrix.of(call.writes[0].front());
     const at::Tensor p = matrix.p(call.reads[0].front());

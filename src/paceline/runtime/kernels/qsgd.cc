@@ -77,7 +77,6 @@ Form form_of(const Call& call, std::int64_t count) {
 }  // namespace
 
 void run_qsgd(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const at::Tensor values =
       call.reads[0].front().to(at::kCPU, at::kFloat).contiguous();
   const Form form = form_of(call, values.numel());
@@ -114,7 +113,6 @@ void run_qsgd(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_qsgd_sum(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const at::Tensor& out = call.writes[0].front();
   const Form form = form_of(call, out.numel());
   PACELINE_CHECK_EQ(call.reads[0].front().numel() % form.bytes(), 0);

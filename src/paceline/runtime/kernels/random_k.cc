@@ -35,7 +35,6 @@ at::Tensor places_of(std::int64_t n, std::int64_t k, Random random) {
 }  // namespace
 
 void run_random_k(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const at::Tensor& values = call.writes[0].front();
   const at::Tensor& places = call.writes[1].front();
   const at::Tensor& residual = call.writes[2].front();

@@ -38,31 +38,22 @@ at::Tensor at_least(std::size_t least, const std::vector<at::Tensor>& planes) {
 }  // namespace
 
 void run_sign(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   pack_signs(call.reads[0].front(), call.writes[0].front());
 }
 
 void run_unsign(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < call.writes.size(); ++i) {
     write_signs(call.reads[i].front(), 1, call.writes[i].front());
   }
 }
 
 void run_sign8(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
-  call.writes[0].front().copy_(call.reads[0].front().ge(0)).mul_(2).sub_(1);
-}
-
-void run_unsign8(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < call.writes.size(); ++i) {
     call.writes[i].front().copy_(call.reads[i].front().ge(0)).mul_(2).sub_(1);
   }
 }
 
 void run_vote(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const at::Tensor& majority = call.writes[0].front();
   std::vector<at::Tensor> votes;
   for (const Operand& read : call.reads) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
@@ -32,7 +33,7 @@ constexpr auto kRunnable = std::to_array<KernelInfo>({
     {"unsign", run_unsign},
     {"vote", run_vote},
     {"sign8", run_sign8},
-    {"unsign8", run_unsign8},
+    {"unsign8", run_sign8},
     {"gtopk_merge", run_gtopk_merge},
     {"random_k", run_random_k},
     {"qsgd", run_qsgd},
@@ -52,6 +53,11 @@ constexpr auto kRunnable = std::to_array<KernelInfo>({
 });
 
 }  // namespace
+
+void KernelInfo::run(const OptimizerSettings& rule, const Call& call) const {
+  const at::NoGradGuard no_grad;
+  kernel(rule, call);
+}
 
 std::span<const KernelInfo> kernels() {
   return kRunnable;

@@ -28,7 +28,10 @@ struct Call;  // runtime/kernels/call.h
 
 struct KernelInfo {
   std::string_view name;  // of a row of plan/kernel_traits.h
-  void (*run)(const OptimizerSettings& rule, const Call& call);
+  void (*kernel)(const OptimizerSettings& rule, const Call& call);
+
+  /// Runs the kernel, of which autograd records nothing.
+  void run(const OptimizerSettings& rule, const Call& call) const;
 };
 
 /// Every kernel that this build has.

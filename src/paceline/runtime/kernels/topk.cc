@@ -308,7 +308,6 @@ bool taken_on_host(const Call& call) {
 }  // namespace
 
 void run_topk(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const at::Tensor& values = call.writes[0].front();
   const at::Tensor& residual = call.writes[2].front();
   PACELINE_CHECK(residual.numel() <= std::numeric_limits<std::int32_t>::max());
@@ -323,7 +322,6 @@ void run_topk(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_scatter(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const at::Tensor& sum = call.writes[0].front();
   sum.zero_();
   if (!call.reads.empty()) {

@@ -72,7 +72,6 @@ Call part_of(const Call& call,
 }  // namespace
 
 void run_update(const OptimizerSettings& rule, const Call& call) {
-  const at::NoGradGuard no_grad;
   if (rule.undecayed.empty()) {
     run_optimizer(rule, call);
     return;
@@ -89,7 +88,6 @@ void run_update(const OptimizerSettings& rule, const Call& call) {
 }
 
 void run_count(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   const at::Tensor& counter = call.writes[0].front();
   counter.add_(1);
   if (call.reads.size() > 1) {
@@ -98,7 +96,6 @@ void run_count(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_check(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   at::Tensor found_inf = call.writes[1].front();
   found_inf.zero_();
   // This call can divide as well.  The update does it, so the divisor is one.
@@ -107,7 +104,6 @@ void run_check(const OptimizerSettings& /*rule*/, const Call& call) {
 }
 
 void run_rescale(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
   PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{3});
   at::Tensor scale = call.writes[0].front();
   at::Tensor growth = call.writes[1].front();
