@@ -59,13 +59,12 @@ TEST_F(ModelGatesTest, AGradientMayBeWrittenOnceNothingReadsIt) {
   ops.ops.push_back(ops.ops[kReduceSecond]);  // no forward waits for it
   program = make_step_program(ops, tiny.input, tiny.setup);
   forward(0);
-  EXPECT_TRUE(gates.may_write(kSecond));
-  gates.enter_gradient(kSecond);
+  EXPECT_TRUE(gates.try_enter_gradient(kSecond));
   gates.leave_gradient(kSecond);
-  EXPECT_FALSE(gates.may_write(kSecond)) << "it is final";
+  EXPECT_FALSE(gates.try_enter_gradient(kSecond)) << "it is final";
   gates.begin_step(1, program);
   gates.begin_forward(0);
-  EXPECT_FALSE(gates.may_write(kSecond)) << "an all-reduce is to come";
+  EXPECT_FALSE(gates.try_enter_gradient(kSecond)) << "an all-reduce is to come";
 }
 
 TEST_F(ModelGatesTest, AModuleThatIsNotReachedDoesNotHoldTheStepUp) {

@@ -85,16 +85,27 @@ void Dispatcher::wait_ready(plan::OpRef ref) {
   if (!frontier.is_ready(ref)) {
     wait_until([&] { return frontier.is_ready(ref); }, ref, lock);
   }
-  if (order_ && !frontier.is_enqueued(ref)) {
+  follow_on_device(ref, lock);
+}
+
+bool Dispatcher::pass_if_ready(plan::OpRef ref) {
+  Lock lock(mutex_);
+  throw_if_failed();
+  const bool ready = scheduler_.frontier().is_ready(ref);
+  if (ready) {
+    follow_on_device(ref, lock);
+  }
+  return ready;
+}
+
+// On a device, puts the training thread's stream behind what a ready op waits
+// for.
+void Dispatcher::follow_on_device(plan::OpRef ref, Lock& lock) {
+  if (order_ && !scheduler_.frontier().is_enqueued(ref)) {
     const Events before = order_->before(ref);
     lock.unlock();
     execution::wait_all(*options_.device, Device::kCompute, before);
   }
-}
-
-bool Dispatcher::is_ready(plan::OpRef ref) const {
-  const Lock lock(mutex_);
-  return scheduler_.frontier().is_ready(ref);
 }
 
 void Dispatcher::wait_steps(std::size_t most) {

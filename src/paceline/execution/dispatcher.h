@@ -104,8 +104,8 @@ class Dispatcher final : public IssueListener {
   void progress();
   /// Waits until the op's hazards are gone.
   void wait_ready(plan::OpRef ref);
-  /// Whether wait_ready() returns at once.
-  bool is_ready(plan::OpRef ref) const;
+  /// As wait_ready() where that returns at once; else returns false.
+  bool pass_if_ready(plan::OpRef ref);
   /// Waits until every op of every open step is complete.
   void wait_all() { wait_steps(0); }
   /// Model work, or a performer's op, is done.  Nothing happens where it was
@@ -134,6 +134,7 @@ class Dispatcher final : public IssueListener {
 
  private:
   void throw_if_failed();
+  void follow_on_device(plan::OpRef ref, Lock& lock);
   void wait_until(const std::function<bool()>& done,
                   plan::OpRef ref,
                   Lock& lock);

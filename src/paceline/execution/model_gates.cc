@@ -67,9 +67,9 @@ bool ModelGates::enter_gradient(plan::ParameterId parameter) {
   return true;
 }
 
-bool ModelGates::may_write(plan::ParameterId parameter) const {
+bool ModelGates::try_enter_gradient(plan::ParameterId parameter) {
   return !final_[plan::index_of(parameter)] &&
-         dispatcher_.is_ready(backward(parameter));
+         dispatcher_.pass_if_ready(backward(parameter));
 }
 
 void ModelGates::leave_gradient(plan::ParameterId parameter) {

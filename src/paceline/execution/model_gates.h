@@ -35,8 +35,8 @@ class ModelGates {
   /// Waits until the parameter's gradient may be written.  False where the
   /// gradient of this micro-batch is final.
   bool enter_gradient(plan::ParameterId parameter);
-  /// Whether enter_gradient() returns true, and at once.
-  bool may_write(plan::ParameterId parameter) const;
+  /// The same, but false where it would have to wait.
+  bool try_enter_gradient(plan::ParameterId parameter);
   /// The gradient is final in this micro-batch.
   void leave_gradient(plan::ParameterId parameter);
   /// The parameters whose gradient is not final in this micro-batch.

@@ -11,6 +11,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/access.h"
+#include "paceline/runtime/reducer.h"
 
 namespace paceline::runtime {
 namespace {
@@ -209,37 +210,17 @@ void Executor::end_backward() {
   gates_->end_backward();
 }
 
-void Executor::drain() {
-  dispatcher_->wait_all();
-}
-
-void Executor::enter(plan::ModuleId module) {
-  gates_->enter(module);
-}
-
-void Executor::leave(plan::ModuleId module) {
-  gates_->leave(module);
-}
-
-bool Executor::gates_backward(plan::ModuleId module) const {
-  return gates_->gates_backward(module);
-}
-
-void Executor::enter_backward(plan::ModuleId module) {
-  gates_->enter_backward(module);
-}
-
 // A wait could last for ever: what reads the slot may itself wait for the
 // gradient of the same layer's bias, which the caller returns with this one.
 // The gradient of a second use of the parameter needs memory of its own.
 at::Tensor Executor::gradient_slot(const at::Tensor& parameter) {
   const auto found = ids_.find(parameter.unsafeGetTensorImpl());
   if (found == ids_.end() || !is_flat(found->second) || !writes_gradients() ||
-      parameter.grad().defined() || !gates_->may_write(found->second) ||
-      !slots_taken_.insert(found->second).second) {
+      parameter.grad().defined() || slots_taken_.contains(found->second) ||
+      !gates_->try_enter_gradient(found->second)) {
     return {};
   }
-  gates_->enter_gradient(found->second);
+  slots_taken_.insert(found->second);
   // Autograd keeps a gradient as it is where nobody else has the tensor.
   return memory_.gradient(found->second).detach();
 }

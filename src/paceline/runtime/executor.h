@@ -20,11 +20,12 @@
 #include "paceline/runtime/hooks.h"
 #include "paceline/runtime/kernel_runner.h"
 #include "paceline/runtime/memory.h"
-#include "paceline/runtime/performer.h"
 #include "paceline/runtime/shape.h"
 #include "paceline/runtime/torch_device.h"
 
 namespace paceline::runtime {
+
+class Reducer;  // runtime/reducer.h
 
 /// Throws UsageError that names what the runtime cannot do of a rank's plan, in
 /// any of its variants.  `thread_per_message`: as plan::EngineTraits, of the
@@ -51,7 +52,7 @@ class Executor final : public networks::Gates {
     OptimizerSettings rule;
     at::Device device;
     const plan::EngineTraits& engine;
-    Performer* performer = nullptr;
+    Reducer* performer = nullptr;
   };
   struct Options {
     execution::Dispatcher::Options dispatcher{};
@@ -88,7 +89,7 @@ class Executor final : public networks::Gates {
   void begin_backward();
   void end_backward();
   /// Waits until every op of every open step is complete.
-  void drain();
+  void drain() { dispatcher_->wait_all(); }
 
   /// As the functions of execution::Dispatcher.
   std::int64_t take_waited_ns() { return dispatcher_->take_waited_ns(); }
@@ -110,10 +111,14 @@ class Executor final : public networks::Gates {
   }
   plan::Step steps_begun() const { return next_step_; }
 
-  void enter(plan::ModuleId module) override;
-  void leave(plan::ModuleId module) override;
-  bool gates_backward(plan::ModuleId module) const override;
-  void enter_backward(plan::ModuleId module) override;
+  void enter(plan::ModuleId module) override { gates_->enter(module); }
+  void leave(plan::ModuleId module) override { gates_->leave(module); }
+  bool gates_backward(plan::ModuleId module) const override {
+    return gates_->gates_backward(module);
+  }
+  void enter_backward(plan::ModuleId module) override {
+    gates_->enter_backward(module);
+  }
   at::Tensor gradient_slot(const at::Tensor& parameter) override;
 
   /// A gradient is final in this micro-batch: called by the parameter's hook,
@@ -133,7 +138,7 @@ class Executor final : public networks::Gates {
 
   TracedNetwork& traced_;
   FlatMemory& memory_;
-  Performer* performer_;
+  Reducer* performer_;
   const bool keep_gradients_;
   const std::function<void(const at::Tensor&)> write_gradient_;
   const at::Device place_;
