@@ -146,7 +146,7 @@ TEST(EmbeddingsOutOfRange, AreErrorsOfTheTrainer) {
         testing::run_rank_threads(c.ranks, [&](const RankGroup& group) {
           TrainerOptions options = options_of(c, false);
           options.planner = with_more_ids(c);
-          options.timeout = std::chrono::milliseconds(500);
+          options.dispatcher.timeout = std::chrono::milliseconds(500);
           Trainer trainer(c, group, options);
           trainer.step();
           trainer.drain();

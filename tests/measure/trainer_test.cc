@@ -216,9 +216,10 @@ TEST(Trainer, WritesWeightGradientsOfLinearLayersIntoTheirSlots) {
 
 TEST(Trainer, NamesTheOperationThatALostRankLeavesWaiting) {
   const auto errors = testing::run_rank_threads(2, [](const RankGroup& group) {
-    Trainer trainer(small_case("mlp", "bsp"),
-                    group,
-                    {.timeout = std::chrono::milliseconds(700)});
+    Trainer trainer(
+        small_case("mlp", "bsp"),
+        group,
+        {.dispatcher = {.timeout = std::chrono::milliseconds(700)}});
     trainer.step();
     trainer.drain();
     if (group.rank == 0) {
@@ -236,10 +237,11 @@ TEST(Trainer, NamesTheOperationThatALostRankLeavesWaiting) {
 // A first step that is expected to last 0.5 s may last 5 s.
 TEST(Trainer, AnExpectedFirstStepIsWaitedForLongerThanTheTimeout) {
   const auto errors = testing::run_rank_threads(2, [](const RankGroup& group) {
-    Trainer trainer(small_case("mlp", "bsp"),
-                    group,
-                    {.timeout = std::chrono::milliseconds(300),
-                     .first_step = std::chrono::milliseconds(500)});
+    Trainer trainer(
+        small_case("mlp", "bsp"),
+        group,
+        {.dispatcher = {.timeout = std::chrono::milliseconds(300),
+                        .first_step = std::chrono::milliseconds(500)}});
     if (group.rank == 1) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1200));
     }
@@ -254,7 +256,8 @@ TEST(Trainer, ALostStoreUnderTheHeartbeatIsAnErrorOfTheStep) {
     const auto gone = [](plan::Step, const std::string&) {
       throw WorldError("the store is gone");
     };
-    Trainer trainer(small_case("mlp", "bsp"), group, {.beat = gone});
+    Trainer trainer(
+        small_case("mlp", "bsp"), group, {.dispatcher = {.heartbeat = gone}});
     const auto until =
         std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (std::chrono::steady_clock::now() < until) {
@@ -285,10 +288,11 @@ TEST(Trainer, NamesTheOperationThatTheReducerWaitsIn) {
   std::promise<std::string> stuck;
   const auto told = stuck.get_future().share();
   const auto errors = testing::run_rank_threads(2, [&](const RankGroup& group) {
-    TrainerOptions options{.timeout = std::chrono::milliseconds(700),
-                           .grace = std::chrono::milliseconds(100)};
+    TrainerOptions options{
+        .dispatcher = {.timeout = std::chrono::milliseconds(700),
+                       .grace = std::chrono::milliseconds(100)}};
     if (group.rank == 0) {
-      options.stuck = [&](const std::exception_ptr& why) {
+      options.dispatcher.stuck = [&](const std::exception_ptr& why) {
         try {
           std::rethrow_exception(why);
         } catch (const std::exception& error) {

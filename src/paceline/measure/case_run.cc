@@ -40,28 +40,6 @@ using std::chrono::milliseconds;
 // to be told within launch::SuperviseOptions::failure_grace.
 constexpr milliseconds kStuckGrace{400};
 
-std::function<void(plan::Step, const std::string&)> beat_of(
-    const CaseOptions& options) {
-  if (options.heartbeat == nullptr) {
-    return {};
-  }
-  return
-      [heartbeat = options.heartbeat](plan::Step step, const std::string& op) {
-        heartbeat->beat(step, op);
-      };
-}
-
-// Steps and waits of the dispatcher have deadlines of their own.
-std::function<std::shared_ptr<void>()> watched_by(Heartbeat* heartbeat) {
-  if (heartbeat == nullptr) {
-    return {};
-  }
-  return [heartbeat] {
-    return std::make_shared<Heartbeat::Hold>(*heartbeat,
-                                             Heartbeat::Hold::For::kWatched);
-  };
-}
-
 void tell_so_far(const WindowAccess& window) {
   try {
     if (window.tell && window.take) {
@@ -91,6 +69,28 @@ std::function<void(const std::exception_ptr&)> end_of(
           world, options.timeout, error, options.on_failure);
     }
   };
+}
+
+// `stuck` as Dispatcher::Options'.  Steps and waits of the dispatcher have
+// deadlines of their own.
+execution::Dispatcher::Options dispatcher_options(
+    const CaseOptions& options,
+    std::function<void(const std::exception_ptr&)> stuck) {
+  execution::Dispatcher::Options dispatcher{
+      .timeout = options.timeout + kDetectionFirst,
+      .first_step = options.first_step,
+      .training_timeout = options.timeout,
+      .stuck = std::move(stuck)};
+  if (Heartbeat* const heartbeat = options.heartbeat) {
+    dispatcher.heartbeat = [heartbeat](plan::Step step, const std::string& op) {
+      heartbeat->beat(step, op);
+    };
+    dispatcher.watch = [heartbeat] {
+      return std::make_shared<Heartbeat::Hold>(*heartbeat,
+                                               Heartbeat::Hold::For::kWatched);
+    };
+  }
+  return dispatcher;
 }
 
 // One for each trainer: while it lives, its communication thread has to beat.
@@ -136,12 +136,8 @@ void measure_exposed(const engines::World& world,
     computing = std::make_unique<measure::Trainer>(
         alone,
         apart,
-        measure::TrainerOptions{.timeout = options.timeout + kDetectionFirst,
-                                .first_step = options.first_step,
-                                .training_timeout = options.timeout,
-                                .beat = beat_of(options),
-                                .watch = watched_by(options.heartbeat),
-                                .stuck = end_of(world, options, nullptr)});
+        measure::TrainerOptions{.dispatcher = dispatcher_options(
+                                    options, end_of(world, options, nullptr))});
   }
   const auto claim = computing != nullptr ? claim_of(options) : nullptr;
   int barriers = 0;
@@ -178,20 +174,21 @@ measure::TrainerOptions window_options(
     const records::Configuration& configuration,
     const CaseOptions& options,
     WindowAccess& access) {
-  return {
-      .timeout = options.timeout + kDetectionFirst,
-      .first_step = options.first_step,
-      .training_timeout = options.timeout,
-      .record_spans = options.record_spans || configuration.has_tables(),
+  measure::TrainerOptions window{
+      .dispatcher = dispatcher_options(
+          options,
+          end_of(world,
+                 options,
+                 configuration.device == "cpu" ? &access : nullptr)),
       .profile = options.times.profile,
-      .alpha_beta = options.times.alpha_beta,
-      .beat = is_master(configuration, world.self.rank)
-                  ? decltype(beat_of(options))()  // it has no steps
-                  : beat_of(options),
-      .watch = watched_by(options.heartbeat),
-      .stuck = end_of(
-          world, options, configuration.device == "cpu" ? &access : nullptr),
-      .grace = kStuckGrace};
+      .alpha_beta = options.times.alpha_beta};
+  window.dispatcher.record_spans =
+      options.record_spans || configuration.has_tables();
+  window.dispatcher.grace = kStuckGrace;
+  if (is_master(configuration, world.self.rank)) {
+    window.dispatcher.heartbeat = nullptr;  // it has no steps
+  }
+  return window;
 }
 
 void forget_warm_up(const CaseWindow& window) {

@@ -144,7 +144,7 @@ std::optional<plan::Picoseconds> update_time(records::Configuration c) {
       .engine = engine.get(),
       .device = measure::device_of({}, c),
       .interface = "lo"};
-  measure::Trainer trainer(c, group, {.record_spans = true});
+  measure::Trainer trainer(c, group, {.dispatcher = {.record_spans = true}});
   std::map<plan::Step, double> by_step;
   const int steps = std::min(c.warmup, 2) + std::max(1, std::min(c.steps, 5));
   for (int i = 0; i < steps; ++i) {

@@ -162,7 +162,7 @@ StepTimes Trainer::step() {
   const auto lap = [&](bool forward, std::int64_t& phase) {
     const std::int64_t waited = executor_->take_waited_ns();
     const std::int64_t now = steady_ns();
-    if (options_.record_spans) {
+    if (options_.dispatcher.record_spans) {
       phases_.push_back({forward, executor_->steps_begun() - 1, mark, now});
     }
     phase += now - mark - waited;

@@ -52,15 +52,9 @@ struct RankGroup {
 };
 
 struct TrainerOptions {
-  std::chrono::milliseconds timeout{60'000};
-  /// The estimated time of the first step; 0: unknown.  Its limit is ten times
-  /// as much, at least `timeout`.
-  std::chrono::nanoseconds first_step{0};
-  /// For how long the training thread may stand still in a step though nothing
-  /// holds it, at least six times the slowest step.
-  std::chrono::nanoseconds training_timeout = execution::Deadlines::kNoLimit;
+  /// A replay stretches the time limits; `spare_core` is the trainer's to set.
+  execution::Dispatcher::Options dispatcher{};
   bool integers = false;  // integer weights, batches and summed loss
-  bool record_spans = false;
   /// The loss scale to start with; null: 65536 where the precision needs one
   /// (amp on cuda), else the loss is not scaled.
   std::optional<double> loss_scale{};
@@ -75,14 +69,6 @@ struct TrainerOptions {
   /// briefly.
   std::optional<plan::LayerProfile> profile{};
   std::optional<plan::AlphaBeta> alpha_beta{};
-  std::function<void(plan::Step, const std::string& op)> beat{};
-  /// As execution::Dispatcher::Options::watch.
-  std::function<std::shared_ptr<void>()> watch{};
-  /// Called once, from another thread, where a step that has failed does not
-  /// end within `grace`: it hangs, as inside c10d::Reducer, and cannot be
-  /// woken.
-  std::function<void(const std::exception_ptr& why)> stuck{};
-  std::chrono::milliseconds grace{5'000};
 };
 
 /// One rank's training job: network, data, plan and executor.  In a replay a

@@ -185,7 +185,7 @@ void Trainer::make_reducer() {
       parameters.push_back(traced_.parameters[p]);
     }
   }
-  if (options_.record_spans) {
+  if (options_.dispatcher.record_spans) {
     channels_.front()->record_transfers();
   }
   reducer_ = std::make_unique<runtime::Reducer>(
@@ -197,6 +197,10 @@ void Trainer::make_reducer() {
 
 void Trainer::make_executor(runtime::Channels by_id) {
   const double stretch = replay_ == nullptr ? 1 : configuration_.stretch;
+  execution::Dispatcher::Options dispatcher = options_.dispatcher;
+  dispatcher.timeout = stretched(dispatcher.timeout, stretch);
+  dispatcher.training_timeout = stretched(dispatcher.training_timeout, stretch);
+  dispatcher.spare_core = replay_ != nullptr || has_spare_core();
   executor_ = std::make_unique<runtime::Executor>(
       runtime::Executor::Parts{
           .planner = *planner_,
@@ -209,16 +213,7 @@ void Trainer::make_executor(runtime::Channels by_id) {
           .engine = engines::find_engine(ranks_.engine->name()),
           .performer = reducer_.get()},
       runtime::Executor::Options{
-          .dispatcher = {.timeout = stretched(options_.timeout, stretch),
-                         .first_step = options_.first_step,
-                         .training_timeout =
-                             stretched(options_.training_timeout, stretch),
-                         .spare_core = replay_ != nullptr || has_spare_core(),
-                         .record_spans = options_.record_spans,
-                         .heartbeat = options_.beat,
-                         .watch = options_.watch,
-                         .stuck = options_.stuck,
-                         .grace = options_.grace},
+          .dispatcher = std::move(dispatcher),
           .keep_gradients =
               configuration_.compat_accumulate || replay_ != nullptr,
           .write_gradient =
