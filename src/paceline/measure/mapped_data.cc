@@ -12,6 +12,7 @@
 
 #include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
+#include "paceline/measure/training_data.h"
 
 namespace paceline::measure {
 namespace {
@@ -85,11 +86,7 @@ networks::Samples MappedData::read(
 }
 
 networks::Batch MappedData::on_device(const networks::Samples& samples) const {
-  return {.input = samples.inputs.to(device_, dtype_)
-                       .contiguous(configuration_.channels_last
-                                       ? at::MemoryFormat::ChannelsLast
-                                       : at::MemoryFormat::Contiguous),
-          .target = samples.targets.to(device_)};
+  return batch_on(device_, dtype_, configuration_.channels_last, samples);
 }
 
 networks::Batch MappedData::probe() const {

@@ -14,7 +14,6 @@
 #include "paceline/measure/comm_case.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/statistics.h"
-#include "paceline/networks/batch.h"
 #include "paceline/networks/network.h"
 #include "paceline/networks/precision.h"
 #include "paceline/plan/wire_bytes.h"
@@ -109,6 +108,13 @@ runtime::TracedNetwork traced_for(const records::Configuration& configuration) {
 }
 
 }  // namespace
+
+networks::Batch traced_batch(const networks::Batch& whole) {
+  const auto twice = [](const at::Tensor& all) {
+    return at::cat({all.narrow(0, 0, 1), all.narrow(0, 0, 1)});
+  };
+  return {twice(whole.input), twice(whole.target)};
+}
 
 plan::ModelShape shape_of(const records::Configuration& configuration) {
   return configuration.replay.empty()

@@ -9,6 +9,7 @@
 
 #include "paceline/engines/engine.h"
 #include "paceline/engines/peer_wait.h"
+#include "paceline/networks/batch.h"
 #include "paceline/networks/catalogue.h"
 #include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/plan_input.h"
@@ -20,6 +21,10 @@ namespace paceline::measure {
 /// The options of a configuration's network.
 networks::NetworkOptions network_options(
     const records::Configuration& configuration);
+
+/// Twice the first sample: the least that batch norm takes on one pixel, and so
+/// what networks are traced with.
+networks::Batch traced_batch(const networks::Batch& whole);
 
 /// The shape of a configuration's network: that of the replayed profile, else
 /// traced with two samples on the CPU.  Throws UsageError for an

@@ -73,11 +73,7 @@ class Subject {
                               .dtype = networks::parameter_dtype(precision_),
                               .device = device_,
                               .network = options});
-    const networks::Batch probe{
-        at::cat({batch_.input.narrow(0, 0, 1), batch_.input.narrow(0, 0, 1)}),
-        at::cat(
-            {batch_.target.narrow(0, 0, 1), batch_.target.narrow(0, 0, 1)})};
-    traced_ = runtime::trace(network_, c.model, probe);
+    traced_ = runtime::trace(network_, c.model, traced_batch(batch_));
   }
 
   const plan::ModelShape& shape() const { return traced_.shape; }

@@ -15,7 +15,6 @@
 #include "paceline/base/scheduling.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/peer_wait.h"
-#include "paceline/measure/evaluate.h"
 #include "paceline/measure/mapped_data.h"
 #include "paceline/measure/replay.h"
 #include "paceline/measure/training_data.h"
@@ -146,7 +145,6 @@ class Trainer final : public TimedJob {
   void read_data();
   void set_batches(const networks::Batch& whole);
   void make_replay();
-  void trace_network();
   void make_plan();
   void make_memory(const plan::Setup& setup);
   void allocate(const plan::Setup& setup);

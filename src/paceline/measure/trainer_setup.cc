@@ -156,18 +156,10 @@ networks::Batch Trainer::bag_batch(plan::Step step) const {
       dtype());
 }
 
-void Trainer::trace_network() {
-  // Two samples are the least that batch norm takes on one pixel.
-  const networks::Batch probe{at::cat({batches_[0].input.narrow(0, 0, 1),
-                                       batches_[0].input.narrow(0, 0, 1)}),
-                              at::cat({batches_[0].target.narrow(0, 0, 1),
-                                       batches_[0].target.narrow(0, 0, 1)})};
-  traced_ = runtime::trace(network_, configuration_.model, probe);
-}
-
 void Trainer::make_plan() {
   if (replay_ == nullptr) {
-    trace_network();
+    traced_ = runtime::trace(
+        network_, configuration_.model, traced_batch(batches_[0]));
   }
   input_ = plan_input_of(configuration_, traced_.shape);
   input_.rank = ranks_.rank;

@@ -2,15 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include <ATen/core/Tensor.h>
 
+#include "paceline/base/error.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/data.h"
+#include "paceline/networks/network.h"
 #include "paceline/records/configuration.h"
+#include "paceline/records/run_record.h"
 
 namespace paceline::measure {
+
+/// Samples as a network wants them.  The targets of a regression have its type.
+networks::Batch batch_on(at::Device device,
+                         at::ScalarType dtype,
+                         bool channels_last,
+                         const networks::Samples& samples);
 
 /// The data of a case that names some, on one rank.
 class TrainingData {
@@ -31,7 +41,6 @@ class TrainingData {
   networks::Batch batch(std::int64_t step);
 
   const networks::Samples& test() const { return set_.test; }
-  at::Device device() const { return device_; }
 
   /// The least mean loss that a regression can have on all samples of its
   /// split; 0 for other data.
@@ -48,6 +57,27 @@ class TrainingData {
   networks::Samples own_;
   std::optional<networks::BatchOrder> order_;
   double least_loss_ = 0;
+};
+
+/// Evaluates a network on test samples, with a copy of its own: the network
+/// that trains has gates and gradients.
+class Evaluator {
+ public:
+  /// `copy`: made as the network that trains, on the same device, of its types.
+  Evaluator(const std::shared_ptr<networks::Network>& copy,
+            const TrainingData& data)
+      : copy_(std::dynamic_pointer_cast<networks::Classifier>(copy)),
+        data_(data) {
+    PACELINE_CHECK(copy_ != nullptr);  // data are images, and so is its input
+    copy_->eval();
+  }
+
+  /// Loss and accuracy of the parameters and statistics that `trained` has now.
+  records::Evaluation of(const networks::Network& trained);
+
+ private:
+  std::shared_ptr<networks::Classifier> copy_;
+  const TrainingData& data_;
 };
 
 }  // namespace paceline::measure
