@@ -45,8 +45,7 @@ std::optional<records::Coding> coding_of(
     Trainer& trainer,
     const records::Configuration& configuration,
     std::int64_t ns) {
-  const auto spec = strategies::parse_strategy(
-      configuration.strategy, {.bucket_mb = configuration.bucket_mb});
+  const auto spec = strategies::strategy_of(configuration);
   if (spec.codec.row == nullptr ||
       spec.codec.row->guarantee == strategies::Guarantee::kNeutral ||
       trainer.input().world == 1 || configuration.device != "cpu") {
@@ -87,8 +86,7 @@ void note_plan(const Trainer& trainer, RankResult& result) {
   if (trainer.input().rank > 0 || c.has_tables()) {
     return;  // beside tables the strategy is one of the trainers
   }
-  const auto spec =
-      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  const auto spec = strategies::strategy_of(c);
   if (auto one_host = predict::one_host_warning(spec, trainer.input())) {
     result.warnings.push_back(*std::move(one_host));
   }

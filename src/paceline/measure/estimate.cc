@@ -193,8 +193,7 @@ Planned plan_case(const records::Configuration& c,
   if (is_external(c)) {
     return {};
   }
-  const strategies::StrategySpec strategy =
-      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  const strategies::StrategySpec strategy = strategies::strategy_of(c);
   plan::PlanInput input = plan_input_of(c, shape);
   if (c.ranks > 1 && strategies::needs_times(strategy)) {
     add_known_times(c, input);

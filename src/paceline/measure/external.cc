@@ -236,9 +236,7 @@ bool says_out_of_memory(const std::string& text) {
 
 bool is_external(const Configuration& configuration) {
   return experiment::is_outside(configuration) ||
-         strategies::parse_strategy(configuration.strategy,
-                                    {.bucket_mb = configuration.bucket_mb})
-             .external();
+         strategies::strategy_of(configuration).external();
 }
 
 std::string log_path(const std::string& records,

@@ -62,8 +62,7 @@ PlanTimes times_from(const json& all) {
 }
 
 bool asks_for_times(const Configuration& c) {
-  return c.ranks > 1 && strategies::needs_times(strategies::parse_strategy(
-                            c.strategy, {.bucket_mb = c.bucket_mb}));
+  return c.ranks > 1 && strategies::needs_times(strategies::strategy_of(c));
 }
 
 // What layers' times hold for.
@@ -142,7 +141,7 @@ std::optional<plan::AlphaBeta> KnownTimes::fits_for(const Configuration& c) {
   }
   const bool one_host = std::ranges::count(hosts, hosts[0]) == c.ranks;
   strategies::ClusterTimes times = strategies::times_for(
-      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb}),
+      strategies::strategy_of(c),
       *cluster_,
       {.engine = c.engine,
        .device = c.device,

@@ -102,8 +102,7 @@ OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
       job[key] = value;
     }
   } else {
-    const auto spec =
-        strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+    const auto spec = strategies::strategy_of(c);
     const strategies::Options& options = spec.whole.options;
     job["bucket_mb"] = std::stod(options.text("bucket-mb"));
     job["options"] = options.text("settings");

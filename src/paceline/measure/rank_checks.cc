@@ -46,9 +46,7 @@ std::unique_ptr<engines::Channel> connect(const RankGroup& group,
 
 strategies::Guarantee guarantee_of(
     const records::Configuration& configuration) {
-  return strategies::parse_strategy(configuration.strategy,
-                                    {.bucket_mb = configuration.bucket_mb})
-      .guarantee();
+  return strategies::strategy_of(configuration).guarantee();
 }
 
 // How far the ranks' values are from their mean m: the root mean square over

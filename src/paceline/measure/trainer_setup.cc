@@ -167,8 +167,7 @@ void Trainer::make_plan() {
   input_.loss_scaling = options_.loss_scale.has_value();
   planner_ = options_.planner;
   if (planner_ == nullptr) {
-    strategy_ = strategies::parse_strategy(
-        configuration_.strategy, {.bucket_mb = configuration_.bucket_mb});
+    strategy_ = strategies::strategy_of(configuration_);
     planner_ = with_statistics(
         configuration_,
         traced_,

@@ -48,9 +48,7 @@ void check_virtual(const Configuration& c) {
            "averaged statistics; take accumulate 1, fp32 and average_buffers "
            "0");
   }
-  const auto* exchange =
-      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb})
-          .exchange.row;
+  const auto* exchange = strategies::strategy_of(c).exchange.row;
   if (exchange != nullptr && exchange->late) {
     refuse(c,
            "averages what has arrived, so what it learns depends on real "
@@ -61,9 +59,7 @@ void check_virtual(const Configuration& c) {
 void check_placement(const Configuration& c, const std::string& cluster) {
   try {
     strategies::check_world(
-        strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb}),
-        c.ranks,
-        c.ranks_per_host);
+        strategies::strategy_of(c), c.ranks, c.ranks_per_host);
   } catch (const UsageError& error) {
     refuse(c,
            fmt::format(
