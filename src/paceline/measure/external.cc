@@ -17,6 +17,7 @@
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/child.h"
 #include "paceline/measure/outside_command.h"
+#include "paceline/measure/own_runs.h"
 #include "paceline/measure/step_reader.h"
 #include "paceline/strategies/strategy.h"
 
@@ -71,23 +72,6 @@ class SilenceLimit {
   std::int64_t last_ns_ = 0;  // 0: no line yet
   bool moving_ = false;
 };
-
-// The last line of the command's output that is no event, for people; empty
-// where there is none.
-std::string last_output_line(const std::string& log) {
-  const std::string text =
-      log.empty() ? "" : read_text_if_readable(log).value_or("");
-  std::string last;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (!trimmed(line).empty() && !line.starts_with("{\"event\"")) {
-      last = std::string(trimmed(line));
-    }
-  }
-  return last;
-}
 
 // One process's command of a case.
 class Execution {
@@ -167,7 +151,7 @@ class Execution {
     if (code == 0) {
       return;
     }
-    const std::string said = last_output_line(options_.log);
+    const std::string said = last_line(options_.log, "{\"event\"");
     const std::string how = fmt::format(
         "{} after {} of {} steps{}",
         code > 128 ? fmt::format("was killed by signal {}", code - 128)
