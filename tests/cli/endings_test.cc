@@ -76,9 +76,8 @@ class Endings : public Program {
 
   void expect_no_process_left() const {
     const std::string mark = std::string(kMark) + "=" + folder_.string();
-    const auto deadline = kSteadyClock.now() + 5s;
-    while (testing::marked_processes(mark) > 0 &&
-           kSteadyClock.now() < deadline) {
+    const auto deadline = steady_now() + 5s;
+    while (testing::marked_processes(mark) > 0 && steady_now() < deadline) {
       std::this_thread::sleep_for(5ms);
     }
     EXPECT_EQ(testing::marked_processes(mark), 0);

@@ -81,8 +81,8 @@ class HostsTest : public Program {
 
   /// Whether nothing of this test's is left, once it has had the time to die.
   bool all_gone() const {
-    const auto deadline = kSteadyClock.now() + 10s;
-    while (!marked().empty() && kSteadyClock.now() < deadline) {
+    const auto deadline = steady_now() + 10s;
+    while (!marked().empty() && steady_now() < deadline) {
       std::this_thread::sleep_for(20ms);
     }
     return marked().empty();

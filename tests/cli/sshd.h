@@ -115,9 +115,9 @@ class Sshd {
              environment);
       _exit(127);
     }
-    const auto deadline = kSteadyClock.now() + std::chrono::seconds(10);
+    const auto deadline = steady_now() + std::chrono::seconds(10);
     while (text("log").find("Server listening") == std::string::npos) {
-      if (kSteadyClock.now() > deadline) {
+      if (steady_now() > deadline) {
         throw std::runtime_error("sshd does not start: " + text("log"));
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -262,9 +262,8 @@ TEST_F(Survey, GoesOnAfterCtrlCAndAfterAKill) {
     EXPECT_EQ(text_of(folder_ / "p.html").find("\"steps\":400,"),
               std::string::npos);
     const std::string mark = std::string(kMark) + "=" + folder_.string();
-    const auto deadline = kSteadyClock.now() + 20s;
-    while (testing::marked_processes(mark) > 0 &&
-           kSteadyClock.now() < deadline) {
+    const auto deadline = steady_now() + 20s;
+    while (testing::marked_processes(mark) > 0 && steady_now() < deadline) {
       std::this_thread::sleep_for(5ms);
     }
     EXPECT_EQ(testing::marked_processes(mark), 0);

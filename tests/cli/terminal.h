@@ -41,10 +41,10 @@ class OnTerminal {
   /// Reads until `text` has been shown; false where the line ends before, or
   /// a minute has passed.
   bool see(const std::string& text) {
-    const auto deadline = kSteadyClock.now() + std::chrono::minutes(1);
+    const auto deadline = steady_now() + std::chrono::minutes(1);
     while (shown_.find(text) == std::string::npos) {
       pollfd ready{.fd = terminal_, .events = POLLIN, .revents = 0};
-      if (kSteadyClock.now() > deadline) {
+      if (steady_now() > deadline) {
         return false;
       }
       if (poll(&ready, 1, 100) > 0 && !read_some()) {

@@ -111,9 +111,9 @@ class Running : public ::testing::Test {
                 std::string("exec ") + PACELINE_RANK_PROGRAM +
                     " launch 3 20000 forever > " + output_.string() + " 2>&1"},
                environment});
-    const auto deadline = kSteadyClock.now() + 60s;
+    const auto deadline = steady_now() + 60s;
     while (text().find("first step done") == std::string::npos) {
-      ASSERT_LT(kSteadyClock.now(), deadline) << text();
+      ASSERT_LT(steady_now(), deadline) << text();
       std::this_thread::sleep_for(5ms);
     }
   }
@@ -130,9 +130,9 @@ class Running : public ::testing::Test {
   }
 
   void expect_nothing_left() {
-    const auto deadline = kSteadyClock.now() + 10s;
+    const auto deadline = steady_now() + 10s;
     while (testing::marked_processes(testing::mark()) > 0 &&
-           kSteadyClock.now() < deadline) {
+           steady_now() < deadline) {
       std::this_thread::sleep_for(5ms);
     }
     EXPECT_EQ(testing::marked_processes(testing::mark()), 0);

@@ -98,7 +98,7 @@ TEST(MpiFaults, shared_memory_of_a_killed_launcher_is_removed) {
   ASSERT_TRUE(std::filesystem::is_directory(folder)) << folder;
   ASSERT_EQ(kill(launcher, SIGKILL), 0);
   EXPECT_EQ(waitpid(launcher, nullptr, 0), launcher);
-  const Stopwatch<> watch;
+  const Stopwatch watch;
   while (std::filesystem::exists(folder) && watch.elapsed() < 10s) {
     std::this_thread::sleep_for(10ms);
   }

@@ -30,8 +30,8 @@ struct Said {
 /// Expects that all processes with this mark end within 5 s.
 inline void expect_none_marked() {
   using namespace std::chrono_literals;
-  const auto deadline = kSteadyClock.now() + 5s;
-  while (marked_processes(mark()) > 0 && kSteadyClock.now() < deadline) {
+  const auto deadline = steady_now() + 5s;
+  while (marked_processes(mark()) > 0 && steady_now() < deadline) {
     std::this_thread::sleep_for(1ms);
   }
   EXPECT_EQ(marked_processes(mark()), 0);

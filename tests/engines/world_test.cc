@@ -232,7 +232,7 @@ TEST(World, a_listener_that_says_nothing_is_left_in_time) {
   auto launch = launch_of(1, 2, "h");
   launch.rendezvous =
       launch::TcpRendezvous{"127.0.0.1", listener.at.port, false};
-  const Stopwatch<> watch;
+  const Stopwatch watch;
   try {
     join(launch, milliseconds(300));
     ADD_FAILURE() << "joined a world that is none";

@@ -39,8 +39,8 @@ class Supervising : public ::testing::Test {
     }
     const auto outcome = supervise(children, store_, signals_, options_);
     // What the shells started has been killed, but dies in its own time.
-    const auto deadline = kSteadyClock.now() + 5s;
-    while (left_behind() > 0 && kSteadyClock.now() < deadline) {
+    const auto deadline = steady_now() + 5s;
+    while (left_behind() > 0 && steady_now() < deadline) {
       std::this_thread::sleep_for(1ms);
     }
     EXPECT_EQ(left_behind(), 0);
@@ -269,7 +269,7 @@ TEST(Spawn, the_child_dies_with_its_parent) {
   ASSERT_EQ(read(ends[0], &child, sizeof child),
             static_cast<ssize_t>(sizeof child));
   waitpid(parent, nullptr, 0);
-  const auto deadline = kSteadyClock.now() + 5s;
+  const auto deadline = steady_now() + 5s;
   const auto alive = [&] {  // a zombie that init has not reaped counts as dead
     std::FILE* file =
         std::fopen(("/proc/" + std::to_string(child) + "/stat").c_str(), "r");
@@ -282,7 +282,7 @@ TEST(Spawn, the_child_dies_with_its_parent) {
     }
     return state != 'X' && state != 'Z';
   };
-  while (alive() && kSteadyClock.now() < deadline) {
+  while (alive() && steady_now() < deadline) {
     std::this_thread::sleep_for(5ms);
   }
   EXPECT_FALSE(alive());

@@ -11,13 +11,13 @@
 
 namespace paceline {
 
-std::chrono::nanoseconds SteadyClock::now() const {
+std::chrono::nanoseconds steady_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::steady_clock::now().time_since_epoch());
 }
 
 std::int64_t steady_ns() {
-  return kSteadyClock.now().count();
+  return steady_now().count();
 }
 
 void sleep_until_ns(std::int64_t until_ns) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <fstream>
 #include <limits>
@@ -18,7 +17,6 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
-#include "paceline/base/file.h"
 #include "paceline/base/spawn.h"
 
 namespace paceline {
@@ -40,7 +38,7 @@ class Countdown {
 
  private:
   milliseconds deadline_;
-  Stopwatch<> stopwatch_;
+  Stopwatch stopwatch_;
 };
 
 // Reads until the end of the stream; false where the deadline came first.
@@ -150,18 +148,10 @@ std::vector<char*> exec_pointers(const std::vector<std::string>& texts) {
 }
 
 std::optional<std::int64_t> peak_memory_bytes() {
-  const auto status = read_text_if_readable("/proc/self/status");
-  for (const std::string& line : split_lines(status.value_or(""))) {
-    constexpr std::string_view kKey = "VmHWM:";
-    if (!line.starts_with(kKey)) {
-      continue;
-    }
-    const auto first = line.find_first_of("0123456789", kKey.size());
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
     std::int64_t kibibytes = 0;
-    if (first != std::string::npos &&
-        std::from_chars(
-            line.data() + first, line.data() + line.size(), kibibytes)
-                .ec == std::errc{}) {
+    if (word == "VmHWM:" && status >> kibibytes) {
       return kibibytes * 1024;
     }
   }

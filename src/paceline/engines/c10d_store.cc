@@ -49,7 +49,7 @@ constexpr Milliseconds kPoll{50};
 
 // Until somebody accepts connections where rank 0 is to serve the store.
 void wait_for_listener(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
-  const Stopwatch<> watch;
+  const Stopwatch watch;
   while (launch::is_listened_at(tcp.host, tcp.port) == false) {
     launch::throw_if_stop_requested();
     if (watch.elapsed() > timeout) {
@@ -87,7 +87,7 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   });
   auto opened = opening.get_future();
   std::thread(std::move(opening)).detach();
-  const Stopwatch<> watch;
+  const Stopwatch watch;
   while (opened.wait_for(kPoll) != std::future_status::ready) {
     launch::throw_if_stop_requested();
     if (watch.elapsed() > limit + kOwnErrorFirst) {

@@ -21,7 +21,7 @@ std::string left_key(int rank) {
   return fmt::format("left/{}", rank);
 }
 
-Milliseconds left_of(Milliseconds timeout, const Stopwatch<>& watch) {
+Milliseconds left_of(Milliseconds timeout, const Stopwatch& watch) {
   return std::max(Milliseconds(0),
                   std::chrono::ceil<Milliseconds>(timeout - watch.elapsed()));
 }
@@ -46,7 +46,7 @@ Milliseconds left_of(Milliseconds timeout, const Stopwatch<>& watch) {
 std::vector<std::string> gather_hosts(launch::KeyValueStore& store,
                                       int world,
                                       Milliseconds timeout) {
-  const Stopwatch<> watch;
+  const Stopwatch watch;
   std::vector<std::string> hosts;
   for (int rank = 0; rank < world; ++rank) {
     auto host = launch::wait_for(store,
@@ -179,7 +179,7 @@ void leave(const World& world, Milliseconds timeout) {
   if (!world.serves_store) {
     return;
   }
-  const Stopwatch<> watch;
+  const Stopwatch watch;
   for (int rank = 0; rank < world.self.world; ++rank) {
     launch::wait_for(*world.store, left_key(rank), left_of(timeout, watch));
   }

@@ -71,7 +71,7 @@ std::optional<FailureNotice> find_silent(
     KeyValueStore& store,
     FailureDetector& detector,
     const std::vector<std::string>& hosts) {
-  detector.poll(store, kSteadyClock.now());
+  detector.poll(store, steady_now());
   while (const auto silent = detector.silent_rank()) {
     if (failure_of(store, silent->rank)) {
       detector.remove(silent->rank);
@@ -212,7 +212,7 @@ std::optional<FailureNotice> await_cause(KeyValueStore& store,
                                          const EndedRanks& ended,
                                          std::chrono::milliseconds timeout) {
   store.set(asked_key(rank), "1");
-  const Stopwatch<> watch;
+  const Stopwatch watch;
   for (;;) {
     if (auto cause = job_failure(store)) {
       return cause;
@@ -254,7 +254,7 @@ std::optional<std::string> explain_failure(
   }
   // Several heartbeats fit into three quarters of the timeout.
   FailureDetector detector(others, timeout * 3 / 4);
-  const Stopwatch<> watch;
+  const Stopwatch watch;
   bool ends_soon = false;
   while (watch.elapsed() < (ends_soon ? std::min(kHurry, timeout) : timeout)) {
     if (job_failure(store)) {

@@ -142,7 +142,7 @@ void MpiManager::start(const std::string& mpirun, int ranks) {
 void MpiManager::read_variables(int ranks,
                                 std::chrono::milliseconds timeout,
                                 const std::function<bool()>& stop) {
-  const Stopwatch<> watch;
+  const Stopwatch watch;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto file = folder_ / fmt::format("rank.{}", rank);
     std::optional<std::string> text;
@@ -183,7 +183,7 @@ void MpiManager::end() {
   std::error_code ignored;
   std::filesystem::remove(folder_ / "end", ignored);
   end_.close();
-  const Stopwatch<> watch;
+  const Stopwatch watch;
   while (mpirun_ > 0 && !reap_group(mpirun_)) {
     if (watch.elapsed() > kEndTimeout) {
       kill(-mpirun_, SIGKILL);

@@ -71,7 +71,7 @@ class StandstillClock {
 
  private:
   const Heartbeat& heartbeat_;
-  nanoseconds longest_gap_, last_ = kSteadyClock.now();
+  nanoseconds longest_gap_, last_ = steady_now();
   nanoseconds used_{0}, still_{0};
   std::int64_t moves_ = 0;
 };
@@ -92,7 +92,7 @@ class Poller {
   std::optional<Failure> poll() {
     options_.heartbeat->beat_unless_claimed();
     const bool waits = options_.heartbeat->waits();
-    if (const nanoseconds still = standstill_.measure(kSteadyClock.now());
+    if (const nanoseconds still = standstill_.measure(steady_now());
         still > (waits ? kPeersFactor : 1) * options_.timeout) {
       return post_standstill(still, waits);
     }
@@ -105,7 +105,7 @@ class Poller {
     if (options_.supervised) {
       return std::nullopt;
     }
-    detector_.poll(*options_.store, kSteadyClock.now());
+    detector_.poll(*options_.store, steady_now());
     if (const auto silent = detector_.silent_rank()) {
       detector_.remove(silent->rank);
       const auto stop = stop_of(*options_.store, silent->rank);
@@ -198,7 +198,7 @@ class Poller {
   const RankMonitor::Options& options_;
   FailureDetector detector_;
   StandstillClock standstill_;
-  std::optional<Stopwatch<>> since_stop_;  // of rank 0
+  std::optional<Stopwatch> since_stop_;  // of rank 0
 };
 
 }  // namespace
@@ -284,10 +284,10 @@ void RankMonitor::run_watchdog(const std::stop_token& stopped) {
   const nanoseconds limit =
       options_.timeout + (options_.rank == 1 ? nanoseconds(0) : kAfterRank1);
   nanoseconds silent{0};
-  nanoseconds last = kSteadyClock.now();
+  nanoseconds last = steady_now();
   std::int64_t seen = 0;
   while (sleep(stopped, std::max(options_.timeout / 8, milliseconds(1)))) {
-    const nanoseconds now = kSteadyClock.now();
+    const nanoseconds now = steady_now();
     const nanoseconds gap = std::min(now - last, longest_gap(options_.timeout));
     last = now;
     std::unique_lock lock(polls_.mutex);

@@ -68,7 +68,7 @@ class Supervision {
   }
 
  private:
-  static nanoseconds now() { return kSteadyClock.now(); }
+  static nanoseconds now() { return steady_now(); }
 
   bool any_alive() const {
     return std::ranges::any_of(

@@ -172,7 +172,7 @@ void FailureRecord::wait_for_others(const launch::FailureNotice& cause) {
       ranks = case_->has_tables() ? case_->trainers : case_->ranks;
     }
   }
-  const Stopwatch<> watch;
+  const Stopwatch watch;
   try {
     for (int rank = 0; rank < ranks; ++rank) {
       while (rank != cause.rank && rank != world_.self.rank &&

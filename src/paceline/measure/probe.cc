@@ -23,8 +23,8 @@ constexpr double kSecondStepBelowSeconds = 5;
 Probe probe(const engines::World& world,
             const records::Configuration& configuration,
             const CaseOptions& options) {
-  const Stopwatch<> setup;
-  const auto seconds = [](const Stopwatch<>& watch) {
+  const Stopwatch setup;
+  const auto seconds = [](const Stopwatch& watch) {
     return std::chrono::duration<double>(watch.elapsed()).count();
   };
   const auto engine = engines::make_engine(configuration.engine);
@@ -34,7 +34,7 @@ Probe probe(const engines::World& world,
       configuration, group, {.dispatcher = {.timeout = options.timeout}});
   Probe probe{.setup_s = seconds(setup)};
   const auto step = [&] {
-    const Stopwatch<> watch;
+    const Stopwatch watch;
     trainer.step();
     trainer.drain();
     return seconds(watch);
