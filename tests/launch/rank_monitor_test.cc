@@ -97,14 +97,9 @@ TEST(RankMonitor, a_lost_board_is_told_by_rank_1) {
 }
 
 TEST(RankMonitor, a_board_that_rank_0_held_names_it) {
-  RankMonitor::Options options;
-  options.hosts = {"a", "b"};
-  options.rank_0_serves_store = true;
-  options.rank = 1;
-  EXPECT_EQ(message_of(RankMonitor::lost_store(options, "gone")),
+  EXPECT_EQ(message_of(lost_store({"a", "b"}, true, "gone")),
             "rank 0 on host a: ended without an error message");
-  options.rank_0_serves_store = false;
-  EXPECT_EQ(message_of(RankMonitor::lost_store(options, "gone")),
+  EXPECT_EQ(message_of(lost_store({"a", "b"}, false, "gone")),
             "rank 1 on host b: gone");
 }
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 
 namespace paceline::engines {
@@ -40,7 +41,7 @@ auto get_within(Future end,
           fmt::format("{}{}timed out, a peer did not take part within {:g} s",
                       what,
                       what.empty() ? "" : ": ",
-                      std::chrono::duration<double>(timeout).count()));
+                      to_seconds(timeout)));
     }
     if (idle) {
       idle();

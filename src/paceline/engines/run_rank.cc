@@ -81,10 +81,7 @@ launch::EndedRanks ended_of(const World& world) {
 }
 
 launch::FailureNotice lost_store(const World& world, const std::string& why) {
-  launch::RankMonitor::Options options;
-  options.hosts = world.hosts;
-  options.rank_0_serves_store = world.rank_0_serves_store;
-  return launch::RankMonitor::lost_store(options, why);
+  return launch::lost_store(world.hosts, world.rank_0_serves_store, why);
 }
 
 launch::RankMonitor::Options monitor_options(

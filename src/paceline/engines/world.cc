@@ -61,6 +61,20 @@ std::vector<std::string> gather_hosts(launch::KeyValueStore& store,
   return hosts;
 }
 
+// Rank 0 may begin its own wait, of `timeout`, up to `timeout` later.
+std::string wait_for_rank_0(launch::KeyValueStore& store,
+                            const std::string& key,
+                            Milliseconds timeout) {
+  auto value = launch::wait_for(
+      store, key, 2 * timeout, launch::throw_if_stop_requested);
+  if (!value) {
+    throw WorldError(
+        fmt::format("waiting for rank 0: no answer from a peer within {:g} s",
+                    to_seconds(2 * timeout)));
+  }
+  return *std::move(value);
+}
+
 std::vector<std::string> exchange_hosts(launch::KeyValueStore& store,
                                         const launch::RankInfo& self,
                                         Milliseconds timeout) {
@@ -70,15 +84,7 @@ std::vector<std::string> exchange_hosts(launch::KeyValueStore& store,
     store.set("hosts", fmt::format("{}", fmt::join(hosts, "\n")));
     return hosts;
   }
-  // Rank 0 may begin its own wait, of `timeout`, up to `timeout` later.
-  const auto all = launch::wait_for(
-      store, "hosts", 2 * timeout, launch::throw_if_stop_requested);
-  if (!all) {
-    throw WorldError(
-        fmt::format("waiting for rank 0: no answer from a peer within {:g} s",
-                    to_seconds(2 * timeout)));
-  }
-  return split_lines(*all);
+  return split_lines(wait_for_rank_0(store, "hosts", timeout));
 }
 
 std::string place_of(const launch::Launch& launch) {
@@ -123,14 +129,7 @@ void agree_on_token(const launch::Launch& launch,
   if (launch.self.rank == 0) {
     store.set("token", claim);
   }
-  const auto token = launch::wait_for(
-      store, "token", 2 * timeout, launch::throw_if_stop_requested);
-  if (!token) {
-    throw WorldError(
-        fmt::format("waiting for rank 0: no answer from a peer within {:g} s",
-                    to_seconds(2 * timeout)));
-  }
-  world.c10d = below(*world.c10d, *token);
+  world.c10d = below(*world.c10d, wait_for_rank_0(store, "token", timeout));
   world.store = key_value_store_of(world.c10d);
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/launch/child_exit.h"
 
 namespace paceline::launch {
@@ -45,15 +46,14 @@ std::optional<FailureNotice> find_missing(const std::vector<Child>& children,
       const bool joined = store.get(host_key(rank)).has_value();
       others_joined = others_joined || joined;
       if (!joined && !missing) {
-        missing = {
-            rank,
-            child.host,
-            fmt::format(
-                "did not join within {:.0f} s{}",
-                std::chrono::duration<double>(silent.since).count(),
-                child.name.empty()
-                    ? ""
-                    : fmt::format("; {} has not started it", child.name))};
+        missing = {rank,
+                   child.host,
+                   fmt::format("did not join within {:.0f} s{}",
+                               to_seconds(silent.since),
+                               child.name.empty()
+                                   ? ""
+                                   : fmt::format("; {} has not started it",
+                                                 child.name))};
       }
     }
   }

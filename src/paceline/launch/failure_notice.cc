@@ -155,13 +155,12 @@ std::string message_of(const FailureNotice& notice) {
 }
 
 FailureNotice notice_of(const SilentRank& silent, const std::string& host) {
-  return {
-      .rank = silent.rank,
-      .host = host,
-      .text = fmt::format("stopped answering {:.0f} s ago{}",
-                          std::chrono::duration<double>(silent.since).count(),
-                          last_heartbeat_text(silent.last)),
-      .role = role_of(silent.last)};
+  return {.rank = silent.rank,
+          .host = host,
+          .text = fmt::format("stopped answering {:.0f} s ago{}",
+                              to_seconds(silent.since),
+                              last_heartbeat_text(silent.last)),
+          .role = role_of(silent.last)};
 }
 
 bool post_failure(KeyValueStore& store, const FailureNotice& notice) {

@@ -275,7 +275,10 @@ void RankMonitor::run(const std::stop_token& stopped) {
       polls_.under_way = false;
     }
     if (sleep(stopped, options_.grace)) {
-      options_.end(lost_store(options_, error.what()), options_.rank == 1);
+      options_.end(
+          lost_store(
+              options_.hosts, options_.rank_0_serves_store, error.what()),
+          options_.rank == 1);
     }
   }
 }
@@ -310,16 +313,15 @@ FailureNotice RankMonitor::silent_store(nanoseconds since) {
   return {1,
           options_.hosts[1],
           fmt::format("the ranks' store has not answered for {:.0f} s",
-                      std::chrono::duration<double>(since).count())};
+                      to_seconds(since))};
 }
 
-FailureNotice RankMonitor::lost_store(const Options& options,
-                                      const std::string& reason) {
-  return options.rank_0_serves_store
-             ? FailureNotice{0,
-                             options.hosts[0],
-                             "ended without an error message"}
-             : FailureNotice{1, options.hosts[1], reason};
+FailureNotice lost_store(const std::vector<std::string>& hosts,
+                         bool rank_0_serves_store,
+                         const std::string& reason) {
+  return rank_0_serves_store
+             ? FailureNotice{0, hosts[0], "ended without an error message"}
+             : FailureNotice{1, hosts[1], reason};
 }
 
 }  // namespace paceline::launch

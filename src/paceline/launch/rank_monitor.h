@@ -69,10 +69,6 @@ class RankMonitor {
     std::function<void(const FailureNotice& cause, bool prints)> end;
   };
 
-  /// Why the store is gone, which rank 1 prints.
-  static FailureNotice lost_store(const Options& options,
-                                  const std::string& reason);
-
   explicit RankMonitor(Options options);
   ~RankMonitor();  // stops both threads
 
@@ -97,5 +93,10 @@ class RankMonitor {
   std::jthread watchdog_;  // outlives the next one, which may be stuck
   std::jthread thread_;    // last: uses all other members
 };
+
+/// Why the store is gone, which rank 1 prints.
+FailureNotice lost_store(const std::vector<std::string>& hosts,
+                         bool rank_0_serves_store,
+                         const std::string& reason);
 
 }  // namespace paceline::launch

@@ -159,10 +159,8 @@ class Alternating {
                        const launch::ChildExit& ending) const {
     const std::string said = last_line(side.log);
     const std::string how =
-        ending.timed_out
-            ? fmt::format(
-                  "had not ended after {:g} s",
-                  std::chrono::duration<double>(wanted_.deadline).count())
+        ending.timed_out ? fmt::format("had not ended after {:g} s",
+                                       to_seconds(wanted_.deadline))
         : ending.exit_code == 127
             ? "could not be started"
             : fmt::format("ended with exit code {}", ending.exit_code);

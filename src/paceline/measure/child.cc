@@ -115,9 +115,8 @@ std::optional<std::string> Child::read_line(std::chrono::milliseconds timeout,
       continue;
     }
     if (std::chrono::nanoseconds(steady_ns() - began) > timeout) {
-      throw WorldError(
-          fmt::format("it has written nothing for {:.0f} s",
-                      std::chrono::duration<double>(timeout).count()));
+      throw WorldError(fmt::format("it has written nothing for {:.0f} s",
+                                   to_seconds(timeout)));
     }
   }
 }

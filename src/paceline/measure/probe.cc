@@ -25,7 +25,7 @@ Probe probe(const engines::World& world,
             const CaseOptions& options) {
   const Stopwatch setup;
   const auto seconds = [](const Stopwatch& watch) {
-    return std::chrono::duration<double>(watch.elapsed()).count();
+    return to_seconds(watch.elapsed());
   };
   const auto engine = engines::make_engine(configuration.engine);
   const measure::RankGroup group = make_rank_group(
