@@ -15,7 +15,6 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/engines/backend_channel.h"
-#include "paceline/engines/link_engine.h"
 
 namespace paceline::engines {
 namespace {

@@ -17,6 +17,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/engines/background.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/failure.h"
 #include "paceline/launch/listener.h"
@@ -82,11 +83,9 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
       options.masterListenFd = listener->fd;  // the store closes it
     }
   }
-  std::packaged_task<StorePtr()> opening([host = tcp.host, options] {
+  auto opened = run_in_background([host = tcp.host, options]() -> StorePtr {
     return c10::make_intrusive<c10d::TCPStore>(host, options);
   });
-  auto opened = opening.get_future();
-  std::thread(std::move(opening)).detach();
   const Stopwatch watch;
   while (opened.wait_for(kPoll) != std::future_status::ready) {
     launch::throw_if_stop_requested();

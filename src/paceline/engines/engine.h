@@ -117,4 +117,8 @@ inline std::unique_ptr<Engine> make_engine(std::string_view name) {
   return find_engine(name).make();
 }
 
+/// `engine`, with all its channels behind one emulated link; null: as it is.
+std::unique_ptr<Engine> behind_link(std::unique_ptr<Engine> engine,
+                                    std::shared_ptr<Link> link);
+
 }  // namespace paceline::engines

@@ -10,7 +10,6 @@
 
 #include "paceline/engines/engine.h"
 #include "paceline/engines/link.h"
-#include "paceline/engines/link_engine.h"
 #include "paceline/plan/wire_bytes.h"
 
 namespace paceline::engines {
@@ -53,16 +52,6 @@ LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
       link_(std::move(link)),
       name_(std::move(name)),
       lane_(link_->add_lane(concurrent)) {}
-
-void LinkBackend::when_done(const Work& work, Waiters::Done done) {
-  if (const auto future = futures_.of(work)) {
-    future->addCallback([done = std::move(done)](c10::ivalue::Future& f) {
-      done(f.hasError() ? f.exception_ptr() : nullptr);
-    });
-  } else {
-    waiters_.watch([work] { work->wait(); }, std::move(done));
-  }
-}
 
 LinkBackend::Work LinkBackend::perform(const Operation& operation,
                                        const Issue& issue) {
@@ -114,9 +103,12 @@ LinkBackend::Work LinkBackend::hold(const Operation& operation,
     link_->engine_done(ticket, std::current_exception());
     throw;
   }
-  when_done(work, [link = link_, ticket](const std::exception_ptr& error) {
-    link->engine_done(ticket, error);
-  });
+  when_done(work,
+            futures_,
+            waiters_,
+            [link = link_, ticket](const std::exception_ptr& error) {
+              link->engine_done(ticket, error);
+            });
   return held;
 }
 
@@ -127,15 +119,18 @@ LinkBackend::Work LinkBackend::hold_receive(const Operation& operation,
                               .bytes = operation.payload_bytes(),
                               .posted_ns = link_->now(),
                               .lane = lane_of(operation)};
-  when_done(
-      issue(), [link = link_, held, arrival](const std::exception_ptr& error) {
-        if (error != nullptr) {
-          held->end(error);
-          return;
-        }
-        link->arrived(arrival,
-                      [held](const std::exception_ptr& e) { held->end(e); });
-      });
+  when_done(issue(),
+            futures_,
+            waiters_,
+            [link = link_, held, arrival](const std::exception_ptr& error) {
+              if (error != nullptr) {
+                held->end(error);
+                return;
+              }
+              link->arrived(arrival, [held](const std::exception_ptr& e) {
+                held->end(e);
+              });
+            });
   return held;
 }
 
@@ -163,6 +158,9 @@ class LinkEngine final : public Engine {
 
 std::unique_ptr<Engine> behind_link(std::unique_ptr<Engine> engine,
                                     std::shared_ptr<Link> link) {
+  if (link == nullptr) {
+    return engine;
+  }
   return std::make_unique<LinkEngine>(std::move(engine), std::move(link));
 }
 

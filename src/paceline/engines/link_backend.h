@@ -38,7 +38,6 @@ class LinkBackend final : public BackendWrapper {
   Work perform(const Operation& operation, const Issue& issue) override;
   Work hold(const Operation& operation, const Issue& issue);
   Work hold_receive(const Operation& operation, const Issue& issue);
-  void when_done(const Work& work, Waiters::Done done);
   VirtualLink::Lane lane_of(const Operation& message);
   LinkedName name_of(const Operation& message);
 

@@ -5,8 +5,11 @@
 #include <set>
 #include <typeindex>
 #include <typeinfo>
+#include <utility>
 
 #include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include "paceline/engines/waiters.h"
 
 namespace paceline::engines {
 
@@ -35,5 +38,20 @@ class WorkFutures {
   std::mutex mutex_;
   std::set<std::type_index> without_;
 };
+
+/// Calls `done` when the work is: by its future where it has one, else on a
+/// thread that waits.
+inline void when_done(const c10::intrusive_ptr<c10d::Work>& work,
+                      WorkFutures& futures,
+                      Waiters& waiters,
+                      Waiters::Done done) {
+  if (const auto future = futures.of(work)) {
+    future->addCallback([done = std::move(done)](c10::ivalue::Future& ended) {
+      done(ended.hasError() ? ended.exception_ptr() : nullptr);
+    });
+  } else {
+    waiters.watch([work] { work->wait(); }, std::move(done));
+  }
+}
 
 }  // namespace paceline::engines

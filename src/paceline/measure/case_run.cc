@@ -13,7 +13,6 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
-#include "paceline/engines/link_engine.h"
 #include "paceline/measure/case_findings.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/master.h"
@@ -341,10 +340,8 @@ RankResult run_case(const engines::World& world,
                     const CaseOptions& options) {
   reset_peak_memory();
   const std::shared_ptr<engines::Link> link = make_link(configuration);
-  auto engine = engines::make_engine(configuration.engine);
-  if (link != nullptr) {
-    engine = engines::behind_link(std::move(engine), link);
-  }
+  const auto engine =
+      engines::behind_link(engines::make_engine(configuration.engine), link);
   std::unique_ptr<engines::Engine> sparse_engine;
   if (!configuration.sparse_engine.empty()) {
     sparse_engine = engines::make_engine(configuration.sparse_engine);

@@ -14,7 +14,6 @@
 #include "paceline/base/text.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/engine.h"
-#include "paceline/engines/link_engine.h"
 #include "paceline/engines/peer_wait.h"
 #include "paceline/engines/thread_device.h"
 #include "paceline/measure/link_check.h"
@@ -295,11 +294,8 @@ CommCases::CommCases(const engines::World& world,
   const at::Device device = device_of(world, configuration);
   engines::set_thread_device(device);
   setting_.device = device.str();
-  engine_ = engines::make_engine(setting.engine);
   link_ = make_link(configuration);
-  if (link_ != nullptr) {
-    engine_ = engines::behind_link(std::move(engine_), link_);
-  }
+  engine_ = engines::behind_link(engines::make_engine(setting.engine), link_);
   engines::ChannelSpec spec =
       engines::channel_spec(world, name, world.self.world, setting.interface);
   spec.device = device;

@@ -207,7 +207,11 @@ void ChannelIssuer::watch(plan::OpRef ref, const Works& works) {
   }
   const auto last = std::make_shared<LastOf>(works.size(), report);
   for (const auto& work : works) {
-    watch(work, [last](const std::exception_ptr& error) { last->end(error); });
+    engines::when_done(
+        work,
+        reports_->futures,
+        waiters_,
+        [last](const std::exception_ptr& error) { last->end(error); });
   }
 }
 
@@ -241,18 +245,6 @@ void ChannelIssuer::watch_on_device(plan::OpRef ref,
           device->on(stream, [&] { work->wait(); });
         },
         [last](const std::exception_ptr& error) { last->end(error); });
-  }
-}
-
-void ChannelIssuer::watch(const engines::Channel::Work& work,
-                          engines::Waiters::Done done) {
-  const auto future = reports_->futures.of(work);
-  if (future != nullptr) {
-    future->addCallback([done = std::move(done)](c10::ivalue::Future& ended) {
-      done(ended.hasError() ? ended.exception_ptr() : nullptr);
-    });
-  } else {
-    waiters_.watch([work] { work->wait(); }, std::move(done));
   }
 }
 

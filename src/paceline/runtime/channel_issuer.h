@@ -69,7 +69,6 @@ class ChannelIssuer final : public execution::Issuer {
   void watch_on_device(plan::OpRef ref,
                        const Works& works,
                        execution::Device::Stream stream);
-  void watch(const engines::Channel::Work& work, engines::Waiters::Done done);
 
   Channels channels_;
   const FlatMemory& memory_;
