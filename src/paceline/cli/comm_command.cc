@@ -329,11 +329,9 @@ int CommCommand::run_rank(const launch::Launch& launch) {
       to_milliseconds(timeout_),
       [&](const engines::RankContext& context) {
         check(launch);
-        measure::CommSessionOptions options = options_;
-        options.stop_signal = [&stop] { return stop.signal(); };
         findings = std::make_shared<measure::CommFindings>(context.world.store);
         const int stopped = measure::run_comm_session(
-            context.world, context.heartbeat, options, *findings);
+            context.world, context.heartbeat, options_, *findings);
         show(stopped == 0 ? "" : measure::ended_by(stop.signal()));
         return stopped == 0 ? code : stopped;
       },

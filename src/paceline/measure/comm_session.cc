@@ -121,14 +121,7 @@ class CommSession {
 
   void wait() const {
     heartbeat_.beat(launch::kNoSteps, where_ + ", waiting for the other ranks");
-    stop_if_asked();
-  }
-
-  void stop_if_asked() const {
-    const int signal = options_.stop_signal ? options_.stop_signal() : 0;
-    if (signal != 0) {
-      throw launch::StopRequested{signal};
-    }
+    launch::throw_if_stop_requested();
   }
 
   void measure_line(const std::string& when) {
@@ -165,7 +158,7 @@ class CommSession {
         {.warmup = options_.warmup,
          .measured = options_.iterations,
          .progress = [&](int done, int total) {
-           stop_if_asked();
+           launch::throw_if_stop_requested();
            heartbeat_.beat(launch::kNoSteps, where_);
            line.show(fmt::format("{}: iteration {} of {}", title, done, total));
          }});

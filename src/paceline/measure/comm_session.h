@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,11 +26,9 @@ struct CommSessionOptions {
   /// A rank without a heartbeat for so long has failed.  Connecting may take
   /// ten times as long.
   std::chrono::milliseconds timeout{};
-  /// Polled between iterations and while waiting for other ranks; 0: none.
-  std::function<int()> stop_signal{};
 };
 
-/// The text by which they are handed to the ranks, without the last two.
+/// The text by which they are handed to the ranks, without the last one.
 std::string to_text(const CommSessionOptions& options);
 CommSessionOptions comm_session_options_from(const std::string& text);
 
@@ -39,7 +36,7 @@ CommSessionOptions comm_session_options_from(const std::string& text);
 /// and the line before and after them (engines/line_rate.h); behind an emulated
 /// link that one's rate is the line.  Collective.  On rank 0 `findings` grows
 /// with every size, on other ranks it stays as it is.  Returns 0, or 128 and
-/// the signal by which this rank was asked to stop.
+/// the signal by which this rank was asked to stop (launch::StopSignals).
 int run_comm_session(const engines::World& world,
                      launch::Heartbeat& heartbeat,
                      const CommSessionOptions& options,

@@ -118,7 +118,6 @@ class LaunchedRank {
                     results_->show_rows(job_.experiment);
                   }
                 },
-            .stop_signal = [this] { return stop_.signal(); },
             .goes_on_without_refused = true,
             .failure = &*failure_,
             .on_failure = [this](auto& cause) { fail(cause); }};
@@ -203,12 +202,10 @@ int run_rank(milliseconds timeout, const std::string& interface) {
   const launch::StopSignals stop;
   return engines::run_rank(
       launch, timeout, [&](const engines::RankContext& context) {
-        const auto stop_signal = [&stop] { return stop.signal(); };
         if (const auto comm = context.world.store->get(kCommJobKey)) {
           CommSessionOptions options = comm_session_options_from(*comm);
           options.setting.interface = interface;
           options.timeout = timeout;
-          options.stop_signal = stop_signal;
           CommFindings findings(context.world.store);
           return run_comm_session(
               context.world, context.heartbeat, options, findings);
@@ -217,7 +214,7 @@ int run_rank(milliseconds timeout, const std::string& interface) {
         experiment::JobSpec job = experiment::job_spec_from(
             context.world.store->get(kJobKey).value());
         job.settings.interface = interface;
-        return run_session(context, job, {.stop_signal = stop_signal});
+        return run_session(context, job, {});
       });
 }
 

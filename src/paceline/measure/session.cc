@@ -127,14 +127,8 @@ class Session {
   // While this rank waits for others, at the store or in an engine.
   void idle() const {
     context_.heartbeat.note_move();
-    stop_if_asked();
+    launch::throw_if_stop_requested();
     refusal_.throw_if_refused();
-  }
-
-  void stop_if_asked() const {
-    if (const int signal = hooks_.stop_signal ? hooks_.stop_signal() : 0) {
-      throw launch::StopRequested{signal};
-    }
   }
 
   void check_hosts() {
@@ -158,7 +152,7 @@ class Session {
   void run_one(std::size_t index,
                std::size_t count,
                const records::Configuration& c) {
-    stop_if_asked();
+    launch::throw_if_stop_requested();
     context_.heartbeat.set_role(c.role_of(world_.self.rank));
     if (hooks_.failure != nullptr) {
       hooks_.failure->begin(c, job_.run);
@@ -178,7 +172,7 @@ class Session {
                                      c.ranks);
       ProgressLine line(job_.progress && is_rank_0());
       const auto progress = [&](int done, int total) {
-        stop_if_asked();
+        launch::throw_if_stop_requested();
         line.show(fmt::format("{}: step {} of {}", title, done, total));
       };
       const auto why = refusal_.of(prefix + "refused", [&] {
