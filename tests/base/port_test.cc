@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/base/port.h"
-
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "paceline/base/stream.h"
 
 namespace paceline {
 namespace {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
-#include "paceline/base/port.h"
+#include "paceline/base/stream.h"
 #include "paceline/records/store.h"
 
 namespace paceline {

@@ -13,7 +13,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
-#include "paceline/base/port.h"
+#include "paceline/base/stream.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/launch/listener.h"
 #include "paceline/launch/signals.h"

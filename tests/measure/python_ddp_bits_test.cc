@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/run_rank_threads.h"
-#include "paceline/base/port.h"
+#include "paceline/base/stream.h"
 #include "paceline/measure/child.h"
 #include "paceline/measure/trainer.h"
 

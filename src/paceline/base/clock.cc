@@ -6,6 +6,9 @@
 #include <ctime>
 #include <vector>
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
 #include "paceline/base/error.h"
 #include "paceline/base/scheduling.h"
 
@@ -46,6 +49,10 @@ double clock_cost_ns(int batches) {
       costs.begin() + static_cast<std::ptrdiff_t>(costs.size() / 2);
   std::nth_element(costs.begin(), middle, costs.end());
   return *middle;
+}
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 }  // namespace paceline

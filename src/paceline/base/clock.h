@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace paceline {
 
@@ -38,5 +39,8 @@ class Stopwatch {
  private:
   std::chrono::nanoseconds start_ = steady_now();
 };
+
+/// The time now, to the second, as records have it: "2026-01-31T17:45:00Z".
+std::string utc_now();
 
 }  // namespace paceline

@@ -4,6 +4,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -96,6 +98,24 @@ void sync_folder_of(const std::filesystem::path& path) {
   const File folder(folder_of(path), O_RDONLY | O_DIRECTORY);
   if (folder.is_open()) {
     folder.sync();
+  }
+}
+
+void check_apart(const std::vector<Output>& outputs) {
+  std::map<std::filesystem::path, std::string_view> taken;
+  for (const auto& [flag, path] : outputs) {
+    std::error_code error;
+    if (path.empty() || std::filesystem::is_other(path, error)) {
+      continue;
+    }
+    const auto [other, is_new] =
+        taken.emplace(std::filesystem::weakly_canonical(
+                          std::filesystem::absolute(path), error),
+                      flag);
+    if (!is_new) {
+      throw UsageError(fmt::format(
+          "{} {}: is the file of {} too", flag, path, other->second));
+    }
   }
 }
 
@@ -223,6 +243,23 @@ std::vector<std::string> split_lines(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return lines;
+}
+
+void check_outputs(const std::vector<Output>& outputs,
+                   const std::vector<Output>& inputs) {
+  check_apart(outputs);
+  for (const Output& output : outputs) {
+    for (const Output& input : inputs) {
+      if (!output.path.empty()) {
+        check_apart({input, output});
+      }
+    }
+  }
+  for (const auto& [flag, path] : outputs) {
+    if (!path.empty()) {
+      check_writable(flag, path);
+    }
+  }
 }
 
 }  // namespace paceline

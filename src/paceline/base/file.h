@@ -35,4 +35,16 @@ std::optional<std::string> read_text_if_readable(
 /// has none.
 std::vector<std::string> split_lines(std::string_view text);
 
+/// A file that a command is to write; no path: it is not asked for.
+struct Output {
+  std::string_view flag;
+  std::string path;
+};
+
+/// Throws UsageError where two outputs are one file, of which the later one
+/// would be kept, and where one is a file that is read, or cannot be written.
+/// Devices and pipes may be shared.
+void check_outputs(const std::vector<Output>& outputs,
+                   const std::vector<Output>& inputs = {});
+
 }  // namespace paceline

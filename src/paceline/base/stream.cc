@@ -4,11 +4,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
 #include <poll.h>
 
 #include "paceline/base/clock.h"
+#include "paceline/base/descriptor.h"
+#include "paceline/base/error.h"
 
 namespace paceline {
 namespace {
@@ -100,6 +105,20 @@ ssize_t receive_within(int fd,
                        std::chrono::milliseconds timeout) {
   return moved_within(
       fd, POLLIN, timeout, [&] { return recv(fd, data, size, MSG_DONTWAIT); });
+}
+
+std::uint16_t free_port() {
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t size = sizeof(address);
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (!socket.is_open() || bind(socket.number(), generic, size) != 0 ||
+      getsockname(socket.number(), generic, &size) != 0) {
+    throw WorldError(
+        fmt::format("this host has no free port: {}", std::strerror(errno)));
+  }
+  return ntohs(address.sin_port);
 }
 
 }  // namespace paceline

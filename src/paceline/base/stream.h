@@ -3,14 +3,16 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include <sys/socket.h>
 #include <sys/types.h>
 
 // Stream sockets whose waits end after `timeout` and that no signal disturbs:
 // a process that is stopped and goes on (Ctrl-Z, fg) waits on, and the time
-// that it stood still does not count.  All return what the system call of the
-// same name does; where nothing moves it is -1, and errno EAGAIN.
+// that it stood still does not count.  What has a timeout returns what the
+// system call of the same name does; where nothing moves it is -1, and errno
+// EAGAIN.
 
 namespace paceline {
 
@@ -33,5 +35,9 @@ ssize_t receive_within(int fd,
                        char* data,
                        std::size_t size,
                        std::chrono::milliseconds timeout);
+
+/// A TCP port of this host that was free a moment ago, for a server whose port
+/// must be known before it listens.  Throws WorldError where there is none.
+std::uint16_t free_port();
 
 }  // namespace paceline

@@ -12,7 +12,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/base/outputs.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/job_flags.h"

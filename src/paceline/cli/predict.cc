@@ -10,11 +10,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/delayed_call.h"
 #include "paceline/base/error.h"
-#include "paceline/base/outputs.h"
+#include "paceline/base/file.h"
 #include "paceline/base/text.h"
-#include "paceline/base/utc.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/calibration_tables.h"
 #include "paceline/cli/predict_requests.h"

@@ -18,7 +18,6 @@
 #include "paceline/base/shell.h"
 #include "paceline/base/spawn.h"
 #include "paceline/base/text.h"
-#include "paceline/base/utc.h"
 #include "paceline/launch/child_exit.h"
 #include "paceline/measure/own_runs.h"
 #include "paceline/measure/results.h"

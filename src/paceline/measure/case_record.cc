@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/base/utc.h"
+#include "paceline/base/clock.h"
 #include "paceline/measure/external.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/trace.h"

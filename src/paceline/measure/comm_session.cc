@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/ranks_per_host.h"
-#include "paceline/base/utc.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/engines/line_rate.h"
 #include "paceline/engines/peer_wait.h"

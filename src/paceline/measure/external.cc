@@ -12,7 +12,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/base/port.h"
+#include "paceline/base/stream.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/child.h"

@@ -20,7 +20,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/base/outputs.h"
 #include "paceline/base/shell.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/cluster_choice.h"

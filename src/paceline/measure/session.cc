@@ -12,7 +12,6 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
-#include "paceline/base/utc.h"
 #include "paceline/experiment/machine.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/signals.h"

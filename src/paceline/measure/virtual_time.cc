@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
-#include "paceline/base/utc.h"
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/profile_model.h"
