@@ -241,8 +241,7 @@ std::optional<plan::AlphaBeta> CasePlans::fits_for(
 }
 
 std::string CasePlans::describe(const Configuration& c) {
-  const strategies::StrategySpec strategy =
-      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  const strategies::StrategySpec strategy = strategies::strategy_of(c);
   if (!c.not_run.empty()) {
     return fmt::format("     not run: {}\n", c.not_run);
   }

@@ -181,8 +181,7 @@ void check_hosts(Configuration& c, bool placed, const Where& where) {
   if (c.has_tables()) {
     return;  // the strategy is one of the trainers
   }
-  const strategies::StrategySpec spec =
-      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  const strategies::StrategySpec spec = strategies::strategy_of(c);
   const plan::RanksPerHost hosts(c.ranks_per_host);
   try {
     strategies::check_world(spec, c.ranks, hosts);
@@ -197,9 +196,7 @@ void check_hosts(Configuration& c, bool placed, const Where& where) {
 std::string canonical_strategy(const Configuration& configuration,
                                const Where& where) {
   try {
-    return strategies::parse_strategy(configuration.strategy,
-                                      {.bucket_mb = configuration.bucket_mb})
-        .text();
+    return strategies::strategy_of(configuration).text();
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", where("strategy"), error.what()));
   }
@@ -245,8 +242,7 @@ void check_update(const Configuration& c,
 }  // namespace
 
 void check_instruments(const Configuration& c, const Where& where) {
-  const strategies::StrategySpec spec =
-      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  const strategies::StrategySpec spec = strategies::strategy_of(c);
   if (c.stretch != 1 && (c.link.empty() || c.replay.empty())) {
     throw UsageError(fmt::format(
         "{}: '{}' slows compute and network alike, so it needs both --replay "

@@ -91,7 +91,7 @@ std::vector<CaseGroup> group_tables(std::span<const RunRecord> records) {
 std::optional<strategies::StrategySpec> known_strategy(
     const records::Configuration& c) {
   try {
-    return strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+    return strategies::strategy_of(c);
   } catch (const UsageError&) {
     return std::nullopt;
   }
