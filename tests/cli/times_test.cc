@@ -128,13 +128,14 @@ TEST_F(TimesOfPlans, ASweepMeasuresOnce) {
   const auto all = records();
   ASSERT_EQ(all.size(), 4U);
   const records::PlannedBy& first = *all[0].planned_by;
-  EXPECT_EQ(first.costs_origin, "measured before the run, gloo");
+  EXPECT_EQ(first.costs_origin, "measured before the run beside compute, gloo");
   EXPECT_EQ(first.profile_origin, "measured before the run, rank 0");
   for (std::size_t i = 1; i < all.size(); ++i) {
     SCOPED_TRACE(i);
     const records::PlannedBy& later = *all[i].planned_by;
     EXPECT_EQ(later.costs_origin,
-              "measured before the run, gloo, for an earlier case of this run");
+              "measured before the run beside compute, gloo, for an earlier "
+              "case of this run");
     EXPECT_EQ(later.profile_origin,
               "measured before the run, rank 0, for an earlier case of this "
               "run");
@@ -142,6 +143,18 @@ TEST_F(TimesOfPlans, ASweepMeasuresOnce) {
     EXPECT_EQ(later.forward_ps, first.forward_ps);
     EXPECT_EQ(later.backward_ps, first.backward_ps);
   }
+}
+
+// Dropout draws random numbers; the first case measures, the second does not.
+TEST_F(TimesOfPlans, DrawNoRandomNumbersOfTheRun) {
+  const Outcome outcome =
+      run("run --model bert-tiny --sequence-length 4 "
+          "--batch-size 2 --device cpu --ranks 2 --threads 1 --strategy "
+          "optimal-merge,mg-wfbp --warmup 0 --steps 2 --records r.jsonl --yes");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto all = records();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].training->last_loss, all[1].training->last_loss);
 }
 
 }  // namespace

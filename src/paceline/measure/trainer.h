@@ -152,6 +152,7 @@ class Trainer final : public TimedJob {
   // Whether all trainers hold the parameter, as against its own bags.
   bool is_shared(std::size_t parameter) const;
   void measure_times();
+  plan::AlphaBeta measure_collectives(engines::Channel& channel);
   plan::Members training() const;
   std::unique_ptr<engines::Channel> connect_to(const plan::Communicator& group);
   std::unique_ptr<engines::Channel> connect_to(const plan::Communicator& group,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trainer makes before its first step: network, plan, memory.
 #include <algorithm>
+#include <chrono>
+#include <future>
 
 #include <fmt/format.h>
 #include <torch/types.h>
@@ -238,8 +240,11 @@ void Trainer::allocate(const plan::Setup& setup) {
 }
 
 // Measures the times that the strategy needs and lacks: all ranks, on a
-// communicator of their own.
+// communicator of their own.  The random numbers of the run do not depend on
+// it.
 void Trainer::measure_times() {
+  at::Generator random = at::globalContext().defaultGenerator(ranks_.device);
+  const at::Tensor before = random.get_state();
   wait_before_connecting();
   const auto channel = connect_to(
       {.name = "times", .members = plan::Members::spaced(0, ranks_.world)});
@@ -254,13 +259,38 @@ void Trainer::measure_times() {
         ranks_.peers);
   }
   if (!input_.alpha_beta) {
-    input_.alpha_beta = measure_alpha_beta(
-        *channel,
+    input_.alpha_beta = measure_collectives(*channel);
+  }
+  random.set_state(before);
+}
+
+// On a CPU the training ranks compute meanwhile as in a step: a planner is to
+// weigh the start-up that a bucket will have there, which is many times that of
+// idle ranks.
+plan::AlphaBeta Trainer::measure_collectives(engines::Channel& channel) {
+  const bool computes =
+      replay_ == nullptr && trains() && ranks_.device.is_cpu();
+  auto measured = std::async(std::launch::async, [&] {
+    return measure_alpha_beta(
+        channel,
         ranks_.device,
         std::min(input_.model.bytes(), kLargestTimedBytes),
-        fmt::format("measured before the run, {}", ranks_.engine->name()),
+        fmt::format("measured before the run{}, {}",
+                    computes ? " beside compute" : "",
+                    ranks_.engine->name()),
         ranks_.peers);
+  });
+  if (computes) {
+    const runtime::SavedBuffers statistics(*network_);
+    while (measured.wait_for(std::chrono::seconds(0)) !=
+           std::future_status::ready) {
+      loss_of(batches_[0]).backward();
+      for (const at::Tensor& parameter : traced_.parameters) {
+        parameter.mutable_grad().reset();
+      }
+    }
   }
+  return measured.get();
 }
 
 plan::Members Trainer::training() const {
