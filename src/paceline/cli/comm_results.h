@@ -28,8 +28,6 @@ class CommResults {
   CommResults(const CommResults&) = delete;
   CommResults& operator=(const CommResults&) = delete;
 
-  const std::string& records() const { return options_.records; }
-
   /// Appends the rows to the record file, prints them on stdout, writes the
   /// fits, and says on stderr where the records lie.  Of a run that did not
   /// come to its end, `ended` is what to say first on stderr; it then says how

@@ -9,7 +9,6 @@
 #include "paceline/base/error.h"
 #include "paceline/base/random.h"
 #include "paceline/stats/bootstrap.h"
-#include "paceline/stats/mean.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::stats {
@@ -212,14 +211,10 @@ std::optional<StepSummary> summarize_steps(Runs runs,
   if (!median) {
     return std::nullopt;
   }
-  const auto [fastest, slowest] = std::minmax_element(all.begin(), all.end());
   return StepSummary{.runs = median->runs,
                      .steps = all.size(),
                      .median = *median,
-                     .mean = mean(all),
-                     .percentiles = *percentiles(all),
-                     .fastest = *fastest,
-                     .slowest = *slowest};
+                     .percentiles = *percentiles(all)};
 }
 
 std::optional<Estimate> aggregate_rate(std::span<const Window> windows,

@@ -35,10 +35,7 @@ struct StepSummary {
   std::size_t runs = 0;
   std::size_t steps = 0;    // in all runs together
   Estimate median;          // over runs, see median_of_runs
-  double mean = 0;          // over all steps
   Percentiles percentiles;  // over all steps
-  double fastest = 0;
-  double slowest = 0;
 };
 
 /// `runs` holds the step times of each run, slowest rank first taken.  Nothing
