@@ -70,10 +70,11 @@ std::string layers_of(const Configuration& c, const std::string& placement) {
   return fmt::format("layers {} {}", network_of(c), placement);
 }
 
-// What collectives' times hold for: the largest size is the model's.
+// What collectives' times hold for: the largest size is the model's, and on a
+// CPU ranks compute meanwhile.
 std::string collectives_of(const Configuration& c,
                            const std::string& placement) {
-  return fmt::format("collectives {}/{}/{}/{}/{}/{}/{}/{}/{}/{} {}",
+  return fmt::format("collectives {}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{} {}",
                      c.engine,
                      c.device,
                      c.model,
@@ -84,6 +85,9 @@ std::string collectives_of(const Configuration& c,
                      c.replay,
                      c.servers,
                      c.embedding_dim,
+                     c.batch_size,
+                     c.accumulate,
+                     c.threads,
                      placement);
 }
 

@@ -264,30 +264,32 @@ void Trainer::measure_times() {
   random.set_state(before);
 }
 
-// On a CPU the training ranks compute meanwhile as in a step: a planner is to
+// On a CPU the ranks that train compute meanwhile as in a step: a planner is to
 // weigh the start-up that a bucket will have there, which is many times that of
 // idle ranks.
 plan::AlphaBeta Trainer::measure_collectives(engines::Channel& channel) {
-  const bool computes =
-      replay_ == nullptr && trains() && ranks_.device.is_cpu();
-  auto measured = std::async(std::launch::async, [&] {
+  const bool beside_compute = replay_ == nullptr && ranks_.device.is_cpu();
+  const auto measure = [&] {
     return measure_alpha_beta(
         channel,
         ranks_.device,
         std::min(input_.model.bytes(), kLargestTimedBytes),
         fmt::format("measured before the run{}, {}",
-                    computes ? " beside compute" : "",
+                    beside_compute ? " beside compute" : "",
                     ranks_.engine->name()),
         ranks_.peers);
-  });
-  if (computes) {
-    const runtime::SavedBuffers statistics(*network_);
-    while (measured.wait_for(std::chrono::seconds(0)) !=
-           std::future_status::ready) {
-      loss_of(batches_[0]).backward();
-      for (const at::Tensor& parameter : traced_.parameters) {
-        parameter.mutable_grad().reset();
-      }
+  };
+  // A rank that only waits does so on its main thread, whose waits are watched.
+  if (!beside_compute || !trains()) {
+    return measure();
+  }
+  auto measured = std::async(std::launch::async, measure);
+  const runtime::SavedBuffers statistics(*network_);
+  while (measured.wait_for(std::chrono::seconds(0)) !=
+         std::future_status::ready) {
+    loss_of(batches_[0]).backward();
+    for (const at::Tensor& parameter : traced_.parameters) {
+      parameter.mutable_grad().reset();
     }
   }
   return measured.get();
