@@ -153,7 +153,8 @@ TEST_F(DiffProgram, RefusesWhatCannotBeCompared) {
                  "paceline: --format: unknown format 'tabel'; did you mean "
                  "'table'?");
   expect_refused("diff base.jsonl test.jsonl --step-time p75",
-                 "paceline: --step-time: p75 not in {median,mean}");
+                 "paceline: --step-time: unknown step time 'p75'. Known: "
+                 "median, mean");
   expect_refused(
       "diff base.jsonl test.jsonl --step-time mean --format ddp",
       "paceline: --format ddp: PyTorch's diff.py prints percentiles of steps");

@@ -113,25 +113,25 @@ CommCommand::CommCommand(CLI::App& app) {
   app.add_option("--factor", factor_, "from a size to the next one [4]")
       ->type_name("X");
   app.add_option("--iterations", options_.iterations, "measured ones [20]")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(whole_number_in(1, 1'000'000))
       ->type_name("N");
   app.add_option("--warmup", options_.warmup, "discarded iterations [3]")
-      ->check(CLI::Range(0, 1'000'000))
+      ->check(whole_number_in(0, 1'000'000))
       ->type_name("N");
   app.add_option("--ranks",
                  ranks_,
                  "processes to start on this machine [one per core, at "
                  "least 2]")
-      ->check(CLI::Range(2, 1 << 20))
+      ->check(whole_number_in(2, 1 << 20))
       ->type_name("N");
   options_.setting.engine = options_.setting.device = "auto";
   app.add_option("--engine", options_.setting.engine, "what moves the bytes")
       ->type_name("NAME");
   app.add_option("--device", options_.setting.device, "where the bytes lie")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->check(one_of("device", {"auto", "cpu", "cuda"}))
       ->type_name("NAME");
   app.add_option("--dtype", options_.setting.dtype, "of the elements [fp32]")
-      ->check(CLI::IsMember(measure::comm_dtypes()))
+      ->check(one_of("dtype", measure::comm_dtypes()))
       ->type_name("TYPE");
   app.add_option("--link",
                  options_.setting.link,
@@ -144,7 +144,7 @@ CommCommand::CommCommand(CLI::App& app) {
   app.add_option("--rendezvous", rendezvous_, "HOST:PORT or file:PATH")
       ->type_name("WHERE");
   app.add_option("--timeout", timeout_, "a rank silent for so long has failed")
-      ->check(CLI::Range(1.0, 86400.0))
+      ->check(number_in(1, 86400))
       ->type_name("SECONDS");
   app.add_option("--records",
                  records_,

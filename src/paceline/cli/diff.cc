@@ -152,7 +152,7 @@ DiffCommand::DiffCommand(CLI::App& app) : flags_(app) {
          "mean: wall time of all steps over their number, which "
          "examples/s follow")
       ->capture_default_str()
-      ->check(CLI::IsMember({"median", "mean"}));
+      ->check(one_of("step time", {"median", "mean"}));
   app.footer(
       "Exit code: 0 no proven regression of TEST, 1 one (corrected p < 0.05 "
       "and its interval\nbeyond --threshold), 2 nothing could be compared.");

@@ -143,7 +143,7 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
   const auto number =
       [&](const char* flag, int& value, int least, const char* help) {
         app.add_option(flag, value, help)
-            ->check(CLI::Range(least, 1 << 20))
+            ->check(whole_number_in(least, 1 << 20))
             ->type_name("N");
       };
   number("--batch-size", c.batch_size, 1, "samples of a step [32]");
@@ -157,13 +157,13 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
   number("--warmup", c.warmup, 0, "discarded steps [3]");
   number("--steps", c.steps, 1, "measured steps [10]");
   app.add_option("--dtype", c.dtype, "number type [fp32]")
-      ->check(CLI::IsMember({"fp32", "bf16", "amp"}))
+      ->check(one_of("dtype", {"fp32", "bf16", "amp"}))
       ->type_name("TYPE");
   app.add_option("--device", c.device, "what computes [auto]")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->check(one_of("device", {"auto", "cpu", "cuda"}))
       ->type_name("NAME");
   app.add_option("--optimizer", c.optimizer, "whose update is timed [sgd]")
-      ->check(CLI::IsMember(plan::optimizer_names()))
+      ->check(one_of("optimizer", plan::optimizer_names()))
       ->type_name("NAME");
   app.add_flag("--channels-last", c.channels_last, "NHWC order");
   app.add_flag("--codecs",
