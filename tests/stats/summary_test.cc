@@ -49,7 +49,7 @@ TEST(StepSummary, SummarizesAllRuns) {
   const auto summary = summarize_steps(runs);
   EXPECT_EQ(summary->runs, 2U);
   EXPECT_EQ(summary->steps, 6U);
-  EXPECT_EQ(summary->median.value, 4.5);  // of 2 and 7
+  EXPECT_EQ(summary->median.value, 4.5);          // of 2 and 7
   EXPECT_DOUBLE_EQ(summary->percentiles.p50, 4);  // of all steps
   EXPECT_FALSE(summarize_steps(Case{{}}).has_value());
 }

@@ -7,6 +7,7 @@ BUILD-FOLDER holds the compile_commands.json of a unity build, whose program is 
 Nearly all of clang-tidy's time goes into the headers of torch and of the standard
 library, so the files of a module are looked at as one, as the build compiles them.
 Tests are left out: GoogleTest's macros expand into what several checks object to.
+So is what BUILD-FOLDER does not compile: the engine nccl where there is no CUDA.
 """
 
 import concurrent.futures
@@ -34,16 +35,18 @@ def sources_of(file):
 
 
 def units(build):
-    """What is looked at as one: its name, the sources below src/, and the flags that they share."""
+    """What is looked at as one: its name, the sources, and the flags that they share."""
     found = {}
+    root = pathlib.Path.cwd()
+    read = [root / "src/paceline", root / "apps", root / "benchmarks"]
     for command in json.loads((pathlib.Path(build) / "compile_commands.json").read_text()):
         sources = [source for source in sources_of(command["file"])
-                   if pathlib.Path.cwd() / "src/paceline" in pathlib.Path(source).parents]
+                   if any(folder in pathlib.Path(source).parents for folder in read)]
         words = shlex.split(command["command"])
         flags = [word for word, before in zip(words[1:], words)
                  if KEPT_FLAGS.fullmatch(word) or word in FLAGS_OF_TWO_WORDS or before in FLAGS_OF_TWO_WORDS]
         if sources:
-            module = pathlib.Path(sources[0]).relative_to(pathlib.Path.cwd() / "src/paceline").parts[0]
+            module = pathlib.Path(sources[0]).parent.name
             found.setdefault((module, tuple(flags)), []).extend(sources)
     # The longest first, so that no worker waits for another's at the end.
     by_length = sorted(found.items(), key=lambda unit: -len(unit[1]))

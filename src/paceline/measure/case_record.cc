@@ -154,7 +154,7 @@ void post_result(launch::PrefixStore& store,
                  int rank,
                  const RankResult& result,
                  bool one_clock) {
-  records::RunRecord part = result;
+  auto part = static_cast<const records::RunRecord&>(result);
   part.ranks = {result.samples};
   post_part(store, rank, part);
   store.set(fmt::format("spans/{}", rank), to_text(result.spans));
