@@ -61,7 +61,7 @@ TEST(Flags, EveryKeyHasOne) {
   }
 }
 
-TEST(Flags, ReachTheDraftAsKeys) {
+TEST(Flags, ReachTheSettingsAsKeys) {
   const RawSettings raw = parse(
       "--model mlp --ranks 1,2 --ranks 4 --bucket-mb=1 --yes "
       "--channels-last=false --seed 7");

@@ -64,7 +64,7 @@ TEST(Explain, own_failures_are_told_once) {
   EXPECT_EQ(explain_failure(store, kConsequence, kHosts, 10s), std::nullopt);
 }
 
-TEST(Explain, a_consequence_names_the_rank_whose_heart_stopped) {
+TEST(Explain, a_consequence_names_the_rank_whose_heartbeat_stopped) {
   const auto store = std::make_shared<MemoryStore>();
   Heartbeat dead(store, 1, 0ms), alive(store, 2, 0ms);
   dead.beat(12, "all-reduce, 9.4 MB");

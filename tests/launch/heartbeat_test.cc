@@ -116,7 +116,7 @@ TEST(Heartbeat, tells_each_thread_of_the_end) {
   EXPECT_THROW(heartbeat.beat(4, "all-reduce"), PeerTimeout);
 }
 
-class Judging : public ::testing::Test {
+class FailureDetection : public ::testing::Test {
  protected:
   void look_at(std::chrono::nanoseconds now) { detector_.poll(*store_, now); }
 
@@ -125,7 +125,7 @@ class Judging : public ::testing::Test {
   FailureDetector detector_{{0, 1}, 10s};
 };
 
-TEST_F(Judging, finds_the_rank_that_fell_silent) {
+TEST_F(FailureDetection, finds_the_rank_that_fell_silent) {
   for (auto t = 0s; t <= 12s; t += 2s) {
     zero_.beat(t.count(), "");
     if (t <= 1s) {
@@ -140,7 +140,7 @@ TEST_F(Judging, finds_the_rank_that_fell_silent) {
   EXPECT_EQ(lost->last->operation, "all-reduce, 9.4 MB");
 }
 
-TEST_F(Judging, waits_until_the_timeout_is_over) {
+TEST_F(FailureDetection, waits_until_the_timeout_is_over) {
   for (auto t = 0s; t <= 10s; t += 2s) {
     look_at(t);
   }
@@ -151,13 +151,13 @@ TEST_F(Judging, waits_until_the_timeout_is_over) {
   EXPECT_FALSE(detector_.silent_rank()->last);
 }
 
-TEST_F(Judging, its_own_absence_counts_little) {
+TEST_F(FailureDetection, its_own_absence_counts_little) {
   look_at(0s);
   look_at(3600s);
   EXPECT_FALSE(detector_.silent_rank());
 }
 
-TEST_F(Judging, its_own_absence_counts_little_with_a_short_timeout) {
+TEST_F(FailureDetection, its_own_absence_counts_little_with_a_short_timeout) {
   FailureDetector detector({0}, 5s);
   detector.poll(*store_, 0s);
   detector.poll(*store_, 12s);
@@ -170,7 +170,7 @@ TEST_F(Judging, its_own_absence_counts_little_with_a_short_timeout) {
   EXPECT_TRUE(detector.silent_rank()) << "a quarter of 5 s, then 4 s";
 }
 
-TEST_F(Judging, ranks_that_ended_are_not_missed) {
+TEST_F(FailureDetection, ranks_that_ended_are_not_missed) {
   zero_.beat(1, "");
   zero_.finish();
   detector_.remove(1);

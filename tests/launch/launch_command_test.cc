@@ -19,7 +19,7 @@ TEST(LaunchLine, slurm) {
             "--cpu-bind=none --mpi=pmix paceline");
 }
 
-TEST(LaunchLine, mpirun_asks_for_a_meeting_on_several_hosts) {
+TEST(LaunchLine, mpirun_on_several_hosts_gets_a_rendezvous) {
   EXPECT_EQ(launch_command("mpirun", kShape),
             "mpirun -np 8 -H FIRST_HOST:4,HOST_2:4 --map-by ppr:4:node "
             "--bind-to none paceline run --model 'it'\\''s' --rendezvous "

@@ -88,7 +88,7 @@ TEST(RankMonitor, a_filed_failure_ends_a_stuck_rank) {
   EXPECT_EQ(two.message(), "");
 }
 
-TEST(RankMonitor, a_lost_board_is_told_by_rank_1) {
+TEST(RankMonitor, a_lost_store_is_reported_by_rank_1) {
   const auto store = std::make_shared<MemoryStore>();
   Guarded one(store, 1, 1h), two(store, 2, 1h);
   store->vanish();
@@ -96,7 +96,7 @@ TEST(RankMonitor, a_lost_board_is_told_by_rank_1) {
   EXPECT_EQ(two.message(), "");
 }
 
-TEST(RankMonitor, a_board_that_rank_0_held_names_it) {
+TEST(RankMonitor, a_store_that_rank_0_served_names_it) {
   EXPECT_EQ(message_of(lost_store({"a", "b"}, true, "gone")),
             "rank 0 on host a: ended without an error message");
   EXPECT_EQ(message_of(lost_store({"a", "b"}, false, "gone")),
@@ -114,7 +114,7 @@ TEST(RankMonitor, a_failure_is_announced_to_all_threads) {
   EXPECT_THROW(two.beat(5, "all-gather"), PeerTimeout);
 }
 
-TEST(RankMonitor, a_board_that_says_nothing_ends_all) {
+TEST(RankMonitor, a_store_that_does_not_answer_ends_all) {
   const auto store = std::make_shared<MemoryStore>();
   Guarded one(store, 1, 400ms), two(store, 2, 400ms);
   store->stop_answering();

@@ -29,7 +29,7 @@ records::CommRecord row(std::int64_t bytes) {
 }
 
 // Whoever reads the store sees what rank 0 itself would say.
-TEST(CommFindings, OutliveTheRankOnTheBoard) {
+TEST(CommFindings, OutliveTheRankInTheStore) {
   const auto store = std::make_shared<paceline::testing::MemoryStore>();
   CommFindings findings(store);
   records::Environment environment;
@@ -60,7 +60,7 @@ TEST(CommFindings, OutliveTheRankOnTheBoard) {
   EXPECT_EQ(read.records[1].warnings[0].code, "above-line");
 }
 
-TEST(CommFindings, ABoardWithoutAnyIsAnEmptyResult) {
+TEST(CommFindings, AStoreWithoutAnyIsAnEmptyResult) {
   paceline::testing::MemoryStore store;
   const CommResult nothing = read_findings(store);
   EXPECT_TRUE(nothing.records.empty());

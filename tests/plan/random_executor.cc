@@ -73,8 +73,8 @@ void RandomExecutor::add_side(Rank rank) {
 
 void RandomExecutor::reset() {
   memory_.emplace(world_);
-  moved_mail_.assign(world_.messages().size(), false);
-  moved_meeting_.assign(world_.collectives().size(), false);
+  moved_message_.assign(world_.messages().size(), false);
+  moved_collective_.assign(world_.collectives().size(), false);
   picks_.clear();
   seen_.clear();
   for (Rank rank = 0; rank < world_.ranks(); ++rank) {

@@ -93,7 +93,7 @@ class RandomExecutor {
   std::vector<Side> sides_;
   std::mt19937 rng_;
   std::optional<ToyMemory> memory_;
-  std::vector<bool> moved_mail_, moved_meeting_;
+  std::vector<bool> moved_message_, moved_collective_;
   // Of a communicator, by its first member: collectives.
   std::map<std::pair<CommunicatorId, Rank>, std::vector<std::size_t>> picks_;
   std::vector<double> seen_;

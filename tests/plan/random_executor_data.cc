@@ -95,7 +95,7 @@ bool RandomExecutor::transfer(const Place& place) {
     std::vector<Values> inputs;
     for (std::size_t m = 0; m < on.members.size(); ++m) {
       const Place member{on.members[m], collective.items[m]};
-      if (moved_meeting_[number] || !active(member)) {
+      if (moved_collective_[number] || !active(member)) {
         return false;
       }
       parts.push_back(&std::get<Collective>(op(member).work));
@@ -109,7 +109,7 @@ bool RandomExecutor::transfer(const Place& place) {
       task({on.members[m], collective.items[m]}).landed = {out[m]};
       memory_->poison(on.members[m], parts[m]->out);
     }
-    moved_meeting_[number] = true;
+    moved_collective_[number] = true;
     return true;
   }
   const auto* exchange = std::get_if<Exchange>(&op(place).work);
@@ -118,7 +118,7 @@ bool RandomExecutor::transfer(const Place& place) {
     const std::size_t number = item(place).receives[r];
     const PlanWorld::MatchedMessage& message = world_.messages()[number];
     const Place sender{message.from, message.send_item};
-    if (moved_mail_[number] || !active(sender)) {
+    if (moved_message_[number] || !active(sender)) {
       continue;
     }
     const auto& sends = item(sender).sends;
@@ -127,7 +127,7 @@ bool RandomExecutor::transfer(const Place& place) {
     const Slice& from = std::get<Exchange>(op(sender).work).sends[slot].slice;
     task(place).landed.resize(exchange->receives.size());
     task(place).landed[r] = usable(memory_->read(message.from, from), sender);
-    moved_mail_[number] = true;
+    moved_message_[number] = true;
     return true;
   }
   return false;
@@ -136,9 +136,11 @@ bool RandomExecutor::transfer(const Place& place) {
 bool RandomExecutor::may_complete(const Place& place) {
   const PlanWorld::Item& mine = item(place);
   if (std::holds_alternative<Collective>(mine.op->work)) {
-    return moved_meeting_[mine.collective];
+    return moved_collective_[mine.collective];
   }
-  const auto moved = [&](std::size_t message) { return moved_mail_[message]; };
+  const auto moved = [&](std::size_t message) {
+    return moved_message_[message];
+  };
   return std::ranges::all_of(mine.sends, moved) &&
          std::ranges::all_of(mine.receives, moved);
 }

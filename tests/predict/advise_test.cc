@@ -92,7 +92,7 @@ TEST(Advise, PricesServersBesideTheWorkers) {
   EXPECT_FALSE(holds(candidates(request_of(33), 9), "ps"));
 }
 
-TEST(Advise, FamiliesAreThoseOfTheExamination) {
+TEST(Advise, FamiliesAreThoseOfTheErrorTable) {
   const auto family = [](const char* strategy) {
     return family_of(strategies::parse_strategy(strategy));
   };
@@ -154,7 +154,7 @@ TEST(Advise, MarksWhatCannotBeToldFromTheFirst) {
   const Advice& first = table().rows.front();
   int by_pairs = 0, by_intervals = 0;
   for (const Advice& row : table().rows) {
-    const auto apart = told_apart_by(first.bar, row.bar);
+    const auto apart = distinguishable_by(first.bar, row.bar);
     const double ratio =
         static_cast<double>(row.step) / static_cast<double>(first.step);
     EXPECT_EQ(row.like_best,
@@ -174,7 +174,7 @@ Advice row_of(double step, double share, bool validated) {
   return row;
 }
 
-TEST(Advise, PrefersWhatWasExaminedAmongWhatCannotBeToldApart) {
+TEST(Advise, PrefersWhatWasValidatedAmongWhatCannotBeToldApart) {
   AdviceTable table;
   table.rows = {row_of(1, 0.7, false),
                 row_of(2, 0.5, true),

@@ -83,7 +83,7 @@ TEST(ErrorBar, ClaimsNothingOfOnesOwnFitsOfMessages) {
   EXPECT_EQ(why_not(servers), "a cluster's own fits of messages");
 }
 
-TEST(ErrorBar, ClaimsNothingOfWhatNobodyExamined) {
+TEST(ErrorBar, ClaimsNothingOfWhatNobodyValidated) {
   EXPECT_EQ(why_not(request_on(kTenGigabit, "fusion+fp16", 8)),
             "such strategies");
   EXPECT_EQ(why_not(request_on("8x8-h100-400gb.toml", "wfbp", 8)),
@@ -148,13 +148,13 @@ TEST(ErrorBar, StrategiesOfAFamilyAreComparedByItsPairs) {
       .family = "merged", .how = "", .pair_p90_percent = 6, .pairs = 3};
   const FamilyErrors alone{.family = "scheduled", .how = ""};
   const ErrorBar bar{.share = 0.1, .validated = true, .of = &merged};
-  EXPECT_DOUBLE_EQ(told_apart_by(bar, bar).value(), 0.06);
+  EXPECT_DOUBLE_EQ(distinguishable_by(bar, bar).value(), 0.06);
   const ErrorBar other{.share = 0.1, .validated = true, .of = &alone};
-  EXPECT_EQ(told_apart_by(bar, other), std::nullopt);
-  EXPECT_EQ(told_apart_by(other, other), std::nullopt);
-  EXPECT_EQ(told_apart_by({.share = 0.1}, {.share = 0.1}), std::nullopt);
+  EXPECT_EQ(distinguishable_by(bar, other), std::nullopt);
+  EXPECT_EQ(distinguishable_by(other, other), std::nullopt);
+  EXPECT_EQ(distinguishable_by({.share = 0.1}, {.share = 0.1}), std::nullopt);
   const ErrorBar elsewhere{.share = 0.1, .of = &merged};
-  EXPECT_EQ(told_apart_by(bar, elsewhere), std::nullopt);
+  EXPECT_EQ(distinguishable_by(bar, elsewhere), std::nullopt);
 }
 
 TEST(ErrorBar, SizesAreComparedByPairsOfSizes) {
@@ -166,7 +166,7 @@ TEST(ErrorBar, SizesAreComparedByPairsOfSizes) {
   const FamilyErrors others{
       .family = "servers", .how = "", .pair_p90_percent = 60, .pairs = 3};
   const auto apart = [](const FamilyErrors* of, bool validated) {
-    return sizes_told_apart_by(
+    return sizes_distinguishable_by(
         {.share = 0.1, .validated = validated, .of = of});
   };
   EXPECT_DOUBLE_EQ(apart(&sizes, true).value(), 0.06);

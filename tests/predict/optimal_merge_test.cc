@@ -22,9 +22,9 @@ namespace {
 
 using Sizes = std::vector<std::size_t>;
 
-class GivenCut final : public strategies::ScheduleRule {
+class FixedCut final : public strategies::ScheduleRule {
  public:
-  explicit GivenCut(Sizes sizes) : sizes_(std::move(sizes)) {}
+  explicit FixedCut(Sizes sizes) : sizes_(std::move(sizes)) {}
 
   plan::Groups groups(const plan::PlanInput& input,
                       const strategies::TransferTime&) const override {
@@ -82,7 +82,7 @@ plan::Picoseconds simulated(const plan::Planner& planner, const Setting& in) {
 
 std::unique_ptr<plan::Planner> cut_into(Sizes sizes) {
   const strategies::Options none;
-  return strategies::make_composed(std::make_unique<GivenCut>(std::move(sizes)),
+  return strategies::make_composed(std::make_unique<FixedCut>(std::move(sizes)),
                                    strategies::make_all_reduce(none),
                                    strategies::make_identity(none),
                                    strategies::make_gradients(none));

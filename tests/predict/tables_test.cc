@@ -116,10 +116,10 @@ TEST(Placements, AreRankedWhereTheyAreToldApart) {
   const plan::Picoseconds fastest =
       std::ranges::min(ranked, {}, &PlacedTables::step).step;
   for (const PlacedTables& placed : ranked) {
-    EXPECT_EQ(
-        placed.like_best,
-        static_cast<double>(placed.step) <=
-            static_cast<double>(fastest) * (1 + placements_told_apart_by()));
+    EXPECT_EQ(placed.like_best,
+              static_cast<double>(placed.step) <=
+                  static_cast<double>(fastest) *
+                      (1 + placements_distinguishable_by()));
   }
   const auto unlike =
       std::ranges::find(ranked, false, &PlacedTables::like_best);

@@ -276,6 +276,14 @@ TEST(Json, WhatAPredictionSaysIsWrittenWhereItSaysAny) {
   EXPECT_EQ(from_line(to_line(record)), record);
 }
 
+TEST(Json, AnErrorBarOfOlderRecordsIsRead) {
+  RunRecord record = predicted_record();
+  record.predicted->error_bar->validated = true;
+  std::string line = to_line(record);
+  line.replace(line.find("validated"), 9, "examined");
+  EXPECT_EQ(from_line(line), record);
+}
+
 TEST(Json, WhatAPlanWasMadeByIsWrittenWhereThereIsSome) {
   RunRecord record = full_record();
   EXPECT_EQ(to_line(record).find("\"planned_by\""), std::string::npos);

@@ -78,7 +78,7 @@ def check_prediction(failures, cells, case, scale):
     failures.near(shown["prediction bound"],
                   (bound["sharper_step_ns"] or bound["step_ns"]) / 1e9 * scale, f"{name} bound")
     bar = predicted["error_bar"]
-    words = f"±{100 * bar['share']:.1f} %" + ("" if bar["examined"] else "?")
+    words = f"±{100 * bar['share']:.1f} %" + ("" if bar["validated"] else "?")
     failures.check(shown["prediction error bar"] == words,
                    f"{name}: the page shows {shown['prediction error bar']!r}, not {words!r}")
 

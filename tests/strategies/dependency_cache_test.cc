@@ -104,7 +104,7 @@ class RandomJobs : public ::testing::TestWithParam<unsigned> {};
 
 // Random variants, random forgetting: the dependencies are those of a
 // DependencyAnalyzer that derives every step anew.
-TEST_P(RandomJobs, LinksEqualThoseOfALinker) {
+TEST_P(RandomJobs, DependenciesEqualThoseOfTheAnalyzer) {
   std::mt19937 rng(GetParam());
   const Planned planned("ddp");
   const std::vector<SharedPlan> plans{

@@ -155,7 +155,7 @@ TEST(Topology, CrossesMachinesAsOftenAsBlueFogsGraphs) {
   const auto crossing = [](const Topology& graph, Rank ranks, Rank local) {
     std::vector<int> messages;
     for (Step step = 0; step < 4; ++step) {
-      messages.push_back(traffic_of(graph, {ranks, local}, step).crossing);
+      messages.push_back(traffic_of(graph, {ranks, local}, step).between_hosts);
     }
     return messages;
   };
@@ -232,7 +232,7 @@ TEST(Topology, HostsOfRanksAverageAsHierarchicalDoes) {
   const Matrix w = matrix_of(*graph, 8, 0);
   EXPECT_EQ(w[2], (std::vector<double>{0.25, 0.25, 0.25, 0.25, 0, 0, 0, 0}));
   EXPECT_EQ(steps_to_consensus(*graph, 8, 16), 2);
-  EXPECT_EQ(traffic_of(*graph, {8, 2}, 0).crossing, 8);
+  EXPECT_EQ(traffic_of(*graph, {8, 2}, 0).between_hosts, 8);
 }
 
 TEST(Topology, ReadsEdgesAndSaysWhatIsUneven) {

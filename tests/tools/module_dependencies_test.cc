@@ -72,7 +72,7 @@ TEST(ModuleDependencies, FilesIncludeOnlyWhatTheirDepsName) {
   EXPECT_GT(files, 20U);
 }
 
-TEST(ModuleDependencies, NoArrowPointsBack) {
+TEST(ModuleDependencies, NoDependencyPointsBack) {
   const Modules modules = read_modules();
   for (const auto& [module, deps] : modules.documented) {
     for (const std::string& dep : deps) {

@@ -41,7 +41,7 @@ std::string unknown_name(std::string_view kind,
 /// "1 case", "3 cases".
 std::string counted(std::int64_t number, std::string_view noun);
 
-/// Text of a stranger's file, fit for a terminal: printable and short.
+/// Text of a file from elsewhere, fit for a terminal: printable and short.
 std::string shown(std::string_view text);
 
 /// The words of an error about `text`, which is not JSON, from what nlohmann's

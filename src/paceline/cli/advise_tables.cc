@@ -41,7 +41,8 @@ std::string bars_text(std::span<const predict::Advice> rows) {
   }
   const bool validated = std::ranges::any_of(
       rows, [](const predict::Advice& row) { return row.bar.validated; });
-  const auto apart = predict::told_apart_by(rows.front().bar, rows.front().bar);
+  const auto apart =
+      predict::distinguishable_by(rows.front().bar, rows.front().bar);
   return fmt::format(
       "* cannot be told from the first: {}{}",
       apart ? fmt::format("at most {:.1f} % slower, which published pairs of "
@@ -339,7 +340,7 @@ Table placements_table(std::span<const predict::PlacedTables> ranked, int top) {
       "\n* not told apart: at most {:.1f} % slower than the fastest, which "
       "predictions of published pairs\nof strategies do not tell apart; "
       "of these fewest ranks, then least memory come first\n{}{}{}",
-      predict::placements_told_apart_by() * 100,
+      predict::placements_distinguishable_by() * 100,
       fit_text(ranked),
       no_bars.empty() ? "" : "\nno error bars: ",
       no_bars);

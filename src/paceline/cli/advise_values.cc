@@ -36,7 +36,7 @@ Fields<Advice> advice_fields() {
              known([](const Advice& it) { return seconds_of(it.low); }));
   fields.add("error_bar_high_s",
              known([](const Advice& it) { return seconds_of(it.high); }));
-  fields.add("error_bar_examined",
+  fields.add("error_bar_validated",
              known([](const Advice& it) { return it.bar.validated; }));
   fields.add("error_bar_remark", &Advice::bar, &predict::ErrorBar::why);
   fields.add("exposed_communication_s", &Advice::exposed, seconds_of);

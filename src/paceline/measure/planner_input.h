@@ -49,7 +49,7 @@ void add_known_times(const records::Configuration& configuration,
 /// Times all-reduce, reduce-scatter and all-gather on `channel`, one after the
 /// other at a few sizes up to `largest_bytes`, and fits a line to each.
 /// Collective.  The time of a round is that of its slowest rank, so all ranks
-/// get equal models. Takes about a second on a slow network.
+/// get equal models.  Takes about a second on a slow network.
 plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
                                    at::Device device,
                                    std::int64_t largest_bytes,

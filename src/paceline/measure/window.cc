@@ -213,7 +213,7 @@ records::RankSamples measure(TimedJob& job, const WindowOptions& options) {
   MeasuredWindow window(job, options);
   try {
     return window.run();
-  } catch (...) {  // a wish to stop is no std::exception
+  } catch (...) {  // a request to stop is no std::exception
     if (options.interrupted) {
       options.interrupted(window.interrupted());
     }

@@ -73,7 +73,8 @@ struct WindowOptions {
   /// Called after every step with the number done; may throw to stop.
   std::function<void(int done, int total)> progress{};
   /// Called with the samples of all whole steps before an error leaves, or a
-  /// wish to stop, which ends ranks that live on when another one has failed.
+  /// request to stop, which ends ranks that live on when another one has
+  /// failed.
   std::function<void(records::RankSamples)> interrupted{};
   WindowAccess* access = nullptr;  // may be null
 };

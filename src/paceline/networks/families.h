@@ -44,7 +44,6 @@ std::shared_ptr<Network> make_linear(int channels,
                                      const NetworkOptions& options);
 
 /// Three hidden layers of `width` with ReLU, no batch norm.
-
 std::shared_ptr<Network> make_mlp(int channels,
                                   int width,
                                   const NetworkOptions& options);

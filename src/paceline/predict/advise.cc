@@ -105,7 +105,7 @@ std::vector<SizeAdvice<Size>> sizes_of(
       bests.push_back(&row);
     }
     const Advice& best = *bests[static_cast<std::size_t>(found - all.begin())];
-    if (alike(best, row, sizes_told_apart_by(row.bar))) {
+    if (alike(best, row, sizes_distinguishable_by(row.bar))) {
       found->like.push_back(of->size);
     }
     found->worst = of->size;
@@ -188,8 +188,8 @@ AdviceTable advise(const AdviseRequest& request) {
   std::ranges::stable_sort(table.rows, {}, &Advice::step);
   for (Advice& row : table.rows) {
     const Advice& first = table.rows.front();
-    row.like_best =
-        row.bar.known() && alike(first, row, told_apart_by(first.bar, row.bar));
+    row.like_best = row.bar.known() &&
+                    alike(first, row, distinguishable_by(first.bar, row.bar));
   }
   table.buckets = sizes_of(table.rows, bucket_of);
   table.partitions = sizes_of(table.rows, partition_of);

@@ -21,8 +21,8 @@ struct AdviseRequest {
   bool any_update = false;
   /// The error of a prediction, as a share of the step; left out: what is known
   /// of the strategy's family (predict/error_bar.h).  Two strategies are told
-  /// apart where told_apart_by() says so, else where their intervals do not
-  /// overlap.
+  /// apart where distinguishable_by() says so, else where their intervals do
+  /// not overlap.
   std::optional<double> error{};
 };
 
@@ -86,8 +86,8 @@ struct AdviceTable {
 std::vector<std::string> candidates(const AdviseRequest& request,
                                     std::size_t hosts);
 
-/// Predicts every candidate.  Equal predictions stay in
-/// their order.  Throws UsageError for a job that cannot be.
+/// Predicts every candidate.  Equal predictions stay in their order.  Throws
+/// UsageError for a job that cannot be.
 AdviceTable advise(const AdviseRequest& request);
 
 /// What a user must know of a strategy's update; empty: that of bsp.

@@ -31,7 +31,7 @@ bool alike(const AdviseRequest& request, const Fastest& a, const Fastest& b) {
     return false;
   }
   const auto apart =
-      request.error ? std::nullopt : told_apart_by(faster.bar, slower.bar);
+      request.error ? std::nullopt : distinguishable_by(faster.bar, slower.bar);
   const auto fast = static_cast<double>(faster.step);
   const auto slow = static_cast<double>(slower.step);
   return apart ? slow <= fast * (1 + *apart)

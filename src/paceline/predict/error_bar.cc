@@ -152,20 +152,20 @@ ErrorBar error_bar_of(const PredictRequest& request,
           .why = why};
 }
 
-std::optional<double> told_apart_by(const ErrorBar& one,
-                                    const ErrorBar& other) {
+std::optional<double> distinguishable_by(const ErrorBar& one,
+                                         const ErrorBar& other) {
   const bool compared = one.validated && other.validated && one.of != nullptr &&
                         one.of == other.of && one.of->pairs > 0;
   return compared ? std::optional(one.of->pair_p90_percent / 100)
                   : std::nullopt;
 }
 
-std::optional<double> sizes_told_apart_by(const ErrorBar& bar) {
+std::optional<double> sizes_distinguishable_by(const ErrorBar& bar) {
   if (bar.known() && bar.of == nullptr) {
     return std::nullopt;
   }
   if (bar.validated && bar.of->pairs_of_bucket_sizes) {
-    return told_apart_by(bar, bar);
+    return distinguishable_by(bar, bar);
   }
   double largest = 0;
   for (const FamilyErrors& family : error_table().families) {
@@ -176,7 +176,7 @@ std::optional<double> sizes_told_apart_by(const ErrorBar& bar) {
   return largest / 100;
 }
 
-double placements_told_apart_by() {
+double placements_distinguishable_by() {
   const FamilyErrors& largest = std::ranges::max(
       error_table().families, {}, &FamilyErrors::pair_p90_percent);
   return largest.pair_p90_percent / 100;

@@ -42,18 +42,19 @@ ErrorBar error_bar_of(const PredictRequest& request,
 /// By what share of the faster two predicted steps of one job must differ to be
 /// told apart, as published pairs of strategies of one family have it; empty:
 /// the two were not validated as one family, or no pair of it was published.
-std::optional<double> told_apart_by(const ErrorBar& one, const ErrorBar& other);
+std::optional<double> distinguishable_by(const ErrorBar& one,
+                                         const ErrorBar& other);
 
 /// By what share of the faster the predicted steps of two sizes of one
 /// strategy's buckets must differ to be told apart.  Where no sizes of the
 /// strategy's family were published: the largest share of the families whose
 /// sizes were.  Empty: the bar was given.
-std::optional<double> sizes_told_apart_by(const ErrorBar& bar);
+std::optional<double> sizes_distinguishable_by(const ErrorBar& bar);
 
 /// By what share of the faster the predicted steps of two placements of
 /// embedding tables must differ to be told apart: the largest share of all
 /// families, since no pair of placements was published.
-double placements_told_apart_by();
+double placements_distinguishable_by();
 
 /// As a record of a step of `step_ns` holds it; empty where there is nothing to
 /// say.

@@ -114,7 +114,7 @@ void rank(std::vector<PlacedTables>& placed) {
     return std::tuple(!it.fits(), it.step);
   });
   const auto apart = static_cast<double>(placed.front().step) *
-                     (1 + placements_told_apart_by());
+                     (1 + placements_distinguishable_by());
   for (PlacedTables& it : placed) {
     it.like_best = it.fits() && static_cast<double>(it.step) <= apart;
   }

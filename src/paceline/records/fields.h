@@ -88,6 +88,17 @@ Unless<T> unless(const std::remove_const_t<T>& usual, T& value) {
   return {value, usual};
 }
 
+/// A field that older records have under the key `before`.
+template <class T>
+struct Formerly {
+  T& value;
+  const char* before;
+};
+template <class T>
+Formerly<T> formerly(const char* before, T& value) {
+  return {value, before};
+}
+
 /// An optional field whose key is written only with a value, and may be missing
 /// when read: older records lack it.
 template <class Optional>
@@ -329,7 +340,7 @@ void visit_fields(Visitor& visit, T& e) {
   visit("low_ns", e.low_ns);
   visit("high_ns", e.high_ns);
   visit("level", or_null(e.level));
-  visit("examined", e.validated);
+  visit("validated", formerly("examined", e.validated));
   visit("of", or_null(e.of));
   visit("how", or_null(e.how));
   visit("cells", or_null(e.cells));

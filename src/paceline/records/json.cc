@@ -42,6 +42,10 @@ struct Encoder {
       out[key] = encode(field.value);
     }
   }
+  template <class T>
+  void operator()(const char* key, detail::Formerly<T> field) {
+    out[key] = encode(field.value);
+  }
   void operator()(const char* key, detail::ConstSigned field) {
     out[key] = field.value;
   }

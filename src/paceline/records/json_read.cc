@@ -69,6 +69,11 @@ struct Decoder {
       decode(*place, field.value);
     }
   }
+  template <class T>
+  void operator()(const char* key, detail::Formerly<T> field) {
+    const auto place = find(field.before);
+    decode(place ? *place : at(key), field.value);
+  }
   void operator()(const char* key, detail::Signed field) {
     const JsonPlace place = at(key);
     if (!place.value.is_number_integer() ||

@@ -19,7 +19,7 @@
 namespace paceline::records {
 namespace {
 
-// How `to_line` begins: tells a record cut short from a stranger's file.
+// How `to_line` begins: tells a record cut short from a file that is no record.
 constexpr std::string_view kBegin = R"({"version":)";
 
 std::string reason() {

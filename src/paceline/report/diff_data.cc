@@ -32,10 +32,10 @@ const DiffFields& diff_fields() {
     all.add("base_runs", &DiffRow::base_runs);
     all.add("test_runs", &DiffRow::test_runs);
     EstimateKeys keys = EstimateKeys::of("base_step_median", "_s");
-    keys.basis = "base_interval_speaks_of";
+    keys.basis = "base_interval_of";
     all.add_estimate(keys, &DiffRow::base_s);
     keys = EstimateKeys::of("test_step_median", "_s");
-    keys.basis = "test_interval_speaks_of";
+    keys.basis = "test_interval_of";
     all.add_estimate(keys, &DiffRow::test_s);
     all.add_estimate(EstimateKeys::of("change", ""), &DiffRow::change);
     all.add("p", &DiffRow::p);

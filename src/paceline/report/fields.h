@@ -32,12 +32,12 @@ struct EstimateKeys {
   std::string value, low, high, basis;
 
   /// "step_median" and "_s": step_median_s, step_median_low_s,
-  /// step_median_high_s, step_median_interval_speaks_of.
+  /// step_median_high_s, step_median_interval_of.
   static EstimateKeys of(const std::string& stem, const std::string& unit) {
     return {stem + unit,
             stem + "_low" + unit,
             stem + "_high" + unit,
-            stem + "_interval_speaks_of"};
+            stem + "_interval_of"};
   }
 };
 

@@ -24,7 +24,8 @@ struct FrameworkResults {
   bool excludes(const FrameworkColumn& column) const;
 };
 
-/// The report of DLPerf's anatomy, which Markdown (dlperf.h) and the page show.
+/// The report of DLPerf's anatomy, which Markdown (dlperf.cc) and the page
+/// show.
 struct FrameworkReport {
   std::string period;
   Table frameworks{};  // version, container, source, exchange, features, data

@@ -133,7 +133,7 @@ void add_prediction(SummaryFields& fields) {
   constexpr auto kBar = &Predicted::error_bar;
   fields.add("error_bar_low_s", kPredicted, kBar, &ErrorBar::low_ns, seconds);
   fields.add("error_bar_high_s", kPredicted, kBar, &ErrorBar::high_ns, seconds);
-  fields.add("error_bar_examined", kPredicted, kBar, &ErrorBar::validated);
+  fields.add("error_bar_validated", kPredicted, kBar, &ErrorBar::validated);
   fields.add("bound_s",
              kPredicted,
              &Predicted::bound,

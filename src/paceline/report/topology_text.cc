@@ -149,13 +149,13 @@ std::string sent_text(const TopologyView& view, int most_sent) {
 }
 
 std::string traffic_lines(const TopologyView& view) {
-  std::vector<int> sent, messages, crossing;
+  std::vector<int> sent, messages, between_hosts;
   for (plan::Step step = 0; step < shown_steps(view); ++step) {
     const TopologyTraffic traffic =
         strategies::traffic_of(view.topology, view.nodes, step);
     sent.push_back(traffic.most_sent);
     messages.push_back(traffic.messages);
-    crossing.push_back(traffic.crossing);
+    between_hosts.push_back(traffic.between_hosts);
   }
   const bool all = shown_steps(view) == view.topology.period();
   const int most = *std::ranges::max_element(sent);
@@ -165,7 +165,7 @@ std::string traffic_lines(const TopologyView& view) {
          line("messages a step", by_step(messages, all)) +
          line("between machines",
               view.nodes.local < view.nodes.count
-                  ? by_step(crossing, all)
+                  ? by_step(between_hosts, all)
                   : "0: all ranks on one machine, --local-size says otherwise");
 }
 

@@ -121,8 +121,8 @@ std::optional<Interval> rate_within_runs(
                              expanded_level(options.level, drawn.blocks));
 }
 
-/// None where there are no rates, or where steps of a stranger's record take
-/// no time.
+/// None where there are no rates, or where steps of a record from elsewhere
+/// take no time.
 std::optional<Interval> ratio_within_runs(DrawnRates top,
                                           const DrawnRates& bottom,
                                           double level) {

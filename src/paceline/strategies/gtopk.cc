@@ -50,11 +50,12 @@ class GTopK final : public SparseCodec {
   std::vector<WireSlice> wire_slices(const Slice& slice,
                                      int round,
                                      const Program& program) const override {
-    return crossing(slice,
-                    selection(round == 0 ? kOwn : kMerged, slice, program),
-                    selection(kTheirs, slice, program),
-                    program,
-                    program.input().rank ^ (1 << round));
+    return selected_slices(
+        slice,
+        selection(round == 0 ? kOwn : kMerged, slice, program),
+        selection(kTheirs, slice, program),
+        program,
+        program.input().rank ^ (1 << round));
   }
 
   void encode(const Slice& slice, int round, Program& program) const override {

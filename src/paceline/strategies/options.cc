@@ -107,7 +107,7 @@ std::string fallback_text(
 }  // namespace
 
 Options resolve(const RowInfo& row,
-                const GivenOptions& given,
+                const OptionTexts& given,
                 const StrategyDefaults& defaults) {
   std::vector<std::string_view> known;
   for (const OptionInfo& option : row.options) {

@@ -63,8 +63,8 @@ class CodecRule {
   /// Depends on nothing of the input but its element type.
   virtual WireFormat format(const PlanInput& input) const = 0;
 
-  /// Adds the buffers that the codec needs for `buckets`.  Throws UsageError
-  /// where the training is one that its mathematics forbids.
+  /// Adds the buffers that the codec needs for `builder.buckets()`.  Throws
+  /// UsageError where the training is one that its mathematics forbids.
   virtual void extend(const PlanInput& input, SetupBuilder& builder) const = 0;
 
   virtual int rounds(const PlanInput& /*input*/) const { return 1; }
@@ -144,8 +144,8 @@ class ExchangeRule {
     return how == Combination::kSum;
   }
 
-  /// Adds communicators and buffers that the exchange needs for `buckets` in
-  /// this format.
+  /// Adds communicators and buffers that the exchange needs for
+  /// `builder.buckets()` in this format.
   virtual void extend(const WireFormat& format,
                       SetupBuilder& builder) const = 0;
 

@@ -19,7 +19,8 @@ namespace {
 ///   bytes sent     n/8 of n values a part: (P-1) n/8 a rank where all gather,
 ///                  n/8 each way where a server votes
 ///                  form=int8: summed as a byte a value, 2 (P-1)/P n a rank
-///   extra memory   n/8 bytes, and n/8 bytes of every rank where it votes;
+///   extra memory   n/8 bytes, and n/8 bytes of every rank on those that
+///                  count votes;
 ///                  form=int8: n bytes
 ///   guarantee      every rank has the same result; the gradient is compressed
 ///

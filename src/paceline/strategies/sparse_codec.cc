@@ -64,11 +64,11 @@ SparseCodec::Selection SparseCodec::selection(std::string_view name,
   return {.values = in(values_in(name)), .places = in(places_in(name))};
 }
 
-std::vector<WireSlice> SparseCodec::crossing(const Slice& slice,
-                                             const Selection& mine,
-                                             const Selection& all,
-                                             const Program& program,
-                                             Rank peer) const {
+std::vector<WireSlice> SparseCodec::selected_slices(const Slice& slice,
+                                                    const Selection& mine,
+                                                    const Selection& all,
+                                                    const Program& program,
+                                                    Rank peer) const {
   if (mine.values.count == 0) {
     return {};
   }

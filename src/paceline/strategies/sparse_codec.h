@@ -55,11 +55,11 @@ class SparseCodec : public CodecRule {
                       const Program& program) const;
 
   /// Values and places as they cross; nothing where none are selected.
-  std::vector<WireSlice> crossing(const Slice& slice,
-                                  const Selection& mine,
-                                  const Selection& all,
-                                  const Program& program,
-                                  Rank peer = -1) const;
+  std::vector<WireSlice> selected_slices(const Slice& slice,
+                                         const Selection& mine,
+                                         const Selection& all,
+                                         const Program& program,
+                                         Rank peer = -1) const;
 
   /// Appends the kernel that selects from the slice and its residual.
   static void select(std::string_view kernel,

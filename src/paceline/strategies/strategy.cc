@@ -17,7 +17,7 @@ namespace {
 /// One part of the text, as written.
 struct Part {
   std::string name;
-  GivenOptions options;
+  OptionTexts options;
 };
 
 std::string with_hyphens(std::string_view text) {
@@ -170,7 +170,7 @@ StrategySpec StrategySpec::without_codec() const {
   StrategySpec plain = *this;
   if (codec.row != nullptr) {
     plain.codec = {&codecs().front(), {}};
-    GivenOptions kept;
+    OptionTexts kept;
     for (const OptionInfo& option : exchange.row->options) {
       if (!option.of_codec) {
         kept.emplace_back(option.key, exchange.options.text(option.key));

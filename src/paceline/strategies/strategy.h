@@ -120,7 +120,7 @@ struct RowInfo {
 };
 
 /// KEY=VALUE, as written.
-using GivenOptions = std::vector<std::pair<std::string, std::string>>;
+using OptionTexts = std::vector<std::pair<std::string, std::string>>;
 
 /// A row's options, every key resolved, in the row's order.
 class Options {
@@ -181,7 +181,7 @@ struct StrategyDefaults {
 /// Every key of the row with its given or default value, numbers normalized.
 /// Throws UsageError.
 Options resolve(const RowInfo& row,
-                const GivenOptions& given,
+                const OptionTexts& given,
                 const StrategyDefaults& defaults);
 
 /// "name:key=value,...", without the values that RowInfo leaves implied.

@@ -38,11 +38,12 @@ class TopK final : public SparseCodec {
                                      int,
                                      const Program& program) const override {
     const Selection mine = selection(kMine, slice, program);
-    return crossing(slice,
-                    mine,
-                    {gathered_in("topk_all_values", mine.values, program),
-                     gathered_in("topk_all_places", mine.places, program)},
-                    program);
+    return selected_slices(
+        slice,
+        mine,
+        {gathered_in("topk_all_values", mine.values, program),
+         gathered_in("topk_all_places", mine.places, program)},
+        program);
   }
 
   void encode(const Slice& slice, int, Program& program) const override {

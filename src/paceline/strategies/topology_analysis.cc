@@ -185,7 +185,8 @@ TopologyTraffic traffic_of(const Topology& topology,
   for (Rank node = 0; node < nodes.count; ++node) {
     const auto to = topology.mixing(node, step).to;
     for (const Rank other : to) {
-      traffic.crossing += other / nodes.local != node / nodes.local ? 1 : 0;
+      traffic.between_hosts +=
+          other / nodes.local != node / nodes.local ? 1 : 0;
     }
     traffic.messages += static_cast<int>(to.size());
     traffic.most_sent =

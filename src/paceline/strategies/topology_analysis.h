@@ -40,9 +40,9 @@ std::string imbalance_of(const Matrix& matrix);
 
 /// The messages of one step.
 struct TopologyTraffic {
-  int messages = 0;   // of all nodes
-  int crossing = 0;   // of these, to a node on another host
-  int most_sent = 0;  // by one node
+  int messages = 0;       // of all nodes
+  int between_hosts = 0;  // of these, to a node on another host
+  int most_sent = 0;      // by one node
 };
 
 TopologyTraffic traffic_of(const Topology& topology,

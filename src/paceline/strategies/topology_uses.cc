@@ -59,11 +59,11 @@ std::string refusal_of(const StrategySpec& spec, Rank world) {
 using Refusals = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 /// Adds the row's name to `accepted`, or the reason to `refusals`.
-void examine(const StrategySpec& spec,
-             Rank world,
-             const RowInfo& row,
-             std::vector<std::string_view>& accepted,
-             Refusals& refusals) {
+void check_use(const StrategySpec& spec,
+               Rank world,
+               const RowInfo& row,
+               std::vector<std::string_view>& accepted,
+               Refusals& refusals) {
   if (!combine(spec)) {
     return;
   }
@@ -119,13 +119,13 @@ TopologyUses uses_of(const std::string& topology,
     for (const Row<UpdateRule>& update : update_rules()) {
       StrategySpec spec = usual;
       spec.update = {&update, resolve(update, {}, {})};
-      examine(spec, nodes.count, update, use.updates, refusals);
+      check_use(spec, nodes.count, update, use.updates, refusals);
     }
     for (const Row<CodecRule>& codec : codecs()) {
       StrategySpec spec = usual;
       spec.codec = {&codec, resolve(codec, {}, {})};
       if (codes_parameters(spec)) {
-        examine(spec, nodes.count, codec, use.codecs, refusals);
+        check_use(spec, nodes.count, codec, use.codecs, refusals);
       }
     }
     if (!use.updates.empty()) {
