@@ -99,6 +99,10 @@ TEST_F(KnownTimesTest, AnotherWorldModelOrEngineIsMeasuredAnew) {
   other = case_;
   other.engine = "nccl";
   EXPECT_FALSE(agree(times, other).alpha_beta);
+  // Ranks compute beside collectives that are timed.
+  other = case_;
+  other.threads = case_.threads + 1;
+  EXPECT_FALSE(agree(times, other).alpha_beta);
   // Another batch has layers of its own, but the same collectives.
   other = case_;
   other.batch_size = 1;

@@ -74,7 +74,7 @@ std::string layers_of(const Configuration& c, const std::string& placement) {
 // CPU ranks compute meanwhile.
 std::string collectives_of(const Configuration& c,
                            const std::string& placement) {
-  return fmt::format("collectives {}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{} {}",
+  return fmt::format("collectives {}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{} {}",
                      c.engine,
                      c.device,
                      c.model,
@@ -85,8 +85,6 @@ std::string collectives_of(const Configuration& c,
                      c.replay,
                      c.servers,
                      c.embedding_dim,
-                     c.batch_size,
-                     c.accumulate,
                      c.threads,
                      placement);
 }

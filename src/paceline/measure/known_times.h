@@ -32,8 +32,8 @@ PlanTimes plan_times_from(const std::string& text);
 /// The times of layers and collectives that are known before a case begins: the
 /// fits of the cluster file, and the measurements of earlier cases.  Times of
 /// layers hold for a network on the same ranks; times of collectives hold for
-/// an engine, a device, a placement of ranks, a model and its batch.  Every
-/// rank has one of these; only rank 0's holds times.
+/// an engine, a device, a placement of ranks, their threads and a model's size.
+/// Every rank has one of these; only rank 0's holds times.
 class KnownTimes {
  public:
   /// `cluster_file` is read by rank 0; empty: none.  Reads what the job's store
