@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/report/console.h"
 #include "paceline/report/csv.h"
 #include "paceline/report/markdown.h"
@@ -82,11 +83,11 @@ TEST(Heading, SaysTheBucketOfTheStrategyAndWhatNoRowNames) {
   one.configuration.cluster = "two nodes; prices 0123abcd";
   const auto shown = [&] {
     const std::string text = find_format("table").render({&one, 1});
-    return text.substr(0, text.find('\n'));
+    return text.substr(0, text.find("\n\n"));
   };
   EXPECT_EQ(shown(),
             "resnet50, batch 32 per rank: fusion:bucket-mb=50+ps:local=0, fp32 "
-            "on cpu, gloo, cluster two nodes; prices 0123abcd, bucket 50 MiB, "
+            "on cpu, gloo, cluster two nodes; prices 0123abcd,\nbucket 50 MiB, "
             "1 thread per rank");
   one.configuration.label.clear();  // the row is called as its strategy
   EXPECT_EQ(shown(),
@@ -269,6 +270,48 @@ TEST(Table, HasHeadingsUnitsSpansAndText) {
             "| long | failed | | | |\n\n"
             "below\n\n"
             "- **step**: of the slowest rank\n");
+}
+
+// A table as wide as asked for: the label, a narrow column, and two wide ones.
+std::string table_of_width(std::size_t label, std::size_t wide) {
+  return console_text(
+      Table{.columns = {{.name = "case", .align = Align::kLeft},
+                        {.name = "ranks"},
+                        {.name = "a", .group = "first"},
+                        {.name = "b", .group = "second"}},
+            .rows = {{.cells = {std::string(label, 'l'),
+                                "2",
+                                std::string(wide, 'x'),
+                                std::string(wide, 'y')}},
+                     {.cells = {"short", "4"}, .span = "failed"}}});
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  for (const std::string& line : split_lines(text)) {
+    longest = std::max(longest, line.size());
+  }
+  return longest;
+}
+
+TEST(Layout, ALabelThatDoesNotFitHasALineOfItsOwn) {
+  EXPECT_EQ(longest_line(table_of_width(29, 40)), 120U);
+  EXPECT_EQ(times(table_of_width(29, 40), "\n"), 4U);
+  const std::string text = table_of_width(30, 40);
+  EXPECT_EQ(longest_line(text), 120U);
+  EXPECT_EQ(
+      times(text, std::string(30, 'l') + "\n" + std::string(35, ' ') + "2"), 1U)
+      << text;
+  EXPECT_EQ(times(text, "short"), 1U);
+}
+
+TEST(Layout, ColumnsThatDoNotFitFollowInASecondBlock) {
+  const std::string text = table_of_width(8, 90);
+  EXPECT_LE(longest_line(text), 120U) << text;
+  EXPECT_EQ(times(text, "case"), 2U);
+  EXPECT_EQ(times(text, "llllllll"), 2U);  // each block names its rows
+  EXPECT_EQ(times(text, "failed"), 1U);
+  EXPECT_LT(text.find(std::string(90, 'x')), text.find("second"));
 }
 
 TEST(Layout, NothingUnseenIsPrinted) {

@@ -108,7 +108,7 @@ TEST(TrainersFormat, SaysHowRowsAreUpdatedWhereItIsNotAsUsual) {
   dense.configuration.row_dtype = "bf16";
   dense.configuration.row_gradients = "dense";
   const std::string text = render_trainers({{dense}});
-  EXPECT_NE(text.find("gloo, row optimizer adagrad, row dtype bf16, row "
+  EXPECT_NE(text.find("gloo, row optimizer adagrad, row dtype bf16, row\n"
                       "gradients dense\n"),
             std::string::npos)
       << text;

@@ -10,7 +10,8 @@
 namespace paceline::report {
 namespace {
 
-constexpr std::size_t kGap = 2;  // blanks between columns
+constexpr std::size_t kGap = 2;          // blanks between columns
+constexpr std::size_t kLineWidth = 120;  // the widest line of a table
 
 using Widths = std::vector<std::size_t>;
 
@@ -88,6 +89,111 @@ std::string headings_line(const Table& table, const Widths& widths) {
   return any ? without_trailing_blanks(line) : "";
 }
 
+// Narrows the first column, of labels, where the table is too wide for a line.
+// A longer label gets a line of its own.
+void narrow_labels(const Table& table, Widths& widths) {
+  const std::size_t width = width_of(widths, 0, widths.size());
+  if (width <= kLineWidth || table.columns.front().align != Align::kLeft) {
+    return;
+  }
+  const std::size_t excess = width - kLineWidth;
+  widths[0] =
+      std::max(shown_width(table.columns.front().header()),
+               widths[0] > excess ? widths[0] - excess : std::size_t{0});
+}
+
+std::string row_text(const TableRow& row,
+                     const Table& table,
+                     const Widths& widths) {
+  std::vector<std::string> cells = row.cells;
+  std::string text;
+  if (!cells.empty() && shown_width(cells.front()) > widths.front()) {
+    text = cells.front() + "\n";
+    cells.front().clear();
+  }
+  const std::string line = line_of(cells, table, widths);
+  return text +
+         (row.span.empty()
+              ? without_trailing_blanks(line)
+              : hanging(line + std::string(kGap, ' '), row.span, kLineWidth));
+}
+
+std::string rows_text(const Table& table) {
+  Widths widths = widths_of(table);
+  narrow_labels(table, widths);
+  std::vector<std::string> headers;
+  for (const Column& column : table.columns) {
+    headers.push_back(column.header());
+  }
+  std::string text = headings_line(table, widths) +
+                     without_trailing_blanks(line_of(headers, table, widths));
+  for (const TableRow& row : table.rows) {
+    text += row_text(row, table, widths);
+  }
+  return text;
+}
+
+// The leading columns that tell rows apart: "case" and "ranks".
+std::size_t identifying_columns(const Table& table) {
+  constexpr std::size_t kMost = 2;
+  std::size_t count = 1;
+  while (count < std::min(kMost, table.columns.size()) &&
+         table.columns[count].heading().empty()) {
+    ++count;
+  }
+  return count;
+}
+
+// The first column that does not fit on a line beside those before it.  Columns
+// below one heading stay together.
+std::size_t columns_that_fit(const Table& table) {
+  Widths widths = widths_of(table);
+  narrow_labels(table, widths);
+  std::size_t fitting = heading_end(table, identifying_columns(table) - 1);
+  for (std::size_t end = fitting; end < widths.size();) {
+    end = heading_end(table, end);
+    if (width_of(widths, 0, end) <= kLineWidth) {
+      fitting = end;
+    }
+  }
+  return std::max(fitting, identifying_columns(table) + 1);
+}
+
+// The identifying columns and those from `begin` to `end`, of the rows that
+// have them.
+Table columns_of(const Table& table, std::size_t begin, std::size_t end) {
+  const auto lead = static_cast<std::ptrdiff_t>(identifying_columns(table));
+  const auto first = static_cast<std::ptrdiff_t>(begin);
+  const auto part_of = [&](const auto& all) {
+    auto part = all;
+    const auto last = static_cast<std::ptrdiff_t>(std::min(end, all.size()));
+    part.erase(part.begin() + std::min(last, std::ssize(all)), part.end());
+    part.erase(part.begin() + std::min(lead, std::ssize(part)),
+               part.begin() + std::min(first, std::ssize(part)));
+    return part;
+  };
+  Table part{.columns = part_of(table.columns)};
+  for (const TableRow& row : table.rows) {
+    if (row.cells.size() > begin || first == lead) {
+      part.rows.push_back(
+          {.cells = part_of(row.cells), .span = first == lead ? row.span : ""});
+    }
+  }
+  return part;
+}
+
+// Rows wider than a line are continued in a second table below.
+std::string wrapped_rows_text(const Table& table) {
+  const std::size_t lead = identifying_columns(table);
+  const std::size_t end = columns_that_fit(table);
+  if (end >= table.columns.size()) {
+    return rows_text(table);
+  }
+  Table rest = columns_of(table, end, table.columns.size());
+  return rows_text(columns_of(table, lead, end)) +
+         (rest.rows.empty() ? "" : "\n" + wrapped_rows_text(rest));
+}
+
 std::string notes_text(const std::vector<Note>& notes, std::size_t width) {
   std::string text;
   for (const Note& note : notes) {
@@ -99,19 +205,9 @@ std::string notes_text(const std::vector<Note>& notes, std::size_t width) {
 }  // namespace
 
 std::string console_text(const Table& table) {
-  const Widths widths = widths_of(table);
-  std::vector<std::string> headers;
-  for (const Column& column : table.columns) {
-    headers.push_back(column.header());
-  }
-  std::string text = table.title.empty() ? "" : table.title + "\n\n";
-  text += headings_line(table, widths) +
-          without_trailing_blanks(line_of(headers, table, widths));
-  for (const TableRow& row : table.rows) {
-    const std::string line = line_of(row.cells, table, widths);
-    text += row.span.empty() ? without_trailing_blanks(line)
-                             : hanging(line + std::string(kGap, ' '), row.span);
-  }
+  std::string text =
+      table.title.empty() ? "" : hanging("", table.title, kLineWidth) + "\n";
+  text += wrapped_rows_text(table);
   return text + (table.legend.empty() ? "" : table.legend + "\n") +
          (table.text.empty() ? "" : "\n" + table.text + "\n");
 }

@@ -123,6 +123,18 @@ class TableBuilder {
   }
 
  private:
+  using Percentile = std::pair<const char*, double stats::Percentiles::*>;
+
+  /// Those of a step that the table shows; a terminal's lines are short.
+  std::vector<Percentile> percentiles() const {
+    using P = stats::Percentiles;
+    return full_ ? std::vector<Percentile>{{"p50", &P::p50},
+                                           {"p75", &P::p75},
+                                           {"p90", &P::p90},
+                                           {"p95", &P::p95}}
+                 : std::vector<Percentile>{{"p50", &P::p50}, {"p90", &P::p90}};
+  }
+
   std::vector<Column> columns() const {
     const std::string time(time_.unit);
     std::vector<Column> columns{{.name = "case", .align = Align::kLeft},
@@ -135,14 +147,16 @@ class TableBuilder {
     if (full_) {
       add("step time", "median", time);
     }
-    for (const char* name : {"p50", "p75", "p90", "p95"}) {
+    for (const auto& [name, value] : percentiles()) {
       add("step time", name, time);
     }
     if (predicted_) {
       add("prediction", "error bar");
       columns.push_back({.name = "bound, " + time, .group = "prediction"});
     }
-    add("examples/s", "per rank");
+    if (full_) {
+      add("examples/s", "per rank");
+    }
     add("examples/s", "all ranks");
     add("efficiency", "", "%");
     add("exposed comm.", "", time);
@@ -179,18 +193,19 @@ class TableBuilder {
     const auto add = [&row](std::string cell) {
       row.cells.push_back(std::move(cell));
     };
-    const stats::Percentiles& p = one.step_s->percentiles;
     if (full_) {
       add(time_.show(std::optional(one.step_s->median)));
     }
-    for (const double seconds : {p.p50, p.p75, p.p90, p.p95}) {
-      add(time_.show(seconds));
+    for (const auto& [name, value] : percentiles()) {
+      add(time_.show(one.step_s->percentiles.*value));
     }
     if (predicted_) {
       add(error_bar(one));
       add(bound(one));
     }
-    add(rate_.show(one.examples_per_s_per_rank()));
+    if (full_) {
+      add(rate_.show(one.examples_per_s_per_rank()));
+    }
     add(rate_.show(one.examples_per_s));
     add(one.baseline == one.label ? "baseline" : share_.show(one.efficiency));
     add(time_.show(one.exposed_s));

@@ -17,6 +17,12 @@ int decimals_for(double smallest) {
   return decimals;
 }
 
+// Equal samples, but for the rounding of their sums.
+bool is_a_point(const stats::Interval& interval) {
+  constexpr double kRounding = 1e-12;
+  return interval.high - interval.low <= kRounding * std::abs(interval.high);
+}
+
 }  // namespace
 
 std::string ValueFormat::show(double value) const {
@@ -44,7 +50,8 @@ std::string ValueFormat::show(
   if (!estimate) {
     return std::string(kMissing);
   }
-  if (!estimate->interval) {
+  const auto& interval = estimate->interval;
+  if (!interval || is_a_point(*interval)) {
     return show(estimate->value);
   }
   const bool within = estimate->basis == stats::Basis::kWithinRun;
