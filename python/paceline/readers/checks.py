@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader must call: strict numbers, and comparisons of what a log says twice.
+
+A printed figure stands for the interval of all values that print alike: 9.38 is
+[9.375, 9.385].  Two statements contradict each other where no values in their intervals
+agree.  There is no other tolerance, but for the rounding of this file's own arithmetic.
+"""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+_NUMBER = re.compile(
+    r"([+-]?)(\d{1,3}(?:,\d{3})+|\d+)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?", re.A
+)
+_ARITHMETIC = 1e-9  # relative error of products of doubles, with room
+_LONGEST = 40  # characters of a number
+
+
+class Invalid(Exception):
+    """What a log says is unknown or contradicts itself; begins with the place, path:line."""
+
+    def __init__(self, place, sentence: str):
+        super().__init__(f"{getattr(place, 'place', place)}: {sentence}")
+
+
+def shown(text: str, longest: int = 100) -> str:
+    """Text as a message may show it: on one line, without control characters, not too long."""
+    plain = "".join(c if c.isprintable() else "?" for c in text.strip())
+    return plain if len(plain) <= longest else plain[: longest - 3] + "..."
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A printed number: its value, and half a unit of its last digit."""
+
+    text: str
+    exact: Decimal
+    half: float
+    name: str = "a number"
+    place: object = None  # a Line, or "path:line"
+
+    @property
+    def value(self) -> float:
+        return float(self.exact)
+
+    @property
+    def low(self) -> float:
+        return self.value - self.half
+
+    @property
+    def high(self) -> float:
+        return self.value + self.half
+
+    def times(self, unit: int) -> int:
+        """The value in a unit that is `unit` times smaller, as the nearest integer."""
+        return int((self.exact * unit).to_integral_value())
+
+
+def figure(text: str, place, name: str, *, least: float = None) -> Figure:
+    """The number that is the whole of `text`: 12, 12,345, 0.5, 1.2e3.  Anything else is invalid."""
+    match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
+    if not match or not (match[2] or match[3]):
+        raise Invalid(place, f"{name}: '{shown(text)}' is not a number")
+    exact = Decimal(text.replace(",", ""))
+    digits = len(match[3] or "")
+    half = 0.5 * 10.0 ** (int(match[4] or 0) - digits)
+    if least is not None and exact < least:
+        raise Invalid(place, f"{name}: {text} is less than {least:g}")
+    return Figure(text, exact, half, name, place)
+
+
+def exactly(value, place=None, name: str = "a number") -> Figure:
+    """A value that was not rounded for print: an integer, or a double of JSON."""
+    return Figure(f"{value}", Decimal(str(value)), 0.0, name, place)
+
+
+def count(text: str, place, name: str, *, least: int = 0, most: int = 2**62) -> int:
+    """The integer that is the whole of `text`: 12 or 12,345."""
+    match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
+    if not match or not match[2] or match[3] is not None or match[4]:
+        raise Invalid(place, f"{name}: '{shown(text)}' is not an integer")
+    value = int(text.replace(",", ""))
+    if not least <= value <= most:
+        raise Invalid(place, f"{name}: {text} is not between {least} and {most}")
+    return value
+
+
+def _interval(one) -> tuple:
+    return (
+        (max(0.0, one.low), max(0.0, one.high))
+        if isinstance(one, Figure)
+        else (one, one)
+    )
+
+
+def check_product(product: Figure, factors, sentence: str, *, place=None) -> None:
+    """`product` = the product of `factors`, figures or exact numbers, none of them negative.
+
+    Use it for busbw = algbw x factor, size = algbw x time, samples = throughput x clock,
+    global batch = batch x ranks.  `sentence` says what the log says twice; the message adds
+    both figures.  The units are the caller's: pass 1e3 and the like as factors.
+    """
+    low = high = middle = 1.0
+    for one in factors:
+        ends = _interval(one)
+        low, high = low * ends[0], high * ends[1]
+        middle *= one.value if isinstance(one, Figure) else one
+    said = _interval(product)
+    room = _ARITHMETIC * max(high, said[1])
+    if said[0] > high + room or said[1] < low - room:
+        raise Invalid(
+            place or product.place,
+            f"{sentence}: the log says {product.name} {product.text}, and "
+            f"{' x '.join(_named(one) for one in factors)} is {middle:.6g}",
+        )
+
+
+def _named(one) -> str:
+    return f"{one.name} {one.text}" if isinstance(one, Figure) else f"{one:.6g}"
+
+
+def check_count(said: int, listed: int, what: str, place, where: str = "") -> None:
+    """A declared number of ranks, steps or rows is the number of those that the log lists."""
+    if said != listed:
+        raise Invalid(
+            place, f"the log says {said} {what}, and it lists {listed}{where}"
+        )
+
+
+def one_of(name: str, known, what: str, place):
+    """known[name], or invalid by name: an unknown operation, column, unit or program."""
+    if name not in known:
+        names = ", ".join(str(one) for one in known)
+        raise Invalid(
+            place, f"'{shown(name)}' is not a known {what}; known are {names}"
+        )
+    return known[name] if isinstance(known, dict) else name

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What nccl-tests and rccl-tests print in any form: operations, types, ranks and rows."""
+
+from .checks import Invalid, check_count, check_product, exactly, one_of, shown
+from .record import WRONG_VALUES, comm_record, warning
+
+# Program: Paceline's operation, whether it reduces, whether it has a root.
+OPERATIONS = {
+    "all_reduce_perf": ("all-reduce", True, False),
+    "reduce_scatter_perf": ("reduce-scatter", True, False),
+    "all_gather_perf": ("all-gather", False, False),
+    "broadcast_perf": ("broadcast", False, True),
+    "sendrecv_perf": ("message", False, False),
+}
+REDUCTIONS = ("sum", "prod", "min", "max", "avg", "mulsum")
+ELEMENT_BYTES = {
+    **dict.fromkeys(
+        ("int8", "uint8", "char", "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"), 1
+    ),
+    **dict.fromkeys(("half", "bfloat16"), 2),
+    **dict.fromkeys(("float", "int32", "uint32"), 4),
+    **dict.fromkeys(("double", "int64", "uint64"), 8),
+}
+FORMULA = "mean time of the program's iterations; bandwidth: size / time"
+
+
+def bus_factor(operation: str, ranks: int) -> float:
+    """Bus bandwidth over algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md)."""
+    if operation == "all-reduce":
+        return 2 * (ranks - 1) / ranks
+    return (ranks - 1) / ranks if operation in ("reduce-scatter", "all-gather") else 1.0
+
+
+def operation_of(program: str, place) -> str:
+    if program not in OPERATIONS:
+        raise Invalid(
+            place,
+            f"'{shown(program)}' is not an operation of Paceline, which knows {', '.join(OPERATIONS)}; "
+            "take its table out of the log",
+        )
+    return OPERATIONS[program][0]
+
+
+def check_columns(program: str, op, root, place) -> None:
+    """`op` (none: no reduction) and `root` (-1: no root) are those of the program's operation;
+    None where the table has no such column."""
+    operation, reduces, rooted = OPERATIONS[program]
+    if op is not None:
+        if op != "none":
+            one_of(op, REDUCTIONS, "reduction", place)
+        if (op != "none") != reduces:
+            raise Invalid(
+                place,
+                f"the program is {program}, and a row of {operation} has no redop '{op}'",
+            )
+    if root is not None and (root >= 0) != rooted:
+        raise Invalid(
+            place,
+            f"the program is {program}, and a row of {operation} has no root {root}",
+        )
+
+
+def check_row(
+    operation: str, ranks: int, size: int, count: int, dtype: str, place
+) -> None:
+    """Size, elements and type say the same; of all-gather and reduce-scatter the elements are
+    those of one rank or of all, by the program's version."""
+    width = one_of(dtype, ELEMENT_BYTES, "type", place)
+    shares = (1, ranks) if operation in ("all-gather", "reduce-scatter") else (1,)
+    if all(count * width * share != size for share in shares):
+        raise Invalid(
+            place,
+            f"the log says {size} bytes, and {count} elements of {width} bytes ({dtype}) are {count * width}",
+        )
+
+
+def check_rates(
+    operation: str,
+    ranks: int,
+    size: int,
+    time_us,
+    algorithm,
+    bus,
+    *,
+    cpu_time: bool = False,
+) -> None:
+    """busbw = algbw x factor; size = algbw x time, but where the time is the CPU's."""
+    check_product(
+        bus,
+        (algorithm, bus_factor(operation, ranks)),
+        f"{size} bytes: bus bandwidth and that of {operation} on the {ranks} ranks that the log lists differ",
+    )
+    if not cpu_time:
+        check_product(
+            exactly(size, time_us.place, "a size of"),
+            (algorithm, time_us, 1e3),
+            f"{size} bytes: size, time and bandwidth contradict each other",
+            place=time_us.place,
+        )
+
+
+def ranks_of(devices: list, place) -> tuple:
+    """(ranks, ranks per host, warnings) of devices as (rank, group, host, bus id, place), of
+    which each rank has one.  Of several groups at once it is the group of rank 0 that is timed.
+    """
+    seen = {}
+    for rank, _, _, _, where in devices:
+        if rank in seen:
+            raise Invalid(
+                where,
+                f"rank {rank} is listed again ({getattr(seen[rank], 'place', seen[rank])}): several processes "
+                "without MPI, or several runs, wrote between each other's lines",
+            )
+        seen[rank] = where
+    check_count(
+        max(seen) + 1, len(seen), f"ranks (rank {max(seen)} is one)", seen[max(seen)]
+    )
+    groups = {}
+    for device in devices:
+        groups.setdefault(device[1], []).append(device)
+    if len({len(group) for group in groups.values()}) > 1:
+        sizes = " and ".join(str(len(group)) for group in groups.values())
+        raise Invalid(place, f"the ranks are in groups of {sizes}, which are not known")
+    own = groups[min(devices, key=lambda one: one[0])[1]]
+    warnings, hosts, used = [], {}, {}
+    for rank, _, host, bus_id, _ in own:
+        hosts[host] = hosts.get(host, 0) + 1
+        used.setdefault((host, bus_id), []).append(rank)
+    shared = {key: ranks for key, ranks in used.items() if key[1] and len(ranks) > 1}
+    for (host, bus_id), ranks in shared.items():
+        warnings.append(
+            warning(
+                "shared-device",
+                f"ranks {', '.join(map(str, ranks))} share the device {bus_id} of {host}",
+                "they take turns on it, and their messages do not leave it",
+                "give every rank a device of its own",
+            )
+        )
+    if len(groups) > 1:
+        warnings.append(
+            warning(
+                "other-groups",
+                f"{len(groups)} groups of ranks ran the operation at once",
+                "the figures are those of the group of rank 0, while the others used the same links",
+                "compare it with runs that were divided in the same way",
+            )
+        )
+    return len(own), list(hosts.values()), warnings
+
+
+def row_record(
+    shared: dict, warnings: list, size: int, out: dict, into: dict = None, **row
+) -> dict:
+    """A record of one row.  `out` and `into` are its out-of-place and in-place figures:
+    {"time": Figure in us, "wrong": n or None}."""
+    found = list(warnings)
+    for place, one in (("out of place", out), ("in place", into)):
+        if one and one["wrong"]:
+            found.append(
+                warning(
+                    WRONG_VALUES,
+                    f"{size} bytes, {row.get('dtype')}, {row.get('op') or 'no reduction'}: {one['wrong']} wrong elements {place}",
+                    "the program compared the result with the right one",
+                    "do not trust this machine's results before the cause is found",
+                )
+            )
+    return comm_record(
+        bytes=size,
+        iteration_ns=out.get("iteration_ns") or [max(1, out["time"].times(1000))],
+        place="out-of-place",
+        in_place=into
+        and {
+            "iteration_ns": [max(1, into["time"].times(1000))],
+            "wrong_elements": into["wrong"],
+        },
+        wrong_elements=out["wrong"],
+        bus_factor=bus_factor(shared["operation"], shared["ranks"]),
+        warnings=found,
+        device="cuda",
+        formula=FORMULA,
+        **shared,
+        **row,
+    )

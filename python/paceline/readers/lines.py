@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files as readers get them: opened, decompressed, in lines without what transports add."""
+
+import gzip
+import hashlib
+import os
+import sys
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+
+from .checks import Invalid
+from .transports import before_nccl, nccl_hosts, without_colours, without_tags
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a log.  `text` is without transports' tags, colours and line ends; `rank` is
+    the rank of which a transport says that it wrote the line; `cut` tells that lines of NCCL
+    were taken out at the line's end, so that the next lines may continue it."""
+
+    path: str
+    number: int
+    text: str
+    rank: int = None
+    cut: bool = False
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.number}"
+
+
+class Source:
+    """One file.  `text` is what it holds; `lines` are its lines as Line says."""
+
+    def __init__(self, path: str, content: bytes):
+        self.path = path
+        self.notes = []  # sentences for stderr
+        if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            self.text = content.decode("utf-16", errors="replace")
+        else:
+            self.text = content.decode("utf-8-sig", errors="replace")
+
+    @property
+    def place(self) -> str:
+        return self.path
+
+    def note(self, place, sentence: str) -> None:
+        """Says something that makes the records no worse."""
+        self.notes.append(f"{getattr(place, 'place', place)}: {sentence}")
+
+    @cached_property
+    def lines(self) -> list:
+        """Lines of NCCL itself (NCCL_DEBUG) are left out.  A progress bar's carriage returns
+        end a line too; the parts have the same number."""
+        pieces = []
+        for number, whole in enumerate(self.text.split("\n"), 1):
+            for piece in whole.rstrip("\r").split("\r"):
+                text, rank = without_tags(without_colours(piece))
+                pieces.append((number, text, rank))
+        hosts = nccl_hosts(text for _, text, _ in pieces)
+        lines = []
+        for number, text, rank in pieces:
+            before = before_nccl(text, hosts)
+            if before != "":
+                kept = text if before is None else before
+                lines.append(Line(self.path, number, kept, rank, before is not None))
+        return lines
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Equal for two copies of a log that differ in transports' tags alone."""
+        return hashlib.sha256(
+            "\n".join(line.text.rstrip() for line in self.lines).encode(
+                "utf-8", "replace"
+            )
+        ).digest()
+
+
+def _content(path: str) -> bytes:
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError as error:
+        raise Invalid(path, f"cannot be read: {error.strerror}") from None
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise Invalid(path, f"is damaged or cut off as a gzip file: {error}") from None
+
+
+def files_of(path: str) -> list:
+    """The file itself, or all files below a directory but hidden ones, by name."""
+    if not os.path.isdir(path):
+        return [path]
+    found = []
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(one for one in folders if not one.startswith("."))
+        found += [
+            os.path.join(folder, one)
+            for one in sorted(names)
+            if not one.startswith(".")
+        ]
+    if not found:
+        raise Invalid(path, "is a directory without files")
+    return found
+
+
+def open_source(path: str) -> Source:
+    return Source(path, _content(path))

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records as dicts in the JSON of docs/record.schema.json and docs/comm.md.
+
+What the log does not say is None, never a default.  A key that the record does not have is
+a TypeError, which is a mistake of the reader, not of the log.
+"""
+
+WRONG_VALUES = (
+    "wrong-values"  # the warning of what the tool itself found wrong; exit code 3
+)
+
+_CONFIGURATION = (
+    "label model batch_size image_size classes ranks ranks_per_host strategy bucket_mib engine device "
+    "dtype channels_last threads warmup_steps steps accumulate compat_accumulate sync_each_step seed "
+    "optimizer learning_rate momentum weight_decay"
+).split()
+_ONLY_WHERE_SAID = "sequence_length framework compiled env command".split()
+_ENVIRONMENT = (
+    "paceline_version git_hash compiler build_type torch_version torch_git cuda_version nccl_version"
+).split()
+
+
+def warning(code: str, seen: str, why: str, advice: str) -> dict:
+    return {"code": code, "seen": seen, "why": why, "advice": advice}
+
+
+def environment(**known) -> dict:
+    """Versions and hosts that the log says; never its environment variables."""
+    return _filled(_ENVIRONMENT, known, also={"variables": {}, "hosts": []})
+
+
+def rank(
+    step_ns: list,
+    *,
+    rank: int = 0,
+    host: str = None,
+    local_rank: int = 0,
+    device: str = None,
+    **parts,
+) -> dict:
+    """The samples of one rank, or of all ranks where the log has one figure for all."""
+    found = {
+        "rank": rank,
+        "host": host,
+        "local_rank": local_rank,
+        "device": device,
+        "step_ns": step_ns,
+        "phase_ns": {},
+        "window_ns": sum(step_ns),
+        "flush_ns": None,
+        "peak_memory_bytes": None,
+        "compute_only_step_ns": None,
+    }
+    found.update(parts)
+    return found
+
+
+def run_record(
+    configuration: dict,
+    ranks: list,
+    *,
+    experiment: str,
+    adapter: dict = None,
+    warnings: list = (),
+    run: int = 0,
+    started_at: str = None,
+    environment_of: dict = None,
+    **parts,
+) -> dict:
+    """A training.  `configuration` has the keys that the log says; `label` names the case in
+    tables.  `adapter` holds what the program said of itself, as texts, and `formula`: how the
+    steps follow from its figures."""
+    record = {
+        "version": 1,
+        "source": "imported",
+        "experiment": experiment,
+        "started_at": started_at,
+        "run": run,
+        "configuration": _filled(
+            _CONFIGURATION,
+            configuration,
+            also={"label": "", "discard": False},
+            where_said=_ONLY_WHERE_SAID,
+        ),
+        "environment": environment_of or environment(),
+        "ranks": ranks,
+        "wire": {
+            "measured_bytes_per_step": None,
+            "planned_bytes_per_step": None,
+            "bytes_by_pattern": {},
+            "calls_per_step": None,
+        },
+        "verified": {},
+        "warnings": list(warnings),
+        "error": None,
+    }
+    if adapter:
+        record["adapter"] = {key: str(value) for key, value in adapter.items()}
+    record.update(parts)
+    return record
+
+
+_COMM = (
+    "started_at operation op root bytes ranks ranks_per_host engine device dtype interface link warmup iterations "
+    "iteration_ns place clock mean_of formula duration_ns wire_bytes bytes_per_s wrong_elements in_place "
+    "link_slack_ns valid"
+).split()
+
+
+def comm_record(
+    *, iteration_ns: list, bytes: int, bus_factor: float, warnings: list = (), **known
+) -> dict:
+    """One operation at one size.
+
+    `iteration_ns` are durations of the operation, one each, or the one mean of `mean_of`.
+    `clock` is "cpu" where they are only the CPU's time to issue the operation: they are no
+    bandwidth then.  `place` is out-of-place or in-place; `in_place` holds the same row's other
+    figures: {"iteration_ns": [...], "wrong_elements": n or None}.  `op` is sum, prod, ... or
+    None for operations that reduce nothing.  What a ring sends of a rank is bytes x bus_factor.
+    """
+    record = {"kind": "comm", "version": 1}
+    record.update(_filled(_COMM, known, also={}))
+    record.update(
+        bytes=bytes,
+        iteration_ns=iteration_ns,
+        iterations=len(iteration_ns),
+        duration_ns=_quantiles(iteration_ns),
+        wire_bytes=round(bytes * bus_factor),
+        bytes_per_s=_bandwidths(
+            bytes, bus_factor, iteration_ns if known.get("clock") != "cpu" else None
+        ),
+        warnings=list(warnings),
+        environment=environment(),
+    )
+    return record
+
+
+def found_wrong(record: dict) -> bool:
+    """Whether the tool that wrote the log found wrong values itself."""
+    return any(one["code"] == WRONG_VALUES for one in record["warnings"])
+
+
+def _quantile(values: list, p: float) -> float:
+    at = p * (len(values) - 1)
+    low = int(at)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (values[high] - values[low]) * (at - low)
+
+
+def _quantiles(values: list) -> dict:
+    ordered = [float(one) for one in sorted(values)]
+    named = {"min": 0, "p10": 0.1, "p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1}
+    return {name: _quantile(ordered, p) for name, p in named.items()}
+
+
+def _bandwidths(size: int, factor: float, times: list) -> dict:
+    rate = size / (_quantiles(times)["p50"] * 1e-9) if times else None
+    bus = None if rate is None else rate * factor
+    return {
+        "algorithm": rate,
+        "bus": bus,
+        "wire": bus,
+        "line": None,
+        "wire_share_of_line": None,
+    }
+
+
+def _filled(keys, known: dict, *, also: dict, where_said=()) -> dict:
+    unknown = set(known) - set(keys) - set(also) - set(where_said)
+    if unknown:
+        raise TypeError(f"no key of a record: {', '.join(sorted(unknown))}")
+    return {**dict.fromkeys(keys), **also, **known}

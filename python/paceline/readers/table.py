@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The readers of other programs' logs.
+
+To add one, write `readers/<name>.py` with two functions and a row in READERS below:
+
+    def recognizes(source) -> bool      cheap; true for no other reader's files
+    def read(source)                    a generator of records
+
+`source` is one file (lines.Source): `source.lines` has its lines without transports' tags,
+colours, line ends and NCCL's own lines; each Line has `text`, `number`, `place` (path:line) and
+`rank`, where a transport says who wrote it.  `source.text` is the file as it is, for JSON and
+CSV.  `source.note(place, sentence)` says something on stderr that makes the records no worse.
+
+A record is made by `record.run_record(configuration, [record.rank(step_ns)], ...)` or
+`record.comm_record(...)`: what the log does not say is left out there and becomes null.
+
+Every number goes through `checks.figure` (printed, rounded) or `checks.count` (an integer).
+What a log says twice is compared by `checks.check_product`, `checks.check_count` and
+`checks.one_of` (a name that must be known); all other faults raise `checks.Invalid(line,
+sentence)`.  Nothing else may leave `read`: not for random bytes either, which
+tests/readers/mutations.py tries.  A line that looks like the format and is not understood is
+invalid; a line of another program is passed over.  Where the tool itself found wrong values the
+record carries a warning of the code `record.WRONG_VALUES`.
+
+A test is a file tests/readers/<name>_test.py: right logs with their records, and the
+mutations of mutations.py.
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import Callable
+
+from . import nccl_tests
+from .checks import Invalid
+from .lines import Source, files_of, open_source
+
+
+@dataclass(frozen=True)
+class Reader:
+    name: str  # as in `paceline import --from`
+    reads: str  # one line
+    versions: str
+    link: str  # of the program or of its format
+    recognizes: Callable[[Source], bool]
+    read: Callable
+
+
+READERS = (
+    Reader(
+        nccl_tests.NAME,
+        "the text of nccl-tests and rccl-tests",
+        "nccl-tests 2.0 to 2.19",
+        "https://github.com/NVIDIA/nccl-tests",
+        nccl_tests.recognizes,
+        nccl_tests.read,
+    ),
+)
+
+
+def names() -> str:
+    return ", ".join(one.name for one in READERS)
+
+
+def reader_of(source: Source, name: str = None) -> Reader:
+    """The reader named `name`, else the one that recognizes the file; None where there is none."""
+    if name:
+        found = [one for one in READERS if one.name == name]
+        if not found:
+            raise Invalid(source, f"'{name}' is not a reader; known are {names()}")
+        return found[0]
+    found = [one for one in READERS if one.recognizes(source)]
+    if len(found) > 1:
+        raise Invalid(
+            source,
+            f"may be of {' and of '.join(one.name for one in found)}; --from names one",
+        )
+    return found[0] if found else None
+
+
+def read_files(paths, name: str = None, note=None):
+    """All records of files and directories, as (source, record).
+
+    A file with the same content as an earlier one is counted once; in a directory, files that
+    no reader recognizes are left out.  `note` gets one sentence for each of these.
+    """
+    note = note or (lambda sentence: print(sentence, file=sys.stderr))
+    digests, found = {}, []
+    for path in paths:
+        files = files_of(path)
+        read = 0
+        for file in files:
+            source = open_source(file)
+            reader = reader_of(source, name)
+            if reader is None:
+                if files == [path]:
+                    raise Invalid(
+                        source,
+                        f"is not a file that can be read; known are {names()}, and --from names one",
+                    )
+                note(f"{file}: is not a file that can be read, left out")
+                continue
+            read += 1
+            if source.digest in digests:
+                note(
+                    f"{file}: has the content of {digests[source.digest]}, counted once"
+                )
+                continue
+            digests[source.digest] = file
+            records = list(reader.read(source))
+            if not records:
+                raise Invalid(source, f"has no result in the form of {reader.name}")
+            for sentence in source.notes:
+                note(sentence)
+            found += [(source, record) for record in records]
+        if not read:
+            raise Invalid(path, f"has no file that can be read; known are {names()}")
+    return found

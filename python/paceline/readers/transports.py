@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mpirun, srun, torchrun, Ray, SkyPilot and kubectl put before a program's lines, and
+NCCL's own lines between them."""
+
+import re
+
+_COLOURS = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]"
+)
+
+# The group `rank`, where a transport gives it, is the rank that wrote the line.
+_TAGS = [
+    r"\[[^\[\],\s]*,(?P<rank>\d+)\](?:\[[^\[\]\s]*\])?<std(?:out|err|diag)>:? ?",  # mpirun --tag-output
+    r"\[(?:default|rank)?(?P<rank>\d+)\]:? ?",  # torchrun --tee, mpiexec -prepend-rank
+    r" {0,6}(?P<rank>\d{1,6}): ?(?!\d\d:)",  # srun -l; not the hours of a time
+    r"\([\w.-]+, (?:[\w ]+=[^,()]*, )*?rank=(?P<rank>\d+), pid=\d+[^()]*\) ?",  # SkyPilot
+    r"\([^()]*\bpid=\d+[^()]*\) ?",  # Ray
+    r"\[pod/[^\[\]\s]+\] ?",  # kubectl logs --prefix
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d) ",  # kubectl logs --timestamps
+]
+_COMPILED = [re.compile(tag) for tag in _TAGS]
+_ANY_TAG_AT_END = re.compile(
+    "(?:" + "|".join(t.replace("?P<rank>", "?:") for t in _TAGS) + r")\Z"
+)
+
+# host:pid:tid [device] NCCL INFO ..., with or without a time and a source file.
+_NCCL = re.compile(
+    r"(?P<host>[\w.-]+):\d+:\d+ \[\d+\] (?:\S+:\d+ )?NCCL (?:INFO|WARN|TRACE|ABORT|CALL)\b"
+)
+_NCCL_TIME = re.compile(r"\[?\d{4}-\d\d-\d\d[ T][\d:.]+\]? \Z")
+
+
+def without_colours(text: str) -> str:
+    """Without the escape sequences by which terminals colour and move."""
+    return _COLOURS.sub("", text) if "\x1b" in text else text
+
+
+def without_tags(text: str):
+    """(text, rank): without what transports put before it; rank is None where none says it."""
+    rank, begin, found = None, 0, True
+    while found:
+        found = False
+        for tag in _COMPILED:
+            match = tag.match(text, begin)
+            if match and match.end() > begin:
+                found, begin = True, match.end()
+                if "rank" in tag.groupindex:
+                    rank = int(match["rank"])
+                break
+    return (text[begin:] if begin else text), rank
+
+
+def nccl_hosts(texts) -> set:
+    """The hosts that NCCL's own lines name where they begin a line."""
+    matches = (_NCCL.match(text) for text in texts if "NCCL " in text)
+    return {match["host"] for match in matches if match}
+
+
+def before_nccl(text: str, hosts: set):
+    """What a program had written of a line into which NCCL wrote: None where NCCL did not, an
+    empty text where the line is NCCL's alone.  NCCL's host follows without a space, so that the
+    border is where a known host begins, else where the first letter is."""
+    match = _NCCL.search(text) if "NCCL " in text else None
+    if not match:
+        return None
+    host = match["host"]
+    if match.start() > 0 or host not in hosts:
+        known = [one for one in hosts if host.endswith(one)]
+        letter = re.search(r"[A-Za-z]", host)
+        begin = (
+            len(host) - len(max(known, key=len))
+            if known
+            else letter.start() if letter else 0
+        )
+    else:
+        begin = 0
+    before = text[: match.start() + begin]
+    before = _ANY_TAG_AT_END.sub("", _NCCL_TIME.sub("", before))
+    return before if before.strip() else ""

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reader of nccl-tests' text: right logs of all generations, and wrong ones."""
+
+import unittest
+from pathlib import Path
+
+import mutations
+from nccl_log import FACTOR, HEAD, devices, log, row, sizes, text
+from paceline.readers import nccl_tests
+from paceline.readers.checks import Invalid
+from paceline.readers.record import WRONG_VALUES, found_wrong
+
+DATA = Path(__file__).parent / "data" / "nccl_tests"
+# What such a log says once: the settings, #wrong, each rank's host, what a warning tells of it.
+ONCE = {"warmup", "mean_of", "wrong_elements", "warnings", "ranks_per_host"}
+
+
+def read(log_text):
+    return mutations.records_of(nccl_tests, log_text)
+
+
+def of(name):
+    return (DATA / name).read_text()
+
+
+class Right(unittest.TestCase):
+    def test_every_operation_and_its_figures(self):
+        for program in FACTOR:
+            records = read(text(log(program, ["a"] * 4 + ["b"] * 4, sizes(program, 8))))
+            self.assertEqual([one["bytes"] for one in records], [2**20, 2**22, 2**24])
+            first = records[0]
+            self.assertEqual(first["ranks_per_host"], [4, 4])
+            self.assertEqual(first["iteration_ns"], [69420])
+            self.assertEqual(first["in_place"]["iteration_ns"], [68730])
+            self.assertEqual(first["op"], "sum" if "reduce" in program else None)
+            self.assertEqual(first["root"], 0 if program == "broadcast_perf" else None)
+            self.assertAlmostEqual(
+                first["bytes_per_s"]["bus"] / (2**20 / 69.42e-6 * FACTOR[program](8)),
+                1,
+            )
+            self.assertEqual((first["warmup"], first["mean_of"]), (5, 20))
+
+    def test_before_2_12_wrong_elements_are_unknown(self):
+        records = read(of("error_column.txt"))
+        self.assertEqual([one["wrong_elements"] for one in records], [None] * 3)
+        self.assertEqual(
+            [one["in_place"]["wrong_elements"] for one in records], [None] * 3
+        )
+        self.assertEqual(
+            (records[0]["ranks_per_host"], records[0]["mean_of"]), ([6, 6], 25)
+        )
+
+    def test_what_transports_add(self):
+        records = read(of("tagged.log"))
+        self.assertEqual(len(records), 3)
+        self.assertEqual(
+            [one["code"] for one in records[0]["warnings"]], ["shared-device"]
+        )
+        plain = of("tagged.log").split("\n")
+        plain = [line.removeprefix("[1,0]<stdout>:") for line in plain[2:]]
+        for tag in (
+            "0: ",
+            "[0] ",
+            "[default0]:",
+            "(head, rank=0, pid=77) ",
+            "[1,0]<stdout>:0: ",
+        ):
+            self.assertEqual(read("\n".join(tag + line for line in plain)), records)
+        stamp = "2026-03-01T10:00:00.123456789Z "
+        self.assertEqual(read("\r\n".join(stamp + line for line in plain)), records)
+        self.assertEqual(
+            read("\n".join(f"\x1b[32m{line}\x1b[0m" for line in plain)), records
+        )
+
+    def test_rows_that_nccl_interrupted(self):
+        records = read(of("info_in_rows.log"))
+        whole = text(
+            log("all_reduce_perf", ["alpha"] * 4, sizes("all_reduce_perf", 4), gpus=4)
+        )
+        self.assertEqual(records, read(whole))
+
+    def test_several_programs_in_a_log(self):
+        records = read(of("many_programs.txt"))
+        self.assertEqual(
+            [(one["operation"], one["ranks"]) for one in records],
+            [("reduce-scatter", 4)] * 3 + [("broadcast", 2)] * 3 + [("message", 8)] * 3,
+        )
+
+    def test_command_lines_name_programs(self):
+        parts = []
+        for ranks in (2, 4):
+            rows = sizes("broadcast_perf", ranks)
+            parts += [
+                [f"$ ./build/broadcast_perf -g {ranks}"],
+                log("broadcast_perf", ["a"] * ranks, rows, gpus=ranks, named=False),
+            ]
+        self.assertEqual(
+            [one["ranks"] for one in read(text(*parts))], [2] * 3 + [4] * 3
+        )
+
+    def test_all_types_and_reductions(self):
+        rows = [
+            row("all_reduce_perf", 4, size, 71.5 + size / 9e4, dtype=dtype, op=op)
+            for dtype in ("float", "half", "int8")
+            for op in ("sum", "prod", "avg")
+            for size in (2**20, 2**21)
+        ]
+        records = read(text(log("all_reduce_perf", ["a"] * 4, rows)))
+        self.assertEqual(
+            len({(one["dtype"], one["op"], one["bytes"]) for one in records}), 18
+        )
+
+    def test_groups_that_ran_at_once(self):
+        lines = log(
+            "all_reduce_perf", ["a"] * 4 + ["b"] * 4, sizes("all_reduce_perf", 4)
+        )
+        for rank in range(8):
+            at = next(
+                i for i, line in enumerate(lines) if line.startswith(f"#  Rank  {rank}")
+            )
+            lines[at] = lines[at].replace("Group  0", f"Group  {rank % 2}")
+        first = read(text(lines))[0]
+        self.assertEqual((first["ranks"], first["ranks_per_host"]), (4, [2, 2]))
+        self.assertEqual(first["warnings"][0]["code"], "other-groups")
+
+    def test_unchecked_and_cpu_time_and_iterations(self):
+        unchecked = sizes("all_reduce_perf", 4, wrong=("N/A", "N/A"))
+        lines = [
+            line.replace("validation: 1", "validation: 0")
+            for line in log("all_reduce_perf", ["a"] * 4, unchecked)
+        ]
+        self.assertIsNone(read(text(lines))[0]["wrong_elements"])
+        lines = log("all_reduce_perf", ["a"] * 4, sizes("all_reduce_perf", 4))
+        cpu = [
+            line.replace("  time", "cputime") if "algbw" in line else line
+            for line in lines
+        ]
+        first = read(text(cpu).replace("  69.42  ", "   3.10  "))[0]
+        self.assertEqual((first["clock"], first["iteration_ns"]), ("cpu", [3100]))
+        self.assertIsNone(first["bytes_per_s"]["algorithm"])
+        many = (
+            text(lines)
+            .replace("agg iters: 1", "agg iters: 3")
+            .replace("graph: 0", "graph: 2")
+        )
+        self.assertEqual(read(many)[0]["mean_of"], 120)
+
+    def test_each_rank_of_a_program_without_mpi(self):
+        lines = log("all_reduce_perf", ["a"], sizes("all_reduce_perf", 1))
+        both = [f"{rank}: {line}" for line in lines for rank in (0, 1)]
+        records = read(
+            "\n".join(both).replace("1:       1048576  ", "1:       1048576  ")
+        )
+        self.assertEqual(
+            [one["ranks"] for one in records], [1] * 3
+        )  # equal tables count once
+
+
+class Wrong(unittest.TestCase):
+    def test_values_that_the_program_found_wrong(self):
+        for wrong in (("3", "0"), ("0", "3"), ("1.2e+04", "N/A")):
+            rows = sizes("all_reduce_perf", 4) + [
+                row("all_reduce_perf", 4, 2**26, 2000, wrong=wrong)
+            ]
+            records = read(
+                text(log("all_reduce_perf", ["a"] * 4, rows, footer=("1 FAILED",)))
+            )
+            self.assertEqual(
+                [found_wrong(one) for one in records], [False] * 3 + [True]
+            )
+        records = read(of("error_column.txt").replace("0 OK", "2 FAILED"))
+        self.assertEqual([found_wrong(one) for one in records], [True] * 3)
+        self.assertIn("2 results", records[0]["warnings"][-1]["seen"])
+        self.assertEqual(records[0]["warnings"][-1]["code"], WRONG_VALUES)
+
+    def rejects(self, log_text, pattern):
+        with self.assertRaisesRegex(Invalid, pattern):
+            read(log_text)
+
+    def test_contradictions(self):
+        right = text(
+            ["mpirun -np 4 ./all_reduce_perf -g 1"],
+            log("all_reduce_perf", ["a"] * 4, sizes("all_reduce_perf", 4)),
+        )
+        self.assertEqual(len(read(right)), 3)
+        self.rejects(
+            right.replace("-np 4", "-np 8"),
+            r"log:1: the log says 8 ranks, and it lists 4",
+        )
+        self.rejects(right.replace("-g 1", "-g 2"), r"log:1: the log says 2 GPUs")
+        self.rejects(
+            right.replace("  69.42", "  6.942", 1), r"log:14: 1048576 bytes: size, time"
+        )
+        self.rejects(
+            right.replace("262144  ", "262143  "),
+            r"log:14: .*1048576 bytes, and 262143 elements",
+        )
+        self.rejects(
+            right.replace("0 OK", "0 FAILED"),
+            r"log:17: the log says 0 values .* FAILED",
+        )
+        self.rejects(
+            right.replace("concluded: all_reduce", "concluded: all_gather"),
+            "all_gather_perf' is concluded",
+        )
+        self.rejects(
+            right.replace("all_reduce", "broadcast"), "broadcast has no redop 'sum'"
+        )
+        self.rejects(
+            right.replace("(us)", "(ms)", 1), "log:13: the units are B elements ms"
+        )
+        fewer = "\n".join(
+            line
+            for line in right.split("\n")
+            if "Rank  3" not in line and "mpirun" not in line
+        )
+        self.rejects(
+            fewer,
+            r"bus bandwidth .*the 3 ranks .*says busbw \S+, and algbw \S+ x \S+ is",
+        )
+        self.rejects(
+            right.replace("Rank  2", "Rank  1"),
+            r"rank 1 is listed again \(damaged.log:7\)",
+        )
+
+    def test_what_is_not_known(self):
+        right = text(log("all_reduce_perf", ["a"] * 4, sizes("all_reduce_perf", 4)))
+        self.rejects(
+            right.replace("all_reduce", "alltoall"),
+            "'alltoall_perf' is not an operation of Paceline",
+        )
+        self.rejects(right.replace("busbw  ", "busbw  more"), "'more")
+        self.rejects(right.replace("   float", "   quad"), "'quad' is not a known type")
+        self.rejects(
+            right.replace("   sum", "   xor"), "'xor' is not a known reduction"
+        )
+        self.rejects(
+            right.replace("graph: 0", "graph: 0 dry: 1"), "'dry' is not a known setting"
+        )
+        self.rejects(
+            text(
+                log(
+                    "all_reduce_perf",
+                    ["a"] * 4,
+                    sizes("all_reduce_perf", 4),
+                    named=False,
+                )
+            ),
+            "does not say: which program",
+        )
+        self.rejects(
+            right.replace("69.42", "nan", 1), "log:13: time: 'nan' is not a number"
+        )
+
+    def test_incomplete_logs(self):
+        lines = log("all_reduce_perf", ["a"] * 4, sizes("all_reduce_perf", 4))
+        self.rejects(text(lines[:12]), "has no row of results")
+        self.rejects(
+            "\n".join(lines[:13]).removesuffix("0")[:-9], "log:13: .*not a whole row"
+        )
+        interrupted = of("info_in_rows.log").split("\n")
+        del interrupted[14]
+        self.rejects("\n".join(interrupted), "NCCL_DEBUG")
+        self.rejects("\n".join(devices(["a"]) + HEAD), "has no row of results")
+
+
+class Damaged(unittest.TestCase):
+    def test_mutations(self):
+        for name in (
+            "error_column.txt",
+            "tagged.log",
+            "info_in_rows.log",
+            "many_programs.txt",
+        ):
+            with self.subTest(name):
+                mutations.check_mutations(self, nccl_tests, of(name), ONCE)
+
+    def test_random_bytes(self):
+        mutations.check_random_bytes(self, nccl_tests, of("error_column.txt"))
+
+
+if __name__ == "__main__":
+    unittest.main()
