@@ -15,6 +15,7 @@ A record is made by `record.run_record(configuration, [record.rank(step_ns)], ..
 `record.comm_record(...)`: what the log does not say is left out there and becomes null.
 
 Every number goes through `checks.figure` (printed, rounded) or `checks.count` (an integer).
+Values of JSON go through `json_text` (parse, member, number), units of steps through `units`.
 What a log says twice is compared by `checks.check_product`, `checks.check_count` and
 `checks.one_of` (a name that must be known); all other faults raise `checks.Invalid(line,
 sentence)`.  Nothing else may leave `read`: not for random bytes either, which

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON as readers need it: errors with their line, no key twice, numbers as they were printed."""
+
+import json
+
+from .checks import Figure, Invalid, exactly, figure, shown
+
+_LONGEST = 40  # digits of an integer
+
+
+class Printed(float):
+    """A number with a point or an exponent, and its text."""
+
+    def __new__(cls, text):
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+
+def parse(text: str, path: str, first_line: int = 1):
+    """The value that `text` holds.  Floating-point numbers are Printed; NaN and infinities are
+    values that number() rejects by name."""
+    try:
+        return json.loads(
+            text,
+            parse_float=Printed,
+            parse_int=lambda digits: _integer(digits, f"{path}:{first_line}"),
+            object_pairs_hook=lambda pairs: _object(pairs, f"{path}:{first_line}"),
+        )
+    except json.JSONDecodeError as error:
+        line = first_line + text.count("\n", 0, error.pos)
+        raise Invalid(f"{path}:{line}", f"is not JSON: {error.msg}") from None
+    except RecursionError:
+        raise Invalid(f"{path}:{first_line}", "is JSON of too many levels") from None
+
+
+def _integer(digits: str, place: str) -> int:
+    if len(digits) > _LONGEST:
+        raise Invalid(place, f"'{shown(digits)}' is not a number of a log")
+    return int(digits)
+
+
+def _object(pairs: list, place: str) -> dict:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Invalid(place, f"the key '{shown(twice)}' is there twice")
+    return found
+
+
+def member(value, key: str, kind: type, place):
+    """value[key], which must be of the kind dict, list, str, int or bool."""
+    if not isinstance(value, dict) or key not in value:
+        raise Invalid(place, f"the key '{key}' is missing")
+    found = value[key]
+    if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
+        names = {dict: "an object", list: "a list", str: "a text", int: "an integer"}
+        what = names.get(kind, "true or false")
+        raise Invalid(place, f"{key}: '{shown(json.dumps(found))}' is not {what}")
+    return found
+
+
+def number(value, place, name: str, *, least: float = None) -> Figure:
+    """A number as a figure: an integer is exact, others are as precise as their digits."""
+    if isinstance(value, Printed):
+        return figure(value.text, place, name, least=least)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Invalid(place, f"{name}: '{shown(json.dumps(value))}' is not a number")
+    if least is not None and value < least:
+        raise Invalid(place, f"{name}: {value} is less than {least:g}")
+    return exactly(value, place, name)
