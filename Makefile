@@ -48,7 +48,7 @@ bench: build
 	@build/paceline report results/quick.jsonl --output results/quick.html
 
 adapters: build
-	@tools/setup/adapters.sh "$$(sed -n 's/.*kPython = "\(.*\)";/\1/p' $(BUILD)/generated/paceline/measure/version.h)" $(NAME)
+	@tools/setup/adapters.sh "$$(sed -n 's/^PACELINE_PYTHON:.*=//p' $(BUILD)/CMakeCache.txt)" $(NAME)
 
 # Configured anew, because ninja does not see that MPI has come.
 with-mpi: setup

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A language model that Paceline does not know, for adapters/torch_profile.py:
+"""A language model that Paceline does not know, for paceline.torch.profile:
 
-    python3 adapters/torch_profile.py benchmarks.translator:translator \\
+    python3 -m paceline.torch.profile benchmarks.translator:translator \\
         --output translator.profile.json
 """
 

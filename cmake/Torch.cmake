@@ -55,6 +55,12 @@ elseif(_torch_series VERSION_GREATER PACELINE_TORCH_NEWEST)
 endif()
 message(STATUS "PyTorch ${PACELINE_TORCH_VERSION} at ${TORCH}")
 
+# The Python of the environment that holds the wheel, else any python3, which can
+# import it from where it lies.
+find_program(PACELINE_PYTHON NAMES python3 python
+  HINTS "${TORCH}/../../../../bin" REQUIRED)
+mark_as_advanced(PACELINE_PYTHON)
+
 # The wheel carries headers of its own, newer fmt without the library to them.
 # Ours is linked to a directory that the compiler searches before the wheel's.
 if(fmt_SOURCE_DIR)

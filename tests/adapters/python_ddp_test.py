@@ -14,13 +14,16 @@ import unittest.mock
 import torch
 
 ROOT = pathlib.Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "adapters"))
-import formula  # noqa: E402
-import functional  # noqa: E402
-import networks  # noqa: E402
-import python_ddp  # noqa: E402
-import torch_variants  # noqa: E402
-import case as case_of_adapter  # noqa: E402
+PACKAGES = ROOT / "python"
+sys.path.insert(0, str(PACKAGES))
+from paceline.adapters import (  # noqa: E402
+    case as case_of_adapter,
+    formula,
+    functional,
+    networks,
+    python_ddp,
+    torch_variants,
+)
 
 
 def free_port():
@@ -46,7 +49,11 @@ def run(world, case):
         )
         ranks.append(
             subprocess.Popen(
-                [sys.executable, str(ROOT / "adapters" / "python_ddp.py")],
+                [
+                    sys.executable,
+                    str(PACKAGES / "paceline" / "run_module.py"),
+                    "paceline.adapters.python_ddp",
+                ],
                 env=environment,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -239,11 +246,11 @@ class Networks(unittest.TestCase):
                 home.mkdir()
                 (home / "__init__.py").write_text(text, encoding="utf-8")
             program = (
-                "import networks\n"
+                "from paceline.adapters import networks\n"
                 "row = networks.NETWORKS['bert-tiny']\n"
                 "print(row.make(0, 0, 0.5)['hidden_dropout_prob'])"
             )
-            path = os.pathsep.join([folder, str(ROOT / "adapters")])
+            path = os.pathsep.join([folder, str(PACKAGES)])
             out = subprocess.run(
                 [sys.executable, "-c", program],
                 env=dict(os.environ, PYTHONPATH=path),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network that Paceline does not know: what torch_profile.py must cope with."""
+"""A network that Paceline does not know: what paceline.torch.profile must cope with."""
 
 import torch
 from torch import nn

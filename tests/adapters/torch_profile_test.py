@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch_profile.py on a network that is not built in."""
+"""paceline.torch.profile on a network that is not built in."""
 
 import contextlib
 import io
@@ -14,10 +14,10 @@ import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAMPLE = HERE.parents[0] / "plan" / "their_network.profile.json"
-ADAPTERS = HERE.parents[1] / "adapters"
-sys.path.insert(0, str(ADAPTERS))
+PACKAGES = HERE.parents[1] / "python"
+sys.path.insert(0, str(PACKAGES))
 
-import torch_profile  # noqa: E402  (its folder is on the path now)
+from paceline.torch import profile as torch_profile  # noqa: E402
 
 
 def run(*arguments):
@@ -94,18 +94,18 @@ class TorchProfile(unittest.TestCase):
 
     def test_mistakes_are_one_sentence(self):
         for spec, sentence in (
-            ("their_network", "torch_profile: 'their_network': write MODULE"),
-            ("their_network:nobody", "torch_profile: 'their_network:nobody':"),
-            ("their_network:not_a_pair", "torch_profile: the factory must"),
-            ("their_network:no_module", "torch_profile: the factory must"),
+            ("their_network", "paceline.torch.profile: 'their_network': write MODULE"),
+            ("their_network:nobody", "paceline.torch.profile: 'their_network:nobody':"),
+            ("their_network:not_a_pair", "paceline.torch.profile: the factory must"),
+            ("their_network:no_module", "paceline.torch.profile: the factory must"),
             (
                 "their_network:raises",
-                "torch_profile: 'their_network:raises' raised ValueError: no "
+                "paceline.torch.profile: 'their_network:raises' raised ValueError: no "
                 "weights\n",
             ),
             (
                 "their_network:wrong_batch",
-                "torch_profile: the model, its loss or its backward refuses "
+                "paceline.torch.profile: the model, its loss or its backward refuses "
                 "the batch (str): ",
             ),
         ):
@@ -118,7 +118,8 @@ class TorchProfile(unittest.TestCase):
         done = subprocess.run(
             [
                 sys.executable,
-                str(ADAPTERS / "torch_profile.py"),
+                str(PACKAGES / "paceline" / "run_module.py"),
+                "paceline.torch.profile",
                 "their_network:raises",
                 "--output",
                 "/dev/null",
@@ -132,7 +133,7 @@ class TorchProfile(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(
             done.stderr,
-            "torch_profile: 'their_network:raises' raised ValueError: no "
+            "paceline.torch.profile: 'their_network:raises' raised ValueError: no "
             "weights\n",
         )
 
@@ -144,7 +145,7 @@ class TorchProfile(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertEqual(
                 done.stderr,
-                f"torch_profile: --output {missing}: No such file or "
+                f"paceline.torch.profile: --output {missing}: No such file or "
                 "directory\n",
             )
             path = pathlib.Path(folder) / "p.json"

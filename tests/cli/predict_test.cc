@@ -263,7 +263,7 @@ TEST_F(Predict, AStragglerCostsTime) {
   EXPECT_GT(records[1].ranks[0].window_ns, records[0].ranks[0].window_ns);
 }
 
-// A recurrent network that is not built in, as adapters/torch_profile.py wrote
+// A recurrent network that is not built in, as paceline.torch.profile wrote
 // it: its times are the prediction's, whatever the device.
 TEST_F(Predict, TakesAProfileForANetwork) {
   const std::string profile =

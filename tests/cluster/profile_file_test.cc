@@ -89,7 +89,7 @@ TEST(ProfileFile, WhatIsNotKnownIsNull) {
   EXPECT_NE(to_json_text(p).find("\"update_us\": null"), std::string::npos);
 }
 
-// What adapters/torch_profile.py wrote of a network that is not built in.
+// What paceline.torch.profile wrote of a network that is not built in.
 TEST(ProfileFile, AnyPyTorchModelsProfileIsRead) {
   const ProfiledModel p = read_profile(
       PACELINE_SOURCE_DIR "/tests/plan/their_network.profile.json");

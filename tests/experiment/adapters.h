@@ -29,11 +29,11 @@ class Adapters : public testing::Test {
     write(R"(
 [own]
 about = "of the build"
-program = "own.py"
+module = "own"
 arguments = ["fast"]
 options = { start = "formula" }
 [here]
-program = "here.py"
+module = "here"
 environment = "here"
 engine = "grpc"
 models = ["lenet"]
@@ -41,7 +41,7 @@ dtypes = ["fp32"]
 optimizers = ["sgd", "adamw"]
 compiles = "always"
 [absent]
-program = "absent.py"
+module = "absent"
 environment = "absent"
 )");
   }
@@ -50,9 +50,12 @@ environment = "absent"
   void write(const std::string& text) {
     std::ofstream(root_ / "adapters" / "adapters.toml") << text;
   }
-  std::vector<Adapter> read() const {
-    return read_adapters((root_ / "adapters").string(), "/usr/bin/python3");
+  PythonPackage package() const {
+    return {.folder = root_.string(),
+            .python = (root_ / "python" / "bin" / "python3").string(),
+            .environments = (root_ / ".deps" / "adapters").string()};
   }
+  std::vector<Adapter> read() const { return read_adapters(package()); }
   std::string refusal() const {
     try {
       read();

@@ -19,8 +19,8 @@ TEST_F(Adapters, AreReadWithTheirInterpreters) {
   const std::vector<Adapter> all = read();
   ASSERT_EQ(all.size(), 3U);
   const Adapter& own = *find_adapter(all, "own");
-  EXPECT_EQ(own.python, "/usr/bin/python3");
-  EXPECT_EQ(own.program, (root_ / "adapters" / "own.py").string());
+  EXPECT_EQ(own.python, (root_ / "python" / "bin" / "python3").string());
+  EXPECT_EQ(own.module, "paceline.adapters.own");
   EXPECT_EQ(own.arguments, std::vector<std::string>{"fast"});
   EXPECT_EQ(own.options.at("start"), "formula");
   EXPECT_EQ(own.missing, "");
@@ -34,19 +34,33 @@ TEST_F(Adapters, AreReadWithTheirInterpreters) {
   EXPECT_EQ(find_adapter(all, "other"), nullptr);
 }
 
+TEST_F(Adapters, OfAnInstalledPackageRunWhereItIsInstalled) {
+  PythonPackage package = this->package();
+  package.environments = "";
+  EXPECT_EQ(find_adapter(read_adapters(package), "here")->missing,
+            "here is not installed here: pip install "
+            "'paceline[adapters-here]'");
+  fs::create_directories(root_ / "python" / "lib" / "python3.11" /
+                         "site-packages" / "here");
+  const std::vector<Adapter> all = read_adapters(package);
+  const Adapter& here = *find_adapter(all, "here");
+  EXPECT_EQ(here.missing, "");
+  EXPECT_EQ(here.python, package.python);
+}
+
 TEST_F(Adapters, ThatAreWrongAreRefused) {
   write("[a]\nabout = 'x'\n");
-  EXPECT_EQ(refusal(), ":1: [a] program = '': an adapter names its program");
-  write("[a]\nprogram = 'x'\ncolour = 'red'\n");
+  EXPECT_EQ(refusal(), ":1: [a] module = '': an adapter names its module");
+  write("[a]\nmodule = 'x'\ncolour = 'red'\n");
   EXPECT_TRUE(
       refusal().starts_with(":3: unknown key of [a] 'colour'. Known: "));
-  write("[a]\nprogram = 'x'\nhosts = 'two'\n");
+  write("[a]\nmodule = 'x'\nhosts = 'two'\n");
   EXPECT_EQ(refusal(), ":3: [a] hosts = 'two': known are one");
-  write("[a]\nprogram = 3\n");
-  EXPECT_EQ(refusal(), ":2: [a] program = 3: must be text");
+  write("[a]\nmodule = 3\n");
+  EXPECT_EQ(refusal(), ":2: [a] module = 3: must be text");
   write("[a\n");
   EXPECT_TRUE(refusal().starts_with(":1: not TOML: "));
-  EXPECT_TRUE(read_adapters("/nowhere", "python3").empty());
+  EXPECT_TRUE(read_adapters({.folder = "/nowhere"}).empty());
 }
 
 TEST_F(Adapters, SettleTheirCases) {
@@ -71,8 +85,8 @@ TEST_F(Adapters, SettleTheirCases) {
 
 TEST_F(Adapters, OutsideOfTheirDevicesAndHostsAreARow) {
   write(
-      "[own]\nprogram = 'own.py'\n"
-      "[near]\nprogram = 'near.py'\ndevices = ['cpu']\nhosts = 'one'\n");
+      "[own]\nmodule = 'own'\n"
+      "[near]\nmodule = 'near'\ndevices = ['cpu']\nhosts = 'one'\n");
   Machine with_gpus = machine();
   with_gpus.cuda_devices = 1;
   with_gpus.engines.emplace_back("nccl");
@@ -109,7 +123,7 @@ TEST_F(Adapters, ThatReadNoDataAreARowBesideOursThatDoes) {
 }
 
 TEST_F(Adapters, WithoutTransformersAreARowThatSaysSoWhereTheModelIsBert) {
-  write("[own]\nprogram = 'own.py'\n");
+  write("[own]\nmodule = 'own'\n");
   Machine without = machine();
   without.models.emplace_back("bert-tiny");
   const fs::path home = root_ / "python";

@@ -68,7 +68,9 @@ std::vector<Trace> python_traces(const records::Configuration& c,
     ranks.push_back(std::make_unique<Child>(
         std::vector<std::string>{PACELINE_PYTHON,
                                  "-u",
-                                 PACELINE_SOURCE_DIR "/adapters/python_ddp.py"},
+                                 PACELINE_SOURCE_DIR
+                                 "/python/paceline/run_module.py",
+                                 "paceline.adapters.python_ddp"},
         std::map<std::string, std::string>{
             {"RANK", std::to_string(rank)},
             {"LOCAL_RANK", std::to_string(rank)},

@@ -19,9 +19,8 @@ import types
 
 import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "adapters"))
-import formula  # noqa: E402
-import networks  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "python"))
+from paceline.adapters import formula, networks  # noqa: E402
 
 SEED = 11
 BATCH_SIZE = 4

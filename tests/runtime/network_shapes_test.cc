@@ -29,7 +29,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFile =
-    PACELINE_SOURCE_DIR "/src/paceline/plan/networks/trained.json";
+    PACELINE_SOURCE_DIR "/python/paceline/adapters/trained.json";
 constexpr double kBytesPerElement = 4;
 
 /// One ATen operation that a module or the network itself calls.

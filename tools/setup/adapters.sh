@@ -1,26 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes the Python environments of adapters (docs/adapters.md), each with what
-# adapters/requirements/NAME.txt pins, in .deps/adapters/NAME.  What is there
+# python/paceline/adapters/requirements/NAME.txt pins, in .deps/adapters/NAME.  What is there
 # already stays.
 #
 #   tools/setup/adapters.sh PYTHON NAME...    PYTHON: that of Paceline's PyTorch
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+readonly adapters=python/paceline/adapters
 
 base=$1
 shift
 for name in "$@"; do
-  requirements=adapters/requirements/$name.txt
+  requirements=$adapters/requirements/$name.txt
   home=.deps/adapters/$name
-  unavailable=$(sed --quiet "/^\[$name\]/,/^\[/s/^unavailable = \"\(.*\)\"/\1/p" adapters/adapters.toml)
+  unavailable=$(sed --quiet "/^\[$name\]/,/^\[/s/^unavailable = \"\(.*\)\"/\1/p" $adapters/adapters.toml)
   [[ -z $unavailable ]] || {
     echo "adapters: $unavailable" >&2
     exit 2
   }
   [[ -e $requirements ]] || {
     echo "adapters: no $requirements; known are $(
-      basename --suffix .txt --multiple adapters/requirements/*.txt | paste --serial --delimiters ' ')" >&2
+      basename --suffix .txt --multiple $adapters/requirements/*.txt | paste --serial --delimiters ' ')" >&2
     exit 2
   }
   if [[ -e $home/installed ]] && cmp --quiet "$requirements" "$home/installed"; then
@@ -42,7 +43,7 @@ for name in "$@"; do
     # shellcheck disable=SC2086 # a program and its arguments
     RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=0 OMP_NUM_THREADS=1 \
       PACELINE_CASE='{"model": "lenet", "batch_size": 2, "warmup": 0, "steps": 1}' \
-      "$home/bin/python" adapters/$start >"$home/first_start.log" 2>&1 || {
+      "$home/bin/python" python/paceline/run_module.py $start >"$home/first_start.log" 2>&1 || {
       echo "adapters: the first start of $name failed: $home/first_start.log" >&2
       exit 3
     }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/process.h"
+#include "paceline/base/python_package.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/doctor.h"
@@ -118,13 +119,14 @@ Finding check_launchers() {
 }
 
 Finding check_python(const measure::Wheel& wheel) {
+  const std::string python = python_package().python;
   Finding finding{
       .name = "adapters",
-      .seen = fmt::format("{} imports torch for python-ddp", wheel.python)};
+      .seen = fmt::format("{} imports torch for python-ddp", python)};
   const auto result = run_command(
-      {wheel.python, "-c", "import torch; print(torch.__version__)"}, 60s);
+      {python, "-c", "import torch; print(torch.__version__)"}, 60s);
   const auto vision =
-      run_command({wheel.python,
+      run_command({python,
                    "-c",
                    "import importlib.util as u, sys; "
                    "sys.exit(u.find_spec('torchvision') is None)"},
@@ -133,19 +135,19 @@ Finding check_python(const measure::Wheel& wheel) {
                                    : std::string_view{});
   if (!result || !result->succeeded()) {
     finding.health = Health::kAdvice;
-    finding.seen = fmt::format("{} cannot import torch", wheel.python);
+    finding.seen = fmt::format("{} cannot import torch", python);
     finding.advice =
         "only the strategy python-ddp needs it: install torch "
         "there, or leave that strategy out";
   } else if (version != wheel.built_version) {
     finding.health = Health::kAdvice;
-    finding.seen = fmt::format("{} imports torch {}", wheel.python, version);
+    finding.seen = fmt::format("{} imports torch {}", python, version);
     finding.advice = fmt::format(
         "python-ddp would not be compared on equal terms: install torch {}",
         wheel.built_version);
   } else if (!vision || !vision->succeeded()) {
     finding.health = Health::kAdvice;
-    finding.seen = fmt::format("{} cannot import torchvision", wheel.python);
+    finding.seen = fmt::format("{} cannot import torchvision", python);
     finding.advice =
         "python-ddp trains only lenet, mlp and mlp-large without it: install "
         "torchvision there";

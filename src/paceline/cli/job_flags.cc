@@ -28,7 +28,7 @@ void choose_network(const std::string& model,
     } catch (const UsageError& error) {
       throw UsageError(
           fmt::format("{}; or give a profile, FILE.json (`paceline profile`, "
-                      "adapters/torch_profile.py)",
+                      "paceline.torch.profile)",
                       error.what()));
     }
     return;
@@ -92,7 +92,7 @@ JobFlags::JobFlags(CLI::App& app) {
       app.add_option("model,--model,--network",
                      model_,
                      "a network: resnet50, vgg16, bert-base, ...; or a profile "
-                     "(paceline profile, adapters/torch_profile.py)")
+                     "(paceline profile, paceline.torch.profile)")
           ->type_name("NAME|PROFILE.json");
   add_cluster_flags(app, cluster_);
   app.add_option("--ranks", ranks_, "ranks: 8, or 8,16; left out: all slots")
@@ -131,7 +131,7 @@ predict::PredictRequest JobFlags::request() const {
   if (model_.empty()) {
     throw UsageError(
         "no network: name one, or give the profile of your own (`paceline "
-        "profile`, adapters/torch_profile.py)");
+        "profile`, paceline.torch.profile)");
   }
   predict::PredictRequest request{.network = {},
                                   .cluster = cluster::read_cluster(cluster_),

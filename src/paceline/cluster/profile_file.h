@@ -13,7 +13,7 @@
 
 // A network as a file: its parameters, how long each layer computes, and in
 // which order gradients become ready.  `paceline profile` and
-// adapters/torch_profile.py write it; whatever takes a network's shape can take
+// paceline.torch.profile write it; whatever takes a network's shape can take
 // one.  docs/profile.md has the keys.
 
 namespace paceline::cluster {

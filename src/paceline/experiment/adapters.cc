@@ -21,30 +21,38 @@ using cluster::Section;
 constexpr std::array<std::string_view, 1> kHosts{"one"};
 constexpr std::array<std::string_view, 2> kCompiles{"optional", "always"};
 
-// `python` runs those that have no environment of their own.
+// What is imported from an environment has its name: decent_dp of decent-dp.
+std::string import_name(std::string environment) {
+  std::ranges::replace(environment, '-', '_');
+  return environment;
+}
+
 void find_interpreter(const std::string& environment,
-                      const fs::path& folder,
-                      const std::string& python,
+                      const PythonPackage& package,
                       Adapter& adapter) {
-  const fs::path home =
-      folder.parent_path() / ".deps" / "adapters" / environment;
-  adapter.python =
-      environment.empty() ? python : (home / "bin" / "python").string();
+  const fs::path home = fs::path(package.environments) / environment;
+  adapter.python = package.python;
+  if (environment.empty()) {
+    return;
+  }
   // The last thing that its installation writes.
-  if (!environment.empty() && !fs::exists(home / "installed")) {
-    adapter.missing = not_installed(adapter.name, environment);
+  if (!package.environments.empty() && fs::exists(home / "installed")) {
+    adapter.python = (home / "bin" / "python").string();
+  } else if (!has_package(package.python, import_name(environment))) {
+    adapter.missing =
+        not_installed(adapter.name, environment, package.environments);
   }
 }
 
 Adapter adapter_from(const Section& table,
                      const std::string& name,
-                     const fs::path& folder,
-                     const std::string& python) {
+                     const PythonPackage& package) {
   const auto compiles = table.one_of("compiles", kCompiles);
   Adapter adapter{.name = name,
                   .about = table.text("about"),
                   .arguments = table.texts("arguments"),
                   .missing = table.text("unavailable"),
+                  .environments = package.environments,
                   .engine = table.text("engine"),
                   .models = table.texts("models"),
                   .dtypes = table.texts("dtypes"),
@@ -53,10 +61,10 @@ Adapter adapter_from(const Section& table,
                   .one_host = table.one_of("hosts", kHosts).has_value(),
                   .compiles = compiles.has_value(),
                   .always_compiles = compiles == "always"};
-  if (const auto program = table.written("program")) {
-    adapter.program = (folder / *program).string();
+  if (const auto module = table.written("module")) {
+    adapter.module = "paceline.adapters." + *module;
   } else if (adapter.missing.empty()) {
-    table.refuse("program", "''", "an adapter names its program");
+    table.refuse("module", "''", "an adapter names its module");
   }
   table.table("options", "", [&](const Section& options) {
     for (const std::string& key : options.keys()) {
@@ -64,23 +72,39 @@ Adapter adapter_from(const Section& table,
     }
   });
   if (adapter.missing.empty()) {
-    find_interpreter(table.text("environment"), folder, python, adapter);
+    find_interpreter(table.text("environment"), package, adapter);
   }
   return adapter;
 }
 
 }  // namespace
 
-std::string not_installed(const std::string& framework,
-                          const std::string& environment) {
-  return fmt::format("{} is not installed here: make adapters NAME={}",
-                     framework,
-                     environment);
+bool has_package(const std::string& python, const std::string& name) {
+  std::error_code none;
+  const fs::path libraries =
+      fs::path(python).parent_path().parent_path() / "lib";
+  for (const auto& version : fs::directory_iterator(libraries, none)) {
+    for (const char* packages : {"site-packages", "dist-packages"}) {
+      if (fs::exists(version.path() / packages / name, none)) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
-std::vector<Adapter> read_adapters(const std::string& folder,
-                                   const std::string& python) {
-  const std::string path = folder + "/adapters.toml";
+std::string not_installed(const std::string& framework,
+                          const std::string& environment,
+                          const std::string& environments) {
+  const std::string how =
+      environments.empty()
+          ? fmt::format("pip install 'paceline[adapters-{}]'", environment)
+          : fmt::format("make adapters NAME={}", environment);
+  return fmt::format("{}{}{}", framework, kNotInstalled, how);
+}
+
+std::vector<Adapter> read_adapters(const PythonPackage& package) {
+  const std::string path = package.folder + "/adapters/adapters.toml";
   std::vector<Adapter> adapters;
   const std::optional<std::string> text = read_text_if_readable(path);
   if (!text) {
@@ -90,10 +114,10 @@ std::vector<Adapter> read_adapters(const std::string& folder,
   const Section file(parsed, path, "", "");
   for (const std::string& name : file.keys()) {
     file.table(name,
-               "about program arguments environment unavailable engine models "
+               "about module arguments environment unavailable engine models "
                "dtypes devices optimizers hosts compiles options",
                [&](const Section& table) {
-                 adapters.push_back(adapter_from(table, name, folder, python));
+                 adapters.push_back(adapter_from(table, name, package));
                });
   }
   return adapters;

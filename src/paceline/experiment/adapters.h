@@ -4,19 +4,23 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "paceline/base/python_package.h"
 
 namespace paceline::experiment {
 
-/// A framework that a program of adapters/ trains, one process per rank
-/// (docs/adapters.md): a table of adapters/adapters.toml.
+/// A framework that a module of paceline.adapters trains, one process per rank
+/// (docs/adapters.md): a table of its adapters.toml.
 struct Adapter {
   std::string name{};                    // as in `framework`
   std::string about{};                   // one line
-  std::string program{};                 // path of the Python program
-  std::vector<std::string> arguments{};  // of the program
+  std::string module{};                  // "paceline.adapters.jax_train"
+  std::vector<std::string> arguments{};  // of the module
   std::string python{};                  // path of the interpreter that runs it
   std::string missing{};                 // empty, or why it cannot run here
+  std::string environments{};            // as in PythonPackage
   std::string engine{};  // what moves the bytes on CPUs; empty: gloo, nccl
   std::vector<std::string> models{};      // that it has; empty: Paceline's
   std::vector<std::string> dtypes{};      // that it has; empty: all
@@ -28,13 +32,12 @@ struct Adapter {
   std::map<std::string, std::string> options{};  // added to the case
 };
 
-/// The adapters of a folder.  An adapter's interpreter lies in
-/// .deps/adapters/ENVIRONMENT beside the folder, where `make adapters` puts it;
-/// adapters without an environment of their own run in `python`.  Instead of a
-/// program a table may say why the framework is `unavailable`.  None where
-/// the folder has no adapters.toml; throws UsageError where that is wrong.
-std::vector<Adapter> read_adapters(const std::string& folder,
-                                   const std::string& python);
+/// The adapters of a package.  An adapter that needs an environment runs in the
+/// one that `make adapters` made for it, else in the package's own interpreter
+/// where the framework is installed there; the others run in that one.  Instead
+/// of a module a table may say why the framework is `unavailable`.  None where
+/// the package has no adapters.toml; throws UsageError where that is wrong.
+std::vector<Adapter> read_adapters(const PythonPackage& package);
 
 /// The adapter of this name, or null.
 const Adapter* find_adapter(std::span<const Adapter> adapters,
@@ -43,8 +46,15 @@ const Adapter* find_adapter(std::span<const Adapter> adapters,
 /// Its name among the frameworks where Paceline itself trains.
 inline constexpr const char* kPaceline = "paceline";
 
-/// "jax is not installed here: make adapters NAME=jax".
+/// Whether the environment of the interpreter has a package in its own folder.
+bool has_package(const std::string& python, const std::string& name);
+
+inline constexpr std::string_view kNotInstalled = " is not installed here: ";
+
+/// "jax is not installed here: make adapters NAME=jax", or what pip installs
+/// where there are no `environments`.
 std::string not_installed(const std::string& framework,
-                          const std::string& environment);
+                          const std::string& environment,
+                          const std::string& environments);
 
 }  // namespace paceline::experiment

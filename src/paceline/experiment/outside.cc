@@ -109,22 +109,13 @@ bool lacks_transformers(const Adapter& adapter,
     return false;
   }
   std::error_code none;
-  const fs::path home = fs::path(adapter.program).parent_path().parent_path();
-  if (fs::exists(home / ".deps" / "adapters" / "bert" / "installed", none)) {
+  if (!adapter.environments.empty() &&
+      fs::exists(fs::path(adapter.environments) / "bert" / "installed", none)) {
     return false;
   }
-  for (const Adapter& one : machine.adapters) {
-    const fs::path libraries =
-        fs::path(one.python).parent_path().parent_path() / "lib";
-    for (const auto& version : fs::directory_iterator(libraries, none)) {
-      for (const char* packages : {"site-packages", "dist-packages"}) {
-        if (fs::exists(version.path() / packages / "transformers", none)) {
-          return false;
-        }
-      }
-    }
-  }
-  return true;
+  return std::ranges::none_of(machine.adapters, [](const Adapter& one) {
+    return has_package(one.python, "transformers");
+  });
 }
 
 // Why the adapter, which is here, cannot run the case; empty: it can.
@@ -145,7 +136,8 @@ std::string lack_of(const Adapter& adapter,
   if (c.python.empty() && lacks_transformers(adapter, c.model, machine)) {
     return not_installed(
         fmt::format("transformers, whose BERT {} trains,", c.framework),
-        "bert");
+        "bert",
+        adapter.environments);
   }
   if (c.compiled && !adapter.compiles) {
     return fmt::format("the adapter of {} has no compiled form", c.framework);
@@ -210,10 +202,10 @@ void settle_framework(Configuration& c,
   if (adapter->always_compiles) {
     c.compiled = true;
   }
-  c.not_run = !adapter->missing.empty() &&
-                      (c.python.empty() || adapter->program.empty())
-                  ? adapter->missing
-                  : lack_of(*adapter, c, machine);
+  c.not_run =
+      !adapter->missing.empty() && (c.python.empty() || adapter->module.empty())
+          ? adapter->missing
+          : lack_of(*adapter, c, machine);
 }
 
 }  // namespace
@@ -237,8 +229,7 @@ int processes_of(const Configuration& c) {
 }
 
 std::string status_of_not_run(const Configuration& c) {
-  const bool absent =
-      c.not_run.find(not_installed("", "")) != std::string::npos;
+  const bool absent = c.not_run.find(kNotInstalled) != std::string::npos;
   return absent ? "not-installed" : "unsupported";
 }
 

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
+#include "paceline/base/python_package.h"
 #include "paceline/base/shell.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/launch_command.h"
-#include "paceline/measure/wheel.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::measure {
@@ -52,11 +52,11 @@ experiment::Adapter adapter_of(const std::string& name) {
   const std::vector<experiment::Adapter> adapters = adapters_here();
   const experiment::Adapter* adapter = experiment::find_adapter(adapters, name);
   if (adapter == nullptr) {
-    throw UsageError(fmt::format(
-        "framework {}: {}/adapters.toml, which Paceline was built with, has no "
-        "such adapter",
-        name,
-        wheel().adapters));
+    throw UsageError(
+        fmt::format("framework {}: {}/adapters/adapters.toml has no such "
+                    "adapter",
+                    name,
+                    python_package().folder));
   }
   return *adapter;
 }
@@ -108,12 +108,12 @@ OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
     job["options"] = options.text("settings");
   }
   OutsideCommand command{
-      .words = {c.python.empty() ? adapter.python : c.python,
-                "-u",
-                adapter.program},
+      .words = python_module(adapter.module,
+                             c.python.empty() ? adapter.python : c.python),
       .environment = place_of(c, place),
       // torchrun's, where it started Paceline: its store is not the adapter's.
       .without = {"TORCHELASTIC_USE_AGENT_STORE"}};
+  command.words.insert(command.words.begin() + 1, "-u");  // unbuffered
   command.words.insert(
       command.words.end(), adapter.arguments.begin(), adapter.arguments.end());
   command.environment["PACELINE_CASE"] = job.dump();
@@ -123,8 +123,7 @@ OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
 }  // namespace
 
 std::vector<experiment::Adapter> adapters_here() {
-  const Wheel here = wheel();
-  return experiment::read_adapters(here.adapters, here.python);
+  return experiment::read_adapters(python_package());
 }
 
 OutsideCommand outside_command(const Configuration& c,

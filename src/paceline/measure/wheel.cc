@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/wheel.h"
 
-#include <filesystem>
-
 #include "paceline/base/file.h"
+#include "paceline/base/python_package.h"
 #include "paceline/base/text.h"
 #include "paceline/measure/version.h"
 
 namespace paceline::measure {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// .../site-packages/torch of the libtorch_cpu.so in this process.
-std::string loaded_folder() {
-  for (const std::string& line :
-       split_lines(read_text_if_readable("/proc/self/maps").value_or(""))) {
-    const std::size_t path = line.find('/');
-    if (path != std::string::npos && line.ends_with("/lib/libtorch_cpu.so")) {
-      return fs::path(line.substr(path)).parent_path().parent_path();
-    }
-  }
-  return "";
-}
 
 /// The text of `name = 'text'` in version.py.
 std::string assigned(const std::string& python, const std::string& name) {
@@ -45,9 +30,7 @@ Wheel wheel() {
   Wheel wheel{.built_version = kTorchVersion,
               .built_git = kTorchGit,
               .built_cuda = kTorchCuda,
-              .folder = loaded_folder(),
-              .python = kPython,
-              .adapters = kAdapters};
+              .folder = loaded_torch()};
   if (!wheel.folder.empty()) {
     const std::string python =
         read_text_if_readable(wheel.folder + "/version.py").value_or("");

@@ -11,8 +11,6 @@ struct Wheel {
   std::string built_cuda;                // empty: a CPU build
   std::string folder{};  // of the loaded libraries' wheel; empty: unknown
   std::string version{}, git{};  // of that folder's version.py; empty: unknown
-  std::string python;            // the interpreter that adapters run in
-  std::string adapters;          // their folder
 };
 
 Wheel wheel();

@@ -73,14 +73,14 @@ constexpr std::array kWholeStrategies{
                   .phases = "as ddp",
                   .rounds = "as ddp",
                   .bytes = "2 (P-1)/P S",
-                  .file = "adapters/python_ddp.py"},
+                  .file = "python/paceline/adapters/python_ddp.py"},
                  nullptr},
     Row<Planner>{{.name = "external",
                   .summary = "a program outside trains: --framework, --command",
                   .phases = "its own",
                   .rounds = "its own",
                   .bytes = "its own",
-                  .file = "adapters/adapters.toml"},
+                  .file = "python/paceline/adapters/adapters.toml"},
                  nullptr},
 };
 

@@ -20,8 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// trained.json of this folder, a part of the program, which
-// adapters/network_shapes.py reads too:
+// python/paceline/adapters/trained.json, a part of the program, which
+// network_shapes.py beside it reads too:
 //
 //   {"resnet50": {"leaf_calls": 158, "modules": [
 //     ["conv1", "convolution", 236027904, 3813376, [7, 2, 1],

@@ -1,13 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """One rank of PaddlePaddle's DataParallel over Gloo."""
 
 import os
 import sys
 
-import functional
-import harness
-from harness import Unsupported
+from paceline.adapters import functional
+from paceline.adapters import harness
+from paceline.adapters.harness import Unsupported
 
 
 class Ops:

@@ -17,12 +17,13 @@ from typing import Callable
 import torch
 from torch import nn
 
-import formula
-import functional_bert
-import network_shapes
+from paceline.adapters import formula
+from paceline.adapters import functional_bert
+from paceline.adapters import network_shapes
 
-# What `make adapters NAME=bert` installs, after this Python's own packages.
-_BERT = pathlib.Path(__file__).resolve().parent.parent / ".deps" / "adapters" / "bert"
+# What `make adapters NAME=bert` installs in a source tree, after this Python's
+# own packages.
+_BERT = pathlib.Path(__file__).resolve().parents[3] / ".deps" / "adapters" / "bert"
 _VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 if (_BERT / "installed").exists():
     sys.path.append(str(_BERT / "lib" / _VERSION / "site-packages"))
@@ -87,7 +88,7 @@ class Info:
     def source(self):
         """The package that defines the network, with its version."""
         if self.package == "torch":
-            return "adapters/networks.py"
+            return "paceline.adapters.networks"
         try:
             return f"{self.package} {importlib.metadata.version(self.package)}"
         except importlib.metadata.PackageNotFoundError:

@@ -1,25 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layers of each network, with the sizes of their parameters.
 
-They are read from trained.json, which is generated from src/paceline/networks.
+They are read from trained.json, which is generated from src/paceline/networks
+and is a part of the program too.
 """
 
 import json
 import pathlib
-import sys
 from dataclasses import dataclass
 
-_FILE = (
-    pathlib.Path(__file__).resolve().parent.parent
-    / "src/paceline/plan/networks/trained.json"
-)
-try:
-    _NETWORKS = json.loads(_FILE.read_text(encoding="utf-8"))
-except FileNotFoundError:
-    sys.exit(
-        f"{_FILE} is missing: the adapters read the networks' shapes from it, "
-        "so adapters/ must lie beside src/"
-    )
+_FILE = pathlib.Path(__file__).resolve().parent / "trained.json"
+_NETWORKS = json.loads(_FILE.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)

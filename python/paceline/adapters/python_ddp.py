@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """One rank of Python's DistributedDataParallel, as an external command.
 
@@ -22,10 +21,10 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-import formula
-import networks
-from case import UsageError, parse_case, rank_variable, refuse_unsupported
-from events import PhaseClock, SignOfLife, clipping, emit
+from paceline.adapters import formula
+from paceline.adapters import networks
+from paceline.adapters.case import UsageError, parse_case, rank_variable, refuse_unsupported
+from paceline.adapters.events import PhaseClock, SignOfLife, clipping, emit
 
 
 # By the names of src/paceline/plan/optimizer.h: the class, and the constants

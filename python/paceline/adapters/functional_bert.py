@@ -5,7 +5,7 @@ Names, shapes and arithmetic are those of Hugging Face's BertForPreTraining
 without dropout.  Values of tokens are [batch * tokens, hidden].
 """
 
-import network_shapes
+from paceline.adapters import network_shapes
 
 _WORDS = "bert.embeddings.word_embeddings"
 _QUERY = ".attention.self.query.weight"

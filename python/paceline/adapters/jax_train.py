@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """One rank of data-parallel training in JAX: one jitted step over a mesh of the
 processes, each with its shard of the batch."""
@@ -6,8 +5,8 @@ processes, each with its shard of the batch."""
 import os
 import sys
 
-import functional
-import harness
+from paceline.adapters import functional
+from paceline.adapters import harness
 
 
 class Ops:

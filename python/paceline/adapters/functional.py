@@ -29,8 +29,8 @@ from functools import partial
 from itertools import groupby, pairwise
 from typing import Callable
 
-import functional_bert
-from network_shapes import default_classes, layers, shapes
+from paceline.adapters import functional_bert
+from paceline.adapters.network_shapes import default_classes, layers, shapes
 
 
 @dataclass(frozen=True)

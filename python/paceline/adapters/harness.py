@@ -13,9 +13,9 @@ import re
 import sys
 import time
 
-import formula_numpy
-import functional
-from events import SignOfLife, clipping, emit
+from paceline.adapters import formula_numpy
+from paceline.adapters import functional
+from paceline.adapters.events import SignOfLife, clipping, emit
 
 
 class Unsupported(Exception):
@@ -198,7 +198,7 @@ def run(framework, version, make_trainer, facts):
             rank=job.rank,
             world=job.world,
             data="synthetic, one batch",
-            model_source="adapters/functional.py",
+            model_source="paceline.adapters.functional",
             objective="mean cross-entropy, no dropout"
             if job.network.reads_text
             else "mean cross-entropy",

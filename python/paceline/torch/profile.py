@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Profiles any PyTorch model into a file that paceline reads.
 
-    torch_profile.py package.module:factory --output my.profile.json
+    python3 -m paceline.torch.profile package.module:factory --output my.profile.json
 
 `factory()` returns (model, batch) or (model, batch, loss): the module, its
 input (a tensor, a tuple of positional or a dict of named ones), and a function
@@ -257,7 +256,7 @@ def profile(subject, name, warmup, steps):
     return {
         "paceline_profile": 1,
         "model": name,
-        "origin": f"torch_profile.py, PyTorch {torch.__version__} on "
+        "origin": f"paceline.torch.profile, PyTorch {torch.__version__} on "
         f"{platform.node()}, {torch.get_num_threads()} threads, "
         f"{datetime.date.today()}{busy_machine()}",
         "device": subject.device.type,
@@ -346,7 +345,7 @@ def main():
         try_step(subject)
         result = profile(subject, name, arguments.warmup, arguments.steps)
     except UsageError as error:
-        print(f"torch_profile: {error}", file=sys.stderr)
+        print(f"paceline.torch.profile: {error}", file=sys.stderr)
         return 2
     with open(path, "w", encoding="utf-8") as file:
         json.dump(result, file, indent=1)

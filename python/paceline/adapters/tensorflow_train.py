@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """One worker of TensorFlow 2's MultiWorkerMirroredStrategy: a tf.function around
 the step; `compiled` lets XLA make forward and backward of it."""
@@ -7,9 +6,9 @@ import json
 import os
 import sys
 
-import functional
-import harness
-from harness import Unsupported
+from paceline.adapters import functional
+from paceline.adapters import harness
+from paceline.adapters.harness import Unsupported
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"

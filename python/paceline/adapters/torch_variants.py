@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """One rank of PyTorch in other ways than DistributedDataParallel: the first
 argument says which.  The rest is python_ddp.py's."""
@@ -12,8 +11,8 @@ import sys
 import torch
 from torch import nn
 
-import python_ddp
-from case import UsageError
+from paceline.adapters import python_ddp
+from paceline.adapters.case import UsageError
 
 
 def version_of(package):

@@ -8,7 +8,7 @@ import re
 
 import torch
 
-import networks
+from paceline.adapters import networks
 
 
 class UsageError(Exception):

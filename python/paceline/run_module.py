@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a module of this package as a program.
+
+    python3 FOLDER/paceline/run_module.py paceline.adapters.jax_train ARGUMENT...
+
+Python's -m needs the package on the path of the interpreter.  An interpreter of
+another environment must not get this one's site-packages on its path, whose
+NumPy would hide its own.  This file makes the package known, and nothing beside
+it.
+"""
+
+import importlib.util
+import pathlib
+import runpy
+import sys
+
+PACKAGE = pathlib.Path(__file__).resolve().parent
+
+
+def make_known():
+    """`import paceline` gives the package of this file from now on."""
+    spec = importlib.util.spec_from_file_location(
+        "paceline",
+        PACKAGE / "__init__.py",
+        submodule_search_locations=[str(PACKAGE)],
+    )
+    sys.modules["paceline"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["paceline"])
+
+
+if __name__ == "__main__":
+    # Python put the folder of this file on the path: its torch/ hides PyTorch.
+    sys.path[:] = [x for x in sys.path if not x or pathlib.Path(x).resolve() != PACKAGE]
+    make_known()
+    del sys.argv[0]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Paceline does with a user's own PyTorch model."""
