@@ -13,7 +13,6 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
-#include "paceline/records/importers.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/diff_notes.h"
 #include "paceline/report/formats.h"
@@ -26,27 +25,20 @@ using records::RunRecord;
 // All files of one side; the runs of each are numbered on from those of the
 // file before.
 std::vector<RunRecord> read_side(const std::string& files) {
-  std::vector<RunRecord> records;
-  int next = 0;
-  const std::vector<std::string> paths = split_at(files, ',');
-  refuse_repeats(paths);
-  for (const std::string& path : paths) {
-    records::RecordFile file = records::read_any_records(path);
-    for (const std::string& warning : file.warnings) {
-      fmt::print(stderr, "paceline: {}\n", warning);
-    }
-    int most = 0;
-    for (RunRecord& one : file.records) {
-      most = std::max(most, one.run);
-      one.run += next;
-      records.push_back(std::move(one));
-    }
-    next += most + 1;
-  }
-  if (records.empty()) {
+  FileRecords read = read_record_files(split_at(files, ','));
+  if (read.records.empty()) {
     throw UsageError(fmt::format("{}: holds no record", files));
   }
-  return records;
+  int first = 0;  // number of this file's run 0
+  int next = 0;
+  for (std::size_t i = 0; i < read.records.size(); ++i) {
+    if (i > 0 && read.file_of[i] != read.file_of[i - 1]) {
+      first = next;
+    }
+    read.records[i].run += first;
+    next = std::max(next, read.records[i].run + 1);
+  }
+  return std::move(read.records);
 }
 
 std::vector<RunRecord> select(std::vector<RunRecord> records,

@@ -2,8 +2,11 @@
 #include "paceline/cli/import_command.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -15,6 +18,7 @@
 #include "paceline/cli/record_files.h"
 #include "paceline/records/importers.h"
 #include "paceline/records/json.h"
+#include "paceline/records/same_run.h"
 #include "paceline/records/store.h"
 #include "paceline/report/comm_table.h"
 #include "paceline/report/ddl.h"
@@ -66,6 +70,36 @@ int import_operations(const std::string& path,
   }
   fmt::print("{}", format.render(rows, {}));
   return 0;
+}
+
+// Appends the records that the file does not have yet.
+void append_new(const std::vector<records::RunRecord>& all,
+                std::int64_t files,
+                const std::string& to) {
+  std::vector<records::RunRecord> there;
+  if (std::filesystem::exists(to)) {
+    there = records::read_records(to, records::BrokenTail::kSkip).records;
+  }
+  records::RecordWriter writer(to);
+  std::int64_t again = 0;
+  for (const records::RunRecord& record : all) {
+    if (std::ranges::any_of(there, [&](const records::RunRecord& other) {
+          return records::has_same_samples(other, record);
+        })) {
+      ++again;
+      continue;
+    }
+    writer.append(record);
+    there.push_back(record);
+  }
+  fmt::print(stderr,
+             "{} of {} in {}{}\n",
+             counted(std::ssize(all), "record"),
+             counted(files, "file"),
+             to,
+             again == 0
+                 ? ""
+                 : fmt::format(", {} of them not for the first time", again));
 }
 
 }  // namespace
@@ -126,18 +160,15 @@ int ImportCommand::run() const {
   if (all.empty()) {
     throw UsageError("no file has a result");
   }
+  const std::size_t count = all.size();
+  FileRecords read{.records = std::move(all),
+                   .file_of = std::vector<std::size_t>(count),
+                   .numbers = std::vector<std::size_t>(count)};
+  keep_distinct_runs(read);
   if (!records_.empty()) {
-    records::RecordWriter writer(records_);
-    for (const records::RunRecord& record : all) {
-      writer.append(record);
-    }
-    fmt::print(stderr,
-               "{} of {} in {}\n",
-               counted(std::ssize(all), "record"),
-               counted(std::ssize(files_), "file"),
-               records_);
+    append_new(read.records, std::ssize(files_), records_);
   }
-  fmt::print("{}", report::find_format(format_).render(all));
+  fmt::print("{}", report::find_format(format_).render(read.records));
   return 0;
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -63,13 +62,19 @@ void refuse_predicted(const std::string& file,
 std::vector<records::RunRecord> read_measured(
     const std::vector<std::string>& files) {
   refuse_repeats(files);
-  std::vector<records::RunRecord> records;
-  for (const std::string& file : files) {
-    std::vector<records::RunRecord> read = records::read_records(file).records;
-    refuse_predicted(file, read);
-    std::ranges::move(read, std::back_inserter(records));
+  FileRecords all;
+  for (std::size_t file = 0; file < files.size(); ++file) {
+    std::vector<records::RunRecord> read =
+        records::read_records(files[file]).records;
+    refuse_predicted(files[file], read);
+    for (records::RunRecord& record : read) {
+      all.records.push_back(std::move(record));
+      all.file_of.push_back(file);
+      all.numbers.push_back(all.numbers.size() + 1);
+    }
   }
-  return records;
+  keep_distinct_runs(all);
+  return std::move(all.records);
 }
 
 /// Refuses --bucket-mb for a strategy without buckets.

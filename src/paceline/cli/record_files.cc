@@ -2,12 +2,16 @@
 #include "paceline/cli/record_files.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/records/importers.h"
+#include "paceline/records/same_run.h"
 
 namespace paceline::cli {
 
@@ -27,6 +31,46 @@ void refuse_repeats(const std::vector<std::string>& files) {
           fmt::format("{}: given twice; its runs would count twice", *file));
     }
   }
+}
+
+void keep_distinct_runs(FileRecords& read) {
+  const std::vector<std::size_t> places =
+      records::distinct_runs(read.records, read.file_of);
+  if (const std::size_t again = read.records.size() - places.size();
+      again > 0) {
+    fmt::print(
+        stderr,
+        "paceline: {} not counted: {} a run that another record says "
+        "too (a second import, or a command given again; --runs makes "
+        "further runs)\n",
+        again == 1 ? "1 record is" : fmt::format("{} records are", again),
+        again == 1 ? "it says" : "they say");
+  }
+  FileRecords kept;
+  for (const std::size_t place : places) {
+    kept.records.push_back(std::move(read.records[place]));
+    kept.file_of.push_back(read.file_of[place]);
+    kept.numbers.push_back(read.numbers[place]);
+  }
+  read = std::move(kept);
+}
+
+FileRecords read_record_files(const std::vector<std::string>& files) {
+  refuse_repeats(files);
+  FileRecords all;
+  for (std::size_t file = 0; file < files.size(); ++file) {
+    records::RecordFile read = records::read_any_records(files[file]);
+    for (const std::string& warning : read.warnings) {
+      fmt::print(stderr, "paceline: {}\n", warning);
+    }
+    for (std::size_t i = 0; i < read.records.size(); ++i) {
+      all.records.push_back(std::move(read.records[i]));
+      all.file_of.push_back(file);
+      all.numbers.push_back(i + 1);
+    }
+  }
+  keep_distinct_runs(all);
+  return all;
 }
 
 }  // namespace paceline::cli

@@ -6,7 +6,6 @@
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -20,7 +19,6 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
-#include "paceline/records/importers.h"
 #include "paceline/report/formats.h"
 #include "paceline/report/page.h"
 
@@ -51,24 +49,16 @@ struct Collected {
 };
 
 Collected read_all(const std::vector<std::string>& files) {
-  Collected all;
-  refuse_repeats(files);
-  for (const std::string& file : files) {
-    records::RecordFile read = records::read_any_records(file);
-    for (const std::string& warning : read.warnings) {
-      fmt::print(stderr, "paceline: {}\n", warning);
-    }
-    for (std::size_t i = 0; i < read.records.size(); ++i) {
-      all.origins.push_back({file, i + 1});
-    }
-    std::move(read.records.begin(),
-              read.records.end(),
-              std::back_inserter(all.records));
-  }
-  if (all.records.empty()) {
+  FileRecords read = read_record_files(files);
+  if (read.records.empty()) {
     throw UsageError(
         fmt::format("{}: holds no records", fmt::join(files, ", ")));
   }
+  Collected all;
+  for (std::size_t i = 0; i < read.records.size(); ++i) {
+    all.origins.push_back({files[read.file_of[i]], read.numbers[i]});
+  }
+  all.records = std::move(read.records);
   return all;
 }
 

@@ -22,6 +22,7 @@
 #include "paceline/measure/own_runs.h"
 #include "paceline/measure/results.h"
 #include "paceline/records/environment.h"
+#include "paceline/records/same_run.h"
 #include "paceline/records/store.h"
 #include "paceline/report/wall_time.h"
 
@@ -106,6 +107,9 @@ class Alternating {
           shell_command(side.command), started_at, host_, wall_ns));
     }
     for (RunRecord& one : records) {
+      if (one.run > 0) {
+        one.adapter[records::kRunOfCommand] = fmt::to_string(one.run);
+      }
       one.run = run;
       writers_[number]->append(one);
     }
