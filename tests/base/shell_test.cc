@@ -13,5 +13,12 @@ TEST(ShellWord, QuotesOnlyWhereNeeded) {
   EXPECT_EQ(shell_word("$HOME"), "'$HOME'");
 }
 
+TEST(ShellWords, AreThoseOfTheCommand) {
+  const std::vector<std::string> words{
+      "a", "", "b c", "it's", "\\", "--x=1,2", " ' '"};
+  EXPECT_EQ(shell_words(shell_command(words)), words);
+  EXPECT_TRUE(shell_words("").empty());
+}
+
 }  // namespace
 }  // namespace paceline

@@ -150,7 +150,9 @@ TEST(ImportDdl, ReadsTheCommandInTheHeadOfOurOwnLogs) {
           "# paceline run --model bert-base --strategy "
           "wfbp:small-elements=8192 --ranks 8 --batch-size 16 "
           "--sequence-length 128 --device cpu --engine mpi --dtype bf16 "
-          "--replay 'my profiles/b.json' --link '10Gbit, 50us'\n" +
+          "--replay 'my profiles/b.json' --link '10Gbit, 50us' --threads 2 "
+          "--channels-last --learning-rate 0.5 --ranks-per-host 1+1 --seed 7 "
+          "--bucket-mb 4 --warmup 3 --env OMP_PROC_BIND=true\n" +
               of_bert(2),
           "ours.log")
           .at(0)
@@ -164,6 +166,27 @@ TEST(ImportDdl, ReadsTheCommandInTheHeadOfOurOwnLogs) {
   EXPECT_EQ(c.dtype, "bf16");
   EXPECT_EQ(c.replay, "my profiles/b.json");
   EXPECT_EQ(c.link, "10Gbit, 50us");
+  EXPECT_EQ(c.threads, 2);
+  EXPECT_TRUE(c.channels_last);
+  EXPECT_EQ(c.learning_rate, 0.5);
+  EXPECT_EQ(c.ranks_per_host, (std::vector<int>{1, 1}));
+  EXPECT_EQ(c.seed, 7u);
+  EXPECT_EQ(c.bucket_mb, 4);
+  EXPECT_EQ(c.warmup, 3);
+  EXPECT_EQ(c.env.at("OMP_PROC_BIND"), "true");
+}
+
+TEST(ImportDdl, RejectsACommandThatIsNotOurs) {
+  const auto of = [](const std::string& flags) {
+    return refusal([&] {
+      import_ddl("# survey\n# paceline run " + flags + "\n" + of_bert(2),
+                 "ours.log");
+    });
+  };
+  EXPECT_EQ(of("--modle lenet"), "ours.log:2: '--modle' is no flag of a case");
+  EXPECT_EQ(of("--ranks two"),
+            "ours.log:2: --ranks 'two' is no number of that kind");
+  EXPECT_EQ(of("--ranks"), "ours.log:2: --ranks has no value");
 }
 
 /// The lines that bytedance/byteps, example/pytorch/benchmark_byteps.py prints

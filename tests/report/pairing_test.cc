@@ -82,6 +82,85 @@ TEST(Pairing, WhatCouldBePairedInTwoWaysIsNotPaired) {
   EXPECT_EQ(pairing.only_test.size(), 2u);
 }
 
+// As logs of ddl-benchmarks are imported: no option is known, and the strategy
+// of one is the beginning of another's.
+TEST(Pairing, AFileWithItselfPairsEverything) {
+  std::vector<RunRecord> records;
+  for (const char* strategy : {"bsp",
+                               "bsp+ps",
+                               "bsp+ps:placement=apart",
+                               "fusion",
+                               "fusion+topk:density=0.01",
+                               "wfbp"}) {
+    records.push_back(fixed_record({strategy, strategy, 2, 100}));
+    records.back().source = records::Source::kImported;
+  }
+  records.push_back(records.front());
+  records.back().configuration.steps = 20;
+  records.push_back(records.front());
+  records.back().source = records::Source::kMeasured;
+  const Pairing pairing = pair_cases(records, records);
+  ASSERT_EQ(pairing.pairs.size(), records.size());
+  for (const CasePair& pair : pairing.pairs) {
+    EXPECT_EQ(pair.base.configuration(), pair.test.configuration());
+    EXPECT_TRUE(pair.differences.empty());
+  }
+}
+
+// The head of a log says the whole case.
+TEST(Pairing, LogsOfARunArePairedWithItsRecords) {
+  std::vector<RunRecord> records, logs;
+  for (const char* strategy : {"bsp", "bsp+ps:placement=colocated", "fusion"}) {
+    for (const char* link : {"", "1Gbit,50us", "10Gbit,50us"}) {
+      records.push_back(fixed_record({"", strategy, 2, 100}));
+      records.back().configuration.link = link;
+      records.back().configuration.seed = 7;
+      logs.push_back(records.back());
+      logs.back().source = records::Source::kImported;
+      logs.back().configuration.steps = 5;
+    }
+  }
+  const Pairing pairing = pair_cases(records, logs);
+  ASSERT_EQ(pairing.pairs.size(), records.size());
+  for (const CasePair& pair : pairing.pairs) {
+    EXPECT_EQ(pair.base.configuration().link, pair.test.configuration().link);
+    EXPECT_EQ(pair.differences,
+              (std::vector<Difference>{{"source", "measured", "imported"}}));
+  }
+}
+
+TEST(Pairing, APartThatOneImportedCaseLacksIsADifference) {
+  std::vector<RunRecord> base{fixed_record({"", "bsp", 2, 100})};
+  base[0].source = records::Source::kImported;
+  std::vector<RunRecord> test = base;
+  test[0].configuration.strategy = "bsp+ps";
+  EXPECT_EQ(pair_cases(base, test).pairs.at(0).differences,
+            (std::vector<Difference>{{"strategy", "bsp", "bsp+ps"}}));
+}
+
+TEST(Pairing, SaysWhatACaseWithoutPartnerIsNearestTo) {
+  const std::vector<RunRecord> base{fixed_record({"a", "ddp", 2, 100})};
+  std::vector<RunRecord> test{fixed_record({"a", "ddp", 2, 100}),
+                              fixed_record({"c", "fusion", 4, 100})};
+  test[0].configuration.image_size = 64;
+  const auto nearest = [&](bool is_base) {
+    const Pairing pairing = pair_cases(base, test);
+    return is_base
+               ? nearest_text(pairing.only_base.at(0), pairing.only_test, true)
+               : nearest_text(
+                     pairing.only_test.at(0), pairing.only_base, false);
+  };
+  EXPECT_EQ(nearest(true), "nearest in the test: a (image_size: - -> 64)");
+  EXPECT_EQ(nearest(false), "nearest in the base: a (image_size: - -> 64)");
+  test = {fixed_record({"b", "bsp", 2, 100}),
+          fixed_record({"c", "fusion", 2, 100})};
+  EXPECT_EQ(nearest(true),
+            "equally nearest in the test: b (strategy: ddp -> bsp), c "
+            "(strategy: ddp -> fusion)");
+  test = {};
+  EXPECT_EQ(nearest_text(pair_cases(base, test).only_base.at(0), {}, true), "");
+}
+
 // Keys of instruments are in a record only where it had one.
 TEST(Pairing, ALinkOnOneSideAloneIsADifferenceOfThePair) {
   const std::vector<RunRecord> base{fixed_record({"1M/2G", "ddp", 2, 100})};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paceline {
@@ -11,5 +12,8 @@ std::string shell_word(const std::string& text);
 
 /// `argv` as a command of a POSIX shell.
 std::string shell_command(const std::vector<std::string>& argv);
+
+/// The words of a command that shell_command() wrote.
+std::vector<std::string> shell_words(std::string_view command);
 
 }  // namespace paceline

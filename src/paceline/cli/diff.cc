@@ -112,13 +112,20 @@ int DiffFlags::show(const Side& base,
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
   if (diff.rows.empty()) {
+    const std::string nearest =
+        diff.only_base.empty()
+            ? ""
+            : report::nearest_text(
+                  diff.only_base.front(), diff.only_test, true);
     throw UsageError(fmt::format(
         "nothing was compared, for no case of one side is in the other: {} "
-        "has {}; {} has {}",
+        "has {}; {} has {}{}{}",
         base.name,
         report::describe(diff.only_base),
         test.name,
-        report::describe(diff.only_test)));
+        report::describe(diff.only_test),
+        nearest.empty() ? "" : "; of the first, ",
+        nearest));
   }
   return diff.regression() ? 1 : 0;
 }

@@ -15,6 +15,7 @@
 #include "paceline/base/text.h"
 #include "paceline/records/ddl_names.h"
 #include "paceline/records/importers.h"
+#include "paceline/records/read_command.h"
 
 namespace paceline::records {
 namespace {
@@ -44,40 +45,6 @@ void read_name(const std::string& path, Configuration& c) {
     c.model = our_name(kDdlModels, found[3].str());
     c.batch_size = std::stoi(found[4]);
     c.ranks = std::stoi(found[5]);
-  }
-}
-
-// What the command in the head of our own logs says.
-void read_command(const std::string& line, Configuration& c) {
-  static const std::regex flag(
-      " --(model|strategy|batch-size|sequence-length|device|engine|dtype|"
-      "replay|link) ('[^']*'|[^' ]+)");
-  for (std::sregex_iterator next(line.begin(), line.end(), flag), end;
-       next != end;
-       ++next) {
-    const std::string name = (*next)[1];
-    std::string value = (*next)[2];
-    std::erase(value, '\'');
-    static const std::regex number("[0-9]{1,6}");
-    if (name == "model") {
-      c.model = value;
-    } else if (name == "strategy") {
-      c.strategy = value;
-      c.label.clear();
-    } else if (name == "device") {
-      c.device = value;
-    } else if (name == "engine") {
-      c.engine = value;
-    } else if (name == "dtype") {
-      c.dtype = value;
-    } else if (name == "replay") {
-      c.replay = value;
-    } else if (name == "link") {
-      c.link = value;
-    } else if (std::regex_match(value, number)) {
-      (name == "batch-size" ? c.batch_size : c.sequence_length) =
-          std::stoi(value);
-    }
   }
 }
 
@@ -152,7 +119,12 @@ class LogReader {
       case_.label = "byteps";
       case_.strategy = "wfbp+ps";
     } else if (line.starts_with("# paceline run ")) {
-      read_command(line, case_);
+      if (line.find(" --strategy ") != std::string::npos) {
+        case_.label.clear();
+      }
+      read_command(std::string_view(line).substr(2),
+                   fmt::format("{}:{}: ", path_, line_ + 1),
+                   case_);
       commanded_ = true;
     } else if (std::regex_search(line, found, model)) {
       case_.model = our_name(kDdlModels, found[1].str());

@@ -16,10 +16,9 @@ namespace {
 
 std::string text_of(const Diff& diff, const Difference& difference) {
   const bool command = diff.wall_times && difference.name == "strategy";
-  return fmt::format("{}: {} -> {}",
-                     command ? "command" : difference.name,
-                     difference.base,
-                     difference.test);
+  return text_of(command
+                     ? Difference{"command", difference.base, difference.test}
+                     : difference);
 }
 
 // Each difference once, with the cases that have it where not all do.
@@ -51,11 +50,17 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
 }
 
 void add_unpaired(const std::vector<Case>& cases,
-                  std::string_view side,
+                  const std::vector<Case>& others,
+                  bool is_base,
                   std::vector<Note>& notes) {
   for (const Case& one : cases) {
-    notes.push_back(
-        {"no partner", fmt::format("only in the {}: {}", side, describe(one))});
+    const std::string nearest = nearest_text(one, others, is_base);
+    notes.push_back({"no partner",
+                     fmt::format("only in the {}: {}{}{}",
+                                 is_base ? "base" : "test",
+                                 describe(one),
+                                 nearest.empty() ? "" : "; ",
+                                 nearest)});
   }
 }
 
@@ -185,8 +190,8 @@ std::string verdict_sentence(const Diff& diff) {
 std::vector<Note> notes_of(const Diff& diff) {
   std::vector<Note> notes;
   add_configuration(diff, notes);
-  add_unpaired(diff.only_base, "base", notes);
-  add_unpaired(diff.only_test, "test", notes);
+  add_unpaired(diff.only_base, diff.only_test, true, notes);
+  add_unpaired(diff.only_test, diff.only_base, false, notes);
   if (!diff.rows.empty()) {
     add_columns(diff, notes);
   }
@@ -216,12 +221,12 @@ std::string describe(const Case& one) {
   for (const auto& [name, value] : c.env) {
     environment += fmt::format(", {}={}", name, value);
   }
-  return fmt::format("{} (model {}, batch {}, {}, {}{}{})",
+  return fmt::format("{} (model {}, batch {}, {}{}{}{})",
                      c.label.empty() ? c.strategy : c.label,
                      c.model,
                      c.batch_size,
                      counted(c.ranks, "rank"),
-                     c.strategy,
+                     c.label.empty() ? "" : ", " + c.strategy,
                      environment,
                      c.python.empty() ? "" : ", " + c.python);
 }

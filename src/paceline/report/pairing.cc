@@ -2,7 +2,6 @@
 #include "paceline/report/pairing.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -12,72 +11,15 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/experiment/key.h"
-#include "paceline/records/json.h"
 
 namespace paceline::report {
 namespace {
 
 using records::RunRecord;
-using records::Source;
-
-// Cases that differ in one of these do different work.
-constexpr std::array<std::string_view, 8> kWork{"model",
-                                                "batch_size",
-                                                "image_size",
-                                                "classes",
-                                                "sequence_length",
-                                                "compat_zeros",
-                                                "ranks",
-                                                "accumulate"};
-// The keys that the JSON of PyTorch's benchmark has.
-constexpr std::array<std::string_view, 6> kImported{
-    "model", "batch_size", "ranks", "strategy", "bucket_mib", "engine"};
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-using ConfigurationFields = std::vector<std::pair<std::string, std::string>>;
-
-std::string text_of(const nlohmann::ordered_json& value) {
-  if (value.is_string()) {
-    return value.get<std::string>();
-  }
-  return value.is_null() ? "-" : value.dump();
-}
-
-// Adds what the JSON form leaves out of embedding tables where it is as usual.
-void add_usual_tables(const records::Configuration& c,
-                      ConfigurationFields& fields) {
-  for (const experiment::Key& key : experiment::keys()) {
-    if (key.group == experiment::Group::kEmbeddings) {
-      const std::string usual = read_key(key, records::Configuration{});
-      if (!usual.empty() && read_key(key, c) == usual) {
-        fields.emplace_back(key.name, usual);
-      }
-    }
-  }
-}
-
-// What shapes a case's result, by the keys of its JSON form.
-ConfigurationFields fields_of(const records::Configuration& configuration) {
-  ConfigurationFields fields;
-  const nlohmann::ordered_json json = records::to_json(configuration);
-  for (const auto& [key, value] : json.items()) {
-    if (key != "label" && key != "discard" && key != "env" &&
-        key != "not_run") {
-      fields.emplace_back(key, text_of(value));
-    }
-  }
-  for (const auto& [name, value] : configuration.env) {
-    fields.emplace_back("env." + name, value);
-  }
-  if (configuration.has_tables()) {
-    add_usual_tables(configuration, fields);
-  }
-  return fields;
 }
 
 // What select_records compares: `framework` and `sparse_engine` are said where
@@ -107,62 +49,7 @@ std::vector<std::string> shortened(std::span<const RunRecord> records) {
   return short_strategies(configurations);
 }
 
-// Keys of instruments are there only where one is (records/fields.h).
-std::string value_at(const ConfigurationFields& fields,
-                     const std::string& name) {
-  const auto found =
-      std::ranges::find(fields, name, &ConfigurationFields::value_type::first);
-  return found == fields.end() ? "-" : found->second;
-}
-
-// The names of both, each once.
-std::vector<std::string> names_of(const ConfigurationFields& some,
-                                  const ConfigurationFields& others) {
-  std::vector<std::string> names;
-  for (const ConfigurationFields* fields : {&some, &others}) {
-    for (const auto& [name, value] : *fields) {
-      add_once(names, name);
-    }
-  }
-  return names;
-}
-
-// An imported case has no options of its strategy ("ddp", "none"), so options
-// are not compared.
-bool same_imported_strategy(const std::string& a, const std::string& b) {
-  return parts_beside(a, b) || parts_beside(b, a);
-}
-
-// Nothing where the two do different work.
-std::optional<std::vector<Difference>> compare(const Case& base,
-                                               const Case& test) {
-  const bool imported = base.first().source == Source::kImported ||
-                        test.first().source == Source::kImported;
-  const ConfigurationFields before = fields_of(base.configuration());
-  const ConfigurationFields after = fields_of(test.configuration());
-  std::vector<Difference> differences;
-  for (const std::string& name : names_of(before, after)) {
-    const std::string value = value_at(before, name);
-    const std::string other = value_at(after, name);
-    if (value == other || (imported && !contains(kImported, name)) ||
-        (imported && name == "strategy" &&
-         same_imported_strategy(value, other))) {
-      continue;
-    }
-    if (contains(kWork, name)) {
-      return std::nullopt;
-    }
-    differences.push_back({name, value, other});
-  }
-  if (base.first().source != test.first().source) {
-    differences.push_back({"source",
-                           std::string(records::name_of(base.first().source)),
-                           std::string(records::name_of(test.first().source))});
-  }
-  return differences;
-}
-
-// How many keys each base case differs in from each test case.
+// How far each base case is from each test case.
 class Distances {
  public:
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
@@ -172,8 +59,7 @@ class Distances {
     for (const Case& one : base) {
       std::vector<std::size_t>& row = distances_.emplace_back();
       for (const Case& other : test) {
-        const auto differences = compare(one, other);
-        row.push_back(differences ? differences->size() : kNever);
+        row.push_back(distance_of(one, other).value_or(kNever));
       }
     }
   }
@@ -253,7 +139,8 @@ Pairing pair_cases(std::span<const RunRecord> base,
     }
     const Case& other = after[partners[b]];
     taken.insert(partners[b]);
-    pairing.pairs.push_back({before[b], other, *compare(before[b], other)});
+    pairing.pairs.push_back(
+        {before[b], other, differences_of(before[b], other)});
   }
   for (std::size_t t = 0; t < after.size(); ++t) {
     if (!taken.contains(t)) {

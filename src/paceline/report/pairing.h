@@ -7,18 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "paceline/report/case_differences.h"
 #include "paceline/report/cases.h"
 
 namespace paceline::report {
-
-/// A key that has another value in the test than in the base.
-struct Difference {
-  std::string name;
-  std::string base;
-  std::string test;
-
-  bool operator==(const Difference&) const = default;
-};
 
 /// A case of the base and what it is compared with.
 struct CasePair {
@@ -35,8 +27,9 @@ struct Pairing {
 
 /// Pairs the cases of two sets of records, wherever they stand in them.
 ///
-/// A case is all runs of equal `Configuration::key()` and origin.  First,
-/// cases of equal keys are paired.  Of what is left, two cases are paired when
+/// A case is all runs of equal `Configuration::key()` and source.  First, cases
+/// of equal key and source are paired, then those whose keys are all equal, as
+/// far as a log of ours says them.  Of what is left, two cases are paired when
 /// they do the same work (model, batch and image size, classes, ranks,
 /// micro-batches) and no other candidate of either differs in as few further
 /// keys: a changed bucket size, strategy or precision is then a difference of
