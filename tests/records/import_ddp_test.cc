@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,24 @@ TEST(ImportDdp, ReadsEveryKey) {
   EXPECT_EQ(two.ranks[1].step_ns,
             (std::vector<std::int64_t>{500'000'000, 600'000'000}));
   EXPECT_EQ(two.ranks[1].rank, 1);
+}
+
+TEST(ImportDdp, KeepsEveryKeyAboveTheResultsAsPythonPrintsIt) {
+  const auto records = import_ddp(
+      R"({"cuda_version": null, "note": "a b", "hosts": ["n1", "it's"],
+      "bucket_size": 25.0, "eager": true, "clock": {"ghz": 1e-05, "n": 2},
+      "benchmark_results": [{"model": "m", "batch_size": 2,
+       "result": [{"ranks": [0], "measurements": [1]}]}]})",
+      "r.json");
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].adapter,
+            (std::map<std::string, std::string>{
+                {"cuda_version", "None"},
+                {"note", "a b"},
+                {"hosts", "['n1', \"it's\"]"},
+                {"bucket_size", "25.0"},
+                {"eager", "True"},
+                {"clock", "{'ghz': 1e-05, 'n': 2}"}}));
 }
 
 TEST(ImportDdp, APlaceHeldForTheFirstResultIsNoRecord) {

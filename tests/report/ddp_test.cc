@@ -187,6 +187,69 @@ TEST(DdpJson, KeysStandInTheOriginalsOrderWithItsTypes) {
             R"("result":[{"ranks":[0],"measurements":[0.05]}]}]})");
 }
 
+// Two sizes of buckets: the case without DDP is run once.
+std::vector<RunRecord> two_buckets() {
+  std::vector<RunRecord> records{record_of({50'000'000})};
+  for (const double mb : {1.0, 0.5}) {
+    records.push_back(two_ranks(100'000'000));
+    records.back().configuration.bucket_mb = mb;
+    records.back().configuration.strategy =
+        fmt::format("ddp:first-bucket-mb={},bucket-mb={}", mb, mb);
+  }
+  records[0].configuration.bucket_mb = 1;
+  return records;
+}
+
+TEST(DdpFormat, EachSizeOfBucketsHasItsBannerAndTheCaseWithoutDdp) {
+  const std::vector<RunRecord> records = two_buckets();
+  const std::string text = render_ddp(records);
+  const std::vector<RunRecord> second{records[0], records[2]};
+  const std::string first = render_ddp(std::span(records).first(2));
+  EXPECT_NE(first.find("* Maximum bucket size: 1MB\n"), std::string::npos);
+  EXPECT_NE(render_ddp(second).find("* Maximum bucket size: 0.5MB\n"),
+            std::string::npos);
+  EXPECT_EQ(text, first + "\n" + render_ddp(second));
+}
+
+TEST(DdpFormat, RowsOfOneNameSayInWhatTheyDiffer) {
+  std::vector<RunRecord> records{two_ranks(100'000'000),
+                                 two_ranks(100'000'000)};
+  records[1].configuration.dtype = "bf16";
+  const std::string text = render_ddp(records);
+  EXPECT_NE(text.find("   2 GPUs --    1M/2G:  p50"), std::string::npos);
+  EXPECT_NE(text.find("   2 GPUs --    1M/2G dtype=bf16:  p50"),
+            std::string::npos);
+  EXPECT_TRUE(text.starts_with(render_ddp(std::span(records).first(1))));
+}
+
+TEST(DdpJson, EachSizeOfBucketsIsAReport) {
+  const std::vector<RunRecord> records = two_buckets();
+  const std::vector<DdpReport> reports = ddp_reports(records);
+  ASSERT_EQ(reports.size(), 2u);
+  EXPECT_EQ(reports[0].name, "1MB");
+  EXPECT_EQ(reports[1].name, "0.5MB");
+  EXPECT_EQ(reports[0].json["bucket_size"], 1);
+  EXPECT_EQ(reports[1].json["bucket_size"], 0.5);
+  for (const DdpReport& report : reports) {
+    const auto& results = report.json["benchmark_results"][0]["result"];
+    ASSERT_EQ(results.size(), 2u);
+    EXPECT_EQ(results[0]["measurements"].size(), 1u);
+  }
+}
+
+TEST(DdpJson, RowsOfOneNameAreInReportsOfTheirOwn) {
+  std::vector<RunRecord> records{
+      record_of({50'000'000}), two_ranks(100'000'000), two_ranks(90'000'000)};
+  records[2].configuration.strategy = "fusion:bucket-mb=25";
+  const std::vector<DdpReport> reports = ddp_reports(records);
+  ASSERT_EQ(reports.size(), 2u);
+  EXPECT_EQ(reports[0].name, "");
+  EXPECT_EQ(reports[1].name, "strategy_fusion");
+  for (const DdpReport& report : reports) {
+    EXPECT_EQ(report.json["benchmark_results"][0]["result"].size(), 2u);
+  }
+}
+
 TEST(DdpJson, RepetitionsArePooled) {
   const json report = json::parse(render_ddp_json(fixed_repetitions()));
   const json& result = report["benchmark_results"][0]["result"];

@@ -58,6 +58,53 @@ TEST(DiffFormats, DdpIsTheOriginalsToTheCharacter) {
             "\n");
 }
 
+// What the original prints of a report, character by character.
+std::vector<RunRecord> report_of(const std::string& facts,
+                                 const std::string& models) {
+  return records::import_ddp(
+      "{" + facts + R"("benchmark_results": [)" + models + "]}", "r.json");
+}
+
+std::string model_of(const std::string& name, const std::string& results) {
+  return R"({"model": ")" + name + R"(", "batch_size": 32, "result": [)" +
+         R"({"ranks": [0, 1], "measurements": [0.1, 0.1]})" + results + "]}";
+}
+
+TEST(DiffFormats, DdpKeepsForeignKeysAndPrintsWhatIsMissing) {
+  const std::string one =
+      model_of("m", R"(, {"ranks": [0], "measurements": [0.1]})");
+  const auto base = report_of(R"("cuda_version": null, "node": "a", )", one);
+  const auto test = report_of(R"("tags": ["x"], "bucket_size": 1, )", one);
+  const std::string text = render_diff_ddp(diff_records(base, test));
+  const auto line = [](const char* key, const char* before, const char* after) {
+    return fmt::format(
+        "{:20} {:>20}  vs  {:>20}\n", std::string(key) + ":", before, after);
+  };
+  const std::string all =
+      line("bucket_size", "-", "1") + line("cuda_version", "None", "-") +
+      line("node", "a", "-") + line("tags", "-", "['x']") + "\nBenchmark: m";
+  EXPECT_NE(text.find(all), std::string::npos) << text;
+}
+
+TEST(DiffFormats, DdpPairsByPositionAsTheOriginal) {
+  const std::string one = R"(, {"ranks": [0], "measurements": [0.1]})";
+  const std::string two = R"(, {"ranks": [0, 1], "measurements": [0.2, 0.2]})";
+  const auto base =
+      report_of("",
+                model_of("a", one + two) + "," + model_of("b", one) + "," +
+                    model_of("c", one + two));
+  const auto test =
+      report_of("", model_of("a", two + two) + "," + model_of("c", one));
+  const std::string text = render_diff_ddp(diff_records(base, test));
+  EXPECT_EQ(text.substr(text.find("Benchmark")),
+            "Benchmark: a with batch size 32\n\n"
+            "                  sec/iter    ex/sec      diff        sec/iter  "
+            "  ex/sec      diff\n"
+            "   2 GPUs:  p75:    0.200s     160/s     -0.0%  p95:    0.200s   "
+            "  160/s     -0.0%\n\n")
+      << "the first rows have other ranks, the second models differ";
+}
+
 TEST(DiffFormats, AReportOfOursIsComparedWithItsRecords) {
   const std::vector<RunRecord> records = fixed_records();
   const auto imported =

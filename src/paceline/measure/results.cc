@@ -16,6 +16,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "paceline/base/error.h"
@@ -286,7 +287,10 @@ void Results::show(const experiment::Experiment& experiment,
     print(report::find_format(settings_.format).render(shown));
     show_predictions(shown);
     if (!settings_.json.empty()) {
-      write_atomically(settings_.json, report::render_ddp_json(shown));
+      const auto files = report::write_ddp_reports(settings_.json, shown);
+      if (files.size() > 1) {
+        fmt::print(stderr, "json: {}\n", fmt::join(files, ", "));
+      }
     }
   }
   if (!ended.empty()) {

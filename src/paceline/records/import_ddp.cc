@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
@@ -170,6 +171,54 @@ void add_model(const JsonPlace& model,
   });
 }
 
+// A text as Python writes it inside of an array or object.
+std::string quoted(const std::string& text) {
+  const char mark = text.find('\'') != std::string::npos &&
+                            text.find('"') == std::string::npos
+                        ? '"'
+                        : '\'';
+  std::string word(1, mark);
+  for (const char c : text) {
+    if (c == mark || c == '\\') {
+      word += '\\';
+    }
+    word += c;
+  }
+  return word + mark;
+}
+
+std::string number_text(double value) {
+  const std::string text = fmt::format("{}", value);
+  return text.find_first_not_of("-0123456789") == std::string::npos
+             ? text + ".0"
+             : text;
+}
+
+std::string python_text(const Report& value, bool inside) {
+  if (value.is_null()) {
+    return "None";
+  }
+  if (value.is_boolean()) {
+    return value.get<bool>() ? "True" : "False";
+  }
+  if (value.is_string()) {
+    return inside ? quoted(value.get<std::string>()) : value.get<std::string>();
+  }
+  if (value.is_number_float()) {
+    return number_text(value.get<double>());
+  }
+  if (!value.is_structured()) {
+    return value.dump();
+  }
+  std::vector<std::string> parts;
+  for (const auto& [key, part] : value.items()) {
+    parts.push_back((value.is_object() ? quoted(key) + ": " : "") +
+                    python_text(part, true));
+  }
+  const std::string inner = fmt::format("{}", fmt::join(parts, ", "));
+  return value.is_object() ? "{" + inner + "}" : "[" + inner + "]";
+}
+
 bool is_records(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   return begin == std::string_view::npos ||
@@ -183,6 +232,16 @@ bool is_ddp_report(std::string_view text, const std::string& /*path*/) {
          text.find("\"benchmark_results\"") != std::string_view::npos;
 }
 
+std::map<std::string, std::string> ddp_facts(const nlohmann::json& report) {
+  std::map<std::string, std::string> facts;
+  for (const auto& [key, value] : report.items()) {
+    if (key != "benchmark_results") {
+      facts[key] = python_text(value, false);
+    }
+  }
+  return facts;
+}
+
 std::vector<RunRecord> import_ddp(std::string_view text,
                                   const std::string& path) {
   const Report json = parse(text, path);
@@ -192,7 +251,8 @@ std::vector<RunRecord> import_ddp(std::string_view text,
   const JsonPlace report{json, nullptr, "report", 0, &origin};
   RunRecord shared;
   shared.source = Source::kImported;
-  shared.experiment = "ddp";
+  shared.experiment = kDdpExperiment;
+  shared.adapter = ddp_facts(json);
   shared.environment.torch_version = text_of(report, "pytorch_version");
   shared.environment.cuda_version = text_of(report, "cuda_version");
   shared.configuration.engine = text_of(report, "distributed_backend");

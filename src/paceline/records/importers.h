@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "paceline/records/comm_record.h"
 #include "paceline/records/run_record.h"
@@ -48,9 +51,18 @@ RecordFile read_any_records(const std::string& path);
 /// does not say how they differ.  Measurements of the ranks follow each other.
 ///
 /// Throws `UsageError` that begins with `path:line:` and names the place.
+///
+/// RunRecord::adapter has what diff.py prints above its tables.
 bool is_ddp_report(std::string_view text, const std::string& path);
 std::vector<RunRecord> import_ddp(std::string_view text,
                                   const std::string& path);
+
+/// The `experiment` of such records.
+inline constexpr const char* kDdpExperiment = "ddp";
+
+/// Every key of the report but its results, with the text that Python's str()
+/// makes of the value: "None" of null, "[1, 'a']" of an array.
+std::map<std::string, std::string> ddp_facts(const nlohmann::json& report);
 
 /// Reads a log of Horovod's or BytePS's synthetic benchmark, or of
 /// ddl-benchmarks, as records of source `imported`: one for every block that

@@ -52,6 +52,11 @@ bool has_own_label(const records::Configuration& configuration);
 std::vector<std::string> short_strategies(
     const std::vector<const records::Configuration*>& cases);
 
+/// The value of the first option of this name in the text of a strategy:
+/// option_of("fusion:bucket-mb=25", "bucket-mb") is "25"; empty where no part
+/// has it.
+std::string option_of(const std::string& strategy, std::string_view name);
+
 /// The strategy that `text` means to `paceline run`, its parts in order and
 /// those that it implies among them, with the options that `text` says: "ps" is
 /// "bsp+ps".  As it is where that is none.

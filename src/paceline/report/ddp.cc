@@ -3,38 +3,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <utility>
+#include <cstdint>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "paceline/records/samples.h"
 #include "paceline/report/cases.h"
+#include "paceline/report/ddp_tables.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {
 namespace {
 
-using nlohmann::ordered_json;
 using records::RunRecord;
 
 constexpr std::array kPercentiles{50, 75, 90, 95};
 
-// The record whose environment stands in the header: the first that did not
-// fail.
-const RunRecord* header_record(std::span<const RunRecord> records) {
-  const auto good =
-      std::find_if(records.begin(), records.end(), [](const RunRecord& r) {
-        return !r.error.has_value();
-      });
-  if (good != records.end()) {
-    return &*good;
-  }
-  return records.empty() ? nullptr : &records.front();
-}
-
-std::string render_banner(const RunRecord& record) {
+std::string render_banner(const RunRecord& record, double bucket_mb) {
   const records::Environment& environment = record.environment;
   const std::string& cuda = environment.cuda_version;
   const std::string topology =
@@ -49,7 +35,7 @@ std::string render_banner(const RunRecord& record) {
       environment.torch_version,
       cuda.empty() ? "None" : cuda,
       record.configuration.engine,
-      record.configuration.bucket_mb,
+      bucket_mb,
       topology,
       std::string(26, '-'));
 }
@@ -65,32 +51,22 @@ std::string render_header(const CaseGroup& group) {
   return text + "\n";
 }
 
-// The original pads "no ddp" with two blanks and "1M/1G" with three, whatever
-// the digits; names that it does not have are set flush with them.
-std::string padded_label(const records::Configuration& configuration) {
-  const std::string& label = configuration.label.empty()
-                                 ? configuration.strategy
-                                 : configuration.label;
-  const bool machines = label.find("M/") != std::string::npos;
-  return machines ? "   " + label : fmt::format("{:>8}", label);
-}
-
 // Examples per second as the original prints them: cut, not rounded.
 std::int64_t truncated_rate(int batch_size, double seconds) {
   return seconds > 0 ? static_cast<std::int64_t>(batch_size / seconds) : 0;
 }
 
-std::string render_row(const Case& one) {
+std::string render_row(const Case& one, const std::string& suffix) {
   std::vector<double> seconds = pooled_over_runs(one);
   if (seconds.empty()) {
     return "";
   }
   std::sort(seconds.begin(), seconds.end());
-  std::string text =
-      fmt::format("{:>8}:",
-                  fmt::format("{:>4} GPUs -- {}",
-                              one.configuration().ranks,
-                              padded_label(one.configuration())));
+  std::string text = fmt::format("{:>8}:",
+                                 fmt::format("{:>4} GPUs -- {}{}",
+                                             one.configuration().ranks,
+                                             padded_label(one.configuration()),
+                                             suffix));
   for (const int p : kPercentiles) {
     const double value = stats::quantile_sorted(seconds, p / 100.0);
     text += fmt::format("  p{:02}:  {:.3f}s  {:>6}/s",
@@ -99,37 +75,6 @@ std::string render_row(const Case& one) {
                         truncated_rate(one.configuration().batch_size, value));
   }
   return text + "\n";
-}
-
-ordered_json result_of(const Case& one) {
-  ordered_json ranks = ordered_json::array();
-  for (const records::RankSamples& rank : one.measured().front()->ranks) {
-    ranks.push_back(rank.rank);
-  }
-  return {{"ranks", ranks}, {"measurements", pooled_over_runs(one)}};
-}
-
-ordered_json results_of(CaseGroup group) {
-  std::erase_if(group.rows,
-                [](const Case& one) { return one.measured().empty(); });
-  const auto place = [](const Case& one) {
-    return std::pair(one.configuration().ranks,
-                     !is_without_ddp(one.configuration()));
-  };
-  std::stable_sort(
-      group.rows.begin(), group.rows.end(), [&](const Case& a, const Case& b) {
-        return place(a) < place(b);
-      });
-  ordered_json results = ordered_json::array();
-  if (group.rows.empty() ||
-      !is_without_ddp(group.rows.front().configuration())) {
-    results.push_back(
-        {{"ranks", {0}}, {"measurements", ordered_json::array()}});
-  }
-  for (const Case& one : group.rows) {
-    results.push_back(result_of(one));
-  }
-  return results;
 }
 
 }  // namespace
@@ -148,43 +93,22 @@ bool is_without_ddp(const records::Configuration& c) {
 }
 
 std::string render_ddp(std::span<const RunRecord> records) {
-  const RunRecord* first = header_record(records);
-  if (first == nullptr) {
-    return "";
-  }
-  std::string text = render_banner(*first);
-  for (const CaseGroup& group : group_tables(records)) {
-    text += render_header(group);
-    for (const Case& one : group.rows) {
-      text += render_row(one);
+  const std::vector<DdpTable> tables = ddp_tables(records);
+  std::string text;
+  const DdpTable* before = nullptr;
+  for (const DdpTable& table : tables) {
+    if (before == nullptr || before->call != table.call) {
+      text += before == nullptr ? "" : "\n";
+      text += render_banner(header_record(tables, table.call),
+                            table.call.bucket_mb);
     }
+    text += render_header(table.group);
+    for (std::size_t i = 0; i < table.suffixes.size(); ++i) {
+      text += render_row(table.group.rows[i], table.suffixes[i]);
+    }
+    before = &table;
   }
   return text;
-}
-
-ordered_json ddp_json(std::span<const RunRecord> records) {
-  ordered_json report;
-  const RunRecord* first = header_record(records);
-  if (first == nullptr) {
-    return report;
-  }
-  const std::string& cuda = first->environment.cuda_version;
-  report["pytorch_version"] = first->environment.torch_version;
-  report["cuda_version"] = cuda.empty() ? ordered_json() : ordered_json(cuda);
-  report["distributed_backend"] = first->configuration.engine;
-  report["bucket_size"] = std::llround(first->configuration.bucket_mb);
-  report["benchmark_results"] = ordered_json::array();
-  for (const CaseGroup& group : group_tables(records)) {
-    report["benchmark_results"].push_back({{"model", group.model},
-                                           {"batch_size", group.batch_size},
-                                           {"result", results_of(group)}});
-  }
-  return report;
-}
-
-std::string render_ddp_json(std::span<const RunRecord> records) {
-  return ddp_json(records).dump(
-      -1, ' ', true, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace paceline::report

@@ -198,6 +198,8 @@ Diff diff_records(std::span<const RunRecord> base,
   Pairing pairing = pair_cases(base, test);
   Diff diff;
   diff.options = options;
+  diff.base_records = base;
+  diff.test_records = test;
   diff.order = order_of(pairing.pairs);
   const bool interleaved = diff.order == RunOrder::kInterleaved;
   for (CasePair& pair : pairing.pairs) {

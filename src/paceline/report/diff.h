@@ -78,6 +78,7 @@ struct Diff {
   std::vector<DiffRow> rows;                           // in the base's order
   std::vector<Case> only_base, only_test;  // cases without a partner
   DiffOptions options;
+  std::span<const records::RunRecord> base_records, test_records;
 
   /// Whole commands were compared by their wall time; there are no steps.
   bool wall_times = false;

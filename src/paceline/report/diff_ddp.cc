@@ -10,44 +10,17 @@
 
 #include "paceline/report/ddp.h"
 #include "paceline/report/diff_formats.h"
-#include "paceline/report/diff_notes.h"
+#include "paceline/report/text.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {
 namespace {
 
-using records::RunRecord;
+using nlohmann::ordered_json;
 
 constexpr std::array kDiffPercentiles{75, 95};
 
-// The facts above the results in the benchmark's JSON.
-std::map<std::string, std::string> facts_of(const RunRecord* record) {
-  if (record == nullptr) {
-    return {};
-  }
-  const records::Environment& e = record->environment;
-  const records::Configuration& c = record->configuration;
-  std::map<std::string, std::string> facts{
-      {"bucket_size", fmt::format("{:.0f}", c.bucket_mb)},
-      {"cuda_version", e.cuda_version.empty() ? "None" : e.cuda_version},
-      {"distributed_backend", c.engine},
-      {"pytorch_version", e.torch_version}};
-  std::erase_if(facts, [](const auto& fact) { return fact.second.empty(); });
-  return facts;
-}
-
-const RunRecord* first_of(const Diff& diff,
-                          Case CasePair::*side,
-                          const std::vector<Case>& unpaired) {
-  if (!diff.rows.empty()) {
-    return &(diff.rows.front().cases.*side).first();
-  }
-  return unpaired.empty() ? nullptr : &unpaired.front().first();
-}
-
-std::string header_of(const Diff& diff) {
-  const auto base = facts_of(first_of(diff, &CasePair::base, diff.only_base));
-  const auto test = facts_of(first_of(diff, &CasePair::test, diff.only_test));
+std::string header_of(const DdpReport& base, const DdpReport& test) {
   const std::string rule(20, '-');
   std::string text = fmt::format("{:20} {:>20}      {:>20}\n{:20} {}      {}\n",
                                  "",
@@ -56,67 +29,98 @@ std::string header_of(const Diff& diff) {
                                  "",
                                  rule,
                                  rule);
-  for (const char* key : {"bucket_size",
-                          "cuda_version",
-                          "distributed_backend",
-                          "pytorch_version"}) {
-    const auto before = base.find(key);
-    const auto after = test.find(key);
-    if (before != base.end() || after != test.end()) {
-      text += fmt::format("{:20} {:>20}  vs  {:>20}\n",
-                          std::string(key) + ":",
-                          before == base.end() ? "-" : before->second,
-                          after == test.end() ? "-" : after->second);
-    }
+  std::map<std::string, std::string> all = base.facts;
+  all.insert(test.facts.begin(), test.facts.end());
+  for (const auto& [key, either] : all) {
+    text += fmt::format("{:20} {:>20}  vs  {:>20}\n",
+                        printable(key + ":"),
+                        printable(records::fact_of(base.facts, key, "-")),
+                        printable(records::fact_of(test.facts, key, "-")));
   }
   return text + "\n";
 }
 
-std::vector<double> sorted(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values;
+std::vector<double> sorted_measurements(const ordered_json& result) {
+  auto seconds = result.at("measurements").get<std::vector<double>>();
+  std::ranges::sort(seconds);
+  return seconds;
 }
 
-std::string row_of(const DiffRow& row) {
-  const std::vector<double> base = sorted(pooled_over_runs(row.cases.base));
-  const std::vector<double> test = sorted(pooled_over_runs(row.cases.test));
-  if (base.empty() || test.empty()) {
+std::string row_of(const ordered_json& base,
+                   const ordered_json& test,
+                   int batch_size) {
+  const std::vector<double> before = sorted_measurements(base);
+  const std::vector<double> after = sorted_measurements(test);
+  if (base.at("ranks").size() != test.at("ranks").size() || before.empty() ||
+      after.empty()) {
     return "";
   }
-  std::string text = fmt::format("{:>4} GPUs:", row.configuration().ranks);
+  std::string text = fmt::format("{:>4} GPUs:", test.at("ranks").size());
   for (const int p : kDiffPercentiles) {
-    const double before = stats::quantile_sorted(base, p / 100.0);
-    const double after = stats::quantile_sorted(test, p / 100.0);
-    if (!(before > 0) || !(after > 0)) {
+    const double old_s = stats::quantile_sorted(before, p / 100.0);
+    const double new_s = stats::quantile_sorted(after, p / 100.0);
+    if (!(old_s > 0) || !(new_s > 0)) {
       return "";
     }
-    text += fmt::format(
-        "  p{:02}: {:8.3f}s {:7}/s {:+8.1f}%",
-        p,
-        after,
-        static_cast<std::int64_t>(row.configuration().batch_size / after),
-        -100 * ((after - before) / before));
+    text += fmt::format("  p{:02}: {:8.3f}s {:7}/s {:+8.1f}%",
+                        p,
+                        new_s,
+                        static_cast<std::int64_t>(batch_size / new_s),
+                        -100 * ((new_s - old_s) / old_s));
   }
   return text + "\n";
+}
+
+// Of a model and batch size of both.
+std::string table_of(const ordered_json& base, const ordered_json& test) {
+  const int batch_size = test.at("batch_size").get<int>();
+  std::string text = fmt::format("Benchmark: {} with batch size {}\n\n{:10}",
+                                 printable(test.at("model").get<std::string>()),
+                                 batch_size,
+                                 "");
+  for (std::size_t i = 0; i < kDiffPercentiles.size(); ++i) {
+    text += fmt::format("{:>16}{:>10}{:>10}", "sec/iter", "ex/sec", "diff");
+  }
+  text += "\n";
+  const ordered_json& before = base.at("result");
+  const ordered_json& after = test.at("result");
+  for (std::size_t i = 1; i < std::min(before.size(), after.size()); ++i) {
+    text += row_of(before[i], after[i], batch_size);
+  }
+  return text + "\n";
+}
+
+std::string text_of(const DdpReport& base, const DdpReport& test) {
+  std::string text = header_of(base, test);
+  const ordered_json& before = base.json.at("benchmark_results");
+  const ordered_json& after = test.json.at("benchmark_results");
+  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+    if (before[i].at("model") == after[i].at("model") &&
+        before[i].at("batch_size") == after[i].at("batch_size")) {
+      text += table_of(before[i], after[i]);
+    }
+  }
+  return text;
+}
+
+// At least one, which may have no results.
+std::vector<DdpReport> reports_of(std::span<const records::RunRecord> records) {
+  std::vector<DdpReport> reports = ddp_reports(records);
+  if (reports.empty()) {
+    reports.emplace_back().json = {
+        {"benchmark_results", ordered_json::array()}};
+  }
+  return reports;
 }
 
 }  // namespace
 
 std::string render_diff_ddp(const Diff& diff) {
-  std::string text = header_of(diff);
-  for (const DiffGroup& group : group_rows(diff)) {
-    text += fmt::format("Benchmark: {} with batch size {}\n\n{:10}",
-                        group.model,
-                        group.batch_size,
-                        "");
-    for (std::size_t i = 0; i < kDiffPercentiles.size(); ++i) {
-      text += fmt::format("{:>16}{:>10}{:>10}", "sec/iter", "ex/sec", "diff");
-    }
-    text += "\n";
-    for (const DiffRow* row : group.rows) {
-      text += is_without_ddp(row->configuration()) ? "" : row_of(*row);
-    }
-    text += "\n";
+  const std::vector<DdpReport> base = reports_of(diff.base_records);
+  const std::vector<DdpReport> test = reports_of(diff.test_records);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(base.size(), test.size()); ++i) {
+    text += text_of(base[i], test[i]);
   }
   return text;
 }

@@ -26,10 +26,12 @@ std::string render_diff_table(const Diff& diff);
 /// The tables and notes of render_diff_table() in GitHub's Markdown.
 std::string render_diff_markdown(const Diff& diff);
 
-/// What diff.py of PyTorch's DDP benchmark prints, to the character, of the
-/// pairs found here: percentiles of the steps of all ranks and runs pooled,
-/// only the test's absolute figures, positive where the test is faster; the
-/// case without DDP has no row, and cases without a partner are not named.
+/// What diff.py of PyTorch's DDP benchmark prints of the reports of both sides
+/// (ddp.h), to the character: every key above the results; models and rows
+/// paired by position, those of other work or ranks passed over; percentiles of
+/// the steps of all ranks and runs pooled, only the test's absolute figures,
+/// positive where the test is faster; the case without DDP has no row.  Reports
+/// of several bucket sizes or backends are paired by position as well.
 std::string render_diff_ddp(const Diff& diff);
 
 /// {"version": 1, ...}: every value of every case, what differs, which cases

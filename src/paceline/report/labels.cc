@@ -214,6 +214,17 @@ std::vector<std::string> short_strategies(
   return texts;
 }
 
+std::string option_of(const std::string& strategy, std::string_view name) {
+  for (const StrategyPart& part : parts_of_strategy(strategy)) {
+    for (std::size_t i = 1; i < part.size(); ++i) {
+      if (key_of(part[i]) == name) {
+        return part[i].substr(std::min(name.size() + 1, part[i].size()));
+      }
+    }
+  }
+  return "";
+}
+
 std::string with_implied_parts(std::string_view text) {
   std::set<std::string> given;  // the options, without their values
   for (const StrategyPart& part : parts_of_strategy(std::string(text))) {

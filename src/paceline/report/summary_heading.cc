@@ -31,13 +31,8 @@ std::optional<std::string> common(const std::vector<CaseSummary>& rows,
 // The bucket size in the strategy's canonical text; empty: the strategy has no
 // buckets.
 std::string bucket_of(const records::Configuration& c) {
-  constexpr std::string_view kKey = "bucket-mb=";
-  const std::size_t at = c.strategy.find(kKey);
-  if (at == std::string::npos) {
-    return "";
-  }
-  const std::string rest = c.strategy.substr(at + kKey.size());
-  return fmt::format("bucket {} MiB", rest.substr(0, rest.find_first_of(",+")));
+  const std::string size = option_of(c.strategy, "bucket-mb");
+  return size.empty() ? "" : fmt::format("bucket {} MiB", size);
 }
 
 std::optional<std::string> common_bucket(const std::vector<CaseSummary>& rows) {
