@@ -31,7 +31,7 @@ import sys
 from dataclasses import dataclass
 from typing import Callable
 
-from . import nccl_tests
+from . import hf_trainer, megatron, nccl_tests, torchtitan
 from .checks import Invalid
 from .lines import Source, files_of, open_source
 
@@ -54,6 +54,30 @@ READERS = (
         "https://github.com/NVIDIA/nccl-tests",
         nccl_tests.recognizes,
         nccl_tests.read,
+    ),
+    Reader(
+        megatron.NAME,
+        "the lines of iterations of Megatron-LM",
+        "Megatron-LM 2.0 to core 0.15, Megatron-DeepSpeed",
+        "https://github.com/NVIDIA/Megatron-LM",
+        megatron.recognizes,
+        megatron.read,
+    ),
+    Reader(
+        torchtitan.NAME,
+        "the lines of steps of torchtitan",
+        "torchtitan 0.1 to 0.2",
+        "https://github.com/pytorch/torchtitan",
+        torchtitan.recognizes,
+        torchtitan.read,
+    ),
+    Reader(
+        hf_trainer.NAME,
+        "the head and the end of a training with Hugging Face's Trainer",
+        "transformers 4.20 to 5",
+        "https://huggingface.co/docs/transformers/trainer",
+        hf_trainer.recognizes,
+        hf_trainer.read,
     ),
 )
 

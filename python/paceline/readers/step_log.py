@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What logs of trainers have in common: a line every few steps, with a mean step time or a rate.
+
+Each line is one value of the record's step times: the mean over the steps since the line before.
+"""
+
+from dataclasses import dataclass
+
+from .checks import Figure, Invalid, shown
+from .record import WRONG_VALUES, rank, run_record, warning
+
+
+@dataclass
+class Steps:
+    """One line of a log: where it ends, and what the steps since the line before took."""
+
+    number: int  # of the last step
+    seconds: float  # of one step, the mean
+    examples: int | None  # of one step, all ranks together; None: the log does not say
+    loss: Figure | None
+    line: object
+
+
+def check_numbers(lines: list, what: str = "step") -> int:
+    """The steps between two lines, which must be equally many; the last line may stand for fewer,
+    and the first one for any number.  Fewer than two lines are of one step each."""
+    distances = [b.number - a.number for a, b in zip(lines, lines[1:])]
+    for (a, b), distance in zip(zip(lines, lines[1:]), distances):
+        if distance <= 0:
+            raise Invalid(
+                b.line,
+                f"{what} {b.number} follows {what} {a.number} of line {a.line.number}: two runs "
+                "in one file are read from two files",
+            )
+    usual = distances[1] if len(distances) > 2 else distances[0] if distances else 1
+    for k, distance in enumerate(distances):
+        inner = 0 < k < len(distances) - 1
+        if distance > usual or (inner and distance != usual):
+            raise Invalid(
+                lines[k + 1].line,
+                f"the line before is of {what} {lines[k].number}, this one of {what} "
+                f"{lines[k + 1].number}, and the others are {usual} apart: a line is missing",
+            )
+    return usual
+
+
+def last_loss(lines: list) -> dict:
+    """The record's parts that tell of the loss: nothing where the log has none."""
+    said = [one.loss for one in lines if one.loss is not None]
+    return {"training": {"last_loss": said[-1].value}} if said else {}
+
+
+def wrong_loss(text: str, line) -> dict:
+    """The warning of a loss that is not finite."""
+    return warning(
+        WRONG_VALUES,
+        f"line {line.number}: the loss is {shown(text, 20)}",
+        "the program found it itself; steps after it train nothing",
+        "do not compare the times of a training that has diverged",
+    )
+
+
+def record_of(lines: list, configuration: dict, *, experiment: str, formula: str, **parts):
+    """The record of a training whose log has these lines."""
+    step_ns = [round(one.seconds * 1e9) for one in lines]
+    if min(step_ns) < 1:
+        raise Invalid(lines[step_ns.index(min(step_ns))].line, "a step of less than 1 ns")
+    examples = [one.examples for one in lines]
+    said = {} if None in examples else {"examples_of_step": examples}
+    adapter = {"formula": formula, **parts.pop("adapter", {})}
+    return run_record(
+        {"label": experiment, "steps": len(lines), **configuration},
+        [rank(step_ns, **said)],
+        experiment=experiment,
+        adapter=adapter,
+        **last_loss(lines),
+        **parts,
+    )

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The readers of Megatron-LM, torchtitan and Hugging Face's Trainer: right logs, and wrong ones."""
+
+import copy
+import unittest
+
+import mutations
+from paceline.readers import hf_trainer, megatron, torchtitan
+from paceline.readers.checks import Invalid
+from paceline.readers.record import found_wrong
+
+# A loss is said once, and so is what the head says; a damaged loss may be "nan".
+ONCE = {"training", "warnings"}
+TIMES = (1275.1, 1268.4, 1290.0, 1272.9, 1281.3, 1266.2, 1277.7, 1270.5)
+WORK = 510061.0  # TFLOP x 1000 of an iteration
+
+
+def megatron_line(number, time, batch=64, interval=1, **other):
+    fields = {
+        "consumed samples": f"{number * 64:12d}",
+        "elapsed time per iteration (ms)": f"{time:.1f}",
+        "throughput per GPU (TFLOP/s/GPU)": f"{WORK / time:.1f}",
+        "learning rate": "1.357000E-05",
+        "global batch size": f"{batch:5d}",
+        "lm loss": "2.400025E+00",
+        "loss scale": "1.0",
+        "grad norm": "0.238",
+        "number of skipped iterations": "  0",
+        "number of nan iterations": "  0",
+        **other,
+    }
+    return f" iteration {number:8d}/     500 | " + " ".join(f"{k}: {v} |" for k, v in fields.items())
+
+
+def megatron_log(interval=1):
+    head = [
+        "using world size: 16, data-parallel size: 4, context-parallel size: 1, "
+        "tensor-model-parallel size: 2, pipeline-model-parallel size: 2",
+        "------------------------ arguments ------------------------",
+        "  params_dtype .................................... torch.bfloat16",
+        "  seq_length ...................................... 4096",
+        "  world_size ...................................... 16",
+    ]
+    return "\n".join(head + [megatron_line((k + 3) * interval, time) for k, time in enumerate(TIMES)])
+
+
+TITAN = (
+    "[rank0]:[titan] 2026-08-21 10:00:00,000 - root - INFO - Training starts at step 1, with local batch size 8, "
+    "global batch size 64, sequence length 2048, total steps 1000 (warmup 200)"
+)
+
+
+def titan_line(step, clock, rate):
+    return (
+        f"[rank0]:[titan] 2026-08-21 10:{int(clock) // 60:02d}:{int(clock) % 60:02d},{round(clock * 1000) % 1000:03d} - root - INFO - "
+        f"\x1b[31mstep: {step:2d}  \x1b[32mloss:  7.9000  \x1b[33mgrad_norm:  1.2000  \x1b[34mmemory: 61.23GiB(77.30%)  "
+        f"\x1b[35mtps: {rate:,}  \x1b[36mtflops: 414.43  \x1b[37mmfu: 41.90%\x1b[39m"
+    )
+
+
+def titan_log(head=TITAN, shared=1):
+    lines, clock = [head, titan_line(1, 20.0, 812)], 20.0
+    for k, seconds in enumerate((1.31, 1.33, 1.30, 1.32, 1.35, 1.31)):
+        clock += 10 * seconds
+        lines.append(titan_line(10 * (k + 1) + 1, clock, round(8 * 2048 / seconds / shared)))
+    return "\n".join(lines)
+
+
+HF = """***** Running training *****
+  Num examples = 3,680
+  Num Epochs = 3
+  Instantaneous batch size per device = 8
+  Total train batch size (w. parallel, distributed & accumulation) = 64
+  Gradient Accumulation steps = 2
+  Total optimization steps = 174
+  Number of trainable parameters = 109,483,778
+{'loss': 0.5, 'grad_norm': 1.25, 'learning_rate': 1e-05, 'epoch': 1.0}
+{'train_runtime': 87.1234, 'train_samples_per_second': 126.717, 'train_steps_per_second': 1.997, 'train_loss': 0.4, 'epoch': 3.0}"""
+
+
+def read(reader, text):
+    return mutations.records_of(reader, text)
+
+
+# What the head of a log says, and what follows from it.
+OF_HEAD = ("ranks", "batch_size", "dtype", "sequence_length", "accumulate", "steps")
+
+
+def part_of(*logs, batch_of_head=False):
+    """Whether a record has the first, or the last, steps of one of `logs` = (reader, text), no others."""
+    wholes = [one for reader, text in logs for one in read(reader, text)]
+
+    def parted(record):
+        one = copy.deepcopy(record)
+        steps = one["ranks"][0].pop("step_ns")
+        batches = set(one["ranks"][0].pop("examples_of_step", [64]))
+        for key in ("training", "warnings"):
+            one.pop(key, None)
+        one["ranks"][0].pop("window_ns")
+        for key in OF_HEAD:
+            one["configuration"].pop(key, None)
+        return steps, (one, None if batch_of_head else batches)
+
+    def also(found):
+        short, rest = parted(found)
+        for long, other in map(parted, wholes):
+            if rest == other and short in (long[: len(short)], long[-len(short) :]):
+                return True
+        return False
+
+    return also
+
+
+class Megatron(unittest.TestCase):
+    def test_a_step_a_line(self):
+        (one,) = read(megatron, megatron_log())
+        self.assertEqual(one["ranks"][0]["step_ns"], [round(time * 1e6) for time in TIMES])
+        self.assertEqual(one["ranks"][0]["examples_of_step"], [64] * len(TIMES))
+        stated = one["configuration"]
+        self.assertEqual((stated["ranks"], stated["batch_size"], stated["dtype"]), (16, 4, "bf16"))
+        self.assertEqual((stated["sequence_length"], stated["warmup_steps"], stated["momentum"]), (4096, None, None))
+        self.assertFalse(found_wrong(one))
+
+    def test_iterations_that_found_no_number(self):
+        bad = megatron_line(11, 1270.5, **{"number of nan iterations": "  1"})
+        (one,) = read(megatron, megatron_log() + "\n" + bad)
+        self.assertTrue(found_wrong(one))
+        (one,) = read(megatron, megatron_log() + "\n" + megatron_line(11, 1270.5, **{"lm loss": "nan"}))
+        self.assertTrue(found_wrong(one))
+
+    def test_contradictions(self):
+        for line, why in (
+            (megatron_line(12, 1270.5), "a line is missing"),
+            (megatron_line(9, 1270.5), "two runs"),
+            (megatron_line(11, 1270.5, batch=32), "falls"),
+            (megatron_line(11, 127.05, **{"throughput per GPU (TFLOP/s/GPU)": "401.5"}), "TFLOP"),
+            (megatron_line(11, 1270.5, **{"consumed samples": "900"}), "samples more"),
+            (" iteration 11/ 500 | elapsed time per iteration (ms)", "not understood"),
+        ):
+            with self.assertRaisesRegex(Invalid, why):
+                read(megatron, megatron_log() + "\n" + line)
+        with self.assertRaisesRegex(Invalid, "parallel sizes"):
+            read(megatron, megatron_log().replace("pipeline-model-parallel size: 2", "pipeline-model-parallel size: 4"))
+
+    def test_a_line_of_many_iterations(self):
+        lines = "\n".join(
+            megatron_line(number, time, **{"consumed samples": str(64 * number)})
+            for number, time in zip(range(100, 900, 100), TIMES)
+        ).replace("/     500", "/    9000")
+        (one,) = read(megatron, lines)
+        self.assertIn("100 iterations", one["adapter"]["formula"])
+
+    def test_damage(self):
+        log = megatron_log()
+        mutations.check_mutations(self, megatron, log, ONCE, also=part_of((megatron, log)))
+
+    def test_random_bytes(self):
+        mutations.check_random_bytes(self, megatron, megatron_log(), 20_000)
+
+
+class Torchtitan(unittest.TestCase):
+    def test_steps_by_the_rate(self):
+        (one,) = read(torchtitan, titan_log())
+        seconds = [ns * 1e-9 for ns in one["ranks"][0]["step_ns"]]
+        self.assertEqual([round(one, 3) for one in seconds], [1.31, 1.33, 1.3, 1.32, 1.35, 1.31])
+        self.assertEqual(one["ranks"][0]["examples_of_step"], [64] * 6)
+
+    def test_devices_that_share_a_model(self):
+        (one,) = read(torchtitan, titan_log(shared=4))
+        self.assertEqual(round(one["ranks"][0]["step_ns"][0] * 1e-9, 3), 1.31)
+
+    def test_without_a_batch_the_clock_is_the_time(self):
+        (one,) = read(torchtitan, titan_log(head=""))
+        self.assertEqual(one["ranks"][0]["step_ns"][0], 1_310_000_000)
+        self.assertNotIn("examples_of_step", one["ranks"][0])
+
+    def test_a_rate_against_the_clock(self):
+        wrong = titan_log().replace("tps: 12,603", "tps: 12")
+        self.assertNotEqual(wrong, titan_log())
+        with self.assertRaisesRegex(Invalid, "its clock says"):
+            read(torchtitan, wrong)
+
+    def test_damage(self):
+        also = part_of((torchtitan, titan_log()), (torchtitan, titan_log(head="")), batch_of_head=True)
+        mutations.check_mutations(self, torchtitan, titan_log(), ONCE, also=also)
+
+    def test_random_bytes(self):
+        mutations.check_random_bytes(self, torchtitan, titan_log(), 20_000)
+
+
+class HfTrainer(unittest.TestCase):
+    def test_the_mean_step(self):
+        (one,) = read(hf_trainer, HF)
+        self.assertEqual(one["ranks"][0]["step_ns"], [round(87.1234e9 / 174)])
+        stated = one["configuration"]
+        self.assertEqual((stated["ranks"], stated["batch_size"], stated["accumulate"]), (4, 16, 2))
+
+    def test_contradictions(self):
+        for old, new, why in (
+            ("steps = 174", "steps = 175", "steps: the log says"),
+            ("examples = 3,680", "examples = 36,800", "1150 to 1725 steps"),
+            ("'train_runtime': 87.1234", "'train_runtime': 8.71234", "the log says"),
+            ("size (w. parallel, distributed & accumulation) = 64", "size (w. parallel, distributed & accumulation) = 60", "no multiple"),
+        ):
+            with self.assertRaisesRegex(Invalid, why):
+                read(hf_trainer, HF.replace(old, new))
+
+    def test_a_training_that_did_not_end(self):
+        with self.assertRaisesRegex(Invalid, "did not end"):
+            read(hf_trainer, HF.rsplit("\n", 1)[0])
+
+    def test_damage(self):
+        mutations.check_mutations(self, hf_trainer, HF, ONCE, also=part_of((hf_trainer, HF)))
+
+    def test_random_bytes(self):
+        mutations.check_random_bytes(self, hf_trainer, HF, 20_000)
+
+
+if __name__ == "__main__":
+    unittest.main()
