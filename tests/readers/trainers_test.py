@@ -5,8 +5,9 @@ import copy
 import unittest
 
 import mutations
-from paceline.readers import hf_trainer, megatron, torchtitan
+from paceline.readers import hf_trainer, megatron, table, torchtitan
 from paceline.readers.checks import Invalid
+from paceline.readers.lines import Source
 from paceline.readers.record import found_wrong
 
 # A loss is said once, and so is what the head says; a damaged loss may be "nan".
@@ -109,6 +110,12 @@ def part_of(*logs, batch_of_head=False):
         return False
 
     return also
+
+
+class Recognized(unittest.TestCase):
+    def test_by_one_reader(self):
+        for name, log in (("megatron", megatron_log()), ("torchtitan", titan_log()), ("hf-trainer", HF)):
+            self.assertEqual(table.reader_of(Source("x.log", log.encode())).name, name)
 
 
 class Megatron(unittest.TestCase):

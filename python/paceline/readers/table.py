@@ -31,7 +31,7 @@ import sys
 from dataclasses import dataclass
 from typing import Callable
 
-from . import hf_trainer, megatron, nccl_tests, torchtitan
+from . import hf_trainer, megatron, mllog, nccl_tests, torchtitan
 from .checks import Invalid
 from .lines import Source, files_of, open_source
 
@@ -54,6 +54,14 @@ READERS = (
         "https://github.com/NVIDIA/nccl-tests",
         nccl_tests.recognizes,
         nccl_tests.read,
+    ),
+    Reader(
+        mllog.NAME,
+        "the :::MLLOG lines of MLPerf Training and HPC",
+        "Training 0.7 to 5",
+        "https://github.com/mlcommons/logging",
+        mllog.recognizes,
+        mllog.read,
     ),
     Reader(
         megatron.NAME,

@@ -34,7 +34,7 @@ class Line(Steps):
 
 
 def recognizes(source) -> bool:
-    return "[titan]" in source.text and " step:" in source.text.replace("\x1b", " ") and "tps:" in source.text
+    return all(word in source.text for word in ("[titan]", "step:", "tps:"))
 
 
 def read(source):

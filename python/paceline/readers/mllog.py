@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `:::MLLOG` lines of MLPerf Training (mlcommons/logging): one record, a value for each block.
+
+A block's clock, from block_start to block_stop, and its samples are the truth where the log has
+them; the throughput is checked against both, since some submissions count tokens in it.  A log
+without blocks has its throughput alone, and no second statement of it.
+"""
+
+import json
+import os
+
+from .checks import Invalid, shown
+from .json_text import number, parse
+from .record import rank, run_record, warning
+
+NAME = "mllog"
+_PREFIX = ":::MLLOG "
+# A throughput is of a timer of its own inside the block, which leaves out checkpoints and the like.
+_OTHER_TIMER = 0.1
+_WHOLE = ("global_batch_size", "number_of_nodes", "accelerators_per_node", "max_sequence_length",
+          "gradient_accumulation_steps", "train_samples", "seed")  # fmt: skip
+
+
+def recognizes(source) -> bool:
+    return _PREFIX in source.text
+
+
+def read(source):
+    events = list(_events(source))
+    _check_one_training(events)
+    facts = _facts(events)
+    sequence, batch = facts.get("max_sequence_length"), facts.get("global_batch_size")
+    blocks = _blocks(events, facts)
+    rates = _rates(events)
+    if blocks:
+        if batch is None:
+            raise Invalid(source, "global_batch_size is missing: nobody knows the steps of a block")
+        _check_rates(blocks, rates, sequence)
+        step_ns = [round(1e6 * ms * batch / samples) for ms, samples, _ in blocks]
+        formula = "each value is the mean step of a block: its clock x global batch / its samples"
+    elif rates:
+        if sequence:
+            raise Invalid(rates[0].place, "no block has samples and a clock, so nobody knows whether this throughput "
+                          "counts samples or tokens")  # fmt: skip
+        if batch is None:
+            raise Invalid(source, "global_batch_size is missing: a throughput alone is no step time")
+        step_ns = [round(1e9 * batch / one.value) for one in rates]
+        formula = "each value is a global batch at a throughput that the log names"
+    else:
+        raise Invalid(source, "has neither a block with samples nor a throughput, so there is no rate")
+    if min(step_ns) < 1:
+        raise Invalid(source, "a step of less than 1 ns")
+    yield _record(facts, step_ns, batch, formula, _status(events), source)
+
+
+def _events(source):
+    for line in source.lines:
+        at = line.text.find(_PREFIX)
+        if at >= 0:
+            event = parse(line.text[at + len(_PREFIX) :], line.path, line.number)
+            if not isinstance(event, dict) or not isinstance(event.get("key"), str):
+                raise Invalid(line, "is an event without a key")
+            yield event, line
+
+
+def _check_one_training(events: list) -> None:
+    """MLPerf HPC trains many instances side by side into one log."""
+    instances = {}
+    for event, line in events:
+        instances.setdefault(str(_member(event, "instance_id")), line)
+    known = [name for name in instances if name != "None"]
+    if len(known) > 1:
+        raise Invalid(instances[known[1]], f"is of instance {shown(known[1])}, and earlier lines are of "
+                      f"{shown(known[0])}: a file of several trainings is read from a file for each")  # fmt: skip
+
+
+def _facts(events: list) -> dict:
+    """Keys that stand alone, once with one value: the batch, the devices, who submitted."""
+    facts = {}
+    for event, line in events:
+        key, value = event["key"], event.get("value")
+        alone = event.get("event_type") == "POINT_IN_TIME" and isinstance(value, (str, int, float))
+        if not alone or key in ("eval_accuracy", "throughput", "weights_initialization"):
+            continue
+        if key in _WHOLE:
+            said = number(value, line, key, least=0 if key == "seed" else 1)
+            if said.exact != said.exact.to_integral_value():
+                raise Invalid(line, f"{key}: {said.text} is not an integer")
+            value = int(said.exact)
+            if key != "seed" and facts.get(key, value) != value:
+                raise Invalid(line, f"{key} is {value} here, and {facts[key]} before")
+        facts.setdefault(key, value)
+    return facts
+
+
+def _member(event: dict, key: str):
+    metadata = event.get("metadata")
+    return metadata.get(key) if isinstance(metadata, dict) else None
+
+
+def _clock(event: dict, line) -> float:
+    return number(event.get("time_ms"), line, "time_ms", least=0).value
+
+
+def _blocks(events: list, facts: dict) -> list:
+    """(ms, samples, line) of each block whose samples the log says."""
+    blocks, open_block = [], None
+    for event, line in events:
+        key = event["key"]
+        if key == "block_start":
+            if open_block:
+                raise Invalid(line, f"a block starts while the one of line {open_block[1].number} has not ended")
+            open_block = (event, line)
+        elif key == "block_stop":
+            if not open_block:
+                raise Invalid(line, "a block ends that has not started")
+            samples = _samples(open_block[0], event, facts, line)
+            ms = _clock(event, line) - _clock(*open_block)
+            if ms <= 0:
+                raise Invalid(line, f"the block lasts {ms:g} ms")
+            if samples:
+                blocks.append((ms, samples, line))
+            open_block = None
+    return blocks
+
+
+def _samples(start: dict, stop: dict, facts: dict, line):
+    """Samples of a block by the counts at both ends, or by its epochs; None: the log does not say."""
+    ends = [_member(one, "samples_count") for one in (start, stop)]
+    if None not in ends:
+        first, last = (number(one, line, "samples_count", least=0).value for one in ends)
+        if last <= first:
+            raise Invalid(line, f"samples_count is {last:g} at the end of a block and {first:g} at its start")
+        return last - first
+    epochs = _member(start, "epoch_count")
+    if epochs is None or "train_samples" not in facts:
+        return None
+    return number(epochs, line, "epoch_count", least=1e-9).value * facts["train_samples"]
+
+
+def _rates(events: list) -> list:
+    """The throughputs of tracked_stats, else those of lines of their own."""
+    tracked, alone = [], []
+    for event, line in events:
+        value = event.get("value")
+        if event["key"] == "tracked_stats" and isinstance(value, dict) and "throughput" in value:
+            tracked.append(number(value["throughput"], line, "throughput"))
+        elif event["key"] == "throughput":
+            alone.append(number(value, line, "throughput"))
+    for one in tracked + alone:
+        if one.value <= 0:
+            raise Invalid(one.place, f"the throughput {one.text} is not positive")
+    return tracked or alone
+
+
+def _check_rates(blocks: list, rates: list, sequence) -> None:
+    """Each throughput is that of its block, in samples or in tokens a second, all in the same."""
+    if len(rates) != len(blocks):
+        return  # they are of other intervals than blocks
+    units = set()
+    for rate, (ms, samples, line) in zip(rates, blocks):
+        by_clock = samples / ms * 1e3
+        fits = [unit for unit in (1, sequence) if unit and abs(rate.value / (by_clock * unit) - 1) <= _OTHER_TIMER]
+        if not fits:
+            raise Invalid(
+                rate.place,
+                f"the log says a throughput of {rate.text}, and the block that ends in line {line.number} has "
+                f"{samples:g} samples in {ms / 1e3:g} s, {by_clock:.6g} a second",
+            )
+        units.update(fits[:1])
+    if len(units) > 1:
+        raise Invalid(rates[0].place, "some throughputs count samples and others tokens")
+
+
+def _status(events: list):
+    said = [_member(event, "status") for event, _ in events if event["key"] == "run_stop"]
+    return said[-1] if said and isinstance(said[-1], str) else None
+
+
+def _devices(facts: dict, warnings: list, source) -> dict:
+    nodes, each = facts.get("number_of_nodes"), facts.get("accelerators_per_node")
+    if nodes is None or each is None or nodes * each > 10**6:
+        warnings.append(
+            warning("devices-unknown", "the log does not say how many devices there were",
+                    "the rate is that of all of them", "compare it with rates of the same platform alone")  # fmt: skip
+        )
+        return {}
+    batch = facts.get("global_batch_size")
+    known = {"ranks": nodes * each, "ranks_per_host": [each] * nodes}
+    if batch and batch % (nodes * each) == 0:
+        known["batch_size"] = batch // (nodes * each)
+    return known
+
+
+def _record(facts: dict, step_ns: list, batch: int, formula: str, status, source) -> dict:
+    warnings = []
+    known = _devices(facts, warnings, source)
+    if status != "success":
+        seen = f"run_stop has the status '{shown(status)}'" if status else "the log has no status of run_stop"
+        warnings.append(warning("run-not-successful", seen, "the training did not reach its target",
+                                "take the rate as that of an unfinished training"))  # fmt: skip
+    said = {key: value if isinstance(value, str) else json.dumps(value) for key, value in facts.items()}
+    if status:
+        said["run_status"] = status
+    known |= {
+        "label": said.get("submission_platform", "mlperf"),
+        "framework": said.get("submission_platform", "mlperf"),
+        "model": said.get("submission_benchmark", os.path.basename(source.path).split(".")[0]),
+        "steps": len(step_ns),
+        "sequence_length": facts.get("max_sequence_length"),
+        "accumulate": facts.get("gradient_accumulation_steps"),
+    }
+    return run_record(
+        {key: value for key, value in known.items() if value is not None},
+        [rank(step_ns, examples_of_step=[batch] * len(step_ns))],
+        experiment="mlperf",
+        adapter={**said, "formula": formula},
+        warnings=warnings,
+    )
