@@ -31,7 +31,7 @@ import sys
 from dataclasses import dataclass
 from typing import Callable
 
-from . import hf_trainer, megatron, mllog, nccl_tests, torchtitan
+from . import ddp, hf_trainer, megatron, mllog, nccl_tests, torchtitan
 from .checks import Invalid
 from .lines import Source, files_of, open_source
 
@@ -54,6 +54,14 @@ READERS = (
         "https://github.com/NVIDIA/nccl-tests",
         nccl_tests.recognizes,
         nccl_tests.read,
+    ),
+    Reader(
+        ddp.NAME,
+        "the JSON of PyTorch's DDP benchmark",
+        "since 2019",
+        "https://github.com/pytorch/pytorch/tree/main/benchmarks/distributed/ddp",
+        ddp.recognizes,
+        ddp.read,
     ),
     Reader(
         mllog.NAME,

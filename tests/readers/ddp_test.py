@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reader of the DDP benchmark's JSON: right reports, and wrong ones."""
+
+import json
+import unittest
+
+import mutations
+from paceline.readers import ddp
+from paceline.readers.checks import Invalid
+
+REPORT = {
+    "pytorch_version": "1.4.0",
+    "cuda_version": "10.0",
+    "distributed_backend": "nccl",
+    "bucket_size": 25,
+    "benchmark_results": [
+        {
+            "model": "resnet50",
+            "batch_size": 32,
+            "result": [
+                {"ranks": [0], "measurements": [0.1, 0.2]},
+                {"ranks": [0, 1], "measurements": [0.3, 0.4, 0.5, 0.6]},
+                {"ranks": [1, 0], "measurements": [0.7, 0.8, 0.9, 1.0]},
+            ],
+        }
+    ],
+}
+
+
+def read(report):
+    text = report if isinstance(report, str) else json.dumps(report, indent=1)
+    return mutations.records_of(ddp, text)
+
+
+def changed(**keys):
+    report = json.loads(json.dumps(REPORT))
+    results = report["benchmark_results"][0]["result"]
+    for key, value in keys.items():
+        if key == "result":
+            results.append(value)
+        elif key == "model":
+            report["benchmark_results"][0].update(value)
+        else:
+            report[key] = value
+    return report
+
+
+class Ddp(unittest.TestCase):
+    def test_every_key(self):
+        alone, two, again = read(REPORT)
+        said = two["configuration"]
+        self.assertEqual((said["model"], said["batch_size"], said["ranks"], said["engine"]), ("resnet50", 32, 2, "nccl"))
+        self.assertEqual((said["strategy"], said["label"], said["bucket_mib"], said["steps"]), ("ddp", "2 GPUs", 25, 2))
+        self.assertEqual([one["step_ns"] for one in two["ranks"]], [[300_000_000, 400_000_000], [500_000_000, 600_000_000]])
+        self.assertEqual([one["rank"] for one in again["ranks"]], [1, 0])
+        self.assertEqual((alone["configuration"]["strategy"], again["configuration"]["strategy"]), ("none", "ddp-2"))
+        self.assertEqual(alone["environment"]["torch_version"], "1.4.0")
+
+    def test_what_the_report_does_not_say_is_null(self):
+        said = read(REPORT)[0]["configuration"]
+        for key in ("warmup_steps", "device", "momentum", "learning_rate", "optimizer", "dtype", "threads"):
+            self.assertIsNone(said[key], key)
+        old = {"benchmark_results": [{"model": "m", "batch_size": 2, "result": [{"ranks": [0], "measurements": [1]}]}]}
+        (one,) = read(old)
+        self.assertIsNone(one["configuration"]["bucket_mib"])
+        self.assertIsNone(one["environment"]["torch_version"])
+
+    def test_keys_above_the_results_as_python_prints_them(self):
+        report = changed(note="a b", hosts=["n1", "it's"], bucket_size=25.0, eager=True, clock={"ghz": 1e-05, "n": 2})
+        report["cuda_version"] = None
+        self.assertEqual(
+            read(report)[0]["adapter"],
+            {"pytorch_version": "1.4.0", "cuda_version": "None", "distributed_backend": "nccl", "note": "a b",
+             "hosts": "['n1', \"it's\"]", "bucket_size": "25.0", "eager": "True", "clock": "{'ghz': 1e-05, 'n': 2}"},  # fmt: skip
+        )
+
+    def test_a_place_held_for_the_first_result_is_no_record(self):
+        results = [{"ranks": [0], "measurements": []}, {"ranks": [0], "measurements": [0.1]}]
+        self.assertEqual([one["configuration"]["strategy"] for one in read(changed(model={"result": results}))], ["ddp"])
+
+    def test_mistakes(self):
+        for report, why in (
+            (changed(result={"ranks": [0], "measurements": [0.1, "x"]}), r"result\[3\]: measurements\[1\]: '\"x\"' is not a number"),
+            (changed(result={"ranks": [0], "measurements": [-1]}), "not a positive number of seconds"),
+            (changed(result={"ranks": [0], "measurements": [1e20]}), "not a positive number of seconds"),
+            (changed(result={"ranks": [0, 1], "measurements": [1, 2, 3]}), "equally many for each of 2 ranks"),
+            (changed(result={"ranks": [0], "measurements": []}), "equally many"),
+            (changed(result={"ranks": [], "measurements": [1]}), "one or more ranks, each once"),
+            (changed(result={"ranks": [1, 1], "measurements": [1, 1]}), "one or more ranks, each once"),
+            (changed(result={"ranks": [True], "measurements": [1]}), "one or more ranks, each once"),
+            (changed(result={"ranks": [0]}), "'measurements' is missing"),
+            (changed(result=7), "'ranks' is missing"),
+            (changed(model={"batch_size": 0}), "batch_size"),
+            (changed(model={"model": ""}), "no name"),
+            (changed(pytorch_version=3), "is not a text"),
+            (changed(bucket_size="big"), "is not a number"),
+            (json.dumps(REPORT).replace("0.3", "NaN"), "is not a number"),
+            ("[1]", "'benchmark_results' is missing"),
+        ):
+            with self.assertRaisesRegex(Invalid, why):
+                read(report)
+
+    def test_a_cut_report_is_invalid(self):
+        whole = json.dumps(REPORT, indent=1)
+        for end in range(len(whole)):
+            with self.assertRaisesRegex(Invalid, "^damaged.log"):
+                read(whole[:end])
+
+    def test_random_bytes(self):
+        mutations.check_random_bytes(self, ddp, json.dumps(REPORT, indent=1), 20_000)
+
+
+if __name__ == "__main__":
+    unittest.main()
