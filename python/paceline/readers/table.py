@@ -31,7 +31,7 @@ import sys
 from dataclasses import dataclass
 from typing import Callable
 
-from . import ddp, hf_trainer, megatron, mllog, nccl_tests, torchtitan
+from . import ddp, hf_trainer, megatron, mllog, nccl_tests, rates, torchtitan
 from .checks import Invalid
 from .lines import Source, files_of, open_source
 
@@ -62,6 +62,14 @@ READERS = (
         "https://github.com/pytorch/pytorch/tree/main/benchmarks/distributed/ddp",
         ddp.recognizes,
         ddp.read,
+    ),
+    Reader(
+        rates.NAME,
+        "a CSV table of published throughput, a cell a row",
+        "columns of docs/from/dlperf.md",
+        "https://github.com/Oneflow-Inc/DLPerf",
+        rates.recognizes,
+        rates.read,
     ),
     Reader(
         mllog.NAME,
