@@ -130,6 +130,45 @@ TEST(Place, hydra_ranks_of_one_parent_meet) {
   EXPECT_EQ(launch.job, "hydra-4711");
 }
 
+TEST(Place, mvapich_ranks_of_one_parent_meet) {
+  const Variables variables{{"MV2_COMM_WORLD_RANK", "1"},
+                            {"MV2_COMM_WORLD_SIZE", "2"},
+                            {"MV2_COMM_WORLD_LOCAL_RANK", "1"},
+                            {"MV2_COMM_WORLD_LOCAL_SIZE", "2"}};
+  const auto launch = detect(variables);
+  EXPECT_EQ(launch.self.launcher, "mpirun_rsh");
+  EXPECT_EQ(launch.self.rank, 1);
+  EXPECT_EQ(launch.self.world, 2);
+  EXPECT_EQ(launch.job, "mvapich-4711");
+  EXPECT_EQ(tcp(launch).host, "127.0.0.1");
+  EXPECT_THROW(detect(with(variables, {{"MV2_COMM_WORLD_SIZE", "4"}})),
+               UsageError);
+}
+
+TEST(Place, a_rank_above_0_of_an_unknown_launcher_is_no_world_of_one) {
+  for (const char* name :
+       {"PMIX_RANK", "PMI_RANK", "PALS_RANKID", "FLUX_TASK_RANK"}) {
+    try {
+      detect({{name, "1"}});
+      ADD_FAILURE() << name;
+    } catch (const UsageError& error) {
+      EXPECT_TRUE(std::string(error.what())
+                      .starts_with(std::string(name) + "=1 in the environment"))
+          << error.what();
+    }
+    EXPECT_EQ(detect({{name, "0"}}).self.launcher, "single");
+  }
+}
+
+TEST(Place, takes_addresses_with_colons) {
+  EXPECT_EQ(tcp(detect(with(kTorchrun, {{"MASTER_ADDR", "[::1]"}}))).host,
+            "::1");
+  EXPECT_EQ(tcp(detect(with(kTorchrun, {{"MASTER_ADDR", "::1"}}))).host, "::1");
+  const TcpRendezvous given = tcp(detect(kTorchrun, "[fd00::7]:4000"));
+  EXPECT_EQ(given.host, "fd00::7");
+  EXPECT_EQ(given.port, 4000);
+}
+
 const Variables kSlurm{{"SLURM_PROCID", "3"},
                        {"SLURM_NTASKS", "5"},
                        {"SLURM_STEP_NUM_TASKS", "5"},

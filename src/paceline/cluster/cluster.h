@@ -121,13 +121,15 @@ void check_cluster(const Cluster& cluster);
 
 // cluster/cluster_hosts.cc
 
-/// Hosts of "a:4,b:4" (slots default to 1).  A host that comes again adds its
-/// slots.  Throws UsageError.
+/// Hosts of "a:4,b:4", "node[01-08]:4" or "[fd00::7]:4" (slots default to 1).
+/// A host that comes again adds its slots.  Throws UsageError.
 std::vector<ClusterHost> parse_host_list(std::string_view text);
 
-/// Hosts of an MPI hostfile: a line "name", "name slots=4" (Open MPI) or
-/// "name:4" (MPICH) each, # begins a comment.  A host that comes again adds its
-/// slots; max-slots= says nothing here.  `file` is what errors name.
+/// Hosts of an MPI hostfile: a line "name", "name slots=4" (Open MPI), "name:4"
+/// (MPICH) or "name:4:adapter" (MVAPICH) each, the name also a node list
+/// ("node[01-08]") or an IPv6 address in brackets, # begins a comment.  A host
+/// that comes again adds its slots; max-slots= says nothing here.  `file` is
+/// what errors name.
 std::vector<ClusterHost> parse_hostfile(std::string_view text,
                                         const std::string& file);
 

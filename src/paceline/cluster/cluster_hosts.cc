@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <charconv>
+#include <map>
+#include <span>
+#include <sstream>
 #include <utility>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/host_text.h"
+#include "paceline/base/node_list.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/cluster.h"
 
@@ -34,37 +38,55 @@ int parse_slots(std::string_view host, std::string_view text) {
   return slots;
 }
 
-/// "name", "name:4"
-ClusterHost parse_host(std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon != text.rfind(':')) {
-    throw UsageError(fmt::format(
-        "'{}' has more than one colon; hosts are written a:4,b:4", text));
+/// One host or those of a node list, each with so many slots.
+std::vector<ClusterHost> hosts_of(std::string_view names, int slots) {
+  std::vector<std::string> expanded = {std::string(names)};
+  if (names.find_first_of("[]") != std::string_view::npos) {
+    expanded = expand_node_list(names);
   }
-  const std::string_view name = text.substr(0, colon);
+  std::vector<ClusterHost> hosts;
+  for (std::string& name : expanded) {
+    hosts.push_back({.name = std::move(name), .slots = slots});
+  }
+  return hosts;
+}
+
+/// "name", "name:4", "node[01-08]:4", "[fd00::7]:4"; in a hostfile also
+/// "name:4:mlx5_0" (MVAPICH), whose network adapter says nothing of how many to
+/// start.
+std::vector<ClusterHost> parse_host(std::string_view text, bool in_hostfile) {
+  const auto [name, after] = split_host(text);
   if (name.empty()) {
     throw UsageError(
         fmt::format("'{}' names no host; hosts are written a:4,b:4", text));
   }
-  return {.name = std::string(name),
-          .slots = colon == std::string_view::npos
-                       ? 1
-                       : parse_slots(name, text.substr(colon + 1))};
-}
-
-std::string_view after(std::string_view line, std::size_t blank) {
-  return blank == std::string_view::npos ? "" : trimmed(line.substr(blank));
+  if (!after) {
+    return hosts_of(name, 1);
+  }
+  const auto colon = after->find(':');
+  const bool adapter = in_hostfile && colon != std::string_view::npos &&
+                       colon + 1 < after->size() &&
+                       after->find(':', colon + 1) == std::string_view::npos;
+  if (colon != std::string_view::npos && !adapter) {
+    throw UsageError(fmt::format(
+        "'{}' has more than one colon; hosts are written a:4,b:4, an IPv6 "
+        "address [fd00::7]:4",
+        text));
+  }
+  return hosts_of(name, parse_slots(name, after->substr(0, colon)));
 }
 
 /// What may follow a host's name in a hostfile: Open MPI's slots=4 and
 /// max-slots=8 (or max_slots), which says nothing of how many to start.
-void read_host_word(std::string_view word, ClusterHost& host) {
+void read_host_word(std::string_view word, std::vector<ClusterHost>& hosts) {
   const auto equals = word.find('=');
   const std::string_view key = word.substr(0, equals);
   const std::string_view value =
       equals == std::string_view::npos ? "" : word.substr(equals + 1);
   if (key == "slots") {
-    host.slots = parse_slots(host.name, value);
+    for (ClusterHost& host : hosts) {
+      host.slots = parse_slots(host.name, value);
+    }
   } else if ((key != "max-slots" && key != "max_slots") || value.empty()) {
     throw UsageError(
         fmt::format("'{}' is not understood; lines are NAME, NAME:4 or NAME "
@@ -73,49 +95,75 @@ void read_host_word(std::string_view word, ClusterHost& host) {
   }
 }
 
-/// A line of a hostfile that is not blank.
-ClusterHost read_host_line(std::string_view line) {
-  const auto blank = line.find_first_of(" \t");
-  ClusterHost host = parse_host(line.substr(0, blank));
-  for (std::string_view rest = after(line, blank); !rest.empty();) {
-    const auto end = rest.find_first_of(" \t");
-    read_host_word(rest.substr(0, end), host);
-    rest = after(rest, end);
+/// The words of a line; blanks around an equals sign separate none.
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  bool joins = false;
+  std::istringstream stream{std::string(line)};
+  for (std::string word; stream >> word;) {
+    if (joins || (word.starts_with('=') && words.size() > 1)) {
+      words.back() += word;
+    } else {
+      words.push_back(word);
+    }
+    joins = words.size() > 1 && word.ends_with('=');
   }
-  return host;
+  return words;
 }
 
-/// A host that comes again adds its slots.
-void add_host(ClusterHost host, std::vector<ClusterHost>& hosts) {
-  const auto known = std::ranges::find(hosts, host.name, &ClusterHost::name);
-  if (known == hosts.end()) {
-    hosts.push_back(std::move(host));
-    return;
+/// A line of a hostfile that is not blank.
+std::vector<ClusterHost> read_host_line(std::string_view line) {
+  const std::vector<std::string> words = words_of(line);
+  std::vector<ClusterHost> hosts = parse_host(words.front(), true);
+  for (const std::string& word : std::span(words).subspan(1)) {
+    read_host_word(word, hosts);
   }
-  if (known->slots > kMostSlots - host.slots) {
-    throw UsageError(fmt::format(
-        "host '{}' has more than {} slots in all", host.name, kMostSlots));
-  }
-  known->slots += host.slots;
+  return hosts;
 }
+
+/// Hosts in the order in which they first come; one that comes again adds its
+/// slots.
+class HostList {
+ public:
+  void add(std::vector<ClusterHost> hosts) {
+    for (ClusterHost& host : hosts) {
+      const auto [known, is_new] = places_.try_emplace(host.name, all_.size());
+      if (is_new) {
+        all_.push_back(std::move(host));
+      } else {
+        add_slots(host.slots, all_[known->second]);
+      }
+    }
+  }
+
+  std::vector<ClusterHost> take() { return std::move(all_); }
+
+ private:
+  static void add_slots(int slots, ClusterHost& host) {
+    if (host.slots > kMostSlots - slots) {
+      throw UsageError(fmt::format(
+          "host '{}' has more than {} slots in all", host.name, kMostSlots));
+    }
+    host.slots += slots;
+  }
+
+  std::vector<ClusterHost> all_;
+  std::map<std::string, std::size_t> places_;
+};
 
 }  // namespace
 
 std::vector<ClusterHost> parse_host_list(std::string_view text) {
-  std::vector<ClusterHost> hosts;
-  while (true) {
-    const auto comma = text.find(',');
-    add_host(parse_host(trimmed(text.substr(0, comma))), hosts);
-    if (comma == std::string_view::npos) {
-      return hosts;
-    }
-    text.remove_prefix(comma + 1);
+  HostList hosts;
+  for (const std::string_view part : split_node_list(text)) {
+    hosts.add(parse_host(trimmed(part), false));
   }
+  return hosts.take();
 }
 
 std::vector<ClusterHost> parse_hostfile(std::string_view text,
                                         const std::string& file) {
-  std::vector<ClusterHost> hosts;
+  HostList hosts;
   int number = 0;
   for (const std::string& full : split_lines(text)) {
     ++number;
@@ -129,15 +177,16 @@ std::vector<ClusterHost> parse_hostfile(std::string_view text,
       continue;
     }
     try {
-      add_host(read_host_line(line), hosts);
+      hosts.add(read_host_line(line));
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}:{}: {}", file, number, error.what()));
     }
   }
-  if (hosts.empty()) {
+  std::vector<ClusterHost> all = hosts.take();
+  if (all.empty()) {
     throw UsageError(fmt::format("{}: names no host", file));
   }
-  return hosts;
+  return all;
 }
 
 }  // namespace paceline::cluster

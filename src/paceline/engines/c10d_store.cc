@@ -17,6 +17,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/host_text.h"
 #include "paceline/engines/background.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/failure.h"
@@ -32,7 +33,7 @@ using StorePtr = c10::intrusive_ptr<c10d::Store>;
 [[noreturn]] void refuse_tcp(const launch::TcpRendezvous& tcp,
                              Milliseconds timeout,
                              std::string_view reason) {
-  const auto address = fmt::format("{}:{}", tcp.host, tcp.port);
+  const auto address = host_port_text(tcp.host, tcp.port);
   if (tcp.serve) {
     throw WorldError(
         fmt::format("the ranks' store could not be opened at {}: {}",
@@ -91,11 +92,10 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
     launch::throw_if_stop_requested();
     if (watch.elapsed() > limit + kOwnErrorFirst) {
       throw WorldError(
-          fmt::format("nobody answered at {}:{} within {:g} s, where the ranks "
+          fmt::format("nobody answered at {} within {:g} s, where the ranks "
                       "were to meet; if something else listens there, choose "
                       "another port by --rendezvous HOST:PORT",
-                      tcp.host,
-                      tcp.port,
+                      host_port_text(tcp.host, tcp.port),
                       to_seconds(limit)));
     }
   }

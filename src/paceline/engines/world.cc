@@ -9,6 +9,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/host_text.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/launch/failure_detector.h"
 #include "paceline/launch/listener.h"
@@ -90,7 +91,7 @@ std::vector<std::string> exchange_hosts(launch::KeyValueStore& store,
 std::string place_of(const launch::Launch& launch) {
   if (const auto* tcp =
           std::get_if<launch::TcpRendezvous>(&launch.rendezvous)) {
-    return fmt::format("{}:{}", tcp->host, tcp->port);
+    return host_port_text(tcp->host, tcp->port);
   }
   return "file:" + std::get<launch::FileRendezvous>(launch.rendezvous).path;
 }

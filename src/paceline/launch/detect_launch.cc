@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/detect_launch.h"
 
+#include <array>
 #include <cstdlib>
 #include <string_view>
 
@@ -8,8 +9,9 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/hash.h"
+#include "paceline/base/host_text.h"
+#include "paceline/base/node_list.h"
 #include "paceline/base/text.h"
-#include "paceline/launch/node_list.h"
 
 namespace paceline::launch {
 namespace {
@@ -58,6 +60,20 @@ constexpr Names kOpenMpi{"mpirun",
                          "OMPI_COMM_WORLD_LOCAL_SIZE"};
 constexpr Names kHydra{
     "mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
+constexpr Names kMvapich{"mpirun_rsh",
+                         "MV2_COMM_WORLD_RANK",
+                         "MV2_COMM_WORLD_SIZE",
+                         "MV2_COMM_WORLD_LOCAL_RANK",
+                         "MV2_COMM_WORLD_LOCAL_SIZE"};
+
+// The rank by other launchers, of whose variables no more is known here.
+constexpr std::array kRanksOfOthers{"PMIX_RANK",
+                                    "PMI_RANK",
+                                    "MPIRUN_RANK",
+                                    "PALS_RANKID",
+                                    "ALPS_APP_PE",
+                                    "JSM_NAMESPACE_RANK",
+                                    "FLUX_TASK_RANK"};
 
 class Detection {
  public:
@@ -72,20 +88,22 @@ class Detection {
   }
 
   bool is_launched() const {
-    return (has("RANK") && has("WORLD_SIZE")) ||
-           (has(kOpenMpi.rank) && has(kOpenMpi.world)) || in_slurm_step() ||
-           (has(kHydra.rank) && has(kHydra.world));
+    return has_world(kTorch) || has_world(kOpenMpi) || has_world(kMvapich) ||
+           in_slurm_step() || has_world(kHydra);
   }
 
   Launch run() {
-    if (has("RANK") && has("WORLD_SIZE")) {
+    if (has_world(kTorch)) {
       from_torch_variables();
-    } else if (has(kOpenMpi.rank) && has(kOpenMpi.world)) {
+    } else if (has_world(kOpenMpi)) {
       set_self(kOpenMpi);
       from_mpi(value("PMIX_NAMESPACE").value_or("ompi"));
+    } else if (has_world(kMvapich)) {
+      set_self(kMvapich);
+      from_mpi(fmt::format("mvapich-{}", parent_pid_));
     } else if (in_slurm_step()) {
       from_slurm();
-    } else if (has(kHydra.rank) && has(kHydra.world)) {
+    } else if (has_world(kHydra)) {
       set_self(kHydra);
       from_mpi(fmt::format("hydra-{}", parent_pid_));
     } else if (!rendezvous_.empty()) {
@@ -93,6 +111,8 @@ class Detection {
           "--rendezvous: no launcher's variables tell this process its rank; "
           "start it by torchrun, mpirun or srun, set RANK and WORLD_SIZE, or "
           "name the hosts by -H a:4,b:4");
+    } else {
+      refuse_unknown_launcher();
     }
     return launch_;
   }
@@ -101,6 +121,26 @@ class Detection {
   bool has(const char* name) const { return environment_(name).has_value(); }
   std::optional<std::string> value(const char* name) const {
     return environment_(name);
+  }
+
+  bool has_world(const Names& names) const {
+    return has(names.rank) && has(names.world);
+  }
+
+  // A rank above 0 is of a world of several, whatever started it.
+  void refuse_unknown_launcher() const {
+    for (const char* name : kRanksOfOthers) {
+      const std::string rank = value(name).value_or("");
+      if (number_from<int>(rank).value_or(0) > 0) {
+        throw UsageError(fmt::format(
+            "{}={} in the environment says that a launcher started several "
+            "ranks, but not how many; set RANK and WORLD_SIZE for each, and "
+            "give --rendezvous HOST:PORT, or unset {} for a run of its own",
+            name,
+            rank,
+            name));
+      }
+    }
   }
 
   void set_rank(int rank, int world, const char* rank_name) {
@@ -137,16 +177,16 @@ class Detection {
     }
     std::string host, port, where;
     if (!rendezvous_.empty()) {
-      const auto colon = rendezvous_.rfind(':');
       where = "--rendezvous " + rendezvous_;
-      if (colon == std::string::npos || colon == 0) {
+      const HostText split = split_host(rendezvous_);
+      if (split.host.empty() || !split.after) {
         throw UsageError(where + ": give HOST:PORT or file:PATH");
       }
-      host = rendezvous_.substr(0, colon);
-      port = rendezvous_.substr(colon + 1);
+      host = split.host;
+      port = *split.after;
     } else if (has("MASTER_ADDR")) {
       where = "MASTER_PORT";
-      host = *value("MASTER_ADDR");
+      host = without_brackets(*value("MASTER_ADDR"));
       port =
           value("MASTER_PORT").value_or(std::to_string(port_of(launch_.job)));
     } else {
@@ -192,7 +232,8 @@ class Detection {
     if (!launch_.local_known ||
         launch_.self.local_world != launch_.self.world) {
       throw UsageError(
-          "mpirun does not tell the ranks of several hosts where to meet: give "
+          launch_.self.launcher +
+          " does not tell the ranks of several hosts where to meet: give "
           "--rendezvous HOST:PORT (a host that runs rank 0, a free port) or "
           "--rendezvous file:PATH (a new file that all hosts see)");
     }
@@ -212,6 +253,18 @@ class Detection {
                                 value("PMI_SIZE") == tasks);
   }
 
+  // What `expand` makes of the variable's list.  An error ends with `advice`.
+  template <class Expand>
+  auto of_slurm(const char* name,
+                Expand expand,
+                std::string_view advice = "") const {
+    try {
+      return expand(*value(name));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}{}", name, error.what(), advice));
+    }
+  }
+
   void from_slurm() {
     launch_.self.launcher = "srun";
     set_rank(number_in(environment_, "SLURM_PROCID"),
@@ -222,7 +275,8 @@ class Detection {
                               value("SLURM_STEP_ID").value_or("0"));
     const auto per_node = value("SLURM_STEP_TASKS_PER_NODE");
     if (per_node && has("SLURM_LOCALID") && has("SLURM_NODEID")) {
-      const auto counts = expand_tasks_per_node(*per_node);
+      const auto counts =
+          of_slurm("SLURM_STEP_TASKS_PER_NODE", expand_tasks_per_node);
       const auto node =
           static_cast<std::size_t>(number_in(environment_, "SLURM_NODEID"));
       if (node < counts.size()) {
@@ -232,7 +286,9 @@ class Detection {
       }
     }
     if (!use_given_rendezvous()) {
-      const auto hosts = expand_node_list(*value("SLURM_STEP_NODELIST"));
+      const auto hosts = of_slurm("SLURM_STEP_NODELIST",
+                                  expand_node_list,
+                                  "; --rendezvous HOST:PORT does without it");
       launch_.rendezvous =
           served_by_rank_0(hosts.front(), port_of(launch_.job));
     }

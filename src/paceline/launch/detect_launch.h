@@ -16,8 +16,8 @@ struct RankInfo {
   int local_rank = 0;
   int local_world = 1;
   std::string host;                 // as gethostname says
-  std::string launcher = "single";  // paceline, torchrun, mpirun, srun,
-                                    // environment, single
+  std::string launcher = "single";  // paceline, torchrun, mpirun, mpirun_rsh,
+                                    // srun, environment, single
 };
 
 /// The ranks meet at a TCP store.
@@ -55,15 +55,16 @@ Environment process_environment();
 std::string host_name();
 
 /// Detects the launcher by its variables: RANK and WORLD_SIZE (paceline itself,
-/// torchrun, or set by hand), Open MPI's, a Slurm step's, Hydra's.  Without any
-/// of them this process is a world of one.
+/// torchrun, or set by hand), Open MPI's, MVAPICH's, a Slurm step's, Hydra's.
+/// Without any of them this process is a world of one.
 ///
 /// `rendezvous` is the flag's value, HOST:PORT or file:PATH, or empty; it
 /// overrides the launcher.  Without it the ranks meet at torchrun's own store,
 /// at MASTER_ADDR and MASTER_PORT, on a Slurm step's first node, or on the
 /// loopback where all ranks of an MPI job are on one host; a port that nothing
 /// gives is derived from the job's name.  Throws UsageError that names a wrong
-/// variable, or that asks for --rendezvous where nothing gives one.
+/// variable, that asks for --rendezvous where nothing gives one, or that names
+/// the rank above 0 of a launcher that is not known here.
 Launch detect_launch(const Environment& environment,
                      const std::string& rendezvous,
                      const std::string& host,

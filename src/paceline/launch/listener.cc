@@ -12,6 +12,7 @@
 
 #include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
+#include "paceline/base/host_text.h"
 #include "paceline/base/stream.h"
 
 namespace paceline::launch {
@@ -61,24 +62,20 @@ std::optional<in_addr> address_of(const std::string& host) {
   if (error == EADDRINUSE && port != 0) {
     throw UsageError(
         fmt::format("port {} is taken on this host, so the ranks cannot meet "
-                    "at {}:{}; choose another by --rendezvous HOST:PORT",
+                    "at {}; choose another by --rendezvous HOST:PORT",
                     port,
-                    host,
-                    port));
+                    host_port_text(host, port)));
   }
   if (error == EADDRNOTAVAIL) {
     throw UsageError(fmt::format(
-        "the ranks cannot meet at {}:{}, because {} is no address of this "
+        "the ranks cannot meet at {}, because {} is no address of this "
         "host; give one that is by --rendezvous HOST:PORT",
-        host,
-        port,
+        host_port_text(host, port),
         host));
   }
-  throw WorldError(
-      fmt::format("the ranks' store could not be opened at {}:{}: {}",
-                  host,
-                  port,
-                  std::strerror(error)));
+  throw WorldError(fmt::format("the ranks' store could not be opened at {}: {}",
+                               host_port_text(host, port),
+                               std::strerror(error)));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/host_text.h"
 #include "paceline/base/text.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/engine_table.h"
@@ -33,19 +34,17 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 void set_rendezvous(const std::string& rendezvous, launch::JobLaunch& launch) {
-  const auto colon = rendezvous.rfind(':');
-  const int port =
-      colon == std::string::npos || colon == 0
-          ? 0
-          : number_from<int>(rendezvous.substr(colon + 1)).value_or(0);
-  if (port < 1 || port > 65535 || rendezvous.starts_with("file:")) {
+  const auto given = rendezvous.starts_with("file:")
+                         ? std::nullopt
+                         : host_port_from(rendezvous);
+  if (!given) {
     throw UsageError(
         fmt::format("--rendezvous {}: with -H give HOST:PORT, an address of "
                     "this machine and a free port",
                     rendezvous));
   }
-  launch.address = rendezvous.substr(0, colon);
-  launch.port = static_cast<std::uint16_t>(port);
+  launch.address = given->host;
+  launch.port = given->port;
 }
 
 std::string own_address(const std::string& interface) {

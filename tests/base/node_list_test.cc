@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/launch/node_list.h"
+#include "paceline/base/node_list.h"
 
 #include <random>
 
@@ -7,7 +7,7 @@
 
 #include "paceline/base/error.h"
 
-namespace paceline::launch {
+namespace paceline {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -78,4 +78,4 @@ TEST(TasksPerNode, expands_repetitions) {
 }
 
 }  // namespace
-}  // namespace paceline::launch
+}  // namespace paceline

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/launch/node_list.h"
+#include "paceline/base/node_list.h"
 
 #include <optional>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 
-namespace paceline::launch {
+namespace paceline {
 namespace {
 
 // More hosts than this in one list is a typing error, not a cluster.
@@ -19,34 +19,9 @@ std::optional<long> number(std::string_view text) {
 
 [[noreturn]] void refuse(std::string_view list, std::string_view part) {
   throw UsageError(fmt::format(
-      "Slurm's node list '{}' cannot be read at '{}'; expected such "
-      "as a,b[1-3]; --rendezvous HOST:PORT does without it",
+      "the node list '{}' cannot be read at '{}'; expected such as a,b[1-3]",
       list,
       part));
-}
-
-// Splits at commas outside of brackets.
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> parts;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= list.size(); ++i) {
-    if (i == list.size() || (list[i] == ',' && depth == 0)) {
-      parts.push_back(list.substr(begin, i - begin));
-      begin = i + 1;
-    } else if (list[i] == '[') {
-      ++depth;
-    } else if (list[i] == ']') {
-      --depth;
-    }
-    if (depth < 0 || depth > 1) {
-      refuse(list, list.substr(i));
-    }
-  }
-  if (depth != 0) {
-    refuse(list, list);
-  }
-  return parts;
 }
 
 // The numbers of "1-3", or "07" itself; leading zeros are kept.
@@ -82,11 +57,11 @@ void expand_name(const std::string& before,
     out.push_back(before + std::string(rest));
     return;
   }
-  // split() has seen that brackets open and close in turn.
+  // split_node_list() has seen that brackets open and close in turn.
   const auto close = rest.find(']', open);
   const auto inside = rest.substr(open + 1, close - open - 1);
   const std::string start = before + std::string(rest.substr(0, open));
-  for (const auto range : split(inside)) {
+  for (const auto range : split_node_list(inside)) {
     for (const auto& value : expand_range(range, list)) {
       expand_name(start + value, rest.substr(close + 1), list, out);
     }
@@ -95,9 +70,32 @@ void expand_name(const std::string& before,
 
 }  // namespace
 
+std::vector<std::string_view> split_node_list(std::string_view list) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    if (i == list.size() || (list[i] == ',' && depth == 0)) {
+      parts.push_back(list.substr(begin, i - begin));
+      begin = i + 1;
+    } else if (list[i] == '[') {
+      ++depth;
+    } else if (list[i] == ']') {
+      --depth;
+    }
+    if (depth < 0 || depth > 1) {
+      refuse(list, list.substr(i));
+    }
+  }
+  if (depth != 0) {
+    refuse(list, list);
+  }
+  return parts;
+}
+
 std::vector<std::string> expand_node_list(std::string_view list) {
   std::vector<std::string> hosts;
-  for (const auto part : split(list)) {
+  for (const auto part : split_node_list(list)) {
     expand_name("", part, list, hosts);
   }
   return hosts;
@@ -105,7 +103,7 @@ std::vector<std::string> expand_node_list(std::string_view list) {
 
 std::vector<int> expand_tasks_per_node(std::string_view list) {
   std::vector<int> counts;
-  for (const auto part : split(list)) {
+  for (const auto part : split_node_list(list)) {
     const auto paren = part.find("(x");
     const auto tasks = number(part.substr(0, paren));
     std::optional<long> times = 1;
@@ -125,4 +123,4 @@ std::vector<int> expand_tasks_per_node(std::string_view list) {
   return counts;
 }
 
-}  // namespace paceline::launch
+}  // namespace paceline
