@@ -292,6 +292,20 @@ TEST_F(HostsTest, CommMeasuresBetweenThem) {
   EXPECT_TRUE(all_gone());
 }
 
+TEST_F(HostsTest, ADryRunNeedsNoneOfThem) {
+  write("hosts", "far slots=2\nfarther slots=2\n");
+  const Outcome outcome =
+      run("run --hostfile hosts --model lenet --device cpu --strategy ddp "
+          "--ranks 4 --interface nosuch --dry-run");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("lenet batch 32 on 4 x cpu"), std::string::npos)
+      << outcome.out;
+  EXPECT_TRUE(
+      outcome.err.starts_with("note: the first host is 'far', and this "
+                              "machine is '"))
+      << outcome.err;
+}
+
 TEST_F(HostsTest, BadHostsAreOneSentence) {
   expect_refused("run -H far:2,localhost:2 --model lenet",
                  "paceline: the first host is 'far', but this machine is '");

@@ -17,6 +17,7 @@
 #include "paceline/experiment/job_spec.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/detect_launch.h"
+#include "paceline/launch/host_launch.h"
 #include "paceline/launch/network_interface.h"
 #include "paceline/launch/signals.h"
 #include "paceline/measure/batch_search.h"
@@ -118,6 +119,16 @@ void check_job(const experiment::JobSpec& job,
   check_interface(job.settings.interface);
 }
 
+/// What a dry run elsewhere takes from this machine.
+std::string note_on_hosts(const cluster::Cluster& cluster) {
+  return fmt::format(
+      "note: the first host is '{}', and this machine is '{}': devices, "
+      "engines and cores are taken to be as here; start the run on '{}'\n",
+      cluster.hosts.front().name,
+      launch::host_name(),
+      cluster.hosts.front().name);
+}
+
 int dry_run(const experiment::RawSettings& raw,
             experiment::JobSpec job,
             const launch::Launch& launch) {
@@ -130,7 +141,11 @@ int dry_run(const experiment::RawSettings& raw,
       raw, cluster && alone ? cluster->slots_by_host() : hosts_told_by(launch));
   if (alone) {
     measure::place_virtually(job.settings, job.experiment);
-    check_job(job, cluster);
+    if (cluster && !launch::is_this_host(cluster->hosts.front().name)) {
+      fmt::print(stderr, "{}", note_on_hosts(*cluster));
+    } else {
+      check_job(job, cluster);
+    }
   } else {
     measure::refuse_hosts(choice_of(job.settings), launch.self.launcher);
   }
