@@ -106,17 +106,18 @@ TEST_F(Advise, NamesTheEngineOfTables) {
 TEST_F(Advise, HintsAtFlagsOfRunAndOfTheOriginal) {
   for (const std::string command : {"predict", "advise"}) {
     const std::string job = command + " hybrid " + kCluster + " ";
-    expect_refused(job + "--warmup-cycles 5",
-                   "paceline: '--warmup-cycles' is '--warmup' of paceline run, "
-                   "which counts steps, 10 a cycle; paceline " +
-                       command + " does not take it\n");
+    expect_refused(
+        job + "--warmup-cycles 5",
+        "paceline: '--warmup-cycles' is '--warmup 50' of paceline run, "
+        "which counts steps, 10 a cycle; paceline " +
+            command + " does not take it\n");
     expect_refused(
         job + "--timeout=5",
         "paceline: '--timeout' is a flag of paceline run; paceline " + command +
             " does not take it\n");
     expect_refused(job + "--number-trainers 5",
                    "paceline: unknown flag '--number-trainers'; here it is "
-                   "'--trainers'; paceline " +
+                   "'--trainers 5'; paceline " +
                        command + " --help lists all\n");
     expect_refused(job + "--embeding 5",
                    "paceline: unknown flag '--embeding'; did you mean "
@@ -125,7 +126,7 @@ TEST_F(Advise, HintsAtFlagsOfRunAndOfTheOriginal) {
   }
   expect_refused("run hybrid --warmup-cycles 5",
                  "paceline: unknown flag '--warmup-cycles'; here it is "
-                 "'--warmup', which counts steps, 10 a cycle; paceline run "
+                 "'--warmup 50', which counts steps, 10 a cycle; paceline run "
                  "--help lists all\n");
 }
 

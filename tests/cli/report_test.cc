@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
@@ -43,6 +44,19 @@ TEST_F(Report, ImportsOurLogsAndLeavesOutACaseWithoutAResult) {
             std::string::npos)
       << both.err;
   EXPECT_NE(both.out.find("lenet"), std::string::npos) << both.out;
+  for (const char* command : {"report", "report --format csv"}) {
+    const Outcome shown = run(fmt::format("{} failed.log lenet.log", command));
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_EQ(shown.err, "failed.log: its case has no result, left out\n");
+    EXPECT_NE(shown.out.find("lenet"), std::string::npos) << shown.out;
+  }
+  write("cut.log",
+        "Model: lenet\nBatch size: 8\nRunning warmup...\nTraceback\n");
+  const Outcome cut = run("report cut.log lenet.log");
+  EXPECT_EQ(cut.exit_code, 0) << cut.err;
+  EXPECT_EQ(cut.err,
+            "paceline: cut.log: the log ends before its first rate; it is left "
+            "out\n");
   const Outcome none = run("import failed.log");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_NE(none.err.find("paceline: no file has a result\n"),
@@ -103,6 +117,10 @@ TEST_F(Report, RefusesWhatItCannotShow) {
   expect_refused("report r.jsonl -o r.jsonl",
                  "paceline: --output: 'r.jsonl' is a file of records to read");
   expect_refused("report r.jsonl -o no/such/r.html", "paceline: --output");
+  expect_refused("report r.jsonl -o r.pdf",
+                 "paceline: --output: 'r.pdf' ends in .pdf, which is no format;"
+                 " allowed are .html, .htm, .md, .csv, .json, .txt or no "
+                 "ending");
   expect_refused("report r.jsonl --format pgae",
                  "paceline: --format: unknown format 'pgae'; did you mean "
                  "'page'?");

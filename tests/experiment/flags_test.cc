@@ -12,6 +12,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/experiment/key.h"
+#include "paceline/experiment/legacy_names.h"
 
 namespace paceline::experiment {
 namespace {
@@ -100,12 +101,38 @@ TEST(Flags, UnknownOnesNameTheLikelyOnes) {
   for (const auto& [former, today] :
        {std::pair("--warmup-cycles",
                   "--warmup', which counts steps, 10 a cycle"),
-        std::pair("--master-addr", "--rendezvous'"),
-        std::pair("--master-port", "--rendezvous'")}) {
+        std::pair("--master-addr", "--rendezvous HOST:PORT'"),
+        std::pair("--master-port", "--rendezvous HOST:PORT'")}) {
     EXPECT_EQ(refusal_of_line(std::string(former) + " 5"),
               std::string("unknown flag '") + former + "'; here it is '" +
                   today + ";" + help);
   }
+}
+
+TEST(Flags, OfOtherBenchmarksSayWhatToType) {
+  const auto typed = [](const std::string& flag,
+                        const std::optional<std::string>& value) {
+    const std::string text = unknown_flag(flag, "run", all_flags(), value);
+    const std::string begin =
+        fmt::format("unknown flag '{}'; here it is ", flag);
+    EXPECT_TRUE(text.starts_with(begin)) << text;
+    return text.substr(begin.size(), text.rfind(';') - begin.size());
+  };
+  EXPECT_EQ(typed("--dist-optimizer", "neighbor_allreduce"),
+            "'--strategy neighbor-allreduce+awc:window=backward'");
+  EXPECT_EQ(typed("--dist-optimizer", "nosuch"), "'--strategy'");
+  EXPECT_EQ(typed("-np", "4"), "'--ranks 4'");
+  EXPECT_EQ(typed("--num-iters", "10"),
+            "'--steps 100', which counts steps, 10 an iteration");
+  EXPECT_EQ(typed("--num-iters", {}),
+            "'--steps', which counts steps, 10 an iteration");
+  EXPECT_EQ(typed("--atc-style", {}),
+            "'+atc' in place of '+awc:window=backward' in '--strategy'");
+  EXPECT_EQ(typed("--compressor", "eftopk"),
+            "'--strategy bsp+topk:density=0.001'");
+  EXPECT_EQ(typed("--no-cuda", {}), "'--device cpu'");
+  EXPECT_EQ(typed("--dnn", "bert"), "'--model bert-large'");
+  EXPECT_EQ(typed("--dnn", "resnet50"), "'--model resnet50'");
 }
 
 TEST(Flags, RefusesALineThatNamesNothing) {

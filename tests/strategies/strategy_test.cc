@@ -50,6 +50,24 @@ TEST(Strategy, CanonicalTextContainsTheResolvedOptions) {
             parse_strategy("bsp+ps:servers=1+sign").text());
 }
 
+TEST(Strategy, AnUnknownPartGetsTheLikelyOne) {
+  for (const auto& [theirs, begin] :
+       {std::pair("fusoin", "'fusoin'; did you mean 'fusion'? known are "),
+        std::pair("mgwfbp",
+                  "'mgwfbp'; here it is 'mg-wfbp:small-elements=8192'"
+                  "; known are "),
+        std::pair("bspa2a", "'bspa2a'; here it is 'bsp'; known are "),
+        std::pair("signum", "'signum'; here it is 'bsp+sign'; known are "),
+        std::pair("wfbp+signum", "'signum'; here it is 'sign'; known are "),
+        std::pair("eftopk",
+                  "'eftopk'; here it is 'bsp+topk:density=0.001'; known are "),
+        std::pair("qqqqqqq", "'qqqqqqq'; known are ")}) {
+    EXPECT_TRUE(message_of(theirs).starts_with(
+        std::string("unknown strategy part ") + begin))
+        << message_of(theirs);
+  }
+}
+
 TEST(Strategy, CanonicalTextRoundTrips) {
   std::vector<std::string> texts;
   for (const auto& row : whole_strategies()) {

@@ -58,24 +58,40 @@ ArgumentCheck check_of(std::string_view kind, Number least, Number most) {
 
 }  // namespace
 
-void refuse_empty_values(const CLI::App& command,
-                         const std::vector<std::string>& arguments) {
+void for_each_flag(const CLI::App& command,
+                   const std::vector<std::string>& arguments,
+                   const std::function<void(const GivenFlag&)>& visit) {
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& word = arguments[i];
-    const std::size_t equals = word.find('=');
-    const CLI::Option* option =
-        word.starts_with("-")
-            ? command.get_option_no_throw(word.substr(0, equals))
-            : nullptr;
-    if (option == nullptr || option->get_items_expected_max() == 0) {
+    if (!word.starts_with("-") || word == "-") {
       continue;
     }
+    const std::size_t equals = word.find('=');
+    GivenFlag given{.name = word.substr(0, equals)};
+    given.option = command.get_option_no_throw(given.name);
+    const bool takes_value =
+        given.option == nullptr || given.option->get_items_expected_max() > 0;
+    const bool next_is_value =
+        i + 1 < arguments.size() &&
+        (given.option != nullptr || !arguments[i + 1].starts_with("-"));
     if (equals != std::string::npos) {
-      refuse_empty(*option, word.substr(equals + 1));
-    } else if (i + 1 < arguments.size()) {
-      refuse_empty(*option, arguments[++i]);
+      given.value = word.substr(equals + 1);
+    } else if (takes_value && next_is_value) {
+      given.value = arguments[i + 1];
+      i += given.option != nullptr ? 1 : 0;
     }
+    visit(given);
   }
+}
+
+void refuse_empty_values(const CLI::App& command,
+                         const std::vector<std::string>& arguments) {
+  for_each_flag(command, arguments, [](const GivenFlag& given) {
+    if (given.option != nullptr && given.value &&
+        given.option->get_items_expected_max() > 0) {
+      refuse_empty(*given.option, *given.value);
+    }
+  });
 }
 
 std::vector<std::string> with_joined_switches(

@@ -3,17 +3,33 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace CLI {
 class App;
+class Option;
 class ParseError;
 }  // namespace CLI
 
 // What CLI11 does not check of arguments, or words in its own terms.
 
 namespace paceline::cli {
+
+/// A word of the command line that begins with a dash.
+struct GivenFlag {
+  std::string name;  // with its dashes
+  std::optional<std::string>
+      value{};  // behind its equals sign, or the next word
+  const CLI::Option* option = nullptr;  // of the command; null: it has none
+};
+
+/// Calls `visit` for each flag among `arguments`, those of the command, up to
+/// a word "--".
+void for_each_flag(const CLI::App& command,
+                   const std::vector<std::string>& arguments,
+                   const std::function<void(const GivenFlag&)>& visit);
 
 /// Throws UsageError where a flag of `command` has an empty value, or a list
 /// has nothing between two commas; CLI11 skips both.  `arguments`: those of the

@@ -40,7 +40,7 @@
 #include "paceline/cli/topology.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/failure.h"
-#include "paceline/experiment/key.h"
+#include "paceline/experiment/legacy_names.h"
 #include "paceline/launch/command_guard.h"
 #include "paceline/launch/host_agent.h"
 #include "paceline/measure/rank.h"
@@ -76,28 +76,63 @@ void refuse_unknown_command(const CLI::App& app, const std::string& word) {
   }
 }
 
-/// Refuses the first flag that no option of the command has; CLI11 names it
-/// among its values.
-void refuse_unknown_flag(const CLI::App& command) {
+std::vector<std::string> flags_of(const CLI::App& command) {
   std::vector<std::string> known;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) {
       known.push_back("--" + name);
     }
   }
+  return known;
+}
+
+/// Refuses the first flag that no option of the command has; CLI11 names it
+/// among its values.
+void refuse_unknown_flag(const CLI::App& command) {
   for (const std::string& extra : command.remaining()) {
     if (extra.starts_with("-")) {
-      throw UsageError(experiment::unknown_flag(
-          extra.substr(0, extra.find('=')), command.get_name(), known));
+      throw UsageError(
+          experiment::unknown_flag(extra.substr(0, extra.find('=')),
+                                   command.get_name(),
+                                   flags_of(command)));
     }
   }
+}
+
+/// Whether it is a long flag with one dash, as mpirun has them: "-hostfile",
+/// which CLI11 takes for letters.
+bool lacks_a_dash(const CLI::App& command, const std::string& flag) {
+  return flag.size() > 2 && flag[1] != '-' &&
+         command.get_option_no_throw('-' + flag) != nullptr;
+}
+
+/// Refuses a flag of another benchmark, whose value CLI11 would take for an
+/// argument of its own.
+void refuse_legacy_flag(const CLI::App& command,
+                        const std::vector<std::string>& arguments) {
+  for_each_flag(command, arguments, [&](const GivenFlag& given) {
+    if (given.option != nullptr) {
+      return;
+    }
+    if (lacks_a_dash(command, given.name)) {
+      throw UsageError(fmt::format(
+          "unknown flag '{}'; did you mean '-{}'?", given.name, given.name));
+    }
+    if (experiment::is_legacy_flag(given.name)) {
+      throw UsageError(experiment::unknown_flag(
+          given.name, command.get_name(), flags_of(command), given.value));
+    }
+  });
 }
 
 /// An exit code where the words ask for help, and nothing else is to be done.
 std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == arguments.front()) {
-      refuse_empty_values(*command, {arguments.begin() + 1, arguments.end()});
+      const std::vector<std::string> words(arguments.begin() + 1,
+                                           arguments.end());
+      refuse_legacy_flag(*command, words);
+      refuse_empty_values(*command, words);
       arguments = with_joined_switches(*command, std::move(arguments));
     }
   }

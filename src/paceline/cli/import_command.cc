@@ -21,7 +21,6 @@
 #include "paceline/records/same_run.h"
 #include "paceline/records/store.h"
 #include "paceline/report/comm_table.h"
-#include "paceline/report/ddl.h"
 #include "paceline/report/formats.h"
 
 namespace paceline::cli {
@@ -139,10 +138,7 @@ int ImportCommand::run() const {
       }
       return import_operations(path, text, records_, format_);
     }
-    const bool own_log = !report::records_of_ddl_log(text).empty();
-    if (own_log && from_.empty() &&
-        records::importer_of(text, path) == nullptr) {
-      fmt::print(stderr, "{}: its case has no result, left out\n", path);
+    if (from_.empty() && leaves_out(path, text)) {
       continue;
     }
     const records::Importer& importer = importer_for(from_, text, path);

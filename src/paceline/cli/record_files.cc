@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
 #include "paceline/records/importers.h"
 #include "paceline/records/same_run.h"
+#include "paceline/report/ddl.h"
 
 namespace paceline::cli {
 
@@ -55,10 +57,22 @@ void keep_distinct_runs(FileRecords& read) {
   read = std::move(kept);
 }
 
+bool leaves_out(const std::string& path, const std::string& text) {
+  const bool without_result = !report::records_of_ddl_log(text).empty() &&
+                              records::importer_of(text, path) == nullptr;
+  if (without_result) {
+    fmt::print(stderr, "{}: its case has no result, left out\n", path);
+  }
+  return without_result;
+}
+
 FileRecords read_record_files(const std::vector<std::string>& files) {
   refuse_repeats(files);
   FileRecords all;
   for (std::size_t file = 0; file < files.size(); ++file) {
+    if (leaves_out(files[file], read_text(files[file]))) {
+      continue;
+    }
     records::RecordFile read = records::read_any_records(files[file]);
     for (const std::string& warning : read.warnings) {
       fmt::print(stderr, "paceline: {}\n", warning);

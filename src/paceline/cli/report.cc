@@ -37,6 +37,8 @@ constexpr auto kExtensions =
          {".csv", "csv"},
          {".json", "json"}});
 
+constexpr std::string_view kTableExtension = ".txt";
+
 std::vector<std::string> format_names() {
   std::vector<std::string> names = report::names_of(report::formats());
   names.emplace_back(kPage);
@@ -76,12 +78,23 @@ std::string format_of_file(const std::string& path) {
       extension.end(),
       extension.begin(),
       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (extension.empty() || extension == kTableExtension) {
+    return "table";
+  }
+  std::string allowed;
   for (const auto& [end, format] : kExtensions) {
     if (extension == end) {
       return std::string(format);
     }
+    allowed += fmt::format("{}, ", end);
   }
-  return "table";
+  throw UsageError(
+      fmt::format("--output: '{}' ends in {}, which is no format; allowed are "
+                  "{}{} or no ending; --format NAME takes any name",
+                  path,
+                  extension,
+                  allowed,
+                  kTableExtension));
 }
 
 ReportCommand::ReportCommand(CLI::App& app) {

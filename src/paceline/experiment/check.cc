@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/ddl_names.h"
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/link_spec.h"
@@ -41,8 +42,16 @@ void check_model(const Configuration& c, const Machine& m, const Where& where) {
   }
   if (c.replay.empty() && !is_network_outside(c, m) &&
       std::ranges::find(m.models, c.model) == m.models.end()) {
-    throw UsageError(fmt::format(
-        "{}: {}", where("model"), unknown_name("model", c.model, m.models)));
+    const DdlName* legacy = find_ddl_name(kDdlModels, c.model);
+    throw UsageError(
+        legacy != nullptr
+            ? fmt::format("{}: unknown model '{}'; here it is '{}'",
+                          where("model"),
+                          c.model,
+                          legacy->ours)
+            : fmt::format("{}: {}",
+                          where("model"),
+                          unknown_name("model", c.model, m.models)));
   }
   if (c.batch_size % c.accumulate != 0) {
     throw UsageError(

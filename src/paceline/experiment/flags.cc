@@ -14,6 +14,7 @@
 #include "paceline/base/text.h"
 #include "paceline/experiment/env_values.h"
 #include "paceline/experiment/key.h"
+#include "paceline/experiment/legacy_names.h"
 
 namespace paceline::experiment {
 namespace {

@@ -12,6 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/env_values.h"
+#include "paceline/experiment/legacy_names.h"
 
 namespace paceline::experiment {
 namespace {
@@ -111,31 +112,6 @@ Value value_from(const Key& key,
   }
 }
 
-/// The flags, at most two, that `flag` was most likely meant to be: those that
-/// begin with it, else the nearest ones.
-std::vector<std::string> likely_flags(const std::string& flag,
-                                      const std::vector<std::string>& known) {
-  constexpr std::size_t kMost = 2;
-  std::vector<std::string> longer;
-  for (const std::string& name : known) {
-    if (name.starts_with(flag) && flag.find_first_not_of('-') < flag.size()) {
-      longer.push_back(name);
-    }
-  }
-  std::vector<std::string> likely =
-      longer.empty() ? nearest_names(flag, known) : longer;
-  std::ranges::stable_sort(likely, {}, &std::string::size);
-  likely.resize(std::min(likely.size(), kMost));
-  return likely;
-}
-
-/// How the present key counts.
-std::string count_text(const LegacyName& legacy) {
-  return legacy.steps.empty()
-             ? ""
-             : fmt::format(", which counts steps, {} a cycle", legacy.steps);
-}
-
 std::string range_text(const Key& key, std::string_view noun) {
   if (std::isfinite(key.maximum)) {
     return fmt::format("{} from {} to {}", noun, key.minimum, key.maximum);
@@ -149,21 +125,6 @@ const Key* find_key(std::string_view name) {
   const auto all = keys();
   const auto found = std::ranges::find(all, name, &Key::name);
   return found == all.end() ? nullptr : &*found;
-}
-
-LegacyName find_legacy_name(std::string_view name) {
-  for (const Key& key : keys()) {
-    std::string_view rest = key.formerly;
-    while (!rest.empty()) {
-      const std::string_view word = rest.substr(0, rest.find(' '));
-      rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-      const std::size_t star = std::min(word.find('*'), word.size());
-      if (word.substr(0, star) == name) {
-        return {&key, word.substr(std::min(star + 1, word.size()))};
-      }
-    }
-  }
-  return {};
 }
 
 std::string flag_of(const Key& key) {
@@ -308,13 +269,14 @@ std::string unknown_key(const std::string& name, bool with_tables) {
   if (with_tables) {
     known.insert(known.end(), {"case", "sweep"});
   }
-  const LegacyName legacy = find_legacy_name(name);
-  return legacy.key == nullptr
+  const LegacyName* legacy = find_legacy_name(name);
+  return legacy == nullptr
              ? unknown_name("key", name, known)
-             : fmt::format("unknown key '{}'; here it is '{}'{}. Known: {}",
+             : fmt::format("unknown key '{}'; here it is '{}'{}{}. Known: {}",
                            name,
-                           legacy.key->name,
-                           count_text(legacy),
+                           legacy->key,
+                           legacy->counts.empty() ? "" : ", which counts ",
+                           legacy->counts,
                            fmt::join(known, ", "));
 }
 
@@ -324,41 +286,6 @@ std::vector<std::string> all_flags() {
     flags.push_back(flag_of(key));
   }
   return flags;
-}
-
-std::string unknown_flag(const std::string& flag,
-                         std::string_view command,
-                         const std::vector<std::string>& known) {
-  std::string name =
-      flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
-  std::ranges::replace(name, '-', '_');
-  const LegacyName legacy = find_legacy_name(name);
-  const Key* key = legacy.key != nullptr ? legacy.key : find_key(name);
-  const bool taken =
-      key != nullptr && std::ranges::find(known, flag_of(*key)) != known.end();
-  if (key != nullptr && !taken) {
-    return fmt::format(
-        "'{}' is {}; paceline {} does not take it",
-        flag,
-        legacy.key == nullptr
-            ? "a flag of paceline run"
-            : fmt::format(
-                  "'{}' of paceline run{}", flag_of(*key), count_text(legacy)),
-        command);
-  }
-  const std::vector<std::string> likely = likely_flags(flag, known);
-  const std::string meant =
-      legacy.key != nullptr
-          ? fmt::format(
-                "; here it is '{}'{}", flag_of(*key), count_text(legacy))
-      : likely.empty()
-          ? ""
-          : fmt::format("; did you mean '{}'?", fmt::join(likely, "' or '"));
-  return fmt::format("unknown flag '{}'{}{} paceline {} --help lists all",
-                     flag,
-                     meant,
-                     meant.ends_with('?') ? "" : ";",
-                     command);
 }
 
 }  // namespace paceline::experiment

@@ -54,10 +54,8 @@ struct Key {
   std::string_view words = {};     // also allowed where a number is expected
   std::string_view fallback = {};  // default, where the field's own is not it
   bool in_file = true;             // else a flag only
-  /// Its names in PyTorch's benchmarks; "cycles*10": of ten steps each.
-  std::string_view formerly = {};
-  char letter = 0;             // of a short flag: -H
-  std::string_view also = {};  // another flag of the same meaning
+  char letter = 0;                 // of a short flag: -H
+  std::string_view also = {};      // another flag of the same meaning
 };
 
 /// Every key, in the order of --help, of the docs and of a sweep: the last
@@ -67,13 +65,6 @@ std::span<const Key> keys();
 
 /// The row of `name` (with underscores), or null.
 const Key* find_key(std::string_view name);
-
-/// A key by one of its legacy names.
-struct LegacyName {
-  const Key* key = nullptr;     // null: no key was called so
-  std::string_view steps = {};  // of one there; empty: it counts the same
-};
-LegacyName find_legacy_name(std::string_view name);
 
 /// "--bucket-mb" of "bucket_mb".
 std::string flag_of(const Key& key);
@@ -108,12 +99,6 @@ void assign_key(const Key& key,
 /// "unknown key 'modle'; did you mean model? known: ..." for a name in a file
 /// that no row has.  The top of a file knows the tables too.
 std::string unknown_key(const std::string& name, bool with_tables);
-/// "unknown flag '--modle'; did you mean '--model'? paceline run --help lists
-/// all" for a flag that is none of `known`, those of the command `paceline
-/// COMMAND`; a flag of `paceline run` alone is called that.
-std::string unknown_flag(const std::string& flag,
-                         std::string_view command,
-                         const std::vector<std::string>& known);
 
 /// The flags of all keys.
 std::vector<std::string> all_flags();

@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/ddl_names.h"
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
-#include "paceline/records/ddl_names.h"
 #include "paceline/records/importers.h"
 #include "paceline/records/read_command.h"
 
@@ -63,8 +63,12 @@ class LogReader {
     for (; line_ < lines_.size(); ++line_) {
       read_line(lines_[line_]);
     }
+    if (hosts_.empty() && records_.empty()) {
+      throw UnfinishedRun(
+          fmt::format("{}: the log ends before its first rate", path_));
+    }
     if (!hosts_.empty()) {
-      throw UsageError(
+      throw UnfinishedRun(
           hosts_.size() == 1
               ? fmt::format(
                     "{}: the log ends before the 'Total' line of its last run",
@@ -275,8 +279,10 @@ class LogReader {
 
 bool is_ddl_log(std::string_view text, const std::string& /*path*/) {
   // Lines may begin with a rank, as of horovodrun: "[1,0]<stdout>:Iter #0: ".
-  return text.find("Iter #") != std::string_view::npos &&
-         text.find("/sec per ") != std::string_view::npos;
+  const bool iterations = text.find("Iter #") != std::string_view::npos &&
+                          text.find("/sec per ") != std::string_view::npos;
+  return iterations ||
+         text.find("\nRunning warmup...") != std::string_view::npos;
 }
 
 std::vector<RunRecord> import_ddl(std::string_view text,

@@ -271,7 +271,12 @@ RecordFile read_any_records(const std::string& path) {
   const std::string text = read_text(path);
   if (const Importer* importer =
           is_records(text) ? nullptr : importer_of(text, path)) {
-    return {.records = importer->read(text, path), .warnings = {}};
+    try {
+      return {.records = importer->read(text, path), .warnings = {}};
+    } catch (const UnfinishedRun& error) {
+      return {.records = {},
+              .warnings = {fmt::format("{}; it is left out", error.what())}};
+    }
   }
   std::istringstream in(text);
   return read_records(in, path, BrokenTail::kSkip);

@@ -9,11 +9,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include "paceline/base/error.h"
 #include "paceline/records/comm_record.h"
 #include "paceline/records/run_record.h"
 #include "paceline/records/store.h"
 
 namespace paceline::records {
+
+/// A log whose run did not come to its end.
+class UnfinishedRun : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
 
 /// A kind of file of another program that is read as records.
 struct Importer {
@@ -34,8 +41,8 @@ std::span<const Importer> importers();
 const Importer* importer_of(std::string_view text, const std::string& path);
 
 /// Reads a record file, or a file of another program that one of importers()
-/// recognizes, whichever `path` holds.  An unfinished last line is skipped with
-/// a warning.
+/// recognizes, whichever `path` holds.  An unfinished last line and the log of
+/// an unfinished run are skipped with a warning.
 RecordFile read_any_records(const std::string& path);
 
 // The rows' functions, one file each.

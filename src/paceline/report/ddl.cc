@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/ddl_names.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/command.h"
 #include "paceline/plan/networks/network_shape.h"
-#include "paceline/records/ddl_names.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/stats/distribution.h"
@@ -151,9 +151,8 @@ Method method_of(const records::Configuration& c) {
   }
   const strategies::StrategySpec& spec = *known;
   const std::string text = spec.text();
-  const std::string codec =
-      records::their_name(records::kDdlCompressors,
-                          text.substr(std::min<std::size_t>(4, text.size())));
+  const std::string codec = their_name(
+      kDdlCompressors, text.substr(std::min<std::size_t>(4, text.size())));
   const bool fuses_all = spec.schedule.row->name == "bsp";
   const std::string threshold = fuses_all ? "536870912" : "0";
   if (fuses_all && !codec.empty() && text.starts_with("bsp+")) {
@@ -166,7 +165,7 @@ Method method_of(const records::Configuration& c) {
                            : spec.exchange.row->name == "all-reduce"
                                ? std::string(spec.schedule.row->name)
                                : "";
-  const std::string theirs = records::their_name(records::kDdlMethods, name);
+  const std::string theirs = their_name(kDdlMethods, name);
   if (!theirs.empty()) {
     return {theirs, "none", threshold};
   }
@@ -190,7 +189,7 @@ std::string network_of(const records::Configuration& c) {
 
 std::string log_stem(const records::Configuration& c) {
   const Method method = method_of(c);
-  const std::string network = records::their_name(records::kDdlModels, c.model);
+  const std::string network = their_name(kDdlModels, c.model);
   return fmt::format(
       "{}{}-method-{}-dnn-{}-bs-{}-nworker-{}-compressor-{}-thres-{}",
       kDdlLogBegin,

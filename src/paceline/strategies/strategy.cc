@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/ddl_names.h"
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/strategies/rows.h"
@@ -91,20 +92,41 @@ void choose_default(std::span<const Row<T>> rows,
   }
 }
 
-[[noreturn]] void throw_unknown(std::string_view name) {
+/// What a method or compressor of ddl-benchmarks is here; empty where `name` is
+/// none.  `alone`: the strategy has no other part.
+std::string name_here(const std::string& name, bool alone) {
+  if (const DdlName* method = find_ddl_name(kDdlMethods, name)) {
+    return fmt::format("{}{}", method->ours, method->options);
+  }
+  const DdlName* codec = find_ddl_name(kDdlCompressors, name);
+  return codec == nullptr
+             ? ""
+             : fmt::format("{}{}", alone ? "bsp+" : "", codec->ours);
+}
+
+[[noreturn]] void throw_unknown(const std::string& name, bool alone) {
   std::string known;
+  std::vector<std::string> all;
   for (const AxisInfo& axis : strategy_axes()) {
     std::vector<std::string_view> names;
     for (const RowInfo& row : axis.rows) {
       names.push_back(row.name);
+      all.emplace_back(row.name);
     }
     known += fmt::format("{}{}: {}",
                          known.empty() ? "" : "; ",
                          axis.name,
                          fmt::join(names, ", "));
   }
+  const std::string here = name_here(name, alone);
+  const auto near = nearest_name(name, all);
   throw UsageError(
-      fmt::format("unknown strategy part '{}'; known are {}", name, known));
+      fmt::format("unknown strategy part '{}'{} known are {}",
+                  name,
+                  !here.empty() ? fmt::format("; here it is '{}';", here)
+                  : near        ? fmt::format("; did you mean '{}'?", *near)
+                                : std::string(";"),
+                  known));
 }
 
 template <class T>
@@ -204,7 +226,7 @@ StrategySpec parse_strategy(std::string_view text,
         choose(codecs(), "codec", part, defaults, spec.codec) ||
         choose(update_rules(), "update", part, defaults, spec.update);
     if (!known) {
-      throw_unknown(part.name);
+      throw_unknown(part.name, pieces.size() == 1);
     }
   }
   if (spec.whole.row != nullptr) {

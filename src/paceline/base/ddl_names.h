@@ -4,18 +4,23 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 
-// Words in the names that ddl-benchmarks gives its log files, and ours.
+// Words of ddl-benchmarks, in the names of its log files and on its command
+// lines, and ours.
 
-namespace paceline::records {
+namespace paceline {
 
-using DdlName = std::pair<std::string_view, std::string_view>;
+struct DdlName {
+  std::string_view theirs;
+  std::string_view ours;
+  /// Options with which ours does as theirs by default; empty: none.
+  std::string_view options = {};
+};
 
 inline constexpr auto kDdlMethods = std::to_array<DdlName>({
     {"bspa2a", "bsp"},
     {"wfbp", "wfbp"},
-    {"mgwfbp", "mg-wfbp"},
+    {"mgwfbp", "mg-wfbp", ":small-elements=8192"},
     {"bytescheduler", "bytescheduler"},
     {"bspps", "bsp+ps"},
     {"wfbpps", "wfbp+ps"},
@@ -39,26 +44,33 @@ inline constexpr auto kDdlModels = std::to_array<DdlName>({
     {"bert_base", "bert-base"},
 });
 
+/// The row of `theirs`, or null.
+template <class Table>
+const DdlName* find_ddl_name(const Table& table, std::string_view theirs) {
+  for (const DdlName& name : table) {
+    if (name.theirs == theirs) {
+      return &name;
+    }
+  }
+  return nullptr;
+}
+
 /// Our word for `theirs`; `theirs` where the table has none.
 template <class Table>
 std::string our_name(const Table& table, std::string_view theirs) {
-  for (const auto& [name, own] : table) {
-    if (name == theirs) {
-      return std::string(own);
-    }
-  }
-  return std::string(theirs);
+  const DdlName* found = find_ddl_name(table, theirs);
+  return std::string(found == nullptr ? theirs : found->ours);
 }
 
 /// Their first word for `ours`; empty where the table has none.
 template <class Table>
 std::string their_name(const Table& table, std::string_view ours) {
-  for (const auto& [name, own] : table) {
-    if (own == ours) {
-      return std::string(name);
+  for (const DdlName& name : table) {
+    if (name.ours == ours) {
+      return std::string(name.theirs);
     }
   }
   return "";
 }
 
-}  // namespace paceline::records
+}  // namespace paceline

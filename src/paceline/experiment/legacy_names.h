@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/experiment/key.h"
+
+namespace paceline::experiment {
+
+/// A flag of one of the benchmarks that Paceline reproduces.
+struct LegacyName {
+  std::string_view name;  // with underscores
+  std::string_view key;   // what it is here
+  /// One there is so many here, and of what: "steps, 10 a cycle".
+  int times = 1;
+  std::string_view counts = {};
+  /// The value here, where that does not follow from the value there.
+  std::string_view value = {};
+  /// The value here of a value there; empty: it is not known.  Null: the same.
+  std::string (*value_of)(const std::string& theirs) = nullptr;
+  /// A sentence's end in place of all that: what to write in which flag.
+  std::string_view remark = {};
+};
+
+/// The row of a name with underscores, or null.
+const LegacyName* find_legacy_name(std::string_view name);
+
+/// "unknown flag '--modle'; did you mean '--model'? paceline run --help lists
+/// all" for a flag that is none of `known`, those of the command `paceline
+/// COMMAND`; a flag of `paceline run` alone is called that.  For a flag of
+/// another benchmark it says what to type here, for `value` where that is
+/// given.
+std::string unknown_flag(const std::string& flag,
+                         std::string_view command,
+                         const std::vector<std::string>& known,
+                         const std::optional<std::string>& value = {});
+
+/// Whether it is a flag of another benchmark; `flag` has its dashes.
+bool is_legacy_flag(std::string_view flag);
+
+}  // namespace paceline::experiment
