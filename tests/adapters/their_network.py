@@ -48,6 +48,30 @@ def attention():
     return Attention(), {"words": torch.rand(4, 5, 8), "scale": 0.5}
 
 
+class Odd(nn.Module):
+    """A sparse table, one that is never read, parameters of two types, one
+    without elements, one without a dimension, and a lazy layer.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(2.0))
+        self.none = nn.Parameter(torch.empty(0, 3))
+        self.table = nn.Embedding(40, 8, sparse=True)
+        self.unread = nn.Embedding(40, 8, sparse=True)
+        self.narrow = nn.Linear(8, 2).bfloat16()
+        self.last = nn.LazyLinear(3)
+
+    def forward(self, words):
+        rows = self.narrow(self.table(words).bfloat16()).float()
+        return self.scale * torch.cat([self.last(rows), self.none])
+
+
+def odd():
+    torch.manual_seed(0)
+    return Odd(), torch.randint(0, 40, (6,))
+
+
 def not_a_pair():
     return Reader()
 

@@ -92,6 +92,30 @@ class TorchProfile(unittest.TestCase):
         self.assertEqual(modules["last.weight"], "last")
         self.assertEqual(profile["batch_size"], 4, "of the named inputs")
 
+    def test_what_it_says_otherwise_than_the_model_is_a_warning(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "p.json"
+            done = run("their_network:odd", "--steps=1", f"--output={path}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            profile = json.loads(path.read_text(encoding="utf-8"))
+        remarks = [
+            "left out, without elements: none",
+            "of bf16, counted as fp32: narrow.weight, narrow.bias",
+            "with a sparse gradient, counted as dense: table.weight",
+            "without a gradient, counted as if it crossed: unread.weight",
+        ]
+        self.assertEqual(
+            done.stderr.splitlines()[:-1],
+            [f"paceline.torch.profile: warning: {remark}" for remark in remarks],
+        )
+        self.assertTrue(profile["origin"].endswith("; " + "; ".join(remarks)))
+        sizes = {p["name"]: p["sizes"] for p in profile["parameters"]}
+        self.assertNotIn("none", sizes)
+        self.assertEqual(sizes["scale"], [1])
+        self.assertEqual(sizes["last.weight"], [3, 2])
+        self.assertEqual(sizes["table.weight"], [40, 8])
+        self.assertEqual(profile["dtype"], "fp32")
+
     def test_mistakes_are_one_sentence(self):
         for spec, sentence in (
             ("their_network", "paceline.torch.profile: 'their_network': write MODULE"),

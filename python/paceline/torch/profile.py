@@ -77,24 +77,84 @@ class Subject:
             self.batch = ()
         self.loss = made[2] if len(made) == 3 else sum_of
         self.model.train()
-        self.parameters = {
+        self.make_lazy_parameters()
+        trained = {
             name: parameter
             for name, parameter in self.model.named_parameters()
             if parameter.requires_grad
         }
+        self.parameters = {n: p for n, p in trained.items() if p.numel() > 0}
+        # What the profile says otherwise than the model: kind to parameters.
+        self.remarks = {}
+        self.remark(
+            "left out, without elements", trained.keys() - self.parameters.keys()
+        )
         if not self.parameters:
             raise UsageError("the model has no parameter that is trained")
-        kinds = {parameter.dtype for parameter in self.parameters.values()}
-        if len(kinds) > 1 or not kinds <= TYPES.keys():
-            raise UsageError(
-                "all parameters must have one type of fp32, fp16 and bf16; "
-                f"there are {', '.join(sorted(map(str, kinds)))}"
-            )
-        self.dtype = TYPES[kinds.pop()]
+        self.dtype = self.most_common_type()
         self.device = next(iter(self.parameters.values())).device
         self.owners = {}  # module name to the parameters it holds itself
         for name in self.parameters:
             self.owners.setdefault(name.rpartition(".")[0], []).append(name)
+
+    def make_lazy_parameters(self):
+        """Lazy modules have none before their first forward."""
+        lazy = torch.nn.parameter.UninitializedParameter
+        if any(isinstance(p, lazy) for p in self.model.parameters()):
+            try:
+                with torch.no_grad():
+                    self.model(*self.batch, **self.named)
+            except Exception as error:
+                raise UsageError(
+                    f"the model refuses the batch: {first_line(error)}"
+                ) from error
+
+    def remark(self, kind, names):
+        if names:
+            self.remarks[kind] = [n for n in self.model_names() if n in names]
+
+    def model_names(self):
+        return [name for name, _ in self.model.named_parameters()]
+
+    def most_common_type(self):
+        """The type of most elements; a profile has one for all parameters."""
+        elements = dict.fromkeys(TYPES, 0)
+        for name, parameter in self.parameters.items():
+            if parameter.dtype not in TYPES:
+                raise UsageError(
+                    "parameters must be of fp32, fp16 or bf16, and "
+                    f"'{name}' is of {parameter.dtype}"
+                )
+            elements[parameter.dtype] += parameter.numel()
+        most = max(elements, key=elements.get)
+        for dtype, kind in TYPES.items():
+            self.remark(
+                f"of {kind}, counted as {TYPES[most]}",
+                {
+                    name
+                    for name, parameter in self.parameters.items()
+                    if parameter.dtype == dtype != most
+                },
+            )
+        return TYPES[most]
+
+    def look_at_gradients(self):
+        """Remarks on gradients after a backward: sparse and absent ones."""
+        sparse = {
+            name
+            for name, parameter in self.parameters.items()
+            if parameter.grad is not None and parameter.grad.is_sparse
+        }
+        self.remark("with a sparse gradient, counted as dense", sparse)
+        absent = {n for n, p in self.parameters.items() if p.grad is None}
+        self.remark("without a gradient, counted as if it crossed", absent)
+
+    def remark_text(self):
+        """All remarks as the end of a sentence, "" where there are none."""
+        return "".join(
+            f"; {kind}: {', '.join(names)}"
+            for kind, names in self.remarks.items()
+        )
 
     def now(self):
         if self.device.type == "cuda":
@@ -152,6 +212,7 @@ def step(subject):
     loss.backward()
     for handle in handles:
         handle.remove()
+    subject.look_at_gradients()
     subject.model.zero_grad(set_to_none=True)
     ends = [*list(entered.values())[1:], turn]
     forward = {n: e - b for (n, b), e in zip(entered.items(), ends)}
@@ -258,7 +319,7 @@ def profile(subject, name, warmup, steps):
         "model": name,
         "origin": f"paceline.torch.profile, PyTorch {torch.__version__} on "
         f"{platform.node()}, {torch.get_num_threads()} threads, "
-        f"{datetime.date.today()}{busy_machine()}",
+        f"{datetime.date.today()}{busy_machine()}{subject.remark_text()}",
         "device": subject.device.type,
         "dtype": subject.dtype,
         "batch_size": subject.batch_size(),
@@ -350,6 +411,11 @@ def main():
     with open(path, "w", encoding="utf-8") as file:
         json.dump(result, file, indent=1)
         file.write("\n")
+    for kind, names in subject.remarks.items():
+        print(
+            f"paceline.torch.profile: warning: {kind}: {', '.join(names)}",
+            file=sys.stderr,
+        )
     print(f"profile: {path}", file=sys.stderr)
     return 0
 
