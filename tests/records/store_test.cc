@@ -43,6 +43,19 @@ class Store : public testing::Test {
   std::string path_ = folder_ / "records.jsonl";
 };
 
+TEST_F(Store, AClaimKeepsOtherRunsAwayAndItsOwnWritersNot) {
+  put("");
+  {
+    const RecordClaim claim(path_);
+    EXPECT_THROW(RecordClaim{path_}, UsageError);
+    RecordWriter(path_).append(full_record());
+    EXPECT_THROW(RecordClaim{path_}, UsageError);
+  }
+  EXPECT_NO_THROW(RecordClaim{path_});
+  const RecordClaim none("/dev/null");
+  EXPECT_NO_THROW(RecordClaim{"/dev/null"});
+}
+
 TEST_F(Store, AppendsWhatItReads) {
   {
     RecordWriter writer(path_);

@@ -84,9 +84,12 @@ class CommSession {
                         options.sizes,
                         options.setting.dtype,
                         world.self.world)),
-        store_(world.store, world.self.rank, "comm/", &heartbeat, [this] {
-          wait();
-        }) {}
+        store_(world.store,
+               world.self.rank,
+               "comm/",
+               &heartbeat,
+               [this] { wait(); }),
+        progress_(progress_on(is_rank_0(), options.progress)) {}
 
   void run() {
     const records::Environment environment =
@@ -106,7 +109,9 @@ class CommSession {
                                   row.bytes,
                                   collected_ + 1,
                                   rows_.size()));
-      collect(row.operation, measure(cases, row.operation, row.bytes));
+      const CommSamples mine = measure(cases, row.operation, row.bytes);
+      progress_.clear();
+      collect(row.operation, mine);
     }
     measure_line("after");
   }
@@ -145,23 +150,22 @@ class CommSession {
   CommSamples measure(CommCases& cases,
                       const std::string& operation,
                       std::int64_t bytes) {
-    ProgressLine line(options_.progress && is_rank_0());
     const auto title = fmt::format("[{}/{}] {} of {} B ({} ranks)",
                                    collected_ + 1,
                                    rows_.size(),
                                    operation,
                                    bytes,
                                    world_.self.world);
-    return cases.run(
-        operation,
-        bytes,
-        {.warmup = options_.warmup,
-         .measured = options_.iterations,
-         .progress = [&](int done, int total) {
-           launch::throw_if_stop_requested();
-           heartbeat_.beat(launch::kNoSteps, where_);
-           line.show(fmt::format("{}: iteration {} of {}", title, done, total));
-         }});
+    return cases.run(operation,
+                     bytes,
+                     {.warmup = options_.warmup,
+                      .measured = options_.iterations,
+                      .progress = [&](int done, int total) {
+                        launch::throw_if_stop_requested();
+                        heartbeat_.beat(launch::kNoSteps, where_);
+                        progress_.show(fmt::format(
+                            "{}: iteration {} of {}", title, done, total));
+                      }});
   }
 
   void collect(const std::string& operation, const CommSamples& mine) {
@@ -219,6 +223,7 @@ class CommSession {
   const std::vector<CommRow> rows_;
   std::string where_ = "before the first operation";
   launch::PrefixStore store_;
+  ProgressLine progress_;
   std::string interface_;
   int collected_ = 0;
 };

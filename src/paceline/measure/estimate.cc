@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <set>
@@ -13,17 +14,12 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
-#include "paceline/cluster/link_spec.h"
 #include "paceline/experiment/flags.h"
 #include "paceline/experiment/outside.h"
-#include "paceline/measure/embedding_case.h"
-#include "paceline/measure/external.h"
-#include "paceline/measure/planner_input.h"
+#include "paceline/measure/before_probe.h"
+#include "paceline/measure/case_time.h"
 #include "paceline/measure/probe.h"
-#include "paceline/measure/replay.h"
-#include "paceline/measure/window.h"
-#include "paceline/plan/cost.h"
-#include "paceline/strategies/strategy.h"
+#include "paceline/predict/tables.h"
 
 namespace paceline::measure {
 
@@ -32,63 +28,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, refusal, first_step_s)
 namespace {
 
 constexpr double kAskAboveSeconds = 30 * 60;
-constexpr double kFrameworkStartSeconds = 5;  // taken, as its speed is
-
-std::string duration_text(double seconds) {
-  if (seconds < 90) {
-    return fmt::format("{:.0f} s", seconds);
-  }
-  if (seconds < 5400) {
-    return fmt::format("{:.0f} min", seconds / 60);
-  }
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-// The threads that share a core; 1 for a replay, whose ranks sleep.
-double crowd(const records::Configuration& c, int ranks_here, double cores) {
-  return c.device == "cpu" && c.replay.empty()
-             ? std::max(1.0, ranks_here * std::max(1, c.threads) / cores)
-             : 1.0;
-}
-
-// Whether steps without communication are measured in turn with the others.
-bool measures_pairs(const records::Configuration& c) {
-  return !experiment::is_outside(c) && c.ranks > 1 && !c.discard &&
-         c.strategy != "none";
-}
-
-// A case's plan before it is run.
-struct Planned {
-  std::string refusal;             // why there is none; empty: there is one
-  std::int64_t written_bytes = 0;  // of a replay, by its fullest rank
-  std::int64_t wire_bytes = 0;     // that a rank sends in a step
-};
-
-// On the emulated link alone: what overlap hides is not taken from it.
-double link_seconds(const records::Configuration& c, const Planned& planned) {
-  if (c.link.empty()) {
-    return 0;
-  }
-  const auto link =
-      cluster::stretched(cluster::parse_link("link", c.link), c.stretch);
-  return static_cast<double>(planned.wire_bytes) / link.bytes_per_s;
-}
-
-double seconds_of(const records::Configuration& c,
-                  const Probe& probe,
-                  const Planned& planned,
-                  double crowd) {
-  const bool pairs = measures_pairs(c);
-  const int first = pairs ? 2 : 1;
-  const int paired = pairs ? pair_layout(c.steps).total_steps() : 0;
-  const int steps = c.warmup + c.steps + paired;
-  const int without_communication = paired / 2;
-  return 2 * probe.setup_s +
-         (experiment::is_outside(c) ? kFrameworkStartSeconds : 0) +
-         (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd +
-         (steps - without_communication) * link_seconds(c, planned);
-}
-
 // Two trainers are alive while pairs are measured; in a replay the one without
 // communication writes nothing.
 std::int64_t memory_of(const records::Configuration& c,
@@ -178,49 +117,6 @@ std::string memory_refusal(const records::Configuration& c,
       smaller_than(c, probe.fits ? memory / ranks.front() : 0, experiment));
 }
 
-// The first rank trains, the last one serves where servers are apart.
-std::int64_t written_by_fullest(const plan::Planner& planner,
-                                plan::PlanInput input) {
-  const std::int64_t first = written_in_replay(planner, input);
-  input.rank = input.world - 1;
-  return std::max(first, written_in_replay(planner, input));
-}
-
-// Nothing is refused where times make the plan that are measured when the case
-// begins, and where a command performs the case.
-Planned plan_case(const records::Configuration& c,
-                  const plan::ModelShape& shape) {
-  if (is_external(c)) {
-    return {};
-  }
-  const strategies::StrategySpec strategy = strategies::strategy_of(c);
-  plan::PlanInput input = plan_input_of(c, shape);
-  if (c.ranks > 1 && strategies::needs_times(strategy)) {
-    add_known_times(c, input);
-    if (!input.profile || !input.alpha_beta) {
-      return {.refusal = "",
-              .written_bytes = shape.bytes(),
-              .wire_bytes = shape.bytes()};
-    }
-  }
-  try {
-    const auto planner = planner_of(c, strategy);
-    const plan::Setup setup = planner->setup(input);
-    const plan::CommPlan plan =
-        planner->plan(input, setup, planner->variant(input, 0));
-    return {.refusal = "",
-            .written_bytes =
-                c.replay.empty() ? 0 : written_by_fullest(*planner, input),
-            .wire_bytes = plan::cost(setup, plan, input.rank).wire_bytes};
-  } catch (const UsageError& error) {
-    return {.refusal = fmt::format("{} of {} on {}: {}",
-                                   c.strategy,
-                                   c.model,
-                                   counted(c.ranks, "rank"),
-                                   error.what())};
-  }
-}
-
 // `runs` are all that is to be done; a case that is repeated counts once.
 std::string sum_text(const Sum& sum,
                      const std::vector<records::Configuration>& runs) {
@@ -242,31 +138,100 @@ std::string sum_text(const Sum& sum,
           : "");
 }
 
+// The cases, those first that need most memory by their shapes.
+std::vector<records::Configuration> largest_first(
+    std::vector<records::Configuration> cases) {
+  std::ranges::stable_sort(cases, std::ranges::greater(), least_memory_of);
+  return cases;
+}
+
+// Why the largest case does not fit, by its network's shape alone; empty where
+// that does not tell.
+std::string refusal_by_shape(const records::Configuration& largest,
+                             const engines::World& world,
+                             const std::string& experiment) {
+  const std::int64_t least = least_memory_of(largest);
+  const int here = std::min(largest.ranks, world.self.local_world);
+  return least * here <= usable_memory_bytes()
+             ? ""
+             : memory_refusal(largest,
+                              {.fits = false},
+                              std::vector<std::int64_t>(
+                                  static_cast<std::size_t>(here), least),
+                              experiment);
+}
+
+std::int64_t count_networks(const std::vector<records::Configuration>& cases) {
+  std::set<std::string> networks;
+  for (const records::Configuration& c : cases) {
+    networks.insert(network_of(c));
+  }
+  return std::ssize(networks);
+}
+
+// Probes of networks, each once.
+class Probes {
+ public:
+  Probes(const engines::World& world,
+         const EstimateOptions& options,
+         std::int64_t networks)
+      : world_(world), options_(options), networks_(networks) {}
+
+  const Probe& of(const records::Configuration& c) {
+    const std::string network = network_of(c);
+    if (const auto found = probes_.find(network); found != probes_.end()) {
+      return found->second;
+    }
+    if (options_.progress != nullptr) {
+      options_.progress->show(
+          fmt::format("estimating time and memory: a step of {}, batch {} ({} "
+                      "of {} networks)",
+                      c.model,
+                      c.batch_size,
+                      probes_.size() + 1,
+                      networks_));
+    }
+    const experiment::Settings& settings = options_.settings;
+    return probes_
+        .emplace(network,
+                 probe_case(world_,
+                            c,
+                            {.name = fmt::format("probe{}", probes_.size()),
+                             .interface = settings.interface,
+                             .timeout = settings.timeout_ms()}))
+        .first->second;
+  }
+
+ private:
+  const engines::World& world_;
+  const EstimateOptions& options_;
+  std::int64_t networks_;
+  std::map<std::string, Probe> probes_;
+};
+
 // On rank 0.
 Estimate estimate(const engines::World& world,
-                  const std::vector<records::Configuration>& cases,
-                  const experiment::Settings& settings,
-                  int cores) {
-  Estimate found;
-  std::map<std::string, Probe> probes;
+                  const std::vector<records::Configuration>& unsorted,
+                  const EstimateOptions& options) {
+  const auto cases = largest_first(unsorted);
+  const experiment::Settings& settings = options.settings;
+  Estimate found{
+      .refusal = refusal_by_shape(cases.front(), world, settings.name),
+      .first_step_s = {}};
+  if (!found.refusal.empty()) {
+    return found;
+  }
+  Probes probes(world, options, count_networks(cases));
   Sum sum;
   for (const records::Configuration& c : cases) {
-    const std::string network = network_of(c);
-    if (!probes.contains(network)) {
-      probes.emplace(network,
-                     probe_case(world,
-                                c,
-                                {.name = fmt::format("probe{}", probes.size()),
-                                 .interface = settings.interface,
-                                 .timeout = settings.timeout_ms()}));
-    }
-    const Probe& probe = probes.at(network);
+    const Probe& probe = probes.of(c);
     const int here = std::min(c.ranks, world.self.local_world);
     const Planned planned = probe.fits ? plan_case(c, probe.shape) : Planned{};
-    sum.seconds += seconds_of(c, probe, planned, crowd(c, here, cores));
+    sum.seconds += draw_seconds(c, options.cores) +
+                   seconds_of(c, probe, planned, crowd(c, here, options.cores));
     const auto of_ranks = memory_of_ranks(c, probe, planned, here);
     sum.memory_bytes = std::max(sum.memory_bytes, std::ranges::max(of_ranks));
-    found.first_step_s[network] = probe.first_step_s;
+    found.first_step_s[network_of(c)] = probe.first_step_s;
     found.refusal = memory_refusal(c, probe, of_ranks, settings.name);
     if (found.refusal.empty()) {
       found.refusal = planned.refusal;
@@ -327,14 +292,16 @@ std::chrono::nanoseconds Estimate::first_step(const records::Configuration& c,
 Estimate share_estimate(const engines::World& world,
                         launch::PrefixStore& job,
                         const std::vector<records::Configuration>& cases,
-                        const experiment::Settings& settings,
-                        int cores) {
+                        const EstimateOptions& options) {
   if (cases.empty()) {
     return {};
   }
   if (world.self.rank == 0 && !world.store->get(kEstimateKey)) {
     job.set(kEstimateKey,
-            nlohmann::json(estimate(world, cases, settings, cores)).dump());
+            nlohmann::json(estimate(world, cases, options)).dump());
+    if (options.progress != nullptr) {
+      options.progress->clear();
+    }
   }
   const auto shared =
       nlohmann::json::parse(job.wait(kEstimateKey)).get<Estimate>();

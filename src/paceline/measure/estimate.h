@@ -9,6 +9,7 @@
 #include "paceline/engines/world.h"
 #include "paceline/experiment/settings.h"
 #include "paceline/launch/key_value_store.h"
+#include "paceline/measure/progress_line.h"
 #include "paceline/records/configuration.h"
 
 namespace paceline::measure {
@@ -35,19 +36,23 @@ std::string network_of(const records::Configuration& configuration);
 /// for later repetitions.
 inline constexpr const char* kEstimateKey = "estimate";
 
+struct EstimateOptions {
+  const experiment::Settings& settings;
+  int cores = 1;                     // that all ranks of this host may use
+  ProgressLine* progress = nullptr;  // says which network is probed
+};
+
 /// Estimates time and memory of all `cases` (each as often as it will run) from
 /// a probe of each network on rank 0, prints the estimate on stderr and shares
 /// it with all ranks.  Throws UsageError on every rank for a job above 30
 /// minutes without `settings.yes`, and for less memory than the largest case
-/// needs.
+/// needs: before any probe where the shape of its network tells that.
 ///
 /// An estimate that the job's store holds already, of an earlier repetition, is
-/// taken instead.  `job` has no prefix; `cores` are those that all ranks of
-/// this host may use.  Collective over the world.
+/// taken instead.  `job` has no prefix.  Collective over the world.
 Estimate share_estimate(const engines::World& world,
                         launch::PrefixStore& job,
                         const std::vector<records::Configuration>& cases,
-                        const experiment::Settings& settings,
-                        int cores);
+                        const EstimateOptions& options);
 
 }  // namespace paceline::measure

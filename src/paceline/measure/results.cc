@@ -2,11 +2,9 @@
 #include "paceline/measure/results.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -14,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -37,19 +34,6 @@ namespace paceline::measure {
 
 namespace fs = std::filesystem;
 
-std::string default_records_path(const std::string& experiment) {
-  std::string name = experiment;
-  for (char& c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' &&
-        c != '_') {
-      c = '-';
-    }
-  }
-  return fmt::format("results/{}-{:%Y%m%dT%H%M%SZ}.jsonl",
-                     name,
-                     fmt::gmtime(std::time(nullptr)));
-}
-
 std::string ended_by(int signal) {
   const char* const name = sigabbrev_np(signal);
   return fmt::format("paceline: {} ended the run: ",
@@ -71,38 +55,19 @@ Results::Results(experiment::Settings& settings) {
                  {"--json", settings.json},
                  {"--page", settings.page},
                  {"--trace", settings.trace}});
-  const bool named = !settings.records.empty();
-  if (!named) {
-    settings.records = default_records_path(settings.name);
-  }
+  target_.emplace(settings.records, settings.name);
   if (!settings.logs.empty()) {
-    logs_ = CaseLogs(settings.logs, {settings.name, settings.records});
+    logs_ = CaseLogs(settings.logs, {settings.name, target_->shown()});
   }
-  if (!named) {
-    std::error_code error;
-    makes_folder_ = fs::create_directories("results", error);
-    check_writable("--records", settings.records);
-  }
-  makes_file_ = !fs::exists(settings.records);
-  if (!makes_file_) {
-    const records::RecordFile file =
-        records::read_records(settings.records, records::BrokenTail::kSkip);
-    already_ = file.records.size();
-    for (const std::string& warning : file.warnings) {
-      fmt::print(stderr, "warning: {}\n", warning);
-    }
+  settings.records = target_->path();
+  const records::RecordFile file =
+      records::read_records(settings.records, records::BrokenTail::kSkip);
+  already_ = file.records.size();
+  for (const std::string& warning : file.warnings) {
+    fmt::print(stderr, "warning: {}\n", warning);
   }
   settings_ = settings;
   reader_ = records::RecordReader(settings.records);
-}
-
-Results::~Results() {
-  if (makes_file_) {
-    records::remove_if_empty(settings_.records);
-  }
-  if (makes_folder_) {
-    rmdir("results");  // fails where something is in it
-  }
 }
 
 // Takes what the file has beyond what was read of it.
@@ -116,6 +81,7 @@ void Results::read(const experiment::Experiment& experiment) {
   }
   for (records::RunRecord& record : fresh) {
     const bool earlier = read_++ < already_;
+    target_->pass_on(record);
     logs_.name(record.configuration);
     if (!earlier || cases.contains(record.configuration.key())) {
       records_.push_back(std::move(record));
@@ -144,7 +110,8 @@ void Results::show_rows(const experiment::Experiment& experiment) {
   const bool prints = format.grows_by_rows && experiment.runs == 1;
   std::error_code none;
   const std::uintmax_t bytes = fs::file_size(settings_.records, none);
-  if (none || !(prints || logs_) || bytes == shown_bytes_) {
+  if (none || !(prints || logs_ || target_->is_aside()) ||
+      bytes == shown_bytes_) {
     return;
   }
   shown_bytes_ = bytes;
@@ -296,7 +263,7 @@ void Results::show(const experiment::Experiment& experiment,
   if (!ended.empty()) {
     fmt::print(stderr, "{}{}\n", ended, resume_text(experiment));
   } else if (!shown.empty()) {
-    fmt::print(stderr, "records: {}\n", settings_.records);
+    fmt::print(stderr, "records: {}\n", target_->shown());
   }
   write_page();
 }
@@ -375,6 +342,10 @@ std::string Results::resume_text(const experiment::Experiment& experiment) {
   const std::string of = case_runs(experiment, now.all);
   if (records_of_run().empty()) {
     return fmt::format("0 of {} finished, so there is no record", of);
+  }
+  if (target_->is_aside()) {
+    return fmt::format(
+        "{} of {} finished, written to {}", now.finished, of, target_->shown());
   }
   return fmt::format(
       "{} of {} finished, {} {}; the same command with --records {} --resume "

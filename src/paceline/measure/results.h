@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -13,13 +14,11 @@
 #include "paceline/experiment/settings.h"
 #include "paceline/measure/case_logs.h"
 #include "paceline/measure/case_record.h"
+#include "paceline/measure/record_target.h"
 #include "paceline/records/run_record.h"
 #include "paceline/records/store.h"
 
 namespace paceline::measure {
-
-/// "results/quick-20260131T174500Z.jsonl", of the time now.
-std::string default_records_path(const std::string& experiment);
 
 /// The environment variable that names the file of a run's records.
 inline constexpr const char* kRecordsVariable = "PACELINE_RECORDS";
@@ -34,16 +33,17 @@ std::string ended_by(int signal);
 /// appended to the file is read once.
 class Results {
  public:
-  /// Chooses `settings.records` where it is empty, and creates its folder and
-  /// that of --logs.  Throws UsageError where an output cannot be written, the
-  /// format is unknown, the record file holds something else, or the logs are
-  /// of other records.
+  /// Chooses `settings.records` where it is empty or no file (RecordTarget),
+  /// and creates its folder and that of --logs.  Throws UsageError where an
+  /// output cannot be written, the format is unknown, the record file holds
+  /// something else, or the logs are of other records.
   explicit Results(experiment::Settings& settings);
 
-  /// Removes the file and the folder that this run made and left empty.
-  ~Results();
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
+
+  /// Where the records are, as the user knows it.
+  const std::string& shown_path() const { return target_->shown(); }
 
   /// Prints the rows of the records since the last call, where the format's
   /// rows do not depend on later ones.  Cheap where there is no new record.
@@ -102,8 +102,7 @@ class Results {
   void write_page() const;
 
   experiment::Settings settings_;  // settled
-  bool makes_folder_ = false;
-  bool makes_file_ = false;
+  std::optional<RecordTarget> target_;
   std::size_t already_ = 0;         // records in the file before this run
   std::uintmax_t shown_bytes_ = 0;  // of the file, when rows were last shown
   std::string printed_;

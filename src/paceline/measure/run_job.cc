@@ -279,7 +279,7 @@ int run_job(experiment::JobSpec job,
   if (!outcome.message.empty() && !results.has_samples(job.experiment)) {
     fmt::print(stderr, "paceline: {}\n", outcome.message);
     if (results.count_failed(job.experiment) > 0) {
-      fmt::print(stderr, "records: {}\n", job.settings.records);
+      fmt::print(stderr, "records: {}\n", results.shown_path());
     }
   } else {
     results.show(job.experiment, ending_of(outcome));

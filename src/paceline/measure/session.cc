@@ -50,7 +50,8 @@ class Session {
         refusal_(
             world_.store,
             hooks.goes_on_without_refused && job.experiment.cases.size() > 1),
-        store_(store_for(fmt::format("session/{}/", job.run))) {
+        store_(store_for(fmt::format("session/{}/", job.run))),
+        progress_(progress_on(is_rank_0(), job.progress)) {
     if (hooks_.failure != nullptr) {
       writer_ = hooks_.failure->writer();
     } else if (is_rank_0() && !settings_.records.empty()) {
@@ -86,12 +87,11 @@ class Session {
       completed_ = share_completed();
     }
     launch::PrefixStore job_store = store_for("");
-    estimate_ =
-        share_estimate(world_,
-                       job_store,
-                       cases_to_train(job_.experiment, completed_, job_.run),
-                       settings_,
-                       cores_);
+    estimate_ = share_estimate(
+        world_,
+        job_store,
+        cases_to_train(job_.experiment, completed_, job_.run),
+        {.settings = settings_, .cores = cores_, .progress = &progress_});
     times_.emplace(world_, settings_.cluster);
     const std::vector<records::Configuration> todo = interleaved(
         cases_to_do(job_.experiment, completed_, job_.run), job_.run);
@@ -169,21 +169,23 @@ class Session {
                                      c.model,
                                      c.label.empty() ? c.strategy : c.label,
                                      c.ranks);
-      ProgressLine line(job_.progress && is_rank_0());
+      progress_.show(title);
       const auto progress = [&](int done, int total) {
         launch::throw_if_stop_requested();
-        line.show(fmt::format("{}: step {} of {}", title, done, total));
+        progress_.show(fmt::format("{}: step {} of {}", title, done, total));
       };
       const auto why = refusal_.of(prefix + "refused", [&] {
         const std::int64_t started_ns =
             is_external(c) ? perform_outside(c, store, index, prefix, progress)
                            : perform(c, store, index, progress);
+        progress_.clear();
         if (is_rank_0()) {
           collect(c, store, started_ns);
         } else if (is_master(c, world_.self.rank)) {
           hand_over_results(store, experiment::processes_of(c));
         }
       });
+      progress_.clear();
       if (why && is_rank_0()) {
         fmt::print(
             stderr, "paceline: {}\nthat case is recorded as failed\n", *why);
@@ -366,6 +368,7 @@ class Session {
   const SessionHooks& hooks_;
   Refusal refusal_;
   launch::PrefixStore store_;
+  ProgressLine progress_;
   std::shared_ptr<records::RecordWriter> writer_;  // of rank 0
   records::Environment environment_;
   std::optional<records::Warning> host_warning_;

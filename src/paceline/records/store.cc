@@ -2,6 +2,7 @@
 #include "paceline/records/store.h"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -10,7 +11,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "paceline/base/error.h"
@@ -61,6 +64,41 @@ bool begins_like_a_record(std::string_view line) {
 
 }  // namespace
 
+namespace {
+
+[[noreturn]] void refuse_second_writer(const std::string& path) {
+  throw UsageError(
+      fmt::format("--records {}: another run is writing this file", path));
+}
+
+}  // namespace
+
+// A socket's abstract name is free again when its last owner is gone, whoever
+// killed it.  A lock of the file would keep out the run's own writers.
+RecordClaim::RecordClaim(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return;
+  }
+  Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const std::string name = fmt::format(
+      "paceline records {}:{}", std::uint64_t{info.st_dev}, info.st_ino);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+  const auto length =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (socket.is_open() &&
+      bind(socket.number(), reinterpret_cast<sockaddr*>(&address), length) !=
+          0) {
+    if (errno == EADDRINUSE) {
+      refuse_second_writer(path);
+    }
+    return;
+  }
+  socket_ = std::move(socket);
+}
+
 RecordWriter::RecordWriter(std::string path) : path_(std::move(path)) {
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) {
@@ -69,8 +107,7 @@ RecordWriter::RecordWriter(std::string path) : path_(std::move(path)) {
   }
   if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(file_);
-    throw UsageError(
-        fmt::format("--records {}: another run is writing this file", path_));
+    refuse_second_writer(path_);
   }
   try {
     repair_tail();

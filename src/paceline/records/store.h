@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "paceline/base/descriptor.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::records {
@@ -41,6 +42,18 @@ class RecordWriter {
   std::string path_;
   int file_ = -1;
   std::int64_t size_ = 0;  // after what this writer wrote last
+};
+
+/// Keeps other runs on this machine from a record file while it lives, also
+/// between two writers.  Files that are not regular need none.
+class RecordClaim {
+ public:
+  RecordClaim() = default;
+  /// The file exists.  Throws `UsageError` where another run has claimed it.
+  explicit RecordClaim(const std::string& path);
+
+ private:
+  Descriptor socket_;
 };
 
 /// What to do with a last line that ends before its line break and is no
