@@ -227,7 +227,7 @@ TEST_F(Survey, ACaseThatDoesNotFitIsRefusedWithASmallerExperiment) {
    "backward_us": 1}],
  "ready_order": ["a.w"]})");
   const MemoryLimit limit(rlim_t{8} << 30);
-  const Outcome outcome = run("run grid");
+  const Outcome outcome = run("run grid --section all");
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_TRUE(outcome.err.starts_with(
       "paceline: huge with batch 2 on 2 ranks needs more than "))
@@ -236,6 +236,25 @@ TEST_F(Survey, ACaseThatDoesNotFitIsRefusedWithASmallerExperiment) {
       " GB; use --replay FILE of a smaller network, or `paceline run "
       "grid --section small`.\n"))
       << outcome.err;
+}
+
+TEST_F(Survey, SaysTheTableOfARunWhoseRecordsAreThrownAway) {
+  const Outcome outcome =
+      run("run --model mlp --device cpu --ranks 1 --strategy none --batch-size "
+          "4 --warmup 0 --steps 2 --records /dev/null --format csv");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 2) << outcome.out;
+  EXPECT_TRUE(outcome.err.ends_with("\nrecords: /dev/null\n")) << outcome.err;
+}
+
+TEST_F(Survey, ASecondRunOfAFileIsRefusedAndClaimsNoneOfItsRecords) {
+  write("r.jsonl", "");
+  const records::RecordClaim first((folder_ / "r.jsonl").string());
+  const Outcome outcome =
+      run("run --model mlp --device cpu --ranks 1 --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.err,
+            "paceline: --records r.jsonl: another run is writing this file\n");
 }
 
 // The second case takes long enough that it is under way when the first's

@@ -135,6 +135,27 @@ TEST(Flags, OfOtherBenchmarksSayWhatToType) {
   EXPECT_EQ(typed("--dnn", "resnet50"), "'--model resnet50'");
 }
 
+TEST(Flags, ASmallMachineRunsTheSmallSection) {
+  const std::string file = ::testing::TempDir() + "/sections.toml";
+  std::ofstream(file) << "steps = 3\n[section.small]\nsteps = 2\n"
+                         "[section.other]\nsteps = 1\n";
+  const auto steps = [&](const std::string& more, int cores) {
+    CLI::App app;
+    Flags flags(app);
+    app.parse(file + more);
+    const RawSettings raw = flags.raw_settings(cores);
+    EXPECT_EQ(raw.by_size, raw.section == "small" && more.empty());
+    return raw.defaults.at("steps")[0].text;
+  };
+  EXPECT_EQ(steps("", kSmallBelowCores - 1), "2");
+  EXPECT_EQ(steps("", kSmallBelowCores), "3");
+  EXPECT_EQ(steps(" --section all", 1), "3");
+  EXPECT_EQ(steps(" --section other", 1), "1");
+  EXPECT_EQ(steps(" --section small", 64), "2");
+  std::ofstream(file) << "steps = 3\n[section.other]\nsteps = 1\n";
+  EXPECT_EQ(steps("", 1), "3");
+}
+
 TEST(Flags, RefusesALineThatNamesNothing) {
   EXPECT_EQ(refusal_of_line("--yes"),
             "nothing to run: name an experiment (paceline run quick) or a case "

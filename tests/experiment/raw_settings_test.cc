@@ -131,6 +131,12 @@ TEST(RawSettings, SectionsAreCheckedAndKnownByName) {
   }
 }
 
+TEST(RawSettings, NoSectionIsCalledAsTheWholeFile) {
+  EXPECT_EQ(refusal("[section.all]\nsteps = 3\n"),
+            "x.toml:1: section: 'all' is what --section calls the rest of the "
+            "file; take another name");
+}
+
 TEST(RawSettings, BrokenTomlNamesTheLine) {
   EXPECT_TRUE(refusal("steps = 3\nbatch_size = = 8\n")
                   .starts_with("x.toml:2: not TOML: "));

@@ -10,20 +10,24 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/dry_run.h"
 #include "paceline/cli/print_launch.h"
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/job_spec.h"
+#include "paceline/experiment/machine.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/host_launch.h"
 #include "paceline/launch/network_interface.h"
 #include "paceline/launch/signals.h"
 #include "paceline/measure/batch_search.h"
+#include "paceline/measure/case_time.h"
 #include "paceline/measure/job_hosts.h"
 #include "paceline/measure/rank.h"
 #include "paceline/measure/run_job.h"
+#include "paceline/measure/torch_facts.h"
 #include "paceline/measure/virtual_time.h"
 #include "paceline/plan/ranks_per_host.h"
 #include "paceline/report/formats.h"
@@ -129,6 +133,17 @@ std::string note_on_hosts(const cluster::Cluster& cluster) {
       cluster.hosts.front().name);
 }
 
+/// The cores that are to run the job, where this machine alone runs it without
+/// a GPU; else as many as make it no small one.
+int cores_alone(const experiment::Settings& flags) {
+  const bool elsewhere = !choice_of(flags).empty() ||
+                         !flags.print_launch.empty() ||
+                         !flags.virtual_time.empty() ||
+                         launch::is_launched(launch::process_environment());
+  return elsewhere || measure::cuda_devices() > 0 ? experiment::kSmallBelowCores
+                                                  : experiment::usable_cores();
+}
+
 int dry_run(const experiment::RawSettings& raw,
             experiment::JobSpec job,
             const launch::Launch& launch) {
@@ -149,7 +164,10 @@ int dry_run(const experiment::RawSettings& raw,
   } else {
     measure::refuse_hosts(choice_of(job.settings), launch.self.launcher);
   }
-  fmt::print("{}", dry_run_text(job.experiment, cluster, job.settings.cluster));
+  fmt::print(
+      "{}{}",
+      dry_run_text(job.experiment, cluster, job.settings.cluster),
+      measure::known_time_text(job.experiment.cases, job.experiment.runs));
   return 0;
 }
 
@@ -160,7 +178,17 @@ RunCommand::RunCommand(CLI::App& app) : flags_(app) {}
 int RunCommand::run(const std::vector<std::string>& command_line) const {
   // The format comes from the flags alone: a bad one is told first.
   report::find_format(flags_.settings().format);
-  const experiment::RawSettings raw = flags_.raw_settings();
+  const int cores_here = cores_alone(flags_.settings());
+  const experiment::RawSettings raw = flags_.raw_settings(cores_here);
+  if (raw.by_size) {
+    fmt::print(stderr,
+               "{} here: running the section {} of {}; --section {} runs the "
+               "whole\n",
+               counted(cores_here, "core"),
+               raw.section,
+               raw.source,
+               experiment::kWholeFile);
+  }
   experiment::JobSpec job;
   job.settings = experiment::settings_of(raw);
   job.progress = isatty(STDERR_FILENO) == 1;

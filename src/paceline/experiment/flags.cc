@@ -57,7 +57,11 @@ Flags::Flags(CLI::App& app) : app_(app) {
       "experiment", experiment_, "file, or the name of one in experiments/");
   app.add_option("--section",
                  section_,
-                 "run [section.NAME] of the experiment file, not the rest")
+                 fmt::format("run [section.NAME] of the experiment file, not "
+                             "the rest; all: the rest, of which a machine with "
+                             "fewer than {} cores runs [section.{}] by default",
+                             kSmallBelowCores,
+                             kSmallSection))
       ->type_name("NAME");
   for (const Key& key : keys()) {
     std::vector<std::string>& texts = texts_[std::string(key.name)];
@@ -123,7 +127,23 @@ Settings Flags::settings() const {
   return settings_of(raw);
 }
 
-RawSettings Flags::raw_settings() const {
+RawSettings Flags::file_settings(int cores) const {
+  const std::string path = find_experiment(experiment_, experiment_roots());
+  if (!section_.empty()) {
+    return read_raw_settings(path, section_ == kWholeFile ? "" : section_);
+  }
+  RawSettings whole = read_raw_settings(path);
+  if (cores >= kSmallBelowCores ||
+      std::ranges::find(whole.sections, kSmallSection) ==
+          whole.sections.end()) {
+    return whole;
+  }
+  RawSettings small = read_raw_settings(path, kSmallSection);
+  small.by_size = true;
+  return small;
+}
+
+RawSettings Flags::raw_settings(int cores) const {
   refuse_unknown();
   RawValues given = values();
   const bool any_case = std::ranges::any_of(given, [](const auto& value) {
@@ -137,8 +157,7 @@ RawSettings Flags::raw_settings() const {
   }
   RawSettings raw;
   if (!experiment_.empty()) {
-    raw = read_raw_settings(find_experiment(experiment_, experiment_roots()),
-                            section_);
+    raw = file_settings(cores);
   } else if (!section_.empty()) {
     throw UsageError(
         fmt::format("--section {}: name the experiment file too", section_));
@@ -166,9 +185,9 @@ std::string smaller_experiment(const std::string& name,
                                const std::vector<std::string>& roots) {
   try {
     const RawSettings raw = read_raw_settings(find_experiment(name, roots));
-    return std::ranges::find(raw.sections, "small") == raw.sections.end()
+    return std::ranges::find(raw.sections, kSmallSection) == raw.sections.end()
                ? ""
-               : name + " --section small";
+               : fmt::format("{} --section {}", name, kSmallSection);
   } catch (const UsageError&) {
     return "";
   }

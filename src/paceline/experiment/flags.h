@@ -23,9 +23,11 @@ class Flags {
   Flags& operator=(const Flags&) = delete;
 
   /// The raw settings of the parsed line: the file's, with the flags over it.
+  /// Where fewer than kSmallBelowCores `cores` are to run it, and --section
+  /// names no other, they are those of the file's section kSmallSection.
   /// Unknown flags, a missing file and a line that names nothing to run throw
   /// UsageError.
-  RawSettings raw_settings() const;
+  RawSettings raw_settings(int cores = kSmallBelowCores) const;
 
   /// What the flags alone say of the whole run.  Throws UsageError for an
   /// unknown flag or a bad value.
@@ -33,6 +35,7 @@ class Flags {
 
  private:
   RawValues values() const;
+  RawSettings file_settings(int cores) const;
   void refuse_unknown() const;
 
   CLI::App& app_;

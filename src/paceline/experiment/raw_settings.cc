@@ -92,6 +92,13 @@ class Reader {
         tables.emplace_back(name.str(), node.as_table());
       }
     }
+    if (sections.is_table() && sections.as_table()->contains(kWholeFile)) {
+      throw UsageError(
+          fmt::format("{}: section: '{}' is what --section calls the rest of "
+                      "the file; take another name",
+                      at(sections),
+                      kWholeFile));
+    }
     const bool all = std::ranges::all_of(
         tables, [](const auto& one) { return one.second != nullptr; });
     if (tables.empty() || !all) {

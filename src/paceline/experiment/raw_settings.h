@@ -30,7 +30,14 @@ struct RawSettings {
   std::optional<RawValues> sweep{};  // [sweep]
   RawValues flags{};                 // of the command line: they win everywhere
   std::vector<std::string> sections{};  // names of [section.NAME]
+  bool by_size = false;  // the section was chosen because the machine is small
 };
+
+/// The section that a machine with fewer cores runs where no other is named.
+inline constexpr const char* kSmallSection = "small";
+inline constexpr int kSmallBelowCores = 8;
+/// What --section calls the file but for its sections.
+inline constexpr const char* kWholeFile = "all";
 
 /// Reads an experiment file, or one of its sections [section.NAME], which is
 /// written as a file is and takes nothing from the rest.  Unknown keys, wrong
