@@ -2,7 +2,7 @@
 # Every build is a preset of CMakePresets.json; this file only calls them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test build all adapters mpi with-mpi core lint nightly clean distclean
+.PHONY: help setup bench test build all wheel adapters mpi with-mpi core lint nightly clean distclean
 
 # Tools that setup installed without root come first.
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
@@ -18,6 +18,7 @@ help:
 	@echo 'make test     set up, build everything, run every test'
 	@echo 'make all      set up and build everything, tests and benchmarks too'
 	@echo 'make build    set up and build the program: build/paceline'
+	@echo 'make wheel    build the program and dist/paceline-*.whl, for pip install'
 	@echo 'make adapters NAME="jax paddle"  install frameworks, each apart; docs/adapters.md'
 	@echo 'make mpi      install Open MPI (as root) and build the program with the engine mpi'
 	@echo 'make core     build and test the half that needs no torch (minutes)'
@@ -47,6 +48,10 @@ bench: build
 	build/paceline run experiments/quick.toml --records results/quick.jsonl
 	@build/paceline report results/quick.jsonl --output results/quick.html
 
+wheel: build
+	@tools/setup.sh wheel
+	@tools/wheel/make_wheel.sh $(BUILD) dist
+
 adapters: build
 	@tools/setup/adapters.sh "$$(sed -n 's/^PACELINE_PYTHON:.*=//p' $(BUILD)/CMakeCache.txt)" $(NAME)
 
@@ -61,6 +66,7 @@ mpi: with-mpi
 	@$(MAKE) --no-print-directory build
 
 all: with-mpi build
+	@tools/setup.sh wheel
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
 
 test: all

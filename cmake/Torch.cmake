@@ -2,7 +2,8 @@
 # Imported targets for the libtorch inside a PyTorch wheel, CPU or CUDA.
 #
 #   TORCH   site-packages/torch of the wheel to use; where it is not given, the
-#           wheel in .venv, else the one that python3 would import.
+#           wheel in .venv, else the one that python3 would import.  pip, which
+#           builds for one environment, sets it at every configuration.
 #
 # find_package(Torch) is not used: for a CUDA wheel it demands nvcc and a
 # toolkit of the very same version, which running does not need.
@@ -17,14 +18,19 @@ function(_paceline_find_torch out)
     cmake_path(GET version_file PARENT_PATH folder)
   else()
     execute_process(
-      COMMAND python3 -c
-        "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '')"
+      COMMAND python3 "${CMAKE_SOURCE_DIR}/tools/find_torch.py"
       OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endif()
   set(${out} "${folder}" PARENT_SCOPE)
 endfunction()
 
 set(TORCH "$ENV{TORCH}" CACHE PATH "site-packages/torch of a PyTorch wheel")
+if(SKBUILD)
+  execute_process(
+    COMMAND "${Python3_EXECUTABLE}" -E "${CMAKE_SOURCE_DIR}/tools/find_torch.py"
+    OUTPUT_VARIABLE _torch_of_environment OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(TORCH "${_torch_of_environment}" CACHE PATH "site-packages/torch of a PyTorch wheel" FORCE)
+endif()
 if(NOT EXISTS "${TORCH}")
   _paceline_find_torch(_torch_found)
   if(_torch_found AND TORCH)

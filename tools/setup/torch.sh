@@ -19,13 +19,9 @@ provide_torch() {
   install_torch
 }
 
-# The folder of the torch that python3 would import, found without importing it.
+# The folder of the torch that python3 would import.
 importable_torch() {
-  ! have python3 || python3 - <<'PYTHON' 2>/dev/null || true
-import importlib.util
-spec = importlib.util.find_spec("torch")
-print(spec.submodule_search_locations[0] if spec else "")
-PYTHON
+  ! have python3 || python3 tools/find_torch.py 2>/dev/null || true
 }
 
 is_usable_torch() {

@@ -5,6 +5,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/program_place.h"
 
 namespace paceline {
 namespace {
@@ -66,21 +67,18 @@ PythonPackage python_package_of(const fs::path& program,
 }
 
 PythonPackage python_package() {
-  std::error_code none;
-  return python_package_of(fs::read_symlink("/proc/self/exe", none),
-                           loaded_torch());
+  return python_package_of(program_path(), loaded_torch());
 }
 
 std::vector<std::string> python_module(const std::string& module,
                                        const std::string& python) {
   const PythonPackage package = python_package();
   if (package.folder.empty()) {
-    std::error_code none;
     throw WorldError(fmt::format(
         "the Python package paceline, whose {} is needed, lies neither around "
         "{} nor in a folder python/ above it",
         module,
-        fs::read_symlink("/proc/self/exe", none).string()));
+        program_path().string()));
   }
   return {python.empty() ? package.python : python,
           package.folder + "/run_module.py",

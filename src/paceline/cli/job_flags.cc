@@ -55,7 +55,9 @@ void choose_network(const std::string& model,
 }  // namespace
 
 void add_cluster_flags(CLI::App& app, cluster::ClusterChoice& choice) {
-  app.add_option("--cluster", choice.file, "cluster file (clusters/*.toml)")
+  app.add_option("--cluster",
+                 choice.file,
+                 "cluster file, or the name of one in clusters/")
       ->type_name("FILE");
   app.add_option("-H,--hosts",
                  choice.hosts,

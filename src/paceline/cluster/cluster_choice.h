@@ -9,7 +9,7 @@ namespace paceline::cluster {
 
 /// What a user says of a cluster; any of them may be empty.
 struct ClusterChoice {
-  std::string file{};      // --cluster: a cluster file
+  std::string file{};      // --cluster: a cluster file, or a name in clusters/
   std::string hosts{};     // -H, --hosts: "a:4,b:4"
   std::string hostfile{};  // --hostfile: an MPI hostfile
 

@@ -10,6 +10,8 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/program_place.h"
+#include "paceline/base/text.h"
 #include "paceline/cluster/cluster.h"
 #include "paceline/cluster/cluster_units.h"
 #include "paceline/cluster/cluster_words.h"
@@ -243,7 +245,17 @@ Cluster parse_cluster(std::string_view text, const std::string& file) {
   return parse(text, file, FileRole::kCluster);
 }
 
-Cluster read_cluster(const std::string& path) {
+Cluster read_cluster(const std::string& name) {
+  std::error_code none;
+  const bool is_path = name.find('/') != std::string::npos ||
+                       name.ends_with(".toml") ||
+                       std::filesystem::exists(name, none);
+  const std::vector<std::string> roots = roots_of("clusters");
+  const std::string path = is_path ? name : find_in(roots, "clusters", name);
+  if (path.empty()) {
+    throw UsageError(
+        unknown_name("cluster", name, names_in(roots, "clusters")));
+  }
   return parse_cluster(read_text(path), path);
 }
 

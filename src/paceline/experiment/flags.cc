@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <system_error>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/program_place.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/env_values.h"
 #include "paceline/experiment/key.h"
@@ -168,17 +168,7 @@ RawSettings Flags::raw_settings(int cores) const {
 
 std::vector<std::string> known_experiments(
     const std::vector<std::string>& roots) {
-  std::set<std::string> names;
-  for (const std::string& root : roots) {
-    std::error_code error;
-    for (const auto& entry :
-         fs::directory_iterator(fs::path(root) / "experiments", error)) {
-      if (entry.path().extension() == ".toml") {
-        names.insert(entry.path().stem().string());
-      }
-    }
-  }
-  return {names.begin(), names.end()};
+  return names_in(roots, "experiments");
 }
 
 std::string smaller_experiment(const std::string& name,
@@ -199,11 +189,8 @@ std::string find_experiment(const std::string& name,
   if (fs::is_regular_file(name, error)) {
     return name;
   }
-  for (const std::string& root : roots) {
-    fs::path path = fs::path(root) / "experiments" / (name + ".toml");
-    if (fs::is_regular_file(path, error)) {
-      return path.lexically_normal().string();
-    }
+  if (std::string path = find_in(roots, "experiments", name); !path.empty()) {
+    return path;
   }
   const std::vector<std::string> known = known_experiments(roots);
   if (name.ends_with(".toml") || name.find('/') != std::string::npos) {
@@ -222,19 +209,7 @@ std::string find_experiment(const std::string& name,
 }
 
 std::vector<std::string> experiment_roots() {
-  std::vector<std::string> roots = {"."};
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  // build/paceline, build/release/apps/paceline/paceline, bin/paceline
-  fs::path folder = program.parent_path();
-  for (int up = 0; up < 5 && folder.has_relative_path(); ++up) {
-    if (fs::is_directory(folder / "experiments", error)) {
-      roots.push_back(folder.string());
-      break;
-    }
-    folder = folder.parent_path();
-  }
-  return roots;
+  return roots_of("experiments");
 }
 
 }  // namespace paceline::experiment
