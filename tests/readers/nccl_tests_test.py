@@ -145,6 +145,27 @@ class Right(unittest.TestCase):
         )
         self.assertEqual(read(many)[0]["mean_of"], 120)
 
+    def test_settings_of_older_rccl_tests(self):
+        lines = text(log("all_reduce_perf", ["a"] * 2, sizes("all_reduce_perf", 2)))
+        for new, old in (
+            ("nThread 1 nGpus 1", "nThread: 1 nGpus: 1"),
+            ("minBytes 8 maxBytes", "minBytes: 8 maxBytes:"),
+            ("warmup iters: 5", "warmupIters: 5"),
+            (":00] NVIDIA H100 80GB HBM3", ":00.0] AMD Instinct MI250X"),
+        ):
+            lines = lines.replace(new, old)
+        first = read(
+            lines.replace(
+                "Avg bus bandwidth    : 17.5 ", "Avg bus bandwidth : 17.5 FAILED"
+            )
+        )[0]
+        self.assertEqual(
+            (first["engine"], first["warmup"], first["mean_of"]), ("rccl", 5, 20)
+        )
+        self.assertEqual(
+            [one["code"] for one in first["warnings"]], ["below-expected-bandwidth"]
+        )
+
     def test_each_rank_of_a_program_without_mpi(self):
         lines = log("all_reduce_perf", ["a"], sizes("all_reduce_perf", 1))
         both = [f"{rank}: {line}" for line in lines for rank in (0, 1)]

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-from .checks import Invalid
+from .checks import Invalid, Unknown
 from .record import found_wrong
 from .table import READERS, read_files
 
@@ -29,8 +29,13 @@ def main(arguments=None) -> int:
     parser.add_argument(
         "--from",
         dest="name",
-        choices=[one.name for one in READERS],
-        help="what they are; found out where not given",
+        metavar="NAME",
+        help="what they are, a name of --list; found out where not given",
+    )
+    parser.add_argument(
+        "--if-known",
+        action="store_true",
+        help="nothing, where no reader recognizes a file",
     )
     parser.add_argument("--list", action="store_true", help="what can be read")
     given = parser.parse_args(arguments)
@@ -43,6 +48,11 @@ def main(arguments=None) -> int:
     notes = []
     try:
         found = read_files(given.files, given.name, notes.append)
+    except Unknown as error:
+        if given.if_known:
+            return 0
+        print(error, file=sys.stderr)
+        return 2
     except Invalid as error:
         print(error, file=sys.stderr)
         return 2

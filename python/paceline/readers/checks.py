@@ -24,6 +24,10 @@ class Invalid(Exception):
         super().__init__(f"{getattr(place, 'place', place)}: {sentence}")
 
 
+class Unknown(Invalid):
+    """No reader recognizes a file."""
+
+
 def shown(text: str, longest: int = 100) -> str:
     """Text as a message may show it: on one line, without control characters, not too long."""
     plain = "".join(c if c.isprintable() else "?" for c in text.strip())

@@ -89,7 +89,7 @@ def _records(table: Table, named: set, source):
             )
         seen[tuple(fields)] = line
         rows.append(_row(table, fields, line, program, shared))
-    warnings += _footer_warnings(table, rows)
+    warnings += _footer_warnings(table, rows) + _bandwidth_warnings(table)
     for size, out, into, row in rows:
         yield row_record(shared, warnings, size, out, into, **row)
 
@@ -213,3 +213,17 @@ def _footer_warnings(table: Table, rows: list) -> list:
     return [warning(WRONG_VALUES, f"the program found {values} results out of bounds (FAILED), and marks no row",
                     "some of its rows, nobody knows which, are of wrong results",
                     "do not trust this machine's results before the cause is found")]  # fmt: skip
+
+
+def _bandwidth_warnings(table: Table) -> list:
+    _, verdict, line = table.footers.get("Avg bus bandwidth", (None, None, None))
+    if verdict != "FAILED":
+        return []
+    return [
+        warning(
+            "below-expected-bandwidth",
+            f"line {line.number}: the average bus bandwidth FAILED",
+            "it is below 90 % of what NCCL_TESTS_MIN_BW asked for",
+            "look for a slow link or device before these figures are used",
+        )
+    ]

@@ -21,9 +21,9 @@ _PROGRAM = re.compile(
 )
 _STARTING = re.compile(r"#\s*Collective test (starting|concluded):\s*(\S+)")
 _SETTINGS = re.compile(
-    r"#\s*nThread (\S+) nGpus (\S+) minBytes \S+ maxBytes \S+ step: [^)]*\)(.*)"
+    r"#\s*nThread:? (\S+) nGpus:? (\S+) minBytes:? \S+ maxBytes:? \S+ step: [^)]*\)(.*)"
 )
-_PAIR = re.compile(r"\s+([a-z][a-z ]*): (\S+)")
+_PAIR = re.compile(r"\s+([a-z][a-zI ]*): (\S+)")
 _DEVICE = re.compile(
     r"#\s+Rank\s+(\d+)\s+(?:Group\s+(\d+)\s+)?(?:Pid\s+\d+\s+)?on\s+(\S+)\s+device\s+(\d+)\s+\[([\w:.]+)\]\s+(\S.*)"
 )
@@ -160,7 +160,9 @@ def _settings(match, line: Line) -> dict:
     }
     rest = match[3].rstrip()
     while pair := _PAIR.match(rest):
-        name = one_of(pair[1], _SETTING_NAMES, "setting", line)
+        # rccl-tests of before 2.12 writes warmupIters.
+        name = pair[1].replace("warmupIters", "warmup iters")
+        one_of(name, _SETTING_NAMES, "setting", line)
         found[name] = count(pair[2], line, name)
         rest = rest[pair.end() :]
     if rest.strip():

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from . import ddp, hf_trainer, megatron, mllog, nccl_tests, rates, torchtitan
-from .checks import Invalid
+from .checks import Invalid, Unknown
 from .lines import Source, files_of, open_source
 
 
@@ -142,7 +142,7 @@ def read_files(paths, name: str = None, note=None):
             reader = reader_of(source, name)
             if reader is None:
                 if files == [path]:
-                    raise Invalid(
+                    raise Unknown(
                         source,
                         f"is not a file that can be read; known are {names()}, and --from names one",
                     )
@@ -157,10 +157,10 @@ def read_files(paths, name: str = None, note=None):
             digests[source.digest] = file
             records = list(reader.read(source))
             if not records:
-                raise Invalid(source, f"has no result in the form of {reader.name}")
+                raise Invalid(source, f"holds no result in the form of {reader.name}")
             for sentence in source.notes:
                 note(sentence)
             found += [(source, record) for record in records]
         if not read:
-            raise Invalid(path, f"has no file that can be read; known are {names()}")
+            raise Unknown(path, f"has no file that can be read; known are {names()}")
     return found
