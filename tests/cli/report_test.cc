@@ -54,9 +54,7 @@ TEST_F(Report, ImportsOurLogsAndLeavesOutACaseWithoutAResult) {
         "Model: lenet\nBatch size: 8\nRunning warmup...\nTraceback\n");
   const Outcome cut = run("report cut.log lenet.log");
   EXPECT_EQ(cut.exit_code, 0) << cut.err;
-  EXPECT_EQ(cut.err,
-            "paceline: cut.log: the log ends before its first rate; it is left "
-            "out\n");
+  EXPECT_EQ(cut.err, "paceline: cut.log: holds no result; it is left out\n");
   const Outcome none = run("import failed.log");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_NE(none.err.find("paceline: no file has a result\n"),

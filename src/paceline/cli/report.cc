@@ -117,6 +117,12 @@ ReportCommand::ReportCommand(CLI::App& app) {
 }
 
 int ReportCommand::run() const {
+  for (const std::string& file : files_) {
+    if (!output_.empty() && is_same_file(file, output_)) {
+      throw UsageError(
+          fmt::format("--output: '{}' is a file of records to read", file));
+    }
+  }
   const std::string format =
       format_.empty() ? format_of_file(output_) : format_;
   if (!title_.empty() && format != kPage) {
@@ -125,12 +131,6 @@ int ReportCommand::run() const {
   }
   if (!output_.empty()) {
     check_writable("--output", output_);
-    for (const std::string& file : files_) {
-      if (is_same_file(file, output_)) {
-        throw UsageError(
-            fmt::format("--output: '{}' is a file of records to read", file));
-      }
-    }
   }
   const Collected all = read_all(files_);
   const std::string text =

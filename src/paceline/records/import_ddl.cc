@@ -63,10 +63,6 @@ class LogReader {
     for (; line_ < lines_.size(); ++line_) {
       read_line(lines_[line_]);
     }
-    if (hosts_.empty() && records_.empty()) {
-      throw UnfinishedRun(
-          fmt::format("{}: the log ends before its first rate", path_));
-    }
     if (!hosts_.empty()) {
       throw UnfinishedRun(
           hosts_.size() == 1

@@ -271,12 +271,17 @@ RecordFile read_any_records(const std::string& path) {
   const std::string text = read_text(path);
   if (const Importer* importer =
           is_records(text) ? nullptr : importer_of(text, path)) {
+    RecordFile file;
+    std::string why = path + ": holds no result";
     try {
-      return {.records = importer->read(text, path), .warnings = {}};
+      file.records = importer->read(text, path);
     } catch (const UnfinishedRun& error) {
-      return {.records = {},
-              .warnings = {fmt::format("{}; it is left out", error.what())}};
+      why = error.what();
     }
+    if (file.records.empty()) {
+      file.warnings = {why + "; it is left out"};
+    }
+    return file;
   }
   std::istringstream in(text);
   return read_records(in, path, BrokenTail::kSkip);
