@@ -47,7 +47,7 @@ check_length() {
     END { exit bad }'
 }
 
-check_shell() { shellcheck --external-sources tools/setup.sh tools/lint.sh .ci/run; }
+check_shell() { shellcheck --external-sources tools/setup.sh tools/lint.sh tools/wheel/make_wheel.sh .ci/run; }
 
 check_tidy() { python3 tools/lint/tidy.py "$build" "$jobs"; }
 
