@@ -143,6 +143,85 @@ TEST(StepReader, UnitsOfARegularExpression) {
   EXPECT_EQ(status_of(c, {"v=1 for Fernando"}), "ok");
 }
 
+TEST(StepReader, AnotherCaseIsAContradiction) {
+  records::Configuration c = two_steps();
+  c.model = "lenet";
+  const auto status = [&c](const std::string& keys) {
+    const std::string event = R"({"event": "environment", )" + keys + "}";
+    try {
+      StepReader reader(c, 0);
+      reader.take(event, 0);
+    } catch (const OutsideFailure& failure) {
+      return failure.status();
+    }
+    return std::string("ok");
+  };
+  EXPECT_EQ(status(R"("world": 2, "model": "lenet", "batch_size": 8)"), "ok");
+  EXPECT_EQ(status(R"("steps": 2, "warmup": 1)"), "ok");
+  EXPECT_EQ(status(R"("steps": 3)"), "ok") << "with those of the warm-up";
+  EXPECT_EQ(status(R"("world": null, "model": null)"), "ok");
+  EXPECT_EQ(status(R"("case": {"steps": 2, "batch_size": 8})"), "ok");
+  EXPECT_EQ(status(R"("world": 1)"), kContradiction);
+  EXPECT_EQ(status(R"("model": "resnet50")"), kContradiction);
+  EXPECT_EQ(status(R"("batch_size": 16)"), kContradiction);
+  EXPECT_EQ(status(R"("steps": 4)"), kContradiction);
+  EXPECT_EQ(status(R"("case": {"steps": 3})"), kContradiction);
+  EXPECT_EQ(status(R"("case": {"dtype": "bf16"})"), kContradiction);
+  c.model = "command";
+  c.dtype = "-";
+  EXPECT_EQ(status(R"("model": "resnet50", "dtype": "bf16")"), "ok");
+}
+
+TEST(StepReader, LinesOfSeveralStepsAreCountedInSteps) {
+  records::Configuration c = two_steps();
+  c.step_regex = "took ([0-9]+)";
+  c.step_unit = "us";
+  c.steps_per_line = 5;
+  c.warmup = 5;
+  c.steps = 10;
+  StepReader reader(c, 0);
+  for (int line = 1; line <= 4; ++line) {
+    reader.take("took " + std::to_string(line), line);
+    EXPECT_EQ(reader.done(), 5 * line);
+  }
+  EXPECT_EQ(reader.samples()[0].step_ns,
+            (std::vector<std::int64_t>{2000, 3000}));
+  EXPECT_EQ(reader.samples()[0].window_ns, 5000);
+  EXPECT_TRUE(reader.surplus()->seen.starts_with("5 steps came after the 10"));
+  c.step_regex = "took";
+  StepReader timed(c, 0);
+  for (const std::int64_t now : {100, 150, 250}) {
+    timed.take("took", now);
+  }
+  EXPECT_EQ(timed.samples()[0].step_ns, (std::vector<std::int64_t>{10, 20}));
+}
+
+TEST(StepReader, APrefixNamesTheRank) {
+  records::Configuration c = two_steps();
+  c.launcher = "command";
+  c.step_regex = "^took ([0-9]+)";
+  c.warmup = 0;
+  c.steps = 1;
+  StepReader reader(c, 0);
+  reader.take("[default0]:took 1", 0);
+  reader.take("[default1]:took 2", 0);
+  const auto ranks = reader.samples();
+  ASSERT_EQ(ranks.size(), 2U);
+  EXPECT_EQ(ranks[1].step_ns[0], 2'000'000'000);
+  // A number and a colon may be the script's own.
+  StepReader plain(c, 0);
+  plain.take("7: took 1", 0);
+  EXPECT_EQ(plain.samples().size(), 1U);
+  c.step_regex = R"(\[default0\]:took ([0-9]+))";
+  StepReader whole(c, 0);
+  whole.take("[default0]:took 1", 0);
+  EXPECT_EQ(whole.samples().size(), 1U);
+  c.launcher = "ranks";  // which is known, whatever is started within it
+  StepReader second(c, 1);
+  second.take("[default0]:took 1", 0);
+  EXPECT_EQ(second.samples()[0].rank, 1);
+}
+
 TEST(StepReader, TimesOfLinesWhereThereIsNoGroup) {
   records::Configuration c = two_steps();
   c.step_regex = "done";
@@ -166,6 +245,30 @@ TEST(OutsideCommand, FillsInWhatItKnows) {
                       c,
                       {}),
             "2 8 16 3 PORT ${ranks} {other} {");
+  c.optimizer = "adamw";
+  c.learning_rate = 0.1;
+  c.channels_last = true;
+  EXPECT_EQ(filled_in("{optimizer} {learning_rate} {channels_last} {python} "
+                      "{batch_size} {accumulate} {image_size} {dtype}",
+                      c,
+                      {}),
+            "adamw 0.1 true python3 8 1 0 fp32");
+  c.python = "/opt/python";
+  EXPECT_EQ(filled_in("{python}", c, {}), "/opt/python");
+}
+
+TEST(OutsideCommand, IsNotToldWhatTheCaseDoesNotKnow) {
+  records::Configuration c = two_steps();
+  c.launcher = "ranks";
+  const auto handed = [&c] {
+    return nlohmann::json::parse(
+        outside_command(c, {}).environment.at("PACELINE_CASE"));
+  };
+  EXPECT_EQ(handed().at("dtype"), "fp32");
+  EXPECT_EQ(handed().at("batch_size"), 8);
+  EXPECT_EQ(handed().at("channels_last"), false);
+  c.dtype = "-";
+  EXPECT_FALSE(handed().contains("dtype"));
 }
 
 }  // namespace

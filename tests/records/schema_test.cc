@@ -78,6 +78,7 @@ TEST_F(Schema, HoldsForWrittenRecords) {
   held.configuration.command = "torchrun train.py";
   held.configuration.launcher = "ranks";
   held.configuration.step_regex = "t=(.*)";
+  held.configuration.steps_per_line = 5;
   held.configuration.step_unit = "ms";
   held.configuration.rate_scope = "node";
   held.configuration.python = "/usr/bin/python3";

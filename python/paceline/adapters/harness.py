@@ -164,6 +164,7 @@ def measure(job, trainer):
     for index in range(job.warmup):
         losses.append(trainer.step())
         alive(index + 1)
+    alive(job.warmup, now=True)
     steps_ns = []
     for index in range(job.steps):
         begun = time.perf_counter_ns()

@@ -320,6 +320,7 @@ def measure(rank):
         losses.append(rank.step(lambda phase: None))
         alive(index + 1)
     rank.synchronize()
+    alive(case.warmup, now=True)
     clocks = []
     lines_ns = []
     for index in range(case.steps):

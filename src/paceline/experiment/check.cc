@@ -12,6 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/link_spec.h"
+#include "paceline/experiment/command_keys.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/plan/ranks_per_host.h"
@@ -240,10 +241,11 @@ void check_update(const Configuration& c,
         where("strategy"),
         spec.exchange.row->name));
   }
-  if (c.clip_norm > 0 && !c.command.empty()) {
+  if (c.clip_norm > 0 && !c.command.empty() && !command_sees(c, "clip_norm")) {
     throw UsageError(
         fmt::format("{}: the case is performed by --command, which is not told "
-                    "to clip; leave it out",
+                    "to clip; write {{clip_norm}} where it takes it, or leave "
+                    "it out",
                     where("clip_norm")));
   }
 }

@@ -29,11 +29,18 @@ bool is_left_out(const Key& key, const Configuration& c) {
   if (name == "model") {
     return !c.command.empty() && c.model == "command";
   }
+  if (!c.command.empty() && name == "dtype" && c.dtype == "-") {
+    return true;
+  }
+  if (!c.command.empty() && name == "device" && c.device.empty()) {
+    return true;
+  }
   if (name == "batch_size") {
     return c.model == "hybrid";  // whose batches are of varying sizes
   }
   if (name == "strategy" || name == "engine") {
-    return is_outside(c);
+    return is_outside(c) &&
+           (name == "strategy" || c.command.empty() || c.engine.empty());
   }
   if (name == "launcher") {
     return c.command.empty() || starts_its_ranks(c);

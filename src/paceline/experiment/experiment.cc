@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/experiment/check.h"
+#include "paceline/experiment/command_keys.h"
 #include "paceline/experiment/env_values.h"
 #include "paceline/experiment/key.h"
 #include "paceline/experiment/outside.h"
@@ -66,7 +67,8 @@ void check_trace(const std::string& file,
 /// The settled part of a case on the way through its keys.
 struct Partial {
   Configuration configuration;
-  std::map<std::string, std::string, std::less<>> where;
+  const RawValues* given = nullptr;  // of its block
+  std::map<std::string, std::string, std::less<>> where{};
 };
 
 /// Beside a sweep, a case of one rank is what its cases are compared with.
@@ -101,10 +103,13 @@ class Expansion {
   void add(const Block& block) {
     check_replay(block.values);
     check_strategy_has_use(block.values);
-    vary(with_command(block), 0, {});
+    const Block completed{.values = with_command_defaults(block.values),
+                          .ddp_protocol = block.ddp_protocol};
+    vary(completed, 0, {.configuration = {}, .given = &completed.values});
   }
 
   std::vector<Configuration> finish() {
+    check_command_keys(commanded_);
     int largest = 1;
     for (const Configuration& c : cases_) {
       largest = std::max(largest, c.ranks);
@@ -130,24 +135,6 @@ class Expansion {
   }
 
  private:
-  // What a user's own command does not tell: its network and its batch.
-  static Block with_command(Block block) {
-    const auto command = block.values.find("command");
-    if (command == block.values.end()) {
-      return block;
-    }
-    if (!block.values.contains("batch_size")) {
-      throw UsageError(fmt::format(
-          "{}: give --batch-size too (batch_size in a file), the samples per "
-          "rank and step: rates are computed from it",
-          command->second.front().where));
-    }
-    block.values.try_emplace(
-        "model",
-        std::vector<RawValue>{{"command", command->second.front().where}});
-    return block;
-  }
-
   /// Settles the environment variables of `block` from `next` on.
   void vary_env(const RawValues& values,
                 RawValues::const_iterator next,
@@ -289,6 +276,9 @@ class Expansion {
   void complete(const Partial& partial) {
     Configuration c = partial.configuration;
     const Where where = where_in(partial);
+    if (!c.command.empty()) {
+      commanded_.push_back({c, partial.where});
+    }
     check_tables(c, machine_, where);
     const bool placed = !c.ranks_per_host.empty();
     place_ranks(c, machine_, where);
@@ -307,6 +297,12 @@ class Expansion {
     c.link = canonical_link(c, where);
     check_instruments(c, where);
     take_data(c, where);
+    if (!c.command.empty()) {
+      forget_defaults(
+          c,
+          [&](const char* key) { return partial.given->contains(key); },
+          machine_.cuda_devices > 0);
+    }
     if (c.label.empty()) {
       c.label = strategy_label(c.strategy);
     }
@@ -318,6 +314,7 @@ class Expansion {
   bool rows_of_all_;  // also of a number type that the machine lacks
   bool virtual_;      // another cluster's hosts are those of the cases
   std::vector<Configuration> cases_;
+  std::vector<CommandCase> commanded_;
 };
 
 /// The values of `block` over the file's defaults, under the flags.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/experiment/job_spec.h"
 
+#include <array>
 #include <map>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +16,15 @@ namespace paceline::experiment {
 namespace {
 
 using nlohmann::ordered_json;
+
+/// What may be none of a key's values: the engine of an adapter, what a command
+/// computes on and in; and what no key has.
+constexpr auto kDerived = std::to_array<
+    std::pair<const char*, std::string records::Configuration::*>>(
+    {{"engine", &records::Configuration::engine},
+     {"device", &records::Configuration::device},
+     {"dtype", &records::Configuration::dtype},
+     {"not_run", &records::Configuration::not_run}});
 
 /// Every key that `owner` has, as text; empty ones are left out.
 template <class Owner>
@@ -49,9 +60,9 @@ std::string to_text(const JobSpec& job) {
   ordered_json cases = ordered_json::array();
   for (const records::Configuration& c : job.experiment.cases) {
     cases.push_back(texts_of(c, true));
-    // An adapter's engine is none of ours, and no key has not_run.
-    cases.back()["engine"] = c.engine;
-    cases.back()["not_run"] = c.not_run;
+    for (const auto& [name, member] : kDerived) {
+      cases.back()[name] = c.*member;
+    }
   }
   return ordered_json{{"experiment", job.experiment.name},
                       {"runs", job.experiment.runs},
@@ -75,11 +86,13 @@ JobSpec job_spec_from(std::string_view text) {
     job.settings = owner_from<Settings>(json.at("settings"));
     for (const ordered_json& one : json.at("cases")) {
       ordered_json keys = one;
-      keys.erase("engine");
-      keys.erase("not_run");
+      for (const auto& [name, member] : kDerived) {
+        keys.erase(name);
+      }
       auto c = owner_from<records::Configuration>(keys);
-      one.at("engine").get_to(c.engine);
-      one.at("not_run").get_to(c.not_run);
+      for (const auto& [name, member] : kDerived) {
+        one.at(name).get_to(c.*member);
+      }
       job.experiment.cases.push_back(std::move(c));
     }
     return job;

@@ -310,6 +310,11 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "rate_scope", .metavar = "NAME",
      .help = "whose samples/s --step-regex finds; default global",
      .field = &C::rate_scope, .group = Group::kOutside, .allowed = kRateScopes},
+    {.name = "steps_per_line", .metavar = "N",
+     .help = "steps that a line of the output of --command stands for; its "
+             "number is that of one of them",
+     .field = &C::steps_per_line, .group = Group::kOutside, .minimum = 1,
+     .maximum = 1000000},
     {.name = "env", .metavar = "NAME=VALUE",
      .help = "environment variable of the case; several values sweep. A file "
              "writes env.NAME", .field = &C::env, .group = Group::kOutside},

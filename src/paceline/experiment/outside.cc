@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/experiment/command_keys.h"
 
 namespace paceline::experiment {
 namespace {
@@ -73,6 +74,21 @@ void check_regex(const Configuration& c, const Where& where) {
   }
 }
 
+// A line of several steps is of the warm-up or of the window.
+void check_lines(const Configuration& c, const Where& where) {
+  for (const auto& [key, steps] :
+       {std::pair{"warmup", c.warmup}, std::pair{"steps", c.steps}}) {
+    if (steps % c.steps_per_line != 0) {
+      throw UsageError(fmt::format(
+          "{}: '{}' steps are no whole number of lines of {} steps; take {}",
+          where(key),
+          steps,
+          c.steps_per_line,
+          (steps / c.steps_per_line + 1) * c.steps_per_line));
+    }
+  }
+}
+
 void settle_command(Configuration& c,
                     const Machine& machine,
                     const Where& where) {
@@ -83,6 +99,7 @@ void settle_command(Configuration& c,
                     c.framework));
   }
   check_regex(c, where);
+  check_lines(c, where);
   if (c.launcher.empty()) {
     c.launcher = "command";
   }
@@ -92,7 +109,9 @@ void settle_command(Configuration& c,
         "and without hosts; --launcher ranks starts it for each rank",
         where("command")));
   }
-  c.engine = "";
+  if (!command_sees(c, "engine")) {
+    c.engine = "";
+  }
   if (c.label.empty()) {
     c.label = program_of(c.command);
   }
@@ -240,7 +259,10 @@ void settle_outside(Configuration& c,
     c.framework = "";
   }
   if (c.command.empty()) {
+    std::string lines =
+        c.steps_per_line == 1 ? "" : std::to_string(c.steps_per_line);
     for (const auto& [key, value] : {std::pair{"step_regex", &c.step_regex},
+                                     std::pair{"steps_per_line", &lines},
                                      std::pair{"launcher", &c.launcher}}) {
       if (!value->empty()) {
         throw UsageError(

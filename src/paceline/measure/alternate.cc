@@ -19,6 +19,7 @@
 #include "paceline/base/spawn.h"
 #include "paceline/base/text.h"
 #include "paceline/launch/child_exit.h"
+#include "paceline/measure/failure_reason.h"
 #include "paceline/measure/own_runs.h"
 #include "paceline/measure/results.h"
 #include "paceline/records/environment.h"
@@ -160,7 +161,7 @@ class Alternating {
   std::string describe(const Alternation::Side& side,
                        int run,
                        const launch::ChildExit& ending) const {
-    const std::string said = last_line(side.log);
+    const std::string said = failure_reason_in(side.log);
     const std::string how =
         ending.timed_out ? fmt::format("had not ended after {:g} s",
                                        to_seconds(wanted_.deadline))

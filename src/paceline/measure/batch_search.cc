@@ -299,13 +299,10 @@ void settle_largest_batches(experiment::Experiment& experiment,
     if (search.tried.ends_with(kAtBound)) {
       throw UsageError(fmt::format(
           "batch_size max: {} {}: no limit was found: {} fits too, and the "
-          "search tries none above it{}; tried: {}",
+          "search tries none above it; tried: {}",
           c.model,
           c.label,
           search.largest,
-          !c.command.empty() && c.command.find("batch}") == std::string::npos
-              ? "; the command has no {batch}, so it may not know the size"
-              : "",
           search.tried));
     }
     c.batch_size = search.largest;

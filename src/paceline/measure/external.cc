@@ -15,9 +15,10 @@
 #include "paceline/base/stream.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/outside.h"
+#include "paceline/launch/heartbeat.h"
 #include "paceline/measure/child.h"
+#include "paceline/measure/failure_reason.h"
 #include "paceline/measure/outside_command.h"
-#include "paceline/measure/own_runs.h"
 #include "paceline/measure/step_reader.h"
 #include "paceline/strategies/strategy.h"
 
@@ -30,6 +31,7 @@ constexpr const char* kFailedKey = "failed";
 
 // Where the processes of the external command meet.
 OutsidePlace share_place(const engines::World& world,
+                         int ranks,
                          launch::PrefixStore& store) {
   if (world.self.rank == 0) {
     store.set(
@@ -39,6 +41,12 @@ OutsidePlace share_place(const engines::World& world,
   }
   return {.rank = world.self.rank,
           .local_rank = world.self.local_rank,
+          .local_ranks = static_cast<int>(std::count(
+              world.hosts.begin(),
+              world.hosts.begin() +
+                  std::min<std::ptrdiff_t>(ranks, std::ssize(world.hosts)),
+              world.self.host)),
+          .world = world.self.world,
           .master_host = store.wait("rendezvous/host"),
           .master_port = store.wait("rendezvous/port")};
 }
@@ -87,6 +95,7 @@ class Execution {
 
   records::RunRecord run(const OutsidePlace& place) {
     const OutsideCommand command = outside_command(configuration_, place);
+    const std::int64_t began = steady_ns();
     Child child(command.words,
                 command.environment,
                 {.guarded = true,
@@ -100,10 +109,17 @@ class Execution {
     }
     check_exit_code(child.wait());
     records::RunRecord part;
-    part.ranks = reader_.samples();
     part.adapter = reader_.adapter();
-    if (const auto warning = reader_.surplus()) {
-      part.warnings.push_back(*warning);
+    if (reader_.silent() && leaves_output_to_another()) {
+      return part;
+    }
+    part.ranks = reader_.samples();
+    for (const auto& remark : {reader_.remark_of_clock(began),
+                               reader_.remark_of_means(),
+                               reader_.surplus()}) {
+      if (remark) {
+        part.warnings.push_back(*remark);
+      }
     }
     return part;
   }
@@ -128,7 +144,7 @@ class Execution {
                         total_));
       }
     };
-    while (const auto line = child.read_line(limit.next(), idle)) {
+    while (const auto line = next_line(child, limit, idle)) {
       const int before = reader_.done();
       reader_.take(*line, steady_ns());
       limit.record_line(reader_.moving());
@@ -137,6 +153,41 @@ class Execution {
                                 experiment::performer_of(configuration_));
       }
     }
+  }
+
+  // One rank of a command may write the steps of all.
+  bool leaves_output_to_another() const {
+    return !configuration_.command.empty() && configuration_.ranks > 1 &&
+           !experiment::starts_its_ranks(configuration_);
+  }
+
+  // A rank that leaves the output to another one is silent as long as that one
+  // goes on.
+  std::optional<std::string> next_line(Child& child,
+                                       const SilenceLimit& limit,
+                                       const std::function<void()>& idle) {
+    while (true) {
+      const std::int64_t before = steps_of_others();
+      try {
+        return child.read_line(limit.next(), idle);
+      } catch (const WorldError&) {
+        if (reader_.moving() || !leaves_output_to_another() ||
+            steps_of_others() == before) {
+          throw;
+        }
+      }
+    }
+  }
+
+  std::int64_t steps_of_others() const {
+    std::int64_t steps = 0;
+    for (int rank = 0;
+         leaves_output_to_another() && rank < configuration_.ranks;
+         ++rank) {
+      const auto progress = launch::read_progress(*context_.world.store, rank);
+      steps += progress ? progress->step : 0;
+    }
+    return steps;
   }
 
   void check_exit_code(int code) const {
@@ -151,7 +202,7 @@ class Execution {
     if (code == 0) {
       return;
     }
-    const std::string said = last_line(options_.log, "{\"event\"");
+    const std::string said = failure_reason_in(options_.log);
     const std::string how = fmt::format(
         "{} after {} of {} steps{}",
         code > 128 ? fmt::format("was killed by signal {}", code - 128)
@@ -253,7 +304,7 @@ records::RunRecord run_external(const engines::RankContext& context,
   try {
     make_folder_of(options.log);
     part = Execution(context, configuration, options)
-               .run(share_place(world, store));
+               .run(share_place(world, configuration.ranks, store));
   } catch (const OutsideFailure& failure) {
     const nlohmann::json told{
         {"status", failure.status()},
@@ -264,6 +315,41 @@ records::RunRecord run_external(const engines::RankContext& context,
     take_failure(world.store->set_if_absent(key, told.dump()), part);
   }
   return part;
+}
+
+void complete_external(const Configuration& configuration,
+                       records::RunRecord& whole) {
+  if (!whole.error) {
+    try {
+      check_all_ranks(configuration, whole.ranks);
+    } catch (const OutsideFailure& failure) {
+      whole.ranks.clear();
+      whole.error = failure.what();
+      whole.status = failure.status();
+    }
+  }
+  std::vector<records::Warning> kept;
+  for (records::Warning& warning : whole.warnings) {
+    if (std::ranges::find(kept, warning.code, &records::Warning::code) ==
+        kept.end()) {
+      kept.push_back(std::move(warning));
+    }
+  }
+  whole.warnings = std::move(kept);
+}
+
+void take_versions(records::RunRecord& whole) {
+  const auto said = [&](const char* key) {
+    const auto found = whole.adapter.find(key);
+    return found == whole.adapter.end() ? "" : found->second;
+  };
+  const bool is_torch = said("framework").find("torch") != std::string::npos;
+  records::Environment& environment = whole.environment;
+  environment.torch_version =
+      is_torch ? said("framework_version") : said("torch_version");
+  environment.cuda_version = said("cuda");
+  environment.nccl_version = said("nccl");
+  environment.torch_git = "";
 }
 
 }  // namespace paceline::measure

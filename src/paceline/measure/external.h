@@ -32,6 +32,15 @@ records::RunRecord run_external(const engines::RankContext& context,
                                 launch::PrefixStore& store,
                                 const ExternalOptions& options);
 
+/// Checks the record of all ranks: steps of one of them, or of all, have to be
+/// there. Of warnings with one code, which ranks give alike, the first stays.
+void complete_external(const records::Configuration& configuration,
+                       records::RunRecord& whole);
+
+/// The versions of the libraries that trained are those that the program said;
+/// Paceline's own are no part of such a record.
+void take_versions(records::RunRecord& whole);
+
 /// Whether what a program said tells that memory was short, in the words of
 /// frameworks, allocators and kernels.
 bool says_out_of_memory(const std::string& text);

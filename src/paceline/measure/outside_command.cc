@@ -2,7 +2,10 @@
 #include "paceline/measure/outside_command.h"
 
 #include <algorithm>
+#include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,8 +13,10 @@
 #include "paceline/base/error.h"
 #include "paceline/base/python_package.h"
 #include "paceline/base/shell.h"
+#include "paceline/experiment/command_keys.h"
+#include "paceline/experiment/key.h"
 #include "paceline/experiment/outside.h"
-#include "paceline/launch/launch_command.h"
+#include "paceline/launch/rank_variables.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::measure {
@@ -21,31 +26,27 @@ using records::Configuration;
 
 constexpr const char* kPythonDdp = "pytorch-ddp";
 
-// What one rank needs of the configuration (docs/adapters.md).
+// What one rank needs of the configuration (docs/adapters.md); what a command's
+// case does not know is left out.
 nlohmann::json case_of(const Configuration& c) {
-  return {{"model", c.model},
-          {"batch_size", c.batch_size},
-          {"image_size", c.image_size},
-          {"sequence_length", c.sequence_length},
-          {"compat_zeros", c.compat_zeros},
-          {"classes", c.classes},
-          {"warmup", c.warmup},
-          {"steps", c.steps},
-          {"bucket_mb", c.bucket_mb},
-          {"engine", c.engine},
-          {"sync_each_step", c.sync_each_step},
-          {"device", c.device},
-          {"dtype", c.dtype},
-          {"channels_last", c.channels_last},
-          {"threads", c.threads},
-          {"seed", c.seed},
-          {"accumulate", c.accumulate},
-          {"compat_accumulate", c.compat_accumulate},
-          {"optimizer", c.optimizer},
-          {"learning_rate", c.learning_rate},
-          {"momentum", c.momentum},
-          {"weight_decay", c.weight_decay},
-          {"clip_norm", c.clip_norm}};
+  nlohmann::json handed = nlohmann::json::object();
+  for (const std::string_view name : experiment::handed_over_keys()) {
+    std::visit(
+        [&](auto member) {
+          if constexpr (std::is_invocable_v<decltype(member),
+                                            const Configuration&>) {
+            handed[std::string(name)] = c.*member;
+          }
+        },
+        experiment::find_key(name)->field);
+  }
+  if (c.dtype == "-") {
+    handed.erase("dtype");
+  }
+  if (c.device.empty()) {
+    handed.erase("device");
+  }
+  return handed;
 }
 
 experiment::Adapter adapter_of(const std::string& name) {
@@ -63,24 +64,33 @@ experiment::Adapter adapter_of(const std::string& name) {
 
 std::map<std::string, std::string> place_of(const Configuration& c,
                                             const OutsidePlace& place) {
-  return {{"RANK", std::to_string(place.rank)},
-          {"WORLD_SIZE", std::to_string(c.ranks)},
-          {"LOCAL_RANK", std::to_string(place.local_rank)},
-          {"MASTER_ADDR", place.master_host},
-          {"MASTER_PORT", place.master_port}};
+  std::map<std::string, std::string> variables{
+      {"RANK", std::to_string(place.rank)},
+      {"WORLD_SIZE", std::to_string(c.ranks)},
+      {"LOCAL_RANK", std::to_string(place.local_rank)},
+      {"MASTER_ADDR", place.master_host},
+      {"MASTER_PORT", place.master_port}};
+  if (place.local_ranks > 0) {
+    variables["LOCAL_WORLD_SIZE"] = std::to_string(place.local_ranks);
+  }
+  return variables;
+}
+
+// Variables of the launcher that started Paceline, which are not the program's:
+// of MPI and Slurm only where not all ranks take part, so that a program may
+// join the job of MPI in its rank's place.
+std::vector<std::string> not_passed_on(const Configuration& c,
+                                       const OutsidePlace& place) {
+  return launch::rank_variables(place.world == 0 || place.world == c.ranks
+                                    ? launch::RankVariables::kTorch
+                                    : launch::RankVariables::kAll);
 }
 
 OutsideCommand of_command(const Configuration& c, const OutsidePlace& place) {
   OutsideCommand command{.words = {"sh", "-c", filled_in(c.command, c, place)},
-                         .environment = {{"PACELINE_CASE", case_of(c).dump()}}};
-  if (experiment::starts_its_ranks(c)) {
-    command.without = {"RANK",
-                       "WORLD_SIZE",
-                       "LOCAL_RANK",
-                       "LOCAL_WORLD_SIZE",
-                       "MASTER_ADDR",
-                       "MASTER_PORT"};
-  } else {
+                         .environment = {{"PACELINE_CASE", case_of(c).dump()}},
+                         .without = not_passed_on(c, place)};
+  if (!experiment::starts_its_ranks(c)) {
     command.environment.merge(place_of(c, place));
   }
   return command;
@@ -111,8 +121,7 @@ OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
       .words = python_module(adapter.module,
                              c.python.empty() ? adapter.python : c.python),
       .environment = place_of(c, place),
-      // torchrun's, where it started Paceline: its store is not the adapter's.
-      .without = {"TORCHELASTIC_USE_AGENT_STORE"}};
+      .without = not_passed_on(c, place)};
   command.words.insert(command.words.begin() + 1, "-u");  // unbuffered
   command.words.insert(
       command.words.end(), adapter.arguments.begin(), adapter.arguments.end());
@@ -139,19 +148,8 @@ OutsideCommand outside_command(const Configuration& c,
 std::string filled_in(const std::string& text,
                       const Configuration& c,
                       const OutsidePlace& place) {
-  const std::map<std::string, std::string, std::less<>> values{
-      {"ranks", std::to_string(c.ranks)},
-      {"batch", std::to_string(c.batch_size)},
-      {"global_batch", std::to_string(std::int64_t{c.batch_size} * c.ranks)},
-      {"warmup", std::to_string(c.warmup)},
-      {"steps", std::to_string(c.steps)},
-      {"total", std::to_string(c.warmup + c.steps)},
-      {"threads", std::to_string(c.threads)},
-      {"seed", std::to_string(c.seed)},
-      {"model", c.model},
-      {"dtype", c.dtype},
-      {"device", c.device},
-      {"port", place.master_port}};
+  auto values = experiment::placeholders_of(c);
+  values["port"] = place.master_port;
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t end = text.find('}', i);

@@ -16,6 +16,8 @@ std::vector<experiment::Adapter> adapters_here();
 /// Where a process of a program outside stands.
 struct OutsidePlace {
   int rank = 0, local_rank = 0;
+  int local_ranks = 0;  // of the case on this host; 0: not known
+  int world = 0;        // ranks of Paceline; 0: not known
   std::string master_host = "127.0.0.1", master_port = "PORT";
 };
 
@@ -32,9 +34,8 @@ struct OutsideCommand {
 OutsideCommand outside_command(const records::Configuration& configuration,
                                const OutsidePlace& place);
 
-/// `text` with {ranks}, {batch}, {global_batch}, {warmup}, {steps}, {total},
-/// {threads}, {seed}, {model}, {dtype}, {device} and {port} filled in; what
-/// follows a $ and other words in braces stay as they are.
+/// `text` with {port} and experiment::placeholders_of filled in; what follows a
+/// $ and other words in braces stay as they are.
 std::string filled_in(const std::string& text,
                       const records::Configuration& configuration,
                       const OutsidePlace& place);

@@ -38,11 +38,11 @@ std::string OwnRuns::last_output_line() const {
                       : said;
 }
 
-std::string last_line(const std::string& log, std::string_view without) {
+std::string last_line(const std::string& log) {
   std::string last;
   if (const auto text = read_text_if_readable(log)) {
     for (const std::string& line : split_lines(*text)) {
-      if (!trimmed(line).empty() && !line.starts_with(without)) {
+      if (!trimmed(line).empty()) {
         last = trimmed(line);
       }
     }

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "paceline/launch/child_exit.h"
@@ -33,8 +32,7 @@ class OwnRuns {
   launch::SupervisorSignals signals_;
 };
 
-/// The last line of a log that holds anything, and does not begin with
-/// `without`; empty where there is none.
-std::string last_line(const std::string& log, std::string_view without = "\n");
+/// The last line of a log that holds anything; empty where there is none.
+std::string last_line(const std::string& log);
 
 }  // namespace paceline::measure

@@ -286,6 +286,9 @@ class Session {
                std::int64_t started_ns) {
     records::RunRecord whole =
         take_results(c, store, experiment::processes_of(c));
+    if (is_external(c)) {
+      complete_external(c, whole);
+    }
     if (c.discard) {
       return;
     }
@@ -321,6 +324,9 @@ class Session {
     whole.run = job_.run;
     whole.configuration = c;
     whole.environment = environment_;
+    if (is_external(c)) {
+      take_versions(whole);
+    }
     if (const auto search = job_.experiment.searches.find(c.key());
         search != job_.experiment.searches.end()) {
       whole.adapter[experiment::kBatchMode] = experiment::kMax;

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/experiment/outside.h"
 #include "paceline/measure/external.h"
+#include "paceline/measure/stated_case.h"
 
 namespace paceline::measure {
 namespace {
@@ -16,7 +18,6 @@ namespace {
 using nlohmann::json;
 
 constexpr double kLongestStepS = 1e9;
-constexpr double kLeastWindow = 0.99;  // of the sum of its steps
 constexpr const char* kNextEvent = "}{\"event\"";
 
 // JSON has no NaN, which Python's json writes all the same; null stands for it.
@@ -43,23 +44,23 @@ std::string text_of(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Length of the window: as the program says, or the sum of its steps.  Time
-// between the steps may make the window longer than their sum.
-std::int64_t window_of(const std::vector<std::int64_t>& step_ns,
-                       std::optional<std::int64_t> said) {
-  std::int64_t sum = 0;
-  for (const std::int64_t ns : step_ns) {
-    sum += ns;
+// What --step-regex found in `line`.
+double number_in(const std::string& number, const std::string& line) {
+  std::size_t read = 0;
+  double value = 0;
+  try {
+    value = std::stod(number, &read);
+  } catch (const std::logic_error&) {
+    read = 0;
   }
-  if (said && (*said <= 0 || static_cast<double>(*said) <
-                                 kLeastWindow * static_cast<double>(sum))) {
-    throw OutsideFailure("bad-output",
-                         fmt::format("a window_ns of {}, but its {} took {} ns",
-                                     *said,
-                                     counted(std::ssize(step_ns), "step"),
-                                     sum));
+  if (read == 0 || read != number.size()) {
+    throw OutsideFailure(
+        "bad-output",
+        fmt::format("--step-regex finds '{}', which is no number, in '{}'",
+                    shown(number),
+                    shown(line)));
   }
-  return said.value_or(sum);
+  return value;
 }
 
 // Words such as "loss nan", "loss: -inf".
@@ -79,10 +80,21 @@ StepReader::StepReader(const records::Configuration& configuration, int rank)
 }
 
 void StepReader::take(const std::string& line, std::int64_t now_ns) {
-  if (regex_) {
-    take_match(line, now_ns);
-    return;
+  RankLine rank_line = without_prefix(line);
+  // A rank that Paceline started is known; launchers within it count anew.
+  if (!experiment::starts_its_ranks(configuration_)) {
+    rank_line.rank.reset();
   }
+  if (regex_) {
+    take_match(rank_line, line, now_ns);
+  } else {
+    take_events(rank_line.text, now_ns, rank_line.rank);
+  }
+}
+
+void StepReader::take_events(const std::string& line,
+                             std::int64_t now_ns,
+                             std::optional<int> rank) {
   if (!trimmed(line).starts_with('{') ||
       line.find("\"event\"") == std::string::npos) {
     return;
@@ -90,12 +102,16 @@ void StepReader::take(const std::string& line, std::int64_t now_ns) {
   // Where several ranks write at once, a line end may come late.
   const std::size_t next = line.find(kNextEvent);
   if (next != std::string::npos) {
-    take(line.substr(0, next + 1), now_ns);
-    take(line.substr(next + 1), now_ns);
+    take_events(line.substr(0, next + 1), now_ns, rank);
+    take_events(line.substr(next + 1), now_ns, rank);
     return;
   }
   try {
-    take_event(json::parse(without_nan(line)));
+    json event = json::parse(without_nan(line));
+    if (rank && !event.contains("rank")) {
+      event["rank"] = *rank;
+    }
+    take_event(event, now_ns);
   } catch (const json::exception& error) {
     throw OutsideFailure(
         "bad-output",
@@ -104,11 +120,12 @@ void StepReader::take(const std::string& line, std::int64_t now_ns) {
   }
 }
 
-void StepReader::take_event(const json& event) {
+void StepReader::take_event(const json& event, std::int64_t now_ns) {
   const std::string kind = event.at("event");
   check_loss(event);
   if (kind == "environment") {
     introduced_ = true;
+    check_stated_case(configuration_, event);
     for (const auto& [key, value] : event.items()) {
       if (key != "event" && key != "case" && key != "rank" && key != "world" &&
           !value.is_null()) {
@@ -120,8 +137,9 @@ void StepReader::take_event(const json& event) {
     }
   } else if (kind == "alive") {
     done_ = event.at("step");
+    series_of(event).progress.push_back({now_ns, done_});
   } else if (kind == "step") {
-    take_step(event);
+    take_step(event, now_ns);
   } else if (kind == "end") {
     take_end(event);
   } else if (kind == "error") {
@@ -133,22 +151,43 @@ void StepReader::take_event(const json& event) {
   }
 }
 
-void StepReader::take_step(const json& event) {
+void StepReader::take_step(const json& event, std::int64_t now_ns) {
   Series& series = series_of(event);
   const std::int64_t ns =
       event.contains("step_ns")
           ? event.at("step_ns").get<std::int64_t>()
           : ns_from(event.at("step_s").get<double>(), event.dump());
   ns_from(static_cast<double>(ns) * 1e-9, event.dump());
-  series.step_ns.push_back(ns);
-  if (!event.contains("index")) {
-    series.warmup = static_cast<std::size_t>(configuration_.warmup);
+  const auto stated = static_cast<double>(ns);
+  add_line(series, {stated, stated, stated}, now_ns);
+  series.indexed = event.contains("index");
+  if (!series.indexed) {
+    series.warmup = lines_for(configuration_.warmup);
   }
   const json phases = event.value("phases_ns", json::object());
   for (const auto& [phase, duration] : phases.items()) {
     series.phase_ns[phase].push_back(duration);
   }
-  done_ = std::max(done_, static_cast<int>(series.step_ns.size()));
+  done_ = std::max(
+      done_,
+      static_cast<int>(series.step_ns.size()) * configuration_.steps_per_line);
+}
+
+void StepReader::add_line(Series& series,
+                          const StatedStep& step,
+                          std::int64_t now_ns) const {
+  const double steps = configuration_.steps_per_line;
+  series.step_ns.push_back(std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(std::llround(step.ns))));
+  series.lines.push_back({.arrived_ns = now_ns,
+                          .stated_ns = steps * step.ns,
+                          .low_ns = steps * step.low_ns,
+                          .high_ns = steps * step.high_ns});
+}
+
+std::size_t StepReader::lines_for(int steps) const {
+  return (static_cast<std::size_t>(steps) + configuration_.steps_per_line - 1) /
+         configuration_.steps_per_line;
 }
 
 void StepReader::take_end(const json& event) {
@@ -170,7 +209,10 @@ void StepReader::take_end(const json& event) {
 }
 
 StepReader::Series& StepReader::series_of(const json& event) {
-  const int rank = event.value("rank", rank_);
+  return series_of(event.value("rank", rank_));
+}
+
+StepReader::Series& StepReader::series_of(int rank) {
   if (rank < 0 || rank >= configuration_.ranks) {
     throw OutsideFailure(
         "wrong-count",
@@ -198,138 +240,42 @@ void StepReader::check_loss(const json& event) {
   }
 }
 
-std::int64_t StepReader::step_ns_of(double found) const {
-  const std::string& unit = configuration_.step_unit;
-  const std::string line = fmt::format("{} {}", found, unit);
-  if (unit == "ms") {
-    return ns_from(found * 1e-3, line);
-  }
-  if (unit == "us") {
-    return ns_from(found * 1e-6, line);
-  }
-  if (unit == "ns") {
-    return ns_from(found * 1e-9, line);
-  }
-  if (unit == "steps/s") {
-    return ns_from(1 / found, line);
-  }
-  if (unit != "samples/s") {
-    return ns_from(found, line);
-  }
-  // Without --ranks-per-host all ranks are on one node.
-  const std::string& scope = configuration_.rate_scope;
-  const int on_a_node = configuration_.ranks_per_host.empty()
-                            ? configuration_.ranks
-                            : configuration_.ranks_per_host.front();
-  const int ranks = scope == "device" ? 1
-                    : scope == "node" ? on_a_node
-                                      : configuration_.ranks;
-  return ns_from(static_cast<double>(configuration_.batch_size) * ranks / found,
-                 line);
-}
-
-void StepReader::take_match(const std::string& line, std::int64_t now_ns) {
+void StepReader::take_match(const RankLine& line,
+                            const std::string& whole,
+                            std::int64_t now_ns) {
   std::smatch match;
-  if (!std::regex_search(line, match, *regex_)) {
+  // An expression may match what the launcher wrote too.
+  if (!std::regex_search(line.text, match, *regex_) &&
+      !std::regex_search(whole, match, *regex_)) {
     return;
   }
-  if (says_not_finite(line)) {
+  if (says_not_finite(whole)) {
     throw OutsideFailure(
-        "not-finite", fmt::format("a value is not finite: '{}'", shown(line)));
+        "not-finite", fmt::format("a value is not finite: '{}'", shown(whole)));
   }
-  std::int64_t ns = 0;
+  Series& series = series_of(line.certain && line.rank ? *line.rank : rank_);
+  series.warmup = lines_for(configuration_.warmup);
   if (match.size() > 1) {
     const std::string number = match[1].str();
-    std::size_t read = 0;
-    double value = 0;
-    try {
-      value = std::stod(number, &read);
-    } catch (const std::logic_error&) {
-      read = 0;
-    }
-    if (read == 0 || read != number.size()) {
-      throw OutsideFailure(
-          "bad-output",
-          fmt::format("--step-regex finds '{}', which is no number, in '{}'",
-                      shown(number),
-                      shown(line)));
-    }
-    ns = step_ns_of(value);
+    const double value = number_in(number, whole);
+    const StatedStep step = stated_step(configuration_, value, number);
+    ns_from(step.ns * 1e-9,
+            fmt::format("{} {}", number, configuration_.step_unit));
+    add_line(series, step, now_ns);
   } else {
-    const std::int64_t before = std::exchange(last_match_ns_, now_ns);
+    const std::int64_t before = std::exchange(series.last_match_ns, now_ns);
     if (before == 0 && configuration_.warmup == 0) {
-      return;  // when its step began is not known
+      return;  // when its steps began is not known
     }
-    ns = before == 0 ? 1 : std::max<std::int64_t>(1, now_ns - before);
+    series.step_ns.push_back(
+        before == 0
+            ? 1
+            : std::max<std::int64_t>(
+                  1, (now_ns - before) / configuration_.steps_per_line));
   }
-  Series& series = series_[rank_];
-  series.step_ns.push_back(ns);
-  series.warmup = static_cast<std::size_t>(configuration_.warmup);
-  ++done_;
-}
-
-std::vector<records::RankSamples> StepReader::samples() const {
-  if (series_.empty() || series_.begin()->second.step_ns.empty()) {
-    throw OutsideFailure(
-        "no-samples",
-        regex_ ? fmt::format("no line matches --step-regex '{}'",
-                             configuration_.step_regex)
-               : std::string("it wrote no step (docs/adapters.md)"));
-  }
-  const auto steps = static_cast<std::size_t>(configuration_.steps);
-  std::vector<records::RankSamples> ranks;
-  for (const auto& [rank, series] : series_) {
-    if (series.step_ns.size() < series.warmup + steps) {
-      throw OutsideFailure("wrong-count",
-                           fmt::format("{} of {} steps came{}",
-                                       series.step_ns.size(),
-                                       series.warmup + steps,
-                                       ranks.empty() && series_.size() == 1
-                                           ? ""
-                                           : fmt::format(" of rank {}", rank)));
-    }
-    const auto cut = [&, first = series.warmup](const auto& all) {
-      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
-      return std::vector<std::int64_t>(
-          begin, begin + static_cast<std::ptrdiff_t>(steps));
-    };
-    records::RankSamples& samples = ranks.emplace_back();
-    samples.rank = rank;
-    samples.device = configuration_.device;
-    samples.step_ns = cut(series.step_ns);
-    for (const auto& [phase, durations] : series.phase_ns) {
-      if (durations.size() == series.step_ns.size()) {
-        samples.phase_ns[phase] = cut(durations);
-      }
-    }
-    samples.peak_memory_bytes = series.peak_memory_bytes;
-    samples.window_ns = window_of(samples.step_ns, series.window_ns);
-  }
-  if (ranks.size() != 1 &&
-      ranks.size() != static_cast<std::size_t>(configuration_.ranks)) {
-    throw OutsideFailure("wrong-count",
-                         fmt::format("steps came of {} of {} ranks",
-                                     ranks.size(),
-                                     configuration_.ranks));
-  }
-  return ranks;
-}
-
-std::optional<records::Warning> StepReader::surplus() const {
-  std::size_t most = 0;
-  for (const auto& [rank, series] : series_) {
-    most = std::max(most, series.step_ns.size() - series.warmup);
-  }
-  const auto steps = static_cast<std::size_t>(configuration_.steps);
-  if (most <= steps) {
-    return std::nullopt;
-  }
-  return records::Warning{
-      "steps-unused",
-      fmt::format(
-          "{} steps came after the {} measured ones", most - steps, steps),
-      "they are not in the figures",
-      fmt::format("--steps {} takes all of them", most)};
+  done_ = std::max(
+      done_,
+      static_cast<int>(series.step_ns.size()) * configuration_.steps_per_line);
 }
 
 }  // namespace paceline::measure

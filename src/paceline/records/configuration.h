@@ -69,6 +69,7 @@ struct Configuration {
                              // does; empty: as the adapter says
   std::string step_regex{};  // finds the steps in the command's output
   std::string step_unit{};   // of what it finds; empty: seconds
+  int steps_per_line = 1;    // that a line of the command's output stands for
   std::string rate_scope{};  // what a rate that it finds is of; empty: global
   std::string python{};      // interpreter; empty: the adapter's own
   bool compiled = false;     // by the framework's compiler

@@ -166,6 +166,7 @@ void visit_outside(Visitor& visit, T& c) {
   visit("step_regex", unless({}, c.step_regex));
   visit("step_unit", unless({}, c.step_unit));
   visit("rate_scope", unless({}, c.rate_scope));
+  visit("steps_per_line", unless(1, c.steps_per_line));
   visit("python", unless({}, c.python));
   visit("compiled", unless(false, c.compiled));
   visit("env", unless({}, c.env));

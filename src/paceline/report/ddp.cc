@@ -20,6 +20,11 @@ using records::RunRecord;
 
 constexpr std::array kPercentiles{50, 75, 90, 95};
 
+// A program outside need not say it.
+std::string or_dash(const std::string& text) {
+  return text.empty() ? "-" : text;
+}
+
 std::string render_banner(const RunRecord& record, double bucket_mb) {
   const records::Environment& environment = record.environment;
   const std::string& cuda = environment.cuda_version;
@@ -29,13 +34,14 @@ std::string render_banner(const RunRecord& record, double bucket_mb) {
   return fmt::format(
       "{0}\nPyTorch distributed benchmark suite\n{0}\n\n"
       "* PyTorch version: {1}\n* CUDA version: {2}\n"
-      "* Distributed backend: {3}\n* Maximum bucket size: {4}MB\n\n"
+      "* Distributed backend: {3}\n* Maximum bucket size: {4}\n\n"
       "--- nvidia-smi topo -m ---\n\n{5}\n{6}\n\n",
       rule,
-      environment.torch_version,
+      or_dash(environment.torch_version),
       cuda.empty() ? "None" : cuda,
-      record.configuration.engine,
-      bucket_mb,
+      or_dash(record.configuration.engine),
+      record.configuration.command.empty() ? fmt::format("{}MB", bucket_mb)
+                                           : "-",
       topology,
       std::string(26, '-'));
 }

@@ -79,14 +79,15 @@ DdpReport report_of(const std::vector<DdpTable>& tables,
                     const DdpCall& call,
                     const std::string& suffix) {
   const RunRecord& first = header_record(tables, call);
-  const std::string& cuda = first.environment.cuda_version;
+  const auto version = [](const std::string& text) {
+    return text.empty() ? ordered_json() : ordered_json(text);
+  };
   DdpReport report;
-  report.json = {
-      {"pytorch_version", first.environment.torch_version},
-      {"cuda_version", cuda.empty() ? ordered_json() : ordered_json(cuda)},
-      {"distributed_backend", call.engine},
-      {"bucket_size", number_json(call.bucket_mb)},
-      {"benchmark_results", ordered_json::array()}};
+  report.json = {{"pytorch_version", version(first.environment.torch_version)},
+                 {"cuda_version", version(first.environment.cuda_version)},
+                 {"distributed_backend", call.engine},
+                 {"bucket_size", number_json(call.bucket_mb)},
+                 {"benchmark_results", ordered_json::array()}};
   for (const DdpTable& table : tables) {
     if (table.call == call && std::ranges::count(table.suffixes, suffix) > 0) {
       report.json["benchmark_results"].push_back(

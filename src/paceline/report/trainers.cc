@@ -125,7 +125,7 @@ std::string render_info(const RunRecord& record) {
       "------------ nvidia-smi topo -m -----------\n\n{3}\n{0}\n"
       "PyTorch Distributed Benchmark (DDP and RPC)\n{0}\n",
       rule,
-      environment.torch_version,
+      environment.torch_version.empty() ? "-" : environment.torch_version,
       cuda.empty() ? "None" : cuda,
       environment.hosts.empty() ? "" : environment.hosts.front().topology);
 }

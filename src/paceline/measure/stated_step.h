@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "paceline/records/configuration.h"
+
+namespace paceline::measure {
+
+/// What a program says of how long a step took, in nanoseconds. What it printed
+/// is known to half a unit of its last digit: `low` and `high` are the step's
+/// bounds.
+struct StatedStep {
+  double ns = 0, low_ns = 0, high_ns = 0;
+};
+
+/// Half a unit of the last digit of a number as it is printed: 0.05 of "12.3",
+/// 50 of "1.2e3".
+double half_unit_of(const std::string& number);
+
+/// The step that a number of --step-regex stands for: `value`, as `text` prints
+/// it, in the case's unit and scope.
+StatedStep stated_step(const records::Configuration& c,
+                       double value,
+                       const std::string& text);
+
+/// Another reading of the numbers of a case: the flag that asks for it, and
+/// what it multiplies the steps by.
+struct OtherReading {
+  std::string flag;
+  double factor = 1;
+};
+
+/// Every other unit and scope of the kind that the case has, a time or a rate.
+std::vector<OtherReading> other_readings(const records::Configuration& c);
+
+}  // namespace paceline::measure
