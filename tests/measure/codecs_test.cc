@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <torch/optim.h>
 #include <torch/types.h>
@@ -53,6 +54,35 @@ const std::vector<std::string>& compressed() {
 std::vector<int> worlds_of(const std::string& strategy) {
   return strategy.find("gtopk") != std::string::npos ? std::vector<int>{2, 4}
                                                      : std::vector<int>{2, 3};
+}
+
+/// The parameters after some steps of two ranks.
+std::int64_t digest_after_steps(const std::string& strategy) {
+  std::int64_t digest = 0;
+  testing::run_rank_threads_well(2, [&](const RankGroup& group) {
+    Trainer trainer(irregular_case(strategy), group, irregular_options());
+    for (int step = 0; step < kSteps; ++step) {
+      trainer.step();
+    }
+    trainer.drain();
+    if (group.rank == 0) {
+      digest = trainer.parameter_digest();
+    }
+  });
+  return digest;
+}
+
+// Where everything is selected, padding is not, and nothing is left behind.
+TEST(SparseCodecs, ThatSelectEverythingTrainAsWithout) {
+  for (const char* schedule :
+       {"bsp", "fusion", "bytescheduler:partition-mb=0.0005,credit-mb=0.04"}) {
+    for (const char* codec : {"random-k", "topk", "gtopk"}) {
+      EXPECT_EQ(
+          digest_after_steps(fmt::format("{}+{}:density=1", schedule, codec)),
+          digest_after_steps(schedule))
+          << schedule << "+" << codec;
+    }
+  }
 }
 
 class Compressed : public ::testing::TestWithParam<std::string> {};

@@ -196,19 +196,24 @@ Results gtopk_merge(const Reads& reads) {
   return {values, places, own, left};
 }
 
-/// Every n/k-th place; other ones in each draw, the same on all ranks.
+/// Every n/k-th place of the tensors; other ones in each draw, the same on all
+/// ranks.
 Results random_k(const Kernel& work, const Reads& reads, Step draw) {
   Values left = added(reads[0], reads[1]);
   const std::size_t k = size(work.writes[0].slice.count);
-  std::vector<std::size_t> order(left.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order;
+  for (std::size_t t = 0; t < work.numbers.size(); t += 2) {
+    for (auto i = number(work, t); i < number(work, t + 1); ++i) {
+      order.push_back(i);
+    }
+  }
   if (draw > 0) {
     std::ranges::shuffle(order,
                          std::mt19937_64(static_cast<std::uint64_t>(draw)));
   }
   Values values, places;
   for (std::size_t i = 0; i < k; ++i) {
-    const std::size_t place = order[i * left.size() / k];
+    const std::size_t place = order[i * order.size() / k];
     values.push_back(left[place]);
     places.push_back(static_cast<double>(place));
     left[place] = 0;

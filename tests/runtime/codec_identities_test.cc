@@ -109,15 +109,34 @@ TEST(GTopK, KeepsTheLargestOfTheSumsInOrderOfPlaces) {
   EXPECT_EQ(residual.abs().sum().item<float>(), 4);
 }
 
-Sparse random_k(const at::Tensor& gradient, std::int64_t k, plan::Step step) {
+// `borders`: begin and end of each tensor in the gradient; none: it is one.
+Sparse random_k(const at::Tensor& gradient,
+                std::int64_t k,
+                plan::Step step,
+                std::vector<double> borders = {}) {
+  if (borders.empty()) {
+    borders = {0, static_cast<double>(gradient.numel())};
+  }
   Sparse out{
       at::zeros({k}), at::zeros({k}, at::kInt), at::zeros({gradient.numel()})};
   run_random_k({},
                seeded_call({{gradient}, {out.residual}},
                            {{out.values}, {out.places}, {out.residual}},
-                           {},
+                           borders,
                            step));
   return out;
+}
+
+TEST(RandomK, DrawsNoPadding) {
+  const at::Tensor x = integers(100, 1);
+  const Sparse out = random_k(x, 75, 1, {0, 30, 40, 80, 90, 95});
+  at::Tensor taken = at::zeros({100});
+  taken.index_fill_(0, out.places.to(at::kLong), 1);
+  at::Tensor tensors = at::ones({100});
+  for (const auto& [begin, end] : {std::pair{30, 40}, {80, 90}, {95, 100}}) {
+    tensors.slice(0, begin, end).zero_();
+  }
+  EXPECT_TRUE(at::equal(taken, tensors));
 }
 
 TEST(RandomK, TakesEveryPlaceOnceAndLosesNothing) {

@@ -109,6 +109,15 @@ TEST(Codecs, LeaveRanksEqual) {
 
 TEST(Codecs, ThatSelectEverythingTrainAsWithout) {
   EXPECT_EQ(trained("wfbp+topk:density=1", 4, 5), trained("wfbp", 4, 5));
+  // Buckets with padding between their tensors, and parts of them.
+  for (const char* codec : {"random-k", "topk", "gtopk"}) {
+    for (const char* schedule :
+         {"bsp", "bytescheduler:partition-mb=0.0001,credit-mb=0.001"}) {
+      EXPECT_EQ(trained(fmt::format("{}+{}:density=1", schedule, codec), 4, 5),
+                trained(schedule, 4, 5))
+          << schedule << "+" << codec;
+    }
+  }
 }
 
 /// Momentum SGD with the signs that most ranks have, written without a plan.

@@ -200,7 +200,8 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///            places, residual; values, places, own values, residual; {}: the k
 ///            largest of the sums by place; own values at other places go into
 ///            the residual
-///   random_k as topk, at places that are drawn
+///   random_k as topk, at places of the tensors that are drawn; {begin, end of
+///            each tensor}
 ///   qsgd     n values; n codes and an F32 a block (I8); {levels, block, rank}:
 ///            multiples of the block's norm / levels, rounded at random
 ///   qsgd_sum copies of these; n values; {levels, block}: their sum

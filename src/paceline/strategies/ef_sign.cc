@@ -68,19 +68,6 @@ class EfSign final : public CodecRule {
   }
 
  private:
-  /// The begin and the end of each tensor in the slice, counted from the
-  /// slice's begin.
-  static std::vector<double> borders_in(const Slice& slice,
-                                        const Program& program) {
-    std::vector<double> borders;
-    for (const Slice& tensor : tensors_in(slice, program)) {
-      const Elements begin = tensor.begin - slice.begin;
-      borders.push_back(static_cast<double>(begin));
-      borders.push_back(static_cast<double>(begin + tensor.count));
-    }
-    return borders;
-  }
-
   ByteWire wire_{"ef_sign",
                  [](Elements piece) { return piece / 8 + kScaleBytes; }};
 };

@@ -6,10 +6,10 @@
 namespace paceline::strategies {
 namespace {
 
-/// Values at random places of each bucket cross, the same places on all ranks,
-/// drawn from the job's seed for each step; so no place crosses, and the values
-/// are summed.  What stays behind is added to the next step's gradient (error
-/// feedback).
+/// Values at random places of each bucket's tensors cross, the same places on
+/// all ranks, drawn from the job's seed for each step; so no place crosses, and
+/// the values are summed.  What stays behind is added to the next step's
+/// gradient (error feedback).
 ///
 ///   bytes sent     2 (P-1)/P k 4 a rank and bucket in float32, k = max(1,
 ///                  density of the bucket's n values, rounded down)
@@ -34,7 +34,11 @@ class RandomK final : public SparseCodec {
   }
 
   void encode(const Slice& slice, int, Program& program) const override {
-    select("random_k", slice, selection(kDrawn, slice, program), program);
+    select("random_k",
+           slice,
+           selection(kDrawn, slice, program),
+           program,
+           borders_in(slice, program));
   }
 
   std::optional<Contraction> contraction(const ModelShape&) const override {

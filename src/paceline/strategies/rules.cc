@@ -87,6 +87,16 @@ std::vector<Slice> tensors_in(const Slice& slice, const Program& program) {
   return tensors;
 }
 
+std::vector<double> borders_in(const Slice& slice, const Program& program) {
+  std::vector<double> borders;
+  for (const Slice& tensor : tensors_in(slice, program)) {
+    const Elements begin = tensor.begin - slice.begin;
+    borders.push_back(static_cast<double>(begin));
+    borders.push_back(static_cast<double>(begin + tensor.count));
+  }
+  return borders;
+}
+
 Slice range_in(std::string_view buffer,
                const Slice& slice,
                const Program& program) {

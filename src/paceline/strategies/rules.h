@@ -337,6 +337,9 @@ Slice range_in(std::string_view buffer,
 /// CodecRule::add_gathered adds; an empty slice where it did not.
 Slice gathered_in(std::string_view buffer,
                   const Slice& mine,
+/// The begin and the end of each of these, counted from the slice's begin.
+std::vector<double> borders_in(const Slice& slice, const Program& program);
+
                   const Program& program);
 
 /// The schedule's buckets that lie in `bucket`, of which a schedule may have

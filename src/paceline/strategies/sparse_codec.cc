@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,19 @@ std::string values_in(std::string_view name) {
 
 std::string places_in(std::string_view name) {
   return fmt::format("{}_places", name);
+}
+
+/// The elements of the bucket's tensors that lie before `end`: the padding
+/// between tensors does not count.
+Elements elements_before(Elements end,
+                         const Bucket& bucket,
+                         const Program& program) {
+  Elements elements = 0;
+  for (const ParameterId id : bucket.parameters) {
+    const Slice& tensor = program.setup().parameters[index_of(id)].value;
+    elements += std::clamp(end - tensor.begin, Elements{0}, tensor.count);
+  }
+  return elements;
 }
 
 }  // namespace
@@ -53,8 +67,10 @@ SparseCodec::Selection SparseCodec::selection(std::string_view name,
   }
   const Bucket& bucket = program.buckets()[number];
   const Elements kept = kept_of(bucket, model);
+  const Elements all = elements_before(
+      bucket.values.begin + bucket.values.count, bucket, program);
   const auto share = [&](Elements end) {
-    return kept * (end - bucket.values.begin) / bucket.values.count;
+    return kept * elements_before(end, bucket, program) / all;
   };
   const Elements begin = share(slice.begin);
   const Elements count = share(slice.begin + slice.count) - begin;
@@ -87,14 +103,16 @@ std::vector<WireSlice> SparseCodec::selected_slices(const Slice& slice,
 void SparseCodec::select(std::string_view kernel,
                          const Slice& slice,
                          const Selection& selected,
-                         Program& program) {
+                         Program& program,
+                         std::vector<double> numbers) {
   const Slice residual = residual_of(slice, program);
   if (selected.values.count == 0) {
     program.kernel("linear", {{slice}, {residual}}, {{residual}}, {1, 1});
   } else {
     program.kernel(kernel,
                    {{slice}, {residual}},
-                   {{selected.values}, {selected.places}, {residual}});
+                   {{selected.values}, {selected.places}, {residual}},
+                   std::move(numbers));
   }
 }
 

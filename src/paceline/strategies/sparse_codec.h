@@ -15,7 +15,8 @@ namespace paceline::strategies {
 /// feedback).
 ///
 /// What is selected of the buckets lies one after the other in a buffer, a part
-/// of a bucket with its share of the bucket's.
+/// of a bucket with the share of the bucket's that its elements have of all.
+/// The padding between tensors is no element.
 class SparseCodec : public CodecRule {
  public:
   /// `name`: of the codec, in errors.  `density`: the share of a bucket's
@@ -61,11 +62,13 @@ class SparseCodec : public CodecRule {
                                          const Program& program,
                                          Rank peer = -1) const;
 
-  /// Appends the kernel that selects from the slice and its residual.
+  /// Appends the kernel that selects from the slice and its residual; `numbers`
+  /// are the kernel's.
   static void select(std::string_view kernel,
                      const Slice& slice,
                      const Selection& selected,
-                     Program& program);
+                     Program& program,
+                     std::vector<double> numbers = {});
 
   /// Appends what puts the values at their places, and zero elsewhere.
   static void scatter(const Selection& selected,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <unordered_set>
+#include <vector>
 
 #include <torch/types.h>
 
@@ -13,9 +16,40 @@
 namespace paceline::runtime {
 namespace {
 
-// k of the places 0 .. n-1.  Floyd's algorithm: Bentley and Floyd, "A sample of
-// brilliance", Communications of the ACM 30(9), 1987.
-at::Tensor places_of(std::int64_t n, std::int64_t k, Random random) {
+// The elements of tensors, which padding lies between.
+class TensorElements {
+ public:
+  // `borders`: begin and end of each tensor, in ascending order.
+  explicit TensorElements(std::span<const double> borders) {
+    for (std::size_t i = 0; i + 1 < borders.size(); i += 2) {
+      const auto begin = static_cast<std::int64_t>(borders[i]);
+      shifts_.push_back(begin - count_);
+      count_ += static_cast<std::int64_t>(borders[i + 1]) - begin;
+      ends_.push_back(count_);
+    }
+  }
+
+  std::int64_t count() const { return count_; }
+
+  // Where the `number`-th element lies.
+  std::int64_t place_of(std::int64_t number) const {
+    const auto tensor = std::ranges::upper_bound(ends_, number);
+    return number + shifts_[static_cast<std::size_t>(tensor - ends_.begin())];
+  }
+
+ private:
+  std::int64_t count_ = 0;
+  std::vector<std::int64_t> ends_;    // of each tensor: elements up to its end
+  std::vector<std::int64_t> shifts_;  // padding before it
+};
+
+// k of the places of all elements.  Floyd's algorithm: Bentley and Floyd, "A
+// sample of brilliance", Communications of the ACM 30(9), 1987.
+at::Tensor places_of(const TensorElements& elements,
+                     std::int64_t k,
+                     Random random) {
+  const std::int64_t n = elements.count();
+  PACELINE_CHECK(k <= n);
   at::Tensor places = at::empty({k}, at::kInt);
   auto* next = places.data_ptr<std::int32_t>();
   std::unordered_set<std::int64_t> taken;
@@ -27,7 +61,7 @@ at::Tensor places_of(std::int64_t n, std::int64_t k, Random random) {
       place = last;
       taken.insert(place);
     }
-    *next++ = static_cast<std::int32_t>(place);
+    *next++ = static_cast<std::int32_t>(elements.place_of(place));
   }
   return places;
 }
@@ -41,7 +75,7 @@ void run_random_k(const OptimizerSettings& /*rule*/, const Call& call) {
   PACELINE_CHECK(residual.numel() <= std::numeric_limits<std::int32_t>::max());
   residual.add_(call.reads[0].front());
   places.copy_(places_of(
-      residual.numel(), values.numel(), random_of(call.random, /*rank=*/0)));
+      TensorElements(call.numbers), values.numel(), random_of(call.random, 0)));
   values.copy_(residual.index_select(0, places));
   residual.index_fill_(0, places.to(at::kLong), 0);
 }
