@@ -20,6 +20,7 @@
 #include "paceline/plan/ranks_per_host.h"
 #include "paceline/strategies/strategy.h"
 
+#include "paceline/strategies/strategy_text.h"
 namespace paceline::experiment {
 namespace {
 
@@ -339,12 +340,8 @@ RawValues merged(const RawSettings& raw, const RawValues& block) {
 
 std::string strategy_label(std::string_view strategy) {
   std::string label;
-  bool in_options = false;
-  for (const char c : strategy) {
-    in_options = c == ':' || (in_options && c != '+');
-    if (!in_options) {
-      label += c;
-    }
+  for (const std::string& part : strategies::parts_of_text(strategy)) {
+    label += (label.empty() ? "" : "+") + part.substr(0, part.find(':'));
   }
   return label;
 }

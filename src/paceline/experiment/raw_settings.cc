@@ -18,6 +18,7 @@
 #include "paceline/experiment/env_values.h"
 #include "paceline/experiment/key.h"
 #include "paceline/experiment/protocols.h"
+#include "paceline/strategies/strategy_text.h"
 
 namespace paceline::experiment {
 namespace {
@@ -255,21 +256,17 @@ class Reader {
   std::string name_;
 };
 
-/// "seed=2" after "topk:density=0.1,": an option of the strategy before it.
-bool continues_options(std::string_view piece) {
-  const std::size_t equals = piece.find('=');
-  return equals != std::string_view::npos && piece.find(':') > equals;
-}
-
 /// "50us" after "1Gbit,": the latency of the link before it, well written or
 /// not; rates alone have a unit with bits or bytes.
 bool is_latency(std::string_view piece) {
   return piece.find_first_of("bB") == std::string_view::npos;
 }
 
-/// Whether `piece` belongs to the value before the comma.
-bool continues(std::string_view key, std::string_view piece) {
-  return (key == "strategy" && continues_options(piece)) ||
+/// Whether `piece` belongs to the value `before` the comma.
+bool continues(std::string_view key,
+               std::string_view before,
+               std::string_view piece) {
+  return (key == "strategy" && strategies::goes_on(before, piece)) ||
          (key == "link" && is_latency(piece));
 }
 
@@ -328,7 +325,7 @@ std::vector<RawValue> split_flag(const std::string& name,
     }
     bool first = true;
     for (std::string& piece : split_at(text, ',')) {
-      if (!first && continues(name, piece)) {
+      if (!first && continues(name, values.back().text, piece)) {
         values.back().text += "," + piece;
       } else {
         values.push_back({std::move(piece), where});

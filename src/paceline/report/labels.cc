@@ -15,6 +15,7 @@
 #include "paceline/records/json.h"
 #include "paceline/report/cases.h"
 #include "paceline/strategies/strategy.h"
+#include "paceline/strategies/strategy_text.h"
 
 namespace paceline::report {
 namespace {
@@ -56,11 +57,12 @@ using StrategyPart = std::vector<std::string>;
 
 std::vector<StrategyPart> parts_of_strategy(const std::string& strategy) {
   std::vector<StrategyPart> parts;
-  for (const std::string& text : split_at(strategy, '+')) {
+  for (const std::string& text : strategies::parts_of_text(strategy)) {
     const std::size_t end = text.find(':');
     StrategyPart& part = parts.emplace_back(StrategyPart{text.substr(0, end)});
     if (end != std::string::npos) {
-      const StrategyPart options = split_at(text.substr(end + 1), ',');
+      const StrategyPart options =
+          strategies::options_of_text(text.substr(end + 1));
       part.insert(part.end(), options.begin(), options.end());
     }
   }

@@ -11,6 +11,7 @@
 #include "paceline/base/text.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/rules.h"
+#include "paceline/strategies/strategy_text.h"
 
 namespace paceline::strategies {
 namespace {
@@ -33,7 +34,7 @@ Part parse_part(std::string_view text) {
   if (colon == std::string_view::npos) {
     return part;
   }
-  for (const std::string& option : split_at(text.substr(colon + 1), ',')) {
+  for (const std::string& option : options_of_text(text.substr(colon + 1))) {
     const std::size_t equals = option.find('=');
     if (equals == std::string::npos) {
       throw UsageError(
@@ -216,7 +217,7 @@ std::string StrategySpec::text() const {
 StrategySpec parse_strategy(std::string_view text,
                             const StrategyDefaults& defaults) {
   StrategySpec spec;
-  const std::vector<std::string> pieces = split_at(text, '+');
+  const std::vector<std::string> pieces = parts_of_text(text);
   for (const std::string& piece : pieces) {
     const Part part = parse_part(piece);
     const bool known =

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// How a strategy's text is cut.  `+` and `,` separate, but in the name of a
+// file, `topology=edges:FILE`: that goes on until a `+` before the name of a
+// part, or a `,` before the key of an option and `=`.
+
+namespace paceline::strategies {
+
+/// SCHEDULE+EXCHANGE+...: its parts with their options.
+std::vector<std::string> parts_of_text(std::string_view strategy);
+
+/// KEY=VALUE,...: the options behind the colon of a part.
+std::vector<std::string> options_of_text(std::string_view options);
+
+/// Whether `next`, which a comma separates from the strategy `before` in a list
+/// of strategies, belongs to it: an option of it, or more of a file's name.
+bool goes_on(std::string_view before, std::string_view next);
+
+}  // namespace paceline::strategies
