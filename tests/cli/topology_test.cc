@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/inputs.h"
 #include "cli/program.h"
 
 namespace paceline {
@@ -18,7 +19,7 @@ TEST_F(Program, TopologyPrintsTheMatrixAndWhatItCosts) {
         "exact mean                after 4 steps",
         "at most 1 S; S = 102 MB, resnet50",
         "between machines          4, 8, 16, 16, repeating",
-        "Step 3 of 4"}) {
+        "Weights, step 3 of 4"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << text;
   }
 }
@@ -26,7 +27,7 @@ TEST_F(Program, TopologyPrintsTheMatrixAndWhatItCosts) {
 TEST_F(Program, TopologySaysWhatAnEdgeListLacks) {
   write("ring.txt", "0 1\n1 2\n2 0\n0 2\n");
   const std::string text = run("topology edges:ring.txt -n 3").out;
-  EXPECT_NE(text.find("no: column 0 (what is taken of rank 0) sums to 1.33333"),
+  EXPECT_NE(text.find("no: column 0 (what is taken of rank 0) sums to 1.3333"),
             std::string::npos)
       << text;
 }
@@ -64,7 +65,7 @@ TEST_F(Program, TopologySaysWhichStrategiesTakeTheGraph) {
        "accepted by push-sum with atc; codecs bf16, topk, qsgd, powersgd "
        "refused 'neighbor-allreduce' averages, "
        "so all rows and columns of the mixing matrix have to sum to 1; column "
-       "0 (what is taken of rank 0) sums to 1.33333");
+       "0 (what is taken of rank 0) sums to 1.33333333333");
   // The reason for all of an exchange is not that of each codec, too.
   std::string uneven = run("topology edges:ring.txt -n 3").out;
   EXPECT_EQ(uneven.find("topk: "), std::string::npos) << uneven;
@@ -72,6 +73,61 @@ TEST_F(Program, TopologySaysWhichStrategiesTakeTheGraph) {
        "accepted by hierarchical-neighbor-allreduce with atc, awc, pga, "
        "local-sgd, gradient-tracking, exact-diffusion, decentlam; codecs "
        "bf16, ef-sign, topk, random-k, qsgd second");
+}
+
+// What push-sum does is not what the graph's weights say.
+TEST_F(Program, TopologySaysWhatPushSumDoes) {
+  const std::string text = run("topology star -n 4").out;
+  for (const char* words :
+       {"\n  second eigenvalue         0.75\n",
+        "\n  push-sum: eigenvalue      0.5\n",
+        "\n  push-sum: exact mean      never, only in the limit\n",
+        "\nWeights of push-sum: the row's rank takes so much of the "
+        "column's"}) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << text;
+  }
+  const std::string ring = run("topology ring -n 4").out;
+  EXPECT_EQ(ring.find("Weights of push-sum"), std::string::npos) << ring;
+}
+
+// The same sentence in all three.
+TEST_F(Program, AGraphThatNeverMixesIsRefused) {
+  write("swap.txt", "0 1 1\n1 0 1\n");
+  write("two.toml", kTwoHosts);
+  const std::string text = run("topology edges:swap.txt -n 2").out;
+  EXPECT_NE(text.find("never, nor in the limit: values only go round"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("'neighbor-allreduce' averages, but"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("accepted by                push-sum"), std::string::npos)
+      << text;
+  const std::string why =
+      "'neighbor-allreduce' averages, but values only go round over "
+      "'edges:swap.txt'";
+  const std::string strategy =
+      " --strategy neighbor-allreduce:topology=edges:swap.txt";
+  for (const std::string& command :
+       {"run --model mlp --ranks 2 --steps 1" + strategy,
+        "predict resnet50 --cluster two.toml --ranks 2" + strategy}) {
+    const Outcome outcome = run(command);
+    EXPECT_NE(outcome.exit_code, 0) << command;
+    EXPECT_NE(outcome.err.find(why), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(Program, AFileOfEdgesMayHaveMarksInItsName) {
+  write("a+b,c.txt", "0 1\n1 0\n");
+  const std::string graph = "edges:a+b,c.txt";
+  EXPECT_EQ(run("topology " + graph + " -n 2").exit_code, 0);
+  const Outcome ran =
+      run("run --model lenet --batch-size 2 --ranks 2 --warmup 0 --steps 1 "
+          "--strategy fusion,neighbor-allreduce:topology=" +
+          graph + "+awc,bsp --records r.jsonl");
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("\nfusion+neighbor-allreduce+awc "), std::string::npos)
+      << ran.out;
+  EXPECT_EQ(run("report r.jsonl").exit_code, 0);
 }
 
 TEST_F(Program, TopologyDrawsTheSteps) {

@@ -215,7 +215,7 @@ TEST(Consensus, RefusesAMatrixThatDoesNotAverage) {
       EXPECT_EQ(std::string(error.what()),
                 fmt::format("'{}' averages, so all rows and columns of the "
                             "mixing matrix have to sum to 1; column 0 (what is "
-                            "taken of rank 0) sums to 1.33333",
+                            "taken of rank 0) sums to 1.33333333333",
                             exchange));
     }
   }

@@ -244,13 +244,66 @@ TEST(Topology, ReadsEdgesAndSaysWhatIsUneven) {
   const EdgeFile directed("0 1\n1 2\n2 0\n0 2\n");
   EXPECT_EQ(made(directed.text(), 3)->mixing(2, 0).self, 1.0 / 3);
   EXPECT_EQ(made(directed.text(), 3)->imbalance(),
-            "column 0 (what is taken of rank 0) sums to 1.33333");
+            "column 0 (what is taken of rank 0) sums to 1.33333333333");
   const EdgeFile heavy("0 1 0.5\n1 0 0.5\n0 0 0.25\n");
   EXPECT_EQ(made(heavy.text(), 2)->imbalance(),
             "row 0 (what rank 0 takes) sums to 0.75");
   EXPECT_NE(error_of(even.text(), 2)
                 .find("line 5: an edge of rank 2; here are 2 ranks"),
             std::string::npos);
+}
+
+// A row that sums to 1 but for rounding gives the rest to its own weight, and
+// keeps its symmetry; columns have to sum to 1 then.
+TEST(Topology, TakesUpTheRoundingOfOwnWeights) {
+  const EdgeFile rounded(
+      "0 0 0.33333333\n0 1 0.33333333\n0 2 0.33333333\n"
+      "1 0 0.33333333\n1 1 0.33333333\n1 2 0.33333333\n"
+      "2 0 0.33333333\n2 1 0.33333333\n2 2 0.33333333\n");
+  const auto graph = made(rounded.text(), 3);
+  EXPECT_EQ(graph->imbalance(), "");
+  EXPECT_EQ(graph->mixing(0, 0).self, 1 - 0.33333333 - 0.33333333);
+  EXPECT_LT(distance_to_mean(product_of(*graph, 3, 64)), 1e-14);
+  const EdgeFile column(
+      "0 1 0.3\n1 2 0.3\n2 0 0.30000001\n0 0 0.69999999\n1 1 0.7\n2 2 0.7\n");
+  EXPECT_EQ(made(column.text(), 3)->imbalance(),
+            "column 0 (what is taken of rank 0) sums to 0.99999999");
+  const EdgeFile above("0 1 0.5\n1 0 0.5\n2 1 0.50000001\n1 2 0.5\n");
+  EXPECT_NE(error_of(above.text(), 3).find("sum to 1.00000001"),
+            std::string::npos);
+}
+
+TEST(Topology, SaysWhereValuesOnlyGoRound) {
+  const EdgeFile swap("0 1 1\n1 0 1\n");
+  EXPECT_NE(made(swap.text(), 2)->recurrence().find("a multiple of 2 steps"),
+            std::string::npos);
+  const EdgeFile wheel("0 1 1\n1 2 1\n2 0 1\n");
+  EXPECT_NE(made(wheel.text(), 3)->recurrence().find("a multiple of 3 steps"),
+            std::string::npos);
+  // Ways of 2 and of 3 steps: everybody meets.
+  const EdgeFile both("0 1 1\n1 2 1\n2 0 0.5\n1 0 0.5\n");
+  EXPECT_EQ(made(both.text(), 3)->recurrence(), "");
+  const EdgeFile own("0 1 1\n1 2 1\n2 0 0.5\n0 0 0.5\n");
+  EXPECT_EQ(made(own.text(), 3)->recurrence(), "");
+  for_every_topology([](const Topology& graph, Rank ranks) {
+    EXPECT_EQ(graph.recurrence(), "") << ranks;
+  });
+}
+
+// numpy: the eigenvalues of [[1, 2, 2, 2], [1, 2, 0, 0], [1, 0, 2, 0],
+// [1, 0, 0, 2]] / 4 are 1, 1/2, 1/2 and -1/4, and those of the star's own
+// weights 1, 3/4, 3/4 and 0.
+TEST(Topology, PushSumHasWeightsOfItsOwn) {
+  const Matrix own = matrix_of(*made("star", 4), 4, 0);
+  EXPECT_NEAR(second_eigenvalue(own), 0.75, 1e-9);
+  const auto shares = even_shares(made("star", 4));
+  const Matrix w = matrix_of(*shares, 4, 0);
+  EXPECT_EQ(w[0], (std::vector<double>{0.25, 0.5, 0.5, 0.5}));
+  EXPECT_EQ(w[1], (std::vector<double>{0.25, 0.5, 0, 0}));
+  EXPECT_NEAR(second_eigenvalue(w), 0.5, 1e-9);
+  const Matrix product = product_of(*shares, 4, 64);
+  EXPECT_GT(distance_to_mean(product), 0.1);
+  EXPECT_LT(distance_to_mean(as_read(product, Reading::kQuotients)), 1e-12);
 }
 
 TEST(Topology, RefusesEdgesThatDoNotConnectAllRanks) {

@@ -79,7 +79,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     const PlanInput& input = builder.input();
     const Hosts all = hosts(input);
     const auto graph = this->graph(all);
-    check_doubly_stochastic(*graph, kHierarchicalNeighborAllreduce);
+    check_averages(*graph, kHierarchicalNeighborAllreduce);
     const Rank host = all.host_of(input.rank);
     if (copies_) {
       builder.add_twin(kShare);

@@ -39,7 +39,7 @@ class NeighborAllreduce final : public ExchangeRule {
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     const auto graph = neighbors_.graph(input);
-    check_doubly_stochastic(*graph, kNeighborAllreduce);
+    check_averages(*graph, kNeighborAllreduce);
     if (copies_) {
       copies_->extend({*graph, input.world, input.rank}, builder);
     } else {

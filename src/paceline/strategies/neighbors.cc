@@ -99,13 +99,16 @@ Picoseconds Neighbors::time(const PlanInput& input, std::int64_t bytes) const {
          input.alpha_beta->message_time(bytes);
 }
 
-void check_doubly_stochastic(const Topology& topology, std::string_view who) {
+void check_averages(const Topology& topology, std::string_view who) {
   if (const std::string uneven = topology.imbalance(); !uneven.empty()) {
     throw UsageError(
         fmt::format("'{}' averages, so all rows and columns of the mixing "
                     "matrix have to sum to 1; {}",
                     who,
                     uneven));
+  }
+  if (const std::string round = topology.recurrence(); !round.empty()) {
+    throw UsageError(fmt::format("'{}' averages, but {}", who, round));
   }
 }
 

@@ -68,8 +68,8 @@ class Neighbors {
   std::string who_;
 };
 
-/// Throws UsageError unless every row and column of the graph's matrix sums to
-/// 1: else repeated averaging does not lead to the mean.
-void check_doubly_stochastic(const Topology& topology, std::string_view who);
+/// Throws UsageError unless repeated averaging leads to the mean: every row and
+/// column of the graph's matrix sums to 1, and values do not only go round.
+void check_averages(const Topology& topology, std::string_view who);
 
 }  // namespace paceline::strategies

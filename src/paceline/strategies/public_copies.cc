@@ -36,7 +36,7 @@ Slice inbox(std::size_t neighbor, const Slice& form, const Program& program) {
 
 /// What the sum of the row is above 1; 0 where that is rounding.
 double excess_of(const Mixing& row) {
-  constexpr double kRounding = 1e-6;  // as imbalance() allows
+  constexpr double kRounding = 1e-12;  // as imbalance() allows
   double excess = row.self - 1;
   for (const Neighbor& from : row.from) {
     excess += from.weight;

@@ -20,33 +20,6 @@ std::string inbox_weight(std::size_t neighbor) {
   return fmt::format("neighbor{}_weight", neighbor);
 }
 
-/// A graph with other weights: a_ij = 1 / (1 + receivers of j).
-class EvenShares final : public Topology {
- public:
-  explicit EvenShares(std::unique_ptr<const Topology> graph)
-      : graph_(std::move(graph)) {}
-
-  Step period() const override { return graph_->period(); }
-
-  Mixing mixing(Rank node, Step step) const override {
-    Mixing row = graph_->mixing(node, step);
-    row.self = share(row);
-    for (Neighbor& from : row.from) {
-      from.weight = share(graph_->mixing(from.rank, step));
-    }
-    return row;
-  }
-
-  std::size_t degree(Rank node) const override { return graph_->degree(node); }
-
- private:
-  static double share(const Mixing& row) {
-    return 1.0 / static_cast<double>(row.to.size() + 1);
-  }
-
-  std::unique_ptr<const Topology> graph_;
-};
-
 /// Every rank shares what it has out among itself and those it sends to, in
 /// equal parts: x_i <- sum over j of a_ij x_j with a_ij = 1 / (1 + receivers of
 /// j), and likewise a weight w_i that begins at 1.  The parameters are x / w,
@@ -76,7 +49,8 @@ class PushSum final : public ExchangeRule {
 
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
-    const EvenShares graph(neighbors_.graph(input));
+    const auto shares = even_shares(neighbors_.graph(input));
+    const Topology& graph = *shares;
     if (copies_) {
       copies_->extend({graph, input.world, input.rank}, builder);
     } else {
@@ -130,6 +104,11 @@ class PushSum final : public ExchangeRule {
     return neighbors_.time(input, bytes);
   }
 
+  std::unique_ptr<const Topology> own_weights(
+      const PlanInput& input) const override {
+    return even_shares(neighbors_.graph(input));
+  }
+
   const CodecRule* codec() const override {
     return copies_ ? &copies_->codec() : nullptr;
   }
@@ -147,8 +126,8 @@ class PushSum final : public ExchangeRule {
 
   const Mixing& row(Program& program) const {
     return program.derived<Mixing>([&] {
-      return EvenShares(neighbors_.graph(program.input()))
-          .mixing(program.input().rank, program.phase());
+      return even_shares(neighbors_.graph(program.input()))
+          ->mixing(program.input().rank, program.phase());
     });
   }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "paceline/strategies/contraction.h"
 #include "paceline/strategies/merge.h"
 #include "paceline/strategies/plan_words.h"
+#include "paceline/strategies/topology.h"
 
 // The four parts of which most strategies are composed.  No part knows
 // another: a schedule says when and in which buckets, an exchange with whom, a
@@ -137,6 +139,13 @@ class ExchangeRule {
   /// What asymmetry_of() says of the graph over which the exchange averages.
   /// Empty: the graph is symmetric, or the exchange does not look.
   virtual std::string asymmetry(const PlanInput& /*input*/) const { return {}; }
+
+  /// The graph over which it averages, with the weights that it takes in place
+  /// of the graph's; null: it averages over no graph, or by the graph's.
+  virtual std::unique_ptr<const Topology> own_weights(
+      const PlanInput& /*input*/) const {
+    return nullptr;
+  }
 
   /// Whether it can combine wire forms so.  A sum is taken by every exchange;
   /// for the others the forms of all ranks must meet.
@@ -328,6 +337,9 @@ struct IssuePolicy {
 /// What of each tensor lies in the slice, without the padding between them.
 std::vector<Slice> tensors_in(const Slice& slice, const Program& program);
 
+/// The begin and the end of each of these, counted from the slice's begin.
+std::vector<double> borders_in(const Slice& slice, const Program& program);
+
 /// The range of `slice` in another buffer.
 Slice range_in(std::string_view buffer,
                const Slice& slice,
@@ -337,9 +349,6 @@ Slice range_in(std::string_view buffer,
 /// CodecRule::add_gathered adds; an empty slice where it did not.
 Slice gathered_in(std::string_view buffer,
                   const Slice& mine,
-/// The begin and the end of each of these, counted from the slice's begin.
-std::vector<double> borders_in(const Slice& slice, const Program& program);
-
                   const Program& program);
 
 /// The schedule's buckets that lie in `bucket`, of which a schedule may have

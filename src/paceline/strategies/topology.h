@@ -58,7 +58,17 @@ class Topology {
   /// The first row or column of W that does not sum to 1, with its sum; empty
   /// where all do, as in every graph that is defined here.
   virtual std::string imbalance() const { return {}; }
+
+  /// Why values only go round, so that repeated averages never end at one;
+  /// empty where they do end there, as in every graph that is defined here.
+  virtual std::string recurrence() const { return {}; }
 };
+
+/// The graph with other weights, those of push-sum: each node shares what it
+/// has out among itself and those it sends to, in equal parts, a_ij = 1 / (1 +
+/// receivers of j).  Columns sum to 1, rows need not.
+std::unique_ptr<const Topology> even_shares(
+    std::unique_ptr<const Topology> graph);
 
 /// The largest degree of all nodes.
 std::size_t largest_degree(const Topology& topology, Rank nodes);

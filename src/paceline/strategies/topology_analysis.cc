@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <Eigen/Eigenvalues>
@@ -81,6 +82,7 @@ class OfRanks final : public Topology {
   }
 
   std::string imbalance() const override { return hosts_->imbalance(); }
+  std::string recurrence() const override { return hosts_->recurrence(); }
 
  private:
   std::unique_ptr<const Topology> hosts_;
@@ -137,14 +139,15 @@ double second_eigenvalue(const Matrix& matrix) {
 
 std::optional<Step> steps_to_consensus(const Topology& topology,
                                        Rank nodes,
-                                       Step most_steps) {
+                                       Step most_steps,
+                                       Reading reading) {
   constexpr double kExact = 1e-9;
   constexpr double kRounding = 1e-12;  // what is left there falls by chance
   Matrix product = identity(nodes);
   double before = distance_to_mean(product);
   for (Step step = 0; step < most_steps && before > kRounding; ++step) {
     product = advanced(topology, step, product);
-    const double after = distance_to_mean(product);
+    const double after = distance_to_mean(as_read(product, reading));
     if (after <= kExact * before) {
       return step + 1;
     }
@@ -153,8 +156,20 @@ std::optional<Step> steps_to_consensus(const Topology& topology,
   return nodes == 1 ? std::optional<Step>(0) : std::nullopt;
 }
 
+Matrix as_read(Matrix product, Reading reading) {
+  for (auto& row : product) {
+    const double sum = reading == Reading::kQuotients
+                           ? std::accumulate(row.begin(), row.end(), 0.0)
+                           : 1;
+    for (double& entry : row) {
+      entry /= sum;
+    }
+  }
+  return product;
+}
+
 std::string imbalance_of(const Matrix& matrix) {
-  constexpr double kTolerance = 1e-6;
+  constexpr double kTolerance = 1e-12;  // of sums of doubles
   std::vector<double> columns(matrix.size(), 0.0);
   for (std::size_t i = 0; i < matrix.size(); ++i) {
     double sum = 0;
@@ -164,13 +179,13 @@ std::string imbalance_of(const Matrix& matrix) {
     }
     if (std::abs(sum - 1) > kTolerance) {
       return fmt::format(
-          "row {0} (what rank {0} takes) sums to {1:.6g}", i, sum);
+          "row {0} (what rank {0} takes) sums to {1:.12g}", i, sum);
     }
   }
   for (std::size_t j = 0; j < columns.size(); ++j) {
     if (std::abs(columns[j] - 1) > kTolerance) {
       return fmt::format(
-          "column {0} (what is taken of rank {0}) sums to {1:.6g}",
+          "column {0} (what is taken of rank {0}) sums to {1:.12g}",
           j,
           columns[j]);
     }

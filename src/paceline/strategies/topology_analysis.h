@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,16 +27,25 @@ double distance_to_mean(const Matrix& matrix);
 /// which repetition shrinks the distance to the mean in the end.
 double second_eigenvalue(const Matrix& matrix);
 
+/// What is read off a product of steps: the values themselves, or, where the
+/// matrices are those of push-sum, their quotients by the weights.
+enum class Reading : std::uint8_t { kValues, kQuotients };
+
 /// The first number of steps, from step 0 on, after which all nodes have the
 /// exact mean: rounding aside, in that the distance to it shrinks by more than
 /// a factor of 1e9 in one step.  Nothing where that happens in none of
 /// `most_steps`.
 std::optional<Step> steps_to_consensus(const Topology& topology,
                                        Rank nodes,
-                                       Step most_steps);
+                                       Step most_steps,
+                                       Reading reading = Reading::kValues);
+
+/// The weights that what is read has of the first values: those of `product`,
+/// or, of quotients, each row over its sum.
+Matrix as_read(Matrix product, Reading reading);
 
 /// The first row or column that does not sum to 1, with its sum; empty where
-/// all do, to 1e-6.
+/// all do, to 1e-12.
 std::string imbalance_of(const Matrix& matrix);
 
 /// The messages of one step.

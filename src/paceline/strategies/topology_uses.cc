@@ -9,6 +9,7 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/strategies/rules.h"
+#include "paceline/strategies/smallest_job.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
@@ -23,18 +24,6 @@ bool averages_over_graph(const RowInfo& exchange) {
   });
 }
 
-/// One layer: no refusal that concerns graphs depends on the network.
-PlanInput smallest_job(Rank world) {
-  PlanInput input;
-  input.model = {
-      .name = "layer",
-      .modules = {"layer"},
-      .parameters = {{.name = "weight", .sizes = {2, 2}, .elements = 4}},
-      .ready_order = {plan::ParameterId{0}}};
-  input.world = world;
-  return input;
-}
-
 /// Whether the parts go together on any graph.
 bool combine(const StrategySpec& spec) {
   try {
@@ -45,7 +34,8 @@ bool combine(const StrategySpec& spec) {
   }
 }
 
-/// Why the graph is refused, or nothing.
+/// Why the graph is refused, or nothing: no refusal that concerns graphs
+/// depends on the network.
 std::string refusal_of(const StrategySpec& spec, Rank world) {
   try {
     (void)make_planner(spec)->setup(smallest_job(world));
@@ -129,6 +119,8 @@ TopologyUses uses_of(const std::string& topology,
       }
     }
     if (!use.updates.empty()) {
+      use.weights = exchange.make(usual.exchange.options)
+                        ->own_weights(smallest_job(nodes.count));
       uses.accepted.push_back(std::move(use));
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,8 @@ namespace paceline::strategies {
 struct TopologyUse {
   std::string_view exchange;
   std::vector<std::string_view> updates{};
-  std::vector<std::string_view> codecs{};  // that carry its averages
+  std::vector<std::string_view> codecs{};     // that carry its averages
+  std::shared_ptr<const Topology> weights{};  // ExchangeRule::own_weights
 };
 
 struct TopologyUses {

@@ -65,7 +65,7 @@ class WinPut final : public ExchangeRule {
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     const auto graph = neighbors_.graph(input);
-    check_doubly_stochastic(*graph, kWinPut);
+    check_averages(*graph, kWinPut);
     neighbors_.add_inboxes(format, builder);
     for (std::size_t i = 0; i < graph->degree(input.rank); ++i) {
       builder.add_twin(window_name(i), Initial::kParameters, format.type);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,12 +18,15 @@
 // A graph that the user writes: a line FROM TO [WEIGHT] for each edge, ranks
 // from 0, `#` begins a comment.  FROM sends its value, TO takes it with that
 // weight.  A line with FROM = TO is a node's own weight; left out, it is what
-// the others leave of 1.  Without weights each node weighs all it has equally.
+// the others leave of 1.  One that is given may be rounded: where a row then
+// sums to 1 within kRounding, the own weight is what the others leave, too.
+// Without weights each node weighs all it has equally.
 
 namespace paceline::strategies {
 namespace {
 
-constexpr Rank kMostNodes = 1024;  // the matrix of a file is examined
+constexpr Rank kMostNodes = 1024;   // the matrix of a file is examined
+constexpr double kRounding = 1e-6;  // of an own weight that a file gives
 
 struct EdgeLine {
   Rank from = 0;
@@ -69,8 +73,13 @@ EdgeLine edge_of(std::string_view text, const std::string& where) {
 
 class Edges final : public Topology {
  public:
-  Edges(std::map<Rank, Mixing> rows, std::string imbalance)
-      : rows_(std::move(rows)), imbalance_(std::move(imbalance)) {}
+  explicit Edges(std::map<Rank, Mixing> rows) : rows_(std::move(rows)) {}
+  Edges(std::map<Rank, Mixing> rows,
+        std::string imbalance,
+        std::string recurrence)
+      : rows_(std::move(rows)),
+        imbalance_(std::move(imbalance)),
+        recurrence_(std::move(recurrence)) {}
 
   Mixing mixing(Rank node, Step) const override {
     const auto row = rows_.find(node);
@@ -78,10 +87,11 @@ class Edges final : public Topology {
   }
 
   std::string imbalance() const override { return imbalance_; }
+  std::string recurrence() const override { return recurrence_; }
 
  private:
   std::map<Rank, Mixing> rows_;
-  std::string imbalance_;
+  std::string imbalance_, recurrence_;
 };
 
 std::vector<EdgeLine> edges_in(const std::string& path) {
@@ -113,16 +123,22 @@ std::vector<EdgeLine> edges_in(const std::string& path) {
   return edges;
 }
 
-// What the weights of the others leave is rounded.
-void check_own_weight(const std::string& path, Rank node, double own) {
-  if (own < -1e-6) {
+// What the weights of the others leave of 1; sums of doubles are rounded.
+double rest_of(const std::string& path, Rank node, const Mixing& row) {
+  constexpr double kNothing = 1e-12;
+  double rest = 1;
+  for (const Neighbor& from : row.from) {
+    rest -= from.weight;
+  }
+  if (rest < -kNothing) {
     throw UsageError(
         fmt::format("{}: the weights with which rank {} takes the values of "
-                    "others sum to {:.6g}; at most 1 is possible",
+                    "others sum to {:.12g}; at most 1 is possible",
                     path,
                     node,
-                    1 - own));
+                    1 - rest));
   }
+  return rest < kNothing ? 0 : rest;
 }
 
 std::map<Rank, Mixing> rows_of(const std::string& path,
@@ -136,7 +152,6 @@ std::map<Rank, Mixing> rows_of(const std::string& path,
       continue;
     }
     row.from.push_back({edge.from, edge.weight.value_or(0)});
-    row.self -= edge.weight.value_or(0);
     rows[edge.from].to.push_back(edge.to);
   }
   for (auto& [node, row] : rows) {
@@ -147,10 +162,12 @@ std::map<Rank, Mixing> rows_of(const std::string& path,
       for (Neighbor& from : row.from) {
         from.weight = row.self;
       }
-    } else if (own.contains(node)) {
+      continue;
+    }
+    row.self = rest_of(path, node, row);
+    if (own.contains(node) && std::abs(own[node] - row.self) > kRounding) {
       row.self = own[node];
     }
-    check_own_weight(path, node, row.self);
   }
   return rows;
 }
@@ -178,28 +195,43 @@ std::optional<Rank> unreached(Rank nodes, const Next& next) {
              : std::optional(static_cast<Rank>(missing - reached.begin()));
 }
 
-// Averages of parts that are not connected never end at one mean.
-void check_connected(const std::string& path,
-                     const Topology& graph,
-                     Rank nodes) {
-  const auto sources = [&](Rank node) {
-    std::vector<Rank> from;
-    for (const auto& [rank, weight] : graph.mixing(node, 0).from) {
-      if (weight > 0) {
-        from.push_back(rank);
-      }
+// The greatest number that divides the lengths of all closed walks, of a graph
+// in which every node leads to every other.  Where it is above 1, values only
+// go round.
+Rank cycle_of(const std::vector<std::vector<Rank>>& takers,
+              const Topology& graph) {
+  std::vector<Rank> steps_from_0(takers.size(), -1);
+  std::vector<Rank> open{0};
+  steps_from_0[0] = 0;
+  Rank cycle = 0;
+  for (std::size_t next = 0; next < open.size(); ++next) {
+    const Rank node = open[next];
+    const Rank steps = steps_from_0[static_cast<std::size_t>(node)];
+    if (graph.mixing(node, 0).self > 0) {
+      return 1;
     }
-    return from;
-  };
-  std::vector<std::vector<Rank>> takers(static_cast<std::size_t>(nodes));
-  for (Rank node = 0; node < nodes; ++node) {
-    for (const Rank from : sources(node)) {
-      takers[static_cast<std::size_t>(from)].push_back(node);
+    for (const Rank to : takers[static_cast<std::size_t>(node)]) {
+      Rank& known = steps_from_0[static_cast<std::size_t>(to)];
+      if (known < 0) {
+        known = steps + 1;
+        open.push_back(to);
+      }
+      cycle = std::gcd(cycle, std::abs(steps + 1 - known));
     }
   }
+  return cycle;
+}
+
+// Averages of parts that are not connected never end at one mean.
+void check_connected(const std::string& path,
+                     const std::vector<std::vector<Rank>>& takers,
+                     const std::vector<std::vector<Rank>>& sources) {
+  const auto nodes = static_cast<Rank>(takers.size());
   const auto not_reached = unreached(
       nodes, [&](Rank node) { return takers[static_cast<std::size_t>(node)]; });
-  const auto reaches_nobody = unreached(nodes, sources);
+  const auto reaches_nobody = unreached(nodes, [&](Rank node) {
+    return sources[static_cast<std::size_t>(node)];
+  });
   if (not_reached || reaches_nobody) {
     throw UsageError(fmt::format(
         "topology 'edges:{}': {} ranks are not connected by its edges: nothing "
@@ -211,6 +243,35 @@ void check_connected(const std::string& path,
   }
 }
 
+// Why values only go round, of nodes that the edges connect; empty where they
+// do not.
+std::string recurrence_of(const std::string& path,
+                          const std::map<Rank, Mixing>& rows,
+                          Rank nodes) {
+  const Edges graph(rows);
+  std::vector<std::vector<Rank>> takers(static_cast<std::size_t>(nodes));
+  std::vector<std::vector<Rank>> sources(takers.size());
+  for (Rank node = 0; node < nodes; ++node) {
+    for (const auto& [rank, weight] : graph.mixing(node, 0).from) {
+      if (weight > 0) {
+        sources[static_cast<std::size_t>(node)].push_back(rank);
+        takers[static_cast<std::size_t>(rank)].push_back(node);
+      }
+    }
+  }
+  check_connected(path, takers, sources);
+  const Rank cycle = cycle_of(takers, graph);
+  return cycle == 1
+             ? ""
+             : fmt::format(
+                   "values only go round over 'edges:{}': no rank keeps a "
+                   "share of its own, and each value is back after a multiple "
+                   "of {} steps, so ranks never agree; give a rank a weight of "
+                   "its own, a line like '0 0 0.5'",
+                   path,
+                   cycle);
+}
+
 }  // namespace
 
 MakeTopology make_edges(const std::string& path) {
@@ -219,7 +280,7 @@ MakeTopology make_edges(const std::string& path) {
   const EdgeLine last = *std::ranges::max_element(edges, {}, &EdgeLine::larger);
   const Rank largest = last.larger();
   const std::string uneven =
-      imbalance_of(matrix_of(Edges(rows, ""), largest + 1, 0));
+      imbalance_of(matrix_of(Edges(rows), largest + 1, 0));
   return [rows, largest, line = last.line, path, uneven](const Nodes& nodes) {
     if (largest >= nodes.count) {
       throw UsageError(fmt::format(
@@ -229,9 +290,8 @@ MakeTopology make_edges(const std::string& path) {
           largest,
           nodes.count));
     }
-    auto graph = std::make_unique<Edges>(rows, uneven);
-    check_connected(path, *graph, nodes.count);
-    return graph;
+    return std::make_unique<Edges>(
+        rows, uneven, recurrence_of(path, rows, nodes.count));
   };
 }
 

@@ -105,7 +105,38 @@ class Alone final : public Topology {
   Mixing mixing(Rank, Step) const override { return {}; }
 };
 
+class EvenShares final : public Topology {
+ public:
+  explicit EvenShares(std::unique_ptr<const Topology> graph)
+      : graph_(std::move(graph)) {}
+
+  Step period() const override { return graph_->period(); }
+
+  Mixing mixing(Rank node, Step step) const override {
+    Mixing row = graph_->mixing(node, step);
+    row.self = share(row);
+    for (Neighbor& from : row.from) {
+      from.weight = share(graph_->mixing(from.rank, step));
+    }
+    return row;
+  }
+
+  std::size_t degree(Rank node) const override { return graph_->degree(node); }
+
+ private:
+  static double share(const Mixing& row) {
+    return 1.0 / static_cast<double>(row.to.size() + 1);
+  }
+
+  std::unique_ptr<const Topology> graph_;
+};
+
 }  // namespace
+
+std::unique_ptr<const Topology> even_shares(
+    std::unique_ptr<const Topology> graph) {
+  return std::make_unique<EvenShares>(std::move(graph));
+}
 
 std::span<const TopologyRow> topologies() {
   return kTopologyRows;
