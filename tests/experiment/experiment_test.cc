@@ -36,8 +36,9 @@ Machine gpu_machine(std::vector<int> ranks_per_host) {
   return machine;
 }
 
-RawSettings with_flags(std::vector<std::pair<std::string, std::string>> flags,
-                       RawSettings raw = {}) {
+using KeyTexts = std::vector<std::pair<std::string, std::string>>;
+
+RawSettings with_flags(const KeyTexts& flags, RawSettings raw = {}) {
   for (const auto& [name, text] : flags) {
     raw.flags[name] = split_flag(name, {text});
   }
@@ -134,6 +135,28 @@ TEST(AccuracyOfRules, HasEveryExchangeAndUpdateRule) {
   };
   expect_named(strategies::exchanges());
   expect_named(strategies::update_rules());
+}
+
+// A default window is whole periods of the strategy's steps, behind a warm-up
+// of such; what somebody has chosen stays.
+TEST(Expand, WindowsThatNobodyHasChosenAreWholePeriods) {
+  const auto window = [](const KeyTexts& flags) {
+    KeyTexts all{{"model", "mlp"}};
+    all.insert(all.end(), flags.begin(), flags.end());
+    const auto c = expand(with_flags(all), cpu_machine(8)).cases.at(0);
+    return std::pair(c.warmup, c.steps);
+  };
+  using Window = std::pair<int, int>;
+  const std::pair<std::string, std::string> two{"ranks", "2"},
+      diloco{"strategy", "diloco"};
+  EXPECT_EQ(window({two}), Window(5, 10));
+  EXPECT_EQ(window({two, diloco}), Window(30, 30));
+  EXPECT_EQ(window({two, {"strategy", "local-sgd:every=4"}}), Window(8, 12));
+  EXPECT_EQ(window({{"ranks", "8"}, {"strategy", "neighbor-allreduce"}}),
+            Window(6, 12));
+  EXPECT_EQ(window({two, diloco, {"steps", "7"}}), Window(30, 7));
+  EXPECT_EQ(window({two, diloco, {"warmup", "1"}}), Window(1, 30));
+  EXPECT_EQ(window({two, {"average_buffers", "4"}}), Window(8, 12));
 }
 
 TEST(Expand, EqualCasesAreKeptOnce) {

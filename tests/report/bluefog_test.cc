@@ -44,6 +44,15 @@ TEST(BluefogFormat, LinesAreTheOriginalsToTheCharacter) {
             "Total img/sec on 2 GPU(s): 1120.0 +-313.6\n");
 }
 
+TEST(BluefogFormat, SaysThatARunLacksTheExchange) {
+  RunRecord run = two_iterations({{100, 100}});
+  run.warnings = {
+      {records::kLacksExchange, "21 steps of 30", "the case is INVALID", "30"}};
+  EXPECT_TRUE(render_bluefog({{run}}).starts_with(
+      "# fusion+neighbor-allreduce on 1 rank\n"
+      "# lacks-exchange: 21 steps of 30: the case is INVALID\n"));
+}
+
 TEST(BluefogFormat, SaysWhatIsToBeSaidAgainstARun) {
   RunRecord run = two_iterations({{100, 100}});
   run.warnings = {{"one-host", "all on one", "nothing crosses", "take two"}};

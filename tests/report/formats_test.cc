@@ -181,7 +181,7 @@ TEST(Csv, EveryLineHasEveryFieldAndReadsBack) {
   const auto lines = parse_csv(render_csv(records));
   ASSERT_EQ(lines.size(), 8u);
   for (const auto& line : lines) {
-    EXPECT_EQ(line.size(), summary_fields().size() + 1);
+    EXPECT_EQ(line.size(), summary_fields().size() + 2);
   }
   EXPECT_EQ(lines[1][0], nasty);
 }

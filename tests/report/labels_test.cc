@@ -36,6 +36,28 @@ TEST(Labels, NamesakesAreToldApartByWhatDiffers) {
                                       "fusion"}));
 }
 
+TEST(Labels, SayThatACaseLacksItsExchange) {
+  std::vector<RunRecord> records{fixed_record({"", "diloco", 2, 100}),
+                                 fixed_record({"", "fusion", 2, 100})};
+  records[0].warnings = {{records::kLacksExchange, "", "", ""}};
+  EXPECT_EQ(unique_labels(group_cases(records)),
+            (std::vector<std::string>{"diloco (INVALID)", "fusion"}));
+}
+
+// Windows that nobody has chosen are as long as periods are.
+TEST(Labels, StepsAreShownOnlyWhereNothingElseDiffers) {
+  std::vector<RunRecord> records{fixed_record({"", "ddp", 4, 100}),
+                                 fixed_record({"", "ddp", 8, 100})};
+  records[1].configuration.steps = 12;
+  records[1].configuration.warmup = 6;
+  EXPECT_EQ(unique_labels(group_cases(records)),
+            (std::vector<std::string>{"ddp ranks=4", "ddp ranks=8"}));
+  records[1].configuration.ranks = 4;
+  EXPECT_EQ(unique_labels(group_cases(records)),
+            (std::vector<std::string>{"ddp warmup=5 steps=10",
+                                      "ddp warmup=6 steps=12"}));
+}
+
 TEST(Labels, PartsWithoutAValueAreLeftOut) {
   std::vector<RunRecord> records{fixed_record({"", "ddp", 4, 100}),
                                  fixed_record({"", "ddp", 4, 100})};

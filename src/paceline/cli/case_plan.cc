@@ -20,10 +20,11 @@
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/outside_command.h"
 #include "paceline/measure/planner_input.h"
+#include "paceline/measure/wire.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
+#include "paceline/plan/period.h"
 #include "paceline/predict/one_host.h"
-#include "paceline/simulator/job.h"
 #include "paceline/strategies/cluster_times.h"
 #include "paceline/strategies/strategy.h"
 
@@ -34,17 +35,26 @@ using records::Configuration;
 
 namespace {
 
-std::string note_of(const Configuration& c,
-                    const strategies::StrategySpec& strategy,
-                    const plan::PlanInput& input) {
-  const auto one_host = c.has_tables()
-                            ? std::nullopt
-                            : predict::one_host_warning(strategy, input);
-  return one_host ? fmt::format("     note: {}: {}; {}\n",
-                                one_host->seen,
-                                one_host->why,
-                                one_host->advice)
-                  : "";
+std::string notes_of(const Configuration& c,
+                     const strategies::StrategySpec& strategy,
+                     const plan::Planner& planner,
+                     const plan::PlanInput& input) {
+  std::string text;
+  const auto add = [&text](const std::optional<records::Warning>& warning) {
+    if (warning) {
+      text += fmt::format("     note: {}: {}; {}\n",
+                          warning->seen,
+                          warning->why,
+                          warning->advice);
+    }
+  };
+  add(measure::partial_period(planner, input, c.warmup, c.steps));
+  add(predict::idle_codec_warning(strategy,
+                                  c.has_tables() ? c.trainers : c.ranks));
+  if (!c.has_tables()) {
+    add(predict::one_host_warning(strategy, input));
+  }
+  return text;
 }
 
 /// Other plans of a period than the first one that are printed.
@@ -146,16 +156,6 @@ std::string other_text(const std::string& head,
   return text + fmt::format("{}\n", fmt::join(difference.lines, "\n"));
 }
 
-/// Nothing where steps repeat too late to be listed.
-std::optional<Step> period_of(const plan::Planner& planner,
-                              const plan::PlanInput& input) {
-  try {
-    return simulator::period_of(planner, input);
-  } catch (const UsageError&) {
-    return std::nullopt;
-  }
-}
-
 /// The plan of the variant `shown`, one line an operation.  Where the planner's
 /// steps differ, a line before it says which steps of a period have this plan,
 /// and after it come the other steps, each with the lines in which it differs.
@@ -167,19 +167,20 @@ std::string period_text(const plan::Planner& planner,
     return plan::describe(plan, input.model, setup);
   };
   std::string ops = described(planner.plan(input, setup, shown));
-  const std::optional<Step> period = period_of(planner, input);
-  if (!period || *period == 1) {
+  const Step period =
+      plan::period_of(planner, input, planner.period(input)).value_or(1);
+  if (period == 1) {
     return ops;
   }
-  const std::vector<Turn> turns = turns_of(planner, input, *period);
+  const std::vector<Turn> turns = turns_of(planner, input, period);
   std::string text;
   std::size_t others = 0;
   for (const Turn& turn : turns) {
-    const std::string words = words_for(turn.steps, *period);
+    const std::string words = words_for(turn.steps, period);
     if (turn.variant == shown) {
       text =
           fmt::format("     steps repeat after {}; counted from 0, {}:\n{}{}",
-                      *period,
+                      period,
                       words,
                       ops,
                       text);
@@ -293,7 +294,7 @@ std::string CasePlans::describe(const Configuration& c) {
       counted(cost.calls, "call"),
       counted(plan::rounds(input.model, setup, plan), "round"),
       plan::bytes_text(cost.memory_bytes));
-  text += note_of(c, strategy, input);
+  text += notes_of(c, strategy, *planner, input);
   const std::string ops = period_text(*planner, input, setup, shown);
   const auto [earlier, fresh] = shown_.emplace(ops, c.label);
   return text +

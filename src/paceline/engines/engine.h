@@ -63,6 +63,13 @@ class Channel {
 
   virtual Ledger ledger() const = 0;
 
+  /// The step of the plan that the calls from here on belong to.
+  virtual void belong_to(plan::Step /*step*/) {}
+  /// From now on what belongs to steps from `first` on is booked in
+  /// counted(), too.
+  virtual void count_from(plan::Step /*first*/) {}
+  virtual Ledger counted() const { return {}; }
+
   /// From now on keeps the times of every all-reduce (see TransferLog).
   virtual void record_transfers() {}
   /// Transfers that have ended since the last call.

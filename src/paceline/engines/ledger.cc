@@ -21,6 +21,15 @@ std::int64_t Ledger::total_calls() const {
   return sum(calls);
 }
 
+void Ledger::add(const Ledger& other) {
+  for (const auto& [pattern, of_it] : other.bytes) {
+    bytes[pattern] += of_it;
+  }
+  for (const auto& [pattern, of_it] : other.calls) {
+    calls[pattern] += of_it;
+  }
+}
+
 void Ledger::book(const std::string& pattern, std::int64_t wire_bytes) {
   bytes[pattern] += wire_bytes;
   calls[pattern] += 1;

@@ -16,6 +16,8 @@ struct Ledger {
   std::int64_t total_calls() const;
 
   void book(const std::string& pattern, std::int64_t wire_bytes);
+  /// Adds what another one holds.
+  void add(const Ledger& other);
 };
 
 }  // namespace paceline::engines

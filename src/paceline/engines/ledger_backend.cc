@@ -52,6 +52,21 @@ Ledger LedgerBackend::ledger() const {
   return ledger_;
 }
 
+void LedgerBackend::belong_to(plan::Step step) {
+  const std::lock_guard lock(mutex_);
+  step_ = step;
+}
+
+void LedgerBackend::count_from(plan::Step first) {
+  const std::lock_guard lock(mutex_);
+  first_counted_ = first;
+}
+
+Ledger LedgerBackend::counted() const {
+  const std::lock_guard lock(mutex_);
+  return counted_;
+}
+
 std::vector<CollectiveSpan> LedgerBackend::take_transfers() {
   return transfers_ ? transfers_->take() : std::vector<CollectiveSpan>();
 }
@@ -63,11 +78,16 @@ void LedgerBackend::book(const Operation& operation) {
   }
   const bool message = operation.kind == Operation::Kind::kSend;
   const std::int64_t payload = operation.payload_bytes();
-  const std::lock_guard lock(mutex_);
-  ledger_.book(
-      std::string(message ? plan::kMessages : plan::name_of(operation.pattern)),
+  const std::string pattern(message ? plan::kMessages
+                                    : plan::name_of(operation.pattern));
+  const std::int64_t bytes =
       message ? payload
-              : plan::wire_bytes(operation.pattern, payload, getSize()));
+              : plan::wire_bytes(operation.pattern, payload, getSize());
+  const std::lock_guard lock(mutex_);
+  ledger_.book(pattern, bytes);
+  if (step_ >= first_counted_) {
+    counted_.book(pattern, bytes);
+  }
 }
 
 LedgerBackend::Work LedgerBackend::perform(const Operation& operation,

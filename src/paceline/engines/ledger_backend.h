@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "paceline/engines/backend_wrapper.h"
 #include "paceline/engines/ledger.h"
 #include "paceline/engines/transfer_log.h"
+#include "paceline/plan/comm_plan.h"
 
 namespace paceline::engines {
 
@@ -25,6 +27,11 @@ class LedgerBackend final : public BackendWrapper {
 
   Ledger ledger() const;
 
+  /// As Channel's.
+  void belong_to(plan::Step step);
+  void count_from(plan::Step first);
+  Ledger counted() const;
+
   /// From now on the times of every all-reduce are logged; before any.
   void record_transfers() { transfers_ = std::make_unique<TransferLog>(); }
   std::vector<CollectiveSpan> take_transfers();
@@ -36,7 +43,9 @@ class LedgerBackend final : public BackendWrapper {
   void book(const Operation& operation);
 
   mutable std::mutex mutex_;  // the Reducer calls from the backward thread
-  Ledger ledger_;
+  Ledger ledger_, counted_;
+  plan::Step step_ = -1;  // what comes before a step belongs to none
+  plan::Step first_counted_ = std::numeric_limits<plan::Step>::max();
   std::unique_ptr<TransferLog> transfers_;  // null: not logged
 };
 

@@ -17,10 +17,11 @@
 #include "paceline/experiment/protocols.h"
 #include "paceline/experiment/rank_words.h"
 #include "paceline/experiment/replay_settings.h"
+#include "paceline/experiment/window.h"
 #include "paceline/plan/ranks_per_host.h"
 #include "paceline/strategies/strategy.h"
-
 #include "paceline/strategies/strategy_text.h"
+
 namespace paceline::experiment {
 namespace {
 
@@ -304,6 +305,9 @@ class Expansion {
           [&](const char* key) { return partial.given->contains(key); },
           machine_.cuda_devices > 0);
     }
+    take_whole_periods(c,
+                       {.warmup = partial.given->contains("warmup"),
+                        .measured = partial.given->contains("steps")});
     if (c.label.empty()) {
       c.label = strategy_label(c.strategy);
     }

@@ -179,9 +179,12 @@ constexpr auto kKeys = std::to_array<Key>({
              "the one-rank baseline too",
      .field = &C::threads, .group = Group::kMachine, .minimum = 0},
     {.name = "warmup", .metavar = "N",
-     .help = "iterations before the measured ones, discarded",
+     .help = "iterations before the measured ones, discarded; left out, whole "
+             "periods of a strategy whose steps differ",
      .field = &C::warmup, .group = Group::kMeasuring, .minimum = 0},
-    {.name = "steps", .metavar = "N", .help = "measured iterations",
+    {.name = "steps", .metavar = "N",
+     .help = "measured iterations; left out, whole periods of a strategy whose "
+             "steps differ",
      .field = &C::steps, .group = Group::kMeasuring, .minimum = 1},
     {.name = "sync_each_step", .metavar = "",
      .help = "synchronize the device after every step, not once a window (the "

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "paceline/measure/embedding_case.h"
+#include "paceline/measure/wire.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/data_traits.h"
 #include "paceline/plan/wire_bytes.h"
@@ -83,12 +84,20 @@ std::optional<std::string> failure_of(
 void note_plan(const Trainer& trainer, RankResult& result) {
   result.planned_by = planned_by(trainer);
   const records::Configuration& c = trainer.configuration();
-  if (trainer.input().rank > 0 || c.has_tables()) {
-    return;  // beside tables the strategy is one of the trainers
+  if (trainer.input().rank > 0) {
+    return;
   }
+  const auto add = [&result](std::optional<records::Warning> warning) {
+    if (warning) {
+      result.warnings.push_back(*std::move(warning));
+    }
+  };
+  add(partial_period(trainer.planner(), trainer.input(), c.warmup, c.steps));
   const auto spec = strategies::strategy_of(c);
-  if (auto one_host = predict::one_host_warning(spec, trainer.input())) {
-    result.warnings.push_back(*std::move(one_host));
+  // Beside tables the strategy is one of the trainers.
+  add(predict::idle_codec_warning(spec, c.has_tables() ? c.trainers : c.ranks));
+  if (!c.has_tables()) {
+    add(predict::one_host_warning(spec, trainer.input()));
   }
 }
 

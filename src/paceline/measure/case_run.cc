@@ -277,20 +277,9 @@ std::function<void(records::RankSamples)> with_lookups(
 bool measure_window(const CaseWindow& window, RankResult& result) {
   measure::Trainer& trainer = window.trainer;
   const records::Configuration& c = window.configuration;
-  // A schedule that crosses the step border sends the end of its warm-up within
-  // the window, so all steps are counted.  A performer's first steps differ
-  // from the others and cross no border: there the window alone is, but for
-  // messages.
-  const auto plan_of = plans_of(trainer);
-  const int first = plan::has_performer(plan_of(0)) ? c.warmup : 0;
-  const engines::Ledger start = trainer.ledger();
-  engines::Ledger before = start;
   std::int64_t coded_before = 0;
   std::optional<records::Lookups> lookups;  // of the whole steps so far
   const auto progress = [&](int done, int total) {
-    if (done == first) {
-      before = trainer.ledger();
-    }
     if (done == c.warmup) {
       forget_warm_up(window);  // operations under way are of the measured steps
       trainer.take_lookups();
@@ -316,13 +305,12 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   result.coding =
       coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);
   keep_findings(window, result);
-  result.wire = wire_of({.first = first,
-                         .steps = c.warmup + c.steps - first,
+  result.wire = wire_of({.first = c.warmup,
+                         .steps = c.steps,
                          .rank = window.group.rank,
                          .setup = trainer.setup(),
-                         .plan_of = plan_of},
-                        {.messages = start, .others = before},
-                        trainer.ledger());
+                         .plan_of = plans_of(trainer)},
+                        trainer.counted());
   result.verified = verify(trainer, window.group, window.store);
   if (!trainer.trains()) {  // samples come from ranks that train
     result.samples.peak_memory_bytes =

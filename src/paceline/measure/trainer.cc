@@ -153,6 +153,9 @@ StepTimes Trainer::step() {
     set_batches(mapped_->batch(step));
     times.data_ns = steady_ns() - times.began_ns;
   }
+  if (reducer_ != nullptr) {  // which ends its operations within the step
+    channels_.front()->belong_to(step);
+  }
   executor_->begin_step();
   if (embeddings_) {
     batches_ = {bag_batch(executor_->steps_begun() - 1)};
@@ -199,13 +202,15 @@ void Trainer::drain() {
 engines::Ledger Trainer::ledger() const {
   engines::Ledger all;
   for (const auto& channel : channels_) {
-    const engines::Ledger one = channel->ledger();
-    for (const auto& [pattern, bytes] : one.bytes) {
-      all.bytes[pattern] += bytes;
-    }
-    for (const auto& [pattern, calls] : one.calls) {
-      all.calls[pattern] += calls;
-    }
+    all.add(channel->ledger());
+  }
+  return all;
+}
+
+engines::Ledger Trainer::counted() const {
+  engines::Ledger all;
+  for (const auto& channel : channels_) {
+    all.add(channel->counted());
   }
   return all;
 }

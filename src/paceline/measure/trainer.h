@@ -96,6 +96,8 @@ class Trainer final : public TimedJob {
 
   /// Bytes that entered the engine so far, over all communicators.
   engines::Ledger ledger() const;
+  /// Those of them that belong to the measured steps.
+  engines::Ledger counted() const;
 
   const records::Configuration& configuration() const { return configuration_; }
   const plan::PlanInput& input() const { return input_; }

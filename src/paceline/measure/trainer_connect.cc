@@ -151,6 +151,7 @@ void Trainer::connect() {
     if (channel == nullptr) {
       continue;
     }
+    channel->count_from(configuration_.warmup);
     channels_.push_back(std::move(channel));
     if (group.order == plan::IssueOrder::kPriority) {
       pick_channels_.push_back(connect_for_picks(group));

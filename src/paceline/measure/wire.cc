@@ -6,10 +6,12 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 
+#include <fmt/format.h>
+
+#include "paceline/base/text.h"
 #include "paceline/plan/cost.h"
-#include "paceline/plan/wire_bytes.h"
+#include "paceline/plan/period.h"
 
 namespace paceline::measure {
 namespace {
@@ -45,26 +47,6 @@ std::optional<std::int64_t> planned_per_step(const Window& window) {
   return total / window.steps;
 }
 
-using Counts = std::map<std::string, std::int64_t>;  // by pattern
-
-// What was added a step; messages in all steps up to the window's end.
-std::int64_t per_step(const Window& window,
-                      const BookedBefore& before,
-                      Counts engines::Ledger::*counts,
-                      const Counts& after) {
-  std::int64_t messages = 0, others = 0;
-  for (const auto& [pattern, count] : after) {
-    const bool is_message = pattern == plan::kMessages;
-    const Counts& from = (is_message ? before.messages : before.others).*counts;
-    const auto earlier = from.find(pattern);
-    (is_message ? messages : others) +=
-        count - (earlier == from.end() ? 0 : earlier->second);
-  }
-  return window.first == 0
-             ? (messages + others) / window.steps
-             : messages / (window.first + window.steps) + others / window.steps;
-}
-
 }  // namespace
 
 bool communicates(const plan::Planner& planner,
@@ -88,19 +70,43 @@ bool communicates(const plan::Planner& planner,
 }
 
 records::WireBytes wire_of(const Window& window,
-                           const BookedBefore& before,
-                           const engines::Ledger& after) {
+                           const engines::Ledger& booked) {
   records::WireBytes wire;
-  for (const auto& item : after.bytes) {
-    wire.by_pattern[item.first] =
-        per_step(window, before, &engines::Ledger::bytes, {item});
+  for (const auto& [pattern, bytes] : booked.bytes) {
+    wire.by_pattern[pattern] = bytes / window.steps;
   }
-  wire.measured_per_step =
-      per_step(window, before, &engines::Ledger::bytes, after.bytes);
-  wire.calls_per_step =
-      per_step(window, before, &engines::Ledger::calls, after.calls);
+  wire.measured_per_step = booked.total_bytes() / window.steps;
+  wire.calls_per_step = booked.total_calls() / window.steps;
   wire.planned_per_step = planned_per_step(window);
   return wire;
+}
+
+std::optional<records::Warning> partial_period(const plan::Planner& planner,
+                                               const plan::PlanInput& input,
+                                               int warmup,
+                                               int steps) {
+  const plan::Step period = plan::period_of_work(planner, input);
+  if (steps % period == 0) {
+    return std::nullopt;
+  }
+  records::Warning warning{
+      records::kNotWholePeriods,
+      fmt::format("{} measured, and the strategy's steps repeat after {}",
+                  counted(steps, "step"),
+                  period),
+      "rates, times and bytes count some steps of a period more often than "
+      "others",
+      fmt::format("measure a multiple of {} steps (--steps {}), or leave out "
+                  "--steps and --warmup",
+                  period,
+                  (steps + period - 1) / period * period)};
+  if (plan::lacks_traffic(planner, input, warmup, steps)) {
+    warning.code = records::kLacksExchange;
+    warning.why =
+        "the case is INVALID: none of the measured steps exchanges all that "
+        "the strategy exchanges once in a period";
+  }
+  return warning;
 }
 
 }  // namespace paceline::measure

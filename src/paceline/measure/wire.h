@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "paceline/engines/ledger.h"
 #include "paceline/plan/comm_plan.h"
@@ -9,7 +10,7 @@
 
 namespace paceline::measure {
 
-/// The steps whose bytes are counted, and their plans on one rank.
+/// The measured steps, and their plans on one rank.
 struct Window {
   int first = 0;
   int steps = 1;
@@ -18,24 +19,22 @@ struct Window {
   std::function<const plan::CommPlan&(plan::Step)> plan_of;
 };
 
-/// What was booked before the counted steps.  A performer's first steps differ
-/// from the others, so that collectives may be counted from a later step on;
-/// messages, of which some may be under way then, count from step 0.
-struct BookedBefore {
-  const engines::Ledger& messages;
-  const engines::Ledger& others;
-};
-
 /// Whether anything crosses the network in the first `steps` steps, on this
 /// rank or another: the answer is the same on all ranks.
 bool communicates(const plan::Planner& planner,
                   const plan::PlanInput& input,
                   int steps);
 
-/// The wire bytes of these steps: measured, as the ledger's difference between
-/// `before` and `after`, and planned, where the plan knows all lengths.
-records::WireBytes wire_of(const Window& window,
-                           const BookedBefore& before,
-                           const engines::Ledger& after);
+/// The wire bytes of these steps: measured, of which `booked` is the sum, and
+/// planned, where the plan knows all lengths.
+records::WireBytes wire_of(const Window& window, const engines::Ledger& booked);
+
+/// A warning that the measured steps are no whole number of periods of the
+/// plans' steps; nothing where they are.  Its code is records::kLacksExchange
+/// where they lack something that other steps send.
+std::optional<records::Warning> partial_period(const plan::Planner& planner,
+                                               const plan::PlanInput& input,
+                                               int warmup,
+                                               int steps);
 
 }  // namespace paceline::measure

@@ -64,6 +64,9 @@ std::string useless(const records::RunRecord& record) {
   if (strategies::strategy_of(record.configuration).external()) {
     return "no plan stands for what it ran";
   }
+  if (records::lacks_exchange(record.warnings)) {
+    return "its steps lack an exchange of its strategy";
+  }
   if (!record.valid()) {
     return "its engine was slower than the link that it should have been "
            "behind";

@@ -23,4 +23,19 @@ std::optional<records::Warning> one_host_warning(
           "several with --local-size"};
 }
 
+std::optional<records::Warning> idle_codec_warning(
+    const strategies::StrategySpec& strategy, plan::Rank world) {
+  if (world > 1 || strategy.codec.row == nullptr ||
+      strategy.codec.row->guarantee == strategies::Guarantee::kNeutral) {
+    return std::nullopt;
+  }
+  return records::Warning{
+      .code = "codec-idle",
+      .seen = fmt::format("'{}' encodes what ranks exchange, and there is one "
+                          "rank",
+                          strategy.codec.row->name),
+      .why = "nothing is encoded: the case trains as one without a codec",
+      .advice = "take two ranks or more to see what the codec costs and does"};
+}
+
 }  // namespace paceline::predict

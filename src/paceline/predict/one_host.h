@@ -15,4 +15,9 @@ namespace paceline::predict {
 std::optional<records::Warning> one_host_warning(
     const strategies::StrategySpec& strategy, const plan::PlanInput& input);
 
+/// Where the strategy has a codec and its world is one rank: nothing is
+/// encoded.
+std::optional<records::Warning> idle_codec_warning(
+    const strategies::StrategySpec& strategy, plan::Rank world);
+
 }  // namespace paceline::predict

@@ -117,16 +117,20 @@ void name_hosts(const PredictRequest& request, Prediction& prediction) {
   }
 }
 
-/// The dense part beside embedding tables is a strategy of fewer ranks.
-void add_one_host(const PredictRequest& request,
-                  const strategies::StrategySpec& strategy,
-                  const plan::PlanInput& input,
-                  records::RunRecord& record) {
+/// What the plan leaves out of its strategy in this world.  The dense part
+/// beside embedding tables is a strategy of fewer ranks.
+void add_idle_parts(const PredictRequest& request,
+                    const strategies::StrategySpec& strategy,
+                    const plan::PlanInput& input,
+                    records::RunRecord& record) {
   if (request.tables) {
     return;
   }
   if (auto one_host = one_host_warning(strategy, input)) {
     record.warnings.push_back(*std::move(one_host));
+  }
+  if (auto idle = idle_codec_warning(strategy, input.world)) {
+    record.warnings.push_back(*std::move(idle));
   }
 }
 
@@ -253,7 +257,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   name_hosts(request, prediction);
   prediction.record.experiment = "predict";
   prediction.record.warnings = std::move(warnings);
-  add_one_host(request, strategy, input, prediction.record);
+  add_idle_parts(request, strategy, input, prediction.record);
   prediction.record.predicted = predicted_of(
       *prediction.job, prediction.bound, prediction.bar, prediction.times.step);
   if (with_spans) {

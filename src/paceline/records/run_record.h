@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -130,12 +131,25 @@ struct Training {
   bool operator==(const Training&) const = default;
 };
 
+/// The code of the warning that the measured steps lack an exchange of the
+/// strategy: the record's figures are not those of the case.
+inline constexpr const char* kLacksExchange = "lacks-exchange";
+/// That of the warning that they are no whole number of periods of its steps,
+/// though they lack no exchange.
+inline constexpr const char* kNotWholePeriods = "not-whole-periods";
+
 struct Warning {
   std::string code;  // shared-cores, few-samples, hosts-differ, ...
   std::string seen, why, advice;
 
   bool operator==(const Warning&) const = default;
 };
+
+inline bool lacks_exchange(const std::vector<Warning>& warnings) {
+  return std::any_of(warnings.begin(), warnings.end(), [](const auto& one) {
+    return one.code == kLacksExchange;
+  });
+}
 
 /// One machine of the world, as it was found.  Unknown fields stay empty.
 struct HostEnvironment {
@@ -205,8 +219,11 @@ struct RunRecord {
   std::optional<double> consensus_distance{};
 
   /// Whether the figures are those of the case: its engine was as fast as the
-  /// link that it should have been behind.
-  bool valid() const { return !link_check || link_check->valid(); }
+  /// link that it should have been behind, and the measured steps have what its
+  /// strategy exchanges.
+  bool valid() const {
+    return (!link_check || link_check->valid()) && !lacks_exchange(warnings);
+  }
 
   /// Whether there is no figure because the case cannot be here, which is no
   /// failure.

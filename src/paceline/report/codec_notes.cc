@@ -61,7 +61,7 @@ std::optional<std::int64_t> sent_bytes(const CaseSummary& one) {
 // Where the case's link lies against this rate; empty where it has none.
 std::string at_the_link(const CaseSummary& one, double break_even) {
   const auto link = link_of(one.configuration);
-  if (!link || (one.link_check && !one.link_check->valid())) {
+  if (!link || !one.valid()) {
     return "";
   }
   const double rate = gbit_per_s(*link) * 1e9;

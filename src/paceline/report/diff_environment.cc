@@ -123,6 +123,26 @@ void carry_on(const std::vector<records::Warning>& of_records,
   }
 }
 
+/// What is to be said against the figures of a side of a row.
+std::vector<records::Warning> against(const Case& side) {
+  std::vector<records::Warning> all;
+  const auto late = std::ranges::find_if(side.runs, [](const RunRecord* run) {
+    return run->link_check && !run->link_check->valid();
+  });
+  if (late != side.runs.end()) {
+    all.push_back(slower_than_link(*(*late)->link_check));
+  }
+  for (const RunRecord* run : side.runs) {
+    for (const records::Warning& one : run->warnings) {
+      if (one.code == records::kLacksExchange ||
+          one.code == records::kNotWholePeriods) {
+        add_once(all, one);
+      }
+    }
+  }
+  return all;
+}
+
 std::size_t failed_runs(const Case& one) {
   return one.runs.size() - one.measured().size();
 }
@@ -177,10 +197,7 @@ std::vector<records::Warning> comparison_warnings(
   }
   for (const DiffRow& row : diff.rows) {
     for (const Case* side : {&row.cases.base, &row.cases.test}) {
-      if (const auto invalid = std::ranges::find_if(
-              side->runs, [](const RunRecord* run) { return !run->valid(); });
-          invalid != side->runs.end()) {
-        records::Warning warning = slower_than_link(*(*invalid)->link_check);
+      for (records::Warning& warning : against(*side)) {
         warning.seen = fmt::format("{}, {}: {}",
                                    row.name,
                                    side == &row.cases.base ? "base" : "test",

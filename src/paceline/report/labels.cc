@@ -130,19 +130,18 @@ std::string with_source(std::string label, const Case& one) {
 }
 
 bool is_steps(const std::string& part) {
-  return part.starts_with("steps=");
+  return part.starts_with("steps=") || part.starts_with("warmup=");
 }
 
-/// A prediction's steps are whole periods of its plan: they tell it from its
-/// namesakes only where nothing else does.
+/// Steps that nobody has chosen are whole periods of the case's plan: they tell
+/// it from its namesakes only where nothing else does.
 bool needs_steps(const Case& one, const std::vector<const Case*>& same) {
   const auto others_of = [](const Case& it) {
     std::vector<std::string> parts = parts_of(it);
     std::erase_if(parts, is_steps);
     return parts;
   };
-  return one.first().source != records::Source::kPredicted ||
-         std::ranges::count_if(same, [&](const Case* it) {
+  return std::ranges::count_if(same, [&](const Case* it) {
            return it->first().source == one.first().source &&
                   others_of(*it) == others_of(one);
          }) > 1;

@@ -23,7 +23,7 @@ struct LinkPoint {
   const CaseSummary* row = nullptr;  // with a step time
 
   double step_s() const { return row->step_s->median.value; }
-  bool valid() const { return !row->link_check || row->link_check->valid(); }
+  bool valid() const { return row->valid(); }
 };
 
 struct LinkCurve {

@@ -68,6 +68,11 @@ struct CaseSummary {
   /// Examples per second and rank that trains.
   std::optional<double> examples_per_s_per_rank() const;
   bool failed() const { return !step_s.has_value(); }
+  /// As RunRecord::valid(), of all runs.
+  bool valid() const {
+    return (!link_check || link_check->valid()) &&
+           !records::lacks_exchange(warnings);
+  }
 };
 
 using GroupSummary = TableGroup<CaseSummary>;

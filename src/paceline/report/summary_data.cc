@@ -26,6 +26,15 @@ Json finite(double value) {
   return std::isfinite(value) ? Json(value) : Json();
 }
 
+/// "code: what was seen", of each.
+std::string warnings_text(const std::vector<records::Warning>& warnings) {
+  std::vector<std::string> texts;
+  for (const records::Warning& one : warnings) {
+    texts.push_back(fmt::format("{}: {}", one.code, one.seen));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 void add_identity(SummaryFields& fields) {
   using records::Configuration;
   constexpr auto kAsked = &CaseSummary::configuration;
@@ -159,12 +168,15 @@ const SummaryFields& summary_fields() {
 
 std::string render_csv(std::span<const records::RunRecord> records) {
   Table table = summary_fields().table();
-  table.columns.push_back({.name = "errors"});
+  for (const char* name : {"errors", "warnings"}) {
+    table.columns.push_back({.name = name});
+  }
   for (const GroupSummary& group : summarize(records)) {
     for (const CaseSummary& one : group.rows) {
       table.rows.push_back(summary_fields().row(one));
       table.rows.back().cells.push_back(
           fmt::format("{}", fmt::join(one.errors, "; ")));
+      table.rows.back().cells.push_back(warnings_text(one.warnings));
     }
   }
   return csv_text(table);

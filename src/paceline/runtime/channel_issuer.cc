@@ -108,6 +108,7 @@ void ChannelIssuer::start(plan::OpRef ref,
 }
 
 ChannelIssuer::Works ChannelIssuer::issue(plan::OpRef ref, const plan::Op& op) {
+  channel(*plan::communicator_of(op)).belong_to(ref.step);
   if (const auto* collective = std::get_if<plan::Collective>(&op.work)) {
     return {issue(*collective)};
   }

@@ -11,6 +11,7 @@
 #include "paceline/plan/dependency_analyzer.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/kernel_traits.h"
+#include "paceline/plan/period.h"
 #include "paceline/plan/program.h"
 #include "paceline/simulator/matching.h"
 #include "paceline/simulator/rank_program.h"
@@ -99,21 +100,32 @@ class Compiler {
   }
 
  private:
-  /// Sets bytes and calls to the first actor's means over the steps of the last
-  /// period.  Each of these steps counts alike.
+  /// Sets bytes and calls to the means over the steps of the last period, of
+  /// the actor that sends most.
   void add_traffic() {
-    const plan::Rank rank = job_.actors.front().rank;
-    const RankProgram& first = programs_.of(rank);
-    const auto steps =
-        std::min(static_cast<std::size_t>(job_.period), first.steps.size());
-    for (std::size_t i = first.steps.size() - steps; i < first.steps.size();
-         ++i) {
-      const plan::Cost cost = plan::cost(first.setup, *first.steps[i], rank);
-      job_.wire_bytes += cost.wire_bytes;
-      job_.calls += cost.calls;
+    for (const Actor& actor : job_.actors) {
+      const RankProgram& program = programs_.of(actor.rank);
+      const auto steps =
+          std::min(static_cast<std::size_t>(job_.period), program.steps.size());
+      std::int64_t bytes = 0, calls = 0;
+      std::map<const CommPlan*, plan::Cost> costs;
+      for (std::size_t i = program.steps.size() - steps;
+           i < program.steps.size();
+           ++i) {
+        const CommPlan* plan = program.steps[i];
+        const auto [cost, fresh] = costs.try_emplace(plan);
+        if (fresh) {
+          cost->second = plan::cost(program.setup, *plan, actor.rank);
+        }
+        bytes += cost->second.wire_bytes;
+        calls += cost->second.calls;
+      }
+      bytes /= static_cast<std::int64_t>(steps);
+      if (&actor == &job_.actors.front() || bytes > job_.wire_bytes) {
+        job_.wire_bytes = bytes;
+        job_.calls = calls / static_cast<std::int64_t>(steps);
+      }
     }
-    job_.wire_bytes /= static_cast<std::int64_t>(steps);
-    job_.calls /= static_cast<std::int64_t>(steps);
   }
 
   void add_actors() {
@@ -324,22 +336,8 @@ std::string describe(const Job& job, ItemId id) {
 
 plan::Step period_of(const plan::Planner& planner,
                      const plan::PlanInput& input) {
-  plan::PlanInput first = input;
-  first.rank = 0;
-  std::vector<plan::Variant> variants;  // from step 1 on
-  const auto repeats_after = [&](std::size_t period) {
-    return std::equal(variants.begin() + static_cast<std::ptrdiff_t>(period),
-                      variants.end(),
-                      variants.begin());
-  };
-  // All at once: a rule that averages every 100 steps looks static before.
-  for (plan::Step step = 1; step <= 2 * kLongestPeriod; ++step) {
-    variants.push_back(planner.variant(first, step));
-  }
-  for (std::size_t period = 1; period <= kLongestPeriod; ++period) {
-    if (repeats_after(period)) {
-      return static_cast<plan::Step>(period);
-    }
+  if (const auto period = plan::period_of(planner, input, kLongestPeriod)) {
+    return *period;
   }
   throw UsageError(fmt::format(
       "the strategy's steps repeat after more than {}; a simulation "

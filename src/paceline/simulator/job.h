@@ -161,7 +161,7 @@ struct Job {
   std::vector<KernelShape> kernel_shapes;
   std::vector<QueueItems> queues;
   std::uint32_t transfer_queues = 0;
-  std::int64_t wire_bytes = 0;  // a step of the first actor, over a period
+  std::int64_t wire_bytes = 0;  // a step of the actor that sends most
   std::int64_t calls = 0;
   std::shared_ptr<RankPrograms> programs;  // the plans, for describe()
   std::map<plan::Rank, std::uint32_t> actor_numbers;  // by simulated rank
