@@ -66,17 +66,48 @@ TEST_F(Report, AppendsResultsOfNcclTestsToRecords) {
   write("nccl.log",
         "$ ./build/all_reduce_perf -b 8 -e 8 -f 2 -g 1\n"
         "#  Rank  0 Group  0 Pid   5092 on  one device  0 [0x21] RTX 5090\n"
-        "#  size   count   type  redop  root  time  algbw  busbw #wrong\n"
-        "      8       2  float    sum    -1  5.63   0.00   0.00      0\n");
+        "#  size   count   type  redop  root  time  algbw  busbw #wrong  time"
+        "  algbw  busbw #wrong\n"
+        "      8       2  float    sum    -1  5.63   0.00   0.00      0  5.61"
+        "   0.00   0.00      0\n");
   write("r.jsonl", "{}\n");
   const Outcome refused = run("import nccl.log --records r.jsonl --format ddp");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
-  for (const int lines : {2, 3}) {
+  for (const char* end :
+       {"r.jsonl\n", ", 1 of them not for the first time\n"}) {
     const Outcome outcome = run("import nccl.log --records r.jsonl");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_EQ(lines_of(folder_ / "r.jsonl"), lines);
+    EXPECT_TRUE(outcome.err.ends_with(end)) << outcome.err;
+    EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 2);
   }
+}
+
+TEST_F(Report, TellsWhatTheProgramOfALogFoundWrong) {
+  const std::string begin =
+      "$ ./build/sendrecv_perf -g 2\n"
+      "#  Rank  0 Group  0 Pid   5092 on  one device  0 [0x21] RTX 5090\n"
+      "#  Rank  1 Group  0 Pid   5092 on  one device  1 [0x22] RTX 5090\n"
+      "#  size   count   type  redop  root  time  algbw  busbw #wrong  time"
+      "  algbw  busbw #wrong\n"
+      "   65536  16384  float   none    -1  5.63  11.64  11.64      0  5.60"
+      "  11.70  11.70      ";
+  write("wrong.log", begin + "4\n# Out of bounds values : 1 FAILED\n");
+  const Outcome wrong = run("import wrong.log");
+  EXPECT_EQ(wrong.exit_code, 3) << wrong.err;
+  EXPECT_NE(wrong.out.find("4 WRONG ELEMENTS IN PLACE"), std::string::npos)
+      << wrong.out;
+  write("contradiction.log", begin + "4\n# Out of bounds values : 0 OK\n");
+  const Outcome contradiction = run("import contradiction.log");
+  EXPECT_EQ(contradiction.exit_code, 2) << contradiction.err;
+  EXPECT_NE(
+      contradiction.err.find("contradiction.log:6: the log says 0 values"),
+      std::string::npos)
+      << contradiction.err;
+  const Outcome other = run("report wrong.log");
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_NE(other.err.find("has records of operations"), std::string::npos)
+      << other.err;
 }
 
 TEST_F(Report, ShowsRecordsInEveryForm) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "paceline/base/error.h"
 #include "paceline/records/importers.h"
@@ -15,8 +12,6 @@
 
 namespace paceline::records {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A report with `results` of one model.
 std::string report(const std::string& results) {
@@ -182,50 +177,6 @@ TEST(ImportDdp, DamagedReportsAreTakenOrRefused) {
           << sentence;
     }
   }
-}
-
-class AnyRecords : public ::testing::Test {
- protected:
-  AnyRecords() : path_(fs::temp_directory_path() / "paceline-any-XXXXXX") {
-    std::string name = path_;
-    close(mkstemp(name.data()));
-    path_ = name;
-  }
-  ~AnyRecords() override { fs::remove(path_); }
-
-  const fs::path& with(const std::string& text) const {
-    std::ofstream(path_, std::ios::binary) << text;
-    return path_;
-  }
-
- private:
-  fs::path path_;
-};
-
-TEST_F(AnyRecords, BothKindsAreKnownByTheirContent) {
-  EXPECT_EQ(read_any_records(with(report(kTwoRows))).records.size(), 2u);
-  const std::string line = to_line(full_record());
-  EXPECT_EQ(read_any_records(with(line + "\n" + line)).records.size(), 2u);
-}
-
-TEST_F(AnyRecords, ATornLastLineIsSkippedWithAWarning) {
-  const std::string line = to_line(full_record());
-  const auto file = read_any_records(with(line + "\n" + line.substr(0, 50)));
-  EXPECT_EQ(file.records.size(), 1u);
-  EXPECT_EQ(file.warnings.size(), 1u);
-}
-
-TEST_F(AnyRecords, StrangersAreRefusedWithTheirLine) {
-  const fs::path& path = with(to_line(full_record()) + "\nhello\nx\n");
-  try {
-    read_any_records(path);
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_TRUE(
-        std::string(error.what()).starts_with(path.string() + ":2: not JSON"))
-        << error.what();
-  }
-  EXPECT_THROW(read_any_records(path.string() + ".none"), UsageError);
 }
 
 }  // namespace

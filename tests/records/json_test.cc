@@ -2,6 +2,7 @@
 #include "paceline/records/json.h"
 
 #include <functional>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -62,6 +63,31 @@ TEST(RecordJson, WhatIsNotKnownIsNull) {
        {"host", "window_ns", "flush_ns", "peak_memory_bytes"}) {
     EXPECT_TRUE(rank.at(key).is_null()) << key;
   }
+}
+
+TEST(RecordJson, WhatTheSourceDoesNotSayIsNull) {
+  RunRecord record = full_record();
+  record.source = Source::kImported;
+  json written = to_json(record);
+  const std::string key = record.configuration.key();
+  for (const char* name :
+       {"batch_size", "ranks", "momentum", "seed", "dtype"}) {
+    written["configuration"][name] = nullptr;
+  }
+  const RunRecord read = from_json(written);
+  const Configuration& c = read.configuration;
+  EXPECT_EQ(c.unstated,
+            (std::set<std::string>{
+                "batch_size", "dtype", "momentum", "ranks", "seed"}));
+  EXPECT_FALSE(c.states("seed"));
+  EXPECT_TRUE(c.states("optimizer"));
+  EXPECT_EQ(c.momentum, 0);
+  EXPECT_EQ(c.dtype, "");
+  EXPECT_NE(c.key(), key);
+  EXPECT_TRUE(
+      c.key().ends_with(" unstated=batch_size,dtype,momentum,ranks,seed"))
+      << c.key();
+  EXPECT_EQ(json(to_json(read)), written);
 }
 
 TEST(RecordJson, ZeroIsKept) {

@@ -55,7 +55,7 @@ TEST(CommRecord, WhatIsNotKnownIsNull) {
   const auto unknown = records::to_json(r, {});
   EXPECT_TRUE(unknown.at("valid").is_null());
   EXPECT_FALSE(records::comm_record_from(unknown).valid.has_value());
-  EXPECT_TRUE(rendered("csv", {{r}}).ends_with(",0,\n"));
+  EXPECT_TRUE(rendered("csv", {{r}}).ends_with(",0,,,,\n"));
   EXPECT_EQ(json.at("iteration_ns").size(), 3U);
   EXPECT_EQ(json.at("duration_ns").at("p50"), 2e6);
 }
@@ -70,6 +70,36 @@ TEST(CommTable, SaysThatAnotherProgramsTimeIsAMean) {
             std::string::npos);
   EXPECT_EQ(text.find("slowest rank"), std::string::npos);
   EXPECT_EQ(text.find("median"), std::string::npos);
+}
+
+TEST(CommTable, TellsReductionsTypesAndRanksApart) {
+  std::vector<records::CommRecord> records(4, sample());
+  records[1].op = "sum";
+  records[2].op = "sum";
+  records[2].dtype = "half";
+  records[3].ranks_per_host = {4};
+  const std::string text = rendered("table", records);
+  for (const char* title :
+       {"all-reduce, 4 ranks (2+2), gloo on cpu, fp32",
+        "all-reduce of a sum, 4 ranks (2+2), gloo on cpu, fp32",
+        "all-reduce of a sum, 4 ranks (2+2), gloo on cpu, half",
+        "all-reduce, 4 ranks (4), gloo on cpu, fp32"}) {
+    EXPECT_NE(text.find(title), std::string::npos) << text;
+  }
+}
+
+TEST(CommTable, TheCpusTimeIsNoBandwidth) {
+  records::CommRecord r = sample();
+  r.iteration_ns = {3'100};
+  r.formula = "mean";
+  r.clock = "cpu";
+  const std::string text = rendered("table", {{r}});
+  EXPECT_NE(text.find(", CPU time\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("of the CPU alone"), std::string::npos) << text;
+  EXPECT_EQ(text.find("alg:"), std::string::npos) << text;
+  const auto rates = records::to_json(r, {}).at("bytes_per_s");
+  EXPECT_TRUE(rates.at("bus").is_null());
+  EXPECT_TRUE(rates.at("algorithm").is_null());
 }
 
 TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {

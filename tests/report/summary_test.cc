@@ -334,6 +334,31 @@ TEST(SummaryHeading, SaysNothingOfADeviceThatIsNotKnown) {
             "resnet50, batch 32 per rank");
 }
 
+TEST(Summary, WhatTheSourceDoesNotSayHasNoFigure) {
+  std::vector<RunRecord> records{fixed_record({"theirs", "", 2, 100})};
+  records[0].source = records::Source::kImported;
+  records::Configuration& c = records[0].configuration;
+  c.label = "theirs";
+  c.unstated = {"batch_size", "ranks", "strategy", "dtype"};
+  c.batch_size = 0;
+  c.ranks = 1;
+  c.dtype = "";
+  const GroupSummary group = summarize(records).at(0);
+  const CaseSummary& row = group.rows.at(0);
+  EXPECT_EQ(row.examples_per_s, std::nullopt);
+  EXPECT_EQ(row.examples_per_s_per_rank(), std::nullopt);
+  EXPECT_TRUE(row.step_s.has_value());
+  EXPECT_TRUE(heading_of(group).starts_with("resnet50, batch - per rank: - on"))
+      << heading_of(group);
+  const Document shown = summary_document({group}, Detail::kShort);
+  EXPECT_EQ(shown.tables.at(0).rows.at(0).cells.at(1), "-");
+  records[0].ranks.at(0).examples_of_step.assign(
+      records[0].ranks[0].step_ns.size(), 64);
+  const CaseSummary counted = summarize(records).at(0).rows.at(0);
+  EXPECT_TRUE(counted.examples_per_s.has_value());
+  EXPECT_EQ(counted.examples_per_s_per_rank(), std::nullopt);
+}
+
 TEST(SummaryHeading, SaysOnWhichDataWasTrained) {
   std::vector<RunRecord> records{fixed_record({"ours", "fusion", 2, 100})};
   records::Configuration& c = records[0].configuration;

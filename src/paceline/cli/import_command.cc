@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -18,6 +19,7 @@
 #include "paceline/cli/record_files.h"
 #include "paceline/records/importers.h"
 #include "paceline/records/json.h"
+#include "paceline/records/readers.h"
 #include "paceline/records/same_run.h"
 #include "paceline/records/store.h"
 #include "paceline/report/comm_table.h"
@@ -26,49 +28,51 @@
 namespace paceline::cli {
 namespace {
 
-constexpr const char* kNcclTests = "nccl-tests";
+constexpr int kFoundWrong = 3;
 
-std::vector<std::string> names() {
-  std::vector<std::string> all = report::names_of(records::importers());
-  all.emplace_back(kNcclTests);
-  return all;
-}
-
-const records::Importer& importer_for(const std::string& from,
+// The importer in C++ that is to read the file; null: the readers in Python do.
+const records::Importer* importer_for(const std::string& from,
                                       const std::string& text,
                                       const std::string& path) {
-  const records::Importer* found = nullptr;
   if (from.empty()) {
-    found = records::importer_of(text, path);
-  } else {
-    const auto all = records::importers();
-    const auto named = std::ranges::find(all, from, &records::Importer::name);
-    found = named == all.end() ? nullptr : &*named;
+    return records::importer_of(text, path);
   }
-  if (found == nullptr) {
-    throw UsageError(fmt::format(
-        "{}: is none of the files that can be imported: {}; --from names one",
-        path,
-        fmt::join(names(), ", ")));
-  }
-  return *found;
+  const auto all = records::importers();
+  const auto named = std::ranges::find(all, from, &records::Importer::name);
+  return named == all.end() ? nullptr : &*named;
 }
 
-// The results of nccl-tests are operations, not trainings.
-int import_operations(const std::string& path,
-                      const std::string& text,
-                      const std::string& to,
-                      const std::string& format_name) {
-  const auto& format = report::find_format(report::comm_formats(), format_name);
-  const std::vector<records::CommRecord> rows =
-      records::import_nccl_tests(text, path);
-  if (!to.empty()) {
-    for (const records::CommRecord& row : rows) {
-      append_line(to, records::to_line(records::to_json(row, {})));
+void say_appended(std::int64_t records,
+                  std::int64_t files,
+                  const std::string& to,
+                  std::int64_t again) {
+  fmt::print(stderr,
+             "{} of {} in {}{}\n",
+             counted(records, "record"),
+             counted(files, "file"),
+             to,
+             again == 0
+                 ? ""
+                 : fmt::format(", {} of them not for the first time", again));
+}
+
+// Appends the operations that the file does not have yet.
+void append_new(const std::vector<records::CommRecord>& rows,
+                std::int64_t files,
+                const std::string& to) {
+  const std::vector<std::string> lines =
+      split_lines(read_text_if_readable(to).value_or(""));
+  const std::set<std::string> there(lines.begin(), lines.end());
+  std::int64_t again = 0;
+  for (const records::CommRecord& row : rows) {
+    const std::string line = records::to_line(records::to_json(row, {}));
+    if (there.contains(line)) {
+      ++again;
+    } else {
+      append_line(to, line);
     }
   }
-  fmt::print("{}", format.render(rows, {}));
-  return 0;
+  say_appended(std::ssize(rows), files, to, again);
 }
 
 // Appends the records that the file does not have yet.
@@ -91,28 +95,23 @@ void append_new(const std::vector<records::RunRecord>& all,
     writer.append(record);
     there.push_back(record);
   }
-  fmt::print(stderr,
-             "{} of {} in {}{}\n",
-             counted(std::ssize(all), "record"),
-             counted(files, "file"),
-             to,
-             again == 0
-                 ? ""
-                 : fmt::format(", {} of them not for the first time", again));
+  say_appended(std::ssize(all), files, to, again);
 }
 
 }  // namespace
 
 ImportCommand::ImportCommand(CLI::App& app) {
-  app.add_option("files", files_, "files of other programs")
-      ->required()
+  app.add_option("files",
+                 files_,
+                 "files of other programs, also as .gz, and directories of "
+                 "them")
       ->type_name("FILE");
   app.add_option("--from",
                  from_,
-                 fmt::format("what they are: {}; found out where not given",
-                             fmt::join(names(), ", ")))
-      ->type_name("NAME")
-      ->check(one_of("kind of file", names()));
+                 "what they are, a name that --list shows; found out where not "
+                 "given")
+      ->type_name("NAME");
+  app.add_flag("--list", list_, "shows what can be read, and ends");
   app.add_option("--records",
                  records_,
                  "JSON Lines file that the records are appended to; none: only "
@@ -124,40 +123,78 @@ ImportCommand::ImportCommand(CLI::App& app) {
       ->check(one_of("format", report::names_of(report::formats())));
 }
 
-int ImportCommand::run() const {
-  refuse_repeats(files_);
-  std::vector<records::RunRecord> all;
+records::ForeignRecords ImportCommand::read() const {
+  records::ForeignRecords all;
+  std::vector<std::string> others;
   for (const std::string& path : files_) {
-    const std::string text = read_text(path);
-    const bool operations =
-        from_.empty() ? records::is_nccl_tests(text) : from_ == kNcclTests;
-    if (operations) {
-      if (files_.size() > 1) {
-        throw UsageError(fmt::format(
-            "{}: is a result of nccl-tests, which is imported alone", path));
-      }
-      return import_operations(path, text, records_, format_);
-    }
+    const std::string text =
+        std::filesystem::is_directory(path) ? "" : read_text(path);
     if (from_.empty() && leaves_out(path, text)) {
       continue;
     }
-    const records::Importer& importer = importer_for(from_, text, path);
-    std::vector<records::RunRecord> found = importer.read(text, path);
+    const records::Importer* importer = importer_for(from_, text, path);
+    if (importer == nullptr) {
+      others.push_back(path);
+      continue;
+    }
+    std::vector<records::RunRecord> found = importer->read(text, path);
     if (found.empty()) {
       throw UsageError(
           fmt::format("{}: holds no result in the form of {}; --from names "
-                      "another of {}",
+                      "another, which --list shows",
                       path,
-                      importer.name,
-                      fmt::join(names(), ", ")));
+                      importer->name));
     }
-    std::ranges::move(found, std::back_inserter(all));
+    std::ranges::move(found, std::back_inserter(all.runs));
+  }
+  if (!others.empty()) {
+    records::ForeignRecords found = records::read_foreign(others, from_);
+    std::ranges::move(found.runs, std::back_inserter(all.runs));
+    std::ranges::move(found.operations, std::back_inserter(all.operations));
+    std::ranges::move(found.notes, std::back_inserter(all.notes));
+  }
+  return all;
+}
+
+int ImportCommand::run() const {
+  if (list_) {
+    for (const records::Importer& one : records::importers()) {
+      fmt::print("{:<14} {}\n", one.name, one.summary);
+    }
+    fmt::print("{}", records::list_of_readers());
+    return 0;
+  }
+  if (files_.empty()) {
+    throw UsageError("no file is given; `paceline import --help` says how");
+  }
+  records::ForeignRecords all = read();
+  const bool found_wrong = all.found_wrong();
+  for (const std::string& note : all.notes) {
+    fmt::print(stderr, "{}\n", note);
   }
   if (all.empty()) {
     throw UsageError("no file has a result");
   }
-  const std::size_t count = all.size();
-  FileRecords read{.records = std::move(all),
+  if (!all.runs.empty() && !all.operations.empty()) {
+    throw UsageError(
+        "some of the files are results of trainings and some of operations "
+        "(nccl-tests); import them apart");
+  }
+  all.runs.empty() ? show(all.operations) : show(std::move(all.runs));
+  return found_wrong ? kFoundWrong : 0;
+}
+
+void ImportCommand::show(const std::vector<records::CommRecord>& rows) const {
+  const auto& format = report::find_format(report::comm_formats(), format_);
+  if (!records_.empty()) {
+    append_new(rows, std::ssize(files_), records_);
+  }
+  fmt::print("{}", format.render(rows, {}));
+}
+
+void ImportCommand::show(std::vector<records::RunRecord> runs) const {
+  const std::size_t count = runs.size();
+  FileRecords read{.records = std::move(runs),
                    .file_of = std::vector<std::size_t>(count),
                    .numbers = std::vector<std::size_t>(count)};
   keep_distinct_runs(read);
@@ -165,7 +202,6 @@ int ImportCommand::run() const {
     append_new(read.records, std::ssize(files_), records_);
   }
   fmt::print("{}", report::find_format(format_).render(read.records));
-  return 0;
 }
 
 }  // namespace paceline::cli

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "paceline/records/readers.h"
+
 namespace CLI {
 class App;
 }
@@ -20,6 +22,11 @@ class ImportCommand {
   int run() const;
 
  private:
+  records::ForeignRecords read() const;
+  void show(const std::vector<records::CommRecord>& rows) const;
+  void show(std::vector<records::RunRecord> runs) const;
+
+  bool list_ = false;
   std::vector<std::string> files_;
   std::string from_, records_, format_ = "table";
 };

@@ -12,6 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/records/importers.h"
+#include "paceline/records/readers.h"
 #include "paceline/records/same_run.h"
 #include "paceline/report/ddl.h"
 
@@ -70,7 +71,8 @@ FileRecords read_record_files(const std::vector<std::string>& files) {
   refuse_repeats(files);
   FileRecords all;
   for (std::size_t file = 0; file < files.size(); ++file) {
-    if (leaves_out(files[file], read_text(files[file]))) {
+    if (!std::filesystem::is_directory(files[file]) &&
+        leaves_out(files[file], read_text(files[file]))) {
       continue;
     }
     records::RecordFile read = records::read_any_records(files[file]);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/records/comm_record.h"
 
+#include <algorithm>
+
 #include "paceline/base/error.h"
 #include "paceline/records/json.h"
 #include "paceline/stats/quantile.h"
@@ -40,12 +42,28 @@ Json duration_of(const CommRecord& record) {
 
 Json bandwidth_of(const CommRecord& record) {
   Json json;
-  json["algorithm"] = record.algorithm_bandwidth();
-  json["bus"] = record.bus_bandwidth();
-  json["wire"] = record.wire_bandwidth();
+  const bool known = record.has_bandwidth();
+  json["algorithm"] = known ? Json(record.algorithm_bandwidth()) : Json();
+  json["bus"] = known ? Json(record.bus_bandwidth()) : Json();
+  json["wire"] = known ? Json(record.wire_bandwidth()) : Json();
   json["line"] = or_null(record.line_bytes_per_s);
   json["wire_share_of_line"] = or_null(record.line_share());
   return json;
+}
+
+Json in_place_json(const std::optional<InPlace>& in_place) {
+  return in_place ? Json{{"iteration_ns", in_place->iteration_ns},
+                         {"wrong_elements", or_null(in_place->wrong_elements)}}
+                  : Json();
+}
+
+std::optional<InPlace> in_place_from(const Json& json) {
+  if (json.is_null()) {
+    return std::nullopt;
+  }
+  return InPlace{
+      .iteration_ns = json.at("iteration_ns"),
+      .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements"))};
 }
 
 template <class Value>
@@ -54,6 +72,12 @@ Value known_value(const Json& json) {
 }
 
 }  // namespace
+
+bool CommRecord::found_wrong() const {
+  return wrong_elements.value_or(0) > 0 ||
+         (in_place && in_place->wrong_elements.value_or(0) > 0) ||
+         std::ranges::any_of(warnings, is_of_wrong_values);
+}
 
 double CommRecord::quantile_ns(double p) const {
   PACELINE_CHECK(!iteration_ns.empty());
@@ -97,6 +121,8 @@ Json to_json(const CommRecord& record, const Environment& environment) {
   json["version"] = CommRecord::kVersion;
   json["started_at"] = or_null(record.started_at);
   json["operation"] = record.operation;
+  json["op"] = or_null(record.op);
+  json["root"] = or_null(record.root);
   json["bytes"] = record.bytes;
   json["ranks"] = record.ranks;
   json["ranks_per_host"] = record.ranks_per_host;
@@ -105,15 +131,18 @@ Json to_json(const CommRecord& record, const Environment& environment) {
   json["dtype"] = record.dtype;
   json["interface"] = or_null(record.interface);
   json["link"] = or_null(record.link);
-  json["warmup"] = record.warmup;
+  json["warmup"] = or_null(record.warmup);
   json["iterations"] = record.iteration_ns.size();
   json["iteration_ns"] = record.iteration_ns;
+  json["place"] = or_null(record.place);
+  json["clock"] = or_null(record.clock);
   json["mean_of"] = or_null(record.mean_of);
   json["formula"] = or_null(record.formula);
   json["duration_ns"] = duration_of(record);
   json["wire_bytes"] = record.wire_bytes;
   json["bytes_per_s"] = bandwidth_of(record);
   json["wrong_elements"] = or_null(record.wrong_elements);
+  json["in_place"] = in_place_json(record.in_place);
   json["link_slack_ns"] = or_null(record.link_slack_ns);
   json["valid"] = or_null(record.valid);
   json["warnings"] = to_json(record.warnings);
@@ -128,19 +157,24 @@ CommRecord comm_record_from(const Json& json) {
       .bytes = json.at("bytes"),
       .ranks = json.at("ranks"),
       .ranks_per_host = json.at("ranks_per_host"),
+      .op = known_value<std::string>(json.value("op", Json())),
+      .root = unless_null<int>(json.value("root", Json())),
       .engine = json.at("engine"),
       .device = json.at("device"),
       .dtype = json.at("dtype"),
       .interface = known_value<std::string>(json.at("interface")),
       .link = known_value<std::string>(json.at("link")),
-      .warmup = json.at("warmup"),
+      .warmup = unless_null<int>(json.at("warmup")),
       .iteration_ns = json.at("iteration_ns"),
+      .place = known_value<std::string>(json.value("place", Json())),
+      .clock = known_value<std::string>(json.value("clock", Json())),
       .mean_of = known_value<int>(json.value("mean_of", Json())),
       .formula = known_value<std::string>(json.value("formula", Json())),
       .wire_bytes = json.at("wire_bytes"),
       .line_bytes_per_s =
           known_value<double>(json.at("bytes_per_s").at("line")),
       .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements")),
+      .in_place = in_place_from(json.value("in_place", Json())),
       .link_slack_ns = unless_null<std::int64_t>(json.at("link_slack_ns")),
       .valid = unless_null<bool>(json.at("valid")),
       .warnings = {}};

@@ -13,6 +13,14 @@
 
 namespace paceline::records {
 
+/// The same operation whose result lies where its input was.
+struct InPlace {
+  std::vector<std::int64_t> iteration_ns;
+  std::optional<std::int64_t> wrong_elements;
+
+  bool operator==(const InPlace&) const = default;
+};
+
 /// One operation of an engine at one size, as `paceline comm` measured it.
 struct CommRecord {
   static constexpr int kVersion = 1;
@@ -24,11 +32,17 @@ struct CommRecord {
                            // nccl-tests; of a message, its size
   int ranks = 1;
   std::vector<int> ranks_per_host;
+  std::string op;           // sum, prod, ...; empty: not known, or none
+  std::optional<int> root;  // where the operation has one and it is known
   std::string engine, device, dtype, interface;
   std::string link;  // the modelled one; empty: none
-  int warmup = 0;
+  std::optional<int> warmup = 0;
   /// By iteration: the longest duration of any rank, nanoseconds.
   std::vector<std::int64_t> iteration_ns;
+  std::string place{};  // out-of-place, in-place; empty: not known
+  /// "cpu": iteration_ns are only the CPU's times to issue the operation, of
+  /// which no bandwidth follows.
+  std::string clock{};
   /// In a record of another program, `mean_of` is the number of iterations
   /// whose mean is the one value of iteration_ns, and `formula` says what that
   /// program's figures are computed by.  Paceline's own records have 0 and an
@@ -39,14 +53,24 @@ struct CommRecord {
   double line_bytes_per_s = 0;  // of a plain stream; 0: not measured
   /// On the rank that has most; absent: nobody looked.
   std::optional<std::int64_t> wrong_elements = 0;
+  std::optional<InPlace> in_place{};          // where the same program did both
   std::optional<std::int64_t> link_slack_ns;  // least; negative: too slow
   /// The engine was as fast as the emulated link; nothing where that is not
   /// known, as of messages.  True without such a link.
   std::optional<bool> valid = true;
   std::vector<Warning> warnings;
 
+  /// Whether iteration_ns is a mean of several.
+  bool is_mean() const { return !formula.empty() && iteration_ns.size() == 1; }
+  /// Whether wrong values were found, by Paceline or by the program that wrote
+  /// the log.
+  bool found_wrong() const;
+
   double quantile_ns(double p) const;
   double median_ns() const { return quantile_ns(0.5); }
+
+  /// Whether bandwidths follow from the times: not from the CPU's alone.
+  bool has_bandwidth() const { return clock != "cpu"; }
 
   // Bytes per second, from the median.
   double algorithm_bandwidth() const;

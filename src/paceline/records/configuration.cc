@@ -127,6 +127,9 @@ std::string Configuration::key() const {
   unusual("cluster", detail::unless({}, cluster));
   detail::visit_outside(unusual, *this);
   detail::visit_data(unusual, *this);
+  if (!unstated.empty()) {
+    unusual.text += fmt::format(" unstated={}", fmt::join(unstated, ","));
+  }
   return unusual.text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,11 @@ struct Configuration {
   int average_buffers = 0;     // steps between averages of statistics; 0: none
   double clip_norm = 0;        // largest norm of all gradients; 0: any
   bool discard = false;        // a warm-up case: run, never recorded
+  /// The keys of the JSON form that the source of the record, a log, does not
+  /// say.  They are null there, and their fields hold no value of the case.
+  std::set<std::string> unstated{};
+
+  bool states(const std::string& key) const { return !unstated.contains(key); }
 
   /// `engine`, and that of embedding rows where it is another one.
   std::vector<std::string> engines() const;

@@ -88,6 +88,29 @@ Unless<T> unless(const std::remove_const_t<T>& usual, T& value) {
   return {value, usual};
 }
 
+/// A field of a configuration that the source of the record may not say: null
+/// in JSON, where its key is in `unstated` and its value is `neutral`.
+template <class T, class Keys>
+struct Stated {
+  T& value;
+  Keys& unstated;
+  std::remove_const_t<T> neutral;
+  int least = 0;  // of an integer
+};
+template <class C, class T>
+auto stated(C& configuration, T& value) {
+  return Stated<T, decltype((configuration.unstated))>{
+      value, configuration.unstated, {}};
+}
+/// The same of an integer of at least 1.
+template <class C, class T>
+auto stated_positive(C& configuration,
+                     T& value,
+                     std::remove_const_t<T> neutral) {
+  return Stated<T, decltype((configuration.unstated))>{
+      value, configuration.unstated, neutral, 1};
+}
+
 /// A field that older records have under the key `before`.
 template <class T>
 struct Formerly {
@@ -176,31 +199,31 @@ template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, Configuration>
 void visit_fields(Visitor& visit, T& c) {
   visit("label", c.label);
-  visit("model", c.model);
-  visit("batch_size", positive(c.batch_size));
+  visit("model", stated(c, c.model));
+  visit("batch_size", stated_positive(c, c.batch_size, 0));
   visit("image_size", or_null(c.image_size));
   visit("classes", or_null(c.classes));
   visit("sequence_length", unless(0, c.sequence_length));
   visit("compat_zeros", unless(false, c.compat_zeros));
-  visit("ranks", positive(c.ranks));
+  visit("ranks", stated_positive(c, c.ranks, 1));
   visit("ranks_per_host", or_null(c.ranks_per_host));
-  visit("strategy", c.strategy);
-  visit("bucket_mib", c.bucket_mb);
-  visit("engine", c.engine);
-  visit("device", c.device);
-  visit("dtype", c.dtype);
-  visit("channels_last", c.channels_last);
+  visit("strategy", stated(c, c.strategy));
+  visit("bucket_mib", stated(c, c.bucket_mb));
+  visit("engine", stated(c, c.engine));
+  visit("device", stated(c, c.device));
+  visit("dtype", stated(c, c.dtype));
+  visit("channels_last", stated(c, c.channels_last));
   visit("threads", or_null(c.threads));
-  visit("warmup_steps", c.warmup);
-  visit("steps", c.steps);
-  visit("accumulate", positive(c.accumulate));
-  visit("compat_accumulate", c.compat_accumulate);
-  visit("sync_each_step", c.sync_each_step);
-  visit("seed", c.seed);
-  visit("optimizer", c.optimizer);
-  visit("learning_rate", c.learning_rate);
-  visit("momentum", c.momentum);
-  visit("weight_decay", c.weight_decay);
+  visit("warmup_steps", stated(c, c.warmup));
+  visit("steps", stated(c, c.steps));
+  visit("accumulate", stated_positive(c, c.accumulate, 1));
+  visit("compat_accumulate", stated(c, c.compat_accumulate));
+  visit("sync_each_step", stated(c, c.sync_each_step));
+  visit("seed", stated(c, c.seed));
+  visit("optimizer", stated(c, c.optimizer));
+  visit("learning_rate", stated(c, c.learning_rate));
+  visit("momentum", stated(c, c.momentum));
+  visit("weight_decay", stated(c, c.weight_decay));
   visit_tables(visit, c);
   visit_instruments(visit, c);
   visit_outside(visit, c);

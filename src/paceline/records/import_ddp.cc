@@ -17,6 +17,7 @@
 #include "paceline/base/json_place.h"
 #include "paceline/base/text.h"
 #include "paceline/records/importers.h"
+#include "paceline/records/readers.h"
 
 namespace paceline::records {
 namespace {
@@ -219,16 +220,10 @@ std::string python_text(const Report& value, bool inside) {
   return value.is_object() ? "{" + inner + "}" : "[" + inner + "]";
 }
 
-bool is_records(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  return begin == std::string_view::npos ||
-         text.substr(begin).starts_with(R"({"version":)");
-}
-
 }  // namespace
 
 bool is_ddp_report(std::string_view text, const std::string& /*path*/) {
-  return !is_records(text) &&
+  return !is_record_file(text) &&
          text.find("\"benchmark_results\"") != std::string_view::npos;
 }
 
@@ -265,26 +260,6 @@ std::vector<RunRecord> import_ddp(std::string_view text,
     add_model(model, shared, records);
   });
   return records;
-}
-
-RecordFile read_any_records(const std::string& path) {
-  const std::string text = read_text(path);
-  if (const Importer* importer =
-          is_records(text) ? nullptr : importer_of(text, path)) {
-    RecordFile file;
-    std::string why = path + ": holds no result";
-    try {
-      file.records = importer->read(text, path);
-    } catch (const UnfinishedRun& error) {
-      why = error.what();
-    }
-    if (file.records.empty()) {
-      file.warnings = {why + "; it is left out"};
-    }
-    return file;
-  }
-  std::istringstream in(text);
-  return read_records(in, path, BrokenTail::kSkip);
 }
 
 }  // namespace paceline::records

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
-#include "paceline/records/comm_record.h"
 #include "paceline/records/run_record.h"
 #include "paceline/records/store.h"
 
@@ -39,11 +38,6 @@ std::span<const Importer> importers();
 
 /// The importer that recognizes the text, or null.
 const Importer* importer_of(std::string_view text, const std::string& path);
-
-/// Reads a record file, or a file of another program that one of importers()
-/// recognizes, whichever `path` holds.  An unfinished last line and the log of
-/// an unfinished run are skipped with a warning.
-RecordFile read_any_records(const std::string& path);
 
 // The rows' functions, one file each.
 
@@ -111,19 +105,5 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
 bool is_mllog(std::string_view text, const std::string& path);
 std::vector<RunRecord> import_mllog(std::string_view text,
                                     const std::string& path);
-
-// Results of nccl-tests are operations, not trainings, and no row of the table.
-
-/// Whether the text is the output of a program of NVIDIA's nccl-tests, or the
-/// JSON of its -J.
-bool is_nccl_tests(std::string_view text);
-
-/// A record for each size, of the out-of-place columns.  The program prints the
-/// mean time of its iterations, which is each record's one iteration.  What the
-/// operation is must be in the text, as a word such as all_reduce_perf, and who
-/// took part, as lines "#  Rank".  Throws UsageError that begins with the path;
-/// so does a bus bandwidth that is not the one of as many ranks.
-std::vector<CommRecord> import_nccl_tests(std::string_view text,
-                                          const std::string& path);
 
 }  // namespace paceline::records

@@ -42,6 +42,11 @@ struct Encoder {
       out[key] = encode(field.value);
     }
   }
+  template <class T, class Keys>
+  void operator()(const char* key, detail::Stated<T, Keys> field) {
+    out[key] = field.unstated.contains(key) ? OrderedJson(nullptr)
+                                            : encode(field.value);
+  }
   template <class T>
   void operator()(const char* key, detail::Formerly<T> field) {
     out[key] = encode(field.value);

@@ -69,6 +69,19 @@ struct Decoder {
       decode(*place, field.value);
     }
   }
+  template <class T, class Keys>
+  void operator()(const char* key, detail::Stated<T, Keys> field) {
+    const JsonPlace place = at(key);
+    if (place.value.is_null()) {
+      field.value = field.neutral;
+      field.unstated.insert(key);
+    } else if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+      decode_integer(
+          place, field.value, static_cast<std::uint64_t>(field.least));
+    } else {
+      decode(place, field.value);
+    }
+  }
   template <class T>
   void operator()(const char* key, detail::Formerly<T> field) {
     const auto place = find(field.before);

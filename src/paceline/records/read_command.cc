@@ -51,6 +51,10 @@ class FlagReader {
       assign(field);
     }
   }
+  template <class T, class Keys>
+  void operator()(const char* key, detail::Stated<T, Keys> field) {
+    (*this)(key, field.value);
+  }
   template <class T>
   void operator()(const char* key, detail::Unless<T> field) {
     (*this)(key, field.value);

@@ -151,6 +151,12 @@ inline bool lacks_exchange(const std::vector<Warning>& warnings) {
   });
 }
 
+/// The warning of wrong values that the program which wrote a log found itself:
+/// the record stands, and the exit code is 3.
+inline bool is_of_wrong_values(const Warning& warning) {
+  return warning.code == "wrong-values";
+}
+
 /// One machine of the world, as it was found.  Unknown fields stay empty.
 struct HostEnvironment {
   std::string host;

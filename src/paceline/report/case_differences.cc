@@ -171,7 +171,9 @@ std::vector<Difference> differences_of(const Case& base, const Case& test) {
   for (const std::string& name : names_of(before, after)) {
     const std::string value = value_at(before, name);
     const std::string other = value_at(after, name);
-    if (value == other || (imported && !has_name(kImported, name)) ||
+    const bool unknown = !base.configuration().states(name) ||
+                         !test.configuration().states(name);
+    if (value == other || unknown || (imported && !has_name(kImported, name)) ||
         (imported && name == "strategy" &&
          same_imported_strategy(value, other))) {
       continue;

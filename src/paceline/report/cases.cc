@@ -97,6 +97,16 @@ std::optional<strategies::StrategySpec> known_strategy(
   }
 }
 
+std::string ranks_text(const records::Configuration& c) {
+  return c.states("ranks") ? fmt::to_string(c.ranks) : "-";
+}
+
+std::string model_and_batch(const std::string& model, int batch_size) {
+  return fmt::format("{}, batch {} per rank",
+                     model.empty() ? "-" : model,
+                     batch_size == 0 ? "-" : fmt::to_string(batch_size));
+}
+
 std::string foreign_log(
     std::span<const records::RunRecord> records,
     const std::function<std::string(const records::RunRecord&)>& block) {
@@ -116,6 +126,9 @@ std::string foreign_log(
     if (run.error || !has_steps(run)) {
       text += fmt::format(
           "{} failed: {}\n", head, run.error.value_or("no rank left samples"));
+    } else if (!c.states("batch_size") || !c.states("ranks")) {
+      text += fmt::format(
+          "{}: its source does not say how many samples a step has\n", head);
     } else if (c.has_tables()) {
       text += fmt::format(
           "{}: the samples of a step vary; --format trainers counts them\n",

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "paceline/records/run_record.h"
 #include "paceline/strategies/strategy.h"
 
@@ -87,7 +89,22 @@ std::string foreign_log(
     std::span<const records::RunRecord> records,
     const std::function<std::string(const records::RunRecord&)>& block);
 
-/// Rows of one table: equal model and batch size.
+/// A value of the configuration as JSON, null where the source does not say it.
+template <class Member>
+auto stated(const char* key, Member member) {
+  return [key, member](const records::Configuration& c) {
+    return c.states(key) ? nlohmann::ordered_json(c.*member)
+                         : nlohmann::ordered_json();
+  };
+}
+
+/// The same as a cell of a table: "-".
+std::string ranks_text(const records::Configuration& c);
+
+/// "resnet50, batch 32 per rank"; "-" for what the source does not say.
+std::string model_and_batch(const std::string& model, int batch_size);
+
+/// Rows of one table: equal model and batch size; 0: the sources do not say it.
 template <class Row>
 struct TableGroup {
   std::string model;

@@ -42,17 +42,19 @@ std::string rate_text(double bytes_per_s) {
   return fmt::format("{:.{}f}", rate, rate < 10 ? 3 : 2);
 }
 
-bool is_mean(const CommRecord& record) {
-  return !record.formula.empty();
-}
-
 // A mean has no distribution.
 std::string quantile_text(const CommRecord& record, double p) {
-  return is_mean(record) ? "-" : micro_text(record.quantile_ns(p));
+  return record.is_mean() ? "-" : micro_text(record.quantile_ns(p));
+}
+
+std::string rate_text(const CommRecord& record,
+                      double (CommRecord::*bandwidth)() const) {
+  return record.has_bandwidth() ? rate_text((record.*bandwidth)()) : "-";
 }
 
 std::string share_text(const CommRecord& record) {
-  const auto share = record.line_share();
+  const auto share =
+      record.has_bandwidth() ? record.line_share() : std::nullopt;
   return share ? fmt::format("{:.1f}", *share * 100) : "-";
 }
 
@@ -60,52 +62,59 @@ std::string remark(const CommRecord& record) {
   if (record.wrong_elements.value_or(0) > 0) {
     return fmt::format("{} WRONG ELEMENTS", *record.wrong_elements);
   }
+  if (record.in_place && record.in_place->wrong_elements.value_or(0) > 0) {
+    return fmt::format("{} WRONG ELEMENTS IN PLACE",
+                       *record.in_place->wrong_elements);
+  }
   return record.valid.value_or(true)
              ? ""
              : "INVALID: the engine is slower than the link";
 }
 
 std::string title_of(const CommRecord& first) {
-  std::string text = fmt::format("{}, {} ranks ({}), {} on {}, {}",
+  std::string text = fmt::format("{}{}, {} ranks ({}), {} on {}, {}",
                                  first.operation,
+                                 first.op.empty() ? "" : " of a " + first.op,
                                  first.ranks,
                                  fmt::join(first.ranks_per_host, "+"),
                                  first.engine,
                                  first.device,
                                  first.dtype);
+  if (!first.clock.empty()) {
+    text +=
+        fmt::format(", {} time", first.clock == "cpu" ? "CPU" : first.clock);
+  }
   if (!first.link.empty()) {
     text += fmt::format(", emulated link {}", first.link);
   }
   return text;
 }
 
-Table table_of(std::span<const CommRecord> records,
-               const CommRecord& first_of_operation) {
-  Table table{
-      .title = title_of(first_of_operation),
-      .columns = {
-          {.name = "size"},
-          {"p10", "time", "us"},
-          {is_mean(first_of_operation) ? "mean" : "median", "time", "us"},
-          {"p90", "time", "us"},
-          {"p99", "time", "us"},
-          {"alg", "bandwidth", "GB/s"},
-          {"bus", "bandwidth", "GB/s"},
-          {"wire", "bandwidth", "GB/s"},
-          {"", "of line", "%"},
-          {.name = "", .align = Align::kLeft}}};
+Table table_of(std::span<const CommRecord> records, const CommRecord& first) {
+  Table table{.title = title_of(first),
+              .columns = {{.name = "size"},
+                          {"p10", "time", "us"},
+                          {first.is_mean() ? "mean" : "median", "time", "us"},
+                          {"p90", "time", "us"},
+                          {"p99", "time", "us"},
+                          {"alg", "bandwidth", "GB/s"},
+                          {"bus", "bandwidth", "GB/s"},
+                          {"wire", "bandwidth", "GB/s"},
+                          {"", "of line", "%"},
+                          {.name = "", .align = Align::kLeft}}};
   for (const CommRecord& r : records) {
-    if (r.operation == first_of_operation.operation) {
-      table.rows.push_back({.cells = {size_text(r.bytes),
-                                      quantile_text(r, 0.1),
-                                      micro_text(r.median_ns()),
-                                      quantile_text(r, 0.9),
-                                      quantile_text(r, 0.99),
-                                      rate_text(r.algorithm_bandwidth()),
-                                      rate_text(r.bus_bandwidth()),
-                                      rate_text(r.wire_bandwidth()),
-                                      share_text(r),
-                                      remark(r)}});
+    if (title_of(r) == table.title) {
+      table.rows.push_back(
+          {.cells = {size_text(r.bytes),
+                     quantile_text(r, 0.1),
+                     micro_text(r.median_ns()),
+                     quantile_text(r, 0.9),
+                     quantile_text(r, 0.99),
+                     rate_text(r, &CommRecord::algorithm_bandwidth),
+                     rate_text(r, &CommRecord::bus_bandwidth),
+                     rate_text(r, &CommRecord::wire_bandwidth),
+                     share_text(r),
+                     remark(r)}});
     }
   }
   return table;
@@ -114,22 +123,29 @@ Table table_of(std::span<const CommRecord> records,
 void add_notes(const CommRecord& first, std::vector<Note>& notes) {
   std::string time = fmt::format("of {} iterations, in each the slowest rank's",
                                  first.iteration_ns.size());
-  if (is_mean(first)) {
+  if (first.is_mean()) {
     time = first.mean_of > 0
                ? fmt::format("the program's mean of {}",
                              counted(first.mean_of, "iteration"))
                : std::string("the program's mean of its iterations");
   }
-  notes.push_back({"time", std::move(time)});
-  notes.push_back(
-      {"bandwidth",
-       is_mean(first)
-           ? "alg: size / mean; bus: as defined by nccl-tests; "
-             "wire: what a ring sends of a rank"
-           : "alg: size / median; bus: as defined by nccl-tests; wire: "
-             "what a rank sends"});
+  if (!first.has_bandwidth()) {
+    time += ", of the CPU alone, which issues the operation";
+  }
+  add_once(notes, {"time", std::move(time)});
+  if (!first.has_bandwidth()) {
+    return;
+  }
+  add_once(notes,
+           {"bandwidth",
+            first.is_mean()
+                ? "alg: size / mean; bus: as defined by nccl-tests; "
+                  "wire: what a ring sends of a rank"
+                : "alg: size / median; bus: as defined by nccl-tests; wire: "
+                  "what a rank sends"});
   if (first.line_bytes_per_s > 0) {
-    notes.push_back(
+    add_once(
+        notes,
         {"line",
          fmt::format("{} GB/s, {}",
                      rate_text(first.line_bytes_per_s),
@@ -141,19 +157,17 @@ void add_notes(const CommRecord& first, std::vector<Note>& notes) {
 }
 
 Document comm_document(std::span<const CommRecord> records) {
-  std::vector<std::string_view> operations;
+  std::vector<std::string> titles;
   std::vector<std::string> warnings;
   Document document;
   for (const CommRecord& r : records) {
-    if (add_once(operations, r.operation)) {
+    if (add_once(titles, title_of(r))) {
       document.tables.push_back(table_of(records, r));
+      add_notes(r, document.notes);
     }
     for (const records::Warning& w : r.warnings) {
       add_once(warnings, fmt::format("{}: {}; {}", w.seen, w.why, w.advice));
     }
-  }
-  if (!records.empty()) {
-    add_notes(records.front(), document.notes);
   }
   for (const std::string& warning : warnings) {
     document.notes.push_back({"warning", warning});
@@ -174,7 +188,14 @@ std::string render_comm_markdown(std::span<const CommRecord> records,
 const Fields<CommRecord>& comm_fields() {
   static const Fields<CommRecord> fields = [] {
     Fields<CommRecord> all;
-    const auto rounded = [](double value) { return std::llround(value); };
+    const auto bandwidth = [](double (CommRecord::*of)() const) {
+      return [of](const CommRecord& r) {
+        return r.has_bandwidth() ? Json(std::llround((r.*of)())) : Json();
+      };
+    };
+    const auto text_or_null = [](const std::string& text) {
+      return text.empty() ? Json() : Json(text);
+    };
     all.add("operation", &CommRecord::operation);
     all.add("bytes", &CommRecord::bytes);
     all.add("ranks", &CommRecord::ranks);
@@ -191,20 +212,27 @@ const Fields<CommRecord>& comm_fields() {
                                   std::pair{"p99_us", 0.99},
                                   std::pair{"max_us", 1.0}}) {
       all.add(name, [share = p](const CommRecord& r) {
-        return is_mean(r) && share != 0.5
+        return r.is_mean() && share != 0.5
                    ? Json()
                    : Json(fmt::format("{:.3f}", r.quantile_ns(share) * 1e-3));
       });
     }
-    all.add("algorithm_bytes_per_s", &CommRecord::algorithm_bandwidth, rounded);
-    all.add("bus_bytes_per_s", &CommRecord::bus_bandwidth, rounded);
-    all.add("wire_bytes_per_s", &CommRecord::wire_bandwidth, rounded);
-    all.add("line_bytes_per_s", [=](const CommRecord& r) {
-      return r.line_bytes_per_s > 0 ? Json(rounded(r.line_bytes_per_s))
+    all.add("algorithm_bytes_per_s",
+            bandwidth(&CommRecord::algorithm_bandwidth));
+    all.add("bus_bytes_per_s", bandwidth(&CommRecord::bus_bandwidth));
+    all.add("wire_bytes_per_s", bandwidth(&CommRecord::wire_bandwidth));
+    all.add("line_bytes_per_s", [](const CommRecord& r) {
+      return r.line_bytes_per_s > 0 ? Json(std::llround(r.line_bytes_per_s))
                                     : Json();
     });
     all.add("wrong_elements", &CommRecord::wrong_elements);
     all.add("valid", &CommRecord::valid);
+    all.add("op", [=](const CommRecord& r) { return text_or_null(r.op); });
+    all.add("clock",
+            [=](const CommRecord& r) { return text_or_null(r.clock); });
+    all.add("wrong_elements_in_place",
+            &CommRecord::in_place,
+            &records::InPlace::wrong_elements);
     return all;
   }();
   return fields;

@@ -95,7 +95,7 @@ std::vector<double> pooled_over_runs(const Case& one) {
 }
 
 bool is_without_ddp(const records::Configuration& c) {
-  return c.ranks == 1 && c.strategy == "none";
+  return c.states("ranks") && c.ranks == 1 && c.strategy == "none";
 }
 
 std::string render_ddp(std::span<const RunRecord> records) {

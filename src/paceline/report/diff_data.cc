@@ -22,10 +22,13 @@ const DiffFields& diff_fields() {
     using records::Configuration;
     constexpr auto kBase = &DiffRow::configuration;
     all.add("case", &DiffRow::label);
-    all.add("model", kBase, &Configuration::model);
-    all.add("batch_size_per_rank", kBase, &Configuration::batch_size);
-    all.add("ranks", kBase, &Configuration::ranks);
-    all.add("base_strategy", kBase, &Configuration::strategy);
+    all.add("model", kBase, stated("model", &Configuration::model));
+    all.add("batch_size_per_rank",
+            kBase,
+            stated("batch_size", &Configuration::batch_size));
+    all.add("ranks", kBase, stated("ranks", &Configuration::ranks));
+    all.add(
+        "base_strategy", kBase, stated("strategy", &Configuration::strategy));
     all.add("test_strategy", [](const DiffRow& r) {
       return r.cases.test.configuration().strategy;
     });
@@ -92,8 +95,8 @@ void add_unpaired(Table& table,
     const std::size_t test = side == "test" ? 1 : 0;
     cells[0] = c.label.empty() ? c.strategy : c.label;
     cells[1] = c.model;
-    cells[2] = fmt::to_string(c.batch_size);
-    cells[3] = fmt::to_string(c.ranks);
+    cells[2] = c.states("batch_size") ? fmt::to_string(c.batch_size) : "-";
+    cells[3] = ranks_text(c);
     cells[4 + test] = c.strategy;
     cells[6 + test] = fmt::to_string(one.measured().size());
     cells[cells.size() - 2] = fmt::format("only in the {}", side);

@@ -45,11 +45,9 @@ Table table_of(const Diff& diff,
   const ValueFormat format = time_format(group, mark);
   const std::string time(time_name(diff));
   const std::string unit(format.unit);
-  Table table{.title = diff.wall_times
-                           ? "whole commands"
-                           : printable(fmt::format("{}, batch {} per rank",
-                                                   group.model,
-                                                   group.batch_size)),
+  Table table{.title = diff.wall_times ? "whole commands"
+                                       : printable(model_and_batch(
+                                             group.model, group.batch_size)),
               .columns = {{.name = "case", .align = Align::kLeft}}};
   if (!diff.wall_times) {
     table.columns.push_back({.name = "ranks"});
@@ -63,7 +61,7 @@ Table table_of(const Diff& diff,
   for (const DiffRow* row : group.rows) {
     std::vector<std::string> cells{printable(row->label)};
     if (!diff.wall_times) {
-      cells.push_back(fmt::to_string(row->configuration().ranks));
+      cells.push_back(ranks_text(row->configuration()));
     }
     cells.insert(cells.end(),
                  {format.show(row->base_s),

@@ -221,14 +221,15 @@ std::string describe(const Case& one) {
   for (const auto& [name, value] : c.env) {
     environment += fmt::format(", {}={}", name, value);
   }
-  return fmt::format("{} (model {}, batch {}, {}{}{}{})",
-                     c.label.empty() ? c.strategy : c.label,
-                     c.model,
-                     c.batch_size,
-                     counted(c.ranks, "rank"),
-                     c.label.empty() ? "" : ", " + c.strategy,
-                     environment,
-                     c.python.empty() ? "" : ", " + c.python);
+  return fmt::format(
+      "{} (model {}, batch {}, {}{}{}{})",
+      c.label.empty() ? c.strategy : c.label,
+      c.states("model") ? c.model : "-",
+      c.states("batch_size") ? fmt::to_string(c.batch_size) : "-",
+      c.states("ranks") ? counted(c.ranks, "rank") : "- ranks",
+      c.label.empty() || c.strategy.empty() ? "" : ", " + c.strategy,
+      environment,
+      c.python.empty() ? "" : ", " + c.python);
 }
 
 std::string describe(const std::vector<Case>& cases) {

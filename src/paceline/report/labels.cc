@@ -267,7 +267,8 @@ std::optional<std::size_t> parts_beside(std::string_view name,
 
 std::string plain_label(const Case& one) {
   const records::Configuration& c = one.configuration();
-  return with_source(c.label.empty() ? c.strategy : c.label, one);
+  const std::string& label = c.label.empty() ? c.strategy : c.label;
+  return with_source(label.empty() ? "-" : label, one);
 }
 
 std::vector<std::string> unique_labels(const std::vector<Case>& cases) {

@@ -57,7 +57,7 @@ bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
                     c.compiled,
                     c.env);
   };
-  return one.ranks == 1 && shape(one) == shape(other);
+  return one.states("ranks") && one.ranks == 1 && shape(one) == shape(other);
 }
 
 // Cases of equal origin; or an external command beside the same training
@@ -102,7 +102,8 @@ std::int64_t training_ranks(const RunRecord& run) {
                              });
 }
 
-// Samples of all ranks in a step: the mean over steps that differ.
+// Samples of all ranks in a step: the mean over steps that differ; 0 where the
+// source does not say it.
 double samples_per_step(const RunRecord& run) {
   double counted = 0;
   for (const records::RankSamples& rank : run.ranks) {
@@ -112,13 +113,20 @@ double samples_per_step(const RunRecord& run) {
                    : std::accumulate(samples.begin(), samples.end(), 0.0) /
                          static_cast<double>(samples.size());
   }
-  return counted > 0 ? counted
-                     : static_cast<double>(training_ranks(run)) *
-                           run.configuration.batch_size;
+  const Configuration& c = run.configuration;
+  if (counted == 0 && c.states("ranks") && c.states("batch_size")) {
+    counted = static_cast<double>(training_ranks(run)) * c.batch_size;
+  }
+  return counted;
 }
 
 std::vector<stats::Window> windows_of(const Case& one) {
   std::vector<stats::Window> windows;
+  if (std::ranges::any_of(one.measured(), [](const RunRecord* run) {
+        return samples_per_step(*run) == 0;
+      })) {
+    return windows;  // a source that does not say how many there were
+  }
   for (const RunRecord* run : one.measured()) {
     stats::Window window;
     window.step_ns = step_ns(*run);
@@ -132,7 +140,8 @@ std::vector<stats::Window> windows_of(const Case& one) {
 }
 
 std::optional<stats::Estimate> efficiency(const Case& base, const Case& test) {
-  if (&base == &test || base.measured().empty() || test.measured().empty()) {
+  if (&base == &test || base.measured().empty() || test.measured().empty() ||
+      !test.configuration().states("ranks")) {
     return std::nullopt;
   }
   const auto ranks = [](const Case& one) {
@@ -332,7 +341,7 @@ GroupSummary make_table(const CaseGroup& group) {
 }  // namespace
 
 std::optional<double> CaseSummary::examples_per_s_per_rank() const {
-  if (!examples_per_s) {
+  if (!examples_per_s || !configuration.states("ranks")) {
     return std::nullopt;
   }
   return examples_per_s->value / static_cast<double>(training_ranks);

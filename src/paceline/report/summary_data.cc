@@ -41,13 +41,15 @@ void add_identity(SummaryFields& fields) {
   fields.add("case", &CaseSummary::label);
   fields.add("source", &CaseSummary::source, records::name_of);
   fields.add("experiment", &CaseSummary::experiment);
-  fields.add("model", kAsked, &Configuration::model);
-  fields.add("batch_size_per_rank", kAsked, &Configuration::batch_size);
-  fields.add("ranks", kAsked, &Configuration::ranks);
-  fields.add("strategy", kAsked, &Configuration::strategy);
-  fields.add("engine", kAsked, &Configuration::engine);
-  fields.add("device", kAsked, &Configuration::device);
-  fields.add("dtype", kAsked, &Configuration::dtype);
+  fields.add("model", kAsked, stated("model", &Configuration::model));
+  fields.add("batch_size_per_rank",
+             kAsked,
+             stated("batch_size", &Configuration::batch_size));
+  fields.add("ranks", kAsked, stated("ranks", &Configuration::ranks));
+  fields.add("strategy", kAsked, stated("strategy", &Configuration::strategy));
+  fields.add("engine", kAsked, stated("engine", &Configuration::engine));
+  fields.add("device", kAsked, stated("device", &Configuration::device));
+  fields.add("dtype", kAsked, stated("dtype", &Configuration::dtype));
   fields.add("runs", [](const CaseSummary& c) {
     return c.failed() ? 0 : c.step_s->runs;
   });

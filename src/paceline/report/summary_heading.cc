@@ -75,7 +75,9 @@ std::optional<std::string> common_data(const std::vector<CaseSummary>& rows) {
 // Imported results may lack either.
 std::string type_on_device(const records::Configuration& c) {
   const std::string type = c.dtype == "-" ? "" : c.dtype;
-  return c.device.empty() ? type : fmt::format("{} on {}", c.dtype, c.device);
+  return c.device.empty()
+             ? type
+             : fmt::format("{} on {}", type.empty() ? "-" : type, c.device);
 }
 
 }  // namespace
@@ -128,9 +130,8 @@ std::string heading_of(const GroupSummary& group) {
     return row.configuration.model == "hybrid";  // steps differ in samples
   });
   return printable(fmt::format(
-      "{}{}{}{}",
-      group.model,
-      batch ? fmt::format(", batch {} per rank", group.batch_size) : "",
+      "{}{}{}",
+      batch ? model_and_batch(group.model, group.batch_size) : group.model,
       facts.empty() ? "" : ": ",
       fmt::join(facts, ", ")));
 }

@@ -180,8 +180,8 @@ class TableBuilder {
   }
 
   TableRow row(const CaseSummary& one) const {
-    TableRow row{.cells = {printable(one.label),
-                           fmt::to_string(one.configuration.ranks)}};
+    TableRow row{
+        .cells = {printable(one.label), ranks_text(one.configuration)}};
     if (one.failed()) {
       row.span = printable(one.errors.empty()
                                ? "no samples"

@@ -49,6 +49,8 @@ struct Table {
 struct Note {
   std::string term;  // a column, a footnote's number, "warning"
   std::string text;
+
+  bool operator==(const Note&) const = default;
 };
 
 /// Tables with the notes above (`header`) and below them.

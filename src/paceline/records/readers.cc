@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/records/readers.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <sstream>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "paceline/base/descriptor.h"
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/process.h"
+#include "paceline/base/python_package.h"
+#include "paceline/base/spawn.h"
+#include "paceline/base/text.h"
+#include "paceline/records/importers.h"
+#include "paceline/records/json.h"
+
+namespace paceline::records {
+namespace {
+
+struct Output {
+  int exit_code = 0;
+  std::string text, errors;  // stdout, stderr
+};
+
+// Up to the end of the pipe or file, from its current position.
+std::string rest_of(int descriptor) {
+  std::array<char, 1 << 16> buffer{};
+  std::string text;
+  for (;;) {
+    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+    if (count > 0) {
+      text.append(buffer.data(), static_cast<std::size_t>(count));
+    } else if (count == 0 || errno != EINTR) {
+      return text;
+    }
+  }
+}
+
+Output run_readers(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = python_module("paceline.readers");
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::array<int, 2> pipe{-1, -1};
+  const Descriptor errors(::memfd_create("readers", MFD_CLOEXEC));
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0 || !errors.is_open()) {
+    throw WorldError("no pipe to the readers of other programs' files");
+  }
+  const Descriptor from(pipe[0]);
+  Descriptor to(pipe[1]);
+  const pid_t child = spawn({.executable = words.front(),
+                             .argv = words,
+                             .environment = environment_with({}),
+                             .output = to.number(),
+                             .error = errors.number()});
+  to.close();
+  Output output;
+  output.text = rest_of(from.number());
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  output.exit_code = exit_code_of(status);
+  ::lseek(errors.number(), 0, SEEK_SET);
+  output.errors = rest_of(errors.number());
+  return output;
+}
+
+// 2: the files are invalid; 3: their programs found wrong values.
+void check_ended(const Output& output) {
+  const std::string said(trimmed(output.errors));
+  if (output.exit_code == kUsageErrorStatus && !said.empty()) {
+    throw UsageError(said);
+  }
+  if (output.exit_code != 0 && output.exit_code != 3) {
+    const std::vector<std::string> lines = split_lines(said);
+    throw WorldError(
+        fmt::format("the readers of other programs' files ended with {}: {}",
+                    output.exit_code,
+                    lines.empty() ? "nothing said" : lines.back()));
+  }
+}
+
+ForeignRecords records_of(const Output& output) {
+  check_ended(output);
+  ForeignRecords found;
+  for (const std::string& line : split_lines(output.text)) {
+    if (trimmed(line).empty()) {
+      continue;
+    }
+    try {
+      const Json json = Json::parse(line);
+      if (json.value("kind", "") == "comm") {
+        found.operations.push_back(comm_record_from(json));
+      } else {
+        found.runs.push_back(from_line(line));
+      }
+    } catch (const std::exception& error) {
+      throw WorldError(fmt::format(
+          "the readers of other programs' files wrote no record: {}: {}",
+          error.what(),
+          shown(line)));
+    }
+  }
+  for (const std::string& line : split_lines(output.errors)) {
+    if (!trimmed(line).empty()) {
+      found.notes.push_back(line);
+    }
+  }
+  return found;
+}
+
+// A name that begins with '-' is a file's all the same.
+std::vector<std::string> after_options(std::vector<std::string> options,
+                                       const std::vector<std::string>& files) {
+  options.emplace_back("--");
+  options.insert(options.end(), files.begin(), files.end());
+  return options;
+}
+
+// The log of an unfinished run is left out with a warning.
+RecordFile imported(const Importer& importer,
+                    const std::string& text,
+                    const std::string& path) {
+  RecordFile file;
+  std::string why = path + ": holds no result";
+  try {
+    file.records = importer.read(text, path);
+  } catch (const UnfinishedRun& error) {
+    why = error.what();
+  }
+  if (file.records.empty()) {
+    file.warnings = {why + "; it is left out"};
+  }
+  return file;
+}
+
+}  // namespace
+
+bool ForeignRecords::found_wrong() const {
+  return std::ranges::any_of(operations, &CommRecord::found_wrong) ||
+         std::ranges::any_of(runs, [](const RunRecord& run) {
+           return std::ranges::any_of(run.warnings, is_of_wrong_values);
+         });
+}
+
+ForeignRecords read_foreign(const std::vector<std::string>& files,
+                            const std::string& from) {
+  std::vector<std::string> options;
+  if (!from.empty()) {
+    options = {"--from=" + from};
+  }
+  return records_of(run_readers(after_options(options, files)));
+}
+
+ForeignRecords read_foreign_if_known(const std::vector<std::string>& files) {
+  return records_of(run_readers(after_options({"--if-known"}, files)));
+}
+
+bool is_record_file(std::string_view text) {
+  const std::string_view begin = trimmed(text.substr(0, text.find('\n')));
+  return begin.empty() ? trimmed(text).empty()
+                       : begin.starts_with(R"({"version":1,"source":)");
+}
+
+RecordFile read_any_records(const std::string& path) {
+  const bool one_file = !std::filesystem::is_directory(path);
+  const std::string text = one_file ? read_text(path) : "";
+  if (one_file && is_record_file(text)) {
+    std::istringstream in(text);
+    return read_records(in, path, BrokenTail::kSkip);
+  }
+  if (const Importer* importer = one_file ? importer_of(text, path) : nullptr) {
+    return imported(*importer, text, path);
+  }
+  ForeignRecords found = read_foreign_if_known({path});
+  if (!found.operations.empty()) {
+    throw UsageError(fmt::format(
+        "{}: has records of operations, which `paceline import` shows", path));
+  }
+  if (found.runs.empty()) {
+    std::istringstream in(text);
+    return read_records(in, path, BrokenTail::kSkip);
+  }
+  return {.records = std::move(found.runs), .warnings = std::move(found.notes)};
+}
+
+std::string list_of_readers() {
+  const Output output = run_readers({"--list"});
+  check_ended(output);
+  return output.text;
+}
+
+}  // namespace paceline::records

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/records/comm_record.h"
+#include "paceline/records/run_record.h"
+#include "paceline/records/store.h"
+
+namespace paceline::records {
+
+/// What the readers of the Python package made of other programs' files.
+struct ForeignRecords {
+  std::vector<RunRecord> runs;
+  std::vector<CommRecord> operations;
+  std::vector<std::string> notes;  // sentences for stderr
+
+  bool empty() const { return runs.empty() && operations.empty(); }
+  /// Whether a program that wrote a file found wrong values itself.
+  bool found_wrong() const;
+};
+
+/// Reads files and directories with the readers of python/paceline/readers; an
+/// empty `from` lets them find out which of them is to read a file.  Throws
+/// UsageError with the readers' sentence, which begins with path:line, and
+/// WorldError where the readers cannot be started.
+ForeignRecords read_foreign(const std::vector<std::string>& files,
+                            const std::string& from = "");
+
+/// The same, but nothing where no reader recognizes the files.
+ForeignRecords read_foreign_if_known(const std::vector<std::string>& files);
+
+/// Whether the text is that of a record file of Paceline.
+bool is_record_file(std::string_view text);
+
+/// Reads a record file, or files of another program that one of importers() or
+/// a reader of the Python package recognizes, whichever `path` holds.  An
+/// unfinished last line of records and the log of an unfinished run are skipped
+/// with a warning.
+RecordFile read_any_records(const std::string& path);
+
+/// What they can read, a line each.
+std::string list_of_readers();
+
+}  // namespace paceline::records
