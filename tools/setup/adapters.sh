@@ -28,6 +28,8 @@ for name in "$@"; do
     continue
   fi
   rm -rf "$home"
+  echo "adapters: downloads for $name, into $home: $(
+    grep --invert-match '^#' "$requirements" | paste --serial --delimiters ' ')" >&2
   python3 -m venv "$home"
   if grep --quiet '^# with the PyTorch of this build' "$requirements"; then
     # A folder of packages that come after this environment's own.
