@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/report/cases.h"
@@ -54,8 +55,7 @@ TEST(Labels, StepsAreShownOnlyWhereNothingElseDiffers) {
             (std::vector<std::string>{"ddp ranks=4", "ddp ranks=8"}));
   records[1].configuration.ranks = 4;
   EXPECT_EQ(unique_labels(group_cases(records)),
-            (std::vector<std::string>{"ddp warmup=5 steps=10",
-                                      "ddp warmup=6 steps=12"}));
+            (std::vector<std::string>{"ddp steps=10", "ddp steps=12"}));
 }
 
 TEST(Labels, PartsWithoutAValueAreLeftOut) {
@@ -103,6 +103,52 @@ TEST(Labels, NamesakesOfOtherStrategiesShowTheOptionsThatDiffer) {
   // An option that only one of them has tells them apart.
   EXPECT_EQ(labels_of("a+b", {"a:x=1+b", "a+b", "a+b:y=1"}),
             (std::vector<std::string>{"a:x=1+b", "a+b", "a+b:y=1"}));
+}
+
+TEST(Labels, AreTheShortestThatTellCasesApart) {
+  // The size of buckets is in both options of the strategy, and a key.
+  std::vector<RunRecord> ddp;
+  for (const int mb : {1, 25}) {
+    ddp.push_back(
+        fixed_record({"ddp",
+                      fmt::format("ddp:bucket-mb={0},first-bucket-mb={0}", mb),
+                      2,
+                      1}));
+    ddp.back().configuration.bucket_mb = mb;
+  }
+  EXPECT_EQ(unique_labels(group_cases(ddp)),
+            (std::vector<std::string>{"ddp:bucket-mb=1", "ddp:bucket-mb=25"}));
+  std::vector<RunRecord> records;
+  for (const double mb : {1.0, 4.0}) {
+    for (const int ranks : {2, 4}) {
+      records.push_back(fixed_record(
+          {"mine", fmt::format("fusion:bucket-mb={}", mb), ranks, 100}));
+      records.back().configuration.bucket_mb = mb;
+      records.back().configuration.threads = 8 / ranks;
+      records.back().configuration.learning_rate = mb;
+    }
+  }
+  EXPECT_EQ(
+      unique_labels(group_cases(records)),
+      (std::vector<std::string>{"mine ranks=2 strategy=fusion:bucket-mb=1",
+                                "mine ranks=4 strategy=fusion:bucket-mb=1",
+                                "mine ranks=2 strategy=fusion:bucket-mb=4",
+                                "mine ranks=4 strategy=fusion:bucket-mb=4"}));
+}
+
+TEST(Labels, OfAnExternalCaseSayItsSourceOnce) {
+  std::vector<RunRecord> records{fixed_record({"external", "external", 2, 1})};
+  records[0].source = records::Source::kExternal;
+  EXPECT_EQ(unique_labels(group_cases(records)),
+            (std::vector<std::string>{"external"}));
+}
+
+TEST(Labels, StandBesideAColumnOfRanksWithoutThem) {
+  EXPECT_EQ(without_ranks("ddp (predicted) ranks=2 steps=12", 2),
+            "ddp (predicted) steps=12");
+  EXPECT_EQ(without_ranks("ddp ranks=2", 2), "ddp");
+  EXPECT_EQ(without_ranks("ddp ranks=21", 2), "ddp ranks=21");
+  EXPECT_EQ(without_ranks("ddp", 2), "ddp");
 }
 
 TEST(Labels, SayOptionsThatTheNamesDoNotStandFor) {

@@ -42,6 +42,11 @@ READ_CHARTS = """
   numbers: [...figure.querySelectorAll(".numbers tbody tr")].map((row) =>
     [...row.children].map((cell) => cell.textContent)),
   values: [...figure.querySelectorAll(".value text, text.value")].map((e) => e.textContent),
+  names: [...figure.querySelectorAll(".name text, text.name")].map((e) => e.textContent),
+  hatched: figure.querySelectorAll('.plot [fill="url(#hatch)"] rect, .plot rect[fill="url(#hatch)"]')
+    .length,
+  legend: figure.querySelector(".legend") ? figure.querySelector(".legend").textContent : "",
+  heights: [...figure.querySelectorAll(".plot svg")].map((svg) => svg.clientHeight),
   texts: [...figure.querySelectorAll("svg text")].filter((e) => e.textContent).map((e) => {
     const r = e.getBoundingClientRect();
     return { text: e.firstChild.textContent, x: r.x, y: r.y, width: r.width, height: r.height };
@@ -167,6 +172,17 @@ def check_charts(failures, page):
             for other in texts[i + 1:]:
                 failures.check(not overlap(one, other),
                                f"{title}: {one['text']!r} overlaps {other['text']!r}")
+        if chart["names"]:
+            failures.check(
+                [n.replace(" ", "") for n in chart["names"]] ==
+                [row[0].replace(" ", "") for row in chart["numbers"]],
+                f"{title}: not all names are whole: {chart['names'][:20]}")
+            late = sum("(INVALID)" in row[0] for row in chart["numbers"])
+            failures.check(chart["hatched"] == late and
+                           (late > 0) == ("INVALID" in chart["legend"]),
+                           f"{title}: {chart['hatched']} hatched of {late} INVALID rows")
+            failures.check(max(chart["heights"]) < 1000,
+                           f"{title}: a bar is {max(chart['heights'])} pixels from its scale")
         if chart["values"]:
             failures.check(
                 [v.replace(" ", "") for v in chart["values"]] ==
@@ -370,6 +386,35 @@ def check_forms(failures, page, width):
             failures.check(len(set(seen)) == len(seen), f"two series have one {what}: {seen}")
 
 
+SHOWN = """
+({ cases: [...document.querySelectorAll("details.case")].filter((e) => !e.hidden).length,
+  rows: [...document.querySelectorAll("tr[data-case]")].filter((e) => !e.hidden).length,
+  found: document.querySelector("output").textContent })
+"""
+
+
+def check_many(page, path):
+    """A page of many cases has contents that lead to its parts, and a filter."""
+    failures = Failures()
+    page.open(path)
+    links = page.run("[...document.querySelectorAll('nav a')].map((a) =>"
+                     "[a.textContent, (document.querySelector(a.hash) || {}).textContent])")
+    failures.check(len(links) > 3 and all(a == b for a, b in links), f"contents: {links}")
+    for words, count in (("bucket-mb=7 BF16", 0), ("bucket-mb=7+ bf16", 1), ("bf16", 100), ("", 200)):
+        page.run(f"document.getElementById('filter').value = {json.dumps(words)}")
+        page.run("document.getElementById('filter').dispatchEvent(new Event('input'))")
+        wanted = [w for w in words.lower().split()]
+        names = [n for c in page.run(READ_CHARTS) for n in c["names"]]
+        if count == 0:
+            count = sum(str(mb).startswith("7") for mb in range(1, 101))
+        failures.check(page.run(SHOWN) == {"cases": count, "rows": count,
+                                           "found": f"{count} of 200" if words else ""},
+                       f"filter {words!r}: {page.run(SHOWN)}, not {count}")
+        failures.check(names and all(w in n.lower() for n in names for w in wanted),
+                       f"filter {words!r}: charts show {names[:5]}")
+    return [f"{path}: {f}" for f in failures]
+
+
 def check_page(page, path, width, scheme):
     failures = Failures()
     page.open(path, width=width, scheme=scheme)
@@ -424,6 +469,8 @@ def main():
                         name = f"{pathlib.Path(file).stem}-{width}-{scheme}.png"
                         page.screenshot(shots / name)
             failures += check_links(page, file)
+            if pathlib.Path(file).stem == "many":
+                failures += check_many(page, file)
     for failure in failures:
         print(failure)
     if rows == 0:

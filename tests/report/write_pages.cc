@@ -139,6 +139,24 @@ std::vector<RunRecord> links_and_ranks_records() {
   return records;
 }
 
+// Two hundred cases, whose names begin and end alike.
+std::vector<RunRecord> many_records() {
+  std::vector<RunRecord> records;
+  for (int mb = 1; mb <= 100; ++mb) {
+    for (const char* dtype : {"fp32", "bf16"}) {
+      records.push_back(fixed_record(
+          {"",
+           fmt::format("fusion:bucket-mb={}+hierarchical-neighbor-allreduce:"
+                       "topology=one-peer-exp,local=2+awc:window=backward",
+                       mb),
+           4,
+           100.0 + mb}));
+      records.back().configuration.dtype = dtype;
+    }
+  }
+  return records;
+}
+
 // Words that are long, foreign or hostile.
 std::vector<RunRecord> strange_records() {
   std::vector<RunRecord> records = fixed_repetitions();
@@ -173,6 +191,7 @@ int main(int argc, char** argv) {
   write(folder + "/links.html", fixed_link_records());
   write(folder + "/links_and_ranks.html", links_and_ranks_records());
   write(folder + "/strange.html", strange_records());
+  write(folder + "/many.html", many_records());
   write(folder + "/scaling.html", scaling_records());
   write(folder + "/growing_predictions.html", growing_prediction_records());
   write(folder + "/training.html", training_records());

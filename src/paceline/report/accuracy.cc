@@ -209,7 +209,11 @@ Table table_of(const std::vector<CaseRuns>& cases,
   }
   const std::vector<std::string> names = names_of(cases);
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    table.rows.push_back(row_of(cases[i], names[i], clusters, clocks));
+    table.rows.push_back(
+        row_of(cases[i],
+               without_ranks(names[i], cases[i].configuration.ranks),
+               clusters,
+               clocks));
   }
   return table;
 }

@@ -49,8 +49,8 @@ std::string plain_label(const Case& one);
 bool has_own_label(const records::Configuration& configuration);
 
 /// The strategies of cases with those options alone that the names do not stand
-/// for ("ps:placement=apart") or that another case with that part has
-/// differently; as they are where that would make two of them equal.
+/// for ("ps:placement=apart"), and the fewest others that tell them apart; as
+/// they are where that would make two of them equal.
 std::vector<std::string> short_strategies(
     const std::vector<const records::Configuration*>& cases);
 
@@ -71,10 +71,17 @@ std::string with_implied_parts(std::string_view text);
 std::optional<std::size_t> parts_beside(std::string_view name,
                                         const std::string& strategy);
 
-/// A name for each case: the label above, with the parts of the key in which
-/// cases of the same label differ, strategies shortened; INVALID where a run
-/// was.
+/// A name for each case: the label above, with the fewest parts of the key that
+/// tell cases of the same label apart, strategies shortened; INVALID where a
+/// run was.
 std::vector<std::string> unique_labels(const std::vector<Case>& cases);
+
+/// Whether all of its runs are.
+bool is_valid(const Case& one);
+
+/// The label without the part that says its ranks, for a table that has them in
+/// a column.
+std::string without_ranks(std::string label, int ranks);
 
 /// Nothing where this program does not know it: a newer program's record.
 std::optional<strategies::StrategySpec> known_strategy(

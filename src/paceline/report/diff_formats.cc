@@ -59,7 +59,9 @@ Table table_of(const Diff& diff,
       {.name = "p", .group = diff.rows.size() > 1 ? "corrected" : ""});
   table.columns.push_back({.name = "verdict"});
   for (const DiffRow* row : group.rows) {
-    std::vector<std::string> cells{printable(row->label)};
+    const int ranks = row->configuration().ranks;
+    std::vector<std::string> cells{printable(
+        diff.wall_times ? row->label : without_ranks(row->label, ranks))};
     if (!diff.wall_times) {
       cells.push_back(ranks_text(row->configuration()));
     }

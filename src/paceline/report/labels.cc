@@ -40,16 +40,43 @@ std::vector<std::string> parts_of(const Case& one) {
   return parts;
 }
 
-// How many of the cases have each part.
-std::map<std::string, std::size_t> count_parts(
-    const std::vector<const Case*>& cases) {
-  std::map<std::string, std::size_t> counts;
-  for (const Case* one : cases) {
-    for (const std::string& part : parts_of(*one)) {
-      ++counts[part];
+std::string name_of_part(const std::string& part) {
+  return part.substr(0, part.find('='));
+}
+
+/// How many of the rows differ in the columns `shown`; a row without a column
+/// is as one with an empty text there.
+using NamedTexts = std::map<std::string, std::string>;
+std::size_t count_distinct(const std::vector<NamedTexts>& rows,
+                           const std::vector<std::string>& shown) {
+  std::set<std::vector<std::string>> seen;
+  for (const NamedTexts& row : rows) {
+    std::vector<std::string> texts;
+    for (const std::string& name : shown) {
+      const auto found = row.find(name);
+      texts.push_back(found == row.end() ? "" : found->second);
+    }
+    seen.insert(std::move(texts));
+  }
+  return seen.size();
+}
+
+/// `always`, and of `names` the fewest, of the first ones rather than the last,
+/// that tell as many rows apart as all of them.
+std::vector<std::string> fewest_names(const std::vector<NamedTexts>& rows,
+                                      const std::vector<std::string>& always,
+                                      const std::vector<std::string>& names) {
+  std::vector<std::string> kept = always;
+  kept.insert(kept.end(), names.begin(), names.end());
+  const std::size_t all = count_distinct(rows, kept);
+  for (std::size_t i = kept.size(); i-- > always.size();) {
+    std::vector<std::string> fewer = kept;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    if (count_distinct(rows, fewer) == all) {
+      kept = std::move(fewer);
     }
   }
-  return counts;
+  return kept;
 }
 
 /// A name with its options: "neighbor-allreduce", "topology=ring", "local=0".
@@ -123,8 +150,9 @@ std::set<std::string> unusual_options(const records::Configuration& c) {
 }
 
 std::string with_source(std::string label, const Case& one) {
-  if (one.first().source != records::Source::kMeasured) {
-    label += fmt::format(" ({})", records::name_of(one.first().source));
+  const std::string_view source = records::name_of(one.first().source);
+  if (one.first().source != records::Source::kMeasured && label != source) {
+    label += fmt::format(" ({})", source);
   }
   return label;
 }
@@ -147,17 +175,48 @@ bool needs_steps(const Case& one, const std::vector<const Case*>& same) {
          }) > 1;
 }
 
-/// The label of `one` and the parts that it has and not all of its namesakes.
+/// The names of the parts by which namesakes are told apart: the fewest, and
+/// the ranks wherever they differ.
+std::vector<std::string> telling_parts(const std::vector<const Case*>& same) {
+  std::vector<NamedTexts> rows;
+  std::vector<std::string> names;
+  for (const Case* one : same) {
+    NamedTexts& row = rows.emplace_back();
+    for (const std::string& part : parts_of(*one)) {
+      row[name_of_part(part)] = part;
+      add_once(names, name_of_part(part));
+    }
+  }
+  std::erase_if(names, [&](const std::string& name) {
+    return count_distinct(rows, {name}) == 1;
+  });
+  std::vector<std::string> always;
+  const bool own = std::ranges::any_of(same, [](const Case* one) {
+    return has_own_label(one->configuration());
+  });
+  std::erase_if(names, [&](const std::string& name) {
+    const bool is_said = name == "ranks" || (name == "strategy" && !own);
+    if (is_said) {
+      always.push_back(name);
+    }
+    return is_said;
+  });
+  std::ranges::stable_partition(
+      names, [](const std::string& name) { return name != "warmup"; });
+  return fewest_names(rows, always, names);
+}
+
+/// The label of `one` and those of its parts that are named.
 std::string told_apart(const Case& one,
                        const std::string& short_strategy,
+                       const std::vector<std::string>& telling,
                        const std::vector<const Case*>& same) {
   const records::Configuration& c = one.configuration();
-  const auto counts = count_parts(same);
   const bool own = has_own_label(c);
   std::string rest;
   for (const std::string& part : parts_of(one)) {
-    if (counts.at(part) == same.size() || part.ends_with('=') ||
-        (is_steps(part) && !needs_steps(one, same))) {
+    if (std::ranges::count(telling, name_of_part(part)) == 0 ||
+        part.ends_with('=') || (is_steps(part) && !needs_steps(one, same))) {
       continue;
     }
     if (part != "strategy=" + c.strategy) {
@@ -169,12 +228,22 @@ std::string told_apart(const Case& one,
   return with_source(own ? c.label : short_strategy, one) + rest;
 }
 
+}  // namespace
+
 bool is_valid(const Case& one) {
   return std::ranges::all_of(
       one.runs, [](const records::RunRecord* run) { return run->valid(); });
 }
 
-}  // namespace
+std::string without_ranks(std::string label, int ranks) {
+  const std::string part = fmt::format(" ranks={}", ranks);
+  const std::size_t at = label.find(part);
+  const std::size_t end = at + part.size();
+  if (at != std::string::npos && (end == label.size() || label[end] == ' ')) {
+    label.erase(at, part.size());
+  }
+  return label;
+}
 
 bool has_own_label(const records::Configuration& c) {
   return !c.label.empty() && c.label != c.strategy &&
@@ -183,18 +252,33 @@ bool has_own_label(const records::Configuration& c) {
 
 std::vector<std::string> short_strategies(
     const std::vector<const records::Configuration*>& cases) {
-  std::map<std::string, std::size_t> having;  // strategies with this name
-  std::map<std::string, std::size_t> alike;   // and with this option of it
+  std::vector<NamedTexts> rows;  // names of parts and options, as they are said
+  std::vector<std::string> names;
   std::vector<std::vector<StrategyPart>> split;
+  std::map<std::string, std::size_t> having;  // strategies with this part
+  std::map<std::string, std::size_t> alike;   // and with this option of it
   for (const records::Configuration* c : cases) {
+    NamedTexts& row = rows.emplace_back();
     for (const StrategyPart& part :
          split.emplace_back(parts_of_strategy(c->strategy))) {
+      row[""] += "+" + part.front();
       ++having[part.front()];
       for (std::size_t i = 1; i < part.size(); ++i) {
+        const std::string name = named(part.front(), key_of(part[i]));
+        row[name] = part[i];
         ++alike[named(part.front(), part[i])];
+        add_once(names, name);
       }
     }
   }
+  // Options in which strategies with their part differ.
+  std::erase_if(names, [&](const std::string& name) {
+    return std::ranges::none_of(alike, [&](const auto& entry) {
+      return key_of(entry.first) == name &&
+             entry.second < having.at(name.substr(0, name.find(':')));
+    });
+  });
+  const std::vector<std::string> telling = fewest_names(rows, {""}, names);
   std::vector<std::string> texts;
   std::set<std::string> whole;
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -203,7 +287,7 @@ std::vector<std::string> short_strategies(
     texts.push_back(strategy_text(
         split[i], [&](const std::string& name, const std::string& option) {
           return unusual.contains(named(name, option)) ||
-                 alike.at(named(name, option)) < having.at(name);
+                 std::ranges::count(telling, named(name, key_of(option))) > 0;
         }));
   }
   if (std::set<std::string>(texts.begin(), texts.end()).size() !=
@@ -284,8 +368,9 @@ std::vector<std::string> unique_labels(const std::vector<Case>& cases) {
     }
     const std::vector<std::string> strategies =
         short_strategies(configurations);
+    const std::vector<std::string> telling = telling_parts(same);
     for (std::size_t i = 0; i < same.size(); ++i) {
-      label_of[same[i]] = told_apart(*same[i], strategies[i], same);
+      label_of[same[i]] = told_apart(*same[i], strategies[i], telling, same);
     }
   }
   std::vector<std::string> labels;

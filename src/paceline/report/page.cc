@@ -97,6 +97,7 @@ PageAssets page_assets() {
           .scripts = {embedded::kD3,
                       embedded::kPlot,
                       embedded::kCharts,
+                      embedded::kRows,
                       embedded::kElements,
                       embedded::kSections,
                       embedded::kScaling,

@@ -187,6 +187,7 @@ Json case_json(const CaseSummary& one, const Case& runs, const Page& page) {
   const ValueFormat percent = percent_format();
   return {
       {"label", printable(one.label)},
+      {"valid", is_valid(runs)},
       {"records", std::move(records)},
       {"failed", one.failed()},
       {"baseline", one.baseline ? Json(printable(*one.baseline)) : Json()},

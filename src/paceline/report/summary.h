@@ -37,7 +37,8 @@ struct CaseSummary {
   std::optional<stats::StepSummary> step_s;
   /// Examples per second of all ranks: examples over wall time.
   std::optional<stats::Estimate> examples_per_s;
-  /// Median rate per rank as a share of the baseline's; 1 is linear scaling.
+  /// Examples per second and rank as a share of the baseline's; 1 is linear
+  /// scaling.
   std::optional<stats::Estimate> efficiency;
   std::optional<std::string> baseline;  // the label of the case of one rank
   /// Seconds that a step is longer than the same step without communication.

@@ -180,8 +180,9 @@ class TableBuilder {
   }
 
   TableRow row(const CaseSummary& one) const {
+    const records::Configuration& c = one.configuration;
     TableRow row{
-        .cells = {printable(one.label), ranks_text(one.configuration)}};
+        .cells = {printable(without_ranks(one.label, c.ranks)), ranks_text(c)}};
     if (one.failed()) {
       row.span = printable(one.errors.empty()
                                ? "no samples"

@@ -15,7 +15,6 @@ const paceline = (() => {
     "circle", "square", "triangle", "diamond2", "cross", "star", "times",
     "asterisk", "wye", "plus", "square2", "triangle2",
   ];
-  const ROW = 46; // pixels of a bar with its name above it
 
   const color = (i) => `var(--c${i % COLORS})`;
   const dash = (i) => DASHES[i % DASHES.length];
@@ -43,7 +42,6 @@ const paceline = (() => {
     ];
   };
 
-  const text = (options) => ({ fill: "currentColor", fontSize: 12, ...options });
   const soft = { fill: "var(--soft)", fontSize: 11 };
 
   // Where a logarithmic axis has its ticks: at 1, 2 and 5 of every decade, at
@@ -111,123 +109,32 @@ const paceline = (() => {
     Plot.tickX(data, { ...options, x: options.x2, strokeWidth: 1.5 }),
   ];
 
-  // How wide `words` are in a chart's font, in pixels.
-  const pen = document.createElement("canvas").getContext("2d");
-  const breadth = (words) => {
-    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
-    return pen.measureText(words).width;
-  };
-
-  // As many letters of `words` as fit into this many pixels: names begin alike
-  // and end with what tells them apart, so both ends stay.
-  const fitting = (words, pixels) => {
-    if (breadth(words) <= pixels) return words;
-    const both = (count) =>
-      `${words.slice(0, Math.ceil(count / 2))}…${words.slice(words.length - Math.floor(count / 2))}`;
-    let count = words.length - 1;
-    while (count > 1 && breadth(both(count)) > pixels) --count;
-    return both(count);
-  };
-
-  // Name to the left and value to the right, above each row.
-  const rowTexts = (rows, width) => {
-    const values = d3.max(rows, (d) => breadth(d.text)) || 0;
-    const short = (name) => fitting(name, width - values - 36);
-    return [
-      Plot.text(rows, text({
-        y: "row", frameAnchor: "left", textAnchor: "start", dy: -15,
-        text: (d) => short(d.name), title: "name", className: "name",
-      })),
-      Plot.text(rows, text({
-        y: "row", frameAnchor: "right", textAnchor: "end", dy: -15,
-        text: "text", className: "value",
-      })),
-    ];
-  };
-
-  const rowPlot = (spec, rows, domain, width, marks) =>
-    Plot.plot({
-      width,
-      height: rows.length * ROW + 46,
-      marginLeft: 6, marginRight: 10, marginTop: 2, marginBottom: 44,
-      x: scale(spec.value, domain),
-      y: { type: "band", domain: rows.map((d) => d.row), axis: null, padding: 0 },
-      marks: [
-        ...bottom(spec.value, ticksOf(spec.value, domain, width, 60)),
-        ...marks,
-        ...rowTexts(rows, width),
-      ],
-    });
-
-  // All points (or boxes) of a chart, one under the other.
-  const rowsOf = (spec, what) =>
-    spec.series
-      .flatMap((series) => series[what].map((d) => ({ ...d, look: series.look })))
-      .map((d, row) => ({ ...d, row }));
-
-  function bars(spec, width) {
-    const rows = rowsOf(spec, "points");
-    const numbers = rows.flatMap((d) => [d.value, d.low, d.high, d.mark]);
-    const domain = extent(numbers, { ...spec.value, from_zero: true });
-    const inset = { insetTop: 20, insetBottom: 10 };
-    const measured = rows.filter((d) => d.look === "measured");
-    const other = rows.filter((d) => d.look !== "measured");
-    const bar = (data, style) =>
-      Plot.barX(data, { y: "row", x1: 0, x2: "value", ...inset, ...style });
-    const sure = rows.filter((d) => d.low !== undefined);
-    const marked = rows.filter((d) => d.mark !== undefined);
-    return rowPlot(spec, rows, domain, width, [
-      bar(measured, { fill: "var(--bar)", fillOpacity: 0.75 }),
-      bar(other, {
-        fill: "var(--bar-soft)", stroke: "var(--bar)", strokeDasharray: "4 2",
-      }),
-      Plot.tickX(rows, {
-        x: 0, y: "row", stroke: "var(--soft)", insetTop: 19, insetBottom: 5,
-      }),
-      Plot.tickX(marked, {
-        x: "mark", y: "row", stroke: "var(--c1)", strokeWidth: 2,
-        strokeDasharray: "3 2", insetTop: 19, insetBottom: 5,
-      }),
-      ...whiskerX(sure, {
-        y: "row", x1: "low", x2: "high", stroke: "var(--whisker)", dy: 5,
-        insetTop: 19, insetBottom: 19,
-      }),
-    ]);
-  }
-
-  function boxes(spec, width) {
-    const rows = rowsOf(spec, "boxes");
-    const dots = rows.flatMap((d) =>
-      d.outside.map((value) => ({ row: d.row, value })));
-    const numbers = [
-      ...rows.flatMap((d) => [d.low, d.high]), ...dots.map((d) => d.value),
-    ];
-    return rowPlot(spec, rows, extent(numbers, spec.value), width, [
-      ...whiskerX(rows, {
-        y: "row", x1: "low", x2: "high", stroke: "var(--whisker)", dy: 5,
-        insetTop: 19, insetBottom: 19,
-      }),
-      Plot.barX(rows, {
-        y: "row", x1: "lower_quartile", x2: "upper_quartile",
-        insetTop: 20, insetBottom: 10,
-        fill: "var(--bar-soft)", stroke: "var(--bar)",
-      }),
-      Plot.tickX(rows, {
-        y: "row", x: "median", stroke: "var(--whisker)", strokeWidth: 2.5,
-        insetTop: 20, insetBottom: 10,
-      }),
-      Plot.dot(dots, {
-        y: "row", x: "value", r: 2.2, dy: 5, fill: "var(--bar)", fillOpacity: 0.55,
-      }),
-    ]);
-  }
-
   // Height, ticks and left margin of a chart with a vertical axis.
   function frameOf(spec, domain, width) {
     const height = Math.round(Math.min(340, Math.max(240, width * 0.62)));
     const rows = ticksOf(spec.value, domain, height, 50);
     const letters = Math.max(3, d3.max(rows, (d) => tick(d).length));
     return { height, rows, marginLeft: 22 + 7 * letters };
+  }
+
+  // The symbol of a point: full, hollow where it was not measured; hollow, in
+  // another color and crossed where it is INVALID.
+  const symbolStyle = (i, look) => ({
+    symbol: symbol(i), strokeWidth: 1.6,
+    stroke: look === "invalid" ? "var(--bad)" : color(i),
+    fill: look === "measured" ? color(i) : "var(--paper)",
+  });
+  function symbols(data, i, look, options) {
+    const lookAt = (d) => d.valid === false ? "invalid" : look;
+    const crossed = data.filter((d) => lookAt(d) === "invalid");
+    const plain = data.filter((d) => lookAt(d) !== "invalid");
+    return [
+      Plot.dot(plain, { ...options, ...symbolStyle(i, look) }),
+      Plot.dot(crossed, { ...options, ...symbolStyle(i, "invalid") }),
+      Plot.dot(crossed, {
+        ...options, symbol: "times", stroke: "var(--bad)", strokeWidth: 1.6, r: 5,
+      }),
+    ];
   }
 
   // One mark list for the points of a series, in the looks that it asks for.
@@ -246,10 +153,7 @@ const paceline = (() => {
           x: "along", y: "value", curve: "step-after", stroke, strokeDasharray,
           strokeWidth: 1.8,
         }),
-        Plot.dot(marked, {
-          x: "along", y: "value", symbol: symbol(i), r: 3.5, stroke,
-          strokeWidth: 1.6, fill: series.look === "other" ? "var(--paper)" : stroke,
-        }),
+        ...symbols(marked, i, series.look, { x: "along", y: "value", r: 3.5 }),
       ];
     }
     const joined = kind === "lines" || series.look === "reference";
@@ -274,9 +178,8 @@ const paceline = (() => {
         strokeDasharray: DOTTED, className: "dotted",
       }),
       ...ends,
-      Plot.dot(data, {
-        x: "along", y: "value", symbol: symbol(i), r: 4, stroke, strokeWidth: 1.6,
-        fill: series.look === "other" ? "var(--paper)" : stroke,
+      ...symbols(data, i, series.look, {
+        x: "along", y: "value", r: 4,
         title: (d) => [d.name || series.name, d.text].filter(Boolean).join("\n"),
       }),
     ];
@@ -334,12 +237,13 @@ const paceline = (() => {
       });
     }
     if (series.look !== "reference") {
-      const type = d3[`symbol${symbol(i)[0].toUpperCase()}${symbol(i).slice(1)}`];
-      add("path", {
-        d: d3.symbol(type, 48)(), transform: "translate(15,6)",
-        style: `stroke:${stroke};fill:${
-          series.look === "other" ? "var(--paper)" : stroke}`,
+      const style = symbolStyle(i, series.look);
+      const shape = (name, size, words) => add("path", {
+        d: d3.symbol(d3[`symbol${name[0].toUpperCase()}${name.slice(1)}`], size)(),
+        transform: "translate(15,6)", style: words,
       });
+      shape(style.symbol, 48, `stroke:${style.stroke};fill:${style.fill}`);
+      if (series.look === "invalid") shape("times", 60, `stroke:${style.stroke};fill:none`);
     }
     return svg;
   }
@@ -352,6 +256,9 @@ const paceline = (() => {
       entry.append(swatch(series, spec.kind), series.name);
       box.append(entry);
     });
+    const isInvalid = (series) => series.look === "invalid" ||
+      series.points.some((one) => one.valid === false);
+    if (spec.series.some(isInvalid)) box.append(paceline.invalidEntry());
     return box;
   }
 
@@ -360,19 +267,23 @@ const paceline = (() => {
   function draw(spec, width) {
     (spec.series ?? []).forEach((series, i) => { series.style ??= i; });
     const inRows = spec.kind === "bars" || spec.kind === "boxes";
-    const svg = spec.kind === "bars" ? bars(spec, width)
-      : spec.kind === "boxes" ? boxes(spec, width)
-      : spec.kind === "groups" ? paceline.groups(spec, width) : plane(spec, width);
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", spec.title);
+    const drawn = [spec.kind === "bars" ? paceline.bars(spec, width)
+      : spec.kind === "boxes" ? paceline.boxes(spec, width)
+      : spec.kind === "groups" ? paceline.groups(spec, width) : plane(spec, width)].flat();
+    for (const svg of drawn) {
+      svg.setAttribute("role", "img");
+      svg.setAttribute("aria-label", spec.title);
+    }
     const box = document.createElement("div");
-    if (!inRows) box.append(legend(spec));
-    box.append(svg);
+    box.append(...(inRows ? paceline.rowLegend(spec) : [legend(spec)]), ...drawn);
     return box;
   }
 
   return {
     draw,
-    drawing: { axisLabel, color, dash, extent, frameOf, scale, side, soft, symbol, tick },
+    drawing: {
+      axisLabel, bottom, color, dash, extent, frameOf, scale, side, soft, symbols, tick, ticksOf,
+      whiskerX,
+    },
   };
 })();

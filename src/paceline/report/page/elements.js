@@ -54,10 +54,15 @@ Object.assign(paceline, (() => {
     return row;
   }
 
-  function bodyRow(row, columns, link) {
+  // A name with places where a line may end: behind + : and ,
+  const breakable = (name) => name.split(/(?<=[+:,])/)
+    .flatMap((piece, i) => i === 0 ? [piece] : [element("wbr"), piece]);
+
+  function bodyRow(row, columns, link, name) {
     const [first, ...rest] = row.cells;
-    return element("tr", {},
-      element("th", { scope: "row" }, link ? element("a", { href: link }, first) : first),
+    return element("tr", name ? { "data-case": name } : {},
+      element("th", { scope: "row" },
+        link ? element("a", { href: link }, breakable(first)) : breakable(first)),
       rest.map((cell) => element("td", {}, cellParts(cell))),
       row.span
         ? element("td", { class: "sentence", colspan: columns.length - row.cells.length },
@@ -65,8 +70,9 @@ Object.assign(paceline, (() => {
         : null);
   }
 
-  // A table of report/table.h; `links[i]` is where row i leads to.
-  function table({ title, columns, rows }, links = []) {
+  // A table of report/table.h; `links[i]` is where row i leads to, `names[i]` the
+  // case that it is about.
+  function table({ title, columns, rows }, links = [], names = []) {
     const grouped = columns.some((column) => column.heading);
     return element("div",
       { class: "scroll", tabindex: 0, role: "region", "aria-label": title },
@@ -77,7 +83,7 @@ Object.assign(paceline, (() => {
           element("tr", {},
             columns.map((column) => element("th", { scope: "col" }, column.header)))),
         element("tbody", {},
-          rows.map((row, i) => bodyRow(row, columns, links[i])))));
+          rows.map((row, i) => bodyRow(row, columns, links[i], names[i])))));
   }
 
   // A table whose columns stand in no groups.

@@ -24,7 +24,7 @@
       ? element("div", { class: "charts" },
         section.charts.map((chart) => figure(chart, charts.push(chart) - 1)))
       : null,
-    section.table ? table(section.table, section.links) : null,
+    section.table ? table(section.table, section.links, section.names) : null,
     section.tail || []);
 
   function build() {
@@ -54,14 +54,59 @@
   }
   build();
 
+  // The headings of a long page, each a link.
+  const MOST_HEADINGS = 3;
+  const MOST_CASES = 12;
+  function contents() {
+    const headings = [...main.querySelectorAll("h2, h3")];
+    if (headings.length <= MOST_HEADINGS) return;
+    headings.forEach((heading, i) => { heading.id = `part-${i + 1}`; });
+    const links = headings.map((heading) => element("li",
+      { class: heading.tagName.toLowerCase() },
+      element("a", { href: `#${heading.id}` }, heading.textContent)));
+    main.before(element("nav", { "aria-label": "contents" }, element("ol", {}, links)));
+  }
+  contents();
+
+  // A field that leaves the cases whose names have all of its words.
+  let wanted = [];
+  const isWanted = (name) => wanted.every((word) => name.toLowerCase().includes(word));
+  const filtered = (chart) => {
+    (chart.series ?? []).forEach((series, i) => { series.style ??= i; });
+    const inRows = chart.kind === "bars" || chart.kind === "boxes";
+    const series = chart.series.map((one) => !inRows ? one : { ...one,
+      points: one.points.filter(({ name }) => isWanted(name)),
+      boxes: one.boxes.filter(({ name }) => isWanted(name)) });
+    return { ...chart, series: series.filter((one) => inRows
+      ? one.points.length + one.boxes.length : one.look === "reference" ||
+        isWanted(one.name) || one.points.some(({ name }) => name && isWanted(name))) };
+  };
+  function filter() {
+    if (cases.length <= MOST_CASES) return;
+    const field = element("input", { type: "search", id: "filter",
+      placeholder: "words of their names" });
+    const found = element("output", { for: "filter" });
+    field.addEventListener("input", () => {
+      wanted = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const all = [...document.querySelectorAll("[data-case]")];
+      for (const one of all) one.hidden = !isWanted(one.dataset.case);
+      const shown = all.filter((one) => one.tagName === "DETAILS" && !one.hidden).length;
+      found.textContent = wanted.length ? `${shown} of ${cases.length}` : "";
+      for (const place of document.querySelectorAll(".plot")) delete place.dataset.width;
+      fit();
+    });
+    main.before(element("p", { class: "filter" },
+      element("label", { for: "filter" }, "Show only the cases with "), field, found));
+  }
+
   const drawAll = () => {
     for (const figure of document.querySelectorAll("figure[data-chart]")) {
       const place = figure.querySelector(".plot");
       const width = Math.floor(place.clientWidth);
       if (width > 0 && place.dataset.width !== String(width)) {
         place.dataset.width = width;
-        place.replaceChildren(
-          paceline.draw(charts[Number(figure.dataset.chart)], width));
+        const chart = charts[Number(figure.dataset.chart)];
+        place.replaceChildren(paceline.draw(wanted.length ? filtered(chart) : chart, width));
       }
     }
   };
@@ -75,6 +120,7 @@
     drawAll();
     markWide();
   };
+  filter();
   fit();
   document.addEventListener("toggle", markWide, true);
   let waiting = 0;

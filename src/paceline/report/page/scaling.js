@@ -6,7 +6,7 @@
 Object.assign(paceline, (() => {
   const { lookOf, point, printable, withWhiskers } = paceline;
   const {
-    axisLabel, color, dash, extent, frameOf, scale, side, soft, symbol, tick,
+    axisLabel, color, dash, extent, frameOf, scale, side, soft, symbols, tick,
   } = paceline.drawing;
 
   const MOST_LINES = 12; // more cannot be told apart
@@ -19,6 +19,9 @@ Object.assign(paceline, (() => {
 
   const curveName = ({ source, strategy }) =>
     source === "measured" ? strategy : `${strategy} (${source})`;
+
+  // Points of a curve say themselves that they are INVALID.
+  const lookOfAll = (members) => lookOf({ ...members[0], valid: true });
 
   // A function from a case to the number of its color, shape and dashes, the same
   // in the charts of the group where the cases of one chart stand behind one
@@ -43,10 +46,10 @@ Object.assign(paceline, (() => {
     const series = curves.map((members) => ({
       name: [curveName(members[0]),
         links.size > 1 ? members[0].configuration.link : ""].filter(Boolean).join(", "),
-      look: lookOf(members[0]), boxes: [],
+      look: lookOfAll(members), boxes: [],
       ...(links.size > 1 ? {} : { style: style(members[0]) }),
       points: d3.sort(members, (one) => one.ranks).map((one) =>
-        point(one.label, one.throughput, { along: one.ranks })),
+        point(one.label, one.throughput, { along: one.ranks, valid: one.valid })),
     }));
     const most = d3.max(cases, (one) => one.ranks);
     if (series.length <= MOST_LINES && most > 1) {
@@ -92,10 +95,10 @@ Object.assign(paceline, (() => {
       .map(([, members]) => members).filter((members) => members.length > 1);
     if (!curves.length || curves.length > MOST_BARS) return null;
     const series = curves.map((members) => ({
-      name: curveName(members[0]), look: lookOf(members[0]), boxes: [],
+      name: curveName(members[0]), look: lookOfAll(members), boxes: [],
       style: style(members[0]),
       points: d3.sort(members, (one) => one.ranks).map((one) =>
-        point(one.label, one.throughput, { along: one.ranks })),
+        point(one.label, one.throughput, { along: one.ranks, valid: one.valid })),
     }));
     const worlds = d3.sort(new Set(series.flatMap((one) => one.points.map((it) => it.along))));
     const { label, ranks, throughput: { value } } = base;
@@ -137,20 +140,19 @@ Object.assign(paceline, (() => {
           frameAnchor: "bottom-right", dy: 34, textAnchor: "end", ...soft,
         }),
         ...placed.flatMap((data, i) => [
-          Plot.rect(data, {
-            x1: "x1", x2: "x2", y1: 0, y2: "value", stroke: color(bars[i].style),
-            fill: bars[i].look === "other" ? "var(--paper)" : color(bars[i].style),
-            fillOpacity: 0.35, strokeDasharray: dash(bars[i].style),
-            title: (d) => [d.name, d.text].filter(Boolean).join("\n"),
-          }),
+          ...[true, false].map((valid) => Plot.rect(
+            data.filter((d) => (d.valid !== false) === valid), {
+              x1: "x1", x2: "x2", y1: 0, y2: "value",
+              stroke: valid ? color(bars[i].style) : "var(--bad)",
+              fill: !valid ? "url(#hatch)" : bars[i].look === "other"
+                ? "var(--paper)" : color(bars[i].style),
+              fillOpacity: valid ? 0.35 : 1, strokeDasharray: dash(bars[i].style),
+              title: (d) => [d.name, d.text].filter(Boolean).join("\n"),
+            })),
           Plot.ruleX(data.filter((d) => d.low !== undefined), {
             x: "x", y1: "low", y2: "high", stroke: "var(--whisker)", strokeWidth: 1.5,
           }),
-          Plot.dot(data, {
-            x: "x", y: "value", symbol: symbol(bars[i].style), r: 3.5,
-            stroke: color(bars[i].style), strokeWidth: 1.6,
-            fill: bars[i].look === "other" ? "var(--paper)" : color(bars[i].style),
-          }),
+          ...symbols(data, bars[i].style, bars[i].look, { x: "x", y: "value", r: 3.5 }),
         ]),
         Plot.rect(boxes, {
           x1: (d) => places.indexOf(nameOf(d)) + 0.06,

@@ -12,12 +12,13 @@ Object.assign(paceline, (() => {
   const MOST_OUTSIDE = 60; // single steps drawn on each side of a box
   const MISSING = "-";
 
-  const lookOf = (one) =>
-    one.source === "measured" || one.source === "external" ? "measured" : "other";
+  const lookOf = (one) => !one.valid ? "invalid"
+    : one.source === "measured" || one.source === "external" ? "measured" : "other";
 
   // The name of a case where no column has its number of ranks.
-  const nameWithRanks = (one) => one.label.includes(" ranks=")
-    ? one.label : `${one.label}, ${counted(one.ranks, "rank")}`;
+  const nameWithRanks = (one) =>
+    `${one.label.replace(new RegExp(` ranks=${one.ranks}(?= |$)`), "")}, ` +
+    counted(one.ranks, "rank");
 
   // The data of a group with what its cases' records add.
   function withRecords(group, records) {
@@ -36,10 +37,10 @@ Object.assign(paceline, (() => {
       : ranks[0].map((_, step) => d3.max(ranks, (steps) => steps[step]) / 1e9);
   }
 
-  // One series for each origin of the cases.
+  // One series for each origin of the cases, and for those that are INVALID.
   function seriesBySource(cases, key, make) {
-    return d3.groups(cases, (one) => one.source).map(([source, members]) => ({
-      name: source, look: lookOf(members[0]), points: [], boxes: [],
+    return d3.groups(cases, (one) => `${one.source} ${one.valid}`).map(([, members]) => ({
+      name: members[0].source, look: lookOf(members[0]), points: [], boxes: [],
       [key]: members.map(make),
     }));
   }
@@ -77,10 +78,11 @@ Object.assign(paceline, (() => {
         point(nameWithRanks(one), one[key], { mark: mark(one) })) });
   }
 
-  // The throughput of the cases behind `link`, or of all cases where `link` is
-  // not given.
+  // The throughput of the cases behind `link`, "" for none, or of all cases where
+  // `link` is not given.
   function throughput(group, link) {
-    const cases = group.cases.filter((one) => !link || one.configuration.link === link);
+    const cases = group.cases.filter((one) =>
+      link === undefined || (one.configuration.link || "") === link);
     const linear = (one) => {
       const base = group.cases.find((other) => other.label === one.baseline);
       return base && base !== one && base.throughput
@@ -108,19 +110,20 @@ Object.assign(paceline, (() => {
   const linksOf = (cases) => d3.sort(
     [...new Set(cases.map((one) => one.configuration.link))].filter(Boolean), rateOf);
 
-  // A panel for each link where the cases stand behind several.
+  // A panel for each link where the cases stand behind several, and one for those
+  // behind none.
   function throughputs(group) {
     const links = linksOf(group.cases);
     return links.length < 2 ? [throughput(group)]
-      : links.map((link) => throughput(group, link));
+      : ["", ...links].map((link) => throughput(group, link));
   }
 
   function efficiency(group) {
     const cases = group.cases.filter((one) => one.baseline !== one.label);
     return bars({ cases }, "efficiency", {
       title: "Scaling efficiency",
-      note: "Median rate per rank as a share of the baseline's; the dashed " +
-        "mark at 100 % is linear scaling.",
+      note: "Examples per second and rank as a share of the baseline's; the " +
+        "dashed mark at 100 % is linear scaling.",
       value: { label: "efficiency", unit: "%", from_zero: true },
       mark: "linear scaling",
     }, () => 100);
@@ -212,7 +215,8 @@ Object.assign(paceline, (() => {
        charts: drawn(
           [...throughputs(group), efficiency(group), ...paceline.scalingCharts(group)]),
         table: group.table,
-        links: group.cases.map((_, i) => `#case-${firstCase + i}`) },
+        links: group.cases.map((_, i) => `#case-${firstCase + i}`),
+        names: group.cases.map(nameWithRanks) },
       ...(time.length
         ? [{ title: "Where the time of a step goes", charts: time, inner: true }] : []),
       ...group.links.map((links) => ({ title: "Step time against the link", inner: true,
@@ -281,7 +285,8 @@ Object.assign(paceline, (() => {
       .filter(([key, value]) => value !== null && key !== "discard")
       .map(([key, value]) =>
         [words(key), typeof value === "string" ? value : JSON.stringify(value)]);
-    return element("details", { class: "case", id: `case-${number}` },
+    return element("details", {
+      class: "case", id: `case-${number}`, "data-case": nameWithRanks(one) },
       element("summary", {}, `${one.label} `, element("span", { class: "of" },
         `${printable(one.configuration.model)}, ${counted(one.runs.length, "run")}, ` +
         one.source)),
