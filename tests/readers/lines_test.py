@@ -14,7 +14,7 @@ from paceline.readers import checks
 from paceline.readers.__main__ import main
 from paceline.readers.checks import Invalid, check_product, count, figure
 from paceline.readers.lines import Source
-from paceline.readers.record import comm_record, run_record
+from paceline.readers.record import check_times, comm_record, rank, run_record
 
 
 def lines_of(content):
@@ -125,6 +125,14 @@ class Records(unittest.TestCase):
         self.assertRaises(
             TypeError, comm_record, iteration_ns=[1], bytes=1, bus_factor=1, opp="sum"
         )
+
+    def test_times_that_no_step_has(self):
+        for times in ([5, 0], [10**25], [-1]):
+            with self.assertRaisesRegex(Invalid, "^x.log: a time of .* is not that of"):
+                check_times(run_record({}, [rank(times)], experiment="e"), "x.log")
+        check_times(run_record({}, [rank([1, 10**15])], experiment="e"), "x.log")
+        with self.assertRaises(Invalid):
+            check_times(comm_record(iteration_ns=[10**25], bytes=1, bus_factor=1), "x")
 
     def test_quantiles_of_iterations(self):
         duration = comm_record(iteration_ns=[30, 10, 20], bytes=8, bus_factor=1)[

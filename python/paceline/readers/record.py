@@ -5,6 +5,9 @@ What the log does not say is None, never a default.  A key that the record does 
 a TypeError, which is a mistake of the reader, not of the log.
 """
 
+from .checks import Invalid
+
+LONGEST_NS = 30 * 24 * 3600 * 10**9  # 30 days
 WRONG_VALUES = (
     "wrong-values"  # the warning of what the tool itself found wrong; exit code 3
 )
@@ -133,6 +136,18 @@ def comm_record(
         environment=environment(),
     )
     return record
+
+
+def check_times(record: dict, place) -> None:
+    """Rejects times that no step and no operation has, which a wrong rate makes."""
+    ranks = record.get("ranks")
+    lists = [one["step_ns"] for one in ranks] if isinstance(ranks, list) else []
+    for times in lists or [record.get("iteration_ns", [])]:
+        for time in times:
+            if not 1 <= time <= LONGEST_NS:
+                raise Invalid(
+                    place, f"a time of {time / 1e9:g} s is not that of a step"
+                )
 
 
 def found_wrong(record: dict) -> bool:

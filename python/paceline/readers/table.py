@@ -34,6 +34,7 @@ from typing import Callable
 from . import ddp, hf_trainer, megatron, mllog, nccl_tests, rates, torchtitan
 from .checks import Invalid, Unknown
 from .lines import Source, files_of, open_source
+from .record import check_times
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,8 @@ def read_files(paths, name: str = None, note=None):
             records = list(reader.read(source))
             if not records:
                 raise Invalid(source, f"holds no result in the form of {reader.name}")
+            for record in records:
+                check_times(record, source)
             for sentence in source.notes:
                 note(sentence)
             found += [(source, record) for record in records]

@@ -17,7 +17,6 @@ constexpr auto kImporters = std::to_array<Importer>({
      "a CSV table of published throughput, a cell a row",
      is_rate_table,
      import_rate_table},
-    {"mllog", "the :::MLLOG lines of MLPerf Training", is_mllog, import_mllog},
     {"dlperf",
      "a log of DLPerf, named 1n8g/rn50_b128_fp32_1.log",
      is_dlperf_log,

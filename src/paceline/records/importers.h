@@ -100,10 +100,4 @@ bool is_dlperf_log(std::string_view text, const std::string& path);
 std::vector<RunRecord> import_dlperf_log(std::string_view text,
                                          const std::string& path);
 
-/// The `:::MLLOG` lines of an MLPerf training: one record, a step for each
-/// `tracked_stats` with a throughput (mlcommons/logging).
-bool is_mllog(std::string_view text, const std::string& path);
-std::vector<RunRecord> import_mllog(std::string_view text,
-                                    const std::string& path);
-
 }  // namespace paceline::records
