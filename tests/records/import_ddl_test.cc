@@ -149,7 +149,7 @@ TEST(ImportDdl, ReadsTheCommandInTheHeadOfOurOwnLogs) {
           "# survey, 2026-01-31T17:45:00Z\n"
           "# paceline run --model bert-base --strategy "
           "wfbp:small-elements=8192 --ranks 8 --batch-size 16 "
-          "--sequence-length 128 --device cpu --engine mpi --dtype bf16 "
+          "--sequence-length 64 --device cpu --engine mpi --dtype bf16 "
           "--replay 'my profiles/b.json' --link '10Gbit, 50us' --threads 2 "
           "--channels-last --learning-rate 0.5 --ranks-per-host 1+1 --seed 7 "
           "--bucket-mb 4 --warmup 3 --env OMP_PROC_BIND=true\n" +
@@ -281,6 +281,28 @@ TEST(ImportDdl, RefusesLogsInWhichAWorkerIsMissing) {
   skipped.replace(skipped.find("Iter #2"), 7, "Iter #3");
   EXPECT_EQ(ddl_refusal(skipped, "a.log"),
             "a.log:8: iteration 3 follows no iteration 2");
+}
+
+TEST(ImportDdl, RejectsALogThatSaysTwoThings) {
+  std::string renamed = of_bert(1);
+  EXPECT_EQ(ddl_refusal(renamed,
+                        "rdma-0-method-wfbp-dnn-bert-bs-8-nworker-4-compressor-"
+                        "none-thres-0.log"),
+            "rdma-0-method-wfbp-dnn-bert-bs-8-nworker-4-compressor-none-thres-"
+            "0.log:6: 8 ranks trained, but the name of the file says 4");
+  const auto ours = [](const std::string& flags) {
+    return "# paceline run " + flags + "\n" + kHorovod;
+  };
+  EXPECT_EQ(ddl_refusal(ours("--model resnet50 --ranks 8"), "a.log"),
+            "a.log:18: 4 ranks trained, but the head of this log says 8");
+  EXPECT_EQ(
+      ddl_refusal(ours("--strategy bsp+ps:placement=apart --ranks 4"), "a.log"),
+      "a.log:18: 4 ranks trained, but the head of this log says 4, of "
+      "which some only serve");
+  EXPECT_EQ(ddl_refusal(ours("--model lenet"), "a.log"),
+            "a.log:2: model resnet50, but the head of this log says lenet");
+  EXPECT_EQ(ddl_refusal(ours("--batch-size 8"), "a.log"),
+            "a.log:3: batch size 32, but the head of this log says 8");
 }
 
 TEST(ImportDdl, RefusesDamagedLinesOfResults) {

@@ -114,6 +114,27 @@ TEST(Ddl, ALogOfBertCanBeImported) {
   EXPECT_EQ(again[0].ranks[1].step_ns, records[0].ranks[1].step_ns);
 }
 
+TEST(Ddl, ALogOfServersIsReadAsTheSameCase) {
+  std::vector<records::RunRecord> records{
+      of_steps("resnet50", {100'000'000, 200'000'000})};
+  records::Configuration& c = records.front().configuration;
+  c.strategy = "bsp+ps:placement=apart,servers=2";
+  c.ranks = 4;
+  c.steps = 2;
+  for (int server = 2; server < 4; ++server) {
+    records.front().ranks.emplace_back().rank = server;
+  }
+  const std::string log = ddl_log({"a survey", "s.jsonl"}, records);
+  EXPECT_NE(log.find("Number of CPUs: 2\n"), std::string::npos) << log;
+  const auto again = records::import_ddl(log, DdlLogNames().of(c));
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].configuration.key(), c.key());
+  ASSERT_EQ(again[0].ranks.size(), 4U);
+  EXPECT_EQ(again[0].ranks[1].step_ns, records[0].ranks[1].step_ns);
+  EXPECT_TRUE(again[0].ranks[2].step_ns.empty());
+  EXPECT_TRUE(again[0].ranks[3].step_ns.empty());
+}
+
 TEST(Ddl, EveryCaseHasALogOfItsOwn) {
   std::vector<records::RunRecord> records(4, of_steps("resnet50", {1}));
   records[1].configuration.learning_rate = 0.5;
@@ -157,6 +178,11 @@ TEST(Ddl, LogsHaveTheNamesOfTheOriginal) {
             "bytescheduler" + rest + "none-thres-0"},
            {"bsp+ps", "bspps" + rest + "none-thres-536870912"},
            {"wfbp+ps:servers=2", "wfbpps" + rest + "none-thres-0"},
+           {"bsp+ps:placement=apart,servers=2",
+            "bspps-dnn-resnet50-bs-64-nworker-2-compressor-none-"
+            "thres-536870912"},
+           {"bsp+ps:placement=apart,servers=9",
+            "bspps" + rest + "none-thres-536870912"},
            {"bytescheduler+ps", "byteschedulerps" + rest + "none-thres-0"},
            {"bsp+sign", "signum" + rest + "signum-thres-536870912"},
            {"bsp+topk:density=0.001",

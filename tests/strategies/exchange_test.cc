@@ -294,6 +294,11 @@ TEST(OneHostAlone, IsSeenInStrategiesThatExchangeBetweenHosts) {
                            "neighbor-allreduce:gamma=0.5+topk"}) {
     EXPECT_FALSE(alone(text, {4})) << text;
   }
+  // Two workers on one host push to servers that are none of its ranks.
+  for (const plan::RanksPerHost& hosts :
+       {plan::RanksPerHost{}, plan::RanksPerHost{2, 2}}) {
+    EXPECT_FALSE(alone("ps:local=0,placement=apart,servers=2", hosts));
+  }
 }
 
 TEST(LocalSize, StandsWhereRanksAreTakenAsHostsHaveThem) {

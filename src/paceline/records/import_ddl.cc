@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kMostRanks = 1 << 16;
 
-/// What the name of a file of ddl-benchmarks says.
+/// What the name of a file of ddl-benchmarks says; of ranks, how many train.
 void read_name(const std::string& path, Configuration& c) {
   static const std::regex pattern(
       "rdma-([0-9]+)-method-(.+)-dnn-(.+)-bs-([0-9]{1,6})-nworker-"
@@ -57,6 +57,7 @@ class LogReader {
     case_.model.clear();
     case_.batch_size = case_.ranks = 0;
     read_name(path_, case_);
+    named_workers_ = case_.ranks;
   }
 
   std::vector<RunRecord> run() {
@@ -127,12 +128,29 @@ class LogReader {
                    case_);
       commanded_ = true;
     } else if (std::regex_search(line, found, model)) {
-      case_.model = our_name(kDdlModels, found[1].str());
+      say("model", our_name(kDdlModels, found[1].str()), case_.model);
     } else if (std::regex_search(line, found, batch)) {
-      case_.batch_size = std::stoi(found[1]);
+      say("batch size", std::stoi(found[1]), case_.batch_size);
     } else if (std::regex_search(line, found, sequence)) {
-      case_.sequence_length = std::stoi(found[1]);
+      if (!commanded_ || case_.sequence_length != 0) {  // 0: the network's own
+        say("sentence length", std::stoi(found[1]), case_.sequence_length);
+      }
     }
+  }
+
+  // A line of the run's own output, which the head of a log of ours says too.
+  template <class Value>
+  void say(std::string_view what, const Value& said, Value& of_case) const {
+    if (commanded_ && of_case != Value{} && of_case != said) {
+      throw UsageError(
+          fmt::format("{}:{}: {} {}, but the head of this log says {}",
+                      path_,
+                      line_ + 1,
+                      what,
+                      said,
+                      of_case));
+    }
+    of_case = said;
   }
 
   double rate_of(const std::string& text) const {
@@ -205,6 +223,7 @@ class LogReader {
     if (ranks < 1 || ranks > kMostRanks) {
       throw UsageError(fmt::format("{}:{}: {} ranks", path_, line_ + 1, ranks));
     }
+    check_workers(ranks);
     const auto machines = static_cast<int>(hosts_.size());
     const auto steps = hosts_.front().rates.size();
     if (ranks % machines != 0 ||
@@ -221,11 +240,36 @@ class LogReader {
     }
   }
 
+  // Ranks that only serve print nothing and are not counted.
+  void check_workers(int workers) const {
+    const auto refuse = [&](const std::string& why) {
+      throw UsageError(fmt::format(
+          "{}:{}: {} ranks trained, but {}", path_, line_ + 1, workers, why));
+    };
+    if (named_workers_ > 0 && named_workers_ != workers) {
+      refuse(fmt::format("the name of the file says {}", named_workers_));
+    }
+    if (!commanded_ || case_.ranks == 0) {
+      return;
+    }
+    const bool serves =
+        case_.strategy.find("placement=apart") != std::string::npos;
+    if (serves ? workers >= case_.ranks : workers != case_.ranks) {
+      refuse(fmt::format("the head of this log says {}{}",
+                         case_.ranks,
+                         serves ? ", of which some only serve" : ""));
+    }
+  }
+
   void end_run(int ranks) {
     check_run(ranks);
     const auto machines = static_cast<int>(hosts_.size());
-    case_.ranks = ranks;
-    case_.steps = static_cast<int>(hosts_.front().rates.size());
+    if (!commanded_ || case_.ranks == 0) {
+      case_.ranks = ranks;
+    }
+    if (!commanded_) {
+      case_.steps = static_cast<int>(hosts_.front().rates.size());
+    }
     RunRecord record;
     record.source = Source::kImported;
     record.experiment = std::filesystem::path(path_).filename().string();
@@ -235,6 +279,9 @@ class LogReader {
       record.ranks.push_back(samples(
           rank,
           hosts_[static_cast<std::size_t>(rank / (ranks / machines))].rates));
+    }
+    for (int server = ranks; server < case_.ranks; ++server) {
+      record.ranks.push_back(samples(server, {}));
     }
     record.warnings.push_back(
         {.code = "rank-0-for-all",
@@ -266,6 +313,7 @@ class LogReader {
   std::string path_;
   std::size_t line_ = 0;
   Configuration case_;
+  int named_workers_ = 0;    // by the file's name; 0: it does not say
   bool commanded_ = false;   // the head of a log of ours says the case
   std::vector<Host> hosts_;  // of the run that is being read
   std::vector<RunRecord> records_;

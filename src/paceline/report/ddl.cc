@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/ddl_names.h"
+#include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/command.h"
 #include "paceline/plan/networks/network_shape.h"
@@ -187,6 +188,23 @@ std::string network_of(const records::Configuration& c) {
   return rate == 10 ? "0" : rate == 100 ? "1" : plain(c.link);
 }
 
+// The ranks that train: the original counts workers, and not servers.
+plan::Rank workers_of(const records::Configuration& c) {
+  const auto strategy = known_strategy(c);
+  if (!strategy) {
+    return c.ranks;
+  }
+  plan::PlanInput input;
+  input.world = c.ranks;
+  input.local_world = c.ranks_per_host;
+  try {
+    return std::min<plan::Rank>(
+        c.ranks, strategies::make_planner(*strategy)->training_ranks(input));
+  } catch (const UsageError&) {
+    return c.ranks;  // they cannot run it: a log of its failure
+  }
+}
+
 std::string log_stem(const records::Configuration& c) {
   const Method method = method_of(c);
   const std::string network = their_name(kDdlModels, c.model);
@@ -197,7 +215,7 @@ std::string log_stem(const records::Configuration& c) {
       method.name,
       network.empty() ? plain(c.model) : network,
       c.batch_size,
-      c.ranks,
+      workers_of(c),
       method.compressor,
       method.threshold);
 }

@@ -132,8 +132,11 @@ void check_world(const StrategySpec& strategy,
 }
 
 bool has_one_host_alone(const StrategySpec& strategy, const PlanInput& input) {
-  return strategy.exchange.row != nullptr && input.world > 1 &&
-         exchange_of(strategy)->traits(input).hosts == 1;
+  if (strategy.exchange.row == nullptr || input.world == 1) {
+    return false;
+  }
+  const ExchangeTraits traits = exchange_of(strategy)->traits(input);
+  return traits.hosts == 1 && traits.training_ranks >= input.world;
 }
 
 std::string with_local_size(StrategySpec strategy, Rank local) {

@@ -70,9 +70,9 @@ void check_world(const StrategySpec& strategy,
                  Rank world,
                  const plan::RanksPerHost& hosts);
 
-/// Whether ranks of a host sum first in this strategy, and all ranks that work
-/// are on one: nothing is left for an exchange between hosts.  For an input
-/// that the strategy accepts.
+/// Whether ranks of a host sum first in this strategy, and all ranks are on
+/// one: nothing is left for an exchange between hosts.  Ranks that only serve
+/// are none of that host's.  For an input that the strategy accepts.
 bool has_one_host_alone(const StrategySpec& strategy, const PlanInput& input);
 
 /// The strategy with `local` ranks a host wherever it takes them as the hosts
