@@ -83,7 +83,14 @@ class Traces : public Program {
 };
 
 TEST_F(Traces, APredictionShowsWhatItsRunShows) {
-  for (const char* const strategy : {"wfbp", "bsp+rs-ag", "dear"}) {
+  for (const char* const strategy : {"wfbp",
+                                     "bsp+rs-ag",
+                                     "dear",
+                                     "bsp+ps",
+                                     "fusion+neighbor-allreduce+awc",
+                                     "fusion+push-sum+atc",
+                                     "fusion+ps:partition-mb=0.01",
+                                     "fusion+win-put+awc"}) {
     SCOPED_TRACE(strategy);
     const std::string job = std::string(" --ranks 2 --strategy ") + strategy;
     const Outcome measured =
@@ -106,6 +113,36 @@ TEST_F(Traces, APredictionShowsWhatItsRunShows) {
     EXPECT_EQ(left.phases, (std::set<std::string>{"backward", "forward"}));
     EXPECT_EQ(left.phases, right.phases);
   }
+}
+
+// A name for each process of a trace.
+std::set<std::string> processes_of(const fs::path& path) {
+  std::ifstream file(path);
+  const json trace = json::parse(file);
+  std::map<int, std::string> names;
+  for (const json& event : trace.at("traceEvents")) {
+    if (event.at("name") == "process_name") {
+      names[event.at("pid")] = event["args"]["name"];
+    }
+  }
+  std::set<std::string> distinct;
+  for (const auto& [process, name] : names) {
+    distinct.insert(name);
+  }
+  EXPECT_EQ(distinct.size(), names.size());
+  return distinct;
+}
+
+TEST_F(Traces, CasesAreProcessesOfTheirOwn) {
+  const Outcome outcome =
+      run("run --replay theirs.json --link 10Mbit,1ms --warmup 1 --steps 2 "
+          "--ranks 1,2 --strategy bsp,wfbp --trace all.json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto names = processes_of(folder_ / "all.json");
+  EXPECT_EQ(names.size(), 6U);
+  EXPECT_TRUE(std::ranges::all_of(names, [](const std::string& name) {
+    return name.find(": rank ") != std::string::npos;
+  }));
 }
 
 }  // namespace

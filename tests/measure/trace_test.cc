@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/trace.h"
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace paceline::measure {
@@ -80,6 +84,43 @@ TEST(Trace, ATransferHasItsBytesAndAWaitNamesIt) {
   EXPECT_EQ(back[0].args, spans[0].args);
   EXPECT_EQ(back[2].track, records::Track::kBackward);
   EXPECT_EQ(back[2].start_ns, 10);
+}
+
+TEST(Trace, AnExchangeIsATransferOfTheBytesThatItSends) {
+  plan::CommPlan plan;
+  plan::Op op;
+  op.work = plan::Exchange{
+      .on = plan::CommunicatorId{0},
+      .sends = {{.peer = 1, .slice = {plan::BufferId{0}, 0, 10}},
+                {.peer = 2, .slice = {plan::BufferId{0}, 0, 10}}},
+      .receives = {{.peer = 1, .slice = {plan::BufferId{0}, 10, 10}}}};
+  plan.ops.push_back(op);
+  plan::Setup setup;
+  setup.buffers.emplace_back();
+  setup.buffers.front().elements = 20;
+  setup.communicators.push_back({.name = "all", .members = {0, 1, 2}});
+  Recording recording;
+  recording.ops = {{.ref = {0, 0}, .start_ns = 0, .end_ns = 5}};
+  recording.plan_of = [&](plan::Step) -> const plan::CommPlan& { return plan; };
+  const auto spans = spans_of(recording, {}, setup, 0, 0);
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_EQ(spans[0].track, records::Track::kComm);
+  EXPECT_EQ(spans[0].category, "transfer");
+  EXPECT_EQ(spans[0].args.at("bytes"), 80);
+}
+
+TEST(Trace, CasesOfOneFileHaveNamesThatTellThemApart) {
+  std::vector<records::RunRecord> records(3);
+  records[0].configuration.strategy = "bsp";
+  records[1].configuration.strategy = "wfbp";
+  records[2].configuration.strategy = "wfbp";
+  records[2].configuration.batch_size = 7;
+  const auto names = names_of(records);
+  ASSERT_EQ(names.size(), 3U);
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 3U);
+  EXPECT_NE(names[0].find("bsp"), std::string::npos) << names[0];
+  EXPECT_EQ(names_of({records[0], records[0]}),
+            (std::vector<std::string>(2, names_of({records[0]})[0])));
 }
 
 }  // namespace

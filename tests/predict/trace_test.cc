@@ -105,6 +105,25 @@ TEST(PredictedTrace, WaitsAreWhereTheTrainingThreadStands) {
       of_category(predict(request("none", 1), true).spans, "transfer").empty());
 }
 
+TEST(PredictedTrace, PiecesOfATensorHaveNamesOfTheirOwn) {
+  for (const char* strategy :
+       {"bytescheduler:partition-mb=1,credit-mb=4", "bsp+ps:partition-mb=1"}) {
+    const auto transfers =
+        of_category(predict(request(strategy, 8), true).spans, "transfer");
+    std::set<std::string> names;
+    std::int64_t of_first_step = 0;
+    for (const Span& span : transfers) {
+      if (span.args.at("step") == 0) {
+        names.insert(span.name);
+        ++of_first_step;
+      }
+    }
+    EXPECT_GT(of_first_step, 10) << strategy;
+    EXPECT_EQ(names.size(), static_cast<std::size_t>(of_first_step))
+        << strategy;
+  }
+}
+
 TEST(PredictedTrace, NamesHostsAndForHowManyARankStands) {
   const Prediction folded = predict(request("bsp", 8), true);
   ASSERT_EQ(folded.job->actors.size(), 1U);
@@ -116,7 +135,7 @@ TEST(PredictedTrace, NamesHostsAndForHowManyARankStands) {
   EXPECT_EQ(each.rank_names.size(), 5U);
   EXPECT_EQ(each.rank_names.at(4), "n1");
   std::ostringstream text;
-  records::write_trace(text, each.spans, each.rank_names);
+  records::write_trace(text, each.spans, {.ranks = each.rank_names});
   EXPECT_NE(text.str().find("\"rank 4 (n1)\""), std::string::npos);
 }
 

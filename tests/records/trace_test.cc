@@ -16,7 +16,7 @@ using nlohmann::json;
 json trace_of(const std::vector<Span>& spans,
               const std::map<int, std::string>& names = {}) {
   std::ostringstream out;
-  write_trace(out, spans, names);
+  write_trace(out, spans, {.ranks = names});
   return json::parse(out.str());
 }
 
@@ -89,6 +89,21 @@ TEST(Trace, ProcessesAreRanksAndThreadsAreTracks) {
             "forward");
   EXPECT_EQ(name_in(trace, "thread_name", 3, events.at("b").at("tid")),
             "communication");
+}
+
+TEST(Trace, SectionsAreProcessesOfTheirOwn) {
+  Span other = span(1, Track::kForward, "b", 50, 1);
+  other.section = 1;
+  std::ostringstream out;
+  write_trace(out,
+              {span(1, Track::kForward, "a", 0, 1), other},
+              {.ranks = {{1, "node"}}, .sections = {"bsp", "wfbp"}});
+  const json trace = json::parse(out.str());
+  const auto events = events_of(trace);
+  const int first = events.at("a").at("pid"), second = events.at("b").at("pid");
+  EXPECT_NE(first, second);
+  EXPECT_EQ(name_in(trace, "process_name", first, 0), "bsp: rank 1 (node)");
+  EXPECT_EQ(name_in(trace, "process_name", second, 0), "wfbp: rank 1 (node)");
 }
 
 TEST(Trace, NestedSpansShareARowAndCrossingOnesDoNot) {

@@ -371,7 +371,7 @@ TEST(Describe, NamesSizesAndTensors) {
             "values layer0.p0");
   EXPECT_EQ(
       describe({buffer_named(setup, "momentum"), 0, 5}, input.model, setup),
-      "momentum layer3.p0");
+      "momentum layer3.p0[0..5)");
   EXPECT_EQ(describe(plan, input.model, setup).substr(0, 108),
             "   0  forward, layer0 .. layer3 (4 ops)\n"
             "   4  backward, layer3.p0 .. layer0.p0 (7 ops)\n"

@@ -365,7 +365,8 @@ int PredictCommand::run() const {
   }
   if (!trace_.empty()) {
     const predict::Prediction& traced = texts.front().prediction;
-    records::write_trace_file(trace_, traced.spans, traced.rank_names);
+    records::write_trace_file(
+        trace_, traced.spans, {.ranks = traced.rank_names});
     fmt::print(stderr, "trace: {}\n", trace_);
   }
   if (!records_.empty()) {

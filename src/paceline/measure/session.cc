@@ -312,7 +312,7 @@ class Session {
     }
     append(whole);
     if (!settings_.trace.empty() && !is_external(c)) {
-      add_to_trace(gather_spans(store, c.ranks, started_ns - began_ns_));
+      add_to_trace(whole, gather_spans(store, c.ranks, started_ns - began_ns_));
     }
   }
 
@@ -361,10 +361,18 @@ class Session {
   }
 
   // The file is whole after every case.
-  void add_to_trace(const std::vector<records::Span>& spans) {
-    spans_.insert(spans_.end(), spans.begin(), spans.end());
+  void add_to_trace(records::RunRecord whole,
+                    std::vector<records::Span> spans) {
+    for (records::Span& span : spans) {
+      span.section = static_cast<int>(traced_.size());
+      spans_.push_back(std::move(span));
+    }
+    whole.ranks.clear();
+    traced_.push_back(std::move(whole));
     records::write_trace_file(
-        trace_path(settings_.trace, job_.run), spans_, by_rank(world_.hosts));
+        trace_path(settings_.trace, job_.run),
+        spans_,
+        {.ranks = by_rank(world_.hosts), .sections = names_of(traced_)});
   }
 
   const engines::RankContext& context_;
@@ -383,7 +391,8 @@ class Session {
   Estimate estimate_;
   std::optional<KnownTimes> times_;
   std::int64_t began_ns_ = steady_ns();
-  std::vector<records::Span> spans_;  // of all cases, on rank 0's clock
+  std::vector<records::Span> spans_;        // of all cases, on rank 0's clock
+  std::vector<records::RunRecord> traced_;  // those cases, without samples
 };
 
 }  // namespace

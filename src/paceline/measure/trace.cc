@@ -12,6 +12,7 @@
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/wire_bytes.h"
+#include "paceline/report/cases.h"
 
 namespace paceline::records {
 
@@ -28,9 +29,9 @@ records::Activity activity_of(const execution::OpSpan& op,
   if (op.kind == execution::OpSpan::Kind::kWait) {
     return records::Activity::kWait;
   }
-  return std::holds_alternative<plan::Collective>(what.work)
-             ? records::Activity::kTransfer
-             : records::Activity::kUpdate;
+  const bool crosses = std::holds_alternative<plan::Collective>(what.work) ||
+                       std::holds_alternative<plan::Exchange>(what.work);
+  return crosses ? records::Activity::kTransfer : records::Activity::kUpdate;
 }
 
 records::Span span_of(const execution::OpSpan& op,
@@ -40,7 +41,7 @@ records::Span span_of(const execution::OpSpan& op,
   const records::Activity activity = activity_of(op, what);
   records::SpanArgs args{.step = op.ref.step};
   if (activity == records::Activity::kTransfer) {
-    args.bytes = plan::payload_bytes(setup, what);
+    args.bytes = plan::bytes_on_credit(setup, what);
   }
   records::Span span =
       records::make_span(activity, plan::describe(what, model, setup), args);
@@ -127,6 +128,23 @@ std::string to_text(const std::vector<records::Span>& spans) {
 
 std::vector<records::Span> spans_from(const std::string& text) {
   return nlohmann::json::parse(text).get<std::vector<records::Span>>();
+}
+
+std::vector<std::string> names_of(
+    const std::vector<records::RunRecord>& records) {
+  const std::vector<report::Case> cases = report::group_cases(records);
+  const std::vector<std::string> labels = report::unique_labels(cases);
+  std::map<const records::RunRecord*, std::string> of;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (const records::RunRecord* run : cases[i].runs) {
+      of[run] = labels[i];
+    }
+  }
+  std::vector<std::string> names;
+  for (const records::RunRecord& record : records) {
+    names.push_back(of.at(&record));
+  }
+  return names;
 }
 
 std::map<int, std::string> by_rank(const std::vector<std::string>& hosts) {

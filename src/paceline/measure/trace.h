@@ -12,6 +12,7 @@
 #include "paceline/measure/window.h"
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/plan_input.h"
+#include "paceline/records/run_record.h"
 #include "paceline/records/trace.h"
 
 namespace paceline::measure {
@@ -39,6 +40,11 @@ std::string trace_path(const std::string& path, int run);
 /// The text by which a rank sends them to rank 0.
 std::string to_text(const std::vector<records::Span>& spans);
 std::vector<records::Span> spans_from(const std::string& text);
+
+/// A name for each record's part of a trace: its case's label, by which cases
+/// are told apart.
+std::vector<std::string> names_of(
+    const std::vector<records::RunRecord>& records);
 
 /// The hosts' names by their ranks, of which rank 0 is the first.
 std::map<int, std::string> by_rank(const std::vector<std::string>& hosts);

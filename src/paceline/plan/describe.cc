@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +21,24 @@ namespace {
 BufferId named_by(const Setup& setup, BufferId buffer) {
   const auto& other = setup.buffers[index_of(buffer)].stands_for;
   return other.has_value() && other->begin == 0 ? other->buffer : buffer;
+}
+
+/// A tensor that lies in a slice.
+struct Named {
+  std::string name;
+  Slice tensor;
+};
+
+/// The tensor's name, and which of its elements lie in the slice where not all
+/// do: so pieces of a tensor have names of their own.
+std::string part_of(const Named& named, const Slice& slice) {
+  const Elements begin =
+      std::max<Elements>(0, slice.begin - named.tensor.begin);
+  const Elements end = std::min(named.tensor.count,
+                                slice.begin + slice.count - named.tensor.begin);
+  return begin == 0 && end == named.tensor.count
+             ? named.name
+             : fmt::format("{}[{}..{})", named.name, begin, end);
 }
 
 struct Describer {
@@ -137,27 +157,24 @@ std::string describe(const Slice& slice,
                      const ModelShape& model,
                      const Setup& setup) {
   const Slice named{named_by(setup, slice.buffer), slice.begin, slice.count};
-  const std::string* first = nullptr;
-  const std::string* last = nullptr;
-  Elements first_begin = 0, last_begin = 0;
+  std::optional<Named> first, last;
   for (std::size_t i = 0; i < setup.parameters.size(); ++i) {
     for (const Slice& tensor :
          {setup.parameters[i].value, setup.parameters[i].gradient}) {
       if (!overlap(named, tensor)) {
         continue;
       }
-      if (first == nullptr || tensor.begin < first_begin) {
-        first = &model.parameters[i].name;
-        first_begin = tensor.begin;
+      const Named found{model.parameters[i].name, tensor};
+      if (!first || tensor.begin < first->tensor.begin) {
+        first = found;
       }
-      if (last == nullptr || tensor.begin > last_begin) {
-        last = &model.parameters[i].name;
-        last_begin = tensor.begin;
+      if (!last || tensor.begin > last->tensor.begin) {
+        last = found;
       }
     }
   }
   const Buffer& buffer = setup.buffers[index_of(slice.buffer)];
-  if (first == nullptr) {
+  if (!first) {
     const bool all = slice.begin == 0 && slice.count == buffer.elements;
     return all ? buffer.name
                : fmt::format("{}[{}..{})",
@@ -165,8 +182,12 @@ std::string describe(const Slice& slice,
                              slice.begin,
                              slice.begin + slice.count);
   }
-  return first == last ? fmt::format("{} {}", buffer.name, *first)
-                       : fmt::format("{} {} .. {}", buffer.name, *first, *last);
+  return first->tensor == last->tensor
+             ? fmt::format("{} {}", buffer.name, part_of(*first, named))
+             : fmt::format("{} {} .. {}",
+                           buffer.name,
+                           part_of(*first, named),
+                           part_of(*last, named));
 }
 
 std::string describe(const Op& op,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <tuple>
@@ -84,49 +85,62 @@ class EventList {
 };
 
 ordered_json metadata(std::string_view what,
-                      int rank,
+                      int process,
                       int thread,
                       ordered_json args) {
   return {{"ph", "M"},
           {"name", what},
-          {"pid", rank},
+          {"pid", process},
           {"tid", thread},
           {"args", std::move(args)}};
 }
 
-void name_rank(EventList& events,
-               int rank,
-               const std::map<int, std::string>& rank_names) {
-  const auto name = rank_names.find(rank);
-  const std::string text =
-      name == rank_names.end()
-          ? fmt::format("rank {}", rank)
-          : fmt::format("rank {} ({})", rank, name->second);
-  events.add(metadata("process_name", rank, 0, {{"name", text}}));
-  events.add(metadata("process_sort_index", rank, 0, {{"sort_index", rank}}));
+void name_process(EventList& events,
+                  const Span& span,
+                  int process,
+                  const TraceNames& names) {
+  std::string text = fmt::format("rank {}", span.rank);
+  if (const auto name = names.ranks.find(span.rank);
+      name != names.ranks.end()) {
+    text += fmt::format(" ({})", name->second);
+  }
+  if (names.sections.size() > 1) {
+    text =
+        fmt::format("{}: {}",
+                    names.sections.at(static_cast<std::size_t>(span.section)),
+                    text);
+  }
+  events.add(metadata("process_name", process, 0, {{"name", text}}));
+  events.add(
+      metadata("process_sort_index", process, 0, {{"sort_index", process}}));
 }
 
-void name_thread(EventList& events, int rank, Track track, int thread) {
+void name_thread(EventList& events, int process, Track track, int thread) {
   const int lane = thread % kMostLanes;
   std::string text(kTrackNames.at(static_cast<std::size_t>(track)));
   if (lane > 0) {
     text += fmt::format(" {}", lane + 1);
   }
-  events.add(metadata("thread_name", rank, thread, {{"name", text}}));
+  events.add(metadata("thread_name", process, thread, {{"name", text}}));
   events.add(
-      metadata("thread_sort_index", rank, thread, {{"sort_index", thread}}));
+      metadata("thread_sort_index", process, thread, {{"sort_index", thread}}));
 }
+
+/// Where a span is shown.
+struct TraceRow {
+  int process = 0, thread = 0;
+};
 
 // Times are in microseconds, the unit of the format.
 void add_span(EventList& events,
               const Span& span,
-              int thread,
+              const TraceRow& row,
               std::int64_t zero_ns) {
   ordered_json event{{"ph", "X"},
                      {"name", span.name},
                      {"cat", span.category},
-                     {"pid", span.rank},
-                     {"tid", thread},
+                     {"pid", row.process},
+                     {"tid", row.thread},
                      {"ts", static_cast<double>(span.start_ns - zero_ns) / 1e3},
                      {"dur", static_cast<double>(span.duration_ns) / 1e3}};
   if (!span.args.empty()) {
@@ -135,11 +149,11 @@ void add_span(EventList& events,
   events.add(event);
 }
 
-// Ranks and tracks in order; in a track by start, the longer span first, so
-// that a span comes before those that it holds.
+// Sections, ranks and tracks in order; in a track by start, the longer span
+// first, so that a span comes before those that it holds.
 void sort_spans(std::vector<Span>& spans) {
   const auto place = [](const Span& s) {
-    return std::tuple(s.rank, s.track, s.start_ns, -s.duration_ns);
+    return std::tuple(s.section, s.rank, s.track, s.start_ns, -s.duration_ns);
   };
   std::stable_sort(
       spans.begin(), spans.end(), [&](const Span& a, const Span& b) {
@@ -174,33 +188,38 @@ Span make_span(Activity activity, std::string name, const SpanArgs& args) {
 
 void write_trace(std::ostream& out,
                  std::vector<Span> spans,
-                 const std::map<int, std::string>& rank_names) {
+                 const TraceNames& names) {
   sort_spans(spans);
   const std::int64_t zero_ns = earliest(spans);
-  EventList events(out);
-  std::map<int, std::map<Track, Lanes>> rows;
-  std::map<int, std::map<int, bool>> named;
+  int ranks = 0;  // of the largest section
   for (const Span& span : spans) {
-    if (!rows.contains(span.rank)) {
-      name_rank(events, span.rank, rank_names);
+    ranks = std::max(ranks, span.rank + 1);
+  }
+  EventList events(out);
+  std::map<int, std::map<Track, Lanes>> lanes;  // by process
+  std::map<int, std::set<int>> named;           // their threads
+  for (const Span& span : spans) {
+    const int process = span.section * ranks + span.rank;
+    if (!lanes.contains(process)) {
+      name_process(events, span, process, names);
     }
-    const std::size_t lane = rows[span.rank][span.track].place(span);
+    const std::size_t lane = lanes[process][span.track].place(span);
     const int thread =
         static_cast<int>(span.track) * kMostLanes +
         static_cast<int>(std::min<std::size_t>(lane, kMostLanes - 1));
-    if (!std::exchange(named[span.rank][thread], true)) {
-      name_thread(events, span.rank, span.track, thread);
+    if (named[process].insert(thread).second) {
+      name_thread(events, process, span.track, thread);
     }
-    add_span(events, span, thread, zero_ns);
+    add_span(events, span, {process, thread}, zero_ns);
   }
   events.finish();
 }
 
 void write_trace_file(const std::string& path,
                       std::vector<Span> spans,
-                      const std::map<int, std::string>& rank_names) {
+                      const TraceNames& names) {
   std::ostringstream text;
-  write_trace(text, std::move(spans), rank_names);
+  write_trace(text, std::move(spans), names);
   write_atomically(path, text.str());
 }
 

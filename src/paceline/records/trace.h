@@ -19,6 +19,7 @@ struct Span {
   std::string name;      // "layer1.0.conv1", "all-reduce bucket 3"
   std::string category;  // forward, backward, wait, transfer, update
   int rank = 0;
+  int section = 0;
   Track track = Track::kForward;
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
@@ -38,26 +39,33 @@ enum class Activity : std::uint8_t {
 
 struct SpanArgs {
   std::optional<std::int64_t> step{};
-  std::optional<std::int64_t> bytes{};  // of a transfer: its payload
+  std::optional<std::int64_t> bytes{};  // of a transfer: its payload, of
+                                        // messages what this rank sends
 };
 
 /// A span without rank and times.
 Span make_span(Activity activity, std::string name, const SpanArgs& args);
 
+/// What a trace calls its parts.
+struct TraceNames {
+  std::map<int, std::string> ranks{};  // beside a rank's number: a host
+  std::vector<std::string>
+      sections{};  // before a rank, where there are several
+};
+
 /// Writes the spans of all ranks as one file in the Trace Event Format (JSON
 /// object form), which ui.perfetto.dev and chrome://tracing open: a process
-/// per rank, a thread per track.  Spans of a track that overlap without one
-/// holding the other get further threads, as a viewer shows only nested spans
-/// in one row.  Times count from the earliest span.  `rank_names` are shown
-/// beside the rank's number (a host).
+/// per section and rank, a thread per track.  Spans of a track that overlap
+/// without one holding the other get further threads, as a viewer shows only
+/// nested spans in one row.  Times count from the earliest span.
 void write_trace(std::ostream& out,
                  std::vector<Span> spans,
-                 const std::map<int, std::string>& rank_names = {});
+                 const TraceNames& names = {});
 
 /// Writes the trace of write_trace() into a file, whole or not at all.  Throws
 /// `WorldError`.
 void write_trace_file(const std::string& path,
                       std::vector<Span> spans,
-                      const std::map<int, std::string>& rank_names = {});
+                      const TraceNames& names = {});
 
 }  // namespace paceline::records
