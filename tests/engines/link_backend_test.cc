@@ -199,6 +199,63 @@ TEST(LinkBackend, OperationsOfThreeRanksShareEachRanksLink) {
   EXPECT_GE(last - operations[0].issued_ns, 16'000'000 + 4'000'000);
 }
 
+/// The operations of each of three ranks, of which the first sends the others
+/// `elements` each in one exchange behind such a link.
+std::vector<std::vector<LinkedOperation>> messages_of_one(
+    const LinkSpec& spec, std::int64_t elements) {
+  auto store = c10::make_intrusive<c10d::HashStore>();
+  std::vector<std::vector<LinkedOperation>> all(3);
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < 3; ++rank) {
+    ranks.emplace_back([&, rank] {
+      const auto link = std::make_shared<Link>(spec);
+      const auto engine = behind_link(make_engine("gloo"), link);
+      const auto channel = engine->connect({.name = "star",
+                                            .store = store,
+                                            .rank = rank,
+                                            .world = 3,
+                                            .interface = "lo"});
+      const at::Tensor values = at::full({elements}, rank + 1.0);
+      const auto works =
+          rank == 0 ? channel->exchange({{values, 1, 5}, {values, 2, 5}}, {})
+                    : channel->exchange({}, {{values, 0, 5}});
+      for (const auto& work : works) {
+        work->wait();
+      }
+      EXPECT_EQ(values[elements - 1].item<double>(), 1);
+      EXPECT_EQ(channel->ledger().total_bytes(),
+                rank == 0 ? 2 * 4 * elements : 0)
+          << "without stamps";
+      channel->barrier()->wait();
+      all[static_cast<std::size_t>(rank)] = link->take_operations();
+    });
+  }
+  for (auto& rank : ranks) {
+    rank.join();
+  }
+  return all;
+}
+
+// 12 kB each at 4 MB/s: 3 ms alone, 6 ms where they share the sender's link,
+// which the first one has to itself until the second one begins.
+TEST(LinkBackend, AReceiverSeesThatItsSendersLinkIsShared) {
+  constexpr std::int64_t kShared = 6'000'000 + 1'000'000;
+  const auto operations =
+      messages_of_one({.bytes_per_s = 4e6, .latency_ns = 1'000'000}, 3'000);
+  ASSERT_EQ(operations[0].size(), 2U);
+  const std::int64_t first_ns = operations[0][0].issued_ns;
+  const std::int64_t alone_ns = operations[0][1].issued_ns - first_ns;
+  for (const std::size_t rank : {1, 2}) {
+    ASSERT_EQ(operations[rank].size(), 1U);
+    const LinkedOperation& received = operations[rank][0];
+    const LinkedOperation& sent = operations[0][rank - 1];
+    EXPECT_EQ(received.name, sent.name);
+    EXPECT_GE(sent.modelled_ns, first_ns + kShared - alone_ns);
+    EXPECT_GE(received.modelled_ns, sent.modelled_ns);
+    EXPECT_GE(received.ended_ns, received.modelled_ns);
+  }
+}
+
 TEST(LinkBackend, NoEngineKeepsUpWithALinkThatTakesNoTime) {
   const auto [operations, took_ns] =
       all_reduces({.bytes_per_s = 1.25e13, .latency_ns = 0}, 2, 1, 1'000'000);

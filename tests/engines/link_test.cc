@@ -82,6 +82,27 @@ TEST(VirtualLink, LanesShareTheRate) {
   EXPECT_EQ(all(model, 1000), (Deliveries{{0, 200}, {1, 400}, {2, 500}}));
 }
 
+TEST(VirtualLink, WhatIsKnownLateIsTheSame) {
+  VirtualLink in_order(kLink), late(kLink);
+  const auto lane = in_order.add_lane(1);
+  late.add_lane(1);
+  in_order.start(0, 100, 1, lane);
+  in_order.start(10, 200, 1);
+  in_order.start(20, 100, 1, lane);
+  all(late, 40);
+  late.start(20, 100, 1, lane);
+  all(late, 60);
+  late.start(10, 200, 1);
+  late.start(0, 100, 1, lane);
+  const Deliveries expected = all(in_order, 1000);
+  Deliveries found = all(late, 1000);
+  for (auto& [transfer, at] : found) {
+    transfer = 2 - transfer;  // they were told in reverse order
+  }
+  EXPECT_EQ(expected.size(), 3U);
+  EXPECT_EQ(found, expected);
+}
+
 TEST(VirtualLink, SeenLateItIsTheSame) {
   VirtualLink seen(kLink), unseen(kLink);
   Deliveries step_by_step;
@@ -116,17 +137,18 @@ struct FakeLink {
         },
         LinkedName{.channel = name});
   }
-  void arrive(const std::string& name,
-              std::int64_t bytes,
-              std::int64_t posted_ns,
-              VirtualLink::Lane lane = VirtualLink::kOpen) {
-    link.arrived({.name = {.channel = name},
-                  .bytes = bytes,
-                  .posted_ns = posted_ns,
-                  .lane = lane},
-                 [this, name](const std::exception_ptr& /*error*/) {
-                   events.push_back(name);
-                 });
+  /// A message that began at `began_ns`, as the link is told now.
+  Link::Ticket receive(const std::string& name,
+                       std::int64_t bytes,
+                       std::int64_t began_ns,
+                       VirtualLink::Lane lane = VirtualLink::kOpen) {
+    return link.receive({.name = {.channel = name},
+                         .bytes = bytes,
+                         .began_ns = began_ns,
+                         .lane = lane},
+                        [this, name](const std::exception_ptr& /*error*/) {
+                          events.push_back(name);
+                        });
   }
   std::vector<std::int64_t> take_slack() {
     std::vector<std::int64_t> slack;
@@ -192,27 +214,102 @@ TEST(Link, AnEngineThatFailsIsToldAtOnce) {
 TEST(Link, WhatArrivesDoesNotShareWithWhatLeaves) {
   FakeLink f;
   f.link.engine_done(f.start("out", 100), nullptr);
-  f.arrive("in", 100, /*posted_ns=*/0);
+  f.link.engine_done(f.receive("in", 100, /*began_ns=*/0), nullptr);
   f.at(150);
   EXPECT_EQ(f.events.size(), 2U);
   EXPECT_EQ(f.take_slack().size(), 2U);
 }
 
-// It comes 400 after it was awaited, and a link brings it in 150.
+// The link brings it in 150, whatever the engine takes of that.
+TEST(Link, TheEnginesTimeForAMessageIsWithinTheLinks) {
+  FakeLink f;
+  f.at(100);
+  const auto ticket = f.receive("in", 100, /*began_ns=*/100);
+  f.at(240);
+  f.link.engine_done(ticket, nullptr);
+  f.at(249);
+  EXPECT_TRUE(f.events.empty());
+  f.at(250);
+  EXPECT_EQ(f.events, std::vector<std::string>{"in"});
+  EXPECT_EQ(f.take_slack(), std::vector<std::int64_t>{10});
+}
+
 TEST(Link, AMessageThatTheEngineBringsLateHasNegativeSlack) {
   FakeLink f;
-  f.at(500);
-  f.arrive("in", 100, /*posted_ns=*/100);
-  f.at(650);
+  const auto ticket = f.receive("in", 100, /*began_ns=*/0);
+  f.at(400);
+  EXPECT_TRUE(f.events.empty());
+  f.link.engine_done(ticket, nullptr);
+  f.at(410);
   EXPECT_EQ(f.events, std::vector<std::string>{"in"});
-  EXPECT_EQ(f.take_slack(), std::vector<std::int64_t>{-250});
+  const auto operations = f.link.take_operations();
+  ASSERT_EQ(operations.size(), 1U);
+  EXPECT_EQ(operations[0].slack_ns(), -250);
+  EXPECT_EQ(operations[0].ended_ns, 410);
+}
+
+// The link is told of both when it would have begun to deliver the first.
+TEST(Link, MessagesKnownLateEndAsIfTheyHadBeenKnown) {
+  FakeLink f;
+  f.at(70);
+  f.link.engine_done(f.receive("b", 100, /*began_ns=*/20), nullptr);
+  f.link.engine_done(f.receive("a", 100, /*began_ns=*/0), nullptr);
+  // a alone from 50 to 70, then both share: a has 80 left, b 100.
+  f.at(229);
+  EXPECT_TRUE(f.events.empty());
+  f.at(230);
+  EXPECT_EQ(f.events, std::vector<std::string>{"a"});
+  f.at(249);
+  EXPECT_EQ(f.events.size(), 1U);
+  f.at(250);
+  EXPECT_EQ(f.events, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Link, AMessageKnownWhenItShouldHaveEndedEndsAtOnce) {
+  FakeLink f;
+  f.at(400);
+  f.link.engine_done(f.receive("in", 100, /*began_ns=*/0), nullptr);
+  f.at(400);
+  const auto operations = f.link.take_operations();
+  ASSERT_EQ(operations.size(), 1U);
+  EXPECT_EQ(operations[0].modelled_ns, 150);
+  EXPECT_EQ(operations[0].slack_ns(), -250);
+}
+
+TEST(Link, AMessageEndsWhenItsSendersLinkHasEndedIt) {
+  FakeLink f;
+  f.link.engine_done(
+      f.link.receive(
+          {.name = {.channel = "in"}, .bytes = 100, .sender_end_ns = 250},
+          [&](const std::exception_ptr& /*error*/) {
+            f.events.emplace_back("in");
+          }),
+      nullptr);
+  f.at(249);
+  EXPECT_TRUE(f.events.empty());
+  f.at(250);
+  EXPECT_EQ(f.events, std::vector<std::string>{"in"});
+  EXPECT_EQ(f.take_slack(), std::vector<std::int64_t>{250});
+}
+
+TEST(Link, SaysWhenWhatIsInFlightWillBeDelivered) {
+  FakeLink f;
+  const auto first = f.start("a", 100), second = f.start("b", 100);
+  EXPECT_EQ(f.link.deliveries_of({first, second}),
+            (std::vector<std::int64_t>{250, 250}));
+  f.at(100);
+  const auto third = f.start("c", 300);
+  EXPECT_EQ(f.link.deliveries_of({third}), std::vector<std::int64_t>{550});
+  f.at(300);
+  EXPECT_EQ(f.link.deliveries_of({first, third}),
+            (std::vector<std::int64_t>{0, 550}));
 }
 
 TEST(Link, MessagesOfALaneFollowEachOther) {
   FakeLink f;
   const auto lane = f.link.add_lane(1, Link::Direction::kIn);
-  f.arrive("a", 100, 0, lane);
-  f.arrive("b", 100, 0, lane);
+  f.link.engine_done(f.receive("a", 100, 0, lane), nullptr);
+  f.link.engine_done(f.receive("b", 100, 0, lane), nullptr);
   f.at(150);
   EXPECT_EQ(f.events, std::vector<std::string>{"a"});
   f.at(299);

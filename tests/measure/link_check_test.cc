@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/link_check.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace paceline::measure {
@@ -13,7 +15,8 @@ engines::LinkedOperation operation(std::int64_t index,
   return {.name = {.channel = "grad", .index = index, .members = members},
           .issued_ns = 0,
           .modelled_ns = modelled_ns,
-          .engine_ns = engine_ns};
+          .engine_ns = engine_ns,
+          .ended_ns = std::max(modelled_ns, engine_ns) + 3};
 }
 
 TEST(LinkCheck, TheLeastSlackIsTheCases) {
@@ -21,25 +24,61 @@ TEST(LinkCheck, TheLeastSlackIsTheCases) {
       check_link({{operation(0, 100, 90), operation(1, 200, 110)},
                   {operation(0, 100, 80), operation(1, 200, 90)}},
                  1);
-  EXPECT_EQ(check, (records::LinkCheck{.operations = 2, .slack_ns = 10}));
+  EXPECT_EQ(
+      check,
+      (records::LinkCheck{.operations = 2, .slack_ns = 10, .overdue_ns = 0}));
   EXPECT_TRUE(check.valid());
 }
 
-TEST(LinkCheck, OneLateOperationMakesItInvalid) {
-  const auto check =
-      check_link({{operation(0, 100, 90), operation(1, 200, 250)},
-                  {operation(0, 100, 90), operation(1, 200, 190)}},
-                 1);
-  EXPECT_EQ(check,
-            (records::LinkCheck{.operations = 2, .late = 1, .slack_ns = -50}));
+TEST(LinkCheck, HowFarTheStepsAreOffMakesItInvalid) {
+  auto check = check_link({{operation(0, 100, 90), operation(1, 200, 250)},
+                           {operation(0, 100, 90), operation(1, 200, 190)}},
+                          1);
+  EXPECT_EQ(
+      check,
+      (records::LinkCheck{
+          .operations = 2, .late = 1, .slack_ns = -50, .overdue_ns = 50}));
+  check.window_ns = 2'499;
   EXPECT_FALSE(check.valid());
+  check.window_ns = 2'500;
+  EXPECT_TRUE(check.valid()) << "a late operation, of 2 % of the time";
+}
+
+TEST(LinkCheck, ARecordWithoutOverdueTimeIsInvalidWhereAnOperationWasLate) {
+  records::LinkCheck check{.operations = 2, .late = 1, .slack_ns = -50};
+  EXPECT_FALSE(check.valid());
+  EXPECT_EQ(check.overdue_share(), std::nullopt);
+  check.late = 0;
+  EXPECT_TRUE(check.valid());
+}
+
+TEST(LinkCheck, WhatIsOverdueAtOnceCountsOnce) {
+  const auto check = check_link({{operation(0, 100, 150, 1),
+                                  operation(1, 120, 160, 1),
+                                  operation(2, 130, 140, 1),
+                                  operation(3, 200, 210, 1)}},
+                                1);
+  EXPECT_EQ(check.late, 4);
+  EXPECT_EQ(check.overdue_ns, 60 + 10);
+}
+
+// Each caller knows of it 3 after the link has delivered.
+TEST(LinkCheck, AsTheCallerSeesItTheEmulationsOwnDelayCounts) {
+  const auto check =
+      check_link({{operation(0, 100, 90, 1), operation(1, 200, 150, 1)}},
+                 1,
+                 Until::kCaller);
+  EXPECT_EQ(check.late, 0);
+  EXPECT_EQ(check.overdue_ns, 6);
 }
 
 TEST(LinkCheck, WhoComesEarlyWaitsForTheOthersNotForTheEngine) {
   // The first rank came 1000 before the second one.
   const auto check =
       check_link({{operation(0, 100, 1090)}, {operation(0, 1100, 1090)}}, 1);
-  EXPECT_EQ(check, (records::LinkCheck{.operations = 1, .slack_ns = 10}));
+  EXPECT_EQ(
+      check,
+      (records::LinkCheck{.operations = 1, .slack_ns = 10, .overdue_ns = 0}));
 }
 
 TEST(LinkCheck, WhatAMemberDidNotSeeIsNotChecked) {
@@ -47,7 +86,9 @@ TEST(LinkCheck, WhatAMemberDidNotSeeIsNotChecked) {
       check_link({{operation(0, 100, 900), operation(1, 100, 50)},
                   {operation(1, 100, 50)}},
                  1);
-  EXPECT_EQ(check, (records::LinkCheck{.operations = 1, .slack_ns = 50}));
+  EXPECT_EQ(
+      check,
+      (records::LinkCheck{.operations = 1, .slack_ns = 50, .overdue_ns = 0}));
 }
 
 TEST(LinkCheck, SlackIsInTheTimeOfTheCase) {
@@ -61,6 +102,7 @@ TEST(LinkCheck, GoesToRankZeroAsText) {
   EXPECT_EQ(got[0].name, sent[0].name);
   EXPECT_EQ(got[0].modelled_ns, 100);
   EXPECT_EQ(got[0].engine_ns, 90);
+  EXPECT_EQ(got[0].ended_ns, 103);
 }
 
 TEST(LinkCheck, ALinkIsMadeOnlyWhereThereIsOne) {

@@ -109,8 +109,12 @@ TEST(CompareRuns, SaysWhichOperationsWereSlowerThanTheLink) {
   late.link_check.emplace();
   late.link_check->operations = 9;
   late.link_check->late = 2;
+  late.link_check->overdue_ns = 3;
+  late.link_check->window_ns = 100;
   EXPECT_EQ(compare({late}).cases.at(0).note,
             "INVALID: 2 of 9 operations were slower than the link");
+  late.link_check->overdue_ns = 1;
+  EXPECT_EQ(compare({late}).cases.at(0).note, "");
 }
 
 TEST(CompareRuns, NamesWhatRowsDifferInAndCountsTheValidOnes) {

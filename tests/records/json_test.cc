@@ -209,7 +209,11 @@ TEST(Json, InstrumentsAreWrittenWhereThereAreSome) {
   record.configuration.replay = "theirs.profile.json";
   record.configuration.stretch = 2.5;
   record.configuration.cluster = "two nodes; prices 0123abcd";
-  record.link_check = {{.operations = 12, .late = 1, .slack_ns = -345}};
+  record.link_check = {{.operations = 12,
+                        .late = 1,
+                        .slack_ns = -345,
+                        .overdue_ns = 345,
+                        .window_ns = 9000}};
   record.coding = {{.ns_per_step = 1200, .plain_bytes_per_step = 4096}};
   record.training = {{.last_loss = 2.5}};
   EXPECT_EQ(from_line(to_line(record)), record);

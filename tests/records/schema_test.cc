@@ -87,7 +87,11 @@ TEST_F(Schema, HoldsForWrittenRecords) {
   held.configuration.not_run = "bf16: no instructions";
   held.status = "unsupported";
   held.adapter = {{"layout", "NHWC"}};
-  held.link_check = {{.operations = 12, .late = 1, .slack_ns = -345}};
+  held.link_check = {{.operations = 12,
+                      .late = 1,
+                      .slack_ns = -345,
+                      .overdue_ns = 345,
+                      .window_ns = 9000}};
   held.coding = {{.ns_per_step = 1200, .plain_bytes_per_step = 4096}};
   held.training = {{.last_loss = 2.5}};
   for (RankSamples& rank : held.ranks) {

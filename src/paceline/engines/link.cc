@@ -43,28 +43,50 @@ Link::Ticket Link::start(std::int64_t bytes,
   const std::int64_t now = now_();
   Operation operation;
   operation.transfer = out_.start(now, bytes, latencies, lane);
-  operation.done = std::move(done);
   operation.issued_ns = now;
   operation.name = std::move(name);
+  return add(std::move(operation), std::move(done));
+}
+
+Link::Ticket Link::add(Operation operation, Done done) {
+  operation.done = std::move(done);
   operations_.emplace(next_, std::move(operation));
   wake_.notify_all();
   return next_++;
 }
 
-void Link::arrived(Arrival arrival, Done done) {
-  const Lock lock(mutex_);
-  const std::int64_t now = now_();
+Link::Ticket Link::receive(Arrival arrival, Done done) {
+  Lock lock(mutex_);
+  collect(lock);
   Operation operation;
   operation.direction = Direction::kIn;
-  operation.transfer = in_.start(now, arrival.bytes, 1, arrival.lane);
-  operation.done = std::move(done);
-  operation.issued_ns = arrival.posted_ns;
-  operation.engine_ns = now;
-  operation.recorded_ns =
-      arrival.posted_ns + in_.alone_ns(arrival.bytes, /*latencies=*/1);
+  operation.transfer =
+      in_.start(arrival.began_ns, arrival.bytes, 1, arrival.lane);
+  operation.issued_ns = arrival.began_ns;
+  operation.sender_end_ns = arrival.sender_end_ns;
   operation.name = std::move(arrival.name);
-  operations_.emplace(next_++, std::move(operation));
-  wake_.notify_all();
+  return add(std::move(operation), std::move(done));
+}
+
+std::vector<std::int64_t> Link::deliveries_of(
+    const std::vector<Ticket>& tickets) {
+  Lock lock(mutex_);
+  collect(lock);
+  std::vector<VirtualLink::Transfer> in_flight;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < tickets.size(); ++i) {
+    const auto found = operations_.find(tickets[i]);
+    if (found != operations_.end() && !found->second.delivered_ns) {
+      in_flight.push_back(found->second.transfer);
+      places.push_back(i);
+    }
+  }
+  std::vector<std::int64_t> deliveries(tickets.size(), 0);
+  const auto of_these = out_.deliveries_of(in_flight);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    deliveries[places[i]] = of_these[i];
+  }
+  return deliveries;
 }
 
 void Link::engine_done(Ticket ticket, const std::exception_ptr& error) {
@@ -102,19 +124,22 @@ void Link::collect(Lock& /*lock*/) {
 
 std::vector<Link::Done> Link::take_finished(Lock& lock) {
   collect(lock);
+  const std::int64_t now = now_();
   std::vector<Done> finished;
   for (auto one = operations_.begin(); one != operations_.end();) {
     Operation& operation = one->second;
-    if (!operation.delivered_ns || !operation.engine_ns) {
+    if (!operation.delivered_ns || !operation.engine_ns ||
+        operation.sender_end_ns > now) {
       ++one;
       continue;
     }
     if (operation.name) {
       ended_[one->first] = {.name = *std::move(operation.name),
                             .issued_ns = operation.issued_ns,
-                            .modelled_ns = operation.recorded_ns.value_or(
-                                *operation.delivered_ns),
-                            .engine_ns = *operation.engine_ns};
+                            .modelled_ns = std::max(*operation.delivered_ns,
+                                                    operation.sender_end_ns),
+                            .engine_ns = *operation.engine_ns,
+                            .ended_ns = now};
     }
     finished.push_back(std::move(operation.done));
     one = operations_.erase(one);
@@ -137,6 +162,12 @@ std::optional<std::int64_t> Link::next_event(Lock& /*lock*/) const {
   auto next = out_.next_delivery();
   if (const auto in = in_.next_delivery()) {
     next = std::min(next.value_or(*in), *in);
+  }
+  for (const auto& [ticket, operation] : operations_) {
+    if (operation.delivered_ns && operation.engine_ns) {  // its sender's link
+      next = std::min(next.value_or(operation.sender_end_ns),
+                      operation.sender_end_ns);
+    }
   }
   return next;
 }

@@ -29,10 +29,11 @@ struct LinkedName {
 };
 
 /// When an operation behind a link was issued, when the link would have
-/// delivered it and when the engine had really done it, on this rank's clock.
+/// delivered it, when the engine had really done it and when its caller was
+/// told so, on this rank's clock.
 struct LinkedOperation {
   LinkedName name;
-  std::int64_t issued_ns = 0, modelled_ns = 0, engine_ns = 0;
+  std::int64_t issued_ns = 0, modelled_ns = 0, engine_ns = 0, ended_ns = 0;
 
   /// Negative where the engine was slower than the link.
   std::int64_t slack_ns() const { return modelled_ns - engine_ns; }
@@ -74,17 +75,22 @@ class Link {
                VirtualLink::Lane lane = VirtualLink::kOpen);
   /// The engine has done its part of an operation.
   void engine_done(Ticket ticket, const std::exception_ptr& error);
-  /// A message that the engine has brought.
+  /// A message whose two sides have both issued it.
   struct Arrival {
     LinkedName name;
     std::int64_t bytes = 0;
-    std::int64_t posted_ns = 0;  // when this rank was ready for it
+    std::int64_t began_ns = 0;       // when the later side issued it
+    std::int64_t sender_end_ns = 0;  // when its sender's link ends it
     VirtualLink::Lane lane = VirtualLink::kOpen;
   };
-  /// `done` is called when the link would have brought it.  By what is recorded
-  /// of it, the engine is late where it took longer than a link that brings
-  /// nothing else.
-  void arrived(Arrival arrival, Done done);
+  /// The message is on its way to this rank, since before this call; it ends
+  /// when this rank's link and its sender's have ended it.  `done` and
+  /// engine_done() are as of start().
+  Ticket receive(Arrival arrival, Done done);
+
+  /// When this link will have delivered these operations of start(), which are
+  /// in flight, if nothing else starts; 0 where one has been delivered.
+  std::vector<std::int64_t> deliveries_of(const std::vector<Ticket>& tickets);
 
   std::int64_t now() const { return now_(); }
 
@@ -101,7 +107,7 @@ class Link {
     Done done;
     std::int64_t issued_ns = 0;
     std::optional<std::int64_t> delivered_ns, engine_ns;
-    std::optional<std::int64_t> recorded_ns;  // in place of delivered_ns
+    std::int64_t sender_end_ns = 0;
     std::optional<LinkedName> name;
   };
   using Lock = std::unique_lock<std::mutex>;
@@ -109,6 +115,7 @@ class Link {
   VirtualLink& model(Direction direction) {
     return direction == Direction::kOut ? out_ : in_;
   }
+  Ticket add(Operation operation, Done done);
   void collect(Lock& lock);
   std::vector<Done> take_finished(Lock& lock);
   std::optional<std::int64_t> next_event(Lock& lock) const;

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/engines/link_backend.h"
 
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <system_error>
 #include <utility>
 
+#include <ATen/Functions.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/core/jit_type.h>
 #include <fmt/format.h>
 
+#include "paceline/base/hash.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/link.h"
 #include "paceline/plan/wire_bytes.h"
@@ -42,6 +49,77 @@ class HeldWork final : public c10d::Work {
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 
+/// Ranks for which this is the same have one monotonic clock.
+std::int64_t clock_of_this_process() {
+  static const std::int64_t clock = [] {
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    std::error_code none;
+    boot += std::filesystem::read_symlink("/proc/self/ns/time", none).string();
+    return static_cast<std::int64_t>(fnv1a_32(boot));
+  }();
+  return clock;
+}
+
+/// What goes before a message.
+struct Stamp {
+  std::int64_t sent_ns = 0;
+  std::int64_t link_end_ns = 0;  // when the sender's link will have ended it
+  std::int64_t bytes = 0;        // may be fewer than its receiver has room for
+};
+
+at::Tensor to_tensor(const Stamp& stamp) {
+  at::Tensor tensor = at::empty({4}, at::kLong);
+  auto* words = tensor.mutable_data_ptr<std::int64_t>();
+  words[0] = stamp.sent_ns;
+  words[1] = stamp.link_end_ns;
+  words[2] = stamp.bytes;
+  words[3] = clock_of_this_process();
+  return tensor;
+}
+
+/// Completes `arrival`, which began when its receiver issued it: a message
+/// begins when both sides have.  Where their clocks differ it begins now.
+void take_stamp(const at::Tensor& tensor,
+                std::int64_t now_ns,
+                Link::Arrival& arrival) {
+  const auto* words = tensor.const_data_ptr<std::int64_t>();
+  const Stamp stamp{words[0], words[1], words[2]};
+  arrival.bytes = stamp.bytes;
+  if (words[3] == clock_of_this_process()) {
+    arrival.began_ns = std::clamp(stamp.sent_ns, arrival.began_ns, now_ns);
+    arrival.sender_end_ns = stamp.link_end_ns;
+  } else {
+    arrival.began_ns = now_ns;
+    arrival.sender_end_ns = now_ns + stamp.link_end_ns - stamp.sent_ns;
+  }
+}
+
+/// Ends `held` with the last of `works`, which have futures.
+void end_with_all(const std::vector<c10::intrusive_ptr<c10d::Work>>& works,
+                  const c10::intrusive_ptr<HeldWork>& held) {
+  struct Left {
+    std::atomic<std::size_t> works{0};
+    std::atomic<bool> failed{false};
+  };
+  const auto left = std::make_shared<Left>();
+  left->works = works.size() + 1;  // and this call
+  const auto end_one = [left, held](const std::exception_ptr& error) {
+    if (error != nullptr && !left->failed.exchange(true)) {
+      held->end(error);
+    }
+    if (left->works.fetch_sub(1) == 1 && !left->failed) {
+      held->end(nullptr);
+    }
+  };
+  for (const auto& work : works) {
+    work->getFuture()->addCallback([end_one](c10::ivalue::Future& ended) {
+      end_one(ended.hasError() ? ended.exception_ptr() : nullptr);
+    });
+  }
+  end_one(nullptr);
+}
+
 }  // namespace
 
 LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
@@ -55,9 +133,16 @@ LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
 
 LinkBackend::Work LinkBackend::perform(const Operation& operation,
                                        const Issue& issue) {
-  return operation.kind == Operation::Kind::kReceive
-             ? hold_receive(operation, issue)
-             : hold(operation, issue);
+  if (operation.kind == Operation::Kind::kCollective) {
+    return hold(operation, issue);
+  }
+  Work held = operation.kind == Operation::Kind::kSend
+                  ? hold_send(operation)
+                  : hold_receive(operation, issue);
+  if (grouping_) {
+    works_.push_back(held);
+  }
+  return held;
 }
 
 VirtualLink::Lane LinkBackend::lane_of(const Operation& message) {
@@ -83,19 +168,13 @@ LinkedName LinkBackend::name_of(const Operation& message) {
 
 LinkBackend::Work LinkBackend::hold(const Operation& operation,
                                     const Issue& issue) {
-  const bool message = operation.kind == Operation::Kind::kSend;
-  const std::int64_t payload = operation.payload_bytes();
   auto held = c10::make_intrusive<HeldWork>(operation.outputs);
   const Link::Ticket ticket = link_->start(
-      message ? payload
-              : plan::wire_bytes(operation.pattern, payload, getSize()),
-      message ? 1 : latencies_of(operation.pattern, getSize()),
+      plan::wire_bytes(operation.pattern, operation.payload_bytes(), getSize()),
+      latencies_of(operation.pattern, getSize()),
       [held](const std::exception_ptr& error) { held->end(error); },
-      message ? name_of(operation)
-              : LinkedName{.channel = name_,
-                           .index = issued_++,
-                           .members = getSize()},
-      message ? lane_of(operation) : lane_);
+      LinkedName{.channel = name_, .index = issued_++, .members = getSize()},
+      lane_);
   Work work;
   try {
     work = issue();
@@ -112,26 +191,125 @@ LinkBackend::Work LinkBackend::hold(const Operation& operation,
   return held;
 }
 
-LinkBackend::Work LinkBackend::hold_receive(const Operation& operation,
-                                            const Issue& issue) {
-  auto held = c10::make_intrusive<HeldWork>(operation.outputs);
-  const Link::Arrival arrival{.name = name_of(operation),
-                              .bytes = operation.payload_bytes(),
-                              .posted_ns = link_->now(),
-                              .lane = lane_of(operation)};
-  when_done(issue(),
-            futures_,
-            waiters_,
-            [link = link_, held, arrival](const std::exception_ptr& error) {
-              if (error != nullptr) {
-                held->end(error);
-                return;
-              }
-              link->arrived(arrival, [held](const std::exception_ptr& e) {
-                held->end(e);
-              });
-            });
+LinkBackend::Work LinkBackend::hold_send(const Operation& message) {
+  auto held = c10::make_intrusive<HeldWork>(message.outputs);
+  const std::int64_t sent_ns = link_->now();
+  const Link::Ticket ticket = link_->start(
+      message.payload_bytes(),
+      /*latencies=*/1,
+      [held](const std::exception_ptr& error) { held->end(error); },
+      name_of(message),
+      lane_of(message));
+  Send send{message.payload, message.peer, message.tag, sent_ns, ticket};
+  if (grouping_) {
+    sends_.push_back(std::move(send));
+  } else {
+    issue_all({std::move(send)});
+  }
   return held;
+}
+
+void LinkBackend::issue_all(std::vector<Send> sends) {
+  std::vector<Link::Ticket> tickets;
+  for (const Send& send : sends) {
+    tickets.push_back(send.ticket);
+  }
+  const auto ends = link_->deliveries_of(tickets);
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    issue(sends[i], ends[i]);
+  }
+}
+
+void LinkBackend::issue(Send& send, std::int64_t link_end_ns) {
+  std::int64_t bytes = 0;
+  for (const at::Tensor& values : send.values) {
+    bytes += static_cast<std::int64_t>(values.nbytes());
+  }
+  std::vector<at::Tensor> stamp{to_tensor({send.sent_ns, link_end_ns, bytes})};
+  Work stamped, work;
+  try {
+    stamped = inner_->send(stamp, send.peer, send.tag);
+    work = inner_->send(send.values, send.peer, send.tag);
+  } catch (...) {
+    link_->engine_done(send.ticket, std::current_exception());
+    throw;
+  }
+  watch_message(
+      stamped,
+      work,
+      [stamp] {},  // which is read until it is sent
+      [link = link_, ticket = send.ticket](const std::exception_ptr& error) {
+        link->engine_done(ticket, error);
+      });
+}
+
+LinkBackend::Work LinkBackend::endCoalescing() {
+  grouping_ = false;
+  issue_all(std::exchange(sends_, {}));
+  auto held = c10::make_intrusive<HeldWork>(std::vector<at::Tensor>());
+  end_with_all(std::exchange(works_, {}), held);
+  return held;
+}
+
+LinkBackend::Work LinkBackend::hold_receive(const Operation& message,
+                                            const Issue& issue) {
+  auto held = c10::make_intrusive<HeldWork>(message.outputs);
+  std::vector<at::Tensor> stamp{
+      to_tensor({.bytes = message.payload_bytes()})};
+  const Link::Arrival arrival{.name = name_of(message),
+                              .bytes = message.payload_bytes(),
+                              .began_ns = link_->now(),
+                              .lane = lane_of(message)};
+  const Work stamped = inner_->recv(stamp, message.peer, message.tag);
+  const Work work = issue();
+  const auto ticket = std::make_shared<std::optional<Link::Ticket>>();
+  watch_message(
+      stamped,
+      work,
+      [link = link_, held, arrival, stamp, ticket] {
+        Link::Arrival begun = arrival;
+        take_stamp(stamp.front(), link->now(), begun);
+        *ticket = link->receive(
+            std::move(begun),
+            [held](const std::exception_ptr& error) { held->end(error); });
+      },
+      [link = link_, held, ticket](const std::exception_ptr& error) {
+        if (ticket->has_value()) {
+          link->engine_done(**ticket, error);
+        } else {
+          held->end(error);
+        }
+      });
+  return held;
+}
+
+// Messages of one tag arrive in their order, so the stamp is there before the
+// message.
+void LinkBackend::watch_message(const Work& stamp,
+                                const Work& message,
+                                const std::function<void()>& stamped,
+                                const Waiters::Done& done) {
+  const auto first = futures_.of(stamp), second = futures_.of(message);
+  if (first == nullptr || second == nullptr) {
+    waiters_.watch(
+        [stamp, message, stamped] {
+          stamp->wait();
+          stamped();
+          message->wait();
+        },
+        done);
+    return;
+  }
+  first->addCallback([second, stamped, done](c10::ivalue::Future& ended) {
+    if (ended.hasError()) {
+      done(ended.exception_ptr());
+      return;
+    }
+    stamped();
+    second->addCallback([done](c10::ivalue::Future& all) {
+      done(all.hasError() ? all.exception_ptr() : nullptr);
+    });
+  });
 }
 
 namespace {

@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "paceline/engines/backend_wrapper.h"
 #include "paceline/engines/link.h"
@@ -21,10 +23,14 @@ namespace paceline::engines {
 /// bytes.
 ///
 /// Bytes are counted as the ledger counts them (plan/wire_bytes.h), latencies
-/// as latencies_of() does.  A message is held at both ends: its sender from the
-/// moment it sends, its receiver from the moment the engine has brought it.
-/// Messages from one rank to another follow each other, as on one connection
-/// and as in the simulator.  For tensors on the CPU.
+/// as latencies_of() does.  A message is held at both ends: by its sender's
+/// link from the moment it sends, by its receiver's from the moment when both
+/// sides have issued it.  For that a stamp goes before each message, which says
+/// when it was sent and when the sender's link will have ended it if nothing
+/// else is sent meanwhile: a message ends no sooner than that.  Messages of one
+/// group know of each other.  The ledger does not count stamps.  Messages from
+/// one rank to another follow each other, as on one connection and as in the
+/// simulator.  For tensors on the CPU.
 class LinkBackend final : public BackendWrapper {
  public:
   /// `name` is the communicator's, equal on all members; the engine carries
@@ -34,10 +40,29 @@ class LinkBackend final : public BackendWrapper {
               std::string name,
               int concurrent);
 
+  bool supportsCoalescing() const override { return true; }
+  void startCoalescing() override { grouping_ = true; }
+  /// The work ends with the last message of the group.
+  Work endCoalescing() override;
+
  private:
   Work perform(const Operation& operation, const Issue& issue) override;
   Work hold(const Operation& operation, const Issue& issue);
-  Work hold_receive(const Operation& operation, const Issue& issue);
+  Work hold_send(const Operation& message);
+  Work hold_receive(const Operation& message, const Issue& issue);
+  /// A message that the link has begun, and the engine has not.
+  struct Send {
+    std::vector<at::Tensor> values;
+    int peer = 0, tag = 0;
+    std::int64_t sent_ns = 0;
+    Link::Ticket ticket = 0;
+  };
+  void issue(Send& send, std::int64_t link_end_ns);
+  void issue_all(std::vector<Send> sends);
+  void watch_message(const Work& stamp,
+                     const Work& message,
+                     const std::function<void()>& stamped,
+                     const Waiters::Done& done);
   VirtualLink::Lane lane_of(const Operation& message);
   LinkedName name_of(const Operation& message);
 
@@ -47,6 +72,9 @@ class LinkBackend final : public BackendWrapper {
   std::atomic<std::int64_t> issued_ = 0;  // collectives
   std::map<std::pair<Link::Direction, int>, VirtualLink::Lane>
       lanes_;  // by peer
+  bool grouping_ = false;
+  std::vector<Send> sends_;  // of the group
+  std::vector<Work> works_;  // likewise
   // By sender, receiver and tag; messages of one tag match in their order.
   std::map<std::tuple<int, int, int>, std::int64_t> messages_;
   WorkFutures futures_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 
 namespace paceline::engines {
 namespace {
@@ -24,7 +26,7 @@ std::int64_t rate_of(const LinkSpec& spec) {
 
 VirtualLink::VirtualLink(const LinkSpec& spec)
     : spec_(spec), link_(rate_of(spec)) {
-  link_.add_lane(0);
+  add_lane(0);
 }
 
 Ticks VirtualLink::ticks_of(std::int64_t now_ns) const {
@@ -37,29 +39,82 @@ std::int64_t VirtualLink::nanoseconds_of(Ticks ticks) const {
          (ticks - kRounding + kTicksPerNanosecond - 1) / kTicksPerNanosecond;
 }
 
-VirtualLink::Transfer VirtualLink::start(std::int64_t now_ns,
+VirtualLink::Transfer VirtualLink::start(std::int64_t at_ns,
                                          std::int64_t bytes,
                                          int latencies,
                                          Lane lane) {
-  origin_ns_ = origin_ns_.value_or(now_ns);
   const Ticks before = latencies * spec_.latency_ns * kTicksPerNanosecond;
-  return static_cast<Transfer>(link_.add(
-      ticks_of(now_ns), lane, {.before = before, .work = bytes, .after = 0}));
+  const Started one{
+      next_++, at_ns, lane, {.before = before, .work = bytes, .after = 0}};
+  const auto place = std::ranges::upper_bound(
+      started_, one.at_ns, std::less<>(), &Started::at_ns);
+  const bool in_order =
+      place == started_.end() && at_ns >= now_ns_ && origin_ns_.has_value();
+  started_.insert(place, one);
+  if (in_order) {
+    add(one);
+  } else {
+    start_again();
+  }
+  return one.transfer;
 }
 
-std::int64_t VirtualLink::alone_ns(std::int64_t bytes, int latencies) const {
-  return latencies * spec_.latency_ns +
-         static_cast<std::int64_t>(
-             std::ceil(static_cast<double>(bytes) * 1e9 /
-                       static_cast<double>(rate_of(spec_))));
+void VirtualLink::add(const Started& one) {
+  origin_ns_ = origin_ns_.value_or(one.at_ns);
+  link_.add(ticks_of(one.at_ns), one.lane, one.demand);
+  transfers_.push_back(one.transfer);
+}
+
+void VirtualLink::start_again() {
+  link_ = plan::SharedLink(rate_of(spec_));
+  for (const int concurrent : lanes_) {
+    link_.add_lane(concurrent);
+  }
+  transfers_.clear();
+  origin_ns_.reset();
+  for (const Started& one : started_) {
+    add(one);
+  }
 }
 
 std::vector<VirtualLink::Delivery> VirtualLink::advance(std::int64_t now_ns) {
-  link_.advance(ticks_of(now_ns) + kRounding);
+  now_ns_ = std::max(now_ns_, now_ns);
+  if (started_.empty()) {
+    return {};
+  }
+  link_.advance(ticks_of(now_ns_) + kRounding);
   std::vector<Delivery> deliveries;
   for (const plan::SharedLink::Ended& one : link_.take_ended()) {
-    deliveries.push_back(
-        {static_cast<Transfer>(one.operation), nanoseconds_of(one.at)});
+    const Transfer transfer = transfers_[one.operation];
+    if (delivered_.insert(transfer).second) {
+      deliveries.push_back({transfer, nanoseconds_of(one.at)});
+    }
+  }
+  if (delivered_.size() == started_.size()) {
+    started_.clear();
+    delivered_.clear();
+    origin_ns_.reset();  // the next one starts again
+  }
+  return deliveries;
+}
+
+std::vector<std::int64_t> VirtualLink::deliveries_of(
+    const std::vector<Transfer>& transfers) const {
+  VirtualLink alone = *this;
+  std::map<Transfer, std::int64_t> at;
+  const auto all_known = [&] {
+    return std::ranges::all_of(transfers,
+                               [&](Transfer one) { return at.contains(one); });
+  };
+  for (auto next = alone.next_delivery(); next && !all_known();
+       next = alone.next_delivery()) {
+    for (const Delivery& one : alone.advance(*next)) {
+      at[one.transfer] = one.at_ns;
+    }
+  }
+  std::vector<std::int64_t> deliveries;
+  for (const Transfer one : transfers) {
+    deliveries.push_back(at.at(one));
   }
   return deliveries;
 }

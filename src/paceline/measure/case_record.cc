@@ -163,13 +163,21 @@ void post_result(launch::PrefixStore& store,
 }
 
 records::LinkCheck gather_link_check(
-    launch::PrefixStore& store, const records::Configuration& configuration) {
+    launch::PrefixStore& store,
+    const records::Configuration& configuration,
+    const std::vector<records::RankSamples>& samples) {
   std::vector<std::vector<engines::LinkedOperation>> by_rank;
   for (int rank = 0; rank < configuration.ranks; ++rank) {
     by_rank.push_back(
         linked_operations_from(store.wait(fmt::format("link/{}", rank))));
   }
-  return check_link(by_rank, configuration.stretch);
+  records::LinkCheck check = check_link(by_rank, configuration.stretch);
+  std::int64_t window_ns = 0;
+  for (const records::RankSamples& rank : samples) {
+    window_ns = std::max(window_ns, rank.window_ns + rank.flush_ns.value_or(0));
+  }
+  check.window_ns = window_ns;
+  return check;
 }
 
 records::RunRecord gather_results(launch::PrefixStore& store, int ranks) {

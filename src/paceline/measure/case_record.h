@@ -61,8 +61,11 @@ records::RunRecord failed_record(const std::string& experiment,
 records::RunRecord gather_results(launch::PrefixStore& store, int ranks);
 
 /// The check of the emulated link, from the results of the same ranks.
+/// `samples` are theirs.
 records::LinkCheck gather_link_check(
-    launch::PrefixStore& store, const records::Configuration& configuration);
+    launch::PrefixStore& store,
+    const records::Configuration& configuration,
+    const std::vector<records::RankSamples>& samples);
 
 /// The spans of the same ranks, each `shift_ns` later.  Every rank's spans are
 /// counted from the barrier before the warm-up.

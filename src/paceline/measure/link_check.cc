@@ -14,7 +14,7 @@ namespace paceline::engines {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkedName, channel, index, members)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
-    LinkedOperation, name, issued_ns, modelled_ns, engine_ns)
+    LinkedOperation, name, issued_ns, modelled_ns, engine_ns, ended_ns)
 
 }  // namespace paceline::engines
 
@@ -25,7 +25,24 @@ struct Ends {
   int seen = 0;  // by so many members
   std::int64_t modelled_ns = std::numeric_limits<std::int64_t>::min();
   std::int64_t engine_ns = std::numeric_limits<std::int64_t>::min();
+  std::int64_t caller_ns = std::numeric_limits<std::int64_t>::min();
 };
+
+struct Interval {
+  std::int64_t begin = 0, end = 0;
+};
+
+// The length of the union.
+std::int64_t covered(std::vector<Interval> intervals) {
+  std::ranges::sort(intervals, {}, &Interval::begin);
+  std::int64_t total = 0;
+  auto end = std::numeric_limits<std::int64_t>::min();
+  for (const Interval& one : intervals) {
+    total += std::max<std::int64_t>(0, one.end - std::max(one.begin, end));
+    end = std::max(end, one.end);
+  }
+  return total;
+}
 
 }  // namespace
 
@@ -43,6 +60,7 @@ std::string to_text(std::vector<engines::LinkedOperation> operations,
     one.issued_ns -= origin_ns;
     one.modelled_ns -= origin_ns;
     one.engine_ns -= origin_ns;
+    one.ended_ns -= origin_ns;
   }
   return nlohmann::json(operations).dump();
 }
@@ -55,7 +73,8 @@ std::vector<engines::LinkedOperation> linked_operations_from(
 
 records::LinkCheck check_link(
     const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
-    double stretch) {
+    double stretch,
+    Until until) {
   std::map<engines::LinkedName, Ends> all;
   for (const auto& operations : by_rank) {
     for (const engines::LinkedOperation& one : operations) {
@@ -63,20 +82,31 @@ records::LinkCheck check_link(
       ++ends.seen;
       ends.modelled_ns = std::max(ends.modelled_ns, one.modelled_ns);
       ends.engine_ns = std::max(ends.engine_ns, one.engine_ns);
+      ends.caller_ns = std::max(ends.caller_ns, one.ended_ns);
     }
   }
+  const auto by_stretch = [stretch](std::int64_t ns) {
+    return static_cast<std::int64_t>(
+        std::floor(static_cast<double>(ns) / stretch));
+  };
   records::LinkCheck check;
+  std::vector<Interval> overdue;
   for (const auto& [name, ends] : all) {
     if (ends.seen < name.members) {
       continue;  // it began before the window on some of them
     }
-    const auto slack = static_cast<std::int64_t>(std::floor(
-        static_cast<double>(ends.modelled_ns - ends.engine_ns) / stretch));
+    const std::int64_t slack = by_stretch(ends.modelled_ns - ends.engine_ns);
     check.slack_ns =
         check.operations == 0 ? slack : std::min(check.slack_ns, slack);
     ++check.operations;
     check.late += slack < 0 ? 1 : 0;
+    const std::int64_t end =
+        until == Until::kEngine ? ends.engine_ns : ends.caller_ns;
+    if (end > ends.modelled_ns) {
+      overdue.push_back({ends.modelled_ns, end});
+    }
   }
+  check.overdue_ns = by_stretch(covered(std::move(overdue)));
   return check;
 }
 

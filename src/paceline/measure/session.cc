@@ -293,7 +293,7 @@ class Session {
       return;
     }
     if (!c.link.empty()) {
-      whole.link_check = gather_link_check(store, c);
+      whole.link_check = gather_link_check(store, c, whole.ranks);
     }
     describe(c, whole);
     if (whole.planned_by && !whole.planned_by->remark.empty()) {

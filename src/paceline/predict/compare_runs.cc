@@ -36,11 +36,12 @@ struct Compared {
   std::vector<double> examples;           // of steps, where they differ
   std::vector<double> coding;             // in a step, of each repetition
   std::int64_t operations = 0, late = 0;  // late: slower than the link
+  bool link_kept_up = true;  // as records::LinkCheck::valid() has it
   double measured_s = 0, predicted_s = 0;
   bool rate_measured_here = false, coding_measured_here = false;
   std::string why_not;  // it is not predicted; empty: it is
 
-  bool valid() const { return why_not.empty() && late == 0; }
+  bool valid() const { return why_not.empty() && link_kept_up; }
   double fastest_s() const { return std::ranges::min(steps); }
   double slowest_s() const { return std::ranges::max(steps); }
 };
@@ -196,6 +197,7 @@ std::vector<Compared> cases_of(std::span<const RunRecord> records,
     if (record.link_check) {
       known->operations += record.link_check->operations;
       known->late += record.link_check->late;
+      known->link_kept_up &= record.link_check->valid();
     }
   }
   for (Compared& it : cases) {
@@ -304,7 +306,7 @@ ComparedCase row_of(const Compared& it, const std::vector<Compared>& cases) {
   if (it.coding_measured_here) {
     notes.emplace_back("coding as measured");
   }
-  if (it.late > 0) {
+  if (!it.link_kept_up) {
     notes.push_back(
         fmt::format("INVALID: {} of {} operations were slower than the link",
                     it.late,

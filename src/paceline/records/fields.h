@@ -331,6 +331,8 @@ void visit_fields(Visitor& visit, T& l) {
   visit("operations", l.operations);
   visit("late_operations", l.late);
   visit("slack_ns", any_sign(l.slack_ns));
+  visit("overdue_ns", if_any(l.overdue_ns));
+  visit("window_ns", if_any(l.window_ns));
 }
 
 template <class Visitor, class T>

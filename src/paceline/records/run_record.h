@@ -105,13 +105,30 @@ struct PlannedBy {
 
 /// What an engine left of an emulated link's time in the measured steps.
 struct LinkCheck {
+  static constexpr double kMostOverdue = 0.02;  // of the window
+
   std::int64_t operations = 0;  // that were compared
   std::int64_t late = 0;        // where the engine was slower than the link
   /// The link's end minus the engine's, the least over the operations: where
-  /// it is negative the case is invalid.
+  /// it is negative the engine was slower.
   std::int64_t slack_ns = 0;
+  /// For how long of the window some operation was overdue: its link would
+  /// have delivered it, and the engine had not.  The steps are too long by no
+  /// more than that.  Absent in records that do not have it.
+  std::optional<std::int64_t> overdue_ns{}, window_ns{};
 
-  bool valid() const { return late == 0; }
+  /// Nothing where that was not recorded.
+  std::optional<double> overdue_share() const {
+    if (!overdue_ns || !window_ns || *window_ns <= 0) {
+      return std::nullopt;
+    }
+    return static_cast<double>(*overdue_ns) / static_cast<double>(*window_ns);
+  }
+
+  bool valid() const {
+    const auto share = overdue_share();
+    return share ? *share <= kMostOverdue : late == 0;
+  }
 
   bool operator==(const LinkCheck&) const = default;
 };

@@ -66,9 +66,8 @@ std::string remark(const CommRecord& record) {
     return fmt::format("{} WRONG ELEMENTS IN PLACE",
                        *record.in_place->wrong_elements);
   }
-  return record.valid.value_or(true)
-             ? ""
-             : "INVALID: the engine is slower than the link";
+  return record.valid.value_or(true) ? ""
+                                     : "INVALID: slower than the link makes it";
 }
 
 std::string title_of(const CommRecord& first) {

@@ -246,6 +246,15 @@ void add_failures(CaseSummary& row, const Case& one) {
   }
 }
 
+// Whether a run was farther from its link's times than another one.
+bool later(const records::LinkCheck& left, const records::LinkCheck& right) {
+  const auto rank = [](const records::LinkCheck& check) {
+    return std::tuple(
+        !check.valid(), check.overdue_share().value_or(0), -check.slack_ns);
+  };
+  return rank(left) > rank(right);
+}
+
 void add_runs(CaseSummary& row, const Case& one) {
   add_failures(row, one);
   double losses = 0;
@@ -263,8 +272,8 @@ void add_runs(CaseSummary& row, const Case& one) {
     if (auto points = trained_points(*run); !points.empty()) {
       evaluated.push_back(std::move(points));
     }
-    if (run->link_check && (!row.link_check || run->link_check->slack_ns <
-                                                   row.link_check->slack_ns)) {
+    if (run->link_check &&
+        (!row.link_check || later(*run->link_check, *row.link_check))) {
       row.link_check = run->link_check;
     }
     if (!row.predicted) {

@@ -112,12 +112,17 @@ std::vector<Warning> own_warnings(const CaseSummary& row,
 }
 
 records::Warning slower_than_link(const records::LinkCheck& check) {
+  const auto share = check.overdue_share();
   return {"slower-than-link",
           fmt::format("{} of {} operations ended after the emulated link would "
-                      "have delivered them, one by {:.3f} ms",
+                      "have delivered them, one by {:.3f} ms{}",
                       check.late,
                       check.operations,
-                      static_cast<double>(-check.slack_ns) * 1e-6),
+                      static_cast<double>(-check.slack_ns) * 1e-6,
+                      share ? fmt::format("; the steps are too long by up to "
+                                          "{:.1f} % for it",
+                                          *share * 100)
+                            : ""),
           "the case is INVALID: its times are those of this machine, not of "
           "the link",
           "slow both down with --stretch, take fewer ranks or a slower --link"};
