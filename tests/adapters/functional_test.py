@@ -96,8 +96,8 @@ class References(unittest.TestCase):
             [x for x in want["state"] if not x.split()[0].endswith(statistics)],
         )
         weights = {
-            n: torch.from_numpy(formula_numpy.weight(n, shape, seed))
-            for n, shape in shapes.items()
+            n: torch.from_numpy(value)
+            for n, value in formula_numpy.weights(shapes, seed).items()
         }
         self.assertEqual(
             f"{formula.fingerprint_all(weights.values()):016x}", want["weights"]

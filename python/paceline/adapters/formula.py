@@ -20,7 +20,7 @@ _VOCABULARY = 30522
 _COMPAT_WORDS = 2000
 _MASK_TOKEN = 103
 NO_LABEL = -100
-# Of the last batch norm of a bottleneck's branch: weights.cc says why.
+# Of the last batch norm of a residual branch: weights.cc says why.
 BRANCH_SCALE = 0.125
 _CHUNK = 1 << 20
 
@@ -135,18 +135,32 @@ def _fill(network, seed, element):
             )
 
 
+def branch_ends(names):
+    """The scales of the batch norms that end residual branches: of a basic
+    block the second, of a bottleneck the third."""
+    names = set(names)
+    return {
+        name
+        for name in names
+        if name.endswith(".bn3.weight")
+        or name.endswith(".bn2.weight")
+        and name.replace(".bn2.", ".bn3.") not in names
+    }
+
+
 def fill_by_formula(network, seed):
     """Variance of He et al. for weights, near 1 for scales, near 0 for shifts.
 
-    Near 1/8 for the scales that end the branches of bottlenecks.
+    Near 1/8 for the scales that end residual branches.
     """
+    ends = branch_ends(name for name, _ in network.named_parameters())
 
     def element(name, parameter):
         if parameter.dim() > 1:
             bound = math.sqrt(6.0 / _fan_in(parameter))
             return lambda w: (2 * _unit(w) - 1) * bound
         center = 1.0 if name.endswith("weight") else 0.0
-        factor = BRANCH_SCALE if name.endswith(".bn3.weight") else 1.0
+        factor = BRANCH_SCALE if name in ends else 1.0
         return lambda w: factor * (center + 0.125 * (2 * _unit(w) - 1))
 
     _fill(network, seed, element)

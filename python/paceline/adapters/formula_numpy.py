@@ -95,14 +95,34 @@ def text_batch(shape, seed, rank, zeros=False):
     return numpy.stack((words, second), 1), numpy.concatenate((follows, labels), 1)
 
 
-def weight(name, shape, seed):
-    """One parameter, as formula.fill_by_formula fills it."""
+def branch_ends(names):
+    """As formula.branch_ends."""
+    names = set(names)
+    return {
+        name
+        for name in names
+        if name.endswith(".bn3.weight")
+        or name.endswith(".bn2.weight")
+        and name.replace(".bn2.", ".bn3.") not in names
+    }
+
+
+def weights(shapes, seed):
+    """The parameters of a network by name, as formula.fill_by_formula fills
+    them."""
+    ends = branch_ends(shapes)
+    return {
+        name: _weight(name, shape, seed, BRANCH_SCALE if name in ends else 1.0)
+        for name, shape in shapes.items()
+    }
+
+
+def _weight(name, shape, seed, factor):
     unit = _unit(_words(shape, stream_of(seed, seed >> 32, stream_of_name(name))))
     if len(shape) > 1:
         bound = math.sqrt(6.0 / (math.prod(shape) // shape[0]))
         values = (2 * unit - 1) * bound
     else:
         center = 1.0 if name.endswith("weight") else 0.0
-        factor = BRANCH_SCALE if name.endswith(".bn3.weight") else 1.0
         values = factor * (center + 0.125 * (2 * unit - 1))
     return values.astype(numpy.float32)

@@ -88,10 +88,7 @@ class Job:
 
     def weights(self):
         """Every parameter by name, float32, as PyTorch lays it out."""
-        return {
-            name: formula_numpy.weight(name, shape, self.seed)
-            for name, shape in self.shapes().items()
-        }
+        return formula_numpy.weights(self.shapes(), self.seed)
 
     def batch(self):
         """Images [batch, channel, row, column] and classes; or as functional_bert

@@ -62,7 +62,7 @@ std::shared_ptr<Network> make_network(const NetworkInfo& info,
 /// Overwrites every parameter by a formula of its name and `seed`, in any
 /// dtype, device and layout: weights uniform with the variance of He et al.,
 /// scales within 1/8 of one, and an eighth of that where they end the branch
-/// of a bottleneck; shifts within 1/8 of zero.
+/// of a residual block; shifts within 1/8 of zero.
 void fill_by_formula(Network& network, std::uint64_t seed);
 
 /// Overwrites every parameter by -1, 0 or 1 with about eight non-zero weights

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "paceline/networks/batch.h"
 #include "paceline/networks/formula.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr double kNonZeroPerUnit = 8;
 
-// Scale of the last batch norm of a bottleneck's branch.  Goyal et al. 2017
+// Scale of the last batch norm of a residual branch.  Goyal et al. 2017
 // (arXiv:1706.02677, section 5.1) begin with 0.  With scales near 1 the
 // gradient of ResNet-50 has a norm of 1500, so that five steps turn rounding
 // errors into losses that differ by a tenth.
@@ -54,8 +55,14 @@ bool is_scale(const std::string& name) {
   return name.ends_with("weight");
 }
 
-bool ends_residual_branch(const std::string& name) {
-  return name.ends_with(".bn3.weight");
+// Of a bottleneck it is the third batch norm, of a basic block the second.
+bool ends_residual_branch(Network& network, const std::string& name) {
+  constexpr std::string_view kSecond = ".bn2.weight";
+  if (!name.ends_with(kSecond)) {
+    return name.ends_with(".bn3.weight");
+  }
+  const std::string block = name.substr(0, name.size() - kSecond.size());
+  return !network.named_parameters().contains(block + ".bn3.weight");
 }
 
 }  // namespace
@@ -80,7 +87,8 @@ void fill_by_formula(Network& network, std::uint64_t seed) {
       });
     }
     const double center = is_scale(name) ? 1 : 0;
-    const double factor = ends_residual_branch(name) ? kBranchScale : 1;
+    const double factor =
+        ends_residual_branch(network, name) ? kBranchScale : 1;
     return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
       return factor * (center + 0.125 * (2 * unit_at(stream, i) - 1));
     });
