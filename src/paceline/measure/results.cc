@@ -298,14 +298,24 @@ std::int64_t Results::count_failed(const experiment::Experiment& experiment) {
 
 int Results::status_of_failed(const experiment::Experiment& experiment) {
   const std::int64_t failed = count_failed(experiment);
+  const auto is_wrong = [](const records::RunRecord& one) {
+    return std::ranges::any_of(one.verified,
+                               [](const auto& check) { return !check.second; });
+  };
+  const auto wrong = std::ranges::count_if(records_of_run(), is_wrong);
+  if (wrong > 0) {
+    fmt::print(stderr,
+               "paceline: {} with wrong values (verification-failed)\n",
+               counted(wrong, "run"));
+  }
   if (failed == 0) {
-    return 0;
+    return wrong > 0 ? kWrongValuesStatus : 0;
   }
   fmt::print(stderr,
              "paceline: {} failed; --resume tries {} again\n",
              counted(failed, "case"),
              failed == 1 ? "it" : "them");
-  return kFailedCasesStatus;
+  return wrong > 0 ? kWrongValuesStatus : kFailedCasesStatus;
 }
 
 Results::Tally Results::tally(const experiment::Experiment& experiment) {
