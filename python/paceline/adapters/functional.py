@@ -173,6 +173,13 @@ def is_transposed(name, shape):
     return len(shape) == 2 and not name.endswith("_embeddings.weight")
 
 
+def as_torch(name, value):
+    """A parameter of NHWC's and [in, out]'s layout in PyTorch's, as a view."""
+    if value.ndim == 4:
+        return value.transpose(3, 2, 0, 1)
+    return value.T if is_transposed(name, value.shape) else value
+
+
 def norms(names):
     """The batch normalizations among parameters of these names."""
     prefixes = (n.removesuffix(".bias") for n in names if n.endswith(".bias"))

@@ -16,6 +16,7 @@ import time
 from paceline.adapters import formula_numpy
 from paceline.adapters import functional
 from paceline.adapters.events import SignOfLife, clipping, emit
+from paceline.adapters.norms import WeightNorms, stride_of
 
 
 class Unsupported(Exception):
@@ -154,12 +155,23 @@ def digest_of(parameters):
     return digest.hexdigest()[:16]
 
 
+def sample_of(parameters):
+    """As WeightNorms wants it, of parameters in PyTorch's layout by name."""
+    return [
+        value.flat[:: stride_of(value.size)].astype("float64")
+        for _, value in sorted(parameters.items())
+        if value.ndim > 1
+    ]
+
+
 def measure(job, trainer):
     """A step lasts from its start to the end of its work on this rank."""
     alive = SignOfLife()
+    norms = WeightNorms(lambda: sample_of(trainer.parameters()))
     losses = []
     for index in range(job.warmup):
         losses.append(trainer.step())
+        norms(index + 1, job.warmup)
         alive(index + 1)
     alive(job.warmup, now=True)
     steps_ns = []
@@ -171,14 +183,17 @@ def measure(job, trainer):
             alive(job.warmup + index + 1)
     for index, step_ns in enumerate(steps_ns):
         emit("step", index=index, step_ns=step_ns)
+    peak = peak_memory_bytes()
+    norms.note("last")
     emit(
         "end",
         window_ns=sum(steps_ns),
-        peak_memory_bytes=peak_memory_bytes(),
+        peak_memory_bytes=peak,
         loss_first=losses[0],
         loss_fifth=losses[4] if len(losses) > 4 else None,
         loss=losses[-1],
         parameters_digest=digest_of(trainer.parameters()),
+        **norms.found,
     )
 
 

@@ -270,7 +270,9 @@ class Trainer:
         import numpy
 
         return {
-            name: numpy.asarray(value.addressable_shards[0].data)
+            name: functional.as_torch(
+                name, numpy.asarray(value.addressable_shards[0].data)
+            )
             for name, value in self.state["parameters"].items()
         }
 

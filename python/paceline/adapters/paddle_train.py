@@ -194,7 +194,12 @@ class Trainer:
         return float(loss)
 
     def parameters(self):
-        return {n: p.numpy() for n, p in self.network.named.items()}
+        return {
+            n: value.T if functional.is_transposed(n, value.shape) else value
+            for n, value in (
+                (n, p.numpy()) for n, p in self.network.named.items()
+            )
+        }
 
     def close(self):
         if self.job.world > 1:

@@ -25,6 +25,7 @@ from paceline.adapters import formula
 from paceline.adapters import networks
 from paceline.adapters.case import UsageError, parse_case, rank_variable, refuse_unsupported
 from paceline.adapters.events import PhaseClock, SignOfLife, clipping, emit
+from paceline.adapters.norms import WeightNorms, stride_of
 
 
 # By the names of src/paceline/plan/optimizer.h: the class, and the constants
@@ -225,6 +226,21 @@ class Rank:
     def whole_parameters(self):
         return self.optimizer_parameters()
 
+    def whole_weights(self):
+        """Whole parameters of more than one dimension; None where no rank has
+        them all."""
+        return [p for p in self.whole_parameters() if p.dim() > 1]
+
+    def sample_weights(self):
+        """As WeightNorms wants it."""
+        weights = self.whole_weights()
+        if weights is None:
+            return None
+        return [
+            w.detach().reshape(-1)[:: stride_of(w.numel())].to("cpu", torch.float64)
+            for w in weights
+        ]
+
     def optimizer_parameters(self):
         for group in self.optimizer.param_groups:
             yield from group["params"]
@@ -315,9 +331,11 @@ def measure(rank):
     device's work."""
     case = rank.case
     alive = SignOfLife()
+    norms = WeightNorms(rank.sample_weights)
     losses = []
     for index in range(case.warmup):
         losses.append(rank.step(lambda phase: None))
+        norms(index + 1, case.warmup)
         alive(index + 1)
     rank.synchronize()
     alive(case.warmup, now=True)
@@ -341,14 +359,17 @@ def measure(rank):
             step_ns=steps_ns[index],
             phases_ns=clock.phases_ns,
         )
+    peak_memory_bytes = rank.peak_memory_bytes()
+    norms.note("last")
     emit(
         "end",
-        peak_memory_bytes=rank.peak_memory_bytes(),
+        peak_memory_bytes=peak_memory_bytes,
         window_ns=sum(steps_ns),
         loss_first=losses[0].item(),
         loss_fifth=losses[4].item() if len(losses) > 4 else None,
         loss=losses[-1].item(),
         parameters_digest=rank.parameters_digest(),
+        **norms.found,
     )
 
 

@@ -256,7 +256,10 @@ class Trainer:
 
     def parameters(self):
         local = self.strategy.experimental_local_results
-        return {n: local(v)[0].numpy() for n, v in self.variables.items()}
+        return {
+            n: functional.as_torch(n, local(v)[0].numpy())
+            for n, v in self.variables.items()
+        }
 
     def close(self):
         pass

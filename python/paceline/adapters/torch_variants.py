@@ -51,6 +51,9 @@ class Fsdp2Rank(python_ddp.Rank):
         self.optimizer = self.make_optimizer(network)
         return torch.compile(network) if self.case.compiled else network
 
+    def whole_weights(self):
+        return (p.full_tensor() for p in super().whole_weights())  # one at a time
+
     def parameters_digest(self):
         return None
 
@@ -101,6 +104,9 @@ class DecentRank(python_ddp.Rank):
     def zero_gradients(self):
         if self.optimizer is not None:
             super().zero_gradients()
+
+    def whole_weights(self):
+        return None if self.world > 1 else super().whole_weights()
 
     def parameters_digest(self):
         return None  # ranks agree in the limit only
@@ -155,6 +161,9 @@ class DeepSpeedRank(python_ddp.Rank):
 
     def parameters_digest(self):
         return None if self.stage == 3 else super().parameters_digest()
+
+    def whole_weights(self):
+        return None if self.stage == 3 else super().whole_weights()
 
     def whole_parameters(self):
         return self.model.module.parameters()  # the optimizer has a shard

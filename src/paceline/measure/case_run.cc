@@ -20,6 +20,7 @@
 #include "paceline/measure/rank_group.h"
 #include "paceline/measure/trace.h"
 #include "paceline/measure/trainer.h"
+#include "paceline/measure/weight_norms.h"
 #include "paceline/measure/window.h"
 #include "paceline/measure/wire.h"
 #include "paceline/plan/cost.h"
@@ -277,6 +278,7 @@ std::function<void(records::RankSamples)> with_lookups(
 bool measure_window(const CaseWindow& window, RankResult& result) {
   measure::Trainer& trainer = window.trainer;
   const records::Configuration& c = window.configuration;
+  const WeightNorms norms(trainer);
   std::int64_t coded_before = 0;
   std::optional<records::Lookups> lookups;  // of the whole steps so far
   const auto progress = [&](int done, int total) {
@@ -305,6 +307,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   result.coding =
       coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);
   keep_findings(window, result);
+  norms.note_last(result);
   result.wire = wire_of({.first = c.warmup,
                          .steps = c.steps,
                          .rank = window.group.rank,

@@ -106,6 +106,7 @@ class Trainer final : public TimedJob {
   runtime::Executor& executor() { return *executor_; }
   /// The network of a rank that trains; there is none in a replay.
   networks::Network& network() { return *network_; }
+  const networks::Network& network() const { return *network_; }
   const runtime::FlatMemory& memory() const { return *memory_; }
   const runtime::Reducer* reducer() const { return reducer_.get(); }
   /// The phases recorded with `record_spans` since the last call.

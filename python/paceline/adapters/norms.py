@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms of weights and of their updates, by which two trainings are compared.
+
+They are those of a sample of the parameters of more than one dimension, because
+a bias may have no gradient but a rounding error.  The same elements as
+src/paceline/measure/weight_norms.cc takes.
+"""
+
+import math
+
+SAMPLE = 1 << 14  # elements of a parameter
+FIFTH = 5
+
+
+def stride_of(elements):
+    """Elements 0, stride, 2 * stride, ... in PyTorch's layout are taken."""
+    return max(1, -(-elements // SAMPLE))
+
+
+class WeightNorms:
+    """`sample()` returns one vector of float64 for each parameter of more than
+    one dimension, or None where this rank does not have all of them."""
+
+    def __init__(self, sample):
+        self.sample = sample
+        self.start = sample()
+        self.found = {}
+
+    def __call__(self, done, warmup):
+        """After `done` steps, of which the fifth is looked at in the warm-up
+        alone: no measured step waits."""
+        if done == FIFTH <= warmup:
+            self.note("fifth")
+
+    def note(self, name):
+        now = self.sample()
+        if now is None or self.start is None:
+            return
+        self.found[f"weights_norm_{name}"] = _norm(now)
+        self.found[f"update_norm_{name}"] = _norm(
+            [a - b for a, b in zip(now, self.start)]
+        )
+
+
+def _norm(vectors):
+    return math.sqrt(sum(float((v * v).sum()) for v in vectors))
