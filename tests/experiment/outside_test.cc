@@ -204,6 +204,20 @@ TEST_F(Adapters, AnyStrategyOfASweepIsOneCaseOfAFramework) {
   EXPECT_EQ(all.size(), 3U);
 }
 
+// The strategy of a file is that of its column of Paceline.
+TEST_F(Adapters, FlagsChooseAmongTheFrameworksOfAFile) {
+  RawSettings raw;
+  raw.defaults = {{"framework", {{"paceline", "f.toml:1"}}},
+                  {"model", {{"lenet", "f.toml:2"}}},
+                  {"strategy", {{"fusion", "f.toml:3"}}}};
+  raw.flags = {{"framework", {{"own", "--framework"}}}};
+  const auto chosen = expand(raw, machine()).cases;
+  ASSERT_EQ(chosen.size(), 1U);
+  EXPECT_EQ(chosen[0].strategy, kExternalStrategy);
+  raw.flags["strategy"] = {{"fusion", "--strategy"}};
+  EXPECT_THROW(expand(raw, machine()), UsageError);
+}
+
 TEST_F(Adapters, TravelToTheRanks) {
   JobSpec job;
   job.experiment.cases =

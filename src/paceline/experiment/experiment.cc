@@ -27,6 +27,12 @@ namespace {
 
 using records::Configuration;
 
+bool are_flags(const std::vector<RawValue>& values) {
+  return std::ranges::all_of(values, [](const RawValue& given) {
+    return given.where.starts_with("--");
+  });
+}
+
 // Refuses a strategy for what `command` or `framework` performs: such a program
 // has its own synchronization.
 void check_strategy_has_use(const RawValues& block) {
@@ -39,6 +45,12 @@ void check_strategy_has_use(const RawValues& block) {
       });
   const bool performed = block.contains("command") || frameworks_alone;
   if (strategy == block.end() || !performed) {
+    return;
+  }
+  const auto& program = frameworks_alone ? framework : block.find("command");
+  // Flags choose among the frameworks of a file, whose strategy is that of
+  // Paceline's column.
+  if (are_flags(program->second) && !are_flags(strategy->second)) {
     return;
   }
   for (const RawValue& given : strategy->second) {
