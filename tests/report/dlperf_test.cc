@@ -435,5 +435,22 @@ TEST(Frameworks, ASpeedUpBeyondTheDevicesCannotBe) {
   EXPECT_TRUE(any_finding(all, "a", "a speed-up of 2.29 on 2 devices cannot"));
 }
 
+// A column without a figure in some row has a chart of the other rows.
+TEST(Frameworks, AColumnWithoutOneFigureIsInAChartOfTheOtherRows) {
+  std::vector<records::RunRecord> records;
+  for (const int ranks : {1, 2, 4}) {
+    records.push_back(measured("a", ranks, 8'000'000, "2.5"));
+    if (ranks < 4) {
+      records.push_back(measured("b", ranks, 4'000'000, "2.5"));
+    }
+  }
+  const std::string text = render_dlperf(records);
+  EXPECT_NE(text.find("[\"1\", \"2\", \"4\"]"), std::string::npos) << text;
+  const std::size_t second = text.find("[\"1\", \"2\"]");
+  ASSERT_NE(second, std::string::npos) << text;
+  EXPECT_NE(text.find("line [2000, 4000]", second), std::string::npos) << text;
+  EXPECT_EQ(text.find("Left out"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace paceline::report

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
 #include <set>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/text.h"
 #include "paceline/report/formats.h"
 #include "paceline/report/framework_report.h"
 #include "paceline/report/markdown.h"
@@ -48,7 +51,7 @@ std::string chart(const FrameworkTable& table,
                                  markdown_escaped(drawn[i]->title)));
     std::vector<std::string> values;
     for (const Devices& devices : table.rows) {
-      const double value = speed_up ? drawn[i]->speed_up(devices).value_or(0)
+      const double value = speed_up ? *drawn[i]->speed_up(devices)
                                     : drawn[i]->cells.at(devices).rate->value;
       values.push_back(fmt::format("{:.6g}", value));
     }
@@ -80,33 +83,78 @@ std::string chart(const FrameworkTable& table,
   return text + lines + fmt::format("```\n\n{}\n\n", fmt::join(legend, " · "));
 }
 
+bool has_figures(const FrameworkColumn& column,
+                 const std::vector<Devices>& rows) {
+  return std::ranges::all_of(rows, [&](const Devices& devices) {
+    const auto cell = column.cells.find(devices);
+    return cell != column.cells.end() && cell->second.rate;
+  });
+}
+
+// Those of the table's rows in which the column has figures.
+std::vector<Devices> rows_of(const FrameworkColumn& column,
+                             const FrameworkTable& table) {
+  std::vector<Devices> rows;
+  std::ranges::copy_if(
+      table.rows, std::back_inserter(rows), [&](const Devices& devices) {
+        return has_figures(column, {devices});
+      });
+  return rows;
+}
+
+// Both charts of the columns that have figures in all of these rows.
+std::string charts_of(const FrameworkTable& table,
+                      const std::vector<Devices>& rows,
+                      std::vector<const FrameworkColumn*> columns) {
+  FrameworkTable part{.id = {},
+                      .title = table.title,
+                      .model = table.model,
+                      .dtype = {},
+                      .unit = table.unit,
+                      .rows = rows,
+                      .columns = {}};
+  std::erase_if(columns, [&](const FrameworkColumn* column) {
+    return !has_figures(*column, rows);
+  });
+  std::string text = chart(part, columns, false);
+  std::erase_if(columns, [&](const FrameworkColumn* column) {
+    return !column->speed_up(rows.front());
+  });
+  return columns.empty() ? text : text + chart(part, columns, true);
+}
+
 /// Charts of throughput and of speed-up against devices, as Mermaid draws them.
-/// Its lines are of equal length, so a chart holds the columns that have every
-/// row, and says which it leaves out.
+/// Its lines are of equal length, so columns without a figure in some row are
+/// in charts of fewer rows.  Says which columns are in none.
 std::string framework_charts(const FrameworkResults& results) {
   const FrameworkTable& table = results.data;
   std::vector<const FrameworkColumn*> drawn;
+  std::vector<std::vector<Devices>> axes;  // the longest first
   std::vector<std::string> left_out;
   for (const FrameworkColumn& column : table.columns) {
     const bool excluded = results.excludes(column);
-    const bool whole =
-        std::ranges::all_of(table.rows, [&](const Devices& devices) {
-          const auto cell = column.cells.find(devices);
-          return cell != column.cells.end() && cell->second.rate;
-        });
-    if (excluded || !whole || drawn.size() == kSeriesStyles.size()) {
+    const std::vector<Devices> rows = rows_of(column, table);
+    const bool alone = rows.size() < 2 && table.rows.size() > 1;
+    if (excluded || rows.empty() || alone ||
+        drawn.size() == kSeriesStyles.size()) {
       left_out.push_back(fmt::format("{} ({})",
                                      column.title,
-                                     excluded ? "not comparable"
-                                     : whole  ? "too many lines"
-                                              : "figures are missing"));
+                                     excluded       ? "not comparable"
+                                     : rows.empty() ? "figures are missing"
+                                     : alone        ? "one figure alone"
+                                                    : "too many lines"));
     } else {
       drawn.push_back(&column);
+      add_once(axes, rows);
     }
   }
+  std::ranges::stable_sort(
+      axes, std::ranges::greater{}, &std::vector<Devices>::size);
   std::string text;
-  if (table.rows.size() > 1 && !drawn.empty()) {
-    text = chart(table, drawn, false) + chart(table, drawn, true);
+  for (const std::vector<Devices>& rows : axes) {
+    if (rows.size() > 1) {
+      text += charts_of(table, rows, drawn);
+    }
   }
   if (!left_out.empty()) {
     text += fmt::format(
