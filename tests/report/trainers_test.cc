@@ -163,5 +163,22 @@ TEST(TrainersFormat, NamesEveryPatternOfBytes) {
       << text;
 }
 
+// The original has one table; of several each says whose it is.
+TEST(DdpRpcFormat, SeveralTablesAreToldApart) {
+  records::RunRecord again = record();
+  again.run = 1;
+  records::RunRecord larger = record();
+  larger.configuration.embeddings = 9000;
+  const std::vector<records::RunRecord> records{record(), again, larger};
+  for (const auto& text : {render_ddp_rpc(records), render_trainers(records)}) {
+    EXPECT_NE(text.find("300 rows of 64 in each table, gloo, run 2"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("9000 rows of 64 in each table, gloo\n"),
+              std::string::npos)
+        << text;
+  }
+}
+
 }  // namespace
 }  // namespace paceline::report

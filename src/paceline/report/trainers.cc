@@ -199,11 +199,18 @@ std::string failure_text(const RunRecord& failed) {
          (has_steps(failed) ? "; shown are the samples until then" : "");
 }
 
+// ", run 2" where several runs of the case are shown.
+std::string run_words(const Case& one, const RunRecord& run) {
+  return shown_runs(one).size() > 1 ? fmt::format(", run {}", run.run + 1) : "";
+}
+
 Document trainers_document(const Case& one, const RunRecord& run) {
   const records::Configuration& c = one.configuration();
-  Table table{
-      .title = fmt::format(
-          "{} with {}: {}", c.model, plain_label(one), table_job_words(c))};
+  Table table{.title = fmt::format("{} with {}: {}{}",
+                                   c.model,
+                                   plain_label(one),
+                                   table_job_words(c),
+                                   run_words(one, run))};
   table.columns.push_back({.name = "trainer", .align = Align::kLeft});
   for (const int p : kEpochPercentiles) {
     const std::string group = fmt::format("p{}", p);
@@ -271,10 +278,20 @@ std::string table_job_words(const records::Configuration& c) {
 
 std::string render_ddp_rpc(std::span<const RunRecord> records) {
   std::string text;
-  for (const Case& one : cases_with_tables(records)) {
+  const std::vector<Case> cases = cases_with_tables(records);
+  const std::vector<std::string> labels = unique_labels(cases);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Case& one = cases[i];
     for (const RunRecord* run : shown_runs(one)) {
       if (text.empty()) {
         text = render_info(*run);
+      }
+      // The original has one table and no words for others.
+      if (cases.size() > 1 || shown_runs(one).size() > 1) {
+        text += fmt::format("\n{}: {}{}\n",
+                            labels[i],
+                            table_job_words(one.configuration()),
+                            run_words(one, *run));
       }
       if (run->error) {
         text += fmt::format("\nfailed: {}\n", failure_text(*run));
@@ -283,7 +300,7 @@ std::string render_ddp_rpc(std::span<const RunRecord> records) {
         continue;
       }
       text += fmt::format("\n{:10}", "");
-      for (std::size_t i = 0; i < kEpochPercentiles.size(); ++i) {
+      for (std::size_t p = 0; p < kEpochPercentiles.size(); ++p) {
         text += fmt::format("{:>14}{:>10}", "sec/epoch", "epoch/sec");
       }
       text += "\n";
