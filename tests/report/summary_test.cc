@@ -386,5 +386,18 @@ TEST(ValueFormat, ShowsWhatIsFarBelowItsColumn) {
   EXPECT_EQ(time_format(0.1).show_small(0.0999), "99.9");
 }
 
+// A step of other tables is another job.
+TEST(Summary, EfficiencyOfTablesIsThatOfTheSameTables) {
+  records::RunRecord one = fixed_record({"one", "none", 1, 100}, 0);
+  records::RunRecord two = fixed_record({"two", "none", 2, 110}, 0);
+  for (records::RunRecord* record : {&one, &two}) {
+    record->configuration.model = "hybrid";
+    record->configuration.servers = 0;
+  }
+  EXPECT_TRUE(summarize(std::vector{one, two})[0].rows[1].efficiency);
+  two.configuration.embeddings = 9000;
+  EXPECT_FALSE(summarize(std::vector{one, two})[0].rows[1].efficiency);
+}
+
 }  // namespace
 }  // namespace paceline::report

@@ -9,6 +9,7 @@
 
 #include "paceline/report/diff_environment.h"
 #include "paceline/report/diff_runs.h"
+#include "paceline/report/equal_training.h"
 #include "paceline/report/wall_time.h"
 #include "paceline/stats/permutation.h"
 #include "paceline/stats/quantile.h"
@@ -39,12 +40,24 @@ void estimate(DiffRow& row, bool interleaved, const DiffOptions& diff) {
   row.test_runs = test.size();
   row.base_s = stats::median_of_runs(base, options);
   row.test_s = stats::median_of_runs(test, options);
+  if (row.not_comparable) {
+    return;
+  }
   const RunPairs pairs =
       interleaved ? pairs_of(row.cases, diff.step_time) : RunPairs{};
   row.change = pairs.base.empty()
                    ? stats::ratio_of_medians(test, base, options)
                    : stats::paired_ratio(pairs.test, pairs.base, options);
   subtract_one(row.change);
+}
+
+// As of the first runs of both that have samples.
+std::optional<std::string> why_unequal(const CasePair& pair) {
+  const auto base = pair.base.measured();
+  const auto test = pair.test.measured();
+  return base.empty() || test.empty()
+             ? std::nullopt
+             : unequal_training(*base.front(), *test.front());
 }
 
 // Whether any outcome of the case's runs could be significant.
@@ -60,6 +73,9 @@ bool can_prove(const DiffRow& row,
 Verdict verdict_of(const DiffRow& row,
                    bool interleaved,
                    const DiffOptions& options) {
+  if (row.not_comparable) {
+    return Verdict::kNotComparable;
+  }
   if (!row.change) {
     return Verdict::kNoSamples;
   }
@@ -182,6 +198,8 @@ std::string_view name_of(Verdict verdict) {
       return "too few runs";
     case Verdict::kNoSamples:
       return "no samples";
+    case Verdict::kNotComparable:
+      return "not comparable";
   }
   return "";
 }
@@ -205,6 +223,7 @@ Diff diff_records(std::span<const RunRecord> base,
   for (CasePair& pair : pairing.pairs) {
     DiffRow row;
     row.cases = std::move(pair);
+    row.not_comparable = why_unequal(row.cases);
     estimate(row, interleaved, options);
     diff.rows.push_back(std::move(row));
   }

@@ -34,14 +34,15 @@ struct DiffOptions {
 };
 
 enum class Verdict : std::uint8_t {
-  kSlower,      // proven, and beyond the threshold
-  kFaster,      // proven the other way, and beyond the threshold
-  kUnproven,    // the runs are enough for a proof, but there is none
-  kTooFewRuns,  // no outcome could have been proven
-  kNoSamples    // a side has none: all of its runs failed
+  kSlower,        // proven, and beyond the threshold
+  kFaster,        // proven the other way, and beyond the threshold
+  kUnproven,      // the runs are enough for a proof, but there is none
+  kTooFewRuns,    // no outcome could have been proven
+  kNoSamples,     // a side has none: all of its runs failed
+  kNotComparable  // the sides do not train the same
 };
 
-/// slower, faster, no proven change, too few runs, no samples.
+/// slower, faster, no proven change, too few runs, no samples, not comparable.
 std::string_view name_of(Verdict verdict);
 
 /// One pair of cases.
@@ -58,6 +59,8 @@ struct DiffRow {
   /// Test over base, less 1: positive is slower.
   std::optional<stats::Estimate> change;
   std::optional<double> p, corrected_p;
+  /// Why there is no change: the sides do not train the same.
+  std::optional<std::string> not_comparable{};
   Verdict verdict = Verdict::kNoSamples;
 
   const records::Configuration& configuration() const {

@@ -44,6 +44,7 @@ const DiffFields& diff_fields() {
     all.add("p", &DiffRow::p);
     all.add("corrected_p", &DiffRow::corrected_p);
     all.add("verdict", &DiffRow::verdict, [](Verdict v) { return name_of(v); });
+    all.add("not_comparable", &DiffRow::not_comparable);
     return all;
   }();
   return fields;

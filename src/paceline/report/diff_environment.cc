@@ -205,6 +205,12 @@ std::vector<records::Warning> comparison_warnings(
         warnings.push_back(std::move(warning));
       }
     }
+    if (row.not_comparable) {
+      warnings.push_back({"not-comparable",
+                          fmt::format("{}: {}", row.name, *row.not_comparable),
+                          "the programs do not train the same",
+                          "do not compare their figures"});
+    }
     const std::size_t before = failed_runs(row.cases.base);
     const std::size_t after = failed_runs(row.cases.test);
     if (before + after > 0) {

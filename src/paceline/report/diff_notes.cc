@@ -156,12 +156,14 @@ std::string verdict_sentence(const Diff& diff) {
   std::vector<std::string> slower;
   std::int64_t faster = 0;
   std::size_t few = 0;
+  std::int64_t apart = 0;
   for (const DiffRow& row : diff.rows) {
     if (row.verdict == Verdict::kSlower) {
       slower.push_back(row.name);
     }
     faster += row.verdict == Verdict::kFaster ? 1 : 0;
     few += row.verdict == Verdict::kTooFewRuns ? 1 : 0;
+    apart += row.verdict == Verdict::kNotComparable ? 1 : 0;
   }
   const std::string beyond =
       diff.options.threshold > 0
@@ -178,6 +180,11 @@ std::string verdict_sentence(const Diff& diff) {
   if (faster > 0) {
     sentence +=
         fmt::format("; {} proven faster{}", counted(faster, "case"), beyond);
+  }
+  if (apart > 0) {
+    sentence += fmt::format("; no verdict of {}, which {} not comparable",
+                            counted(apart, "case"),
+                            apart == 1 ? "is" : "are");
   }
   if (few > 0) {
     sentence += "; " + few_runs_sentence(diff);

@@ -93,6 +93,9 @@ std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,
     }
   };
   for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (rows[row].not_comparable) {
+      continue;
+    }
     add(row, rows[row].cases.base, false);
     add(row, rows[row].cases.test, true);
   }

@@ -1,55 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/equal_training.h"
 #include "paceline/report/framework_tables.h"
 
 namespace paceline::report {
 namespace {
-
-constexpr double kLossTolerance = 1e-3;  // relative
-// Neighbors of a bf16 loss are 2^-8 to 2^-7 of it apart, and programs round in
-// other places.  amp is bf16 or finer.
-constexpr double kReducedLossTolerance = 1.0 / 64;
-constexpr const char* kLossFifth = "loss_fifth";
-constexpr int kFifth = 5;
-
-// Whether equal programs would have equal values in both columns: parameters
-// and FLOPs of equal networks, losses of equal trainings.
-bool asked_alike(const FrameworkColumn& a,
-                 const FrameworkColumn& b,
-                 const Devices& devices,
-                 std::string_view quantity) {
-  const auto asked = [&](const FrameworkColumn& one) -> const auto& {
-    return one.cells.at(devices).runs.front()->configuration;
-  };
-  const auto network = [](const records::Configuration& c) {
-    return std::tie(c.image_size, c.classes, c.sequence_length);
-  };
-  const auto training = [](const records::Configuration& c) {
-    return std::tie(c.batch_size,
-                    c.accumulate,
-                    c.optimizer,
-                    c.learning_rate,
-                    c.momentum,
-                    c.weight_decay,
-                    c.clip_norm,
-                    c.data,
-                    c.seed,
-                    c.start);
-  };
-  return network(asked(a)) == network(asked(b)) &&
-         (!quantity.starts_with("loss") ||
-          training(asked(a)) == training(asked(b)));
-}
 
 // What a column does not say, why, and on which devices.
 struct MissingQuantity {
@@ -65,7 +27,7 @@ class TrainingEquivalence {
     for (const Devices& devices : table_.rows) {
       std::vector<const FrameworkColumn*> trained;
       for (const FrameworkColumn& column : table_.columns) {
-        if (trains(column, devices)) {
+        if (run_of(column, devices) != nullptr) {
           trained.push_back(&column);
         }
       }
@@ -84,8 +46,8 @@ class TrainingEquivalence {
   }
 
  private:
-  void add(const std::string& column, std::string text, bool excludes = false) {
-    findings_.push_back({column, std::move(text), excludes});
+  void add(const std::string& column, std::string text) {
+    findings_.push_back({.column = column, .text = std::move(text)});
   }
 
   void add_missing(const std::string& column,
@@ -103,108 +65,108 @@ class TrainingEquivalence {
     add_once(missing->places, place);
   }
 
-  // Whether a network of the case is trained, by us or by an adapter.
-  static bool trains(const FrameworkColumn& column, const Devices& devices) {
+  // The first of the column's runs on these devices, where a network is
+  // trained.
+  static const records::RunRecord* run_of(const FrameworkColumn& column,
+                                          const Devices& devices) {
     const auto cell = column.cells.find(devices);
-    if (cell == column.cells.end() || cell->second.runs.empty()) {
-      return false;
-    }
-    const records::RunRecord& run = *cell->second.runs.front();
-    return run.source != records::Source::kImported &&
-           run.configuration.command.empty() &&
-           run.configuration.replay.empty();
+    return cell == column.cells.end() || cell->second.runs.empty() ||
+                   !trains_network(*cell->second.runs.front())
+               ? nullptr
+               : cell->second.runs.front();
   }
 
-  static std::optional<double> value_of(const FrameworkColumn& column,
-                                        const Devices& devices,
-                                        const std::string& name) {
-    if (!trains(column, devices)) {
-      return std::nullopt;
-    }
-    const auto& facts = column.cells.at(devices).runs.front()->adapter;
-    const auto found = facts.find(name);
-    return found == facts.end()
-               ? std::nullopt
-               : std::optional(std::strtod(found->second.c_str(), nullptr));
-  }
-
-  const FrameworkColumn* first_with(const std::string& name,
+  // The first column that says it, and which `except` can be compared with.
+  const FrameworkColumn* first_with(const TrainingQuantity& quantity,
                                     const FrameworkColumn& column,
                                     const Devices& devices,
-                                    bool other) const {
+                                    const FrameworkColumn* except) const {
+    const records::RunRecord& mine = *run_of(column, devices);
     const auto found =
         std::ranges::find_if(table_.columns, [&](const FrameworkColumn& one) {
-          return !(other && &one == &column) &&
-                 value_of(one, devices, name).has_value() &&
-                 asked_alike(one, column, devices, name);
+          const records::RunRecord* theirs = run_of(one, devices);
+          return &one != except && theirs != nullptr &&
+                 value_of(*theirs, quantity) &&
+                 asked_alike(*theirs, mine, quantity);
         });
     return found == table_.columns.end() ? nullptr : &*found;
   }
 
   // Each quantity against the first column that says it.
   void compare(const FrameworkColumn& column, const Devices& devices) {
-    const bool reduced = table_.dtype == "bf16" || table_.dtype == "amp";
-    const double of_loss = reduced ? kReducedLossTolerance : kLossTolerance;
-    for (const auto& [name, words, tolerance] :
-         {std::tuple{"parameters", "number of parameters", 0.0},
-          std::tuple{"flops", "FLOPs of a sample's forward pass", 0.0},
-          std::tuple{"loss_first", "loss of the first step", of_loss},
-          std::tuple{kLossFifth, "loss of the fifth step", of_loss}}) {
-      const auto mine = value_of(column, devices, name);
-      if (!mine) {
-        add_missing(column.title,
-                    why_not(name, column, devices),
-                    words,
-                    place_of(devices));
+    const records::RunRecord& mine = *run_of(column, devices);
+    for (const TrainingQuantity& quantity : training_quantities()) {
+      const FrameworkColumn* const other =
+          first_with(quantity, column, devices, &column);
+      const auto value = value_of(mine, quantity);
+      // Norms are missed where another column has them.
+      const bool expected = !quantity.is_norm || other != nullptr;
+      if (!value) {
+        if (expected) {
+          add_missing(column.title,
+                      why_not(quantity, column, devices),
+                      quantity.words,
+                      place_of(devices));
+        }
+        continue;
+      }
+      if (other == nullptr) {
+        if (expected) {
+          add_missing(column.title,
+                      "which no other column has with its settings",
+                      quantity.words,
+                      place_of(devices));
+        }
         continue;
       }
       const FrameworkColumn& reference =
-          *first_with(name, column, devices, false);
-      if (first_with(name, column, devices, true) == nullptr) {
-        add_missing(column.title,
-                    "which no other column has with its settings",
-                    words,
-                    place_of(devices));
-      }
-      const double theirs = *value_of(reference, devices, name);
-      const double apart =
-          std::abs(*mine - theirs) / std::max(std::abs(theirs), 1e-12);
-      if (apart <= tolerance) {
+          *first_with(quantity, column, devices, nullptr);
+      const records::RunRecord& theirs = *run_of(reference, devices);
+      const Agreement found = agreement(mine, theirs, quantity);
+      if (found == Agreement::kAlike) {
         continue;
       }
       const std::string differs = fmt::format("on {} its {} is {}, {}'s {}",
                                               place_of(devices),
-                                              words,
-                                              *mine,
+                                              quantity.words,
+                                              *value,
                                               reference.title,
-                                              theirs);
-      // Updates enlarge what the first step rounded.
-      if (reduced && std::string_view(name) == kLossFifth) {
+                                              *value_of(theirs, quantity));
+      if (found == Agreement::kRounded) {
         add(column.title,
             fmt::format("{}, which the rounding of {} may explain",
                         differs,
                         table_.dtype));
         continue;
       }
-      add(column.title, "not comparable: " + differs, true);
+      findings_.push_back({.column = column.title,
+                           .text = "not comparable: " + differs,
+                           .excludes = true,
+                           .devices = devices});
       return;
     }
   }
 
-  static std::string why_not(std::string_view name,
+  static std::string why_not(const TrainingQuantity& quantity,
                              const FrameworkColumn& column,
                              const Devices& devices) {
     const records::Configuration& c =
         column.cells.at(devices).runs.front()->configuration;
+    const std::string_view name = quantity.name;
+    const bool of_fifth = name.ends_with("_fifth");
     const int steps = c.warmup + c.steps;
-    if (name == kLossFifth && steps < kFifth) {
+    if (of_fifth && steps < kFifthStep) {
       return fmt::format("because it took {}", counted(steps, "step"));
     }
-    if (name == kLossFifth && c.device == "cuda" && c.warmup < kFifth) {
+    if (name == "loss_fifth" && c.device == "cuda" && c.warmup < kFifthStep) {
       return fmt::format(
           "which a GPU says of a warm-up of {} steps; this one had {}",
-          kFifth,
+          kFifthStep,
           c.warmup);
+    }
+    if (quantity.is_norm && of_fifth) {
+      return "which a program says that warms up for five steps or more, and "
+             "Paceline after the last step alone";
     }
     return "which it does not say";
   }

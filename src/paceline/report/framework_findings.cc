@@ -46,7 +46,8 @@ class Validator {
 
  private:
   void add(const std::string& column, std::string text, bool excludes = false) {
-    findings_.push_back({column, std::move(text), excludes});
+    findings_.push_back(
+        {.column = column, .text = std::move(text), .excludes = excludes});
   }
 
   void own_recipe(const FrameworkColumn& column) {

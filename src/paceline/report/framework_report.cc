@@ -169,6 +169,7 @@ FrameworkResults results_of(FrameworkTable data) {
   FrameworkResults out{.data = std::move(data)};
   out.throughput = empty_table(out.data, "throughput, " + out.data.unit);
   out.speed_up = empty_table(out.data, "speed-up and efficiency");
+  out.findings = findings(out.data);
   for (const Devices& devices : out.data.rows) {
     const std::vector<std::string> head{fmt::to_string(devices.nodes),
                                         fmt::to_string(devices.devices)};
@@ -182,6 +183,9 @@ FrameworkResults results_of(FrameworkTable data) {
         continue;
       }
       rates.cells.push_back(printable(cell_text(cell->second)));
+      if (cell->second.rate && out.excludes(column, devices)) {
+        rates.cells.back() += " (not comparable)";
+      }
       const std::string why = printable(cell->second.why);
       if (!cell->second.rate && !why.empty()) {
         auto note = std::ranges::find(out.footnotes, why);
@@ -195,7 +199,6 @@ FrameworkResults results_of(FrameworkTable data) {
     out.throughput.rows.push_back(std::move(rates));
     out.speed_up.rows.push_back(std::move(speed_ups));
   }
-  out.findings = findings(out.data);
   return out;
 }
 
@@ -204,6 +207,14 @@ FrameworkResults results_of(FrameworkTable data) {
 bool FrameworkResults::excludes(const FrameworkColumn& column) const {
   return std::ranges::any_of(findings, [&](const Finding& one) {
     return one.excludes && one.column == column.title;
+  });
+}
+
+bool FrameworkResults::excludes(const FrameworkColumn& column,
+                                const Devices& devices) const {
+  return std::ranges::any_of(findings, [&](const Finding& one) {
+    return one.excludes && one.column == column.title &&
+           one.devices.value_or(devices) == devices;
   });
 }
 

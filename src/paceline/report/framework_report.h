@@ -22,6 +22,8 @@ struct FrameworkResults {
 
   /// Whether a finding keeps the column from being compared.
   bool excludes(const FrameworkColumn& column) const;
+  /// Whether one keeps its figure on these devices from being compared.
+  bool excludes(const FrameworkColumn& column, const Devices& devices) const;
 };
 
 /// The report of DLPerf's anatomy, which Markdown (dlperf.cc) and the page

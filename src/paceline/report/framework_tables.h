@@ -74,7 +74,8 @@ std::vector<FrameworkTable> framework_tables(
 struct Finding {
   std::string column;  // its title; empty: the whole table
   std::string text;
-  bool excludes = false;  // the column is not comparable
+  bool excludes = false;             // the column is not comparable
+  std::optional<Devices> devices{};  // where; absent: on all that it has
 };
 
 /// Throughput that falls with devices; speed-ups above the number of devices,

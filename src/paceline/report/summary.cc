@@ -13,6 +13,7 @@
 #include "paceline/base/text.h"
 #include "paceline/records/samples.h"
 #include "paceline/report/cases.h"
+#include "paceline/report/equal_training.h"
 #include "paceline/report/summary_warnings.h"
 #include "paceline/stats/bootstrap.h"
 
@@ -57,7 +58,22 @@ bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
                     c.compiled,
                     c.env);
   };
-  return one.states("ranks") && one.ranks == 1 && shape(one) == shape(other);
+  const auto tables = [](const Configuration& c) {
+    return std::tie(c.servers,
+                    c.embeddings,
+                    c.embedding_dim,
+                    c.placement,
+                    c.lookup,
+                    c.pooling,
+                    c.row_optimizer,
+                    c.row_dtype,
+                    c.row_gradients,
+                    c.zipf,
+                    c.staleness,
+                    c.sparse_engine);
+  };
+  return one.states("ranks") && one.ranks == 1 && shape(one) == shape(other) &&
+         (!one.has_tables() || tables(one) == tables(other));
 }
 
 // Cases of equal origin; or an external command beside the same training
@@ -331,13 +347,42 @@ CaseSummary make_row(const Case& one) {
   return row;
 }
 
-GroupSummary make_table(const CaseGroup& group) {
+using Reasons = std::map<const RunRecord*, std::string>;
+
+std::optional<std::string> reason_of(const Case& one, const Reasons& reasons) {
+  for (const RunRecord* run : one.runs) {
+    if (const auto found = reasons.find(run); found != reasons.end()) {
+      return found->second;
+    }
+  }
+  return std::nullopt;
+}
+
+// The mark is part of the label, so that it is wherever the figure is.
+void mark_not_comparable(const std::string& reason, CaseSummary& row) {
+  row.not_comparable = reason;
+  add_once(row.warnings,
+           {"not-comparable",
+            reason.substr(reason.find(": ") + 2),
+            "the programs do not train the same",
+            "do not compare these figures with the others"});
+}
+
+GroupSummary make_table(const CaseGroup& group, const Reasons& reasons) {
   GroupSummary table{group.model, group.batch_size, {}};
-  const std::vector<std::string> labels = unique_labels(group.rows);
+  std::vector<std::string> labels = unique_labels(group.rows);
+  for (std::size_t i = 0; i < group.rows.size(); ++i) {
+    if (reason_of(group.rows[i], reasons)) {
+      labels[i] += " (not comparable)";
+    }
+  }
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     const Case& one = group.rows[i];
     CaseSummary& row = table.rows.emplace_back(make_row(one));
     row.label = labels[i];
+    if (const auto reason = reason_of(one, reasons)) {
+      mark_not_comparable(*reason, row);
+    }
     const auto base = find_baseline(one, group.rows);
     if (base && !row.failed()) {
       row.baseline = labels[*base];
@@ -358,8 +403,9 @@ std::optional<double> CaseSummary::examples_per_s_per_rank() const {
 
 std::vector<GroupSummary> summarize(std::span<const RunRecord> records) {
   std::vector<GroupSummary> tables;
+  const Reasons reasons = not_comparable(records);
   for (const CaseGroup& group : group_tables(records)) {
-    tables.push_back(make_table(group));
+    tables.push_back(make_table(group, reasons));
   }
   return tables;
 }

@@ -31,6 +31,9 @@ struct CaseSummary {
   records::Configuration configuration;
 
   std::size_t failed_runs = 0;
+  /// Why the figures cannot be compared with the others of the table: the
+  /// programs do not train the same.
+  std::optional<std::string> not_comparable{};
   bool not_run = false;  // the case cannot be here, which is no failure
   std::vector<std::string> errors;  // of the failed runs, each sentence once
   /// Seconds of a step, slowest rank, over all steps of all runs.

@@ -57,6 +57,7 @@ void add_identity(SummaryFields& fields) {
   fields.add("steps", [](const CaseSummary& c) {
     return c.failed() ? 0 : c.step_s->steps;
   });
+  fields.add("not_comparable", &CaseSummary::not_comparable);
 }
 
 void add_times(SummaryFields& fields) {

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/equal_training.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/report/framework_tables.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::report {
+namespace {
+
+using records::Configuration;
+using records::RunRecord;
+
+constexpr auto kQuantities = std::to_array<TrainingQuantity>({
+    {"parameters", "number of parameters"},
+    {"flops", "FLOPs of a sample's forward pass"},
+    {"loss_first", "loss of the first step"},
+    {"loss_fifth", "loss of the fifth step"},
+    {"update_norm_fifth", "norm of updates in five steps", true},
+    {"weights_norm_fifth", "norm of weights after five steps", true},
+    {"loss", "loss of the last step", true},
+    {"update_norm_last", "norm of updates in all steps", true},
+    {"weights_norm_last", "norm of weights after the last step", true},
+});
+
+constexpr double kLossTolerance = 1e-3;  // relative
+// Of the first loss: a loss near zero has the rounding of a larger one.
+constexpr double kOfFirstLoss = 1e-5;
+// Neighbors of a bf16 loss are 2^-8 to 2^-7 of it apart, and programs round in
+// other places.  amp is bf16 or finer.
+constexpr double kReducedLossTolerance = 1.0 / 64;
+
+// Steps enlarge what is rounded.  Kernels that round differently left up to
+// 3.5e-4 in 15 steps of ResNet-50.
+constexpr double kUpdateTolerance = 1e-3;  // relative, in five steps
+constexpr double kMoreSteps = 5;           // times that, in all steps
+// How far rounding moves a norm of weights, as a share of their updates'.
+constexpr double kShareOfUpdate = 1e-5;
+constexpr double kNormTolerance = 1e-8;  // relative
+// 1 - rate * decay is rounded by up to this in fp32.
+constexpr double kFactorRounding = 6e-8;
+
+std::optional<double> number(const RunRecord& record, const std::string& name) {
+  const auto found = record.adapter.find(name);
+  return found == record.adapter.end() || found->second.empty()
+             ? std::nullopt
+             : std::optional(std::strtod(found->second.c_str(), nullptr));
+}
+
+bool is_own(const RunRecord& record) {
+  return record.configuration.framework.empty() &&
+         record.configuration.command.empty();
+}
+
+// Whether Paceline's strategy changes what is trained, by design.  A strategy
+// that is not known here may.
+bool trains_otherwise(const Configuration& c) {
+  if (c.strategy == "none") {
+    return c.ranks > 1;
+  }
+  try {
+    return strategies::strategy_of(c).guarantee() !=
+           strategies::Guarantee::kExact;
+  } catch (const UsageError&) {
+    return true;
+  }
+}
+
+bool is_reduced(const Configuration& c) {
+  return c.dtype == "bf16" || c.dtype == "amp";
+}
+
+bool ends_in(std::string_view name, std::string_view end) {
+  return name.ends_with(end);
+}
+
+bool is_of_last(std::string_view name) {
+  return name == "loss" || ends_in(name, "_last");
+}
+
+// The share of the weights that decay alone takes in `steps` steps.  0 where
+// the optimizer adds decay to gradients that it scales.
+double decayed_share(const Configuration& c, int steps) {
+  const double each = c.learning_rate * c.weight_decay;
+  if (c.optimizer == "sgd") {
+    double velocity = 0;
+    double sum = 0;
+    for (int step = 0; step < steps; ++step) {
+      velocity = c.momentum * velocity + 1;
+      sum += velocity;
+    }
+    return each * sum;
+  }
+  return c.optimizer == "adamw" || c.optimizer == "bert-adamw" ? each * steps
+                                                               : 0;
+}
+
+// How far apart, relative to the norm, equal trainings may leave the weights.
+double weights_tolerance(const RunRecord& record, bool last, double norm) {
+  const Configuration& c = record.configuration;
+  const int steps = last ? c.warmup + c.steps : kFifthStep;
+  const double update =
+      number(record, last ? "update_norm_last" : "update_norm_fifth")
+          .value_or(0);
+  return kNormTolerance + kShareOfUpdate * update / std::max(norm, 1e-300) +
+         std::min(decayed_share(c, steps) / 2, kFactorRounding * steps);
+}
+
+// How far apart two values may be.
+double allowed(const RunRecord& theirs, std::string_view name, double value) {
+  const double size = std::abs(value);
+  if (name == "parameters" || name == "flops") {
+    return 0;
+  }
+  const bool last = is_of_last(name);
+  if (name.starts_with("loss")) {
+    const double relative = is_reduced(theirs.configuration)
+                                ? kReducedLossTolerance
+                                : kLossTolerance * (last ? 2 : 1);
+    const double first = number(theirs, "loss_first").value_or(0);
+    return std::max(relative * size, 1e-12) +
+           (name == "loss_first"
+                ? 0
+                : (last ? 10 : 1) * kOfFirstLoss * std::abs(first));
+  }
+  if (name.starts_with("update")) {
+    return size * kUpdateTolerance * (last ? kMoreSteps : 1);
+  }
+  return size * weights_tolerance(theirs, last, size);
+}
+
+}  // namespace
+
+std::span<const TrainingQuantity> training_quantities() {
+  return kQuantities;
+}
+
+bool trains_network(const RunRecord& record) {
+  return record.source != records::Source::kImported &&
+         record.source != records::Source::kPredicted &&
+         record.configuration.command.empty() &&
+         record.configuration.replay.empty();
+}
+
+std::optional<double> value_of(const RunRecord& record,
+                               const TrainingQuantity& quantity) {
+  const std::string_view name = quantity.name;
+  const bool changes =
+      name != "parameters" && name != "flops" && name != "loss_first";
+  if (changes && is_own(record) && trains_otherwise(record.configuration)) {
+    return std::nullopt;
+  }
+  if (quantity.is_norm && is_reduced(record.configuration)) {
+    return std::nullopt;
+  }
+  return number(record, quantity.name);
+}
+
+bool asked_alike(const RunRecord& a,
+                 const RunRecord& b,
+                 const TrainingQuantity& quantity) {
+  const auto network = [](const Configuration& c) {
+    return std::tie(c.model, c.image_size, c.classes, c.sequence_length);
+  };
+  const auto training = [](const Configuration& c) {
+    return std::tie(c.ranks,
+                    c.batch_size,
+                    c.accumulate,
+                    c.dtype,
+                    c.optimizer,
+                    c.learning_rate,
+                    c.momentum,
+                    c.weight_decay,
+                    c.clip_norm,
+                    c.data,
+                    c.seed,
+                    c.start);
+  };
+  const Configuration& x = a.configuration;
+  const Configuration& y = b.configuration;
+  const std::string_view name = quantity.name;
+  if (network(x) != network(y)) {
+    return false;
+  }
+  if (name == "parameters" || name == "flops") {
+    return true;
+  }
+  return training(x) == training(y) &&
+         (!is_of_last(name) || x.warmup + x.steps == y.warmup + y.steps);
+}
+
+Agreement agreement(const RunRecord& mine,
+                    const RunRecord& theirs,
+                    const TrainingQuantity& quantity) {
+  const double value = *value_of(theirs, quantity);
+  const double apart = std::abs(*value_of(mine, quantity) - value);
+  if (apart <= allowed(theirs, quantity.name, value)) {
+    return Agreement::kAlike;
+  }
+  // Updates enlarge what the first step rounded.
+  return is_reduced(theirs.configuration) &&
+                 std::string_view(quantity.name) == "loss_fifth"
+             ? Agreement::kRounded
+             : Agreement::kOther;
+}
+
+std::optional<std::string> unequal_training(const RunRecord& base,
+                                            const RunRecord& test) {
+  if (!trains_network(base) || !trains_network(test) ||
+      (is_own(base) && is_own(test))) {
+    return std::nullopt;
+  }
+  for (const TrainingQuantity& quantity : kQuantities) {
+    if (asked_alike(base, test, quantity) && value_of(base, quantity) &&
+        value_of(test, quantity) &&
+        agreement(test, base, quantity) == Agreement::kOther) {
+      return fmt::format("the {} is {} in the base, {} in the test",
+                         quantity.words,
+                         *value_of(base, quantity),
+                         *value_of(test, quantity));
+    }
+  }
+  return std::nullopt;
+}
+
+std::map<const RunRecord*, std::string> not_comparable(
+    std::span<const RunRecord> records) {
+  std::map<const RunRecord*, std::string> found;
+  if (std::ranges::all_of(records, is_own)) {
+    return found;
+  }
+  for (const FrameworkTable& table : framework_tables(records)) {
+    for (const Finding& finding : unequal_training(table)) {
+      if (!finding.excludes || !finding.devices) {
+        continue;
+      }
+      const auto column = std::ranges::find(
+          table.columns, finding.column, &FrameworkColumn::title);
+      for (const RunRecord* run : column->cells.at(*finding.devices).runs) {
+        found.emplace(run, finding.text);
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace paceline::report
