@@ -56,7 +56,7 @@ class Mutants(unittest.TestCase):
             capture_output=True, text=True, timeout=120, check=True,
         ).stdout
         return {
-            case["configuration"]["env"].get("MUTANT", ""): case["not_comparable"]
+            case["configuration"].get("env", {}).get("MUTANT", ""): case["not_comparable"]
             for case in json.loads(out)["cases"]
         }
 

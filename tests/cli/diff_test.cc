@@ -171,7 +171,8 @@ TEST_F(DiffProgram, RefusesWhatCannotBeCompared) {
             "other: base.jsonl has no ddp (model resnet50, batch 32, 1 rank, "
             "none), 1M/2G (model resnet50, batch 32, 2 ranks, ddp), 1M/4G "
             "(model resnet50, batch 32, 4 ranks, ddp) and 1 more; other.jsonl "
-            "has a (model resnet50, batch 32, 64 ranks, ddp)\n");
+            "has a (model resnet50, batch 32, 64 ranks, ddp); of the first, "
+            "nearest in the test: a (ranks: 1 -> 64)\n");
   EXPECT_NE(nothing.out.find("only in the base: 1M/2G"), std::string::npos);
 }
 

@@ -319,7 +319,8 @@ TEST(Cluster, HostsThatNobodyCanReachAreRefused) {
   };
   EXPECT_EQ(message({.hosts = "localhost:2:3"}),
             "--hosts localhost:2:3: 'localhost:2:3' has more than one colon; "
-            "hosts are written a:4,b:4");
+            "hosts are written a:4,b:4, an IPv6 "
+            "address [fd00::7]:4");
   EXPECT_EQ(message({.hosts = "a,-oProxyCommand=x"}),
             "--hosts a,-oProxyCommand=x: host '-oProxyCommand=x': a name that "
             "begins with '-' would be an option of ssh");

@@ -64,9 +64,9 @@ TEST(Keys, CoverEveryMemberOnce) {
     of_cases += is_case_key(key) ? 1 : 0;
     names.insert(key.name);
   }
-  // No run asks for `cluster`, what predictions were priced with, and
-  // `not_run`.
-  EXPECT_EQ(of_cases + 2, members<records::Configuration>());
+  // No run asks for `cluster`, what predictions were priced with, for
+  // `not_run` and for `unstated`.
+  EXPECT_EQ(of_cases + 3, members<records::Configuration>());
   EXPECT_EQ(keys().size() - of_cases, members<Settings>());
   EXPECT_EQ(names.size(), keys().size());
 }

@@ -14,6 +14,8 @@ records::CommRecord row(std::int64_t bytes) {
           .bytes = bytes,
           .ranks = 4,
           .ranks_per_host = {2, 2},
+          .op = "sum",
+          .root = {},
           .engine = "gloo",
           .device = "cpu",
           .dtype = "bf16",

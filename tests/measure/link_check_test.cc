@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/link_check.h"
 
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 namespace paceline::measure {
@@ -15,8 +13,7 @@ engines::LinkedOperation operation(std::int64_t index,
   return {.name = {.channel = "grad", .index = index, .members = members},
           .issued_ns = 0,
           .modelled_ns = modelled_ns,
-          .engine_ns = engine_ns,
-          .ended_ns = std::max(modelled_ns, engine_ns) + 3};
+          .engine_ns = engine_ns};
 }
 
 TEST(LinkCheck, TheLeastSlackIsTheCases) {
@@ -62,16 +59,6 @@ TEST(LinkCheck, WhatIsOverdueAtOnceCountsOnce) {
   EXPECT_EQ(check.overdue_ns, 60 + 10);
 }
 
-// Each caller knows of it 3 after the link has delivered.
-TEST(LinkCheck, AsTheCallerSeesItTheEmulationsOwnDelayCounts) {
-  const auto check =
-      check_link({{operation(0, 100, 90, 1), operation(1, 200, 150, 1)}},
-                 1,
-                 Until::kCaller);
-  EXPECT_EQ(check.late, 0);
-  EXPECT_EQ(check.overdue_ns, 6);
-}
-
 TEST(LinkCheck, WhoComesEarlyWaitsForTheOthersNotForTheEngine) {
   // The first rank came 1000 before the second one.
   const auto check =
@@ -102,7 +89,24 @@ TEST(LinkCheck, GoesToRankZeroAsText) {
   EXPECT_EQ(got[0].name, sent[0].name);
   EXPECT_EQ(got[0].modelled_ns, 100);
   EXPECT_EQ(got[0].engine_ns, 90);
-  EXPECT_EQ(got[0].ended_ns, 103);
+}
+
+// 1000 B at 8 ns each and one latency of 50 us, or two of them.
+TEST(LinkCheck, AnOperationIsHeldAgainstItsLinksTime) {
+  records::CommRecord record;
+  record.operation = "message";
+  record.ranks = 2;
+  record.wire_bytes = 1000;
+  record.link = "1Gbit,50us";
+  record.iteration_ns = {59'000, 58'100, 900'000};
+  EXPECT_TRUE(is_as_long_as_its_link(record));
+  record.iteration_ns = {59'200, 59'200, 58'000};
+  EXPECT_FALSE(is_as_long_as_its_link(record)) << "2 % are 59160 ns";
+  record.operation = "all-reduce";
+  record.iteration_ns = {110'000};
+  EXPECT_TRUE(is_as_long_as_its_link(record));
+  record.iteration_ns = {111'000};
+  EXPECT_FALSE(is_as_long_as_its_link(record));
 }
 
 TEST(LinkCheck, ALinkIsMadeOnlyWhereThereIsOne) {

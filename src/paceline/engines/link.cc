@@ -138,8 +138,7 @@ std::vector<Link::Done> Link::take_finished(Lock& lock) {
                             .issued_ns = operation.issued_ns,
                             .modelled_ns = std::max(*operation.delivered_ns,
                                                     operation.sender_end_ns),
-                            .engine_ns = *operation.engine_ns,
-                            .ended_ns = now};
+                            .engine_ns = *operation.engine_ns};
     }
     finished.push_back(std::move(operation.done));
     one = operations_.erase(one);

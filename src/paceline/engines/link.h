@@ -29,11 +29,10 @@ struct LinkedName {
 };
 
 /// When an operation behind a link was issued, when the link would have
-/// delivered it, when the engine had really done it and when its caller was
-/// told so, on this rank's clock.
+/// delivered it and when the engine had really done it, on this rank's clock.
 struct LinkedOperation {
   LinkedName name;
-  std::int64_t issued_ns = 0, modelled_ns = 0, engine_ns = 0, ended_ns = 0;
+  std::int64_t issued_ns = 0, modelled_ns = 0, engine_ns = 0;
 
   /// Negative where the engine was slower than the link.
   std::int64_t slack_ns() const { return modelled_ns - engine_ns; }

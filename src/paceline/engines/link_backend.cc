@@ -254,8 +254,7 @@ LinkBackend::Work LinkBackend::endCoalescing() {
 LinkBackend::Work LinkBackend::hold_receive(const Operation& message,
                                             const Issue& issue) {
   auto held = c10::make_intrusive<HeldWork>(message.outputs);
-  std::vector<at::Tensor> stamp{
-      to_tensor({.bytes = message.payload_bytes()})};
+  std::vector<at::Tensor> stamp{to_tensor({.bytes = message.payload_bytes()})};
   const Link::Arrival arrival{.name = name_of(message),
                               .bytes = message.payload_bytes(),
                               .began_ns = link_->now(),

@@ -362,22 +362,6 @@ std::string strategy_label(std::string_view strategy) {
   return label;
 }
 
-int largest_world(const Experiment& experiment) {
-  int largest = 1;
-  for (const Configuration& c : experiment.cases) {
-    largest = std::max(largest, c.ranks);
-  }
-  return largest;
-}
-
-int most_processes(const Experiment& experiment) {
-  int most = 1;
-  for (const Configuration& c : experiment.cases) {
-    most = std::max(most, processes_of(c));
-  }
-  return most;
-}
-
 Experiment expand(const RawSettings& raw, const Machine& machine) {
   const Settings settings = settings_of(raw);
   const bool ddp_protocol = settings.protocol == "ddp";

@@ -391,7 +391,6 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &S::yes, .group = Group::kLaunch, .in_file = false},
 });
 // clang-format on
-
 }  // namespace
 
 std::span<const Key> keys() {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -209,14 +208,11 @@ class CommSession {
   static void check_link_model(
       const std::vector<std::vector<engines::LinkedOperation>>& linked,
       records::CommRecord& record) {
-    records::LinkCheck check = check_link(linked, 1, Until::kCaller);
-    check.window_ns = std::accumulate(record.iteration_ns.begin(),
-                                      record.iteration_ns.end(),
-                                      std::int64_t{0});
+    const records::LinkCheck check = check_link(linked, 1);
     record.valid.reset();
     if (check.operations > 0) {
       record.link_slack_ns = check.slack_ns;
-      record.valid = check.valid();
+      record.valid = is_as_long_as_its_link(record);
     }
   }
 

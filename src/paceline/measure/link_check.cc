@@ -9,12 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/cluster/link_spec.h"
+#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::engines {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkedName, channel, index, members)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
-    LinkedOperation, name, issued_ns, modelled_ns, engine_ns, ended_ns)
+    LinkedOperation, name, issued_ns, modelled_ns, engine_ns)
 
 }  // namespace paceline::engines
 
@@ -25,7 +26,6 @@ struct Ends {
   int seen = 0;  // by so many members
   std::int64_t modelled_ns = std::numeric_limits<std::int64_t>::min();
   std::int64_t engine_ns = std::numeric_limits<std::int64_t>::min();
-  std::int64_t caller_ns = std::numeric_limits<std::int64_t>::min();
 };
 
 struct Interval {
@@ -60,7 +60,6 @@ std::string to_text(std::vector<engines::LinkedOperation> operations,
     one.issued_ns -= origin_ns;
     one.modelled_ns -= origin_ns;
     one.engine_ns -= origin_ns;
-    one.ended_ns -= origin_ns;
   }
   return nlohmann::json(operations).dump();
 }
@@ -73,8 +72,7 @@ std::vector<engines::LinkedOperation> linked_operations_from(
 
 records::LinkCheck check_link(
     const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
-    double stretch,
-    Until until) {
+    double stretch) {
   std::map<engines::LinkedName, Ends> all;
   for (const auto& operations : by_rank) {
     for (const engines::LinkedOperation& one : operations) {
@@ -82,7 +80,6 @@ records::LinkCheck check_link(
       ++ends.seen;
       ends.modelled_ns = std::max(ends.modelled_ns, one.modelled_ns);
       ends.engine_ns = std::max(ends.engine_ns, one.engine_ns);
-      ends.caller_ns = std::max(ends.caller_ns, one.ended_ns);
     }
   }
   const auto by_stretch = [stretch](std::int64_t ns) {
@@ -100,14 +97,27 @@ records::LinkCheck check_link(
         check.operations == 0 ? slack : std::min(check.slack_ns, slack);
     ++check.operations;
     check.late += slack < 0 ? 1 : 0;
-    const std::int64_t end =
-        until == Until::kEngine ? ends.engine_ns : ends.caller_ns;
-    if (end > ends.modelled_ns) {
-      overdue.push_back({ends.modelled_ns, end});
+    if (ends.engine_ns > ends.modelled_ns) {
+      overdue.push_back({ends.modelled_ns, ends.engine_ns});
     }
   }
   check.overdue_ns = by_stretch(covered(std::move(overdue)));
   return check;
+}
+
+bool is_as_long_as_its_link(const records::CommRecord& record) {
+  const cluster::LinkSpec link = cluster::parse_link("--link", record.link);
+  int latencies = 1;  // of a message
+  for (const plan::Pattern pattern : plan::kPatterns) {
+    if (plan::name_of(pattern) == record.operation) {
+      latencies = cluster::latencies_of(pattern, record.ranks);
+    }
+  }
+  const double modelled_ns =
+      static_cast<double>(latencies * link.latency_ns) +
+      static_cast<double>(record.wire_bytes) * 1e9 / link.bytes_per_s;
+  return record.median_ns() <=
+         (1 + records::LinkCheck::kMostOverdue) * modelled_ns;
 }
 
 }  // namespace paceline::measure

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "paceline/engines/link.h"
+#include "paceline/records/comm_record.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::measure {
@@ -29,16 +29,13 @@ std::vector<engines::LinkedOperation> linked_operations_from(
 /// real end: a member that issued early waited for the others, not for the
 /// engine. The times of all ranks must be on one clock.  Slack and overdue time
 /// are divided by `stretch`; the window's length is the caller's to set.
-///
-/// An operation is overdue until `until`: where several are at once, that time
-/// counts once.
-enum class Until : std::uint8_t {
-  kEngine,  // the engine has ended it
-  kCaller   // its caller knows, so that the emulation's own delay counts too
-};
+/// Where several operations are overdue at once, that time counts once.
 records::LinkCheck check_link(
     const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
-    double stretch,
-    Until until = Until::kEngine);
+    double stretch);
+
+/// Whether the median iteration of an operation behind an emulated link is as
+/// long as the link makes it, within LinkCheck::kMostOverdue.
+bool is_as_long_as_its_link(const records::CommRecord& record);
 
 }  // namespace paceline::measure

@@ -51,7 +51,8 @@ class Session {
             world_.store,
             hooks.goes_on_without_refused && job.experiment.cases.size() > 1),
         store_(store_for(fmt::format("session/{}/", job.run))),
-        progress_(progress_on(is_rank_0(), job.progress)) {
+        progress_(progress_on(is_rank_0(), job.progress)),
+        traces_(trace_path(settings_.trace, job.run), world_.hosts) {
     if (hooks_.failure != nullptr) {
       writer_ = hooks_.failure->writer();
     } else if (is_rank_0() && !settings_.records.empty()) {
@@ -312,7 +313,7 @@ class Session {
     }
     append(whole);
     if (!settings_.trace.empty() && !is_external(c)) {
-      add_to_trace(whole, gather_spans(store, c.ranks, started_ns - began_ns_));
+      traces_.add(whole, gather_spans(store, c.ranks, started_ns - began_ns_));
     }
   }
 
@@ -360,21 +361,6 @@ class Session {
     append(whole);
   }
 
-  // The file is whole after every case.
-  void add_to_trace(records::RunRecord whole,
-                    std::vector<records::Span> spans) {
-    for (records::Span& span : spans) {
-      span.section = static_cast<int>(traced_.size());
-      spans_.push_back(std::move(span));
-    }
-    whole.ranks.clear();
-    traced_.push_back(std::move(whole));
-    records::write_trace_file(
-        trace_path(settings_.trace, job_.run),
-        spans_,
-        {.ranks = by_rank(world_.hosts), .sections = names_of(traced_)});
-  }
-
   const engines::RankContext& context_;
   const engines::World& world_;
   const experiment::JobSpec& job_;
@@ -391,8 +377,7 @@ class Session {
   Estimate estimate_;
   std::optional<KnownTimes> times_;
   std::int64_t began_ns_ = steady_ns();
-  std::vector<records::Span> spans_;        // of all cases, on rank 0's clock
-  std::vector<records::RunRecord> traced_;  // those cases, without samples
+  CaseTraces traces_;
 };
 
 }  // namespace

@@ -155,4 +155,16 @@ std::map<int, std::string> by_rank(const std::vector<std::string>& hosts) {
   return names;
 }
 
+void CaseTraces::add(records::RunRecord whole,
+                     std::vector<records::Span> spans) {
+  for (records::Span& span : spans) {
+    span.section = static_cast<int>(cases_.size());
+    spans_.push_back(std::move(span));
+  }
+  whole.ranks.clear();
+  cases_.push_back(std::move(whole));
+  records::write_trace_file(
+      path_, spans_, {.ranks = hosts_, .sections = names_of(cases_)});
+}
+
 }  // namespace paceline::measure

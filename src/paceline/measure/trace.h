@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "paceline/engines/collective_span.h"
@@ -48,5 +49,21 @@ std::vector<std::string> names_of(
 
 /// The hosts' names by their ranks, of which rank 0 is the first.
 std::map<int, std::string> by_rank(const std::vector<std::string>& hosts);
+
+/// The trace file of one repetition, on rank 0: a section for each case.
+class CaseTraces {
+ public:
+  CaseTraces(std::string path, const std::vector<std::string>& hosts)
+      : path_(std::move(path)), hosts_(by_rank(hosts)) {}
+
+  /// Writes the file anew, so that it is whole after every case.
+  void add(records::RunRecord whole, std::vector<records::Span> spans);
+
+ private:
+  std::string path_;
+  std::map<int, std::string> hosts_;
+  std::vector<records::Span> spans_;       // of all cases, on rank 0's clock
+  std::vector<records::RunRecord> cases_;  // without samples
+};
 
 }  // namespace paceline::measure

@@ -55,8 +55,8 @@ struct CommRecord {
   std::optional<std::int64_t> wrong_elements = 0;
   std::optional<InPlace> in_place{};          // where the same program did both
   std::optional<std::int64_t> link_slack_ns;  // least; negative: too slow
-  /// Iterations were as long as the emulated link makes them; nothing where
-  /// that is not known.  True without such a link.
+  /// The median is as long as the emulated link makes it; nothing where that
+  /// is not known.  True without such a link.
   std::optional<bool> valid = true;
   std::vector<Warning> warnings;
 

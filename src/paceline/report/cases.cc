@@ -71,6 +71,23 @@ std::vector<const RunRecord*> Case::measured() const {
   return good;
 }
 
+records::Configuration said_configuration(const Case& one) {
+  records::Configuration c = one.configuration();
+  const auto& adapter = one.first().adapter;
+  if (c.command.empty()) {
+    return c;
+  }
+  const auto dtype = adapter.find("dtype");
+  if (c.dtype == "-" && dtype != adapter.end()) {
+    c.dtype = dtype->second;
+  }
+  const auto device = adapter.find("device");
+  if (device != adapter.end()) {
+    c.device = device->second;
+  }
+  return c;
+}
+
 std::vector<Case> group_cases(std::span<const RunRecord> records) {
   return grouped(records,
                  [](const RunRecord& record) { return record.experiment; });

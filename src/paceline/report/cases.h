@@ -34,6 +34,10 @@ struct Case {
   std::vector<const records::RunRecord*> measured() const;
 };
 
+/// The configuration, with what a command said of itself where the user said
+/// nothing.
+records::Configuration said_configuration(const Case& one);
+
 /// The cases in the order in which they first appear; discarded warm-up cases
 /// are left out.
 std::vector<Case> group_cases(std::span<const records::RunRecord> records);

@@ -92,8 +92,10 @@ std::string headings_line(const Table& table, const Widths& widths) {
 // Narrows the first column, of labels, where the table is too wide for a line.
 // A longer label gets a line of its own.
 void narrow_labels(const Table& table, Widths& widths) {
+  constexpr std::size_t kLabel = 12;  // what is shorter is a mark
   const std::size_t width = width_of(widths, 0, widths.size());
-  if (width <= kLineWidth || table.columns.front().align != Align::kLeft) {
+  if (width <= kLineWidth || widths[0] <= kLabel ||
+      table.columns.front().align != Align::kLeft) {
     return;
   }
   const std::size_t excess = width - kLineWidth;

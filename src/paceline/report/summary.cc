@@ -311,26 +311,9 @@ void add_runs(CaseSummary& row, const Case& one) {
   }
 }
 
-// What a command said of itself, where the user did not.
-void take_said(Configuration& c,
-               const std::map<std::string, std::string>& adapter) {
-  if (c.command.empty()) {
-    return;
-  }
-  const auto dtype = adapter.find("dtype");
-  if (c.dtype == "-" && dtype != adapter.end()) {
-    c.dtype = dtype->second;
-  }
-  const auto device = adapter.find("device");
-  if (device != adapter.end()) {
-    c.device = device->second;
-  }
-}
-
 CaseSummary make_row(const Case& one) {
   CaseSummary row;
-  row.configuration = one.configuration();
-  take_said(row.configuration, one.first().adapter);
+  row.configuration = said_configuration(one);
   row.source = one.first().source;
   row.experiment = one.first().experiment;
   add_runs(row, one);

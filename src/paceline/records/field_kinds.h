@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "paceline/records/run_record.h"
+
+namespace paceline::records::detail {
+
+inline constexpr auto kSources =
+    std::to_array<std::pair<Source, std::string_view>>({
+        {Source::kMeasured, "measured"},
+        {Source::kReplayed, "replayed"},
+        {Source::kPredicted, "predicted"},
+        {Source::kImported, "imported"},
+        {Source::kExternal, "external"},
+    });
+
+// Which kind of field a type is.
+template <class T>
+struct Traits {
+  static constexpr bool kVector = false, kMap = false, kOptional = false;
+};
+template <class T>
+struct Traits<std::vector<T>> : Traits<void> {
+  static constexpr bool kVector = true;
+};
+template <class T>
+struct Traits<std::map<std::string, T>> : Traits<void> {
+  static constexpr bool kMap = true;
+};
+template <class T>
+struct Traits<std::optional<T>> : Traits<void> {
+  static constexpr bool kOptional = true;
+};
+
+/// A field whose default (0, "" or empty) means "not known": null in JSON.
+template <class T>
+struct OrNull {
+  T& value;
+};
+template <class T>
+OrNull<T> or_null(T& value) {
+  return {value};
+}
+
+/// An integer of at least 1; every other integer is at least 0.
+template <class T>
+struct Positive {
+  T& value;
+};
+template <class T>
+Positive<T> positive(T& value) {
+  return {value};
+}
+
+/// An integer that may be negative.
+struct Signed {
+  std::int64_t& value;
+};
+struct ConstSigned {
+  std::int64_t value;
+};
+inline Signed any_sign(std::int64_t& value) {
+  return {value};
+}
+inline ConstSigned any_sign(const std::int64_t& value) {
+  return {value};
+}
+
+/// A field whose key is written only where it is not `usual`, and which is
+/// `usual` where the key is missing: older records lack it.
+template <class T>
+struct Unless {
+  T& value;
+  std::remove_const_t<T> usual;
+};
+template <class T>
+Unless<T> unless(const std::remove_const_t<T>& usual, T& value) {
+  return {value, usual};
+}
+
+/// A field of a configuration that the source of the record may not say: null
+/// in JSON, where its key is in `unstated` and its value is `neutral`.
+template <class T, class Keys>
+struct Stated {
+  T& value;
+  Keys& unstated;
+  std::remove_const_t<T> neutral;
+  int least = 0;  // of an integer
+};
+template <class C, class T>
+auto stated(C& configuration, T& value) {
+  return Stated<T, decltype((configuration.unstated))>{
+      value, configuration.unstated, {}};
+}
+/// The same of an integer of at least 1.
+template <class C, class T>
+auto stated_positive(C& configuration,
+                     T& value,
+                     std::remove_const_t<T> neutral) {
+  return Stated<T, decltype((configuration.unstated))>{
+      value, configuration.unstated, neutral, 1};
+}
+
+/// A field that older records have under the key `before`.
+template <class T>
+struct Formerly {
+  T& value;
+  const char* before;
+};
+template <class T>
+Formerly<T> formerly(const char* before, T& value) {
+  return {value, before};
+}
+
+/// An optional field whose key is written only with a value, and may be missing
+/// when read: older records lack it.
+template <class Optional>
+struct IfAny {
+  Optional& value;
+};
+template <class Optional>
+IfAny<Optional> if_any(Optional& value) {
+  return {value};
+}
+
+}  // namespace paceline::records::detail
