@@ -54,6 +54,17 @@ class Figures(unittest.TestCase):
                 wire = bytes_as_shown(of_ranks[16][k]["planned_wire_bytes_per_rank_per_step"])
                 self.assertEqual(row[1:], [*rates, wire])
 
+    def test_hours_of_the_whole_grid(self):
+        text = (ROOT / "docs/from/ddl-benchmarks.md").read_text(encoding="utf-8")
+        said = re.search(r"estimates (\d+) hours for the (\d+) cases of 5 runs", text)
+        command = "run survey --section all --replay experiments/profiles/resnet50-2080ti.profile.json --ranks 4,8,16"
+        self.assertIn(f"paceline {command} ", text)
+        result = subprocess.run(
+            [PROGRAM, *command.split(), "--dry-run"], cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
+        )
+        time = re.search(r"time: about ([\d.]+) h for (\d+) replayed cases", result.stdout)
+        self.assertEqual((said[1], said[2]), (f"{float(time[1]):.0f}", time[2]))
+
 
 if __name__ == "__main__":
     unittest.main()
