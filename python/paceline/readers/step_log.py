@@ -22,8 +22,8 @@ class Steps:
 
 
 def check_numbers(lines: list, what: str = "step") -> int:
-    """The steps between two lines, which must be equally many; the last line may stand for fewer,
-    and the first one for any number.  Fewer than two lines are of one step each."""
+    """The steps between two lines, which must be equally many, but fewer before the second line and
+    before the last one.  Fewer than two lines are of one step each."""
     distances = [b.number - a.number for a, b in zip(lines, lines[1:])]
     for (a, b), distance in zip(zip(lines, lines[1:]), distances):
         if distance <= 0:
