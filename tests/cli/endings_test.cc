@@ -2,6 +2,7 @@
 // How a run ends that does not come to its end: what it says, what it leaves
 // in the file, and that no process of it is left.
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -312,6 +313,26 @@ TEST_F(Endings, ARunThatIsCompleteSaysSo) {
   EXPECT_EQ(again.err,
             "nothing is left to run: 1 case finished\nrecords: r.jsonl\n");
   EXPECT_EQ(records(), 1U);
+}
+
+// A record whose check of the exchanged values failed, as another machine may
+// have written it.
+TEST_F(Endings, WrongValuesAreAnExitCode) {
+  const std::string line =
+      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
+      "--warmup 1 --steps 3 --records r.jsonl --format csv ";
+  ASSERT_EQ(run(line).exit_code, 0);
+  auto all = records::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(all.size(), 1U);
+  ASSERT_TRUE(all[0].verified.contains("integer_sums"));
+  all[0].verified["integer_sums"] = false;
+  std::filesystem::remove(folder_ / "r.jsonl");
+  records::RecordWriter(folder_ / "r.jsonl").append(all[0]);
+  const Outcome again = run(line + "--resume");
+  EXPECT_EQ(again.exit_code, 3);
+  EXPECT_TRUE(again.err.contains(
+      "paceline: 1 run with wrong values (verification-failed)\n"))
+      << again.err;
 }
 
 }  // namespace

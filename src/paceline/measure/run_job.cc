@@ -268,7 +268,7 @@ int run_job(experiment::JobSpec job,
   Results results(job.settings);
   if (results.print_if_complete(job.experiment)) {
     results.show(job.experiment);
-    return 0;
+    return results.status_of_failed(job.experiment);
   }
   launch::Outcome outcome;
   try {
