@@ -249,7 +249,7 @@ TEST_F(Survey, SaysTheTableOfARunWhoseRecordsAreThrownAway) {
 
 TEST_F(Survey, ASecondRunOfAFileIsRefusedAndClaimsNoneOfItsRecords) {
   write("r.jsonl", "");
-  const records::RecordClaim first((folder_ / "r.jsonl").string());
+  const records::RecordWriter first((folder_ / "r.jsonl").string());
   const Outcome outcome =
       run("run --model mlp --device cpu --ranks 1 --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 2);

@@ -43,17 +43,12 @@ class Store : public testing::Test {
   std::string path_ = folder_ / "records.jsonl";
 };
 
-TEST_F(Store, AClaimKeepsOtherRunsAwayAndItsOwnWritersNot) {
-  put("");
+TEST_F(Store, AWriterKeepsOtherWritersAway) {
   {
-    const RecordClaim claim(path_);
-    EXPECT_THROW(RecordClaim{path_}, UsageError);
-    RecordWriter(path_).append(full_record());
-    EXPECT_THROW(RecordClaim{path_}, UsageError);
+    const RecordWriter writer(path_);
+    EXPECT_THROW(RecordWriter{path_}, UsageError);
   }
-  EXPECT_NO_THROW(RecordClaim{path_});
-  const RecordClaim none("/dev/null");
-  EXPECT_NO_THROW(RecordClaim{"/dev/null"});
+  EXPECT_NO_THROW(RecordWriter{path_});
 }
 
 TEST_F(Store, AppendsWhatItReads) {
@@ -76,16 +71,6 @@ TEST_F(Store, RecordIsInTheFileWhenAppendReturns) {
   RecordWriter writer(path_);
   writer.append(full_record());
   EXPECT_EQ(text(), to_line(full_record()) + "\n");
-}
-
-TEST_F(Store, TellsWhetherOthersWroteBehindItsRecords) {
-  RecordWriter(path_).append(full_record());
-  RecordWriter writer(path_);
-  EXPECT_FALSE(writer.others_wrote());
-  writer.append(full_record());
-  EXPECT_FALSE(writer.others_wrote());
-  std::ofstream(path_, std::ios::app) << to_line(failed_record()) << "\n";
-  EXPECT_TRUE(writer.others_wrote());
 }
 
 TEST_F(Store, EveryCutOfTheLastLineIsSkippedAndThenCutOff) {
@@ -159,30 +144,6 @@ TEST_F(Store, UnwritablePathIsAUsageError) {
 TEST_F(Store, MissingFileAndFolderAreUsageErrors) {
   EXPECT_EQ(refusal(), path_ + ": cannot be read");
   EXPECT_THROW(read_records(folder_.string()), UsageError);
-}
-
-TEST_F(Store, AReaderReturnsEachRecordOnceAndAsSoonAsItIsWhole) {
-  RecordReader reader(path_);
-  EXPECT_TRUE(reader.next().empty()) << "there is no file";
-  const std::string line = to_line(full_record());
-  put("\n" + line + "\n" + line.substr(0, 9));
-  ASSERT_EQ(reader.next().size(), 1u);
-  EXPECT_TRUE(reader.next().empty());
-  RecordWriter(path_).append(failed_record());  // cuts the last line off
-  const auto fresh = reader.next();
-  ASSERT_EQ(fresh.size(), 1u);
-  EXPECT_EQ(fresh[0], failed_record());
-  EXPECT_TRUE(reader.next().empty());
-  std::ofstream(path_, std::ios::app) << line;
-  EXPECT_EQ(reader.next().size(), 1u) << "lacks its line break alone";
-  std::ofstream(path_, std::ios::app) << "\n{}\n";
-  try {
-    reader.next();
-    ADD_FAILURE() << "accepted";
-  } catch (const UsageError& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with(path_ + ":5: "))
-        << error.what();
-  }
 }
 
 TEST_F(Store, CompletedHoldsCasesWithoutErrorsAndReasonsOfThoseThatCannotRun) {

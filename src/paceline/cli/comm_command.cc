@@ -289,7 +289,8 @@ int CommCommand::run_local() {
     store.set(measure::kCommJobKey, measure::to_text(options_));
   };
   measure::CommResult found;
-  job.after = [&found](launch::KeyValueStore& store) {
+  job.after = [&found](launch::KeyValueStore& store,
+                       const launch::Outcome& /*outcome*/) {
     found = measure::read_findings(store);
   };
   const launch::Outcome outcome = launch::launch_job(job);

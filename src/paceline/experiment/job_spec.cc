@@ -68,6 +68,7 @@ std::string to_text(const JobSpec& job) {
                       {"runs", job.experiment.runs},
                       {"run", job.run},
                       {"progress", job.progress},
+                      {"is_only_case", job.is_only_case},
                       {"searches", job.experiment.searches},
                       {"settings", texts_of(job.settings, false)},
                       {"cases", cases}}
@@ -83,6 +84,7 @@ JobSpec job_spec_from(std::string_view text) {
     json.at("searches").get_to(job.experiment.searches);
     json.at("run").get_to(job.run);
     json.at("progress").get_to(job.progress);
+    json.at("is_only_case").get_to(job.is_only_case);
     job.settings = owner_from<Settings>(json.at("settings"));
     for (const ordered_json& one : json.at("cases")) {
       ordered_json keys = one;

@@ -13,9 +13,10 @@ namespace paceline::experiment {
 /// ranks, so that hosts with other cores or files cannot disagree.
 struct JobSpec {
   Experiment experiment;
-  Settings settings;      // `records` is settled
-  int run = 0;            // which repetition
-  bool progress = false;  // rank 0 may draw on stderr
+  Settings settings;          // `records` is settled
+  int run = 0;                // which repetition
+  bool progress = false;      // rank 0 may draw on stderr
+  bool is_only_case = false;  // of the whole run
 };
 
 /// The text by which it is handed to the ranks.

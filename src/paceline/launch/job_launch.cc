@@ -212,9 +212,9 @@ Outcome launch_job(const JobLaunch& job) {
   const auto children = starter.start(signals);
   SuperviseOptions options = job.supervise;
   options.lost = [&starter] { return starter.lost_mpirun(); };
-  Outcome outcome = supervise(children, *store, signals, options);
+  const Outcome outcome = supervise(children, *store, signals, options);
   if (job.after) {
-    job.after(*store);
+    job.after(*store, outcome);
   }
   return outcome;
 }

@@ -40,9 +40,11 @@ struct JobLaunch {
   /// The mpirun that serves the ranks (launch/mpi_manager.h), all of which are
   /// on this machine; empty: none.
   std::string mpirun{};
-  /// Called before the ranks start and after they have ended: sets what the
-  /// ranks read, and keeps what they wrote.
-  std::function<void(KeyValueStore&)> before{}, after{};
+  /// Called before the ranks start: sets what they read.  The store lives until
+  /// `after` returns.
+  std::function<void(KeyValueStore&)> before{};
+  /// Called after the ranks have ended: keeps what they wrote.
+  std::function<void(KeyValueStore&, const Outcome&)> after{};
 
   /// This machine's address for remote hosts, and the port of the store; 0: the
   /// kernel chooses one.

@@ -47,6 +47,21 @@ class Supervision {
   }
 
   Outcome run() {
+    try {
+      watch();
+    } catch (...) {  // of a callback
+      kill_all();
+      while (any_alive()) {
+        signals_.wait(kTick);
+        reap();
+      }
+      throw;
+    }
+    return outcome();
+  }
+
+ private:
+  void watch() {
     while (any_alive()) {
       const int signal = signals_.wait(kTick);
       reap();
@@ -64,10 +79,8 @@ class Supervision {
         kill_all();
       }
     }
-    return outcome();
   }
 
- private:
   static nanoseconds now() { return steady_now(); }
 
   bool any_alive() const {

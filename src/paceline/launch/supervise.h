@@ -35,7 +35,8 @@ struct SuperviseOptions {
   /// After the first death, deaths and notices that explain it may take so long
   /// to arrive.
   std::chrono::milliseconds settle_time{500};
-  /// Called several times a second while a child runs.
+  /// Called several times a second while a child runs.  Where it throws, the
+  /// children are killed.
   std::function<void()> on_tick{};
   /// What else has ended on which all ranks depend, in words that follow the
   /// name of a rank; nothing: all is well.  May be empty.

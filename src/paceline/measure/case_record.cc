@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "paceline/base/clock.h"
 #include "paceline/measure/external.h"
@@ -89,10 +90,6 @@ void post_so_far(launch::KeyValueStore& store, records::RankSamples samples) {
   store.set(key, records::to_line(part));
 }
 
-bool has_so_far(launch::KeyValueStore& store, int rank) {
-  return store.get(so_far_key(rank)).has_value();
-}
-
 void post_environment(launch::KeyValueStore& store,
                       const records::Environment& environment) {
   records::RunRecord part;
@@ -119,6 +116,40 @@ PartialSamples gather_so_far(launch::KeyValueStore& store, int ranks) {
     cut(samples, steps);
   }
   return so_far;
+}
+
+namespace {
+
+constexpr const char* kCompleted = "completed";
+
+std::string finished_key(int run, std::size_t index) {
+  return fmt::format("session/{}/finished/{}", run, index);
+}
+
+}  // namespace
+
+void post_finished(launch::KeyValueStore& store,
+                   int run,
+                   std::size_t index,
+                   const records::RunRecord& record) {
+  store.set(finished_key(run, index), records::to_line(record));
+}
+
+std::optional<records::RunRecord> finished_case(launch::KeyValueStore& store,
+                                                int run,
+                                                std::size_t index) {
+  const auto line = store.get(finished_key(run, index));
+  return line ? std::optional(records::from_line(*line)) : std::nullopt;
+}
+
+void post_completed(launch::KeyValueStore& store,
+                    const CompletedCases& completed) {
+  store.set(kCompleted, nlohmann::json(completed).dump());
+}
+
+CompletedCases completed_cases(launch::KeyValueStore& store) {
+  return nlohmann::json::parse(store.get(kCompleted).value())
+      .get<CompletedCases>();
 }
 
 records::Source source_of(const records::Configuration& configuration) {

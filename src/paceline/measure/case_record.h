@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "paceline/launch/key_value_store.h"
+#include "paceline/measure/case_order.h"
 #include "paceline/measure/case_run.h"
 
 namespace paceline::measure {
@@ -27,9 +29,6 @@ void post_result(launch::PrefixStore& store,
 
 /// Sets this rank's samples of a case that fails.
 void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);
-
-/// Whether a rank has set some.
-bool has_so_far(launch::KeyValueStore& store, int rank);
 
 /// Sets what rank 0 has found around the ranks, for a case that fails.
 void post_environment(launch::KeyValueStore& store,
@@ -54,6 +53,26 @@ records::RunRecord failed_record(const std::string& experiment,
                                  int run,
                                  const std::string& why,
                                  PartialSamples so_far);
+
+/// The store's key under which rank 0 sets the key of each case that it begins.
+inline constexpr const char* kCurrentCaseKey = "case";
+
+/// Hands a finished case over to the front: the `index`-th record of a
+/// repetition, from 0.
+void post_finished(launch::KeyValueStore& store,
+                   int run,
+                   std::size_t index,
+                   const records::RunRecord& record);
+
+/// That record, where it has been handed over.
+std::optional<records::RunRecord> finished_case(launch::KeyValueStore& store,
+                                                int run,
+                                                std::size_t index);
+
+/// Tells the ranks which cases the front has already, and what it told.
+void post_completed(launch::KeyValueStore& store,
+                    const CompletedCases& completed);
+CompletedCases completed_cases(launch::KeyValueStore& store);
 
 /// Waits for the results of ranks 0 .. ranks-1 and merges them into one record:
 /// the samples of all ranks, the wire bytes of the rank that sent most, and the

@@ -17,7 +17,6 @@
 #include "paceline/launch/signals.h"
 #include "paceline/measure/comm_session.h"
 #include "paceline/measure/cores.h"
-#include "paceline/measure/failure_record.h"
 #include "paceline/measure/results.h"
 #include "paceline/measure/session.h"
 
@@ -28,6 +27,12 @@ using std::chrono::milliseconds;
 
 constexpr int kRefused = 2;       // exit code of a user's mistake
 constexpr int kSignalExit = 128;  // of a rank that stopped: the signal more
+
+constexpr const char* kRecorded = "failure/recorded";
+// For how long a rank waits until rank 0 has recorded a failure.
+constexpr milliseconds kRecordTimeout{2000};
+// The store answers within this time, or its server is stopped.
+constexpr milliseconds kAnswerTimeout{300};
 
 /// How many ranks each host has, hosts in the order of their first rank.
 /// Throws UsageError where a host's ranks do not follow each other, because
@@ -65,11 +70,11 @@ class LaunchedRank {
 
   int run(const ResolveJob& resolve) {
     job_ = share(resolve);
-    failure_.emplace(world_, job_);
     shared_ = true;
     int code = 0;
     try {
       for (; job_.run < job_.experiment.runs && code == 0; ++job_.run) {
+        begin();
         code = run_session(context_, job_, hooks());
       }
     } catch (...) {
@@ -82,8 +87,7 @@ class LaunchedRank {
     in_session_ = false;
     const std::string ended = record_if_ended(code);
     show(stop_.requested() && ended.empty() ? ended_by(stop_.signal()) : ended);
-    return code == 0 && results_ ? results_->status_of_failed(job_.experiment)
-                                 : code;
+    return code == 0 && results_ ? results_->status_of_failed() : code;
   }
 
   /// Before a failure ends this process: records the case that was under way,
@@ -92,9 +96,9 @@ class LaunchedRank {
     if (!shared_) {
       return;
     }
-    failure_->write(cause);
+    std::call_once(recorded_, [&] { record(cause); });
     // The thread that prints may be the one that is stuck.
-    const std::unique_lock lock(printing_, std::try_to_lock);
+    const std::unique_lock lock(front_, std::try_to_lock);
     if (!lock) {
       return;
     }
@@ -104,23 +108,27 @@ class LaunchedRank {
       fmt::print(stderr, "warning: {}\n", error.what());
     }
     if (!in_session_) {
-      failure_->close();
       results_.reset();
     }
   }
 
  private:
+  // No rank is in a session; rank 0's process is the front.
+  void begin() {
+    if (results_) {
+      results_->begin(*world_.store, job_.run);
+    }
+    store_.barrier(fmt::format("begin/{}", job_.run), world_.self.world);
+  }
+
   SessionHooks hooks() {
-    return {.recorded =
+    return {.finished =
                 [this] {
-                  if (results_) {
-                    const std::lock_guard lock(printing_);
-                    results_->show_rows(job_.experiment);
-                  }
+                  const std::lock_guard lock(front_);
+                  results_->take(*world_.store);
                 },
-            .goes_on_without_refused = true,
-            .failure = &*failure_,
-            .on_failure = [this](auto& cause) { fail(cause); }};
+            .on_failure = [this](auto& cause) { fail(cause); },
+            .access = &window_};
   }
 
   // Rank 0's job, with the network interface of this host.
@@ -129,8 +137,9 @@ class LaunchedRank {
     experiment::JobSpec job =
         resolve(count_by_host(world_.hosts), cores.usable);
     if (world_.self.rank == 0) {
-      results_.emplace(job.settings);
-      results_->print_if_complete(job.experiment);
+      results_.emplace(job);
+      results_->print_if_complete();
+      job.is_only_case = job.experiment.cases.size() == 1;
       store_.set(kJobKey, experiment::to_text(job));
       return job;
     }
@@ -140,31 +149,63 @@ class LaunchedRank {
     return shared;
   }
 
-  // Launchers ask all ranks to stop where one has died.  mpirun kills them as
-  // soon as another one has ended, which therefore waits for the record.
-  // Returns the sentence of that rank; empty where there is none.
+  // Records the case that the failure of a rank ends.  Launchers end all ranks
+  // once one has ended, so that the others wait here for rank 0.
+  void record(const launch::FailureNotice& cause) {
+    launch::KeyValueStore& store = *world_.store;
+    if (!launch::answers(world_.store, kAnswerTimeout)) {
+      return;
+    }
+    try {
+      tell_of_window();
+      if (results_) {
+        const std::unique_lock lock(front_, std::try_to_lock);
+        if (lock) {
+          results_->take(store);
+          results_->add_failed(store, launch::message_of(cause));
+        }
+        store.set(kRecorded, "1");
+      } else {
+        launch::wait_for(store, kRecorded, kRecordTimeout);
+      }
+    } catch (const std::exception& error) {  // as of a full disk
+      fmt::print(stderr,
+                 "warning: the case that failed is not recorded: {}\n",
+                 error.what());
+    }
+  }
+
+  // Where the window has not told its samples, because its thread hangs.
+  void tell_of_window() {
+    held_ = std::unique_lock(window_.mutex);
+    if (window_.tell) {
+      window_.tell(window_.take());
+    }
+  }
+
+  // Launchers ask all ranks to stop where one has died.  Returns the sentence
+  // of that rank; empty where there is none.
   std::string record_if_ended(int code) {
     if (code != kSignalExit + SIGTERM ||
-        !(engines::is_killed_soon(world_) ||
-          (results_ && failure_->has_told()))) {
+        !(results_ || engines::is_killed_soon(world_))) {
       return "";
     }
-    launch::FailureNotice cause = engines::cause_of_stop(world_);
-    failure_->write(cause);
+    const launch::FailureNotice cause = engines::cause_of_stop(world_);
+    std::call_once(recorded_, [&] { record(cause); });
     return cause.rank == world_.self.rank
                ? ""
                : fmt::format("paceline: {}\n", launch::message_of(cause));
   }
 
   void show(const std::string& ended) {
-    const std::lock_guard lock(printing_);
+    const std::lock_guard lock(front_);
     print(ended);
   }
 
   void print(const std::string& ended) {
     if (results_ && !shown_) {
       shown_ = true;
-      results_->show(job_.experiment, ended);
+      results_->show(ended);
     }
   }
 
@@ -173,12 +214,14 @@ class LaunchedRank {
   const launch::StopSignals& stop_;
   launch::PrefixStore store_;
   experiment::JobSpec job_;
-  std::atomic<bool> shared_ = false;  // job_ and failure_ are there
+  std::atomic<bool> shared_ = false;  // job_ is there
   std::atomic<bool> in_session_ = true;
-  std::mutex printing_;  // guards what follows
+  WindowAccess window_;
+  std::unique_lock<std::mutex> held_;  // of the window, to the end
+  std::once_flag recorded_;
+  std::mutex front_;  // guards what follows
   bool shown_ = false;
   std::optional<Results> results_;  // on rank 0
-  std::optional<FailureRecord> failure_;
 };
 
 }  // namespace

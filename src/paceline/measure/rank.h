@@ -14,9 +14,6 @@ namespace paceline::measure {
 /// The key of the job's store that holds the text of the JobSpec.
 inline constexpr const char* kJobKey = "job";
 
-/// The store's key under which rank 0 sets the key of each case that it begins.
-inline constexpr const char* kCurrentCaseKey = "case";
-
 /// The hidden subcommand by which this program starts a rank.
 inline constexpr const char* kRank = "rank";
 

@@ -36,17 +36,6 @@ bool is_device_or_pipe(const std::string& path) {
   return fs::exists(status) && fs::is_other(status);
 }
 
-std::string make_aside() {
-  std::string path =
-      (fs::temp_directory_path() / "paceline-records-XXXXXX").string();
-  const Descriptor file(mkstemp(path.data()));
-  if (!file.is_open()) {
-    throw WorldError(fmt::format(
-        "no file can be made in {}: {}", path, std::strerror(errno)));
-  }
-  return path;
-}
-
 }  // namespace
 
 std::string default_records_path(const std::string& experiment) {
@@ -78,19 +67,17 @@ RecordTarget::RecordTarget(const std::string& named,
       makes_file_ = make_new(path_);
     } while (!makes_file_);
   } else if (is_device_or_pipe(named)) {
-    named_ = named;
-    path_ = make_aside();
+    is_stream_ = true;
   } else {
     makes_file_ = !fs::exists(named) && make_new(named);
   }
-  claim_ = records::RecordClaim(path_);
+  if (path_ != "/dev/null") {
+    writer_.emplace(path_);
+  }
 }
 
 RecordTarget::~RecordTarget() {
-  std::error_code error;
-  if (is_aside()) {
-    fs::remove(path_, error);
-  }
+  writer_.reset();
   if (makes_file_) {
     records::remove_if_empty(path_);
   }
@@ -99,14 +86,10 @@ RecordTarget::~RecordTarget() {
   }
 }
 
-void RecordTarget::pass_on(const records::RunRecord& record) {
-  if (!is_aside() || named_ == "/dev/null") {
-    return;
+void RecordTarget::append(const records::RunRecord& record) {
+  if (writer_) {
+    writer_->append(record);
   }
-  if (passed_on_ == nullptr) {
-    passed_on_ = std::make_unique<records::RecordWriter>(named_);
-  }
-  passed_on_->append(record);
 }
 
 }  // namespace paceline::measure

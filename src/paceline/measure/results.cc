@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,8 +31,6 @@
 
 namespace paceline::measure {
 
-namespace fs = std::filesystem;
-
 std::string ended_by(int signal) {
   const char* const name = sigabbrev_np(signal);
   return fmt::format("paceline: {} ended the run: ",
@@ -41,7 +38,8 @@ std::string ended_by(int signal) {
                                      : fmt::format("SIG{}", name));
 }
 
-Results::Results(experiment::Settings& settings) {
+Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
+  experiment::Settings& settings = job.settings;
   report::find_format(settings.format);
   if (settings.records.empty() && settings.resume) {
     throw UsageError(
@@ -57,38 +55,77 @@ Results::Results(experiment::Settings& settings) {
                  {"--trace", settings.trace}});
   target_.emplace(settings.records, settings.name);
   if (!settings.logs.empty()) {
-    logs_ = CaseLogs(settings.logs, {settings.name, target_->shown()});
+    logs_ = CaseLogs(settings.logs, {settings.name, target_->path()});
   }
   settings.records = target_->path();
-  const records::RecordFile file =
+  settings_ = settings;
+  if (target_->is_stream()) {
+    settings.records.clear();
+    return;
+  }
+  records::RecordFile file =
       records::read_records(settings.records, records::BrokenTail::kSkip);
-  already_ = file.records.size();
   for (const std::string& warning : file.warnings) {
     fmt::print(stderr, "warning: {}\n", warning);
   }
-  settings_ = settings;
-  reader_ = records::RecordReader(settings.records);
+  std::set<std::string> cases;
+  for (const records::Configuration& c : experiment_.cases) {
+    cases.insert(c.key());
+  }
+  for (records::RunRecord& record : file.records) {
+    ++written_;
+    logs_.name(record.configuration);
+    if (cases.contains(record.configuration.key())) {
+      records_.push_back(std::move(record));
+      numbers_.push_back(written_);
+    }
+  }
+  earlier_ = records_.size();
 }
 
-// Takes what the file has beyond what was read of it.
-void Results::read(const experiment::Experiment& experiment) {
-  std::vector<records::RunRecord> fresh = reader_.next();
-  std::set<std::string> cases;
-  if (!fresh.empty() && read_ < already_) {
-    for (const records::Configuration& c : experiment.cases) {
-      cases.insert(c.key());
-    }
+void Results::append(records::RunRecord record) {
+  target_->append(record);
+  logs_.name(record.configuration);
+  records_.push_back(std::move(record));
+  numbers_.push_back(++written_);
+}
+
+void Results::begin(launch::KeyValueStore& store, int run) {
+  run_ = run;
+  taken_ = 0;
+  post_completed(store,
+                 settings_.resume ? records::completed(records_of_run())
+                                  : CompletedCases());
+}
+
+void Results::take(launch::KeyValueStore& store) {
+  const std::size_t before = taken_;
+  while (auto record = finished_case(store, run_, taken_)) {
+    ++taken_;
+    append(*std::move(record));
   }
-  for (records::RunRecord& record : fresh) {
-    const bool earlier = read_++ < already_;
-    target_->pass_on(record);
-    logs_.name(record.configuration);
-    if (!earlier || cases.contains(record.configuration.key())) {
-      records_.push_back(std::move(record));
-      numbers_.push_back(read_);
-      earlier_ += earlier ? 1 : 0;
-    }
+  if (taken_ > before) {
+    show_rows();
   }
+}
+
+std::optional<std::string> Results::add_failed(launch::KeyValueStore& store,
+                                               const std::string& why) {
+  const std::string key = store.get(kCurrentCaseKey).value_or("");
+  const auto failed =
+      std::ranges::find(experiment_.cases, key, &records::Configuration::key);
+  if (failed == experiment_.cases.end() || tries(run_).done.contains(key)) {
+    return std::nullopt;
+  }
+  PartialSamples so_far =
+      gather_so_far(store, experiment::most_processes(experiment_));
+  const bool alone = experiment_.cases.size() == 1 && settings_.retries == 0;
+  if (alone && so_far.ranks.empty()) {
+    return std::nullopt;
+  }
+  append(
+      failed_record(experiment_.name, *failed, run_, why, std::move(so_far)));
+  return key;
 }
 
 // What is printed: with --resume earlier records belong to the run.
@@ -105,19 +142,10 @@ void Results::print(const std::string& text) {
   printed_ = text;
 }
 
-void Results::show_rows(const experiment::Experiment& experiment) {
-  const report::Format& format = report::find_format(settings_.format);
-  const bool prints = format.grows_by_rows && experiment.runs == 1;
-  std::error_code none;
-  const std::uintmax_t bytes = fs::file_size(settings_.records, none);
-  if (none || !(prints || logs_ || target_->is_aside()) ||
-      bytes == shown_bytes_) {
-    return;
-  }
-  shown_bytes_ = bytes;
-  read(experiment);
+void Results::show_rows() {
   logs_.write(records_);
-  if (!prints) {
+  const report::Format& format = report::find_format(settings_.format);
+  if (!format.grows_by_rows || experiment_.runs != 1) {
     return;
   }
   const std::string text = format.render(records_of_run());
@@ -129,18 +157,7 @@ void Results::show_rows(const experiment::Experiment& experiment) {
   }
 }
 
-void Results::add_failed(const experiment::Experiment& experiment,
-                         const records::Configuration& configuration,
-                         int run,
-                         const std::string& why,
-                         PartialSamples so_far) const {
-  records::RecordWriter(settings_.records)
-      .append(failed_record(
-          experiment.name, configuration, run, why, std::move(so_far)));
-}
-
-bool Results::has_samples(const experiment::Experiment& experiment) {
-  read(experiment);
+bool Results::has_samples() const {
   return std::ranges::any_of(
       records_of_run(), [](const records::RunRecord& record) {
         return std::ranges::any_of(record.ranks, [](const auto& rank) {
@@ -149,9 +166,7 @@ bool Results::has_samples(const experiment::Experiment& experiment) {
       });
 }
 
-Results::Tries Results::tries(const experiment::Experiment& experiment,
-                              int run) {
-  read(experiment);
+Results::Tries Results::tries(int run) const {
   Tries tries;
   for (std::size_t i = records_.size() - records_of_run().size();
        i < records_.size();
@@ -230,24 +245,26 @@ void Results::show_predictions(
   }
 }
 
-void Results::show(const experiment::Experiment& experiment,
-                   const std::string& ended) {
-  read(experiment);
+// One compute rate prices all cases, also those that an earlier run of the same
+// file recorded.
+void Results::add_virtual_times(std::vector<records::RunRecord>& shown) {
+  records::RecordFile file;
+  if (!target_->is_stream()) {
+    file = records::read_records(target_->path(), records::BrokenTail::kSkip);
+  }
+  for (records::RunRecord& priced : virtual_times(settings_, shown)) {
+    if (!is_recorded(priced, file.records)) {
+      append(priced);
+    }
+    shown.push_back(std::move(priced));
+  }
+}
+
+void Results::show(const std::string& ended) {
   std::vector<records::RunRecord> shown(records_of_run().begin(),
                                         records_of_run().end());
   if (ended.empty() && !settings_.virtual_time.empty()) {
-    // One compute rate prices all cases, also those that an earlier run of
-    // the same file recorded.
-    const auto file =
-        records::read_records(settings_.records, records::BrokenTail::kSkip);
-    records::RecordWriter writer(settings_.records);
-    for (records::RunRecord& priced : virtual_times(settings_, shown)) {
-      if (!is_recorded(priced, file.records)) {
-        writer.append(priced);
-      }
-      shown.push_back(std::move(priced));
-    }
-    read(experiment);
+    add_virtual_times(shown);
   }
   logs_.write(records_);
   if (!shown.empty()) {
@@ -261,30 +278,24 @@ void Results::show(const experiment::Experiment& experiment,
     }
   }
   if (!ended.empty()) {
-    fmt::print(stderr, "{}{}\n", ended, resume_text(experiment));
+    fmt::print(stderr, "{}{}\n", ended, resume_text());
   } else if (!shown.empty()) {
-    fmt::print(stderr, "records: {}\n", target_->shown());
+    fmt::print(stderr, "records: {}\n", target_->path());
   }
   write_page();
 }
 
-namespace {
-
 // "12 cases"; of several repetitions "36 runs of 12 cases".
-std::string case_runs(const experiment::Experiment& experiment,
-                      std::size_t all) {
+std::string Results::case_runs(std::size_t all) const {
   const auto runs = static_cast<std::int64_t>(all);
-  return experiment.runs == 1
+  return experiment_.runs == 1
              ? counted(runs, "case")
              : fmt::format("{} of {}",
                            counted(runs, "run"),
-                           counted(runs / experiment.runs, "case"));
+                           counted(runs / experiment_.runs, "case"));
 }
 
-}  // namespace
-
-std::int64_t Results::count_failed(const experiment::Experiment& experiment) {
-  read(experiment);
+std::int64_t Results::count_failed() const {
   const auto done = records::completed(records_of_run());
   std::set<std::string> failed;
   for (const records::RunRecord& one : records_of_run()) {
@@ -296,8 +307,8 @@ std::int64_t Results::count_failed(const experiment::Experiment& experiment) {
   return static_cast<std::int64_t>(failed.size());
 }
 
-int Results::status_of_failed(const experiment::Experiment& experiment) {
-  const std::int64_t failed = count_failed(experiment);
+int Results::status_of_failed() const {
+  const std::int64_t failed = count_failed();
   const auto is_wrong = [](const records::RunRecord& one) {
     return std::ranges::any_of(one.verified,
                                [](const auto& check) { return !check.second; });
@@ -318,44 +329,43 @@ int Results::status_of_failed(const experiment::Experiment& experiment) {
   return wrong > 0 ? kWrongValuesStatus : kFailedCasesStatus;
 }
 
-Results::Tally Results::tally(const experiment::Experiment& experiment) {
-  read(experiment);
+Results::Tally Results::tally() const {
   const auto done = records::completed(records_of_run());
   std::set<std::string> measured;
-  for (const records::Configuration& c : experiment.cases) {
+  for (const records::Configuration& c : experiment_.cases) {
     if (!c.discard) {
       measured.insert(c.key());
     }
   }
   Tally tally{
       .finished = 0,
-      .all = measured.size() * static_cast<std::size_t>(experiment.runs)};
+      .all = measured.size() * static_cast<std::size_t>(experiment_.runs)};
   for (const auto& [key, run] : done) {
-    tally.finished += measured.contains(key) && run < experiment.runs ? 1U : 0U;
+    tally.finished +=
+        measured.contains(key) && run < experiment_.runs ? 1U : 0U;
   }
   return tally;
 }
 
-bool Results::print_if_complete(const experiment::Experiment& experiment) {
-  const Tally now = tally(experiment);
+bool Results::print_if_complete() const {
+  const Tally now = tally();
   if (now.all == 0 || now.finished < now.all) {
     return false;
   }
-  fmt::print(stderr,
-             "nothing is left to run: {} finished\n",
-             case_runs(experiment, now.all));
+  fmt::print(
+      stderr, "nothing is left to run: {} finished\n", case_runs(now.all));
   return true;
 }
 
-std::string Results::resume_text(const experiment::Experiment& experiment) {
-  const Tally now = tally(experiment);
-  const std::string of = case_runs(experiment, now.all);
+std::string Results::resume_text() const {
+  const Tally now = tally();
+  const std::string of = case_runs(now.all);
   if (records_of_run().empty()) {
     return fmt::format("0 of {} finished, so there is no record", of);
   }
-  if (target_->is_aside()) {
+  if (target_->is_stream()) {
     return fmt::format(
-        "{} of {} finished, written to {}", now.finished, of, target_->shown());
+        "{} of {} finished, written to {}", now.finished, of, target_->path());
   }
   return fmt::format(
       "{} of {} finished, {} {}; the same command with --records {} --resume "

@@ -67,27 +67,40 @@ struct JobContext {
 
 struct Ended {
   launch::Outcome outcome;
-  std::string last_case{};  // key of the one that was begun last
-  PartialSamples so_far{};  // of a case that failed
+  std::string last_case{};    // key of the one that was begun last
+  std::string failed_case{};  // of one whose failure was recorded
 };
+
+constexpr int kFailedExit = 3;
+
+// Whether trying again may mend a failure.
+bool may_be_repeated(const launch::Outcome& outcome) {
+  return outcome.exit_code == kFailedExit && outcome.stop_signal == 0;
+}
 
 Ended run_once(const JobContext& context, LaunchGroup& group) {
   Ended ended;
+  Results& results = context.results;
   launch::JobLaunch launch = launch_of_job(group.job, context.cluster);
   launch.rank_variables = group.variables;
-  launch.supervise.on_tick = [&] {
-    context.results.show_rows(context.experiment);
-  };
+  launch::KeyValueStore* served = nullptr;
   launch.before = [&](launch::KeyValueStore& store) {
+    served = &store;
+    results.begin(store, group.job.run);
     store.set(kJobKey, experiment::to_text(group.job));
     for (const auto& [key, value] : group.carried) {
       store.set(key, value);
     }
   };
-  launch.after = [&](launch::KeyValueStore& store) {
+  launch.supervise.on_tick = [&] { results.take(*served); };
+  launch.after = [&](launch::KeyValueStore& store,
+                     const launch::Outcome& outcome) {
+    results.take(store);
     ended.last_case = store.get(kCurrentCaseKey).value_or("");
-    ended.so_far =
-        gather_so_far(store, experiment::most_processes(group.job.experiment));
+    if (may_be_repeated(outcome)) {
+      ended.failed_case =
+          results.add_failed(store, outcome.message).value_or("");
+    }
     for (const char* key : kCarriedKeys) {
       if (auto value = store.get(key)) {
         group.carried[key] = *std::move(value);
@@ -96,21 +109,6 @@ Ended run_once(const JobContext& context, LaunchGroup& group) {
   };
   ended.outcome = launch::launch_job(launch);
   return ended;
-}
-
-constexpr int kRefusedExit = 2, kFailedExit = 3;
-
-// Whether trying again may mend a failure.
-bool may_be_repeated(const launch::Outcome& outcome) {
-  return outcome.exit_code == kFailedExit && outcome.stop_signal == 0;
-}
-
-// Whether the ranks refused a case, one of several, once they had begun it, as
-// where the times that make its plan were measured then.  The others may run
-// all the same.
-bool is_refused_case(const Ended& ended, bool alone) {
-  return !alone && ended.outcome.exit_code == kRefusedExit &&
-         ended.outcome.stop_signal == 0 && !ended.last_case.empty();
 }
 
 // The cases that are still to be run; the others have a record or failed for
@@ -123,23 +121,6 @@ void keep_unfinished(const Results::Tries& tries, experiment::JobSpec& job) {
            (failed != tries.failed.end() &&
             failed->second > job.settings.retries);
   });
-}
-
-// Records the failure of the case that was under way; false where none was.
-bool record_failure(const experiment::JobSpec& job,
-                    Ended& ended,
-                    const Results& results) {
-  const auto failed = std::ranges::find(
-      job.experiment.cases, ended.last_case, &records::Configuration::key);
-  if (failed == job.experiment.cases.end()) {
-    return false;
-  }
-  results.add_failed(job.experiment,
-                     *failed,
-                     job.run,
-                     ended.outcome.message,
-                     std::move(ended.so_far));
-  return true;
 }
 
 // What to say of the case that failed, or of a failure between two cases.
@@ -166,48 +147,34 @@ bool has_more(const experiment::JobSpec& job,
 }
 
 // One repetition of a group.  A case that failed is tried again as often as
-// --retries says; then, and at once where it was refused, the others go on.
-// They do so after a failure between two cases, too, if a case was done since
-// the last one.
+// --retries says; then the others go on.  They do so after a failure between
+// two cases, too, if a case was done since the last one.
 launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
   const int retries = group.job.settings.retries;
-  const bool alone = context.experiment.cases.size() == 1;
-  const auto tries_now = [&] {
-    return context.results.tries(context.experiment, group.job.run);
-  };
   LaunchGroup left = group;
   std::size_t done_before = 0;  // cases, at the last failure between two
   for (;;) {
-    Ended ended = run_once(context, left);
+    const Ended ended = run_once(context, left);
     group.carried = left.carried;
     const launch::Outcome& outcome = ended.outcome;
-    const bool refused = is_refused_case(ended, alone);
-    const bool failed = refused || may_be_repeated(outcome);
-    const auto done = failed ? tries_now().done : std::set<std::string>();
-    const bool between = done.contains(ended.last_case);
-    if (retries == 0 && alone) {
-      if (failed && !between && !ended.so_far.ranks.empty()) {
-        record_failure(left.job, ended, context.results);
-      }
-      return ended.outcome;
-    }
-    if (between  ? done.size() == std::exchange(done_before, done.size())
-        : failed ? !record_failure(left.job, ended, context.results)
-                 : outcome.exit_code != 0 || outcome.stop_signal != 0) {
-      return ended.outcome;
-    }
-    Results::Tries tries = tries_now();
-    if (refused) {  // again, whenever it is repeated
-      tries.failed[ended.last_case] = retries + 1;
+    const bool failed = may_be_repeated(outcome);
+    Results::Tries tries = context.results.tries(group.job.run);
+    const std::size_t done = tries.done.size();
+    const bool between = failed && tries.done.contains(ended.last_case);
+    if ((retries == 0 && context.experiment.cases.size() == 1) ||
+        (between  ? done == std::exchange(done_before, done)
+         : failed ? ended.failed_case.empty()
+                  : outcome.exit_code != 0 || outcome.stop_signal != 0)) {
+      return outcome;
     }
     keep_unfinished(tries, left.job);
     const bool more = has_more(left.job, tries, failed);
     if (failed) {
-      fmt::print(
-          stderr,
-          "paceline: {}\n{}\n",
-          outcome.message,
-          outcome_text(between, tries.failed[ended.last_case], retries, more));
+      const int failures = tries.failed[ended.failed_case];
+      fmt::print(stderr,
+                 "paceline: {}\n{}\n",
+                 outcome.message,
+                 outcome_text(between, failures, retries, more));
     }
     if (!more) {
       return {};
@@ -265,24 +232,25 @@ launch::JobLaunch launch_of_job(
 
 int run_job(experiment::JobSpec job,
             const std::optional<cluster::Cluster>& cluster) {
-  Results results(job.settings);
-  if (results.print_if_complete(job.experiment)) {
-    results.show(job.experiment);
-    return results.status_of_failed(job.experiment);
+  Results results(job);
+  if (results.print_if_complete()) {
+    results.show();
+    return results.status_of_failed();
   }
+  job.is_only_case = job.experiment.cases.size() == 1;
   launch::Outcome outcome;
   try {
     outcome = run_all(job, {job.experiment, cluster, results});
   } catch (const WorldError& error) {  // a full disk
     outcome = {.exit_code = kFailedExit, .message = error.what()};
   }
-  if (!outcome.message.empty() && !results.has_samples(job.experiment)) {
+  if (!outcome.message.empty() && !results.has_samples()) {
     fmt::print(stderr, "paceline: {}\n", outcome.message);
-    if (results.count_failed(job.experiment) > 0) {
+    if (results.count_failed() > 0) {
       fmt::print(stderr, "records: {}\n", results.shown_path());
     }
   } else {
-    results.show(job.experiment, ending_of(outcome));
+    results.show(ending_of(outcome));
   }
   if (outcome.stop_signal != 0) {
     return 128 + outcome.stop_signal;
@@ -290,7 +258,7 @@ int run_job(experiment::JobSpec job,
   if (outcome.exit_code != 0) {
     return outcome.exit_code;
   }
-  return results.status_of_failed(job.experiment);
+  return results.status_of_failed();
 }
 
 }  // namespace paceline::measure

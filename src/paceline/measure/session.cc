@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
-#include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "paceline/base/clock.h"
@@ -25,13 +23,11 @@
 #include "paceline/measure/known_times.h"
 #include "paceline/measure/master.h"
 #include "paceline/measure/progress_line.h"
-#include "paceline/measure/rank.h"
 #include "paceline/measure/rank_group.h"
 #include "paceline/measure/refusal.h"
 #include "paceline/measure/trace.h"
 #include "paceline/measure/warnings.h"
 #include "paceline/records/environment.h"
-#include "paceline/records/store.h"
 
 namespace paceline::measure {
 namespace {
@@ -47,18 +43,10 @@ class Session {
         job_(job),
         settings_(job.settings),
         hooks_(hooks),
-        refusal_(
-            world_.store,
-            hooks.goes_on_without_refused && job.experiment.cases.size() > 1),
+        refusal_(world_.store, !job.is_only_case),
         store_(store_for(fmt::format("session/{}/", job.run))),
         progress_(progress_on(is_rank_0(), job.progress)),
-        traces_(trace_path(settings_.trace, job.run), world_.hosts) {
-    if (hooks_.failure != nullptr) {
-      writer_ = hooks_.failure->writer();
-    } else if (is_rank_0() && !settings_.records.empty()) {
-      writer_ = std::make_shared<records::RecordWriter>(settings_.records);
-    }
-  }
+        traces_(trace_path(settings_.trace, job.run), world_.hosts) {}
 
   int run() {
     try {
@@ -83,10 +71,10 @@ class Session {
     for (records::HostEnvironment& host : environment_.hosts) {
       host.facts["pinning"] = pin.description();
     }
-    tell_environment(world_, hooks_.failure, environment_);
-    if (settings_.resume && !settings_.records.empty()) {
-      completed_ = share_completed();
+    if (is_rank_0()) {
+      post_environment(*world_.store, environment_);
     }
+    completed_ = completed_cases(*world_.store);
     launch::PrefixStore job_store = store_for("");
     estimate_ = share_estimate(
         world_,
@@ -108,18 +96,6 @@ class Session {
           context_.heartbeat.beat(launch::kNoSteps, "waiting for others");
           idle();
         }};
-  }
-
-  // What the record file holds already, as rank 0 reads it.
-  CompletedCases share_completed() {
-    if (is_rank_0()) {
-      const auto file =
-          records::read_records(settings_.records, records::BrokenTail::kSkip);
-      store_.set("completed",
-                 nlohmann::json(records::completed(file.records)).dump());
-    }
-    return nlohmann::json::parse(store_.wait("completed"))
-        .get<CompletedCases>();
   }
 
   bool is_rank_0() const { return world_.self.rank == 0; }
@@ -154,9 +130,7 @@ class Session {
                const records::Configuration& c) {
     launch::throw_if_stop_requested();
     context_.heartbeat.set_role(c.role_of(world_.self.rank));
-    if (hooks_.failure != nullptr) {
-      hooks_.failure->begin(c, job_.run);
-    } else if (is_rank_0()) {
+    if (is_rank_0()) {
       world_.store->set(kCurrentCaseKey, c.key());
     }
     const auto prefix = fmt::format("session/{}/case/{}/", job_.run, index);
@@ -224,7 +198,7 @@ class Session {
                         tell_so_far(c, std::move(samples));
                       },
                   .on_failure = hooks_.on_failure,
-                  .access = window_of(hooks_.failure)});
+                  .access = hooks_.access});
     times_->keep(c, known, result.times);
     place(result.samples);
     post_result(
@@ -239,10 +213,10 @@ class Session {
     if (c.discard || (c.has_tables() && samples.rank >= c.trainers)) {
       return;
     }
-    if (hooks_.failure != nullptr) {
-      hooks_.failure->tell(samples);
-    } else {
+    try {
       post_so_far(*world_.store, std::move(samples));
+    } catch (const WorldError&) {
+      return;  // the store is gone, with the rank that served it
     }
   }
 
@@ -311,7 +285,7 @@ class Session {
                 job_.experiment.cases, world_.self.local_world, cores_))) {
       whole.warnings.push_back(*busy);
     }
-    append(whole);
+    hand_over(whole);
     if (!settings_.trace.empty() && !is_external(c)) {
       traces_.add(whole, gather_spans(store, c.ranks, started_ns - began_ns_));
     }
@@ -340,14 +314,10 @@ class Session {
     }
   }
 
-  void append(const records::RunRecord& whole) {
-    if (writer_ != nullptr) {
-      world_.store->set(kCurrentCaseKey, "");  // a full disk fails no case
-      writer_->append(whole);
-      world_.store->set(kCurrentCaseKey, whole.configuration.key());
-      if (hooks_.recorded) {
-        hooks_.recorded();
-      }
+  void hand_over(const records::RunRecord& whole) {
+    post_finished(*world_.store, job_.run, finished_++, whole);
+    if (hooks_.finished) {
+      hooks_.finished();
     }
   }
 
@@ -358,7 +328,7 @@ class Session {
     describe(c, whole);
     whole.error = why;
     whole.status = status;
-    append(whole);
+    hand_over(whole);
   }
 
   const engines::RankContext& context_;
@@ -369,7 +339,7 @@ class Session {
   Refusal refusal_;
   launch::PrefixStore store_;
   ProgressLine progress_;
-  std::shared_ptr<records::RecordWriter> writer_;  // of rank 0
+  std::size_t finished_ = 0;  // handed over
   records::Environment environment_;
   std::optional<records::Warning> host_warning_;
   int cores_ = 1;             // that all ranks of this host may use

@@ -2,7 +2,6 @@
 #include "paceline/records/store.h"
 
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,9 +10,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "paceline/base/error.h"
@@ -52,19 +49,9 @@ Tail read_tail(const std::string& path) {
   return tail;
 }
 
-// 0 of a pipe or a terminal.
-std::int64_t size_of(int file) {
-  struct stat info {};
-  return fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
-}
-
 bool begins_like_a_record(std::string_view line) {
   return line.starts_with(kBegin.substr(0, line.size()));
 }
-
-}  // namespace
-
-namespace {
 
 [[noreturn]] void refuse_second_writer(const std::string& path) {
   throw UsageError(
@@ -72,32 +59,6 @@ namespace {
 }
 
 }  // namespace
-
-// A socket's abstract name is free again when its last owner is gone, whoever
-// killed it.  A lock of the file would keep out the run's own writers.
-RecordClaim::RecordClaim(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    return;
-  }
-  Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const std::string name = fmt::format(
-      "paceline records {}:{}", std::uint64_t{info.st_dev}, info.st_ino);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
-  const auto length =
-      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (socket.is_open() &&
-      bind(socket.number(), reinterpret_cast<sockaddr*>(&address), length) !=
-          0) {
-    if (errno == EADDRINUSE) {
-      refuse_second_writer(path);
-    }
-    return;
-  }
-  socket_ = std::move(socket);
-}
 
 RecordWriter::RecordWriter(std::string path) : path_(std::move(path)) {
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -111,7 +72,6 @@ RecordWriter::RecordWriter(std::string path) : path_(std::move(path)) {
   }
   try {
     repair_tail();
-    size_ = size_of(file_);
   } catch (...) {
     close(file_);
     throw;
@@ -178,11 +138,6 @@ void RecordWriter::append(const RunRecord& record) {
     throw WorldError(fmt::format(
         "{}: a record did not reach the disk: {}", path_, reason()));
   }
-  size_ = size_of(file_);
-}
-
-bool RecordWriter::others_wrote() const {
-  return size_of(file_) > size_;
 }
 
 RecordFile read_records(const std::string& path, BrokenTail tail) {
@@ -226,30 +181,6 @@ RecordFile read_records(std::istream& in,
     throw UsageError(fmt::format("{}: reading it failed", path));
   }
   return file;
-}
-
-std::vector<RunRecord> RecordReader::next() {
-  std::vector<RunRecord> fresh;
-  std::ifstream in(path_, std::ios::binary);
-  in.seekg(read_);
-  std::string line;
-  while (std::getline(in, line)) {
-    const bool whole = !in.eof();
-    try {
-      if (!is_blank(line)) {
-        fresh.push_back(from_line(line));
-      }
-    } catch (const UsageError& error) {
-      if (!whole) {
-        break;
-      }
-      throw UsageError(
-          fmt::format("{}:{}: {}", path_, lines_ + 1, error.what()));
-    }
-    read_ += static_cast<std::streamoff>(line.size()) + (whole ? 1 : 0);
-    lines_ += whole ? 1 : 0;
-  }
-  return fresh;
 }
 
 void remove_if_empty(const std::string& path) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <ios>
 #include <iosfwd>
 #include <set>
 #include <span>
@@ -10,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "paceline/base/descriptor.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::records {
@@ -30,9 +28,6 @@ class RecordWriter {
   /// Throws `WorldError` when the disk refuses (full, gone).
   void append(const RunRecord& record);
 
-  /// Whether there is more behind the last record than this writer wrote.
-  bool others_wrote() const;
-
   const std::string& path() const { return path_; }
 
  private:
@@ -41,19 +36,6 @@ class RecordWriter {
 
   std::string path_;
   int file_ = -1;
-  std::int64_t size_ = 0;  // after what this writer wrote last
-};
-
-/// Keeps other runs on this machine from a record file while it lives, also
-/// between two writers.  Files that are not regular need none.
-class RecordClaim {
- public:
-  RecordClaim() = default;
-  /// The file exists.  Throws `UsageError` where another run has claimed it.
-  explicit RecordClaim(const std::string& path);
-
- private:
-  Descriptor socket_;
 };
 
 /// What to do with a last line that ends before its line break and is no
@@ -74,23 +56,6 @@ RecordFile read_records(const std::string& path,
 RecordFile read_records(std::istream& in,
                         const std::string& path,
                         BrokenTail tail = BrokenTail::kRefuse);
-
-/// Reads the records of a file that grows, each of them once.
-class RecordReader {
- public:
-  explicit RecordReader(std::string path) : path_(std::move(path)) {}
-
-  /// The records behind those that earlier calls returned; none where there is
-  /// no file.  A last line that is no whole record yet is left for a later
-  /// call.  Throws `UsageError` that begins with `path:line:` for a whole line
-  /// that is no record.
-  std::vector<RunRecord> next();
-
- private:
-  std::string path_;
-  std::streamoff read_ = 0;  // bytes of the file
-  int lines_ = 0;            // whole ones among them
-};
 
 /// Removes a regular file that holds nothing and that no RecordWriter has open.
 /// Whatever else lies there stays, without a word.
