@@ -4,7 +4,7 @@
 import unittest
 
 from paceline.readers.checks import Invalid, figure
-from paceline.readers.json_text import member, number, parse
+from paceline.readers.json_text import check_keys, member, number, parse, parse_several
 from paceline.readers.units import unit_of
 
 
@@ -31,6 +31,15 @@ class Json(unittest.TestCase):
                 rf"^x: {name}: '.*' is not a number$", number, value[name], "x", name
             )
         self.rejects("^x: b: 3 is less than 4$", number, 3, "x", "b", least=4)
+
+    def test_values_one_after_the_other(self):
+        self.assertEqual(parse_several('{"a": 1}{"a": 2}\n 3', "x"), [{"a": 1}, {"a": 2}, 3])
+        self.rejects("^x:1: holds 2 values of JSON, not one$", parse, "1 2", "x")
+        self.rejects("^x:2: is not JSON: ", parse_several, "1\n}", "x")
+
+    def test_keys_that_are_not_known(self):
+        check_keys({"a": 1}, ("a", "b"), "key", "x")
+        self.rejects("^x: 'c' is not a known key; known are a, b$", check_keys, {"c": 1}, ("a", "b"), "key", "x")
 
     def test_members(self):
         self.assertEqual(member({"a": [1]}, "a", list, "x"), [1])

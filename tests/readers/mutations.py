@@ -93,12 +93,12 @@ def mutated(text: str, rounds: int = 1000, seed: int = SEED):
         yield kind, "\n".join(lines)
 
 
-def _without(value, keys):
+def without(value, keys):
     if isinstance(value, dict):
         return {
-            key: _without(one, keys) for key, one in value.items() if key not in keys
+            key: without(one, keys) for key, one in value.items() if key not in keys
         }
-    return [_without(one, keys) for one in value] if isinstance(value, list) else value
+    return [without(one, keys) for one in value] if isinstance(value, list) else value
 
 
 def records_of(reader, text) -> list:
@@ -114,13 +114,13 @@ def check_mutations(
     `also(found)` says whether a record is another truth: that of the log without its first or last
     lines, of which nothing tells that they were there, or without what its head alone says.
     """
-    right = [_without(one, once) for one in records_of(reader, text)]
+    right = [without(one, once) for one in records_of(reader, text)]
     test.assertTrue(right)
     sentences = 0
     for number, (kind, damaged) in enumerate(mutated(text, rounds)):
         with test.subTest(mutation=number, kind=kind):
             try:
-                found = [_without(one, once) for one in records_of(reader, damaged)]
+                found = [without(one, once) for one in records_of(reader, damaged)]
             except Invalid as error:
                 test.assertRegex(str(error), rf"^{re.escape(PATH)}(:\d+)?: .")
                 test.assertNotIn("\n", str(error))

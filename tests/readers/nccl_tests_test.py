@@ -40,6 +40,16 @@ class Right(unittest.TestCase):
             )
             self.assertEqual((first["warmup"], first["mean_of"]), (5, 20))
 
+    def test_the_reduction_that_sendrecv_names_and_does_not_do(self):
+        rows = sizes("sendrecv_perf", 8)
+        named = [one.replace("    none ", "     sum ") for one in rows]
+        self.assertNotEqual(named, rows)
+        hosts = ["a"] * 8
+        self.assertEqual(
+            read(text(log("sendrecv_perf", hosts, named))),
+            read(text(log("sendrecv_perf", hosts, rows))),
+        )
+
     def test_before_2_12_wrong_elements_are_unknown(self):
         records = read(of("error_column.txt"))
         self.assertEqual([one["wrong_elements"] for one in records], [None] * 3)

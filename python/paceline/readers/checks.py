@@ -137,6 +137,6 @@ def one_of(name: str, known, what: str, place):
     if name not in known:
         names = ", ".join(str(one) for one in known)
         raise Invalid(
-            place, f"'{shown(name)}' is not a known {what}; known are {names}"
+            place, f"'{shown(str(name))}' is not a known {what}; known are {names}"
         )
     return known[name] if isinstance(known, dict) else name

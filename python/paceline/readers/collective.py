@@ -48,7 +48,8 @@ def check_columns(program: str, op, root, place) -> None:
     if op is not None:
         if op != "none":
             one_of(op, REDUCTIONS, "reduction", place)
-        if (op != "none") != reduces:
+        # sendrecv_perf names the reduction of its option -o, which it does not do.
+        if (op != "none") != reduces and program != "sendrecv_perf":
             raise Invalid(
                 place,
                 f"the program is {program}, and a row of {operation} has no redop '{op}'",
@@ -148,36 +149,42 @@ def ranks_of(devices: list, place) -> tuple:
     return len(own), list(hosts.values()), warnings
 
 
+def reduction_of(program: str, op):
+    """What the operation reduces with; None where it reduces nothing, or the log does not say."""
+    return op if OPERATIONS[program][1] and op != "none" else None
+
+
+def _times(one: dict) -> list:
+    return one.get("iteration_ns") or [max(1, one["time"].times(1000))]
+
+
 def row_record(
     shared: dict, warnings: list, size: int, out: dict, into: dict = None, **row
 ) -> dict:
     """A record of one row.  `out` and `into` are its out-of-place and in-place figures:
-    {"time": Figure in us, "wrong": n or None}."""
+    {"time": Figure in us, "wrong": n or None} and, where the log has single iterations, their
+    times as "iteration_ns".  A row without `out` is a record in place."""
+    place = "out-of-place" if out else "in-place"
+    out, into = (out, into) if out else (into, None)
     found = list(warnings)
-    for place, one in (("out of place", out), ("in place", into)):
+    for where, one in ((place.replace("-", " "), out), ("in place", into)):
         if one and one["wrong"]:
             found.append(
                 warning(
                     WRONG_VALUES,
-                    f"{size} bytes, {row.get('dtype')}, {row.get('op') or 'no reduction'}: {one['wrong']} wrong elements {place}",
+                    f"{size} bytes, {row.get('dtype')}, {row.get('op') or 'no reduction'}: {one['wrong']} wrong elements {where}",
                     "the program compared the result with the right one",
                     "do not trust this machine's results before the cause is found",
                 )
             )
     return comm_record(
         bytes=size,
-        iteration_ns=out.get("iteration_ns") or [max(1, out["time"].times(1000))],
-        place="out-of-place",
-        in_place=into
-        and {
-            "iteration_ns": [max(1, into["time"].times(1000))],
-            "wrong_elements": into["wrong"],
-        },
+        iteration_ns=_times(out),
+        place=place,
+        in_place=into and {"iteration_ns": _times(into), "wrong_elements": into["wrong"]},
         wrong_elements=out["wrong"],
         bus_factor=bus_factor(shared["operation"], shared["ranks"]),
         warnings=found,
         device="cuda",
-        formula=FORMULA,
-        **shared,
-        **row,
+        **{"formula": FORMULA, **shared, **row},
     )

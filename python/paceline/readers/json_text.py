@@ -3,7 +3,7 @@
 
 import json
 
-from .checks import Figure, Invalid, exactly, figure, shown
+from .checks import Figure, Invalid, exactly, figure, one_of, shown
 
 _LONGEST = 40  # digits of an integer
 
@@ -20,18 +20,38 @@ class Printed(float):
 def parse(text: str, path: str, first_line: int = 1):
     """The value that `text` holds.  Floating-point numbers are Printed; NaN and infinities are
     values that number() rejects by name."""
+    values = parse_several(text, path, first_line)
+    if len(values) != 1:
+        raise Invalid(f"{path}:{first_line}", f"holds {len(values)} values of JSON, not one")
+    return values[0]
+
+
+def parse_several(text: str, path: str, first_line: int = 1) -> list:
+    """The values that `text` holds, one after the other, as `cat` joins files."""
+    place = f"{path}:{first_line}"
+    decoder = json.JSONDecoder(
+        parse_float=Printed,
+        parse_int=lambda digits: _integer(digits, place),
+        object_pairs_hook=lambda pairs: _object(pairs, place),
+    )
+    values, at = [], _after_spaces(text, 0)
     try:
-        return json.loads(
-            text,
-            parse_float=Printed,
-            parse_int=lambda digits: _integer(digits, f"{path}:{first_line}"),
-            object_pairs_hook=lambda pairs: _object(pairs, f"{path}:{first_line}"),
-        )
+        while at < len(text) or not values:
+            value, end = decoder.raw_decode(text, at)
+            values.append(value)
+            at = _after_spaces(text, end)
+        return values
     except json.JSONDecodeError as error:
         line = first_line + text.count("\n", 0, error.pos)
         raise Invalid(f"{path}:{line}", f"is not JSON: {error.msg}") from None
     except RecursionError:
         raise Invalid(f"{path}:{first_line}", "is JSON of too many levels") from None
+
+
+def _after_spaces(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at
 
 
 def _integer(digits: str, place: str) -> int:
@@ -50,15 +70,21 @@ def _object(pairs: list, place: str) -> dict:
 
 
 def member(value, key: str, kind: type, place):
-    """value[key], which must be of the kind dict, list, str, int or bool."""
+    """value[key], which must be of the kind dict, list, str, int or bool; object: of any."""
     if not isinstance(value, dict) or key not in value:
         raise Invalid(place, f"the key '{key}' is missing")
     found = value[key]
-    if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
+    if not isinstance(found, kind) or (isinstance(found, bool) and kind not in (bool, object)):
         names = {dict: "an object", list: "a list", str: "a text", int: "an integer"}
         what = names.get(kind, "true or false")
         raise Invalid(place, f"{key}: '{shown(json.dumps(found))}' is not {what}")
     return found
+
+
+def check_keys(value: dict, known, what: str, place) -> None:
+    """Rejects by name a key that is not known."""
+    for key in value:
+        one_of(key, known, what, place)
 
 
 def number(value, place, name: str, *, least: float = None) -> Figure:

@@ -1,45 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of nccl-tests, of all generations: before NCCL 2.12 there was a column `error`, the
-largest relative difference, and no column `root`; since then `#wrong` counts elements.
+"""The text of nccl-tests and rccl-tests, of all generations, and the JSON of -J: alone, or together in a log.
 
-The bandwidths are checked against size, time and the number of ranks that the log lists.
--C 1 prints the CPU's time to issue an operation beside the bandwidths of its whole time, which
-only their digits hold; the record says that its clock is the CPU's and has no bandwidth.
+Before NCCL 2.12 the text had a column `error`, the largest relative difference, and no column `root`; since
+then `#wrong` counts elements.
 """
 
-import re
+import json
 
-from .checks import Invalid, check_count, count, figure, shown
-from .collective import (
-    check_columns,
-    check_rates,
-    check_row,
-    operation_of,
-    ranks_of,
-    row_record,
-)
-from .nccl_text import Table, program_in, tables_of
-from .record import WRONG_VALUES, warning
+from . import nccl_json, nccl_table
+from .checks import Invalid
+from .nccl_json_rows import prints_as
+from .nccl_text import program_in, tables_of
 
 NAME = "nccl-tests"
-_LAUNCHED = re.compile(
-    r"\b(?:mpirun|mpiexec|orterun|prterun|srun)\b(?:.*?)\s(?:-np|-n|--np|--ntasks)[ =](\d+)\s"
-)
 
 
 def recognizes(source) -> bool:
-    return (
-        not source.text.lstrip()[:1] == "{"
-        and "algbw" in source.text
-        and "busbw" in source.text
-    )
+    text = source.text
+    return "algbw" in text and "busbw" in text or nccl_json.recognizes(text)
 
 
 def read(source):
-    tables, seen = tables_of(source.lines), {}
-    if not tables:
+    documents = nccl_json.documents_of(source)
+    lines = [
+        line
+        for line in source.lines
+        if not any(one.place.number <= line.number <= one.end for one in documents)
+    ]
+    tables = tables_of(lines)
+    if not tables and not documents:
         raise Invalid(source, "has no table of nccl-tests")
-    named = set().union(*(program_in(line) for line in source.lines))
+    named = set().union(*(program_in(line) for line in lines))
+    yield from _records_of_documents(documents, tables, named, source)
+    yield from _records_of_tables(tables, named, source)
+
+
+def _records_of_documents(documents: list, tables: list, named: set, source):
+    """Takes out of `tables` those that a run printed beside its JSON (-J), which has more digits."""
+    seen = {}
+    for document in documents:
+        same = json.dumps(document.value, sort_keys=True)
+        if same in seen:
+            source.note(
+                document.place,
+                f"this JSON is that of line {seen[same].number} again, counted once",
+            )
+            continue
+        seen[same] = document.place
+        yield from nccl_json.records_of(document)
+        program = nccl_json.program_of(document)
+        twins = [one for one in tables if nccl_table.program_of(one, named) == program]
+        printed = [one for one in twins if prints_as(document.value, one)]
+        if twins and not printed:
+            raise Invalid(
+                document.place,
+                f"this JSON is of {program}, and none of the log's tables of that program has its rows",
+            )
+        for table in printed[:1]:
+            tables.remove(table)
+            source.note(
+                table.first,
+                f"this table is that of the JSON in line {document.place.number}, counted once",
+            )
+
+
+def _records_of_tables(tables: list, named: set, source):
+    seen = {}
     for table in tables:
         same = repr(
             (
@@ -55,175 +81,4 @@ def read(source):
             )
             continue
         seen[same] = table.first
-        yield from _records(table, named, source)
-
-
-def _records(table: Table, named: set, source):
-    program = _program(table, named)
-    operation = operation_of(
-        program, table.program_line or table.command or table.first
-    )
-    if not table.columns or not table.devices:
-        raise Invalid(table.first, "the lines '#  Rank' are missing, so that nobody knows who took part"
-                      if not table.devices else "the line with the columns' names is missing")  # fmt: skip
-    ranks, per_host, warnings = ranks_of(
-        [one[:5] for one in table.devices], table.first
-    )
-    settings = table.settings or {}
-    _check_launch(table, settings)
-    amd = any(re.search(r"\bAMD\b|Instinct|gfx\d", one[5]) for one in table.devices)
-    shared = {
-        "operation": operation,
-        "ranks": ranks,
-        "ranks_per_host": per_host,
-        "engine": "rccl" if amd else "nccl",
-        "warmup": settings.get("warmup iters"),
-        "mean_of": _mean_of(settings),
-        "clock": "cpu" if table.columns.cpu_time else None,
-    }
-    rows, seen = [], {}
-    for fields, line in table.rows:
-        if tuple(fields) in seen:
-            raise Invalid(
-                line, f"this row is that of line {seen[tuple(fields)].number} again"
-            )
-        seen[tuple(fields)] = line
-        rows.append(_row(table, fields, line, program, shared))
-    warnings += _footer_warnings(table, rows) + _bandwidth_warnings(table)
-    for size, out, into, row in rows:
-        yield row_record(shared, warnings, size, out, into, **row)
-
-
-def _program(table: Table, named: set) -> str:
-    commands = program_in(table.command) if table.command else named
-    if table.program:
-        return table.program
-    if len(commands) != 1:
-        what = (
-            f"names several ({', '.join(sorted(commands))})"
-            if commands
-            else "does not say"
-        )
-        raise Invalid(table.command or table.first, f"the log {what}: which program of nccl-tests wrote this table; "
-                      "put its command line above")  # fmt: skip
-    return next(iter(commands))
-
-
-def _check_launch(table: Table, settings: dict) -> None:
-    """The ranks that the command line and the settings make are those that are listed."""
-    if not settings:
-        return
-    listed, own = len(table.devices), settings["nThread"] * settings["nGpus"]
-    if listed % own != 0:
-        raise Invalid(
-            table.devices[-1][4],
-            f"the log says {own} ranks a process, and it lists {listed}, no multiple of that",
-        )
-    command = table.command and re.split(
-        r"_perf(?:_mpi)?\b", table.command.text, maxsplit=1
-    )
-    if command and len(command) == 2:
-        launched = _LAUNCHED.search(command[0])
-        if launched:
-            processes = count(launched[1], table.command, "the number of processes")
-            check_count(
-                processes * own,
-                listed,
-                "ranks",
-                table.command,
-                "; was the program built without MPI?",
-            )
-        gpus = re.search(r"\s-g[ =]?(\d+)(?!\S)", command[1])
-        if gpus:
-            check_count(
-                int(gpus[1]), settings["nGpus"], "GPUs a thread (-g)", table.command
-            )
-
-
-def _mean_of(settings: dict):
-    iterations = settings.get("iters")
-    return iterations and iterations * settings.get("agg iters", 1) * max(
-        1, settings.get("graph", 0)
-    )
-
-
-def _row(table: Table, fields: list, line, program: str, shared: dict) -> tuple:
-    """(size, out-of-place figures, in-place figures, the row's own keys), checked."""
-    head, out, into = table.columns.cells(fields)
-    size = count(head["size"], line, "size")
-    elements = count(head["count"], line, "count")
-    op, root = head.get("redop"), head.get("root")
-    root = None if root is None else -1 if root == "-1" else count(root, line, "root")
-    check_columns(program, op, root, line)
-    check_row(shared["operation"], shared["ranks"], size, elements, head["type"], line)
-    out, into = (_place(table, one, size, line, shared) for one in (out, into))
-    row = {
-        "dtype": head["type"],
-        "op": None if op == "none" else op,
-        "root": None if root == -1 else root,
-    }
-    return size, out, into, row
-
-
-def _place(table: Table, cells: dict, size: int, line, shared: dict) -> dict:
-    name = table.columns.place[0]
-    time, algorithm, bus = (
-        figure(cells[key], line, key, least=0) for key in (name, "algbw", "busbw")
-    )
-    if time.exact == 0:
-        raise Invalid(line, f"{size} bytes: a time of {time.text} us")
-    check_rates(
-        shared["operation"],
-        shared["ranks"],
-        size,
-        time,
-        algorithm,
-        bus,
-        cpu_time=name == "cputime",
-    )
-    wrong = cells.get("#wrong", "N/A")
-    if wrong != "N/A" and (table.settings or {}).get("validation") == 0:
-        raise Invalid(line, f"the log says validation: 0, and #wrong {shown(wrong)}")
-    return {
-        "time": time,
-        "wrong": (
-            None if wrong == "N/A" else figure(wrong, line, "#wrong", least=0).times(1)
-        ),
-    }
-
-
-def _footer_warnings(table: Table, rows: list) -> list:
-    if "Out of bounds values" not in table.footers:
-        return []
-    text, verdict, line = table.footers["Out of bounds values"]
-    values = count(text, line, "out of bounds values")
-    if verdict != ("FAILED" if values else "OK"):
-        raise Invalid(
-            line,
-            f"the log says {values} values out of bounds, and {verdict or 'no verdict'}",
-        )
-    wrong = sum(bool(one["wrong"]) for _, out, into, _ in rows for one in (out, into))
-    if wrong and not values:
-        raise Invalid(
-            line,
-            f"the log says 0 values out of bounds, and {wrong} of its results have wrong elements",
-        )
-    if not values or wrong:
-        return []
-    return [warning(WRONG_VALUES, f"the program found {values} results out of bounds (FAILED), and marks no row",
-                    "some of its rows, nobody knows which, are of wrong results",
-                    "do not trust this machine's results before the cause is found")]  # fmt: skip
-
-
-def _bandwidth_warnings(table: Table) -> list:
-    _, verdict, line = table.footers.get("Avg bus bandwidth", (None, None, None))
-    if verdict != "FAILED":
-        return []
-    return [
-        warning(
-            "below-expected-bandwidth",
-            f"line {line.number}: the average bus bandwidth FAILED",
-            "it is below 90 % of what NCCL_TESTS_MIN_BW asked for",
-            "look for a slow link or device before these figures are used",
-        )
-    ]
+        yield from nccl_table.records_of(table, named)

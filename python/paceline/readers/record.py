@@ -115,7 +115,8 @@ def comm_record(
 ) -> dict:
     """One operation at one size.
 
-    `iteration_ns` are durations of the operation, one each, or the one mean of `mean_of`.
+    `iteration_ns` are durations of the operation, one each, or one mean; `mean_of` iterations are
+    those of the program's own mean.
     `clock` is "cpu" where they are only the CPU's time to issue the operation: they are no
     bandwidth then.  `place` is out-of-place or in-place; `in_place` holds the same row's other
     figures: {"iteration_ns": [...], "wrong_elements": n or None}.  `op` is sum, prod, ... or

@@ -50,7 +50,7 @@ class Reader:
 READERS = (
     Reader(
         nccl_tests.NAME,
-        "the text of nccl-tests and rccl-tests",
+        "the text of nccl-tests and rccl-tests, and the JSON of -J",
         "nccl-tests 2.0 to 2.19",
         "https://github.com/NVIDIA/nccl-tests",
         nccl_tests.recognizes,

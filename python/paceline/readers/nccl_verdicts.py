@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What nccl-tests says itself of all of a run's results: right or wrong values, enough bandwidth."""
+
+from .checks import Invalid
+from .record import WRONG_VALUES, warning
+
+
+def bounds_warnings(values: int, verdict, places: list, where) -> list:
+    """`values` results are out of bounds, and the `verdict` is OK or FAILED; `places` have the
+    wrong elements of each result, which may be unknown."""
+    if verdict != ("FAILED" if values else "OK"):
+        raise Invalid(where, f"the log says {values} values out of bounds, and {verdict or 'no verdict'}")
+    wrong = sum(bool(one["wrong"]) for one in places if one)
+    if wrong and not values:
+        raise Invalid(
+            where,
+            f"the log says 0 values out of bounds, and {wrong} of its results have wrong elements",
+        )
+    if not values or wrong:
+        return []
+    return [
+        warning(
+            WRONG_VALUES,
+            f"the program found {values} results out of bounds (FAILED), and marks no row",
+            "some of its rows, nobody knows which, are of wrong results",
+            "do not trust this machine's results before the cause is found",
+        )
+    ]
+
+
+def bandwidth_warnings(verdict, where: str) -> list:
+    if verdict != "FAILED":
+        return []
+    return [
+        warning(
+            "below-expected-bandwidth",
+            f"{where}: the average bus bandwidth FAILED",
+            "it is below 90 % of what NCCL_TESTS_MIN_BW asked for",
+            "look for a slow link or device before these figures are used",
+        )
+    ]
