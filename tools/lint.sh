@@ -47,7 +47,7 @@ check_length() {
     END { exit bad }'
 }
 
-check_shell() { shellcheck --external-sources tools/setup.sh tools/lint.sh tools/wheel/make_wheel.sh .ci/run; }
+check_shell() { shellcheck --external-sources tools/setup.sh tools/lint.sh tools/size tools/wheel/make_wheel.sh .ci/run; }
 
 check_tidy() { python3 tools/lint/tidy.py "$build" "$jobs"; }
 
@@ -75,6 +75,7 @@ check shell check_shell
 check tidy check_tidy
 check torch check_torch
 check linked check_linked
+tools/size
 
 if [[ ${#failed[@]} -gt 0 ]]; then
   echo "lint: failed: ${failed[*]}"
