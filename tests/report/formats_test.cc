@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/report/console.h"
 #include "paceline/report/csv.h"

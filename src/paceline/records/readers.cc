@@ -2,23 +2,14 @@
 #include "paceline/records/readers.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <filesystem>
 #include <sstream>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/base/process.h"
-#include "paceline/base/python_package.h"
-#include "paceline/base/spawn.h"
+#include "paceline/base/run_python.h"
 #include "paceline/base/text.h"
 #include "paceline/records/importers.h"
 #include "paceline/records/json.h"
@@ -26,68 +17,25 @@
 namespace paceline::records {
 namespace {
 
-struct Output {
-  int exit_code = 0;
-  std::string text, errors;  // stdout, stderr
-};
-
-// Up to the end of the pipe or file, from its current position.
-std::string rest_of(int descriptor) {
-  std::array<char, 1 << 16> buffer{};
-  std::string text;
-  for (;;) {
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
-    if (count > 0) {
-      text.append(buffer.data(), static_cast<std::size_t>(count));
-    } else if (count == 0 || errno != EINTR) {
-      return text;
-    }
-  }
-}
-
-Output run_readers(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = python_module("paceline.readers");
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::array<int, 2> pipe{-1, -1};
-  const Descriptor errors(::memfd_create("readers", MFD_CLOEXEC));
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0 || !errors.is_open()) {
-    throw WorldError("no pipe to the readers of other programs' files");
-  }
-  const Descriptor from(pipe[0]);
-  Descriptor to(pipe[1]);
-  const pid_t child = spawn({.executable = words.front(),
-                             .argv = words,
-                             .environment = environment_with({}),
-                             .output = to.number(),
-                             .error = errors.number()});
-  to.close();
-  Output output;
-  output.text = rest_of(from.number());
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  output.exit_code = exit_code_of(status);
-  ::lseek(errors.number(), 0, SEEK_SET);
-  output.errors = rest_of(errors.number());
-  return output;
+PythonOutput run_readers(const std::vector<std::string>& arguments) {
+  return run_python("paceline.readers", arguments);
 }
 
 // 2: the files are invalid; 3: their programs found wrong values.
-void check_ended(const Output& output) {
+void check_ended(const PythonOutput& output) {
   const std::string said(trimmed(output.errors));
   if (output.exit_code == kUsageErrorStatus && !said.empty()) {
     throw UsageError(said);
   }
   if (output.exit_code != 0 && output.exit_code != 3) {
-    const std::vector<std::string> lines = split_lines(said);
     throw WorldError(
         fmt::format("the readers of other programs' files ended with {}: {}",
                     output.exit_code,
-                    lines.empty() ? "nothing said" : lines.back()));
+                    last_words(output)));
   }
 }
 
-ForeignRecords records_of(const Output& output) {
+ForeignRecords records_of(const PythonOutput& output) {
   check_ended(output);
   ForeignRecords found;
   for (const std::string& line : split_lines(output.text)) {
@@ -192,7 +140,7 @@ RecordFile read_any_records(const std::string& path) {
 }
 
 std::string list_of_readers() {
-  const Output output = run_readers({"--list"});
+  const PythonOutput output = run_readers({"--list"});
   check_ended(output);
   return output.text;
 }

@@ -69,7 +69,8 @@ std::string render_markdown(std::span<const records::RunRecord> records);
 /// of fewer than ten steps, have no lines.
 std::string render_bluefog(std::span<const records::RunRecord> records);
 
-/// The report of DLPerf's anatomy (framework_report.h) in GitHub's Markdown:
+/// The report of DLPerf's anatomy in GitHub's Markdown, which
+/// python/paceline/reports/dlperf.py makes:
 /// environment, frameworks with version and features, options, and for each
 /// model and number type a table of throughput, one of speed-up and efficiency,
 /// a chart of each, and the findings.

@@ -2,8 +2,6 @@
 #include "paceline/report/framework_tables.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <charconv>
 #include <map>
 #include <set>
@@ -13,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
-#include "paceline/plan/optimizer.h"
 #include "paceline/report/cases.h"
 
 namespace paceline::report {
@@ -42,124 +39,10 @@ std::string framework_of(const RunRecord& record) {
                                                    : label;
 }
 
-std::string upper(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) {
-    return static_cast<char>(std::toupper(c));
-  });
-  return text;
-}
-
-std::string unit_of(const std::string& model) {
-  std::string lower = model;
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  if (lower.find("bert") != std::string::npos) {
-    return "sentences/s";
-  }
-  return lower.find("net") != std::string::npos ? "img/s" : "samples/s";
-}
-
-// The recipe, as what the programs said and what they were asked for.
-std::map<std::string, std::string> facts_of(const RunRecord& record) {
-  const Configuration& c = record.configuration;
-  std::map<std::string, std::string> facts = record.adapter;
-  for (const char* noise : {"case",
-                            "host",
-                            "loss",
-                            "threads",
-                            "parameters_digest",
-                            "world",
-                            kReportedRate}) {
-    facts.erase(noise);
-  }
-  // Nothing more is known of a command, or of what did not run.
-  if (!is_imported(record) && !record.error && c.command.empty()) {
-    facts["optimizer"] = fmt::format("{}, learning rate {}, weight decay {}",
-                                     c.optimizer,
-                                     c.learning_rate,
-                                     c.weight_decay);
-    const plan::Optimizer* row = plan::find_optimizer(c.optimizer);
-    if (row != nullptr && row->decays_matrices_alone) {
-      facts["optimizer"] += " but of biases and normalizations, epsilon 1e-6";
-    }
-    if (c.framework.empty()) {
-      facts["framework_version"] = record.environment.paceline_version;
-      facts["model_source"] = "src/paceline/networks";
-      facts["exchange"] = c.strategy + " over " + c.engine;
-      facts["layout"] = c.channels_last ? "NHWC" : "NCHW";
-      facts["clipping"] =
-          c.clip_norm == 0 ? "none"
-                           : fmt::format("global norm at most {}", c.clip_norm);
-      facts["data"] = c.data.empty() ? "synthetic, one batch" : c.data;
-      facts["loss_scaling"] =
-          c.dtype == "amp" && c.device == "cuda" ? "dynamic" : "none";
-    }
-  }
-  return facts;
-}
-
-// What the report shows of a column's facts.
-constexpr auto kShown = std::to_array<std::string_view>({"framework_version",
-                                                         "docker",
-                                                         "model_source",
-                                                         "exchange",
-                                                         "compiler",
-                                                         "layout",
-                                                         "loss_scaling",
-                                                         "clipping",
-                                                         "dali",
-                                                         "optimizer",
-                                                         "objective",
-                                                         "data"});
-
-void add_facts(const RunRecord& record, FrameworkColumn& column) {
-  constexpr std::string_view kOr = " or ";
-  for (const auto& [name, value] : facts_of(record)) {
-    const auto [fact, is_new] = column.facts.try_emplace(name, value);
-    if (fact->second.empty()) {
-      fact->second = value;
-    }
-    if (is_new || value.empty() ||
-        std::ranges::find(kShown, name) == kShown.end() ||
-        fmt::format("{}{}{}", kOr, fact->second, kOr)
-                .find(fmt::format("{}{}{}", kOr, value, kOr)) !=
-            std::string::npos) {
-      continue;
-    }
-    fact->second += std::string(kOr) + value;
-    column.varied.insert(name);
-  }
-}
-
-// One run: samples of the window over the time of its slowest rank.
-std::optional<double> rate_of(const RunRecord& record) {
-  const std::string reported = fact_of(record.adapter, kReportedRate);
-  double value = 0;
-  if (!reported.empty()) {
-    std::from_chars(reported.data(), reported.data() + reported.size(), value);
-    return value > 0 ? std::optional(value) : std::nullopt;
-  }
-  std::size_t steps = 0;
-  std::int64_t window_ns = 0;
-  for (const records::RankSamples& rank : record.ranks) {
-    steps = std::max(steps, rank.step_ns.size());
-    window_ns = std::max(window_ns, rank.window_ns);
-  }
-  if (record.error || steps == 0 || window_ns == 0) {
-    return std::nullopt;
-  }
-  return static_cast<double>(steps) * record.configuration.batch_size *
-         record.configuration.ranks * 1e9 / static_cast<double>(window_ns);
-}
-
 void add_to_cell(const RunRecord& record, FrameworkCell& cell) {
+  cell.records.push_back(&record);
   if (rate_of(record)) {
     cell.runs.push_back(&record);
-    cell.printed = fact_of(record.adapter, kReportedRate);
-  } else if (record.error) {
-    cell.why = *record.error;
-    cell.failed = !record.not_run();
   }
 }
 
@@ -294,13 +177,10 @@ FrameworkTable table_of(const std::vector<const RunRecord*>& records) {
   const bool largest = has_largest_batches(records);
   const int batch = largest ? 0 : usual_batch(records);
   FrameworkTable table{
-      .id = records.front()->experiment,
-      .title = fmt::format("{}, batch size = {}",
-                           upper(first.dtype),
-                           largest ? "max" : fmt::to_string(batch)),
+      .experiment = records.front()->experiment,
       .model = first.model,
       .dtype = first.dtype,
-      .unit = unit_of(first.model),
+      .batch_size = largest ? std::nullopt : std::optional(batch),
       .imported = is_imported(*records.front()),
       .rows = {},
       .columns = {}};
@@ -311,16 +191,9 @@ FrameworkTable table_of(const std::vector<const RunRecord*>& records) {
     auto column =
         std::ranges::find(table.columns, title, &FrameworkColumn::title);
     if (column == table.columns.end()) {
-      column =
-          table.columns.insert(column,
-                               {.title = title,
-                                .framework = framework_of(*record),
-                                .batch_size = record->configuration.batch_size,
-                                .facts = {},
-                                .cells = {}});
+      column = table.columns.insert(column, {.title = title, .cells = {}});
     }
     const Devices devices = devices_of(record->configuration);
-    add_facts(*record, *column);
     add_to_cell(*record, column->cells[devices]);
     add_once(table.rows, devices);
   }
@@ -335,14 +208,26 @@ FrameworkTable table_of(const std::vector<const RunRecord*>& records) {
 
 }  // namespace
 
-std::optional<double> FrameworkColumn::speed_up(const Devices& devices) const {
-  const auto one = cells.find({.nodes = 1, .devices = 1});
-  const auto many = cells.find(devices);
-  if (one == cells.end() || many == cells.end() || !one->second.rate ||
-      !many->second.rate) {
+std::optional<double> rate_of(const RunRecord& record) {
+  const std::string reported = fact_of(record.adapter, kReportedRate);
+  double value = 0;
+  if (!reported.empty()) {
+    std::from_chars(reported.data(), reported.data() + reported.size(), value);
+    return value > 0 ? std::optional(value) : std::nullopt;
+  }
+  std::size_t steps = 0;
+  std::int64_t window_ns = 0;
+  for (const records::RankSamples& rank : record.ranks) {
+    steps = std::max(steps, rank.step_ns.size());
+    window_ns = std::max(window_ns, rank.window_ns);
+  }
+  const Configuration& c = record.configuration;
+  if (record.error || steps == 0 || window_ns == 0 || c.has_tables() ||
+      !c.states("batch_size") || !c.states("ranks")) {
     return std::nullopt;
   }
-  return many->second.rate->value / one->second.rate->value;
+  return static_cast<double>(steps) * c.batch_size * c.ranks * 1e9 /
+         static_cast<double>(window_ns);
 }
 
 std::vector<FrameworkTable> framework_tables(

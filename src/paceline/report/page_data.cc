@@ -15,9 +15,9 @@
 #include "paceline/report/cases.h"
 #include "paceline/report/console.h"
 #include "paceline/report/fields.h"
-#include "paceline/report/framework_report.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/page.h"
+#include "paceline/report/python_report.h"
 #include "paceline/report/summary_table.h"
 #include "paceline/report/table.h"
 #include "paceline/report/text.h"
@@ -51,95 +51,17 @@ Json notes_json(const std::vector<Note>& notes) {
   return all;
 }
 
-constexpr std::size_t kMostSeries = 12;  // more cannot be told apart
-constexpr Devices kOne{.nodes = 1, .devices = 1};
-
-// The number of devices; with that of nodes where two rows have equally many.
-std::string place_of(const Devices& devices, const FrameworkTable& table) {
-  const auto rows =
-      std::ranges::count(table.rows, devices.devices, &Devices::devices);
-  return rows == 1
-             ? fmt::to_string(devices.devices)
-             : fmt::format(
-                   "{} on {}", devices.devices, counted(devices.nodes, "node"));
-}
-
-// The figures of a column from its first row to its last, gaps left out.
-Json points_of(const FrameworkColumn& column, const FrameworkTable& table) {
-  Json points = Json::array();
-  for (const Devices& devices : table.rows) {
-    const auto cell = column.cells.find(devices);
-    if (cell == column.cells.end() || !cell->second.rate) {
-      continue;
-    }
-    const stats::Estimate& rate = *cell->second.rate;
-    Json point{{"along", devices.devices},
-               {"place", place_of(devices, table)},
-               {"value", rate.value},
-               {"text", printable(cell_text(cell->second))},
-               {"speed_up", or_null(column.speed_up(devices))}};
-    if (rate.interval && rate.runs >= stats::kFewestRuns) {
-      point["low"] = rate.interval->low;
-      point["high"] = rate.interval->high;
-    }
-    points.push_back(std::move(point));
+// A table that the report of frameworks has, for readers without scripts.
+Table table_from(const Json& json) {
+  Table table{.title = json["title"]};
+  for (const Json& column : json["columns"]) {
+    table.columns.push_back({.name = column["header"]});
   }
-  return points;
-}
-
-Json results_json(const FrameworkResults& one) {
-  const FrameworkTable& table = one.data;
-  Json series = Json::array();
-  Json left_out = Json::array();
-  const auto leave_out = [&left_out](const FrameworkColumn& column,
-                                     const char* why) {
-    left_out.push_back({{"column", printable(column.title)}, {"why", why}});
-  };
-  for (const FrameworkColumn& column : table.columns) {
-    Json points = points_of(column, table);
-    if (one.excludes(column)) {
-      leave_out(column, "not comparable");
-    } else if (points.empty()) {
-      leave_out(column, "it has no figure");
-    } else if (series.size() == kMostSeries) {
-      leave_out(column, "too many columns");
-    } else {
-      if (!column.speed_up(kOne)) {
-        leave_out(column, "no speed-up: it has no figure on one device");
-      }
-      series.push_back(
-          {{"name", printable(column.title)}, {"points", std::move(points)}});
-    }
+  table.columns.front().align = Align::kLeft;
+  for (const Json& row : json["rows"]) {
+    table.rows.push_back({.cells = row["cells"]});
   }
-  Json found = Json::array();
-  for (const Finding& finding : one.findings) {
-    found.push_back({{"column", printable(finding.column)},
-                     {"text", printable(finding.text)}});
-  }
-  return {{"title", printable(table.model + ", " + table.title)},
-          {"unit", table.unit},
-          {"rows", table.rows.size()},
-          {"imported", table.imported},
-          {"throughput", table_json(one.throughput)},
-          {"speed_up", table_json(one.speed_up)},
-          {"footnotes", one.footnotes},
-          {"series", std::move(series)},
-          {"left_out", std::move(left_out)},
-          {"findings", std::move(found)}};
-}
-
-/// The tables of the report, and of each the series of its charts, with the
-/// columns that are left out of them and why.
-Json frameworks_json(const FrameworkReport& report) {
-  Json results = Json::array();
-  for (const FrameworkResults& one : report.results) {
-    results.push_back(results_json(one));
-  }
-  return {{"period", report.period},
-          {"table", table_json(report.frameworks)},
-          {"options", notes_json(report.options)},
-          {"remarks", notes_json(report.remarks)},
-          {"results", std::move(results)}};
+  return table;
 }
 
 // In the unit of `format`, with the text that tables show; null where there is
@@ -312,12 +234,12 @@ Json page_data(const Page& page) {
     accuracies.push_back(std::move(curves.table));
   }
   add_accuracy(std::move(accuracies), document);
-  std::optional<FrameworkReport> frameworks;
+  Json frameworks;
   if (has_frameworks(page)) {
-    frameworks = framework_report(page.records);
-    for (const FrameworkResults& one : frameworks->results) {
-      document.tables.push_back(one.throughput);
-      document.tables.push_back(one.speed_up);
+    frameworks = python_report_data("dlperf", page.records);
+    for (const Json& one : frameworks["results"]) {
+      document.tables.push_back(table_from(one["throughput"]));
+      document.tables.push_back(table_from(one["speed_up"]));
     }
   }
   Json data{{"title",
@@ -332,7 +254,7 @@ Json page_data(const Page& page) {
     data["groups"].push_back(
         group_json(groups[i], cases[i], document.tables[i], page));
   }
-  data["frameworks"] = frameworks ? frameworks_json(*frameworks) : Json();
+  data["frameworks"] = std::move(frameworks);
   for (const Origin& origin : page.origins) {
     data["origins"].push_back(
         fmt::format("{}, record {}", printable(origin.file), origin.number));

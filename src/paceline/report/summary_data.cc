@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/records/json.h"
 #include "paceline/report/codec_notes.h"
+#include "paceline/report/comparison_data.h"
 #include "paceline/report/csv.h"
 #include "paceline/report/link_curves.h"
 
@@ -196,7 +198,9 @@ std::string render_json(std::span<const records::RunRecord> records) {
       cases.push_back(std::move(object));
     }
   }
-  return json_text({{"version", 1}, {"cases", cases}}, 2) + "\n";
+  Json out{{"version", 1}, {"cases", std::move(cases)}};
+  out.update(comparison_data(records));
+  return json_text(out, 2) + "\n";
 }
 
 }  // namespace paceline::report

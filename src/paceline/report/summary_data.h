@@ -16,8 +16,8 @@ const Fields<CaseSummary>& summary_fields();
 /// One line a case, quoted as in RFC 4180; a missing value is an empty field.
 std::string render_csv(std::span<const records::RunRecord> records);
 
-/// {"version": 1, "cases": [...]}: each case with the fields of the CSV form
-/// and its configuration, warnings and errors.
+/// {"version": 1, "cases": [...], ...}: each case with the fields of the CSV
+/// form and its configuration, warnings and errors; then comparison_data().
 std::string render_json(std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of throughput and of speed-up against devices: as Mermaid draws them, and as series."""
+
+from .comparison import ONE
+from .findings import excludes
+from .markdown import counted, escaped, printable
+
+# Squares that a legend shows, and the colors of the lines beside them.
+_STYLES = (
+    ("🟦", "#3b88c3"),
+    ("🟥", "#dd2e44"),
+    ("🟩", "#78b159"),
+    ("🟧", "#f4900c"),
+    ("🟪", "#aa8ed6"),
+    ("🟫", "#c1694f"),
+    ("🟨", "#fdcb58"),
+)
+_IDEAL = ("⬛", "#31373d")
+_MOST_SERIES = 12  # more cannot be told apart on the page
+
+
+def _mermaid(table, rows, columns, speed_up: bool) -> str:
+    lines = [
+        [f"{c.speed_up(row) if speed_up else c.rate(row):.6g}" for row in rows] for c in columns
+    ]
+    styles = list(_STYLES[: len(columns)])
+    names = [escaped(column.title) for column in columns]
+    if speed_up:
+        lines.append([str(row.devices) for row in rows])
+        styles.append(_IDEAL)
+        names.append("ideal")
+    title = f"{table.model} {table.title}".replace('"', "")
+    what = "speed-up" if speed_up else f"throughput, {table.unit}"
+    colors = ", ".join(color for _, color in styles)
+    devices = ", ".join(f'"{row.devices}"' for row in rows)
+    legend = " · ".join(f"{square} {name}" for (square, _), name in zip(styles, names))
+    return "\n".join(
+        (
+            "```mermaid",
+            f'%%{{init: {{"themeVariables": {{"xyChart": {{"plotColorPalette": "{colors}"}}}}}}}}%%',
+            "xychart-beta",
+            f'    title "{title} {what}"',
+            f'    x-axis "devices" [{devices}]',
+            f'    y-axis "{"speed-up" if speed_up else table.unit}"',
+            *(f"    line [{', '.join(line)}]" for line in lines),
+            f"```\n\n{legend}\n\n",
+        )
+    )
+
+
+def _both(table, rows, columns) -> str:
+    """Both charts of the columns that have figures in all of these rows."""
+    columns = [c for c in columns if all(c.rate(row) is not None for row in rows)]
+    text = _mermaid(table, rows, columns, False)
+    scaled = [column for column in columns if column.speed_up(rows[0]) is not None]
+    return text + (_mermaid(table, rows, scaled, True) if scaled else "")
+
+
+def mermaid_charts(table, found) -> str:
+    """The lines of one chart are of equal length, so columns without a figure in some row are in
+    charts of fewer rows.  Says which columns are in none."""
+    drawn, axes, left_out = [], [], []
+    for column in table.columns:
+        rows = tuple(row for row in table.rows if column.rate(row) is not None)
+        why = (
+            "not comparable"
+            if excludes(found, column)
+            else "figures are missing"
+            if not rows
+            else "one figure alone"
+            if len(rows) < 2 <= len(table.rows)
+            else "too many lines"
+            if len(drawn) == len(_STYLES)
+            else ""
+        )
+        if why:
+            left_out.append(f"{column.title} ({why})")
+        else:
+            drawn.append(column)
+            axes += [rows] if rows not in axes else []
+    axes.sort(key=len, reverse=True)
+    text = "".join(_both(table, rows, drawn) for rows in axes if len(rows) > 1)
+    if left_out:
+        text += f"Left out of the charts: {escaped('; '.join(left_out))}.\n\n"
+    return text
+
+
+def _points(column, table) -> list:
+    """The figures of a column from its first row to its last, gaps left out."""
+    points = []
+    all_devices = [row.devices for row in table.rows]
+    for row in table.rows:
+        if column.rate(row) is None:
+            continue
+        place = str(row.devices)
+        if all_devices.count(row.devices) > 1:
+            place += f" on {counted(row.nodes, 'node')}"
+        cell = column.cells[row]
+        point = {
+            "along": row.devices,
+            "place": place,
+            "value": cell.rate,
+            "text": printable(cell.text()),
+            "speed_up": column.speed_up(row),
+        }
+        if cell.has_interval():
+            point["low"], point["high"] = cell.interval
+        points.append(point)
+    return points
+
+
+def series(table, found) -> tuple:
+    """What the page draws, and the columns that are left out with the reason."""
+    drawn, left_out = [], []
+    for column in table.columns:
+        name, points, why = printable(column.title), _points(column, table), ""
+        if excludes(found, column):
+            why = "not comparable"
+        elif not points:
+            why = "it has no figure"
+        elif len(drawn) == _MOST_SERIES:
+            why = "too many columns"
+        else:
+            drawn.append({"name": name, "points": points})
+            if column.speed_up(ONE) is None:
+                why = "no speed-up: it has no figure on one device"
+        if why:
+            left_out.append({"column": name, "why": why})
+    return drawn, left_out

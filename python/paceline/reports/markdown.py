@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts of records in GitHub's Markdown, and tables."""
+
+import re
+from dataclasses import dataclass, field
+
+MISSING = "-"  # stands where a value is missing
+
+# Characters that move a cursor or turn the direction of the text around them.
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# A bracket that another one follows would make a link.
+_SPECIAL = re.compile(r"[\\`*_{}<>#|~!&$@]|(?<=\])[(\[:]")
+
+
+@dataclass
+class Table:
+    title: str
+    columns: list  # names
+    left: int  # that many columns are aligned to the left
+    rows: list = field(default_factory=list)  # of texts
+
+    def data(self) -> dict:
+        """In the form that the page shows."""
+        return {
+            "title": self.title,
+            "columns": [{"heading": "", "header": name} for name in self.columns],
+            "rows": [{"cells": cells, "span": ""} for cells in self.rows],
+            "text": "",
+        }
+
+    def markdown(self) -> str:
+        marks = [":--" if i < self.left else "--:" for i in range(len(self.columns))]
+        rows = [list(map(escaped, cells)) for cells in self.rows]
+        return "".join(map(_line, [list(map(escaped, self.columns)), marks, *rows]))
+
+
+def _line(cells) -> str:
+    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells) + "\n"
+
+
+def printable(text: str) -> str:
+    """Without control characters; line breaks and tabs become blanks."""
+    return _UNSEEN.sub(lambda found: " " if found[0] in "\n\t\r" else "?", text)
+
+
+def escaped(text: str) -> str:
+    """So that Markdown shows the text as it is, in one line, in a table too."""
+    return _SPECIAL.sub(lambda found: "\\" + found[0], printable(text))
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DLPerf's report as it is printed."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from report_case import PUBLISHED, ReportCase, failed, measured, with_facts
+
+
+def rich_records():
+    """What the report shows, once each."""
+    records = []
+    for run, step_ms in enumerate((8, 9, 10)):
+        for ranks in (1, 2, 4):
+            records.append(measured("alpha", ranks, step_ms, run, layout="NCHW", framework_version="1.2"))
+            if ranks < 4:
+                records.append(measured("beta", ranks, 4, run, layout="NHWC", docker="x:1|2"))
+    records += [
+        measured("gamma", 1, 8, loss_first="7.5"),
+        measured("", 1, 8, asked={"label": "fusion", "strategy": "fusion", "clip_norm": 0.5}),
+        measured("beta", 2, 4, asked={"compiled": True, "env": {"A": "1"}}, compiler="xla"),
+        measured("alpha", 1, 6, asked={"model": "bert-base", "dtype": "amp", "optimizer": "bert-adamw"}),
+        failed(measured("epsilon"), "epsilon is not installed here", "not-installed"),
+        failed(measured("zeta", 2), "ended with *code* 3", "exit"),
+    ]
+    records[0]["warnings"] = [
+        {"code": "busy-machine", "seen": "a load of 9", "why": "others compute", "advice": "wait"},
+        {"code": "shortened-protocol", "seen": "5 steps", "why": "it has 100", "advice": "leave out"},
+    ]
+    records[1]["verified"] = {"ranks_hold_equal_parameters": False}
+    records[2]["configuration"]["ranks_per_host"] = None
+    records[-3] = with_facts(records[-3], cpu_model="EPYC", cores="2")
+    records[-3]["environment"]["hosts"][0] |= {"host": "b", "topology": "Machine\n  Core 0\n"}
+    records[-3]["started_at"] = "2024-06-01T00:00:00Z"
+    return records
+
+
+class Golden(ReportCase):
+    """Files of golden/, each the whole report."""
+
+    def test_published_cells(self):
+        self.golden("published.md", self.printed(PUBLISHED))
+
+    def test_measured_frameworks(self):
+        self.golden("measured.md", self.printed(self.file_of(rich_records())))
+
+    def test_data_of_measured_frameworks(self):
+        text = json.dumps(self.report_of(self.file_of(rich_records())).data(), indent=1, ensure_ascii=False)
+        self.golden("measured.json", text + "\n")
+
+
+class Alone(ReportCase):
+    def run_module(self, *arguments, text=""):
+        return subprocess.run(
+            [sys.executable, "-m", "paceline.reports.dlperf", *arguments],
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+
+    def test_the_module_prints_what_the_program_does(self):
+        path = self.file_of(rich_records())
+        text = self.printed(path, "json")
+        self.assertEqual(self.run_module(text=text).stdout, self.printed(path))
+        given = self.folder / "report.json"
+        given.write_text(text, encoding="utf-8")
+        self.assertEqual(self.run_module(str(given)).stdout, self.printed(path))
+        self.assertEqual(
+            json.loads(self.run_module("--data", text=text).stdout), self.report_of(path).data()
+        )
+
+    def test_another_text_is_one_sentence(self):
+        for text in ("", "{", "[]", "{}", '{"version": 1, "cases": []}'):
+            with self.subTest(text=text):
+                done = self.run_module(text=text)
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                self.assertIn("paceline report --format json", done.stderr)
+
+
+class Shown(ReportCase):
+    def test_containers_and_sources_where_records_say_them(self):
+        rows = "a,bert,fp32,32,1,1,100.00"
+        without = self.report_of(self.rates(rows)).frameworks
+        self.assertEqual(without.columns, ["column", "version", "exchange", "features", "data"])
+        more = self.rates(rows + ",nvcr.io/x:20.03,examples 4b119d7", more=",docker,model_source")
+        table = self.report_of(more).frameworks
+        self.assertEqual(table.columns[2:4], ["docker", "model source"])
+        self.assertEqual(table.rows[0][2:4], ["nvcr.io/x:20.03", "examples 4b119d7"])
+
+    def test_warnings_of_all_figures_are_options(self):
+        text = self.printed(self.file_of(rich_records()))
+        self.assertIn("- **busy machine**: a load of 9; others compute\n", text)
+        self.assertIn("- **shortened**: 5 steps; it has 100\n", text)
+
+    def test_a_cell_without_a_figure_has_its_reason(self):
+        text = self.printed(self.file_of(rich_records()))
+        self.assertIn("not run (1)", text)
+        self.assertIn("(1) epsilon is not installed here", text)
+        self.assertIn(r"(2) ended with \*code\* 3", text)
+
+    def test_a_column_without_one_figure_is_in_a_chart_of_the_other_rows(self):
+        records = [measured("a", ranks) for ranks in (1, 2, 4)]
+        records += [measured("b", ranks, 4) for ranks in (1, 2)]
+        text = self.printed(self.file_of(records))
+        self.assertIn('["1", "2", "4"]', text)
+        self.assertIn("line [2000, 4000]", text[text.index('["1", "2"]') :])
+        self.assertNotIn("Left out", text)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONIOENCODING", "utf-8")
+    unittest.main()
