@@ -136,7 +136,9 @@ class Session {
     const auto prefix = fmt::format("session/{}/case/{}/", job_.run, index);
     launch::PrefixStore store = store_for(prefix);
     if (!c.not_run.empty()) {
-      record_error(c, c.not_run, experiment::status_of_not_run(c));
+      if (is_rank_0()) {
+        record_error(c, c.not_run, experiment::status_of_not_run(c));
+      }
     } else if (world_.self.rank < experiment::processes_of(c)) {
       const auto title = fmt::format("[{}/{}] {} {} ({} ranks)",
                                      index + 1,
@@ -315,6 +317,7 @@ class Session {
   }
 
   void hand_over(const records::RunRecord& whole) {
+    PACELINE_CHECK(is_rank_0());
     post_finished(*world_.store, job_.run, finished_++, whole);
     if (hooks_.finished) {
       hooks_.finished();
