@@ -140,3 +140,29 @@ def one_of(name: str, known, what: str, place):
             place, f"'{shown(str(name))}' is not a known {what}; known are {names}"
         )
     return known[name] if isinstance(known, dict) else name
+
+
+def check_mean(means: list, values: list, sentence: str, place, *, times: float = 1) -> None:
+    """The mean of the figures `means` is `times` the mean of the figures `values`, which follow
+    them in the log: what a log says of its own rates."""
+    said = [sum(ends) / len(means) for ends in zip(*map(_interval, means))]
+    found = [times * sum(ends) / len(values) for ends in zip(*map(_interval, values))]
+    room = _ARITHMETIC * max(found[1], said[1])
+    if said[0] > found[1] + room or said[1] < found[0] - room:
+        raise Invalid(
+            place,
+            f"{sentence}: the log says {sum(one.value for one in means) / len(means):.6g}, and of the rates that "
+            f"it lists it is {sum(found) / 2:.6g}",
+        )
+
+
+def check_spread(said: Figure, values: list, factor: float, sentence: str, place) -> None:
+    """`said` is `factor` times the standard deviation of the figures `values`, of all of them.  It
+    moves by no more than the values do, since a deviation is a distance from their mean."""
+    middle = sum(one.value for one in values) / len(values)
+    spread = factor * (sum((one.value - middle) ** 2 for one in values) / len(values)) ** 0.5
+    room = factor * max(one.half for one in values) + said.half + _ARITHMETIC * spread
+    if abs(said.value - spread) > room:
+        raise Invalid(
+            place, f"{sentence}: the log says {said.text}, and of the rates that it lists it is {spread:.6g}"
+        )

@@ -36,6 +36,7 @@ class Source:
     def __init__(self, path: str, content: bytes):
         self.path = path
         self.notes = []  # sentences for stderr
+        self.has_left_out = False  # a run, of which a note tells
         if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             self.text = content.decode("utf-16", errors="replace")
         else:
@@ -48,6 +49,11 @@ class Source:
     def note(self, place, sentence: str) -> None:
         """Says something that makes the records no worse."""
         self.notes.append(f"{getattr(place, 'place', place)}: {sentence}")
+
+    def leave_out(self, sentence: str) -> None:
+        """Says why a run is no record, which does not make the file invalid."""
+        self.has_left_out = True
+        self.note(self, f"{sentence}, left out")
 
     @cached_property
     def lines(self) -> list:

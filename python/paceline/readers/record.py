@@ -17,7 +17,12 @@ _CONFIGURATION = (
     "dtype channels_last threads warmup_steps steps accumulate compat_accumulate sync_each_step seed "
     "optimizer learning_rate momentum weight_decay"
 ).split()
-_ONLY_WHERE_SAID = "sequence_length framework compiled env command".split()
+_ONLY_WHERE_SAID = (
+    "sequence_length compat_zeros framework compiled env command launcher step_regex step_unit steps_per_line "
+    "rate_scope python start link replay stretch cluster data split target evaluate_every lr_warmup lr_decay "
+    "average_buffers clip_norm trainers servers embeddings embedding_dim placement pooling row_optimizer row_dtype "
+    "row_gradients lookup zipf staleness compat_relu sparse_engine"
+).split()
 _ENVIRONMENT = (
     "paceline_version git_hash compiler build_type torch_version torch_git cuda_version nccl_version"
 ).split()

@@ -9,7 +9,8 @@ To add one, write `readers/<name>.py` with two functions and a row in READERS be
 `source` is one file (lines.Source): `source.lines` has its lines without transports' tags,
 colours, line ends and NCCL's own lines; each Line has `text`, `number`, `place` (path:line) and
 `rank`, where a transport says who wrote it.  `source.text` is the file as it is, for JSON and
-CSV.  `source.note(place, sentence)` says something on stderr that makes the records no worse.
+CSV.  `source.note(place, sentence)` says something on stderr that makes the records no worse,
+`source.leave_out(sentence)` why a run without its end is no record.
 
 A record is made by `record.run_record(configuration, [record.rank(step_ns)], ...)` or
 `record.comm_record(...)`: what the log does not say is left out there and becomes null.
@@ -20,8 +21,8 @@ What a log says twice is compared by `checks.check_product`, `checks.check_count
 `checks.one_of` (a name that must be known); all other faults raise `checks.Invalid(line,
 sentence)`.  Nothing else may leave `read`: not for random bytes either, which
 tests/readers/mutations.py tries.  A line that looks like the format and is not understood is
-invalid; a line of another program is passed over.  Where the tool itself found wrong values the
-record carries a warning of the code `record.WRONG_VALUES`.
+invalid; a line of another program is passed over.  Where the tool
+itself found wrong values the record carries a warning of the code `record.WRONG_VALUES`.
 
 A test is a file tests/readers/<name>_test.py: right logs with their records, and the
 mutations of mutations.py.
@@ -31,7 +32,7 @@ import sys
 from dataclasses import dataclass
 from typing import Callable
 
-from . import ddp, hf_trainer, megatron, mllog, nccl_tests, rates, torchtitan
+from . import ddl, ddp, dlperf, hf_trainer, megatron, mllog, nccl_tests, rates, tf_cnn, torchtitan
 from .checks import Invalid, Unknown
 from .lines import Source, files_of, open_source
 from .record import check_times
@@ -63,6 +64,30 @@ READERS = (
         "https://github.com/pytorch/pytorch/tree/main/benchmarks/distributed/ddp",
         ddp.recognizes,
         ddp.read,
+    ),
+    Reader(
+        ddl.NAME,
+        "logs of the synthetic benchmarks of Horovod and BytePS, and of ddl-benchmarks",
+        "Horovod 0.15 to 0.28, BytePS 0.1 to 0.2",
+        "https://github.com/HKBU-HPML/ddl-benchmarks",
+        ddl.recognizes,
+        ddl.read,
+    ),
+    Reader(
+        tf_cnn.NAME,
+        "logs of tf_cnn_benchmarks, alone or under Horovod",
+        "TensorFlow 1.4 to 2",
+        "https://github.com/tensorflow/benchmarks",
+        tf_cnn.recognizes,
+        tf_cnn.read,
+    ),
+    Reader(
+        dlperf.NAME,
+        "logs of DLPerf, named 1n8g/rn50_b128_fp32_1.log",
+        "reports V1.0",
+        "https://github.com/Oneflow-Inc/DLPerf",
+        dlperf.recognizes,
+        dlperf.read,
     ),
     Reader(
         rates.NAME,
@@ -157,7 +182,7 @@ def read_files(paths, name: str = None, note=None):
                 continue
             digests[source.digest] = file
             records = list(reader.read(source))
-            if not records:
+            if not records and not source.has_left_out:
                 raise Invalid(source, f"holds no result in the form of {reader.name}")
             for record in records:
                 check_times(record, source)
