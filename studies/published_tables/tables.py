@@ -170,7 +170,7 @@ class Requests:
             "batch_size": 32,
             "strategy": "none" if cell.key[1] == "no ddp" else ddp,
             "device_rate": self._published[f"{model}|no ddp|p50"],
-            "engine": "nccl",
+            "engine": "nccl-2.4",
         }
 
     def _bluefog(self, cell):
@@ -180,7 +180,7 @@ class Requests:
             "cluster": "16x8-v100-25gb.toml",
             "batch_size": BLUEFOG_BATCH[chart],
             "strategy": BLUEFOG_ON_SEVERAL[algorithm],
-            "engine": "nccl" if algorithm == "horovod" else "bluefog",
+            "engine": "nccl-2.4" if algorithm == "horovod" else "bluefog",
         }
         if cell.hosts == 1 and algorithm != "horovod":
             request["strategy"] = BLUEFOG_ON_ONE
@@ -224,9 +224,9 @@ DDL_MODELS = {
     "BERT-Large": ("bert-large", 8, "adamw"),
 }
 DDL_ON_ALL_REDUCE = {
-    "BSP-A2A": ("bsp", "nccl"),
-    "WFBP-A2A": ("wfbp", "nccl"),
-    "MG-WFBP": ("mg-wfbp:small-elements=8192", "nccl"),
+    "BSP-A2A": ("bsp", "nccl-2.4"),
+    "WFBP-A2A": ("wfbp", "nccl-2.4"),
+    "MG-WFBP": ("mg-wfbp:small-elements=8192", "nccl-2.4"),
     "ByteScheduler-A2A": (  # partitions of 4, a credit of 16 million elements
         "bytescheduler:order=priority,partition-mb=15.2587890625,"
         "credit-mb=61.03515625",

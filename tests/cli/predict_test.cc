@@ -185,7 +185,8 @@ TEST_F(Predict, RefusesWorldsFirst) {
 }
 
 TEST_F(Predict, PrintsAnErrorBarWhereOneIsKnown) {
-  Outcome outcome = run("predict resnet50 " + kCluster + " --ranks 8");
+  Outcome outcome =
+      run("predict resnet50 " + kCluster + " --ranks 8 --engine nccl-2.4");
   EXPECT_NE(outcome.err.find("  error bar ±"), std::string::npos)
       << outcome.err;
   outcome = run("predict resnet50 " + kCluster + " --ranks 8 --engine gloo");

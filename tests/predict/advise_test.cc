@@ -19,6 +19,7 @@ AdviseRequest request_of(plan::Rank ranks) {
   request.job.cluster = cluster::read_cluster(
       std::string(PACELINE_SOURCE_DIR) + "/clusters/8x4-2080ti-10gbe.toml");
   request.job.ranks = ranks;
+  request.job.engine = "nccl-2.4";
   request.bucket_mb = {10, 25};
   request.partition_mb = {4};
   return request;

@@ -55,10 +55,18 @@ TEST(Engines, CarryAsManyCollectivesAtOnceAsTheyDo) {
 
 TEST(Engines, CostWhatTheirFileSays) {
   const EngineCosts& nccl = engine_costs_named("nccl");
-  EXPECT_EQ(nccl.costs.collective_per_rank, 9'447'000);
-  EXPECT_EQ(nccl.costs.collective_under_compute, 190'800'000);
-  EXPECT_EQ(nccl.algorithm, cluster::Algorithm::kTree);
-  EXPECT_TRUE(nccl.fitted);
+  EXPECT_EQ(nccl.costs.issue, 28'000'000);
+  EXPECT_EQ(nccl.costs.collective_per_rank, 0);
+  EXPECT_EQ(nccl.algorithm, cluster::Algorithm::kNccl);
+  EXPECT_TRUE(nccl.costs.kernels_on_device);
+  const EngineCosts& fitted = engine_costs_named("nccl-2.4");
+  EXPECT_EQ(fitted.costs.collective_per_rank, 9'447'000);
+  EXPECT_EQ(fitted.costs.collective_under_compute, 190'800'000);
+  EXPECT_EQ(fitted.algorithm, cluster::Algorithm::kTree);
+  EXPECT_EQ(fitted.runs_on(), "nccl");
+  EXPECT_TRUE(fitted.costs.one_issue_order);
+  EXPECT_TRUE(fitted.fitted);
+  EXPECT_TRUE(engine_costs_named("ideal").bound);
   const EngineCosts& byteps = engine_costs_named("byteps");
   EXPECT_EQ(byteps.device_share, 3.764 / 6.171);
   EXPECT_TRUE(byteps.tcp_copies);

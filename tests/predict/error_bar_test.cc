@@ -20,7 +20,8 @@ PredictRequest request_on(const std::string& file,
                                            "/clusters/" + file),
           .strategy = strategy,
           .ranks = ranks,
-          .samples_per_s = 300};
+          .samples_per_s = 300,
+          .engine = "nccl-2.4"};
 }
 
 ErrorBar bar_of(const PredictRequest& request) {
@@ -92,11 +93,11 @@ TEST(ErrorBar, ClaimsNothingOfWhatNobodyValidated) {
   EXPECT_EQ(why_not(request_on("4x8-v100-100gbib.toml", "ddp", 16)),
             "family reducer on V100-SXM2-16GB behind 8.05 GB/s");
   PredictRequest it = request_on(kTenGigabit, "wfbp", 8);
-  for (const char* engine : {"gloo", "ideal", "link", "byteps"}) {
+  for (const char* engine : {"nccl", "gloo", "ideal", "link", "byteps"}) {
     it.engine = engine;
     EXPECT_EQ(why_not(it), std::string("family merged with engine ") + engine);
   }
-  it.engine = "nccl";
+  it.engine = "nccl-2.4";
   EXPECT_TRUE(bar_of(it).validated);
   it.algorithm = "ring";
   EXPECT_EQ(why_not(it), "--algorithm ring");

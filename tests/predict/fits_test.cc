@@ -107,7 +107,7 @@ TEST(Fits, OfMessagesLeaveCollectivesAlone) {
   const Prediction published = with_fit_of("bluefog");
   EXPECT_EQ(published.record.configuration.engine, "nccl");
   EXPECT_TRUE(published.record.warnings.empty());
-  EXPECT_EQ(published.costs.machine.algorithm, cluster::Algorithm::kTree);
+  EXPECT_EQ(published.costs.machine.algorithm, cluster::Algorithm::kNccl);
   const Prediction own = with_fit_of("gloo");
   EXPECT_EQ(own.record.configuration.engine, "gloo");
   EXPECT_EQ(own.costs.machine.algorithm, cluster::Algorithm::kRing);

@@ -100,7 +100,7 @@ std::vector<std::pair<simulator::KernelShape, plan::Picoseconds>> kernels_named(
 // AdamW's launches and passes are its own; a codec's kernel is one launch.
 TEST(Predict, OnlyTheUpdateCostsWhatTheOptimizerDoes) {
   PredictRequest wanted = request("fusion+fp16", 8);
-  wanted.engine = "nccl";
+  wanted.engine = "nccl-2.4";
   wanted.optimizer = "adamw";
   wanted.cluster.device.memory_bytes_per_s = 616e9;  // copies reach 500
   const Prediction adamw = predict(wanted);
@@ -128,7 +128,7 @@ TEST(Predict, OnlyTheUpdateCostsWhatTheOptimizerDoes) {
 // gradients three times.
 TEST(Predict, CompressedGradientsCostTheirBytesAndTheirKernels) {
   PredictRequest wanted = request("wfbp", 8);
-  wanted.engine = "nccl";
+  wanted.engine = "nccl-2.4";
   wanted.cluster.device.memory_bytes_per_s = 616e9;  // copies reach 500
   const Prediction dense = predict(wanted);
   wanted.strategy = "wfbp+topk:density=0.01";

@@ -36,18 +36,17 @@ TEST(Predict, CountsTheRanksThatItsRecordLeavesOut) {
   EXPECT_EQ(predict(job).record.predicted->training_ranks, 4);
 }
 
-// One fused all-reduce behind backward, over a ring through both hosts: 14 hops
-// and 14/8 of the padded model at the network's rate.
+// One fused all-reduce behind backward, over a ring through both hosts: 14/8 of
+// the padded model at the network's rate, and no hop in a bound.
 TEST(Predict, BspIsComputeAndOneRing) {
   const Prediction bsp = predict(request("bsp", 8));
   const std::int64_t bytes = bsp.job->wire_bytes;
   EXPECT_GE(bytes, 102'228'128 / 8 * 14);  // what padding adds is little
   EXPECT_LE(bytes, 102'328'128 / 8 * 14);
-  const plan::Picoseconds ring =
-      14 * 25'000'000LL + plan::wire_time(bytes, 1'250'000'000);
+  const plan::Picoseconds ring = plan::wire_time(bytes, 1'250'000'000);
   EXPECT_EQ(bsp.times.step, 256'000'000'000 + ring);
   EXPECT_EQ(bsp.exposed(), ring);
-  EXPECT_EQ(bsp.bound.wire, ring - 14 * 25'000'000LL);
+  EXPECT_EQ(bsp.bound.wire, ring);
   EXPECT_FALSE(bsp.bound.crosses_step);
   EXPECT_LT(bsp.bound.step, bsp.times.step);
 }
@@ -227,7 +226,8 @@ TEST(Predict, RefusesWhatCannotBe) {
   wrong.algorithm = "rings";
   EXPECT_EQ(message_of(wrong),
             "unknown collective algorithm 'rings'; did you mean 'ring'? Known: "
-            "ring, tree, halving-doubling, hierarchical, measured");
+            "ring, tree, halving-doubling, hierarchical, measured, nccl, "
+            "nccl-collnet");
   wrong = request("bsp", 2);
   wrong.noise.straggler_factor = 0.5;
   wrong.noise.straggler_probability = 0.1;

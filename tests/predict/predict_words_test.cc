@@ -82,7 +82,7 @@ TEST(Predict, SaysWhereCostsAreTakenBeyondTheirFit) {
     });
   };
   PredictRequest asked = request("fusion", 8);
-  asked.engine = "nccl";
+  asked.engine = "nccl-2.4";
   EXPECT_FALSE(warned(asked, 32));
   EXPECT_TRUE(warned(asked, 33));
   const cluster::LinkFit own{

@@ -114,11 +114,12 @@ JobFlags::JobFlags(CLI::App& app) {
               number_in(predict::kLeastDeviceRate, predict::kMostDeviceRate)),
       app.add_option(
           "--optimizer", optimizer_, "one of `paceline list optimizers` [sgd]"),
-      app.add_option("--engine",
-                     engine_,
-                     "whose fits and software costs: nccl, gloo, mpi, link, "
-                     "ideal, bytescheduler, byteps, bluefog; left out: that of "
-                     "the cluster file's fits, else nccl, or with tables gloo"),
+      app.add_option(
+          "--engine",
+          engine_,
+          "whose fits and software costs: nccl, nccl-2.4, gloo, mpi, "
+          "link, ideal, bytescheduler, byteps, bluefog; left out: that of "
+          "the cluster file's fits, else nccl, or with tables gloo"),
       app.add_option("--engine-costs",
                      engine_costs_,
                      "a file in place of data/engine_costs.toml")
@@ -126,7 +127,11 @@ JobFlags::JobFlags(CLI::App& app) {
       app.add_option("--algorithm",
                      algorithm_,
                      "of collectives: ring, tree, halving-doubling, "
-                     "hierarchical, measured")};
+                     "hierarchical, measured, nccl, nccl-collnet"),
+      app.add_flag(
+          "--unfused",
+          unfused_,
+          "the optimizer launches kernels of its own for each tensor")};
 }
 
 predict::PredictRequest JobFlags::request() const {
@@ -140,6 +145,7 @@ predict::PredictRequest JobFlags::request() const {
                                   .batch_size = batch_size_.value_or(0),
                                   .samples_per_s = device_rate_,
                                   .optimizer = optimizer_,
+                                  .unfused = unfused_,
                                   .engine = engine_};
   choose_network(model_, request);
   if (!engine_costs_.empty()) {

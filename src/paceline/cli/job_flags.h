@@ -52,6 +52,7 @@ class JobFlags {
   void exclude_beside(CLI::Option& records);
 
  private:
+  bool unfused_ = false;
   std::string model_, optimizer_ = "sgd", engine_, engine_costs_, algorithm_;
   cluster::ClusterChoice cluster_;
   std::vector<int> ranks_;

@@ -59,17 +59,46 @@ Price undeclined(const CollectiveCall& call, const Machine& machine) {
       return hierarchical_price(call, machine);
     case Algorithm::kMeasured:
       return measured_price(call, machine);
+    case Algorithm::kNccl:
+    case Algorithm::kNcclCollNet:
+      return nccl_price(call, machine);
   }
   return {};
 }
 
+/// How many members share a device link.
+std::int64_t on_bus(const Group& group, const Machine& machine) {
+  return machine.device.sharing == cluster::LinkSharing::kDevice
+             ? 1
+             : group.most_local;
+}
+
 }  // namespace
+
+std::int64_t device_line(const Group& group, const Machine& machine) {
+  return share(
+      machine.device.bytes_per_s,
+      plan::kWeightOne * on_bus(group, machine) * crossings(machine.device));
+}
+
+std::int64_t network_line(const Group& group, const Machine& machine) {
+  const std::int64_t rate = group.hosts > 2
+                                ? declined(machine.network, group.hosts)
+                                : machine.network.bytes_per_s;
+  return share(rate, network_weight({}, group, machine.network));
+}
 
 Price price(const CollectiveCall& call, const Machine& machine) {
   if (call.group.ranks <= 1) {
     return {};
   }
   Price price = undeclined(call, machine);
+  if (machine.lines_alone) {
+    for (Stage& stage : price.stages) {
+      stage = line_alone(stage);
+    }
+    return price;
+  }
   if (machine.network.decline > 0 && call.group.hosts > 2 &&
       measured_fit(call, machine) == nullptr) {
     const std::int64_t rate = declined(machine.network, call.group.hosts);
@@ -88,19 +117,16 @@ Price price(const CollectiveCall& call, const Machine& machine) {
 plan::Picoseconds alone(const Price& price,
                         const Group& group,
                         const Machine& machine) {
-  const std::int64_t on_bus =
-      machine.device.sharing == cluster::LinkSharing::kDevice
-          ? 1
-          : group.most_local;
   plan::Picoseconds total = 0;
   for (int i = 0; i < price.count; ++i) {
     const Stage& stage = price.stages[static_cast<std::size_t>(i)];
-    const std::int64_t rate = std::min(
-        {stage.limit_bytes_per_s,
-         share(machine.device.bytes_per_s,
-               stage.device_weight * on_bus * crossings(machine.device)),
-         share(machine.network.bytes_per_s,
-               network_weight(stage, group, machine.network))});
+    const std::int64_t rate =
+        std::min({stage.limit_bytes_per_s,
+                  share(machine.device.bytes_per_s,
+                        stage.device_weight * on_bus(group, machine) *
+                            crossings(machine.device)),
+                  share(machine.network.bytes_per_s,
+                        network_weight(stage, group, machine.network))});
     total += stage.latency + plan::wire_time(stage.bytes, rate);
   }
   return total;

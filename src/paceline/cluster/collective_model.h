@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "paceline/cluster/machine.h"
+#include "paceline/cluster/nccl_tuning.h"
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::cluster {
@@ -39,6 +40,13 @@ struct Stage {
   std::int64_t limit_bytes_per_s = std::numeric_limits<std::int64_t>::max();
 };
 
+/// The bytes of a stage at the rates of the lines that they cross.
+constexpr Stage line_alone(Stage stage) {
+  stage.latency = 0;
+  stage.limit_bytes_per_s = std::numeric_limits<std::int64_t>::max();
+  return stage;
+}
+
 /// Up to three stages, one after another.
 struct Price {
   std::array<Stage, 3> stages;
@@ -61,6 +69,29 @@ Price halving_doubling_price(const CollectiveCall& call,
                              const Machine& machine);
 Price hierarchical_price(const CollectiveCall& call, const Machine& machine);
 Price measured_price(const CollectiveCall& call, const Machine& machine);
+Price nccl_price(const CollectiveCall& call, const Machine& machine);
+
+/// The rate, bytes/s, of a flow of every member that crosses the device link
+/// of each once, and the network link of each host once: what the lines carry
+/// for a ring.
+std::int64_t device_line(const Group& group, const Machine& machine);
+std::int64_t network_line(const Group& group, const Machine& machine);
+
+/// What NCCL's own model says of a call.
+struct NcclChoice {
+  NcclAlgorithm algorithm{};
+  NcclProtocol protocol{};
+  double model_us = 0;  // by which NCCL chooses
+  Stage stage{};        // what is expected, cluster/nccl.cc
+};
+
+/// The algorithm and protocol with the smallest time of NCCL's model.
+NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine);
+
+/// A message by ncclSend and ncclRecv.
+Stage nccl_message_stage(std::int64_t bytes,
+                         bool remote,
+                         const Machine& machine);
 
 /// The fit that prices the call: of its operation and of the links between its
 /// members, among the nearest number of ranks.  Null where there is none, or

@@ -10,17 +10,20 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/cluster/nccl_tuning.h"
 #include "paceline/plan/wire_bytes.h"
 
 namespace paceline::cluster {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Algorithm>, 5> kNames{
+constexpr std::array<std::pair<std::string_view, Algorithm>, 7> kNames{
     {{"ring", Algorithm::kRing},
      {"tree", Algorithm::kTree},
      {"halving-doubling", Algorithm::kHalvingDoubling},
      {"hierarchical", Algorithm::kHierarchical},
-     {"measured", Algorithm::kMeasured}}};
+     {"measured", Algorithm::kMeasured},
+     {"nccl", Algorithm::kNccl},
+     {"nccl-collnet", Algorithm::kNcclCollNet}}};
 
 LinkModel model_of(const cluster::ClusterLink& link) {
   return {
@@ -105,6 +108,7 @@ Machine machine_of(const cluster::Cluster& cluster, std::string_view engine) {
     machine.interference.device_link_under_compute = device->under_compute;
   }
   machine.interference.compute_under_transfer = cluster.device.under_transfer;
+  machine.nccl = nccl_tuning_of(cluster);
   machine.fits = fits_with(network, engine);
   machine.device_fits = fits_with(device, engine);
   if (prices_collectives(machine)) {

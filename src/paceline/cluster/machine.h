@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,8 +60,17 @@ enum class Algorithm : std::uint8_t {
   kTree,
   kHalvingDoubling,
   kHierarchical,
-  kMeasured  // fits of whole operations
+  kMeasured,    // fits of whole operations
+  kNccl,        // what NCCL's own model chooses
+  kNcclCollNet  // the same, with sums in the switches of the network
 };
+
+/// Whether NCCL's own model prices collectives and messages.
+constexpr bool runs_nccl(Algorithm algorithm) {
+  return algorithm == Algorithm::kNccl || algorithm == Algorithm::kNcclCollNet;
+}
+
+struct NcclTuning;  // cluster/nccl_tuning.h
 
 struct Machine {
   LinkModel device;   // between the devices of a host
@@ -69,6 +79,7 @@ struct Machine {
   /// hold in their host's memory.
   bool servers_have_links = false;
   Algorithm algorithm = Algorithm::kRing;
+  std::shared_ptr<const NcclTuning> nccl{};  // null: of a GPU without a name
   // Whole operations, with what the engine's software costs: collectives for
   // kMeasured, messages always.
   std::vector<cluster::LinkFit> fits;         // among several hosts
@@ -76,6 +87,9 @@ struct Machine {
   // What a host that computes sends and receives together in messages over the
   // network, bytes/s: its processors copy them; 0: what the network carries.
   std::int64_t copies_bytes_per_s = 0;
+  /// Collectives and messages take their bytes at the rates of the lines, and
+  /// nothing else: no latency, no limit by an algorithm or a fit.
+  bool lines_alone = false;
   Interference interference;
   Noise noise;
 };
@@ -90,7 +104,8 @@ Machine machine_of(const cluster::Cluster& cluster, std::string_view engine);
 /// nothing of what collectives take.
 bool prices_collectives(const Machine& machine);
 
-/// ring, tree, halving-doubling, hierarchical, measured.  Throws UsageError.
+/// ring, tree, halving-doubling, hierarchical, measured, nccl, nccl-collnet.
+/// Throws UsageError.
 Algorithm algorithm_named(const std::string& name);
 std::string_view name_of(Algorithm algorithm);
 
@@ -129,6 +144,10 @@ struct SoftwareCosts {
   /// different communicators follow each other on each rank
   /// (plan::EngineTraits::one_issue_order).
   bool one_issue_order = false;
+
+  /// Kernels and model work of a rank take turns on its device: a kernel starts
+  /// where no model work is ready.  Else kernels run beside model work.
+  bool kernels_on_device = false;
 
   /// The first entry that matches a kernel prices it.  Without a match a kernel
   /// takes no time.

@@ -20,21 +20,34 @@ const cluster::LinkFit* message_fit(bool remote, const Machine& machine) {
   return best;
 }
 
+namespace {
+
 /// t = latency + S / rate of the card, which all messages share; where messages
 /// were measured, alpha by pieces of S, and one flow gets at most 1 / beta: a
 /// connection may reach less than the card, as one TCP flow does.
 /// Hockney, Parallel Computing 1994, doi:10.1016/S0167-8191(06)80021-9.
-Stage message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
+Stage full_stage(std::int64_t bytes, bool remote, const Machine& machine) {
+  const cluster::LinkFit* fit = message_fit(remote, machine);
+  if (fit == nullptr && runs_nccl(machine.algorithm)) {
+    return nccl_message_stage(bytes, remote, machine);
+  }
   Stage stage{
       .latency = remote ? machine.network.latency : machine.device.latency,
       .bytes = bytes,
       .network_weight = remote ? plan::kWeightOne : 0};
-  if (const cluster::LinkFit* fit = message_fit(remote, machine)) {
+  if (fit != nullptr) {
     const plan::AlphaBetaPiece& piece = piece_of(*fit, bytes);
     stage.latency = piece.alpha;
     stage.limit_bytes_per_s = limit_of(piece, bytes, bytes);
   }
   return stage;
+}
+
+}  // namespace
+
+Stage message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
+  const Stage stage = full_stage(bytes, remote, machine);
+  return machine.lines_alone ? line_alone(stage) : stage;
 }
 
 }  // namespace paceline::cluster

@@ -39,6 +39,13 @@ std::string engine_of(const std::string& asked,
                              : std::string(plan::engine_for(device).name);
 }
 
+const EngineCosts& priced_engine(const CostTable& costs,
+                                 const std::string& asked,
+                                 const cluster::Cluster& cluster) {
+  const EngineCosts& engine = costs.engine(engine_of(asked, cluster));
+  return engine.bound ? costs.engine(engine_of("", cluster)) : engine;
+}
+
 void check_fits(const cluster::Cluster& cluster,
                 const std::string& engine,
                 const cluster::Machine& machine,

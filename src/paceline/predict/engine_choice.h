@@ -18,6 +18,12 @@ std::string engine_of(const std::string& asked,
                       const cluster::Cluster& cluster,
                       std::string_view device = "cuda");
 
+/// The costs of the engine that is asked for; for a bound, those of the
+/// cluster's own engine, whose plan it prices.
+const EngineCosts& priced_engine(const CostTable& costs,
+                                 const std::string& asked,
+                                 const cluster::Cluster& cluster);
+
 /// Where `machine` holds no fit: warns of those that the cluster has of other
 /// engines; throws UsageError where measured fits were asked for by name.
 void check_fits(const cluster::Cluster& cluster,

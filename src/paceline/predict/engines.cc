@@ -44,14 +44,18 @@ cluster::Algorithm algorithm_from(const Section& entry) {
 EngineCosts engine_from(const Section& entry) {
   const std::string name = entry.text("name");
   // What the program runs itself is stated with the engine.
-  const plan::EngineTraits* traits = plan::find_engine_traits(name);
+  const std::string version_of = entry.text("version_of");
+  const plan::EngineTraits* traits =
+      plan::find_engine_traits(version_of.empty() ? name : version_of);
   const std::int32_t at_once =
       traits != nullptr ? traits->concurrent_collectives : 1;
   return {
       .name = name,
       .source = entry.text("source"),
+      .version_of = version_of,
       .fitted = entry.flag("fitted", false),
-      .costs = {.collective = microseconds(entry, "collective_us"),
+      .costs = {.issue = microseconds(entry, "issue_us"),
+                .collective = microseconds(entry, "collective_us"),
                 .collective_per_rank =
                     microseconds(entry, "collective_per_rank_us"),
                 .collective_under_compute =
@@ -59,8 +63,8 @@ EngineCosts engine_from(const Section& entry) {
                 .message = microseconds(entry, "message_us"),
                 .concurrent_collectives = entry.integer(
                     "concurrent_collectives", at_once, 0, cluster::kMostRanks),
-                .one_issue_order =
-                    traits != nullptr && traits->one_issue_order},
+                .one_issue_order = traits != nullptr && traits->one_issue_order,
+                .kernels_on_device = entry.flag("kernels_on_device", false)},
       .algorithm = algorithm_from(entry),
       .from_python = entry.flag("launched_from_python", false),
       .module_call = microseconds(entry, "module_call_us"),
@@ -69,6 +73,7 @@ EngineCosts engine_from(const Section& entry) {
       .device_share = at_least_0(entry, "device_share", 1.0),
       .under_compute = at_least_0(entry, "under_compute", 0.0),
       .published = entry.flag("published", false),
+      .bound = entry.flag("bound", false),
       .tcp_copies = entry.flag("tcp_copies", false),
       .most_ranks = entry.integer("most_ranks", 0, 0, cluster::kMostRanks)};
 }
@@ -105,11 +110,12 @@ CostTable costs_from(std::string_view text, const std::string& path) {
   CostTable costs;
   file.each("engines",
             "[[engines]]",
-            "name source fitted collective_us collective_per_rank_us "
+            "name version_of source fitted issue_us collective_us "
+            "collective_per_rank_us kernels_on_device "
             "collective_under_compute_us message_us "
             "concurrent_collectives algorithm launched_from_python "
             "module_call_us module_call_spread tcp_s_per_byte device_share "
-            "under_compute published tcp_copies most_ranks",
+            "under_compute published bound tcp_copies most_ranks",
             [&](const Section& entry) {
               costs.engines.push_back(engine_from(entry));
             });

@@ -16,11 +16,12 @@ namespace paceline::predict {
 /// Software of an engine.
 struct EngineCosts {
   std::string name, source;
+  std::string version_of{};  // whose fits and traits it has; empty: its own
   bool fitted = false;
   cluster::SoftwareCosts costs{};
   cluster::Algorithm algorithm =
       cluster::Algorithm::kRing;      // of collectives that no fit prices
-  bool from_python = false;           // so are the optimizer's kernels launched
+  bool from_python = false;           // the optimizer is unfused, as published
   plan::Picoseconds module_call = 0;  // host time, predict/launch_overhead.h
   double module_call_spread = 0;      // between ranks, share of it
   double tcp_s_per_byte = 0;          // of a host's own time, beside the card's
@@ -28,13 +29,22 @@ struct EngineCosts {
   /// is left of that while devices compute; 0: as the cluster file has it.
   double device_share = 1, under_compute = 0;
   bool published = false;  // one published program's, asked for by name
+  /// The cluster's own engine, whose collectives take their bytes at the lines'
+  /// rates and nothing else: a bound.
+  bool bound = false;
   /// A host that computes sends and receives messages over TCP/IP at one rate
   /// together, that of its cards.
   bool tcp_copies = false;
   plan::Rank most_ranks = 0;  // that the fit saw; 0: not limited
+
+  /// The engine that runs: its own name, or that of which it is a version.
+  const std::string& runs_on() const {
+    return version_of.empty() ? name : version_of;
+  }
 };
 
-/// Host and device time of an optimizer's kernels.
+/// Host and device time of an optimizer's unfused kernels; fused ones take the
+/// memory passes of the plan's update.
 struct OptimizerCosts {
   std::string name, source;
   bool fitted = false;
@@ -50,8 +60,8 @@ struct RooflineCosts {
   double strided_slowdown = 1;  // of convolutions with a stride
 };
 
-/// nccl, gloo, mpi, what one published program cost (bytescheduler, byteps,
-/// bluefog), link, ideal; the update rules of plan/optimizer.h.
+/// nccl, nccl-2.4, gloo, mpi, what one published program cost (bytescheduler,
+/// byteps, bluefog), link, ideal; the update rules of plan/optimizer.h.
 struct CostTable {
   std::vector<EngineCosts> engines;
   std::vector<OptimizerCosts> optimizers;

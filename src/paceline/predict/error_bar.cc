@@ -98,11 +98,16 @@ std::string unlike(const FamilyErrors& family,
   }
   const std::string engine = engine_of(request.engine, request.cluster);
   if (!request.samples_per_s &&
-      is_of_another_device(request.profile_device, request.cluster, engine)) {
+      is_of_another_device(request.profile_device,
+                           request.cluster,
+                           request.cost_table().engine(engine).runs_on())) {
     return fmt::format("layers timed on {}", request.profile_device);
   }
   std::string why = unlike_network(
-      family, cluster::machine_of(request.cluster, range.engine).network);
+      family,
+      cluster::machine_of(request.cluster,
+                          engine_costs_named(range.engine).runs_on())
+          .network);
   if (!why.empty()) {
     return why;
   }

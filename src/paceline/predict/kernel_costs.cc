@@ -38,11 +38,19 @@ double stretch_of(const PredictRequest& request) {
          plan::seconds_of(measured);
 }
 
+/// Kernels of a GPU are fused where nothing else is asked for.  Published
+/// programs and optimizers on CPUs are not.
+bool is_fused(const PredictRequest& request, const EngineCosts& engine) {
+  return !request.unfused && !engine.published &&
+         request.cluster.device.name != "cpu";
+}
+
 /// Update kernels take as long as the measured update; else the optimizer reads
-/// and writes its buffers at the speed of the memory.  Launches hide behind the
-/// backward pass where nothing is waited for.
+/// and writes its buffers at the speed of the memory, and launches a kernel a
+/// tensor where it is unfused and `launches`.
 cluster::KernelCost update_cost(const PredictRequest& request,
                                 const plan::PlanInput& input,
+                                bool fused,
                                 bool launches) {
   if (request.update && *request.update > 0) {
     return {.optimizer_step = true,
@@ -54,7 +62,7 @@ cluster::KernelCost update_cost(const PredictRequest& request,
       request.cost_table().optimizer(input.optimizer.name);
   return {.optimizer_step = true,
           .launch_per_tensor = launches ? optimizer.launch_per_tensor : 0,
-          .bytes_per_s = memory_rate(request) / optimizer.passes};
+          .bytes_per_s = memory_rate(request) / (fused ? 1 : optimizer.passes)};
 }
 
 /// What codecs, copies and averages of neighbors cost: one launch and one pass
@@ -172,13 +180,15 @@ double update_bytes(const plan::PlanInput& input) {
 std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
                                             const plan::PlanInput& input) {
   const EngineCosts& engine =
-      request.cost_table().engine(engine_of(request.engine, request.cluster));
-  // A rank that exchanges nothing runs at the rate of one device, which
-  // includes the launches.
-  const bool launches = engine.from_python && request.ranks > 1 &&
-                        strategies::strategy_of(request).guarantee() !=
-                            strategies::Guarantee::kLocal;
-  const cluster::KernelCost update = update_cost(request, input, launches);
+      priced_engine(request.cost_table(), request.engine, request.cluster);
+  // A published program's launches hide behind the backward pass of a rank that
+  // exchanges nothing.
+  const bool launches =
+      request.unfused || (engine.from_python && request.ranks > 1 &&
+                          strategies::strategy_of(request).guarantee() !=
+                              strategies::Guarantee::kLocal);
+  const cluster::KernelCost update =
+      update_cost(request, input, is_fused(request, engine), launches);
   std::vector<cluster::KernelCost> all{update};
   const auto measured = codec_costs(request, input);
   all.insert(all.end(), measured.begin(), measured.end());
@@ -186,12 +196,20 @@ std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
   return all;
 }
 
-double update_seconds(const cluster::SoftwareCosts& software,
+double update_seconds(const PredictRequest& request,
+                      const cluster::SoftwareCosts& software,
                       const plan::PlanInput& input) {
-  const auto& kernels = software.kernels;
-  return kernels.empty() || kernels.front().bytes_per_s == 0
-             ? 0
-             : update_bytes(input) / kernels.front().bytes_per_s;
+  if (software.kernels.empty()) {
+    return 0;
+  }
+  const cluster::KernelCost& update = software.kernels.front();
+  const double launches =
+      request.unfused ? plan::seconds_of(update.launch_per_tensor) *
+                            static_cast<double>(input.model.parameters.size())
+                      : 0;
+  return launches + (update.bytes_per_s == 0
+                         ? 0
+                         : update_bytes(input) / update.bytes_per_s);
 }
 
 }  // namespace paceline::predict

@@ -220,14 +220,18 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
                          : row != nullptr       ? row->batch_size
                                                 : kBatch;
   std::vector<records::Warning> warnings;
-  const EngineCosts& engine =
+  const EngineCosts& asked =
       request.cost_table().engine(engine_of(request.engine, request.cluster));
+  const EngineCosts& engine =
+      priced_engine(request.cost_table(), request.engine, request.cluster);
   const plan::PlanInput dense = dense_part(request, input);
   prediction.costs = costs_of(request, engine, dense, warnings);
   simulator::Costs& costs = prediction.costs;
-  costs.profile = profile_of(
-      request, batch_size, update_seconds(costs.software, dense), warnings);
-  if (!request.software && engine.module_call > 0) {
+  costs.profile = profile_of(request,
+                             batch_size,
+                             update_seconds(request, costs.software, dense),
+                             warnings);
+  if (!request.software && !asked.bound && engine.module_call > 0) {
     add_launch_overhead(request.network,
                         plan::seconds_of(engine.module_call),
                         engine.module_call_spread,
@@ -237,6 +241,9 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   input.profile = costs.profile;
   input.alpha_beta =
       alpha_beta_of(costs.machine, costs.software, world_of(input));
+  if (asked.bound) {
+    strip_software(request, costs);
+  }
   const strategies::StrategySpec strategy = strategies::strategy_of(request);
   if (costs.software.one_issue_order && request.ranks > 1 && !request.tables) {
     check_order(strategy, input, engine.name);
@@ -253,7 +260,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
       simulator,
       prediction.times,
       alone,
-      configuration_of(request, strategy, engine, prediction, batch_size));
+      configuration_of(request, strategy, asked, prediction, batch_size));
   name_hosts(request, prediction);
   prediction.record.experiment = "predict";
   prediction.record.warnings = std::move(warnings);

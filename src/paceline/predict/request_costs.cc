@@ -33,7 +33,8 @@ std::int64_t bytes_per_s_of_cards(const cluster::Cluster& cluster,
 /// The cluster's links as the engine's collectives find them.
 cluster::Machine machine_for(const PredictRequest& request,
                              const EngineCosts& engine) {
-  cluster::Machine machine = cluster::machine_of(request.cluster, engine.name);
+  cluster::Machine machine =
+      cluster::machine_of(request.cluster, engine.runs_on());
   machine.device.bytes_per_s = std::max<std::int64_t>(
       1,
       std::llround(static_cast<double>(machine.device.bytes_per_s) *
@@ -69,7 +70,7 @@ simulator::Costs costs_of(const PredictRequest& request,
                           const EngineCosts& software,
                           const plan::PlanInput& input,
                           std::vector<records::Warning>& warnings) {
-  const std::string engine(software.name);
+  const std::string& engine = software.runs_on();
   simulator::Costs costs;
   costs.machine =
       request.machine ? *request.machine : machine_for(request, software);
@@ -90,6 +91,9 @@ simulator::Costs costs_of(const PredictRequest& request,
     costs.software = *request.software;
   } else {
     costs.software = software.costs;
+    if (cluster::prices_collectives(costs.machine)) {
+      costs.software.issue = 0;  // a fit has it
+    }
     costs.software.kernels = kernels_of(request, input);
   }
   if (request.tables && !request.sparse_engine.empty() &&
@@ -101,6 +105,21 @@ simulator::Costs costs_of(const PredictRequest& request,
                     .message = sparse.costs.message};
   }
   return costs;
+}
+
+void strip_software(const PredictRequest& request, simulator::Costs& costs) {
+  if (!request.machine) {
+    costs.machine.lines_alone = true;
+  }
+  if (!request.software) {
+    cluster::SoftwareCosts& software = costs.software;
+    software.issue = 0;
+    software.collective = 0;
+    software.collective_per_rank = 0;
+    software.collective_under_compute = 0;
+    software.message = 0;
+    software.one_issue_order = false;
+  }
 }
 
 plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,

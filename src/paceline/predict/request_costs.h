@@ -21,6 +21,9 @@ simulator::Costs costs_of(const PredictRequest& request,
                           const plan::PlanInput& input,
                           std::vector<records::Warning>& warnings);
 
+/// Leaves of the costs what the lines and the devices take.
+void strip_software(const PredictRequest& request, simulator::Costs& costs);
+
 /// What planners know of the machine's communication: one line per operation
 /// through its times at 0 bytes and at 64 MiB.  The start-up is that of a
 /// collective which starts while its ranks compute.

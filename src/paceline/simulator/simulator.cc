@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/kernel_traits.h"
 #include "paceline/simulator/simulator_state.h"
 
 namespace paceline::simulator {
@@ -14,6 +15,13 @@ std::int64_t speed_of(double share) {
 }
 
 }  // namespace
+
+bool Simulator::State::updates(const Item& item) const {
+  const KernelShape& shape =
+      job_.kernel_shapes[static_cast<std::size_t>(item.subject)];
+  const plan::KernelTraits* traits = plan::find_kernel_traits(shape.name);
+  return traits != nullptr && traits->optimizer_step;
+}
 
 Simulator::State::State(const Job& job) : job_(job) {
   PACELINE_CHECK(job.items.size() < (1U << 29U));
@@ -158,11 +166,17 @@ void Simulator::State::ready(ItemId id) {
   switch (item.kind) {
     case ItemKind::kForward:
     case ItemKind::kBackward:
-      start(actor.model, id, EventKind::kModelWork);
+      if (costs_.software.kernels_on_device) {
+        actor.waiting = id;
+      } else {
+        start(actor.model, id, EventKind::kModelWork);
+      }
       touch(item.actor);
       break;
     case ItemKind::kKernel:
-      actor.kernels.emplace(item.priority, id);
+      (costs_.software.kernels_on_device && updates(item) ? actor.updates
+                                                          : actor.kernels)
+          .emplace(item.priority, id);
       touch(item.actor);
       break;
     case ItemKind::kCollective:
@@ -245,12 +259,34 @@ const std::vector<std::uint32_t>& Simulator::State::take(
   return settling_;
 }
 
+void Simulator::State::start_kernel(ActorState& state, ByOrder& ready) {
+  const ItemId id = ready.top().second;
+  ready.pop();
+  start(state.kernel, id, EventKind::kKernel);
+}
+
+/// What a device does next: what communication waits for, model work, updates.
+void Simulator::State::settle_device(ActorState& state) {
+  if (state.kernel.busy || state.model.busy) {
+    return;
+  }
+  if (!state.kernels.empty()) {
+    start_kernel(state, state.kernels);
+  } else if (state.waiting) {
+    const ItemId id = *state.waiting;
+    state.waiting.reset();
+    start(state.model, id, EventKind::kModelWork);
+  } else if (!state.updates.empty()) {
+    start_kernel(state, state.updates);
+  }
+}
+
 void Simulator::State::settle_actor(std::uint32_t actor) {
   ActorState& state = actors_[actor];
-  if (!state.kernel.busy && !state.kernels.empty()) {
-    const ItemId id = state.kernels.top().second;
-    state.kernels.pop();
-    start(state.kernel, id, EventKind::kKernel);
+  if (costs_.software.kernels_on_device) {
+    settle_device(state);
+  } else if (!state.kernel.busy && !state.kernels.empty()) {
+    start_kernel(state, state.kernels);
   }
   issue_ready(actor);
   settle_speeds(actor);

@@ -56,6 +56,10 @@ class Simulator::State {
     bool issuing = false;
     std::int32_t in_flight = 0;  // transfers
     ByOrder kernels;             // ready
+    // Where kernels and model work take turns: updates that are ready, and
+    // model work that waits for the device.
+    ByOrder updates;
+    std::optional<ItemId> waiting;
     // Communication of all communicators: the item after those that are issued
     // in program order, and whether its queue knows that it is ready; the item
     // issued last; how many have not ended.
@@ -91,6 +95,7 @@ class Simulator::State {
   RawLoad network_load(const NetworkEnd& end) const;
   void set_prices();
   plan::Picoseconds duration_of(const Item& item) const;
+  bool updates(const Item& item) const;
   plan::Picoseconds kernel_time(const KernelShape& shape) const;
   double noise(const Actor& actor, std::int32_t step) const;
 
@@ -105,6 +110,8 @@ class Simulator::State {
   void settle();
   const std::vector<std::uint32_t>& take(std::vector<std::uint32_t>& dirty);
   void settle_actor(std::uint32_t actor);
+  void start_kernel(ActorState& state, ByOrder& ready);
+  void settle_device(ActorState& state);
   void settle_speeds(std::uint32_t actor);
   void settle_device_link(std::uint32_t actor, bool computes);
   void step_ended(std::int32_t step);

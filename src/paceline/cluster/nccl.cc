@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "paceline/cluster/collective_model.h"
+#include "paceline/cluster/nccl_tuning.h"
+#include "paceline/plan/int128.h"
+#include "paceline/plan/wire_bytes.h"
+
+namespace paceline::cluster {
+namespace {
+
+using plan::Pattern;
+using Algo = NcclAlgorithm;
+using Proto = NcclProtocol;
+
+constexpr double kGiga = 1e9;
+
+/// What NCCL's model and the expected time are computed from.  Rates are GB/s.
+struct Fabric {
+  const NcclTuning& tuning;
+  const CollectiveCall& call;
+  double ranks, hosts, local;  // members, hosts, members a host
+  double inside, across;       // reached inside a host, and between hosts
+  std::size_t by_nodes;        // index of RatesByNodes
+
+  double bytes() const { return static_cast<double>(call.bytes); }
+  bool all_reduce() const { return call.pattern == Pattern::kAllReduce; }
+  bool one_host() const { return call.group.hosts == 1; }
+  /// Of a ring.
+  double bus() const {
+    if (one_host()) {
+      return inside;
+    }
+    return call.group.most_local == 1 ? across : std::min(inside, across);
+  }
+  /// Of all channels together, each of `rate` at most.
+  double of_channels(const RatesByNodes& rate) const {
+    return tuning.channels * rate[by_nodes];
+  }
+  double steps() const {
+    switch (call.pattern) {
+      case Pattern::kAllReduce:
+        return 2 * (ranks - 1);
+      case Pattern::kReduceScatter:
+      case Pattern::kAllGather:
+        return ranks - 1;
+      case Pattern::kBroadcast:
+        return ranks;
+    }
+    return ranks;
+  }
+};
+
+const NcclTuning& tuning_of(const Machine& machine) {
+  static const auto unnamed = nccl_tuning_of(Cluster{});
+  return machine.nccl ? *machine.nccl : *unnamed;
+}
+
+Fabric fabric_of(const CollectiveCall& call, const Machine& machine) {
+  const NcclTuning& tuning = tuning_of(machine);
+  const Group& group = call.group;
+  return {.tuning = tuning,
+          .call = call,
+          .ranks = static_cast<double>(group.ranks),
+          .hosts = static_cast<double>(group.hosts),
+          .local = static_cast<double>(group.ranks) / group.hosts,
+          .inside = tuning.device.share *
+                    static_cast<double>(device_line(group, machine)) / kGiga,
+          .across = tuning.network.share *
+                    static_cast<double>(network_line(group, machine)) / kGiga,
+          .by_nodes = static_cast<std::size_t>(
+              std::min<plan::Rank>(group.hosts, 3) - 1)};
+}
+
+double of(const NcclTimes& times, Algo algorithm, Proto protocol) {
+  return times[static_cast<std::size_t>(algorithm)]
+              [static_cast<std::size_t>(protocol)];
+}
+
+double log2_down(plan::Rank value) {
+  return std::bit_width(static_cast<std::uint32_t>(value)) - 1;
+}
+
+/// A hop between hosts, us.
+double network_hop(const Fabric& fabric, Algo algorithm, Proto protocol) {
+  const NcclTuning& tuning = fabric.tuning;
+  // Where each host has one member, nothing hides a hop of a ring.
+  const bool exposed = fabric.call.group.ranks == fabric.call.group.hosts;
+  const double hop =
+      of(tuning.network_hop_us, exposed ? Algo::kTree : algorithm, protocol);
+  // Simple waits for the flush of what the card wrote, too.
+  return hop + tuning.network.extra_us * (protocol == Proto::kSimple ? 2 : 1);
+}
+
+double device_hop(const Fabric& fabric, Algo algorithm, Proto protocol) {
+  const double hop = of(fabric.tuning.device_hop_us, algorithm, protocol);
+  return hop + fabric.tuning.device.extra_us;
+}
+
+double ring_us(const Fabric& fabric, Proto protocol) {
+  const bool several = !fabric.one_host();
+  if (fabric.call.pattern == Pattern::kBroadcast) {
+    return several ? network_hop(fabric, Algo::kRing, protocol)
+                   : device_hop(fabric, Algo::kRing, protocol);
+  }
+  // Posting to a card takes 1 us, and three posts a step with Simple.
+  const double post = protocol == Proto::kSimple ? 3 : 1;
+  const double inside = device_hop(fabric, Algo::kRing, protocol);
+  const double between =
+      several ? (fabric.all_reduce() ? 2 : 1) * (fabric.hosts - 1) : 0;
+  double us =
+      (fabric.steps() - between) * (several ? std::max(inside, post) : inside) +
+      between * network_hop(fabric, Algo::kRing, protocol);
+  constexpr double kSlice = 64;  // bytes of a channel and step
+  if (several && fabric.all_reduce() && protocol == Proto::kSimple &&
+      fabric.bytes() / (fabric.tuning.channels * fabric.ranks) >= kSlice) {
+    us *= fabric.tuning.plateau;
+  }
+  return us;
+}
+
+/// Latency by NCCL's model, us.
+double latency_us(const Fabric& fabric, Algo algorithm, Proto protocol) {
+  const double inside = device_hop(fabric, algorithm, protocol);
+  const double between =
+      fabric.one_host() ? 0 : network_hop(fabric, algorithm, protocol);
+  const double rounds = log2_down(fabric.call.group.hosts);
+  const double base = of(fabric.tuning.base_us, algorithm, protocol);
+  constexpr double kArity = 0.4;  // us, for each member that a GPU serves
+  switch (algorithm) {
+    case Algo::kRing:
+      return base + ring_us(fabric, protocol);
+    case Algo::kTree:
+      return base + 2 * ((fabric.local - 1) * inside + rounds * between);
+    case Algo::kNvls:
+      return base + inside + between;
+    case Algo::kNvlsTree:
+      return base + inside + 2 * rounds * between;
+    case Algo::kCollNetDirect:
+      return base +
+             2 * (std::min(1.0, fabric.local - 1) * inside +
+                  (fabric.local - 1) * kArity) +
+             between;
+    case Algo::kCollNetChain:
+      return base + 2 * (fabric.local - 1) * inside + between;
+  }
+  return base;
+}
+
+double ring_rate(const Fabric& fabric, Proto protocol) {
+  const NcclTuning& tuning = fabric.tuning;
+  const double bus = fabric.bus();
+  switch (protocol) {
+    case Proto::kLl:  // half of what it sends are flags
+      return std::min(tuning.ll_rate[fabric.by_nodes], bus * 0.5);
+    case Proto::kLl128:  // 120 of 128 bytes are data
+      return std::min(bus * 0.92, fabric.of_channels(tuning.ring_ll128));
+    case Proto::kSimple:
+      break;
+  }
+  return bus;
+}
+
+double tree_rate(const Fabric& fabric, Proto protocol) {
+  const NcclTuning& tuning = fabric.tuning;
+  double rate = std::min(fabric.bus() * 0.92, fabric.of_channels(tuning.tree));
+  if (protocol == Proto::kLl) {
+    rate = std::min(rate / 3.8, tuning.ll_rate[fabric.by_nodes]);
+  } else if (protocol == Proto::kLl128) {
+    rate = std::min(rate * (fabric.one_host() ? 7.0 / 9 : 120.0 / 128),
+                    fabric.of_channels(tuning.tree_ll128));
+  }
+  const auto& correction =
+      tuning.tree_correction[static_cast<std::size_t>(protocol)];
+  const auto units = static_cast<std::uint64_t>(fabric.call.bytes) >> 6U;
+  const auto power = static_cast<std::size_t>(std::bit_width(units));
+  return power > 0 && power <= correction.size() ? rate * correction[power - 1]
+                                                 : rate;
+}
+
+double nvls_channels(const Fabric& fabric) {
+  return fabric.tuning.nvls_channels[fabric.by_nodes];
+}
+
+/// By which NCCL chooses; an all-reduce is two operations behind each other.
+double nvls_rate(const Fabric& fabric, Algo algorithm) {
+  const double channels = nvls_channels(fabric);
+  const double part =
+      fabric.all_reduce() ? 2 : (fabric.local - 1) / fabric.local;
+  const double inside = fabric.inside * fabric.tuning.nvls_share *
+                        (channels - 1) / channels * part;
+  if (algorithm == Algo::kNvls) {
+    return inside;
+  }
+  return std::min({inside,
+                   fabric.across * (fabric.hosts <= 2 ? 2 : 1),
+                   channels * fabric.tuning.nvls_tree[fabric.by_nodes]});
+}
+
+/// GB/s of the payload, by NCCL's model.
+double payload_rate(const Fabric& fabric, Algo algorithm, Proto protocol) {
+  const double of_steps = fabric.ranks / fabric.steps();
+  switch (algorithm) {
+    case Algo::kRing:
+      return ring_rate(fabric, protocol) * of_steps;
+    case Algo::kTree:
+      return tree_rate(fabric, protocol) / 2;
+    case Algo::kNvls:
+    case Algo::kNvlsTree:
+      return nvls_rate(fabric, algorithm) *
+             (fabric.all_reduce() ? of_steps : 1);
+    case Algo::kCollNetDirect:
+      return fabric.bus() / 2 * (fabric.tuning.nvls_share > 0 ? 0.85 : 1);
+    case Algo::kCollNetChain:
+      return fabric.bus() / 2;
+  }
+  return fabric.bus();
+}
+
+/// Which NCCL uses for the call on these links.
+bool is_used(const Fabric& fabric,
+             Algo algorithm,
+             Proto protocol,
+             bool collnet) {
+  const bool simple = protocol == Proto::kSimple;
+  const bool nvls =
+      fabric.tuning.nvlink && fabric.tuning.nvls_share > 0 && fabric.local > 2;
+  switch (algorithm) {
+    case Algo::kRing:
+      return protocol != Proto::kLl128 || fabric.tuning.ll128;
+    case Algo::kTree:
+      return fabric.all_reduce() &&
+             (protocol != Proto::kLl128 || fabric.tuning.ll128);
+    case Algo::kNvls:
+      return nvls && simple && fabric.one_host() &&
+             fabric.call.pattern != Pattern::kBroadcast;
+    case Algo::kNvlsTree:
+      return nvls && simple && !fabric.one_host() && fabric.all_reduce();
+    case Algo::kCollNetDirect:
+      return collnet && simple && !fabric.one_host() && fabric.all_reduce() &&
+             fabric.tuning.nvlink;
+    case Algo::kCollNetChain:
+      return collnet && simple && !fabric.one_host() && fabric.all_reduce();
+  }
+  return false;
+}
+
+/// The chunk in which NVLS works, by the size of the call, bytes.
+double nvls_chunk(const Fabric& fabric) {
+  const double together = nvls_channels(fabric) * fabric.local;
+  double chunk = 131072;
+  struct Step {
+    double chunks, chunk;
+  };
+  for (const Step step : {Step{64, 65536}, {8, 32768}, {2, 16384}}) {
+    if (fabric.bytes() < step.chunks * together * chunk && chunk > step.chunk) {
+      chunk = step.chunk;
+    }
+  }
+  return together * chunk;
+}
+
+Stage staged(double us, double bytes, double seconds) {
+  constexpr double kUnlimited = 1e15;
+  const double rate = seconds > 0 ? bytes / seconds : kUnlimited;
+  return {.latency = plan::picoseconds_of(us * 1e-6),
+          .bytes = std::llround(bytes),
+          .network_weight = 0,
+          .limit_bytes_per_s =
+              rate < kUnlimited ? std::max<std::int64_t>(1, std::llround(rate))
+                                : std::numeric_limits<std::int64_t>::max()};
+}
+
+/// What NVLS takes.  Each member sends the parts that others sum and receives
+/// its own, (L+1)/L S each way for an all-reduce, at what NVLS reaches of the
+/// line; between hosts a tree carries 2(H-1)/H S.  The second half follows the
+/// first by one chunk.
+Stage nvls_stage(const Fabric& fabric, double us) {
+  const double carried =
+      fabric.bytes() *
+      (fabric.all_reduce() ? (fabric.local + 1) / fabric.local : 1);
+  const double rate = fabric.inside * fabric.tuning.nvls_share * kGiga;
+  const double leaving =
+      fabric.one_host()
+          ? 0
+          : fabric.bytes() * 2 * (fabric.hosts - 1) / fabric.hosts;
+  const double seconds =
+      std::max(carried / rate, leaving / (fabric.across * kGiga));
+  const double behind =
+      fabric.bytes() > 0 && fabric.all_reduce()
+          ? std::min(1.0, nvls_chunk(fabric) / fabric.bytes()) * seconds
+          : 0;
+  Stage stage = staged(us + behind * 1e6, carried, seconds);
+  stage.network_weight =
+      weight_of(std::llround(leaving), std::llround(carried));
+  return stage;
+}
+
+Stage expected(const Fabric& fabric, Algo algorithm, Proto protocol) {
+  const double us = latency_us(fabric, algorithm, protocol);
+  if (algorithm == Algo::kNvls || algorithm == Algo::kNvlsTree) {
+    return nvls_stage(fabric, us);
+  }
+  const CollectiveCall& call = fabric.call;
+  Stage stage = staged(
+      us,
+      static_cast<double>(
+          plan::wire_bytes(call.pattern, call.bytes, call.group.ranks)),
+      fabric.bytes() / (payload_rate(fabric, algorithm, protocol) * kGiga));
+  const bool summed =
+      algorithm == Algo::kCollNetDirect || algorithm == Algo::kCollNetChain;
+  if (summed) {  // by the switches: each host sends what it has once
+    stage.network_weight = weight_of(call.bytes, stage.bytes);
+  } else if (!fabric.one_host()) {
+    stage.network_weight = plan::kWeightOne;
+  }
+  return stage;
+}
+
+}  // namespace
+
+/// For each algorithm and protocol
+///
+///   t = latency + S / rate
+///
+/// with the constants of data/nccl_tuning.toml, P ranks on H hosts, L a host:
+///
+///   ring    base + steps * hop, 2(P-1) steps of an all-reduce, of which
+///           2(H-1) cross the network; rate * P / steps
+///   tree    base + 2 ((L-1) device hops + log2 H network hops); rate / 2
+///   NVLS    one hop of a switch that sums; with trees between hosts
+///   CollNet switches of the network sum; only where it is asked for
+///
+/// The pair with the smallest time is taken, as NCCL does.  For NVLS that time
+/// is NCCL's means to choose and not what is measured: nvls_stage has what is
+/// expected.  NVIDIA/nccl v2.30.7, src/graph/tuning.cc, ncclTopoGetAlgoTime.
+NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
+  const Fabric fabric = fabric_of(call, machine);
+  const bool collnet = machine.algorithm == Algorithm::kNcclCollNet;
+  std::optional<NcclChoice> best;
+  for (const Algo algorithm : kNcclAlgorithms) {
+    for (const Proto protocol : kNcclProtocols) {
+      if (!is_used(fabric, algorithm, protocol, collnet)) {
+        continue;
+      }
+      const double us =
+          latency_us(fabric, algorithm, protocol) +
+          fabric.bytes() / (1e3 * payload_rate(fabric, algorithm, protocol));
+      if (!best || us < best->model_us) {
+        best = {.algorithm = algorithm, .protocol = protocol, .model_us = us};
+      }
+    }
+  }
+  best->stage = expected(fabric, best->algorithm, best->protocol);
+  return *best;
+}
+
+Price nccl_price(const CollectiveCall& call, const Machine& machine) {
+  Price price;
+  price.add(nccl_choice(call, machine).stage);
+  return price;
+}
+
+/// One hop: LL up to 16 KiB, at half of the reached rate, then Simple.
+Stage nccl_message_stage(std::int64_t bytes,
+                         bool remote,
+                         const Machine& machine) {
+  constexpr std::int64_t kMostOfLl = 16384;
+  const NcclTuning& tuning = tuning_of(machine);
+  const bool ll = bytes <= kMostOfLl;
+  const Proto protocol = ll ? Proto::kLl : Proto::kSimple;
+  const NcclLink& link = remote ? tuning.network : tuning.device;
+  const LinkModel& line = remote ? machine.network : machine.device;
+  const double hop = of(remote ? tuning.network_hop_us : tuning.device_hop_us,
+                        Algo::kRing,
+                        protocol) +
+                     link.extra_us;
+  const double rate =
+      (ll ? 0.5 : 1) * link.share * static_cast<double>(line.bytes_per_s);
+  const auto payload = static_cast<double>(bytes);
+  Stage stage = staged(
+      of(tuning.base_us, Algo::kRing, protocol) + hop, payload, payload / rate);
+  stage.network_weight = remote ? plan::kWeightOne : 0;
+  return stage;
+}
+
+}  // namespace paceline::cluster

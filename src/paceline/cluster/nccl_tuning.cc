@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cluster/nccl_tuning.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+
+#include "paceline/base/error.h"
+#include "paceline/cluster/nccl_data.h"
+#include "paceline/cluster/toml_section.h"
+
+namespace paceline::cluster {
+namespace {
+
+constexpr auto kTuningFile = "data/nccl_tuning.toml";
+constexpr double kPcie5 = 64e9;           // bytes/s of 16 lanes
+constexpr std::int64_t kHop = 2'000'000;  // ps, in NCCL's constants
+constexpr std::int64_t kSocketHop = 10'000'000;
+constexpr std::string_view kAlgorithmKeys =
+    "ring tree nvls nvls_tree collnet_direct collnet_chain";
+
+struct Generation {
+  std::vector<std::string> devices;  // parts of their names
+  double nvlink_share = 1;
+  NcclTuning tuning;
+};
+
+/// The file as it stands.
+struct TuningFile {
+  NcclTimes base{}, nvlink{}, pcie{}, network{};
+  std::array<std::vector<double>, 3> tree_correction;
+  std::vector<Generation> generations;
+  std::map<std::string, NcclLink, std::less<>> links;
+};
+
+std::vector<double> numbers(const toml::table& table, std::string_view key) {
+  const toml::array* array = table[key].as_array();
+  if (array == nullptr) {
+    throw UsageError(fmt::format("{}: {} must be a list", kTuningFile, key));
+  }
+  std::vector<double> found;
+  for (const toml::node& element : *array) {
+    const auto number = element.value<double>();
+    if (!number || !(*number >= 0)) {
+      throw UsageError(fmt::format(
+          "{}: {} must be a list of numbers, 0 or more", kTuningFile, key));
+    }
+    found.push_back(*number);
+  }
+  return found;
+}
+
+template <class Number = double>
+std::array<Number, 3> three(const toml::table& table, std::string_view key) {
+  const std::vector<double> all = numbers(table, key);
+  if (all.size() != 3) {
+    throw UsageError(
+        fmt::format("{}: {} must have three numbers", kTuningFile, key));
+  }
+  return {static_cast<Number>(all[0]),
+          static_cast<Number>(all[1]),
+          static_cast<Number>(all[2])};
+}
+
+const toml::table& part(const toml::table& file, std::string_view key) {
+  const toml::table* found = file[key].as_table();
+  if (found == nullptr) {
+    throw UsageError(fmt::format("{}: has no [{}]", kTuningFile, key));
+  }
+  return *found;
+}
+
+NcclTimes times(const toml::table& file, std::string_view key) {
+  const toml::table& table = part(file, key);
+  const Section known(
+      table, kTuningFile, fmt::format("[{}]", key), kAlgorithmKeys);
+  NcclTimes all{};
+  for (std::size_t a = 0; a < all.size(); ++a) {
+    all[a] = three(table, name_of(kNcclAlgorithms[a]));
+  }
+  return all;
+}
+
+Generation generation_from(const toml::table& table) {
+  const Section entry(
+      table,
+      kTuningFile,
+      "[[generations]]",
+      "name devices nvlink_share ll_rate ring_ll128 tree_ll128 tree "
+      "nvls_tree plateau channels nvls_share nvls_channels");
+  Generation generation;
+  generation.devices = entry.texts("devices");
+  generation.nvlink_share = entry.magnitude("nvlink_share").value_or(1);
+  NcclTuning& tuning = generation.tuning;
+  tuning.generation = entry.text("name");
+  tuning.ll_rate = three(table, "ll_rate");
+  tuning.ring_ll128 = three(table, "ring_ll128");
+  tuning.tree_ll128 = three(table, "tree_ll128");
+  tuning.tree = three(table, "tree");
+  tuning.nvls_tree = three(table, "nvls_tree");
+  tuning.plateau = entry.magnitude("plateau").value_or(1);
+  tuning.channels = entry.integer("channels", 1, 1, 64);
+  tuning.nvls_share = entry.magnitude("nvls_share").value_or(0);
+  tuning.nvls_channels = three<int>(table, "nvls_channels");
+  return generation;
+}
+
+TuningFile read_tuning(std::string_view text) {
+  const toml::table parsed = parse_toml(text, kTuningFile);
+  TuningFile file;
+  file.base = times(parsed, "base_us");
+  file.nvlink = times(parsed, "nvlink_hop_us");
+  file.pcie = times(parsed, "pcie_hop_us");
+  file.network = times(parsed, "network_hop_us");
+  const toml::table& trees = part(parsed, "tree_correction");
+  for (std::size_t p = 0; p < kNcclProtocols.size(); ++p) {
+    file.tree_correction[p] = numbers(trees, name_of(kNcclProtocols[p]));
+  }
+  const toml::array* generations = parsed["generations"].as_array();
+  PACELINE_CHECK(generations != nullptr && !generations->empty());
+  for (const toml::node& node : *generations) {
+    file.generations.push_back(generation_from(*node.as_table()));
+  }
+  const Section whole(parsed, kTuningFile, "the tuning of NCCL", "");
+  whole.each("links",
+             "[[links]]",
+             "name source share latency_us",
+             [&](const Section& entry) {
+               file.links[entry.text("name")] = {
+                   .share = entry.magnitude("share").value_or(1),
+                   .extra_us = entry.magnitude("latency_us").value_or(0)};
+             });
+  return file;
+}
+
+const TuningFile& tuning_file() {
+  static const TuningFile file = read_tuning(shipped::kNcclTuning);
+  return file;
+}
+
+bool has(std::string_view text, std::string_view word) {
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  return std::search(
+             text.begin(), text.end(), word.begin(), word.end(), same) !=
+         text.end();
+}
+
+const Generation& generation_of(std::string_view device) {
+  for (const Generation& generation : tuning_file().generations) {
+    for (const std::string& word : generation.devices) {
+      if (has(device, word)) {
+        return generation;
+      }
+    }
+  }
+  return tuning_file().generations.back();
+}
+
+/// What a hop takes beyond what NCCL's constants hold.
+double longer_us(const ClusterLink& link) {
+  return static_cast<double>(
+             std::max<std::int64_t>(0, link.latency_ps - kHop)) *
+         1e-6;
+}
+
+NcclLink link_named(std::string_view name, const ClusterLink& link) {
+  NcclLink found = tuning_file().links.find(name)->second;
+  found.extra_us = std::max(found.extra_us, longer_us(link));
+  return found;
+}
+
+std::string_view kind_of_network(const ClusterLink& link) {
+  if (has(link.name, "efa")) {
+    return "efa";
+  }
+  return link.latency_ps >= kSocketHop ? "sockets" : "infiniband";
+}
+
+}  // namespace
+
+std::string_view name_of(NcclAlgorithm algorithm) {
+  switch (algorithm) {
+    case NcclAlgorithm::kRing:
+      return "ring";
+    case NcclAlgorithm::kTree:
+      return "tree";
+    case NcclAlgorithm::kNvls:
+      return "nvls";
+    case NcclAlgorithm::kNvlsTree:
+      return "nvls_tree";
+    case NcclAlgorithm::kCollNetDirect:
+      return "collnet_direct";
+    case NcclAlgorithm::kCollNetChain:
+      return "collnet_chain";
+  }
+  return "";
+}
+
+std::string_view name_of(NcclProtocol protocol) {
+  switch (protocol) {
+    case NcclProtocol::kLl:
+      return "ll";
+    case NcclProtocol::kLl128:
+      return "ll128";
+    case NcclProtocol::kSimple:
+      return "simple";
+  }
+  return "";
+}
+
+std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster) {
+  const TuningFile& file = tuning_file();
+  const Generation& generation = generation_of(cluster.device.name);
+  auto tuning = std::make_shared<NcclTuning>(generation.tuning);
+  tuning->known = &generation != &file.generations.back() ||
+                  has(cluster.device.name, "V100") ||
+                  has(cluster.device.name, "RTX 20");
+  const ClusterLink* device = cluster.link(LinkScope::kDevices);
+  tuning->nvlink = device != nullptr && (device->bytes_per_s > kPcie5 ||
+                                         has(device->name, "nvlink"));
+  tuning->base_us = file.base;
+  tuning->device_hop_us = tuning->nvlink ? file.nvlink : file.pcie;
+  tuning->network_hop_us = file.network;
+  tuning->tree_correction = file.tree_correction;
+  if (device != nullptr) {
+    tuning->device = tuning->nvlink ? NcclLink{.share = generation.nvlink_share,
+                                               .extra_us = longer_us(*device)}
+                                    : link_named("pcie", *device);
+  }
+  tuning->ll128 = tuning->nvlink;
+  if (const ClusterLink* network = cluster.link(LinkScope::kHosts)) {
+    const std::string_view kind = kind_of_network(*network);
+    tuning->network = link_named(kind, *network);
+    tuning->ll128 = tuning->nvlink && kind != "sockets";
+  }
+  return tuning;
+}
+
+}  // namespace paceline::cluster

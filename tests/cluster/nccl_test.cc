@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "paceline/cluster/collective_model.h"
+#include "paceline/cluster/nccl_tuning.h"
+
+namespace paceline::cluster {
+namespace {
+
+constexpr double kLaunch = 28e-6;  // issue_us of data/engine_costs.toml
+
+/// Nodes of eight GPUs.
+Cluster nodes_of(const std::string& device,
+                 double line,
+                 const std::string& network = "ndr400") {
+  Cluster cluster;
+  cluster.device.name = device;
+  cluster.hosts = {{.name = "a", .slots = 8}, {.name = "b", .slots = 8}};
+  cluster.links = {{.name = "nvlink",
+                    .scope = LinkScope::kDevices,
+                    .sharing = LinkSharing::kDevice,
+                    .bytes_per_s = line,
+                    .latency_ps = 2'000'000,
+                    .fits = {}},
+                   {.name = network,
+                    .scope = LinkScope::kHosts,
+                    .sharing = LinkSharing::kDevice,
+                    .bytes_per_s = 50e9,
+                    .latency_ps = 2'000'000,
+                    .fits = {}}};
+  return cluster;
+}
+
+Machine machine_for(const Cluster& cluster) {
+  Machine machine = machine_of(cluster, "nccl");
+  machine.algorithm = Algorithm::kNccl;
+  return machine;
+}
+
+NcclChoice choice(const Machine& machine,
+                  std::int64_t bytes,
+                  plan::Rank hosts = 1,
+                  plan::Pattern pattern = plan::Pattern::kAllReduce) {
+  return nccl_choice(
+      {.pattern = pattern,
+       .bytes = bytes,
+       .group = {.ranks = 8 * hosts, .hosts = hosts, .most_local = 8}},
+      machine);
+}
+
+double seconds(const Machine& machine, std::int64_t bytes, const Group& group) {
+  return plan::seconds_of(
+      alone(price({plan::Pattern::kAllReduce, bytes, group}, machine),
+            group,
+            machine));
+}
+
+TEST(Nccl, RingOfLlByItsOwnFormula) {
+  const Machine machine = machine_for(nodes_of("A100-SXM4-80GB", 300e9));
+  const NcclChoice small = choice(machine, 32768);
+  EXPECT_EQ(small.algorithm, NcclAlgorithm::kRing);
+  EXPECT_EQ(small.protocol, NcclProtocol::kLl);
+  // 14 hops of 0.6 us; 87.7 GB/s of LL on Ampere, 8 parts in 14 steps.
+  EXPECT_NEAR(small.model_us, 6.6 + 14 * 0.6 + 32768 / (87.7e3 * 8 / 14), 1e-9);
+}
+
+TEST(Nccl, ChoosesByTheSizeAndTheGeneration) {
+  const Machine a100 = machine_for(nodes_of("A100-SXM4-80GB", 300e9));
+  const Machine h100 = machine_for(nodes_of("H100-SXM5-80GB", 450e9));
+  EXPECT_EQ(choice(a100, 1 << 30).algorithm, NcclAlgorithm::kRing);
+  EXPECT_EQ(choice(a100, 1 << 30).protocol, NcclProtocol::kSimple);
+  EXPECT_EQ(choice(h100, 1 << 30).algorithm, NcclAlgorithm::kNvls);
+  EXPECT_EQ(choice(h100, 1 << 30, 4).algorithm, NcclAlgorithm::kNvlsTree);
+  EXPECT_EQ(choice(h100, 1 << 20, 2, plan::Pattern::kBroadcast).algorithm,
+            NcclAlgorithm::kRing);
+  EXPECT_EQ(choice(a100, 1 << 16, 32).algorithm, NcclAlgorithm::kTree);
+}
+
+TEST(Nccl, TakesCollNetOnlyWhereItIsAskedFor) {
+  Machine machine = machine_for(nodes_of("V100-SXM2-16GB", 150e9));
+  for (std::int64_t bytes = 1024; bytes < (std::int64_t{1} << 31); bytes *= 4) {
+    EXPECT_LT(choice(machine, bytes, 16).algorithm,
+              NcclAlgorithm::kCollNetDirect);
+  }
+  machine.algorithm = Algorithm::kNcclCollNet;
+  EXPECT_GE(choice(machine, 4 << 20, 16).algorithm,
+            NcclAlgorithm::kCollNetDirect);
+}
+
+TEST(Nccl, KnowsLinksByTheirNamesAndHops) {
+  EXPECT_EQ(nccl_tuning_of(nodes_of("H100", 450e9))->network.share, 0.96);
+  EXPECT_EQ(nccl_tuning_of(nodes_of("H100", 450e9, "EFA v2"))->network.extra_us,
+            75);
+  Cluster slow = nodes_of("H100", 450e9);
+  slow.links[1].latency_ps = 25'000'000;
+  EXPECT_FALSE(nccl_tuning_of(slow)->ll128);
+  EXPECT_EQ(nccl_tuning_of(slow)->network.extra_us, 23);
+  EXPECT_TRUE(nccl_tuning_of(nodes_of("H100 PCIe", 64e9))->known);
+  EXPECT_FALSE(nccl_tuning_of(nodes_of("gpu", 12e9))->known);
+}
+
+TEST(Nccl, TakesLongerForMoreAndLessOnFasterLines) {
+  for (const plan::Rank hosts : {1, 2, 3, 16, 512}) {
+    const Group group{.ranks = 8 * hosts, .hosts = hosts, .most_local = 8};
+    for (const char* device : {"V100", "A100", "H100", "B200"}) {
+      const Machine slow = machine_for(nodes_of(device, 300e9));
+      Cluster faster = nodes_of(device, 600e9);
+      faster.links[1].bytes_per_s = 100e9;
+      const Machine fast = machine_for(faster);
+      for (std::int64_t bytes = 0; bytes < (std::int64_t{1} << 34);
+           bytes = 4 * bytes + 1024) {
+        EXPECT_LE(seconds(fast, bytes, group), seconds(slow, bytes, group))
+            << device << ' ' << hosts << ' ' << bytes;
+      }
+    }
+  }
+}
+
+// What the lines carry is never slower than what NCCL makes of them.
+TEST(Nccl, IsNeverFasterThanTheLines) {
+  for (const plan::Rank hosts : {1, 2, 3, 16, 512}) {
+    const Group group{.ranks = 8 * hosts, .hosts = hosts, .most_local = 8};
+    for (const char* device : {"V100", "A100", "H100", "B200"}) {
+      const Machine machine = machine_for(nodes_of(device, 300e9));
+      Machine bound = machine;
+      bound.lines_alone = true;
+      for (std::int64_t bytes = 1; bytes < (std::int64_t{1} << 34);
+           bytes *= 4) {
+        EXPECT_LT(seconds(bound, bytes, group), seconds(machine, bytes, group));
+      }
+    }
+  }
+}
+
+struct Row {
+  std::string system, device;
+  double line = 0, us = 0;
+  std::int64_t bytes = 0;
+  int nodes = 1, ranks = 8;
+  bool nvls = true;
+};
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+/// Rows of reference/modern/nccl_allreduce.csv that move something.
+std::vector<Row> published() {
+  std::ifstream file(std::string(PACELINE_SOURCE_DIR) +
+                     "/reference/modern/nccl_allreduce.csv");
+  std::string line;
+  std::getline(file, line);
+  const std::vector<std::string> names = cells_of(line);
+  std::vector<Row> rows;
+  while (std::getline(file, line)) {
+    std::map<std::string, std::string> cell;
+    const std::vector<std::string> cells = cells_of(line);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      cell[names[i]] = cells.at(i);
+    }
+    Row row;
+    row.system = cell["system"];
+    row.bytes = std::stoll(cell["size_bytes"]);
+    row.nodes = std::stoi(cell["nodes"]);
+    row.ranks = std::stoi(cell["n_ranks"]);
+    row.nvls = cell["note"].find("NVLS off") == std::string::npos;
+    for (const auto& [word, rate] : {std::pair{"A100", 300e9},
+                                     {"H100", 450e9},
+                                     {"H200", 450e9},
+                                     {"B200", 900e9}}) {
+      if (row.system.find(word) != std::string::npos) {
+        row.device = word;
+        row.line = rate;
+      }
+    }
+    const double n = row.ranks;
+    const auto bytes = static_cast<double>(row.bytes);
+    row.us =
+        !cell["time_us"].empty() ? std::stod(cell["time_us"])
+        : !cell["algbw_GBps"].empty()
+            ? bytes / (1e3 * std::stod(cell["algbw_GBps"]))
+            : bytes * 2 * (n - 1) / n / (1e3 * std::stod(cell["busbw_GBps"]));
+    if (row.bytes > 0) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+double predicted_us(const Row& row) {
+  Machine machine = machine_for(
+      nodes_of(row.device, row.line, row.nodes > 1 ? "efa" : "ndr400"));
+  if (!row.nvls) {
+    NcclTuning without = *machine.nccl;
+    without.nvls_share = 0;
+    machine.nccl = std::make_shared<const NcclTuning>(without);
+  }
+  const Group group{.ranks = row.ranks,
+                    .hosts = row.nodes,
+                    .most_local = row.ranks / row.nodes};
+  return 1e6 * (kLaunch + seconds(machine, row.bytes, group));
+}
+
+// The mean absolute error is 20 % from 2 MiB on and 35 % below, at most.
+TEST(Nccl, IsAsFarFromPublishedTimesAsIsSaid) {
+  const std::vector<Row> rows = published();
+  ASSERT_EQ(rows.size(), 76);
+  std::map<std::string, std::vector<double>> errors;
+  for (const Row& row : rows) {
+    const double error = std::abs(predicted_us(row) / row.us - 1);
+    const bool large = row.bytes >= 2 << 20;
+    errors[large ? "from 2 MiB" : "below"].push_back(error);
+    errors[row.system + (large ? ", from 2 MiB" : ", below")].push_back(error);
+    if (std::getenv("PACELINE_SHOW_ROWS") != nullptr) {
+      fmt::print("{} {} {} {:.1f} {:.1f} {:+.0f} %\n",
+                 row.system,
+                 row.ranks,
+                 row.bytes,
+                 row.us,
+                 predicted_us(row),
+                 100 * (predicted_us(row) / row.us - 1));
+    }
+  }
+  for (const auto& [of, all] : errors) {
+    double sum = 0;
+    for (const double error : all) {
+      sum += error;
+    }
+    const double mean = sum / static_cast<double>(all.size());
+    RecordProperty(of, fmt::format("{:.1f} %", 100 * mean));
+    fmt::print("{}: {} rows, {:.1f} %\n", of, all.size(), 100 * mean);
+  }
+  const auto mean = [&](const std::string& of) {
+    double sum = 0;
+    for (const double error : errors[of]) {
+      sum += error;
+    }
+    return sum / static_cast<double>(errors[of].size());
+  };
+  EXPECT_LE(mean("from 2 MiB"), 0.20);
+  EXPECT_LE(mean("below"), 0.35);
+}
+
+}  // namespace
+}  // namespace paceline::cluster

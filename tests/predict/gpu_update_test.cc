@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "paceline/predict/predict.h"
+#include "predict/two_nodes.h"
+
+namespace paceline::predict {
+namespace {
+
+PredictRequest with_adamw(const std::string& strategy, plan::Rank ranks) {
+  PredictRequest job = request(strategy, ranks);
+  job.engine = "nccl";
+  job.optimizer = "adamw";
+  job.cluster.device.memory_bytes_per_s = 616e9;  // copies reach 500
+  return job;
+}
+
+constexpr plan::Picoseconds kStep = 256'000'000'000;  // 64 samples at 250 a s
+
+// Kernels are rounded to a picosecond each.
+bool is_about(plan::Picoseconds time, plan::Picoseconds expected) {
+  return std::abs(time - expected) < 2000;
+}
+
+TEST(GpuUpdate, TakesAsLongOnManyRanksAsOnOne) {
+  for (const bool unfused : {false, true}) {
+    PredictRequest job = with_adamw("bsp", 1);
+    job.unfused = unfused;
+    EXPECT_TRUE(is_about(predict(job).times.step, kStep)) << unfused;
+    job.ranks = 8;
+    const Prediction eight = predict(job);
+    EXPECT_TRUE(is_about(eight.compute_only.step, kStep)) << unfused;
+  }
+}
+
+TEST(GpuUpdate, LaunchesAKernelATensorOnlyWhereItIsUnfused) {
+  PredictRequest job = with_adamw("none", 1);
+  const auto model_work = [&] {
+    const plan::LayerProfile profile = predict(job).costs.profile;
+    return profile.forward_total() + profile.backward_total();
+  };
+  const plan::Picoseconds fused = model_work();
+  job.unfused = true;
+  const auto tensors =
+      static_cast<std::int64_t>(job.network.model.parameters.size());
+  EXPECT_LT(model_work(), fused - tensors * 241'400'000);
+}
+
+// The rate of one device was measured with the update in it, wherever a
+// strategy puts the update.
+TEST(GpuUpdate, LeavesOneDeviceItsRate) {
+  for (const char* engine : {"nccl", "ideal"}) {
+    for (const char* strategy :
+         {"none", "bsp", "fusion", "wfbp", "mg-wfbp", "bytescheduler"}) {
+      PredictRequest job = with_adamw(strategy, 1);
+      job.engine = engine;
+      EXPECT_TRUE(is_about(predict(job).times.step, kStep))
+          << engine << ' ' << strategy << ' ' << predict(job).times.step;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace paceline::predict
