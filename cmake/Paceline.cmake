@@ -70,6 +70,14 @@ function(_paceline_reuse_headers target headers)
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>")
 endfunction()
 
+# paceline_make_shareable(<target>): its objects can be part of the Python extension
+# as well, and are as fast in the program as others.
+function(paceline_make_shareable target)
+  if(PACELINE_WITH_TORCH)
+    target_compile_options(${target} PRIVATE -fPIC -fno-semantic-interposition)
+  endif()
+endfunction()
+
 # paceline_add_library(<module> SOURCES ... [DEPS modules...] [LINK libraries...])
 function(paceline_add_library module)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK" ${ARGN})
@@ -78,6 +86,7 @@ function(paceline_add_library module)
   file(APPEND "${PACELINE_MODULES_FILE}" "${module}: ${deps}\n")
   add_library(${target} STATIC ${arg_SOURCES})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${PACELINE_UNITY})
+  paceline_make_shareable(${target})
   add_library(paceline::${module} ALIAS ${target})
   _paceline_depend(modules ${target} ${arg_DEPS})
   _paceline_open_module(${target} ${module})

@@ -149,10 +149,12 @@ set(PACELINE_TORCH_HEADERS
 paceline_add_precompiled_headers(paceline_torch_pch
   HEADERS ${PACELINE_TORCH_HEADERS}
   LINK paceline_torch)
+paceline_make_shareable(paceline_torch_pch)
 
 # paceline_use_torch_pch(<target>): its files include those headers for free.
 function(paceline_use_torch_pch target)
   target_precompile_headers(${target} REUSE_FROM paceline_torch_pch)
+  paceline_make_shareable(${target})
 endfunction()
 
 # paceline_without_torch(<file>...): files of this folder that include no header
