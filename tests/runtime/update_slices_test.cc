@@ -73,7 +73,8 @@ TEST(UpdateSlices, ParametersWithoutWeightDecayKeepTheirs) {
   const OptimizerSettings decayed{.name = "adamw", .weight_decay = 0.5};
   const OptimizerSettings plain{.name = "adamw", .weight_decay = 0};
   OptimizerSettings mixed = decayed;
-  mixed.undecayed = {{plan::BufferId{0}, 64, 48}, {plan::BufferId{0}, 112, 16}};
+  mixed.groups = {
+      {{{plan::BufferId{0}, 64, 48}, {plan::BufferId{0}, 112, 16}}, plain}};
   auto whole = operands(256);
   auto parts = operands(256);
   update(mixed, whole, 0, 32);
@@ -91,15 +92,18 @@ TEST(UpdateSlices, ParametersWithoutWeightDecayKeepTheirs) {
 }
 
 // Where gradients are no flat buffer, a call has one tensor per parameter.
-TEST(UpdateSlices, TensorsOfOneDimensionHaveNoWeightDecay) {
-  const OptimizerSettings rule{.name = "adamw",
-                               .weight_decay = 0.5,
-                               .undecayed = {{plan::BufferId{0}, 6, 3}}};
+TEST(UpdateSlices, TensorsOfAGroupHaveItsSettings) {
+  const OptimizerSettings plain{.name = "adamw", .weight_decay = 0};
+  const OptimizerSettings rule{
+      .name = "adamw",
+      .weight_decay = 0.5,
+      .groups = {{{{plan::BufferId{0}, 6, 3}}, plain}}};
   Call call;
   call.numbers = kDivisors;
   call.written = {plan::BufferId{0}, 0, 9};
-  const at::Tensor matrix = at::ones({2, 3});
-  const at::Tensor bias = at::ones({3});
+  const at::Tensor values = at::ones({9});
+  const at::Tensor matrix = values.narrow(0, 0, 6).view({2, 3});
+  const at::Tensor bias = values.narrow(0, 6, 3);
   call.reads.push_back({matrix, bias});
   for (int buffer = 0; buffer < 3; ++buffer) {  // no gradient, no state
     call.reads.push_back({at::zeros({2, 3}), at::zeros({3})});
@@ -110,6 +114,39 @@ TEST(UpdateSlices, TensorsOfOneDimensionHaveNoWeightDecay) {
   run_update(rule, call);
   EXPECT_TRUE(at::allclose(matrix, at::full({2, 3}, 0.95)));
   EXPECT_TRUE(at::equal(bias, at::ones({3})));
+}
+
+// Each group has a rate, decay rates and momentum of its own, and so has what
+// lies in none.
+TEST(UpdateSlices, GroupsHaveConstantsOfTheirOwn) {
+  const OptimizerSettings rest{.name = "adam", .rate = 0.03};
+  const OptimizerSettings first{
+      .name = "adam", .weight_decay = 0, .decay_rates = {{0.5, 0.75}}};
+  const OptimizerSettings second{.name = "adam", .rate = 0.5, .epsilon = 0.1};
+  OptimizerSettings all = rest;
+  all.groups = {
+      {{{plan::BufferId{0}, 16, 16}, {plan::BufferId{0}, 96, 32}}, first},
+      {{{plan::BufferId{0}, 32, 32}}, second}};
+  auto whole = operands(256);
+  auto parts = operands(256);
+  update(all, whole, 0, 256);
+  update(rest, parts, 0, 16);
+  update(first, parts, 16, 16);
+  update(second, parts, 32, 32);
+  update(rest, parts, 64, 32);
+  update(first, parts, 96, 32);
+  update(rest, parts, 128, 128);
+  for (std::size_t b = 0; b < whole.size(); ++b) {
+    EXPECT_TRUE(at::equal(whole[b], parts[b])) << "buffer " << b;
+  }
+}
+
+TEST(UpdateSlices, AnUpdateOfAnotherOptimizerLeavesTheMean) {
+  const auto start = operands(64);
+  auto whole = operands(64);
+  update({.name = "sgd", .updates = false}, whole, 0, 64);
+  EXPECT_TRUE(at::equal(whole[0], start[0]));
+  EXPECT_TRUE(at::equal(whole[1], start[1] / 3.0F));
 }
 
 TEST(UpdateSlices, CountAddsOne) {

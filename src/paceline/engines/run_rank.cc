@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <unistd.h>
 
@@ -254,44 +255,66 @@ void end_failed_rank(const World& world,
   _exit(notice.exit_code);
 }
 
+JoinedRank::JoinedRank(const launch::Launch& launch,
+                       milliseconds timeout,
+                       OnFailure on_failure)
+    : timeout_(timeout),
+      on_failure_(std::move(on_failure)),
+      // A supervising parent knows better why a rank does not join.
+      world_(join_or_stop(
+          launch, launch.self.launcher == "paceline" ? 10 * timeout : timeout)),
+      heartbeat_(std::make_shared<launch::Heartbeat>(
+          world_.store, world_.self.rank, beat_interval(timeout))) {
+  keep_freed_memory();
+  // A write to a rank that has died fails, and ends no other rank.
+  std::signal(SIGPIPE, SIG_IGN);
+  if (world_.self.world > 1 || is_supervised(world_)) {
+    monitor_ = std::make_unique<launch::RankMonitor>(
+        monitor_options(world_, heartbeat_, timeout, on_failure_));
+  }
+}
+
+JoinedRank::~JoinedRank() = default;
+
+void JoinedRank::fail(const std::exception& error) {
+  const launch::Heartbeat::Hold hold(*heartbeat_,
+                                     launch::Heartbeat::Hold::For::kWatched);
+  end_failed_rank(world_, timeout_, error, on_failure_);
+}
+
+void JoinedRank::leave(int exit_code) {
+  const launch::Heartbeat::Hold hold(*heartbeat_,
+                                     launch::Heartbeat::Hold::For::kWatched);
+  leave_mpi();
+  if (!is_watched()) {
+    return;
+  }
+  if (exit_code > kSignalExit && !is_supervised(world_)) {
+    launch::post_stop(*world_.store,
+                      asked_to_stop(world_, exit_code - kSignalExit));
+    engines::leave(world_, std::max(timeout_, kServeAfterStop));
+  } else {
+    heartbeat_->finish();
+    engines::leave(world_, timeout_);
+  }
+}
+
 int run_rank(const launch::Launch& launch,
              milliseconds timeout,
              const std::function<int(const RankContext&)>& body,
              const OnFailure& on_failure) {
-  keep_freed_memory();
-  // A write to a rank that has died fails, and ends no other rank.
-  std::signal(SIGPIPE, SIG_IGN);
-  // A supervising parent knows better why a rank does not join.
-  const bool supervised = launch.self.launcher == "paceline";
-  const World world = join_or_stop(launch, supervised ? 10 * timeout : timeout);
-  const auto heartbeat = std::make_shared<launch::Heartbeat>(
-      world.store, world.self.rank, beat_interval(timeout));
-  if (world.self.world == 1 && !supervised) {
-    const int exit_code = run_body(body, {world, *heartbeat});
-    leave_mpi();
-    return exit_code;
-  }
-  const auto options = monitor_options(world, heartbeat, timeout, on_failure);
-  const launch::RankMonitor monitor(options);
+  JoinedRank rank(launch, timeout, on_failure);
+  const RankContext context{rank.world(), rank.heartbeat()};
   int exit_code = 0;
   try {
-    exit_code = run_body(body, {world, *heartbeat});
+    exit_code = run_body(body, context);
   } catch (const std::exception& error) {
-    const launch::Heartbeat::Hold hold(*heartbeat,
-                                       launch::Heartbeat::Hold::For::kWatched);
-    end_failed_rank(world, timeout, error, on_failure);
+    if (!rank.is_watched()) {
+      throw;
+    }
+    rank.fail(error);
   }
-  const launch::Heartbeat::Hold hold(*heartbeat,
-                                     launch::Heartbeat::Hold::For::kWatched);
-  leave_mpi();
-  if (exit_code > kSignalExit && !supervised) {
-    launch::post_stop(*world.store,
-                      asked_to_stop(world, exit_code - kSignalExit));
-    leave(world, std::max(timeout, kServeAfterStop));
-  } else {
-    heartbeat->finish();
-    leave(world, timeout);
-  }
+  rank.leave(exit_code);
   return exit_code;
 }
 

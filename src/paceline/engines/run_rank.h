@@ -4,10 +4,15 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <memory>
 
 #include "paceline/engines/world.h"
 #include "paceline/launch/failure_notice.h"
 #include "paceline/launch/heartbeat.h"
+
+namespace paceline::launch {
+class RankMonitor;  // launch/rank_monitor.h
+}
 
 namespace paceline::engines {
 
@@ -30,6 +35,39 @@ bool is_killed_soon(const World& world);
 /// a moment: the job's cause, or a rank of this machine that has ended; else
 /// that it was asked.
 launch::FailureNotice cause_of_stop(const World& world);
+
+/// A rank that has joined the world.  Its heartbeat is sent, and a
+/// launch::RankMonitor watches it, until it leaves or fails.
+class JoinedRank {
+ public:
+  /// Joins; `timeout` and `on_failure` as those of run_rank().
+  JoinedRank(const launch::Launch& launch,
+             std::chrono::milliseconds timeout,
+             OnFailure on_failure = {});
+  ~JoinedRank();
+  JoinedRank(const JoinedRank&) = delete;
+  JoinedRank& operator=(const JoinedRank&) = delete;
+
+  const World& world() const { return world_; }
+  launch::Heartbeat& heartbeat() { return *heartbeat_; }
+
+  /// False in a world of one that nobody supervises, where nobody needs to be
+  /// told of a failure.
+  bool is_watched() const { return monitor_ != nullptr; }
+
+  /// As run_rank() does where its body throws.
+  [[noreturn]] void fail(const std::exception& error);
+
+  /// As run_rank() does where its body has returned.  Called once.
+  void leave(int exit_code);
+
+ private:
+  const std::chrono::milliseconds timeout_;
+  const OnFailure on_failure_;
+  const World world_;
+  std::shared_ptr<launch::Heartbeat> heartbeat_;
+  std::unique_ptr<launch::RankMonitor> monitor_;
+};
 
 /// Joins the world, runs `body` under a launch::RankMonitor and leaves the
 /// world; returns the body's exit code.  A rank that is asked to stop while it

@@ -18,6 +18,8 @@ constexpr auto kTorchNames =
                                      "LOCAL_WORLD_SIZE",
                                      "MASTER_ADDR",
                                      "MASTER_PORT",
+                                     "PACELINE_HOST",
+                                     "PACELINE_LAUNCH",
                                      "GROUP_RANK",
                                      "GROUP_WORLD_SIZE",
                                      "ROLE_NAME",

@@ -14,6 +14,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/measure/case_findings.h"
+#include "paceline/measure/dispatcher_options.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/master.h"
 #include "paceline/measure/rank_checks.h"
@@ -28,10 +29,6 @@
 
 namespace paceline::measure {
 namespace {
-
-// A rank without a heartbeat for --timeout has failed.  The ranks that wait for
-// it give up later than that is detected: two heartbeats and a poll later.
-constexpr std::chrono::seconds kDetectionFirst{3};
 
 using launch::Heartbeat;
 using std::chrono::milliseconds;
@@ -71,26 +68,8 @@ std::function<void(const std::exception_ptr&)> end_of(
   };
 }
 
-// `stuck` as Dispatcher::Options'.  Steps and waits of the dispatcher have
-// deadlines of their own.
-execution::Dispatcher::Options dispatcher_options(
-    const CaseOptions& options,
-    std::function<void(const std::exception_ptr&)> stuck) {
-  execution::Dispatcher::Options dispatcher{
-      .timeout = options.timeout + kDetectionFirst,
-      .first_step = options.first_step,
-      .training_timeout = options.timeout,
-      .stuck = std::move(stuck)};
-  if (Heartbeat* const heartbeat = options.heartbeat) {
-    dispatcher.heartbeat = [heartbeat](plan::Step step, const std::string& op) {
-      heartbeat->beat(step, op);
-    };
-    dispatcher.watch = [heartbeat] {
-      return std::make_shared<Heartbeat::Hold>(*heartbeat,
-                                               Heartbeat::Hold::For::kWatched);
-    };
-  }
-  return dispatcher;
+DispatcherTimes times_of(const CaseOptions& options) {
+  return {.timeout = options.timeout, .first_step = options.first_step};
 }
 
 // One for each trainer: while it lives, its communication thread has to beat.
@@ -136,8 +115,10 @@ void measure_exposed(const engines::World& world,
     computing = std::make_unique<measure::Trainer>(
         alone,
         apart,
-        measure::TrainerOptions{.dispatcher = dispatcher_options(
-                                    options, end_of(world, options, nullptr))});
+        measure::TrainerOptions{
+            .dispatcher = dispatcher_options(times_of(options),
+                                             options.heartbeat,
+                                             end_of(world, options, nullptr))});
   }
   const auto claim = computing != nullptr ? claim_of(options) : nullptr;
   int barriers = 0;
@@ -176,7 +157,8 @@ measure::TrainerOptions window_options(
     WindowAccess& access) {
   measure::TrainerOptions window{
       .dispatcher = dispatcher_options(
-          options,
+          times_of(options),
+          options.heartbeat,
           end_of(world,
                  options,
                  configuration.device == "cpu" ? &access : nullptr)),

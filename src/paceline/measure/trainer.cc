@@ -137,6 +137,13 @@ std::string Trainer::role() const {
                                 ranks_.rank - planner_->training_ranks(input_));
 }
 
+void Trainer::begin_step() {
+  if (reducer_ != nullptr) {  // which ends its operations within the step
+    channels_.front()->belong_to(executor_->steps_begun());
+  }
+  executor_->begin_step();
+}
+
 StepTimes Trainer::step() {
   StepTimes times{.began_ns = steady_ns()};
   if (!trains()) {
@@ -153,10 +160,7 @@ StepTimes Trainer::step() {
     set_batches(mapped_->batch(step));
     times.data_ns = steady_ns() - times.began_ns;
   }
-  if (reducer_ != nullptr) {  // which ends its operations within the step
-    channels_.front()->belong_to(step);
-  }
-  executor_->begin_step();
+  begin_step();
   if (embeddings_) {
     batches_ = {bag_batch(executor_->steps_begun() - 1)};
     times.examples = batches_.front().target.size(0);

@@ -59,6 +59,13 @@ struct TrainerOptions {
   std::optional<double> loss_scale{};
   /// Makes the network; null: the configuration's model.
   std::function<std::shared_ptr<networks::Network>()> network{};
+  /// The batch of every step, of a network that is trained as `network` made
+  /// it; null: the configuration's.
+  std::optional<networks::Batch> batch{};
+  /// The settings of the optimizer; empty: the configuration's.
+  std::function<runtime::OptimizerSettings(const plan::ModelShape&,
+                                           const plan::Setup&)>
+      rule{};
   /// Type of parameters and inputs; null: that of the precision.
   std::optional<at::ScalarType> dtype{};
   /// The planner, whose plan is not verified; null: the configuration's
@@ -89,6 +96,9 @@ class Trainer final : public TimedJob {
   std::string role() const;
 
   StepTimes step() override;
+  /// Opens the next step of a rank that trains.  For who drives the network and
+  /// the executor's other functions itself, in place of step().
+  void begin_step();
   void drain() override;
 
   void mark() override { clock_.mark(); }
@@ -133,6 +143,10 @@ class Trainer final : public TimedJob {
   std::optional<records::Lookups> lookups() const {
     return embeddings_ && trains() ? std::optional(lookups_) : std::nullopt;
   }
+
+  /// Lets what the strategy keeps beside the parameters begin with their values
+  /// now.  Nothing may be in flight.
+  void restart_from_parameters() { memory_->start_from_parameters(); }
 
   /// A number that is equal on two ranks if their parameters are bit-equal.
   std::int64_t parameter_digest() const;

@@ -2,7 +2,6 @@
 // What a trainer connects to: the other ranks, and the executor of its plan.
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -12,6 +11,7 @@
 #include "paceline/base/process.h"
 #include "paceline/base/scheduling.h"
 #include "paceline/measure/agreement.h"
+#include "paceline/measure/parameter_slices.h"
 #include "paceline/measure/trainer.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/data_traits.h"
@@ -21,28 +21,6 @@
 
 namespace paceline::measure {
 namespace {
-
-// Biases and normalizations, each with the elements up to the next parameter,
-// so that parts of a slice begin where parameters do, at whole vectors.
-std::vector<plan::Slice> one_dimensional(const plan::ModelShape& model,
-                                         const plan::Setup& setup) {
-  std::map<plan::Elements, std::size_t> by_place;
-  for (std::size_t p = 0; p < setup.parameters.size(); ++p) {
-    by_place[setup.parameters[p].value.begin] = p;
-  }
-  std::vector<plan::Slice> slices;
-  for (auto it = by_place.begin(); it != by_place.end(); ++it) {
-    const auto buffer = setup.parameters[it->second].value.buffer;
-    const plan::Elements end =
-        std::next(it) == by_place.end()
-            ? setup.buffers[plan::index_of(buffer)].elements
-            : std::next(it)->first;
-    if (model.parameters[it->second].sizes.size() < 2) {
-      slices.push_back({buffer, it->first, end - it->first});
-    }
-  }
-  return slices;
-}
 
 runtime::OptimizerSettings update_rule(const records::Configuration& c,
                                        const plan::ModelShape& model,
@@ -54,7 +32,14 @@ runtime::OptimizerSettings update_rule(const records::Configuration& c,
                                     return records::learning_rate_at(c, step);
                                   }};
   if (plan::optimizer_named(c.optimizer).decays_matrices_alone) {
-    rule.undecayed = one_dimensional(model, setup);
+    runtime::OptimizerSettings undecayed = rule;
+    undecayed.weight_decay = 0;
+    rule.groups.push_back(
+        {parameter_slices(setup,
+                          [&](std::size_t p) {
+                            return model.parameters[p].sizes.size() < 2;
+                          }),
+         undecayed});
   }
   return rule;
 }
@@ -209,7 +194,9 @@ void Trainer::make_executor(runtime::Channels by_id) {
           .traced = traced_,
           .memory = *memory_,
           .channels = std::move(by_id),
-          .rule = update_rule(configuration_, input_.model, setup()),
+          .rule = options_.rule
+                      ? options_.rule(input_.model, setup())
+                      : update_rule(configuration_, input_.model, setup()),
           .device = ranks_.device,
           .engine = engines::find_engine(ranks_.engine->name()),
           .performer = reducer_.get()},
@@ -250,8 +237,10 @@ void Trainer::start_from_rank_zero() {
   ranks_.peers.wait_for(channel->broadcast(memory_->view(values), 0));
   memory_->start_from_parameters();
   for (at::Tensor& buffer : network_->buffers()) {
-    at::Tensor dense = buffer.contiguous();
-    ranks_.peers.wait_for(channel->broadcast(dense, 0));
+    const at::Tensor dense = buffer.contiguous();
+    // Engines have no booleans.
+    ranks_.peers.wait_for(channel->broadcast(
+        dense.scalar_type() == at::kBool ? dense.view(at::kByte) : dense, 0));
     buffer.copy_(dense);
   }
 }

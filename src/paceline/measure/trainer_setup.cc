@@ -82,6 +82,11 @@ void Trainer::make_network() {
   if (!configuration_.data.empty()) {
     check_images(configuration_);
   }
+  if (options_.batch) {
+    network_ = options_.network();
+    set_batches(*options_.batch);
+    return;
+  }
   network_ = new_network();
   network_->train();
   if (!configuration_.data.empty()) {

@@ -38,6 +38,7 @@ class Gated {
 
  protected:
   Gates* gates() const { return gates_; }  // null: unbound
+  plan::ModuleId id() const { return id_; }
 
   template <class Run>
   at::Tensor through(Run&& run) {

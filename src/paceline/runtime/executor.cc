@@ -227,7 +227,11 @@ at::Tensor Executor::gradient_slot(const at::Tensor& parameter) {
 
 void Executor::gradient_ready(plan::ParameterId parameter) {
   if (!gates_->enter_gradient(parameter)) {
-    return;
+    throw UsageError(fmt::format(
+        "The gradient of {} was final already in this backward pass: a pass "
+        "that uses a parameter in several parts (reentrant checkpoints, "
+        "several calls of backward()) has no moment at which it is final.",
+        traced_.shape.parameters[plan::index_of(parameter)].name));
   }
   if (is_flat(parameter)) {
     const at::Tensor& slot = memory_.gradient(parameter);
@@ -247,6 +251,12 @@ void Executor::gradient_ready(plan::ParameterId parameter) {
     }
   }
   gates_->leave_gradient(parameter);
+}
+
+void Executor::show_gradient(plan::ParameterId parameter) {
+  if (is_flat(parameter)) {
+    memory_.parameter(parameter).mutable_grad() = memory_.gradient(parameter);
+  }
 }
 
 }  // namespace paceline::runtime

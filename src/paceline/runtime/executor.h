@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "paceline/execution/dispatcher.h"
@@ -88,6 +89,12 @@ class Executor final : public networks::Gates {
   void begin_forward(int micro);
   void begin_backward();
   void end_backward();
+  /// The constants of the updates of this step and of those after it, for a
+  /// caller between begin_backward() and the backward pass: no update runs then
+  /// (Note [The learning rate of a step] in measure/trainer.cc).
+  void set_rule(OptimizerSettings rule) { kernels_->set_rule(std::move(rule)); }
+  /// Throws the error that has ended the run, where there is one.
+  void throw_if_failed() { dispatcher_->progress(); }
   /// Waits until every op of every open step is complete.
   void drain() { dispatcher_->wait_all(); }
 
@@ -124,6 +131,10 @@ class Executor final : public networks::Gates {
   /// A gradient is final in this micro-batch: called by the parameter's hook,
   /// or in place of the network; then the gradient is what its slot holds.
   void gradient_ready(plan::ParameterId parameter);
+
+  /// Makes the flat gradient, which nothing may be writing, that of the
+  /// parameter, also where this rank has computed none.
+  void show_gradient(plan::ParameterId parameter);
 
  private:
   // Whether this backward pass writes gradients instead of adding to them.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "paceline/plan/frontier.h"
 #include "paceline/runtime/kernels/table.h"
@@ -38,6 +39,9 @@ class KernelRunner {
   /// Before the first step: runs the kernels of its plan that write what memory
   /// holds at the start.  run() passes over them then.
   void start(const plan::CommPlan& first);
+
+  /// Called while no kernel runs that updates parameters.
+  void set_rule(OptimizerSettings rule) { rule_ = std::move(rule); }
 
   /// `ref` is where the kernel stands in the job.
   void run(plan::OpRef ref, const plan::Kernel& kernel) const;

@@ -7,8 +7,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
 #include <torch/types.h>
 
+#include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/runtime/hooks.h"
 #include "paceline/runtime/memory.h"
@@ -59,9 +61,24 @@ at::Tensor counted_loss(networks::Network& network,
   return loss;
 }
 
+// Flat buffers hold dense gradients alone.
+void require_dense_gradients(const std::vector<std::string>& names,
+                             const std::vector<at::Tensor>& parameters) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const at::Tensor& gradient = parameters[i].grad();
+    if (gradient.defined() && gradient.layout() != at::kStrided) {
+      throw UsageError(fmt::format(
+          "The gradient of {} is sparse: only dense gradients can be trained "
+          "(torch.nn.Embedding with sparse=False).",
+          names[i]));
+    }
+  }
+}
+
 // Runs one step and returns the order in which gradients became final.
 std::vector<plan::ParameterId> run_step(
     networks::Network& network,
+    const std::vector<std::string>& names,
     const std::vector<at::Tensor>& parameters,
     const networks::Batch& batch,
     double& flops) {
@@ -72,6 +89,7 @@ std::vector<plan::ParameterId> run_step(
                               [&](plan::ParameterId p) { ready.push_back(p); });
     counted_loss(network, batch, flops).backward();
   }
+  require_dense_gradients(names, parameters);
   for (const at::Tensor& parameter : parameters) {
     parameter.mutable_grad().reset();
   }
@@ -110,10 +128,12 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network,
   traced.shape.name = name;
   std::vector<Traced> found;
   std::vector<at::Tensor> registered;
+  std::vector<std::string> names;
   for (const auto& item : network->named_parameters()) {
     if (item.value().requires_grad()) {
       found.push_back({.name = item.key(), .parameter = item.value()});
       registered.push_back(item.value());
+      names.push_back(item.key());
     }
   }
   const GatedLayers layers = find_gated_layers(*network);
@@ -121,7 +141,8 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network,
   {
     EntryWatch watch([&](plan::ModuleId layer) { add_once(order, layer); });
     const BoundGates bound(layers.gated, watch);
-    const auto ready = run_step(*network, registered, batch, traced.flops);
+    const auto ready =
+        run_step(*network, names, registered, batch, traced.flops);
     for (std::size_t place = 0; place < ready.size(); ++place) {
       found[plan::index_of(ready[place])].ready = place;
     }

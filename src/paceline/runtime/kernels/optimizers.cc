@@ -26,6 +26,8 @@ struct Step {
   Operand values, gradients;
   std::vector<Operand> states;
   at::Tensor rate, count;  // of one element; the count where it is kept
+  std::array<double, 2> decay_rates{};
+  double epsilon = 0;
   std::optional<at::Tensor> divisor{};
   std::optional<at::Tensor> found_inf{};  // 1: the update is skipped
 };
@@ -41,8 +43,11 @@ Step step_of(const OptimizerSettings& rule, const Call& call) {
             .values = call.reads[0],
             .gradients = call.reads[1],
             .states = {state, rate},
-            .rate = rate->front(),
-            .count = row.counts_steps ? rate[1].front() : at::Tensor()};
+            .rate = rule.rate ? at::full_like(rate->front(), *rule.rate)
+                              : rate->front(),
+            .count = row.counts_steps ? rate[1].front() : at::Tensor(),
+            .decay_rates = rule.decay_rates.value_or(row.decay_rates),
+            .epsilon = rule.epsilon.value_or(row.epsilon)};
   // PyTorch takes no buffer where there is no momentum.
   if (row.momentum && rule.momentum == 0) {
     step.states.clear();
@@ -80,12 +85,14 @@ struct Constants {
       : rate(std::move(learning_rate)),
         decay(static_cast<N>(step.rule.weight_decay)),
         momentum(static_cast<N>(step.rule.momentum)),
-        old(static_cast<N>(step.row.decay_rates[0])),
-        now(static_cast<N>(1 - step.row.decay_rates[0])),
-        epsilon(static_cast<N>(step.row.epsilon)) {}
+        nesterov(step.rule.nesterov),
+        old(static_cast<N>(step.decay_rates[0])),
+        now(static_cast<N>(1 - step.decay_rates[0])),
+        epsilon(static_cast<N>(step.epsilon)) {}
 
   R rate;
   N decay, momentum;
+  bool nesterov;
   N old, now;  // weights of the running average and of what is new
   N epsilon;
 };
@@ -95,8 +102,9 @@ struct Constants {
 struct Sgd {
   template <class T, class C>
   static void step(T& w, const T& g, T& s, T& /*t*/, const C& c) {
-    s = g + c.decay * w + c.momentum * s;
-    w = w - c.rate * s;
+    const T change = g + c.decay * w;
+    s = change + c.momentum * s;
+    w = c.nesterov ? w - c.rate * (change + c.momentum * s) : w - c.rate * s;
   }
 };
 
@@ -228,7 +236,7 @@ void sgd(const Step& step) {
                   step.rule.momentum,
                   learning_rate(step),
                   /*dampening=*/0,
-                  /*nesterov=*/false,
+                  step.rule.nesterov,
                   /*maximize=*/false,
                   /*is_first_step=*/false,
                   step.divisor,
@@ -244,10 +252,10 @@ void adam_with(const Fused& fused, const Step& step) {
         at::TensorList(),
         counts(step),
         learning_rate(step),
-        step.row.decay_rates[0],
-        step.row.decay_rates[1],
+        step.decay_rates[0],
+        step.decay_rates[1],
         step.rule.weight_decay,
-        step.row.epsilon,
+        step.epsilon,
         /*amsgrad=*/false,
         /*maximize=*/false,
         step.divisor,
@@ -268,12 +276,21 @@ void adagrad(const Step& step) {
                       step.states[0],
                       counts(step),
                       learning_rate(step),
-                      /*lr_decay=*/0,
+                      step.rule.rate_decay,
                       step.rule.weight_decay,
-                      step.row.epsilon,
+                      step.epsilon,
                       /*maximize=*/false,
                       step.divisor,
                       step.found_inf);
+}
+
+// The mean of the gradients for an optimizer that is not the plan's.
+void leave_mean(const Step& step) {
+  for (const at::Tensor& gradient : step.gradients) {
+    if (step.divisor) {
+      at::Tensor(gradient).div_(*step.divisor);
+    }
+  }
 }
 
 struct Kernel {
@@ -302,6 +319,10 @@ void run_optimizer(const OptimizerSettings& rule, const Call& call) {
     return;  // nothing but padding
   }
   const Step step = step_of(rule, call);
+  if (!rule.updates) {
+    leave_mean(step);
+    return;
+  }
   std::ranges::find(kRules, step.row.rule, &Kernel::rule)->run(step);
 }
 

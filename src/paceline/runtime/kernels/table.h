@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,16 +14,33 @@
 
 namespace paceline::runtime {
 
+struct OptimizerGroup;
+
 /// The optimizer with its own constants; the learning rate is an operand, but
 /// for rows of embedding tables: no training thread sets it on their servers.
 struct OptimizerSettings {
   std::string name = "sgd";  // an optimizer of plan/optimizer.h
   double momentum = 0.9;     // sgd
   double weight_decay = 1e-4;
-  /// Parameters of one dimension or none that have no weight decay, ascending;
-  /// empty: all have it.
-  std::vector<plan::Slice> undecayed{};
+  bool nesterov = false;  // sgd
+  double rate_decay = 0;  // adagrad
+  /// In place of the operand; null: the operand.
+  std::optional<double> rate{};
+  /// In place of those of the optimizer's row; null: the row's.
+  std::optional<std::array<double, 2>> decay_rates{};
+  std::optional<double> epsilon{};
+  /// False: the update writes the gradients over their divisor, and leaves the
+  /// values as they are.
+  bool updates = true;
+  /// Parameters that have constants of their own.
+  std::vector<OptimizerGroup> groups{};
   std::function<double(std::int64_t step)> rate_of_rows{};
+};
+
+/// Parameters with the settings that hold for them.
+struct OptimizerGroup {
+  std::vector<plan::Slice> slices;  // of the values; none lies in two groups
+  OptimizerSettings settings;       // without groups
 };
 
 struct Call;  // runtime/kernels/call.h

@@ -12,36 +12,53 @@
 namespace paceline::runtime {
 namespace {
 
-// Elements of a flat slice, counted from its begin.
+// Elements of the values that have the settings of one group.
 struct Segment {
-  std::int64_t begin = 0, end = 0;
-  bool decays = true;
+  std::int64_t begin = 0, end = 0;  // in the buffer
+  std::size_t group = 0;            // as many as there are groups: none
 };
 
+// Of the written slice, ascending, without a gap.
 std::vector<Segment> segments_of(const OptimizerSettings& rule,
                                  const plan::Slice& written) {
-  std::vector<Segment> segments;
-  std::int64_t at = 0;
-  const auto until = [&](std::int64_t end, bool decays) {
-    end = std::clamp<std::int64_t>(end - written.begin, at, written.count);
-    if (end > at) {
-      segments.push_back({at, end, decays});
-      at = end;
+  const std::int64_t end = written.begin + written.count;
+  std::vector<Segment> own;
+  for (std::size_t g = 0; g < rule.groups.size(); ++g) {
+    for (const plan::Slice& one : rule.groups[g].slices) {
+      if (one.begin < end && one.begin + one.count > written.begin) {
+        own.push_back({std::max(one.begin, written.begin),
+                       std::min(one.begin + one.count, end),
+                       g});
+      }
+    }
+  }
+  std::ranges::sort(own, {}, &Segment::begin);
+  std::vector<Segment> all;
+  const auto add = [&](const Segment& one) {
+    if (one.end == one.begin) {
+      return;
+    }
+    if (!all.empty() && all.back().group == one.group) {
+      all.back().end = one.end;
+    } else {
+      all.push_back(one);
     }
   };
-  for (const plan::Slice& one : rule.undecayed) {
-    until(one.begin, true);
-    until(one.begin + one.count, false);
+  std::int64_t at = written.begin;
+  for (const Segment& one : own) {
+    add({at, one.begin, rule.groups.size()});
+    add(one);
+    at = one.end;
   }
-  until(written.begin + written.count, true);
-  return segments;
+  add({at, end, rule.groups.size()});
+  return all;
 }
 
-// The part of an update's call whose weights decay, or the other part.  A flat
-// slice is cut where they meet, into `segments`.
+// The part of an update's call that `group` has.  A flat slice is cut into
+// `segments`; a parameter's own tensor is a view of its place in the buffer.
 Call part_of(const Call& call,
              const std::vector<Segment>& segments,
-             bool decays) {
+             std::size_t group) {
   const Operand& values = call.reads[0];
   const bool flat =
       values.size() == 1 && values.front().numel() == call.written.count;
@@ -51,18 +68,20 @@ Call part_of(const Call& call,
     const Operand& whole = call.reads[i];
     Operand& some = part.reads[i];
     some.clear();
-    if (!flat) {
+    for (const Segment& one : segments) {
+      if (one.group != group) {
+        continue;
+      }
+      if (flat) {
+        some.push_back(whole.front().view(-1).narrow(
+            0, one.begin - call.written.begin, one.end - one.begin));
+        continue;
+      }
       for (std::size_t p = 0; p < whole.size(); ++p) {
-        if ((values[p].dim() > 1) == decays) {
+        const std::int64_t place = values[p].storage_offset();
+        if (place >= one.begin && place < one.end) {
           some.push_back(whole[p]);
         }
-      }
-      continue;
-    }
-    for (const Segment& one : segments) {
-      if (one.decays == decays) {
-        some.push_back(
-            whole.front().view(-1).narrow(0, one.begin, one.end - one.begin));
       }
     }
   }
@@ -72,17 +91,16 @@ Call part_of(const Call& call,
 }  // namespace
 
 void run_update(const OptimizerSettings& rule, const Call& call) {
-  if (rule.undecayed.empty()) {
+  if (rule.groups.empty()) {
     run_optimizer(rule, call);
     return;
   }
   const std::vector<Segment> segments = segments_of(rule, call.written);
-  OptimizerSettings own = rule;
-  for (const bool decays : {true, false}) {
-    own.weight_decay = decays ? rule.weight_decay : 0;
-    const Call part = part_of(call, segments, decays);
+  for (std::size_t g = 0; g <= rule.groups.size(); ++g) {
+    const Call part = part_of(call, segments, g);
     if (!part.reads[0].empty()) {
-      run_optimizer(own, part);
+      run_optimizer(g < rule.groups.size() ? rule.groups[g].settings : rule,
+                    part);
     }
   }
 }

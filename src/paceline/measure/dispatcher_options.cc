@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/dispatcher_options.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace paceline::measure {
+namespace {
+
+// A rank without a heartbeat for --timeout has failed.  The ranks that wait for
+// it give up later than that is detected: two heartbeats and a poll later.
+constexpr std::chrono::seconds kDetectionFirst{3};
+
+}  // namespace
+
+// Steps and waits of the dispatcher have deadlines of their own.
+execution::Dispatcher::Options dispatcher_options(
+    const DispatcherTimes& times,
+    launch::Heartbeat* heartbeat,
+    std::function<void(const std::exception_ptr&)> stuck) {
+  using launch::Heartbeat;
+  execution::Dispatcher::Options dispatcher{
+      .timeout = times.timeout + kDetectionFirst,
+      .first_step = times.first_step,
+      .training_timeout = times.timeout,
+      .stuck = std::move(stuck)};
+  if (heartbeat != nullptr) {
+    dispatcher.heartbeat = [heartbeat](plan::Step step, const std::string& op) {
+      heartbeat->beat(step, op);
+    };
+    dispatcher.watch = [heartbeat] {
+      return std::make_shared<Heartbeat::Hold>(*heartbeat,
+                                               Heartbeat::Hold::For::kWatched);
+    };
+  }
+  return dispatcher;
+}
+
+}  // namespace paceline::measure
