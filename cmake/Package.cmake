@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # The installed Python package, component `package`, below the folder of an
-# environment's packages: paceline/ with the program in bin/, libraries that it
-# needs in lib/, and what it finds by name.  pyproject.toml and
+# environment's packages: paceline/ with the program in bin/, the extension in
+# torch/, libraries that both need in lib/, and what it finds by name.  pyproject.toml and
 # tools/wheel/make_wheel.sh install it.
 set(_package COMPONENT package EXCLUDE_FROM_ALL)
 install(DIRECTORY python/paceline DESTINATION . ${_package}
   PATTERN __pycache__ EXCLUDE)
 install(TARGETS paceline RUNTIME DESTINATION paceline/bin ${_package})
+set(_with_rpath paceline)
+if(PACELINE_HAVE_EXTENSION)
+  list(APPEND _with_rpath paceline_extension)
+  install(TARGETS paceline_extension LIBRARY DESTINATION paceline/torch ${_package})
+endif()
 install(DIRECTORY experiments clusters DESTINATION paceline ${_package})
 # Which experiments/same_prices.toml names.
 install(FILES benchmarks/translator.profile.json
@@ -53,6 +58,7 @@ function(_paceline_relative_rpath)
       list(APPEND built "$ORIGIN/${folder}")
     endif()
   endforeach()
-  set_target_properties(paceline PROPERTIES INSTALL_RPATH "${installed}" BUILD_RPATH "${built}")
+  # Of the installed package, both are as deep below its folder.
+  set_target_properties(${_with_rpath} PROPERTIES INSTALL_RPATH "${installed}" BUILD_RPATH "${built}")
 endfunction()
 _paceline_relative_rpath()

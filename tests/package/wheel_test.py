@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TORCH = pathlib.Path(os.environ["TORCH"]).resolve()
 BUILD = pathlib.Path(os.environ["PACELINE_BUILD"])
 PIP = ROOT / ".venv" / "bin" / "python"
+PYTHON = f"cp{sys.version_info.major}{sys.version_info.minor}"
 REQUIREMENTS = ROOT / "python" / "paceline" / "adapters" / "requirements"
 TINY = "run --model lenet --batch-size 4 --steps 4 --warmup 1 --ranks 2 --strategy ddp,python-ddp".split()
 
@@ -71,7 +72,7 @@ class Wheel(unittest.TestCase):
 
     def test_its_name_says_which_torch_it_was_built_for(self):
         version = re.search(r"__version__ = '([^']+)'", (TORCH / "version.py").read_text())[1]
-        self.assertIn(f"+torch{version.replace('+', '.')}-py3-none-linux_", self.wheel.name)
+        self.assertIn(f"+torch{version.replace('+', '.')}-{PYTHON}-{PYTHON}-linux_", self.wheel.name)
 
     def test_it_trains_and_starts_python(self):
         printed = run(self.command, *TINY, "--records", self.folder / "r.jsonl", "--yes", cwd=self.folder)
@@ -92,6 +93,16 @@ class Wheel(unittest.TestCase):
         self.assertIn("pip install 'paceline[adapters-jax]'", run(self.command, "list", "frameworks"))
         code = "import paceline; print(paceline.__file__, paceline.__version__)"
         self.assertIn(str(self.site), run(self.environment / "bin" / "python", "-c", code))
+
+    def test_it_trains_a_network_of_the_user(self):
+        script = self.folder / "train.py"
+        script.write_text(
+            "import torch\nimport paceline.torch as pt\npt.init()\nnet = torch.nn.Linear(2, 1)\n"
+            "model = pt.DataParallel(net, torch.optim.SGD(net.parameters(), lr=0.1))\n"
+            "first = model.step(lambda: model(torch.ones(4, 2)).square().mean())\n"
+            "print('lower', (model.step(lambda: model(torch.ones(4, 2)).square().mean()) < first).item())\n"
+        )
+        self.assertIn("lower True", run(self.environment / "bin" / "python", script, cwd=self.folder))
 
     def test_it_may_be_moved(self):
         moved = self.folder / "moved"

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/ranks_per_host.h"
+#include "paceline/measure/dispatcher_options.h"
+#include "paceline/measure/parameter_slices.h"
+#include "paceline/plan/optimizer.h"
+#include "paceline/plan/program.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::extension {
+namespace {
+
+std::string canonical_strategy(const ModelOptions& options) {
+  const strategies::StrategySpec spec = strategies::parse_strategy(
+      options.strategy, {.bucket_mb = options.bucket_mb});
+  if (spec.external()) {
+    throw UsageError(fmt::format(
+        "strategy '{}' is performed by a program outside of Paceline.",
+        options.strategy));
+  }
+  return spec.text();
+}
+
+records::Configuration configuration_of(const Job& job,
+                                        const ModelOptions& options) {
+  records::Configuration c;
+  c.model = "the network";
+  c.batch_size = options.accumulate;
+  c.accumulate = options.accumulate;
+  c.ranks = job.size();
+  c.ranks_per_host = ranks_per_host<std::string>(job.world().hosts);
+  c.strategy = canonical_strategy(options);
+  c.bucket_mb = options.bucket_mb;
+  c.warmup = 0;
+  c.seed = options.seed;
+  c.optimizer = options.optimizer;
+  c.clip_norm = options.clip_norm;
+  return c;
+}
+
+}  // namespace
+
+Model::Model(Job& job, ModelOptions options)
+    : job_(job),
+      options_(std::move(options)),
+      configuration_(configuration_of(job, options_)) {
+  plan::optimizer_named(options_.optimizer);
+}
+
+Model::~Model() {
+  close();
+}
+
+void Model::close() {
+  const py::gil_scoped_release released;  // threads of the trainer may need it
+  trainer_.reset();
+  claim_.reset();
+}
+
+void Model::set_groups(std::vector<ParameterGroup> groups) {
+  groups_ = std::move(groups);
+  new_groups_ = true;
+}
+
+// Without state for momentum in a plan there is no momentum in any group.
+void Model::require_groups_of_all(const plan::ModelShape& model) const {
+  for (const plan::ParameterShape& parameter : model.parameters) {
+    const bool known =
+        std::ranges::any_of(groups_, [&](const ParameterGroup& group) {
+          return std::ranges::find(group.parameters, parameter.name) !=
+                 group.parameters.end();
+        });
+    if (!known) {
+      throw UsageError(fmt::format(
+          "Parameter {} is trained and in no group of the optimizer: add it to "
+          "one, or freeze it by requires_grad_(False).",
+          parameter.name));
+    }
+  }
+}
+
+runtime::OptimizerSettings Model::settings_of(const plan::ModelShape& model,
+                                              const plan::Setup& setup) const {
+  require_groups_of_all(model);
+  runtime::OptimizerSettings all = groups_.front().settings;
+  if (groups_.size() == 1) {
+    return all;  // its rate is the plan's
+  }
+  for (const ParameterGroup& group : groups_) {
+    runtime::OptimizerSettings own = group.settings;
+    own.rate = group.learning_rate;
+    all.groups.push_back({.slices = measure::parameter_slices(
+                              setup,
+                              [&](std::size_t p) {
+                                return std::ranges::find(
+                                           group.parameters,
+                                           model.parameters[p].name) !=
+                                       group.parameters.end();
+                              }),
+                          .settings = std::move(own)});
+  }
+  return all;
+}
+
+void Model::prepare(const py::function& closure) {
+  network_->set_closure(closure);
+  const auto parameters = network_->parameters();
+  if (parameters.empty()) {
+    throw UsageError("The network has no parameter that is trained.");
+  }
+  const at::Device device = parameters.front().device();
+  configuration_.device = device.is_cpu() ? "cpu" : "cuda";
+  configuration_.engine = job_.engine().name();
+  configuration_.learning_rate = groups_.front().learning_rate;
+  configuration_.momentum = 0;  // whether the plan has state for it
+  for (const ParameterGroup& group : groups_) {
+    configuration_.momentum =
+        std::max(configuration_.momentum, group.settings.momentum);
+  }
+  const at::Tensor any = at::zeros({options_.accumulate});
+  job_.without_python([&] {
+    trainer_ = std::make_unique<measure::Trainer>(
+        configuration_,
+        job_.make_group(device),
+        measure::TrainerOptions{
+            .dispatcher = measure::dispatcher_options(
+                {.timeout = job_.timeout()},
+                &job_.heartbeat(),
+                [this](const std::exception_ptr& why) {
+                  try {
+                    std::rethrow_exception(why);
+                  } catch (const std::exception& error) {
+                    job_.end(error);
+                  }
+                }),
+            .loss_scale = options_.loss_scale,
+            .network = [this] { return network_; },
+            .batch = networks::Batch{.input = any, .target = any},
+            .rule =
+                [this](const plan::ModelShape& model,
+                       const plan::Setup& setup) {
+                  return settings_of(model, setup);
+                }});
+    claim_ = std::make_unique<launch::Heartbeat::Claim>(job_.heartbeat());
+  });
+  network_->set_closure({});
+  new_groups_ = false;
+  const auto& shapes = trainer_->input().model.parameters;
+  for (std::size_t p = 0; p < shapes.size(); ++p) {
+    places_.emplace(shapes[p].name, p);
+  }
+}
+
+int Model::training_ranks() const {
+  return trainer_->planner().training_ranks(trainer_->input());
+}
+
+bool Model::replicates() const {
+  const strategies::Guarantee guarantee =
+      strategies::strategy_of(configuration_).guarantee();
+  return training_ranks() == job_.size() &&
+         (job_.size() == 1 || guarantee == strategies::Guarantee::kExact ||
+          guarantee == strategies::Guarantee::kRounded ||
+          guarantee == strategies::Guarantee::kCompressed);
+}
+
+void Model::begin_forward() {
+  job_.without_python([&] {
+    if (micro_ == 0) {
+      trainer_->begin_step();
+    }
+    trainer_->executor().begin_forward(micro_);
+  });
+}
+
+void Model::enter(const Unit& unit) {
+  job_.without_python([&] { unit.enter(); });
+}
+
+bool Model::leave(const Unit& unit) {
+  return job_.without_python([&] { return unit.leave(); });
+}
+
+void Model::enter_backward(const Unit& unit) {
+  job_.without_python([&] { unit.enter_backward(); });
+}
+
+// As Note [The learning rate of a step] says: the updates of the step before
+// have read their constants when all Forward of this step are complete.
+void Model::begin_backward() {
+  job_.without_python([&] {
+    trainer_->executor().begin_backward();
+    if (micro_ == 0 && std::exchange(new_groups_, false)) {
+      const at::NoGradGuard no_grad;
+      if (const at::Tensor* rate =
+              trainer_->memory().scalar(plan::kLearningRate)) {
+        rate->fill_(groups_.front().learning_rate);
+      }
+      trainer_->executor().set_rule(
+          settings_of(trainer_->input().model, trainer_->setup()));
+    }
+  });
+}
+
+void Model::end_backward() {
+  job_.without_python([&] { trainer_->executor().end_backward(); });
+  micro_ = (micro_ + 1) % options_.accumulate;
+}
+
+void Model::serve() {
+  job_.without_python([&] { trainer_->executor().serve_step(); });
+}
+
+void Model::drain() {
+  job_.without_python([&] { trainer_->drain(); });
+}
+
+void Model::throw_if_failed() {
+  job_.without_python([&] { trainer_->executor().throw_if_failed(); });
+}
+
+at::Tensor Model::loss_scale() const {
+  const at::Tensor* scale = trainer_->memory().scalar(plan::kLossScale);
+  return scale == nullptr ? at::Tensor() : scale->reshape({}).clone();
+}
+
+void Model::show_gradients() {
+  for (std::size_t p = 0; p < places_.size(); ++p) {
+    trainer_->executor().show_gradient(static_cast<plan::ParameterId>(p));
+  }
+}
+
+at::Tensor Model::state(const std::string& parameter,
+                        const std::string& name) const {
+  const auto place = places_.find(parameter);
+  const auto buffer = plan::find_buffer(trainer_->setup(), name);
+  if (place == places_.end() || !buffer || !trains()) {
+    return {};
+  }
+  const auto& placement = trainer_->setup().parameters[place->second].value;
+  const auto& buffers = trainer_->setup().buffers;
+  if (buffers[plan::index_of(*buffer)].elements !=
+      buffers[plan::index_of(placement.buffer)].elements) {
+    return {};  // this rank has a shard of the state
+  }
+  return trainer_->memory().shaped(
+      static_cast<plan::ParameterId>(place->second),
+      {*buffer, placement.begin, placement.count});
+}
+
+at::Tensor Model::step_count() const {
+  const at::Tensor* count = trainer_->memory().scalar(plan::kStepCount);
+  return count == nullptr ? at::Tensor() : count->reshape({});
+}
+
+void Model::restart_from_parameters() {
+  trainer_->restart_from_parameters();
+}
+
+std::vector<std::string> Model::ready_order() const {
+  std::vector<std::string> names;
+  const plan::ModelShape& model = trainer_->input().model;
+  for (const plan::ParameterId p : model.ready_order) {
+    names.push_back(model.parameters[plan::index_of(p)].name);
+  }
+  return names;
+}
+
+}  // namespace paceline::extension

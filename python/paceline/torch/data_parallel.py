@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Any PyTorch network under any of Paceline's plans."""
+
+import contextlib
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from paceline.torch import job
+from paceline.torch.extension import Model, UsageError
+from paceline.torch.gates import Gates
+from paceline.torch.optimizers import Rule
+
+
+def _require_trainable(name, parameter, dtype):
+    if parameter.dtype != dtype:
+        raise UsageError(
+            f"Parameter {name} is of {parameter.dtype}, and others are of {dtype}: all that are trained must have one "
+            "type."
+        )
+    if not torch.ops.aten.is_non_overlapping_and_dense(parameter.detach()):
+        raise UsageError(f"Parameter {name} is not dense: make it so by contiguous().")
+    if parameter._post_accumulate_grad_hooks:
+        raise UsageError(f"Parameter {name} has a hook of register_post_accumulate_grad_hook(): remove it.")
+
+
+def _sum_of(output):
+    """A scalar that depends on all that a backward pass can begin with."""
+    leaves = [leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    if not leaves:
+        raise UsageError("The network's output holds no tensor that requires a gradient.")
+    return sum(leaf.float().sum() for leaf in leaves)
+
+
+class DataParallel(torch.nn.Module):
+    """`module`, which all ranks train together.
+
+    `optimizer` is one of torch.optim, made with the module's parameters.  The
+    plan's kernels perform it; step() of it is not to be called.  Without one, the
+    averaged gradients are in `.grad` after a step, for an optimizer of the
+    caller's.  `strategy` is a name of docs/strategies.md.  `accumulate`
+    micro-batches make a step, of which step() takes one and forward() too.
+    `scaler`: a torch.amp.GradScaler, whose scale the plan keeps.
+
+    All ranks start from rank 0's parameters and buffers when the first step
+    begins.  Updates are still under way when a step returns: synchronize() waits
+    for them, as evaluation, state_dict() and load_state_dict() do.
+    """
+
+    def __init__(
+        self,
+        module,
+        optimizer=None,
+        strategy="fusion",
+        *,
+        accumulate=1,
+        bucket_mb=25.0,
+        clip_norm=0.0,
+        scaler=None,
+        seed=0,
+    ):
+        super().__init__()
+        if accumulate < 1:
+            raise UsageError(f"accumulate={accumulate}: must be at least 1.")
+        self.module = module
+        self.optimizer = optimizer
+        self._accumulate = accumulate
+        self._micro = 0
+        self._phase = "idle"  # then forward, then backward
+        self._in_step = False
+        self._broken = False
+        self._scaler = scaler if scaler is not None and scaler.is_enabled() else None
+        trained = {name: p for name, p in module.named_parameters() if p.requires_grad}
+        for name, parameter in trained.items():
+            _require_trainable(name, parameter, next(iter(trained.values())).dtype)
+        self._rule = Rule(optimizer, trained)
+        scale = self._initial_scale()
+        self._model = Model(
+            job.current(), strategy, bucket_mb, accumulate, self._rule.name, clip_norm, scale, seed
+        )
+        for name, parameter in module.named_parameters():
+            self._model.add(name, parameter, parameter.requires_grad)
+        for name, buffer in module.named_buffers():
+            self._model.add(name, buffer, False)
+        self._gates = Gates(module, self._model)
+        self._watch_optimizer()
+        job.watch(self)
+
+    def _initial_scale(self):
+        if self._scaler is None:
+            return None
+        factors = (
+            self._scaler.get_growth_factor(),
+            self._scaler.get_backoff_factor(),
+            self._scaler.get_growth_interval(),
+        )
+        if factors != (2.0, 0.5, 2000):
+            raise UsageError(
+                f"The scaler has growth and backoff factors and interval {factors}: the plan has (2.0, 0.5, 2000)."
+            )
+        self._scaler.scale(torch.ones(1))  # makes its tensors
+        return self._scaler.get_scale()
+
+    def _watch_optimizer(self):
+        if self.optimizer is None:
+            return
+
+        def before_state(_optimizer):
+            self.synchronize()
+            if self._model.is_prepared and self._model.trains:
+                self._rule.require_whole_state(self._model)
+                self._rule.count_state()
+
+        def after_load(_optimizer):
+            if self._model.is_prepared:
+                self.synchronize()
+                self._rule.show_state(self._model)
+
+        self.optimizer.register_state_dict_pre_hook(before_state)
+        self.optimizer.register_load_state_dict_post_hook(after_load)
+
+    # A step.
+
+    def step(self, closure):
+        """One micro-batch, by default the whole step: `closure()` returns its loss, which is returned.
+
+        The first call of the job traces what the closure computes by calling it
+        once more.  A rank of a parameter server calls it no more after that, and
+        returns None.
+        """
+        self._require_usable("idle")
+        self._prepare(closure)
+        if not self._model.trains:
+            self._serve()
+            return None
+        with self._ending_job():
+            self._begin_forward()
+            self._in_step = True
+            try:
+                loss = closure()
+            finally:
+                self._in_step = False
+            self._begin_backward()
+            self._backward_of(loss)
+            self._end_backward()
+        return loss.detach()
+
+    def _backward_of(self, loss):
+        share = loss if self._accumulate == 1 else loss / self._accumulate
+        scale = self.loss_scale()
+        share.backward(None if scale is None else scale.reshape(share.shape))
+
+    def forward(self, *inputs, **named):
+        """The network's output.  In training it begins a micro-batch, which update() or the next one ends."""
+        if self._in_step:
+            return self._network(*inputs, **named)
+        if self._phase == "forward":  # another one of the same micro-batch
+            return self._behind_backward(self._network(*inputs, **named))
+        if not (self.training and torch.is_grad_enabled()):
+            self.synchronize()
+            return self.module(*inputs, **named)
+        if self._phase == "backward" and self._micro + 1 < self._accumulate:
+            self._end_backward()
+        self._require_usable("idle")
+        self._prepare(lambda: _sum_of(self.module(*inputs, **named)))
+        if not self._model.trains:
+            raise UsageError("This rank serves parameters: let it call step(), which computes nothing here.")
+        with self._ending_job():
+            self._begin_forward()
+            return self._behind_backward(self._network(*inputs, **named))
+
+    def _network(self, *inputs, **named):
+        self._gates.enter_first()
+        return self.module(*inputs, **named)
+
+    def _behind_backward(self, output):
+        """`output`, whose backward pass begins that of the micro-batch."""
+
+        def begin(_gradient):
+            if self._phase == "forward":
+                self._begin_backward()
+
+        for leaf in tree_leaves(output):
+            if isinstance(leaf, torch.Tensor) and leaf.requires_grad:
+                leaf.register_hook(begin)
+        return output
+
+    def update(self):
+        """Ends the step whose last backward pass the caller has performed."""
+        self._require_usable("backward")
+        if self._micro + 1 < self._accumulate:
+            raise UsageError(
+                f"update() after {self._micro + 1} of {self._accumulate} micro-batches: each has a forward and a "
+                "backward pass."
+            )
+        with self._ending_job():
+            self._end_backward()
+
+    def loss_scale(self):
+        """What the caller's backward pass begins with where there is a scaler: loss.backward(model.loss_scale())."""
+        return None if self._scaler is None else self._model.loss_scale()
+
+    def _require_usable(self, phase):
+        if self._broken:
+            raise UsageError("An exception has left a step of this model before its end: it cannot go on.")
+        if self._phase != phase:
+            due = {
+                "idle": "the forward pass of a micro-batch begins one",
+                "forward": "a backward pass is to follow the forward pass",
+                "backward": "update() is to end the step",
+            }
+            raise UsageError(f"This call is out of order: {due[self._phase]}.")
+
+    @contextlib.contextmanager
+    def _ending_job(self):
+        """What the engine's failure raises in a hook, autograd raises as another exception."""
+        try:
+            yield
+        except BaseException:
+            self._broken = True
+            self._gates.open = False
+            self._model.throw_if_failed()
+            raise
+
+    def _prepare(self, closure):
+        if self._model.is_prepared:
+            return
+        self._rule.tell(self._model)
+        device = next(iter(self._rule.parameters().values())).device
+        devices = [device] if device.type == "cuda" else []
+        self._gates.open = self._in_step = True
+        try:
+            with torch.random.fork_rng(devices), torch.enable_grad():
+                self._model.prepare(closure)
+        finally:
+            self._gates.open = self._in_step = False
+        self._rule.show_state(self._model)
+
+    def _begin_forward(self):
+        self._model.begin_forward()
+        self._phase = "forward"
+        self._gates.open = True
+
+    def _begin_backward(self):
+        self._gates.open = False
+        self._rule.tell(self._model)
+        self._model.begin_backward()
+        self._phase = "backward"
+
+    def _end_backward(self):
+        self._model.end_backward()
+        self._phase = "idle"
+        self._micro = (self._micro + 1) % self._accumulate
+        if self._micro == 0:
+            self._rule.stepped()
+            if self.optimizer is None:
+                self.synchronize()
+                self._model.show_gradients()
+
+    def _serve(self):
+        if self._micro == 0:
+            self._model.serve()
+        self._micro = (self._micro + 1) % self._accumulate
+
+    # Between steps.
+
+    def synchronize(self):
+        """Waits until the updates of all steps are done, so that parameters may be read."""
+        if self._model is not None and self._model.is_prepared and not self._broken and self._phase == "idle":
+            self._model.drain()
+            if self._scaler is not None:
+                self._scaler.update(self._model.loss_scale().item())
+
+    def close(self):
+        """Ends the training; called when the process ends."""
+        if self._model is not None:
+            self.synchronize()
+            self._gates.remove()
+            self._model.close()
+            self._model = None
+
+    def state_dict(self, *arguments, **named):
+        """That of the module, under the module's own names."""
+        self.synchronize()
+        return self.module.state_dict(*arguments, **named)
+
+    def load_state_dict(self, *arguments, **named):
+        """That of the module.  What a strategy keeps beside the parameters begins with them again."""
+        self.synchronize()
+        result = self.module.load_state_dict(*arguments, **named)
+        if self._model.is_prepared:
+            self._model.restart_from_parameters()
+        return result
+
+    @property
+    def trains(self):
+        """Whether this rank trains, as against one that serves parameters; of a model that has had a step."""
+        self._require_prepared("trains")
+        return self._model.trains
+
+    @property
+    def replicates(self):
+        """Whether all ranks hold the same parameters after each step; of a model that has had a step."""
+        self._require_prepared("replicates")
+        return self._model.replicates
+
+    def _values(self):
+        """All parameters that are trained, one after the other; zeros of a rank that trains none."""
+        values = [p.detach().reshape(-1) for p in self._rule.parameters().values()]
+        flat = torch.cat(values)
+        return flat if self._model.trains else torch.zeros_like(flat)
+
+    def _mean(self):
+        self.synchronize()
+        return job.all_reduce(self._values(), "sum") / self._model.training_ranks
+
+    def consensus(self):
+        """How far ranks are apart: the root mean square, over ranks, of the distance of a rank's parameters from the
+        mean of all, over the norm of that mean.  Collective."""
+        self._require_prepared("consensus()")
+        mean = self._mean()
+        apart = (self._values() - mean).square().sum() if self._model.trains else mean.new_zeros(())
+        square = job.all_reduce(apart.reshape(1), "sum")[0] / self._model.training_ranks
+        return (square.sqrt() / mean.norm()).item()
+
+    @contextlib.contextmanager
+    def average(self):
+        """While it lasts, as for an evaluation, the parameters of all ranks are their mean.  Collective."""
+        self._require_prepared("average()")
+        mean = self._mean()
+        own = self._values()
+        self._write(mean)
+        try:
+            yield self
+        finally:
+            if self._model.trains:
+                self._write(own)
+
+    def _write(self, flat):
+        with torch.no_grad():
+            at = 0
+            for parameter in self._rule.parameters().values():
+                parameter.copy_(flat[at : at + parameter.numel()].view(parameter.shape))
+                at += parameter.numel()
+
+    def _require_prepared(self, call):
+        if not self._model.is_prepared:
+            raise UsageError(f"{call} before the first step, in which the plan is made and all ranks get rank 0's parameters.")

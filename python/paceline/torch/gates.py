@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hooks that make the modules of a network wait for their parameters."""
+
+from torch.utils._pytree import tree_leaves
+
+import torch
+
+
+def _is_compiled_here(module):
+    """By module.compile(), which compiles the module's own hooks too."""
+    return module._compiled_call_impl is not None
+
+
+def _is_compiled_inside(module):
+    """What torch.compile(module) returns: its own hooks run as they are, those inside are compiled."""
+    return type(module).__name__ == "OptimizedModule"
+
+
+class Gates:
+    """The hooks of one network.
+
+    A module that has parameters waits before its forward pass until they may be
+    read.  Inside compiled modules nothing waits: the compiled module does so for
+    all that is in it, or the one around it where hooks would be compiled.
+    """
+
+    def __init__(self, network, model):
+        self._model = model
+        self._owners = {}  # id of a parameter to its unit; the first name counts
+        for name, parameter in network.named_parameters():
+            self._owners[id(parameter)] = model.unit(name.rpartition(".")[0])
+        self.open = False  # hooks do nothing while it is False
+        self._seen = set()
+        self._handles = []
+        # What is ready before the forward pass of the network begins.
+        self._first = self._place(network)
+        self._owners.clear()
+
+    def enter_first(self):
+        """Before the network's own forward pass."""
+        for unit in self._first:
+            self._model.enter(unit)
+            self._model.leave(unit)
+
+    def remove(self):
+        """Leaves the network as it was."""
+        for handle in self._handles:
+            handle.remove()
+
+    def _own(self, modules):
+        units = []
+        for module in modules:
+            for parameter in module.parameters(recurse=False):
+                unit = self._owners.get(id(parameter))
+                if unit is not None and parameter.requires_grad and unit not in units:
+                    units.append(unit)
+        return units
+
+    def _place(self, module):
+        """Gives `module` and those in it their hooks; returns the units that the module around it has to wait for."""
+        if id(module) in self._seen:
+            return []
+        self._seen.add(id(module))
+        if _is_compiled_here(module):
+            return self._own(module.modules())
+        if _is_compiled_inside(module):
+            units = self._own(module.modules())
+        else:
+            units = self._own([module])
+            for child in module.children():
+                units += [unit for unit in self._place(child) if unit not in units]
+        if units:
+            self._hook(module, units)
+        return []
+
+    def _hook(self, module, units):
+        model = self._model
+
+        def enter(_module, _inputs):
+            if self.open:
+                for unit in units:
+                    model.enter(unit)
+
+        def leave(_module, _inputs, output):
+            if self.open:
+                behind = [unit for unit in units if model.leave(unit)]
+                if behind:
+                    self._wait_in_backward(output, behind)
+
+        self._handles.append(module.register_forward_pre_hook(enter, prepend=True))
+        self._handles.append(module.register_forward_hook(leave))
+
+    def _wait_in_backward(self, output, units):
+        def enter_backward(_gradient):
+            for unit in units:
+                self._model.enter_backward(unit)
+
+        for leaf in tree_leaves(output):
+            if isinstance(leaf, torch.Tensor) and leaf.requires_grad:
+                leaf.register_hook(enter_backward)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An optimizer of torch.optim as the plan's update kernels perform it.
+
+The optimizer object stays the user's: its groups say rates and constants, its
+state is views of Paceline's flat buffers, and its step() is never called.
+"""
+
+import torch
+
+from paceline.torch.extension import UsageError
+
+# By the rows of src/paceline/plan/optimizer.h: buffers of the plan, and what
+# torch.optim calls them.
+_STATES = {
+    "sgd": {"momentum": "momentum_buffer"},
+    "adam": {"exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"},
+    "adamw": {"exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"},
+    "rmsprop": {"square_avg": "square_avg"},
+    "adagrad": {"sum": "sum"},
+    "adadelta": {"square_avg": "square_avg", "acc_delta": "acc_delta"},
+}
+_CLASSES = {
+    torch.optim.SGD: "sgd",
+    torch.optim.Adam: "adam",
+    torch.optim.AdamW: "adamw",
+    torch.optim.RMSprop: "rmsprop",
+    torch.optim.Adagrad: "adagrad",
+    torch.optim.Adadelta: "adadelta",
+}
+# Options that the kernels do not have, and the value that they must have.
+_FIXED = {
+    "dampening": 0,
+    "amsgrad": False,
+    "centered": False,
+    "maximize": False,
+    "initial_accumulator_value": 0,
+}
+
+
+def name_of(optimizer):
+    """The optimizer's row; "sgd" where there is none."""
+    if optimizer is None:
+        return "sgd"
+    name = _CLASSES.get(type(optimizer))
+    if name is None:
+        known = ", ".join(kind.__name__ for kind in _CLASSES)
+        raise UsageError(
+            f"optimizer is a {type(optimizer).__name__}: allowed are {known}; with optimizer=None the averaged "
+            "gradients are left for an optimizer of your own."
+        )
+    if name == "adam" and optimizer.param_groups[0].get("decoupled_weight_decay"):
+        return "adamw"
+    return name
+
+
+def _require_known(name, group):
+    for option, value in _FIXED.items():
+        if group.get(option, value) != value:
+            raise UsageError(f"{option}={group[option]} of the optimizer: only {option}={value} can be performed.")
+    if name == "rmsprop" and group["momentum"] != 0:
+        raise UsageError(f"momentum={group['momentum']} of RMSprop: only momentum=0 can be performed.")
+
+
+def _decay_rates(name, group):
+    if name in ("adam", "adamw"):
+        return tuple(float(beta) for beta in group["betas"])
+    if name == "rmsprop":
+        return (group["alpha"], 0.0)
+    return (group["rho"], 0.0) if name == "adadelta" else None
+
+
+def _constants(name, group):
+    _require_known(name, group)
+    return {
+        "rate": float(group["lr"]),
+        "momentum": float(group.get("momentum", 0)) if name == "sgd" else 0.0,
+        "weight_decay": float(group["weight_decay"]),
+        "nesterov": bool(group.get("nesterov", False)),
+        "rate_decay": float(group.get("lr_decay", 0)),
+        "decay_rates": _decay_rates(name, group),
+        "epsilon": None if name == "sgd" else float(group["eps"]),
+        "updates": True,
+    }
+
+
+_NOTHING = {
+    "rate": 0.0,
+    "momentum": 0.0,
+    "weight_decay": 0.0,
+    "nesterov": False,
+    "rate_decay": 0.0,
+    "decay_rates": None,
+    "epsilon": None,
+    "updates": False,
+}
+
+
+class Rule:
+    """What a training's updates compute: those of `optimizer`, or none but means."""
+
+    def __init__(self, optimizer, parameters):
+        """`parameters`: those that are trained, by name."""
+        self.optimizer = optimizer
+        self.name = name_of(optimizer)
+        self._parameters = parameters
+        self._names = {id(parameter): name for name, parameter in parameters.items()}
+        self._told = None
+        self._steps = 0
+
+    def parameters(self):
+        """Those that are trained, by name."""
+        return self._parameters
+
+    def groups(self):
+        """What Model.set_groups() takes."""
+        if self.optimizer is None:
+            return [{"parameters": list(self._parameters), **_NOTHING}]
+        groups = []
+        for group in self.optimizer.param_groups:
+            names = [self._names[id(p)] for p in group["params"] if id(p) in self._names]
+            constants = _constants(self.name, group)
+            if names:
+                groups.append({"parameters": names, **constants})
+        if not groups:
+            raise UsageError("No group of the optimizer has a parameter of the network that is trained.")
+        return groups
+
+    def tell(self, model):
+        """Hands changed groups to the model."""
+        groups = self.groups()
+        if groups != self._told:
+            model.set_groups(self.name, groups)
+            self._told = groups
+
+    def stepped(self):
+        """An update is on its way."""
+        self._steps += 1
+        if self.optimizer is not None:
+            self.optimizer._opt_called = True  # what torch's schedulers ask for
+
+    def show_state(self, model):
+        """Makes the optimizer's state views of the plan's, with the values that the optimizer has."""
+        if self.optimizer is None or not model.trains:
+            return
+        for name, parameter in self._parameters.items():
+            state = dict(self.optimizer.state.get(parameter, {}))
+            for ours, theirs in _STATES[self.name].items():
+                view = model.state(name, ours)
+                if view is None:
+                    continue
+                if state.get(theirs) is not None:
+                    view.copy_(state[theirs])
+                state[theirs] = view
+            self._show_count(model, state)
+            if state:
+                self.optimizer.state[parameter] = state
+
+    def _show_count(self, model, state):
+        if self.name == "sgd":
+            return
+        count = model.step_count()
+        if count is None:  # the kernel reads none
+            count = torch.tensor(float(self._steps))
+            if "step" in state:
+                count.copy_(torch.as_tensor(state["step"]))
+                self._steps = int(count)
+        elif "step" in state:
+            count.copy_(torch.as_tensor(state["step"]))
+        state["step"] = count
+
+    def require_whole_state(self, model):
+        """Raises UsageError where a rank has a shard of the state only."""
+        names = _STATES[self.name] if any(g["momentum"] > 0 or self.name != "sgd" for g in self.groups()) else {}
+        first = next(iter(self._parameters))
+        if any(model.state(first, ours) is None for ours in names):
+            raise UsageError(
+                f"Each rank has a shard of the optimizer's state under strategy {model.strategy}: its state_dict() "
+                "cannot be taken."
+            )
+
+    def count_state(self):
+        """Where the plan counts no steps: writes how many there were."""
+        for state in self.optimizer.state.values():
+            if "step" in state and self.name in ("rmsprop", "adadelta"):
+                state["step"].fill_(float(self._steps))
