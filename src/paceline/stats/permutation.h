@@ -83,4 +83,13 @@ std::size_t runs_for_power(double log_sd,
                            double power = 0.9,
                            double significance = 0.05);
 
+/// The change, as a share above 0, that so many runs a side find with
+/// probability `power`: the inverse of runs_for_power().  Nothing where they
+/// are too few to prove any.
+std::optional<double> change_for_power(double log_sd,
+                                       std::size_t runs,
+                                       std::size_t cases = 1,
+                                       double power = 0.9,
+                                       double significance = 0.05);
+
 }  // namespace paceline::stats

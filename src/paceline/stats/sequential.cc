@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/stats/sequential.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "paceline/base/error.h"
+#include "paceline/base/random.h"
+
+namespace paceline::stats {
+namespace {
+
+// The prior's standard deviation of the effect: it costs a change of half a
+// standard deviation little, and needs only three differences for a large one.
+constexpr double kEffect = 3;
+
+/// Mean and squared distances from it, one value after the other (Welford).
+struct RunningMoments {
+  std::size_t count = 0;
+  double mean = 0;
+  double squares = 0;
+
+  void add(double value) {
+    ++count;
+    const double step = value - mean;
+    mean += step / static_cast<double>(count);
+    squares += step * (value - mean);
+  }
+  double variance() const { return squares / static_cast<double>(count - 1); }
+};
+
+RunningMoments moments_of(std::span<const double> values) {
+  RunningMoments moments;
+  for (const double value : values) {
+    moments.add(value);
+  }
+  return moments;
+}
+
+// Equal values differ in their last bits once they are logarithms' differences.
+bool has_scatter(const RunningMoments& moments) {
+  constexpr double kRounding = 1e-12;
+  return moments.count >= kFewestForSequential &&
+         moments.variance() > kRounding * kRounding;
+}
+
+// Half of the interval's width: the t at which the evidence is 1/significance.
+double evidence_radius(std::size_t count,
+                       double deviation,
+                       double significance) {
+  const auto n = static_cast<double>(count);
+  const double g = 1 + n * kEffect * kEffect;
+  const double k = std::pow(std::sqrt(g) / significance, 2 / n);
+  if (k >= g) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return deviation * std::sqrt((n - 1) / n * (k - 1) / (1 - k / g));
+}
+
+Interval anytime_interval(const RunningMoments& moments,
+                          std::size_t count,
+                          double significance) {
+  const double half =
+      evidence_radius(count, std::sqrt(moments.variance()), significance);
+  return {moments.mean - half, moments.mean + half};
+}
+
+}  // namespace
+
+std::optional<double> sequential_evidence(std::span<const double> differences,
+                                          double mean) {
+  const RunningMoments moments = moments_of(differences);
+  if (!has_scatter(moments)) {
+    return std::nullopt;
+  }
+  const auto n = static_cast<double>(moments.count);
+  const double g = 1 + n * kEffect * kEffect;
+  const double distance = moments.mean - mean;
+  const double q = n * distance * distance / moments.squares;  // t^2 / nu
+  return std::pow((1 + q) / (1 + q / g), n / 2) / std::sqrt(g);
+}
+
+std::optional<Interval> sequential_interval(std::span<const double> differences,
+                                            double significance) {
+  PACELINE_CHECK(significance > 0 && significance < 1);
+  const RunningMoments moments = moments_of(differences);
+  return has_scatter(moments) ? std::optional(anytime_interval(
+                                    moments, moments.count, significance))
+                              : std::nullopt;
+}
+
+SequentialEnd sequential_end(const Interval& interval,
+                             const SequentialGoal& goal) {
+  if (interval.low > std::log1p(goal.threshold) ||
+      interval.high < std::log1p(-goal.threshold)) {
+    return SequentialEnd::kChanged;
+  }
+  return interval.low >= goal.low && interval.high <= goal.high
+             ? SequentialEnd::kUnchanged
+             : SequentialEnd::kNone;
+}
+
+std::optional<std::size_t> sequential_to_go(std::span<const double> differences,
+                                            const SequentialGoal& goal) {
+  constexpr std::size_t kMost = 1'000'000;
+  const RunningMoments moments = moments_of(differences);
+  if (!has_scatter(moments)) {
+    return std::nullopt;
+  }
+  const auto ends = [&](std::size_t count) {
+    return sequential_end(anytime_interval(moments, count, goal.significance),
+                          goal) != SequentialEnd::kNone;
+  };
+  if (ends(moments.count)) {
+    return 0;
+  }
+  std::size_t low = moments.count;  // does not end the sequence
+  std::size_t high = low;
+  for (std::size_t step = 1; !ends(high); step *= 2) {
+    if (high > kMost) {
+      return std::nullopt;
+    }
+    low = high;
+    high += step;
+  }
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    (ends(middle) ? high : low) = middle;
+  }
+  return high - moments.count;
+}
+
+double sequential_power(double mean,
+                        double deviation,
+                        std::size_t most,
+                        SequentialEnd end,
+                        const SequentialGoal& goal,
+                        std::size_t histories) {
+  PACELINE_CHECK(deviation > 0 && histories > 0);
+  std::size_t ended = 0;
+  for (std::size_t i = 0; i < histories; ++i) {
+    Random random(2025, i);
+    RunningMoments moments;
+    SequentialEnd seen = SequentialEnd::kNone;
+    while (moments.count < most && seen == SequentialEnd::kNone) {
+      moments.add(mean + deviation * random.normal());
+      if (moments.count >= kFewestForSequential) {
+        seen = sequential_end(
+            anytime_interval(moments, moments.count, goal.significance), goal);
+      }
+    }
+    ended += seen == end ? 1 : 0;
+  }
+  return static_cast<double>(ended) / static_cast<double>(histories);
+}
+
+}  // namespace paceline::stats
