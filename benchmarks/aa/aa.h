@@ -15,4 +15,13 @@ void print_power();
 /// often a steady series is said to change.
 void print_coverage();
 
+/// Runs in turns until a change is proven (stats/sequential.h): how often
+/// equals are claimed to differ, how often a planted change is found, and how
+/// many runs that takes beside a fixed plan of equal power.
+void print_until();
+
+/// Comparisons of tables of operations of engines: how often equals have a
+/// claim, and how often a change planted in one range of sizes is found.
+void print_tables();
+
 }  // namespace paceline::aa

@@ -2,6 +2,8 @@
 // aa            how often a comparison of equals finds a difference, and how
 //               many runs find a planted one
 // aa coverage   how often the intervals hold the true value
+// aa tables     the same of tables of operations by size
+// aa until      the same of runs that go on until a change is proven
 //
 // The tables of docs/measuring.md; simulations with fixed seeds, so that they
 // come out the same each time.
@@ -22,6 +24,14 @@ int main(int argc, char** argv) {
     paceline::aa::print_coverage();
     return 0;
   }
-  fmt::print(stderr, "usage: aa [coverage]\n");
+  if (argc == 2 && mode == "tables") {
+    paceline::aa::print_tables();
+    return 0;
+  }
+  if (argc == 2 && mode == "until") {
+    paceline::aa::print_until();
+    return 0;
+  }
+  fmt::print(stderr, "usage: aa [coverage|tables|until]\n");
   return 2;
 }

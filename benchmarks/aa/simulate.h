@@ -17,7 +17,8 @@ struct Scatter {
   double run = 0.01;    // standard deviation of log times between runs
   double step = 0.005;  // of the steps inside a run
   double rho = 0.6;
-  int steps = 31;  // odd, so that a median is one of them
+  int steps = 31;     // odd, so that a median is one of them
+  double spikes = 0;  // share of steps that take three times as long
   /// Shapes a standard normal value; its median must stay 0.
   double (*shape)(double) = nullptr;
   double (*run_shape)(double) = nullptr;
@@ -37,6 +38,11 @@ inline double heavy(double x) {
   return (2 * safe - 1) / std::sqrt(2 * safe * (1 - safe));
 }
 
+/// Two levels, as where a job lands on one of two kinds of nodes.
+inline double two_levels(double x) {
+  return (x > 0 ? 1.0 : -1.0) + 0.02 * x;
+}
+
 inline double shaped(double (*shape)(double), double x) {
   return shape == nullptr ? x : shape(x);
 }
@@ -52,6 +58,9 @@ inline std::vector<double> simulate_steps(Random& random,
     steps.push_back(
         center * std::exp(scatter.run * shaped(scatter.run_shape, run_value)) *
         (1 + scatter.step * shaped(scatter.shape, x)));
+    if (scatter.spikes > 0 && random.uniform() < scatter.spikes) {
+      steps.back() *= 3;
+    }
     x = scatter.rho * x +
         std::sqrt(1 - scatter.rho * scatter.rho) * random.normal();
   }

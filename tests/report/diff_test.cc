@@ -102,7 +102,8 @@ TEST(Diff, TheIntervalMustLieBeyondTheThreshold) {
         .verdict;
   };
   EXPECT_EQ(verdict(0.01), Verdict::kSlower);
-  EXPECT_EQ(verdict(0.05), Verdict::kUnproven);  // significant, yet not so far
+  EXPECT_EQ(verdict(0.05), Verdict::kUndecided);  // significant, yet not so far
+  EXPECT_EQ(verdict(0.1), Verdict::kUnchanged);
 }
 
 TEST(Diff, FiveRunsSayThatSixAreNeeded) {

@@ -2,8 +2,10 @@
 #include "paceline/cli/ab.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,16 +16,21 @@
 #include "paceline/cli/argument_checks.h"
 #include "paceline/measure/alternate.h"
 #include "paceline/measure/results.h"
-#include "paceline/records/store.h"
+#include "paceline/records/readers.h"
+#include "paceline/report/diff_until.h"
 
 namespace paceline::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kUsualRuns = 6;
+
 DiffFlags::Side side_of(const measure::Alternation::Side& side) {
+  records::ForeignRecords read = records::read_any(side.records);
   return {fmt::format("{}: {}", side.name, shell_command(side.command)),
-          records::read_records(side.records).records};
+          std::move(read.runs),
+          std::move(read.operations)};
 }
 
 bool holds_comparison(const fs::path& folder) {
@@ -59,26 +66,88 @@ std::string make_folder(const std::string& wanted) {
   return folder;
 }
 
+// The variables of A and of B, as words before a command.
+std::array<std::vector<std::string>, 2> sides_of_env(
+    const std::vector<std::string>& given) {
+  if (given.size() > 2) {
+    throw UsageError(fmt::format(
+        "--env: given {} times; once for A and once for B, with several "
+        "variables as 'A=1 B=2'",
+        given.size()));
+  }
+  std::array<std::vector<std::string>, 2> sides;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::size_t side = given.size() == 1 ? 1 : i;
+    sides[side] = shell_words(given[i]);
+    for (const std::string& word : sides[side]) {
+      if (const std::size_t equals = word.find('=');
+          equals == std::string::npos || equals == 0) {
+        throw UsageError(
+            fmt::format("--env {}: '{}' must be NAME=value", given[i], word));
+      }
+    }
+  }
+  if (given.size() == 2 && sides[0] == sides[1]) {
+    throw UsageError(
+        fmt::format("--env {}: both sides have the same variables", given[0]));
+  }
+  return sides;
+}
+
+std::string of_side(const std::string& flag,
+                    const std::vector<std::string>& given,
+                    std::size_t side) {
+  if (given.size() > 2) {
+    throw UsageError(
+        fmt::format("{}: given {} times; once for both sides, or once for each",
+                    flag,
+                    given.size()));
+  }
+  return given.empty() ? "" : given[given.size() == 1 ? 0 : side];
+}
+
 }  // namespace
 
-AbCommand::AbCommand(CLI::App& app) : flags_(app) {
-  app.add_option("--runs", runs_, "how often each command runs")
-      ->capture_default_str()
-      ->check(whole_number_in(1));
+AbCommand::AbCommand(CLI::App& app) : flags_(app), until_(app) {
+  app.add_option("--runs",
+                 runs_,
+                 fmt::format("how often each command runs "
+                             "[{}]",
+                             kUsualRuns))
+      ->check(whole_number_in(1))
+      ->type_name("N");
+  app.add_option("--env",
+                 environments_,
+                 "NAME=value, once for each side of one command, or once for "
+                 "B alone; several variables as 'A=1 B=2'")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  app.add_option("--prepare",
+                 prepare_,
+                 "shell command before each run, outside of its time; given "
+                 "twice: of A, of B")
+      ->allow_extra_args(false)
+      ->type_name("COMMAND");
+  app.add_option("--cleanup", cleanup_, "the same after each run")
+      ->allow_extra_args(false)
+      ->type_name("COMMAND");
   app.add_option("--timeout", timeout_s_, "seconds that one command may take")
       ->capture_default_str()
       ->check(number_in(0.001, 1e9));
   app.add_option(
       "--out", out_, "folder for records and logs; default results/ab-<time>");
   app.footer(
+      "paceline ab --until 2% -- COMMAND_A -- COMMAND_B\n"
       "paceline ab --runs 6 -- COMMAND_A -- COMMAND_B\n"
+      "paceline ab --env A=1 --env A=2 -- COMMAND\n"
       "A command may begin with NAME=value. It leaves records in the file that "
       "{records}\nin its words, or the variable PACELINE_RECORDS, names "
-      "(paceline run does); of one\nthat leaves none, the wall time is "
-      "compared (which --format ddp cannot show).\n"
+      "(paceline run and comm do);\nof one that prints the table of "
+      "nccl-tests or rccl-tests, such as all_reduce_perf, the\noperations are "
+      "compared; of another, the wall time (which --format ddp cannot show).\n"
       "Exit code: 0 no proven regression of B, 1 one (corrected p < 0.05 and "
       "its interval\nbeyond --threshold), 2 nothing could be compared, 3 a "
-      "command failed, 130 Ctrl-C.");
+      "command failed, 4 with\n--fail-on undecided: not decided, 130 Ctrl-C.");
 }
 
 void AbCommand::take_commands(std::vector<std::string>& arguments) {
@@ -98,20 +167,75 @@ void AbCommand::take_commands(std::vector<std::string>& arguments) {
   arguments.erase(first, arguments.end());
 }
 
-int AbCommand::run() const {
-  if (!separated_ || commands_[0].empty() || commands_[1].empty()) {
+measure::Alternation AbCommand::alternation() const {
+  const bool one = !environments_.empty();
+  if (one && separated_) {
     throw UsageError(
-        "two commands are needed: paceline ab --runs 6 -- COMMAND_A -- "
-        "COMMAND_B");
+        "--env: makes the two sides of one command; leave the second command "
+        "out, or begin each with NAME=value");
   }
-  const fs::path folder = make_folder(out_);
+  if (commands_[0].empty() || (!one && (!separated_ || commands_[1].empty()))) {
+    throw UsageError(
+        one ? "a command is needed: paceline ab --env A=1 --env A=2 -- COMMAND"
+            : "two commands are needed: paceline ab --runs 6 -- COMMAND_A -- "
+              "COMMAND_B");
+  }
+  if (until_.within() && runs_) {
+    throw UsageError(fmt::format(
+        "--runs {}: runs end by --until; --budget {} is the most of them",
+        *runs_,
+        *runs_));
+  }
+  const auto variables = sides_of_env(environments_);
   measure::Alternation wanted;
-  wanted.sides[0] = {"A", commands_[0], folder / "a.jsonl", folder / "a.log"};
-  wanted.sides[1] = {"B", commands_[1], folder / "b.jsonl", folder / "b.log"};
-  wanted.runs = runs_;
+  for (const std::size_t side : {0, 1}) {
+    std::vector<std::string> command = variables[side];
+    const auto& words = commands_[one ? 0 : side];
+    command.insert(command.end(), words.begin(), words.end());
+    wanted.sides[side].name = side == 0 ? "A" : "B";
+    wanted.sides[side].command = std::move(command);
+    wanted.sides[side].prepare = of_side("--prepare", prepare_, side);
+    wanted.sides[side].cleanup = of_side("--cleanup", cleanup_, side);
+  }
+  wanted.runs =
+      until_.within() ? until_.most_runs() : runs_.value_or(kUsualRuns);
   wanted.needs_records = flags_.needs_steps();
   wanted.seed = flags_.seed();
   wanted.deadline = to_milliseconds(timeout_s_);
+  return wanted;
+}
+
+report::DiffOptions AbCommand::options() const {
+  report::DiffOptions options = flags_.options();
+  if (const auto within = until_.within()) {
+    options.until = report::UntilOptions{
+        .within = *within,
+        .most = static_cast<std::size_t>(until_.most_runs())};
+  }
+  return options;
+}
+
+int AbCommand::run() const {
+  until_.check();
+  measure::Alternation wanted = alternation();
+  const fs::path folder = make_folder(out_);
+  for (auto& side : wanted.sides) {
+    const std::string file = side.name == "A" ? "a" : "b";
+    side.records = folder / (file + ".jsonl");
+    side.log = folder / (file + ".log");
+  }
+  const report::DiffOptions options = this->options();
+  if (options.until) {
+    wanted.is_enough = [&, watch = Stopwatch()] {
+      const DiffFlags::Side a = side_of(wanted.sides[0]);
+      const DiffFlags::Side b = side_of(wanted.sides[1]);
+      const auto found = flags_.compare(a, b, options);
+      fmt::print(stderr, "{}\n", report::until_text(found.diff));
+      const auto most = until_.time();
+      return report::is_decided(found.diff) ||
+             (most && watch.elapsed() >= *most);
+    };
+  }
   const measure::AlternationEnd end = measure::alternate(wanted);
   fmt::print(stderr,
              "records: {}, {}\n",
@@ -119,9 +243,8 @@ int AbCommand::run() const {
              wanted.sides[1].records);
   int code = 0;
   if (end.complete_runs > 0) {
-    const DiffFlags::Side a = side_of(wanted.sides[0]);
-    const DiffFlags::Side b = side_of(wanted.sides[1]);
-    code = flags_.show(a, b);
+    code = flags_.show(
+        side_of(wanted.sides[0]), side_of(wanted.sides[1]), options);
   }
   if (!end.failure.empty()) {
     throw WorldError(end.failure);

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "paceline/cli/diff.h"
+#include "paceline/cli/until_flags.h"
+#include "paceline/measure/alternate.h"
 
 namespace paceline::cli {
 
 /// `paceline ab [FLAGS] -- COMMAND_A -- COMMAND_B`: whole commands in turns,
 /// in an order drawn for each run, and then the comparison of what they left.
+/// With `--env`, one command with two environments.
 class AbCommand {
  public:
   explicit AbCommand(CLI::App& app);
@@ -23,10 +27,16 @@ class AbCommand {
   int run() const;
 
  private:
+  measure::Alternation alternation() const;
+  report::DiffOptions options() const;
+
   DiffFlags flags_;
-  int runs_ = 6;
+  UntilFlags until_;
+  std::optional<int> runs_;  // 6 without --until
   double timeout_s_ = 3600;
   std::string out_;
+  std::vector<std::string> environments_;       // of --env
+  std::vector<std::string> prepare_, cleanup_;  // one of both sides, or two
   std::vector<std::string> commands_[2];
   bool separated_ = false;  // both "--" were there
 };

@@ -2,6 +2,7 @@
 #include "paceline/cli/comm_results.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -36,6 +37,10 @@ std::vector<cluster::ClusterHost> hosts_of(
 }  // namespace
 
 CommResults::CommResults(Options options) : options_(std::move(options)) {
+  if (const char* named = std::getenv(measure::kRecordsVariable);
+      named != nullptr && options_.records.empty()) {
+    options_.records = named;
+  }
   if (options_.records.empty()) {
     options_.records = measure::default_records_path("comm");
     std::error_code error;

@@ -24,9 +24,9 @@ using records::RunRecord;
 
 // All files of one side; the runs of each are numbered on from those of the
 // file before.
-std::vector<RunRecord> read_side(const std::string& files) {
-  FileRecords read = read_record_files(split_at(files, ','));
-  if (read.records.empty()) {
+FileRecords read_side(const std::string& files) {
+  FileRecords read = read_record_files(split_at(files, ','), Operations::kRead);
+  if (read.records.empty() && read.operations.empty()) {
     throw UsageError(fmt::format("{}: holds no record", files));
   }
   int first = 0;  // number of this file's run 0
@@ -38,7 +38,7 @@ std::vector<RunRecord> read_side(const std::string& files) {
     read.records[i].run += first;
     next = std::max(next, read.records[i].run + 1);
   }
-  return std::move(read.records);
+  return read;
 }
 
 std::vector<RunRecord> select(std::vector<RunRecord> records,
@@ -67,6 +67,31 @@ std::string side_name(const std::string& files,
              : fmt::format("{} ({})", files, fmt::join(filters, ", "));
 }
 
+DiffFlags::Side side_of(const std::string& files,
+                        const std::string& flag,
+                        const std::vector<std::string>& filters) {
+  FileRecords read = read_side(files);
+  if (!read.operations.empty() && !filters.empty()) {
+    throw UsageError(fmt::format(
+        "{} {}: chooses cases of trainings, and {} has operations, which pair "
+        "by what they are",
+        flag,
+        filters.front(),
+        files));
+  }
+  return {side_name(files, filters),
+          select(std::move(read.records), flag, filters),
+          std::move(read.operations)};
+}
+
+// What --fail-on may name.
+constexpr const char* kRegression = "regression";
+constexpr const char* kChange = "change";
+constexpr const char* kUndecided = "undecided";
+constexpr const char* kNone = "none";
+constexpr int kFailedStatus = 1;
+constexpr int kUndecidedStatus = 4;
+
 std::string format_help() {
   std::vector<std::string> parts;
   for (const report::DiffFormat& format : report::diff_formats()) {
@@ -89,28 +114,86 @@ DiffFlags::DiffFlags(CLI::App& app) {
   app.add_option("--seed", seed_, "of what is drawn by chance")
       ->capture_default_str()
       ->check(seed_in_64_bits());
+  app.add_option("--fail-on",
+                 fail_on_,
+                 "regression: exit code 1 where a case is proven slower; "
+                 "change: 1 where it is proven faster, too; undecided: 4 where "
+                 "none is and anything is missing for a verdict, else as "
+                 "regression; none: 0 for every verdict; several with commas")
+      ->delimiter(',')
+      ->type_name("NAME,NAME")
+      ->capture_default_str()
+      ->check(one_of("verdict", {kRegression, kChange, kUndecided, kNone}));
 }
 
-int DiffFlags::show(const Side& base,
-                    const Side& test,
-                    report::StepTime step_time) const {
-  report::Diff diff =
-      report::diff_records(base.records,
-                           test.records,
-                           {.step_time = step_time,
-                            .threshold = threshold_percent_ / 100,
-                            .seed = seed_});
-  if (diff.wall_times && needs_steps()) {
+int DiffFlags::status_of(const report::Diff& diff) const {
+  const auto fails_on = [this](const char* verdict) {
+    return std::ranges::find(fail_on_, verdict) != fail_on_.end();
+  };
+  if (fails_on(kNone)) {
+    return 0;
+  }
+  if (diff.regression() || (fails_on(kChange) && diff.changed())) {
+    return kFailedStatus;
+  }
+  return fails_on(kUndecided) && !diff.missing.empty() ? kUndecidedStatus : 0;
+}
+
+report::DiffOptions DiffFlags::options(report::StepTime step_time) const {
+  return {.step_time = step_time,
+          .threshold = threshold_percent_ / 100,
+          .seed = seed_};
+}
+
+DiffFlags::Comparison DiffFlags::compare(
+    const Side& base,
+    const Side& test,
+    const report::DiffOptions& options) const {
+  if (base.operations.empty() != test.operations.empty()) {
+    const bool first = !base.operations.empty();
+    throw UsageError(fmt::format(
+        "{} has records of operations, and {} of trainings or commands",
+        (first ? base : test).name,
+        (first ? test : base).name));
+  }
+  Comparison comparison;
+  if (base.operations.empty()) {
+    comparison.diff = report::diff_records(base.records, test.records, options);
+  } else {
+    comparison.operations = std::make_unique<report::OperationSides>(
+        report::operation_sides(base.operations, test.operations));
+    comparison.diff = report::diff_operations(*comparison.operations, options);
+  }
+  if (comparison.diff.wall_times && needs_steps()) {
     throw UsageError(
         "--format ddp: these records hold wall times of commands, for which "
         "PyTorch's diff.py has no layout; leave --format out");
   }
-  diff.base_name = base.name;
-  diff.test_name = test.name;
+  if (comparison.operations && needs_steps()) {
+    throw UsageError(
+        "--format ddp: these records hold times of operations, for which "
+        "PyTorch's diff.py has no layout; leave --format out");
+  }
+  comparison.diff.base_name = base.name;
+  comparison.diff.test_name = test.name;
+  return comparison;
+}
+
+int DiffFlags::show(const Side& base,
+                    const Side& test,
+                    const report::DiffOptions& options) const {
+  const Comparison comparison = compare(base, test, options);
+  const report::Diff& diff = comparison.diff;
   const std::string text =
       report::find_format(report::diff_formats(), format_).render(diff);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
+  if (diff.rows.empty() && comparison.operations) {
+    throw UsageError(fmt::format(
+        "nothing was compared, for no operation and size of one side is in "
+        "the other: {}",
+        fmt::join(comparison.operations->unpaired, "; ")));
+  }
   if (diff.rows.empty()) {
     const std::string nearest =
         diff.only_base.empty()
@@ -127,14 +210,15 @@ int DiffFlags::show(const Side& base,
         nearest.empty() ? "" : "; of the first, ",
         nearest));
   }
-  return diff.regression() ? 1 : 0;
+  return status_of(diff);
 }
 
 DiffCommand::DiffCommand(CLI::App& app) : flags_(app) {
   app.add_option("BASE",
                  base_,
-                 "record file, or the JSON of PyTorch's DDP benchmark; several "
-                 "with commas are further runs")
+                 "record file, or the JSON of PyTorch's DDP benchmark, or "
+                 "operations (paceline comm, nccl-tests); several with commas "
+                 "are further runs")
       ->required();
   app.add_option("TEST", test_, "the same for the other side; default: BASE");
   app.add_option("--base",
@@ -154,7 +238,8 @@ DiffCommand::DiffCommand(CLI::App& app) : flags_(app) {
       ->check(one_of("step time", {"median", "mean"}));
   app.footer(
       "Exit code: 0 no proven regression of TEST, 1 one (corrected p < 0.05 "
-      "and its interval\nbeyond --threshold), 2 nothing could be compared.");
+      "and its interval\nbeyond --threshold), 2 nothing could be compared, 4 "
+      "with --fail-on undecided: not decided.");
 }
 
 int DiffCommand::run() const {
@@ -170,12 +255,12 @@ int DiffCommand::run() const {
         "their mean; leave out --step-time mean or --format ddp");
   }
   const std::string& test_files = test_.empty() ? base_ : test_;
-  DiffFlags::Side base{side_name(base_, base_only_),
-                       select(read_side(base_), "--base", base_only_)};
-  DiffFlags::Side test{side_name(test_files, test_only_),
-                       select(read_side(test_files), "--test", test_only_)};
-  return flags_.show(
-      base, test, means ? report::StepTime::kMean : report::StepTime::kMedian);
+  const DiffFlags::Side base = side_of(base_, "--base", base_only_);
+  const DiffFlags::Side test = side_of(test_files, "--test", test_only_);
+  return flags_.show(base,
+                     test,
+                     flags_.options(means ? report::StepTime::kMean
+                                          : report::StepTime::kMedian));
 }
 
 }  // namespace paceline::cli

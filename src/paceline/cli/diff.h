@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "paceline/records/comm_record.h"
 #include "paceline/report/diff.h"
+#include "paceline/report/operations.h"
 
 namespace CLI {
 class App;
@@ -20,24 +23,43 @@ class DiffFlags {
   /// Adds the flags to the subcommand `app`.
   explicit DiffFlags(CLI::App& app);
 
-  /// Compares, prints on stdout and returns the exit code: 1 for a proven
-  /// regression, else 0.  Throws UsageError where no case has a partner.
   struct Side {
     std::string name;
     std::vector<records::RunRecord> records;
+    std::vector<records::CommRecord> operations{};  // in place of records
   };
+  /// How the flags compare; the sides must outlive what is made with it.
+  report::DiffOptions options(
+      report::StepTime step_time = report::StepTime::kMedian) const;
+
+  /// What the sides compare to, with what it points into.
+  struct Comparison {
+    std::unique_ptr<report::OperationSides> operations;
+    report::Diff diff;
+  };
+  /// Throws UsageError where one side has operations and the other runs, or
+  /// operations are to be shown as steps.
+  Comparison compare(const Side& base,
+                     const Side& test,
+                     const report::DiffOptions& options) const;
+
+  /// Compares, prints on stdout and returns the exit code, which --fail-on
+  /// says.  Throws UsageError where no case has a partner.
   int show(const Side& base,
            const Side& test,
-           report::StepTime step_time = report::StepTime::kMedian) const;
+           const report::DiffOptions& options) const;
 
   std::uint64_t seed() const { return seed_; }
   /// Whether the format shows steps, which a command's wall time has not.
   bool needs_steps() const { return format_ == "ddp"; }
 
  private:
+  int status_of(const report::Diff& diff) const;
+
   double threshold_percent_ = 0;
   std::string format_ = "table";
   std::uint64_t seed_ = 0;
+  std::vector<std::string> fail_on_{"regression"};
 };
 
 /// `paceline diff BASE [TEST]`.

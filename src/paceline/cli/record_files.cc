@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,20 @@
 #include "paceline/report/ddl.h"
 
 namespace paceline::cli {
+namespace {
+
+records::ForeignRecords read_file(const std::string& path,
+                                  Operations operations) {
+  if (operations == Operations::kRead) {
+    return records::read_any(path);
+  }
+  records::RecordFile file = records::read_any_records(path);
+  return {.runs = std::move(file.records),
+          .operations = {},
+          .notes = std::move(file.warnings)};
+}
+
+}  // namespace
 
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code error;
@@ -50,6 +65,7 @@ void keep_distinct_runs(FileRecords& read) {
         again == 1 ? "it says" : "they say");
   }
   FileRecords kept;
+  kept.operations = std::move(read.operations);
   for (const std::size_t place : places) {
     kept.records.push_back(std::move(read.records[place]));
     kept.file_of.push_back(read.file_of[place]);
@@ -67,7 +83,8 @@ bool leaves_out(const std::string& path, const std::string& text) {
   return without_result;
 }
 
-FileRecords read_record_files(const std::vector<std::string>& files) {
+FileRecords read_record_files(const std::vector<std::string>& files,
+                              Operations operations) {
   refuse_repeats(files);
   FileRecords all;
   for (std::size_t file = 0; file < files.size(); ++file) {
@@ -75,14 +92,21 @@ FileRecords read_record_files(const std::vector<std::string>& files) {
         leaves_out(files[file], read_text(files[file]))) {
       continue;
     }
-    records::RecordFile read = records::read_any_records(files[file]);
-    for (const std::string& warning : read.warnings) {
+    records::ForeignRecords read = read_file(files[file], operations);
+    for (const std::string& warning : read.notes) {
       fmt::print(stderr, "paceline: {}\n", warning);
     }
-    for (std::size_t i = 0; i < read.records.size(); ++i) {
-      all.records.push_back(std::move(read.records[i]));
+    std::ranges::move(read.operations, std::back_inserter(all.operations));
+    for (std::size_t i = 0; i < read.runs.size(); ++i) {
+      all.records.push_back(std::move(read.runs[i]));
       all.file_of.push_back(file);
       all.numbers.push_back(i + 1);
+    }
+    if (!all.operations.empty() && !all.records.empty()) {
+      throw UsageError(fmt::format(
+          "{}: some of the files are results of trainings and some of "
+          "operations; compare them apart",
+          files[file]));
     }
   }
   keep_distinct_runs(all);

@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
@@ -23,6 +25,8 @@
 #include "paceline/measure/own_runs.h"
 #include "paceline/measure/results.h"
 #include "paceline/records/environment.h"
+#include "paceline/records/json.h"
+#include "paceline/records/readers.h"
 #include "paceline/records/same_run.h"
 #include "paceline/records/store.h"
 #include "paceline/report/wall_time.h"
@@ -69,53 +73,95 @@ class Alternating {
       }
       ++end_.complete_runs;
       check_kinds();
+      if (wanted_.is_enough && wanted_.is_enough()) {
+        break;
+      }
     }
     return end_;
   }
 
  private:
   // In random order, each side equally often (but for one run of an odd
-  // number): what going first costs falls on both.
+  // number): what going first costs falls on both.  Runs that may end early
+  // have each side first once in two of them.
   void shuffle_firsts() {
     Random random(wanted_.seed);
-    const std::size_t odd = random.below(2);
+    std::size_t odd = random.below(2);
     for (int run = 0; run < wanted_.runs; ++run) {
+      odd = wanted_.is_enough && run % 2 == 0 ? random.below(2) : odd;
       firsts_.push_back((static_cast<std::size_t>(run) + odd) % 2);
     }
-    shuffle(std::span(firsts_), random);
+    if (!wanted_.is_enough) {
+      shuffle(std::span(firsts_), random);
+    }
+  }
+
+  // A command of `flag` before or after a run.  Whether to go on.
+  bool run_beside(const Alternation::Side& side,
+                  std::string_view flag,
+                  const std::string& text,
+                  int run) {
+    if (text.empty()) {
+      return true;
+    }
+    const launch::ChildExit ending =
+        launch::wait_for_child(start({"sh", "-c", text}, side.log, ""),
+                               signals_,
+                               wanted_.deadline,
+                               kCommandStopGrace);
+    end_.stop_signal = ending.stop_signal;
+    const bool failed = ending.exit_code != 0 || ending.timed_out;
+    if (failed && ending.stop_signal == 0) {
+      end_.failure = describe(
+          fmt::format("{} of {}", flag, side.name), side.log, run, ending);
+    }
+    return !failed && ending.stop_signal == 0;
   }
 
   // Whether to go on.
   bool measure(std::size_t number, int run) {
     const Alternation::Side& side = wanted_.sides[number];
+    return run_beside(side, "--prepare", side.prepare, run) &&
+           measure_command(number, run) &&
+           run_beside(side, "--cleanup", side.cleanup, run);
+  }
+
+  bool measure_command(std::size_t number, int run) {
+    const Alternation::Side& side = wanted_.sides[number];
     const std::string left = fs::absolute(side.records).string() + ".part";
     fs::remove(left);
+    const std::uintmax_t logged =
+        fs::exists(side.log) ? fs::file_size(side.log) : 0;
     const std::string started_at = utc_now();
-    fmt::print(
-        stderr, "run {} of {}: {} ...", run + 1, wanted_.runs, side.name);
+    fmt::print(stderr,
+               "run {} of {}{}: {} ...",
+               run + 1,
+               wanted_.is_enough ? "at most " : "",
+               wanted_.runs,
+               side.name);
     std::fflush(stderr);
     const Stopwatch watch;
     const launch::ChildExit ending = launch::wait_for_child(
-        start(side, left), signals_, wanted_.deadline, kCommandStopGrace);
+        start(with_records(side.command, left), side.log, left),
+        signals_,
+        wanted_.deadline,
+        kCommandStopGrace);
     const std::int64_t wall_ns = watch.elapsed_ns();
     fmt::print(stderr, " {:.1f} s\n", static_cast<double>(wall_ns) / 1e9);
     end_.stop_signal = ending.stop_signal;
     const bool failed = ending.exit_code != 0 || ending.timed_out;
-    std::vector<RunRecord> records = take_records(left);
-    left_records_[number] = !records.empty();
-    if (records.empty() && !failed && ending.stop_signal == 0) {
-      records.push_back(report::wall_time_record(
-          shell_command(side.command), started_at, host_, wall_ns));
+    const bool ended_well = !failed && ending.stop_signal == 0;
+    records::ForeignRecords found = take_records(left);
+    if (found.empty() && ended_well) {
+      found.operations = printed_operations(side.log, logged, started_at);
     }
-    for (RunRecord& one : records) {
-      if (one.run > 0) {
-        one.adapter[records::kRunOfCommand] = fmt::to_string(one.run);
-      }
-      one.run = run;
-      writers_[number]->append(one);
+    left_records_[number] = !found.empty();
+    if (found.empty() && ended_well) {
+      found.runs.push_back(wall_time_of(side, started_at, wall_ns));
     }
+    keep(number, run, found);
     if (failed && ending.stop_signal == 0) {
-      end_.failure = describe(side, run, ending);
+      end_.failure = describe(side.name, side.log, run, ending);
     }
     return !failed && ending.stop_signal == 0;
   }
@@ -136,32 +182,100 @@ class Alternating {
     }
   }
 
-  pid_t start(const Alternation::Side& side, const std::string& left) const {
+  // `left`: the file for its records; empty: none.
+  static pid_t start(const std::vector<std::string>& words,
+                     const std::string& log,
+                     const std::string& left) {
     Command command;
     command.executable = "/usr/bin/env";
     command.argv = {"env"};
-    for (const std::string& word : with_records(side.command, left)) {
-      command.argv.push_back(word);
-    }
-    command.environment = environment_with({{kRecordsVariable, left}});
-    command.log = side.log;
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    command.environment = left.empty()
+                              ? environment_with({})
+                              : environment_with({{kRecordsVariable, left}});
+    command.log = log;
     return spawn(command);
   }
 
   // What the command left; the file goes.
-  static std::vector<RunRecord> take_records(const std::string& path) {
+  static records::ForeignRecords take_records(const std::string& path) {
+    records::ForeignRecords found;
     if (!fs::exists(path)) {
-      return {};
+      return found;
     }
-    auto file = records::read_records(path, records::BrokenTail::kSkip);
+    const std::string text = read_text(path);
+    if (records::is_operation_file(text)) {
+      found.operations = records::read_operations(text, path);
+    } else {
+      std::istringstream in(text);
+      found.runs =
+          records::read_records(in, path, records::BrokenTail::kSkip).records;
+    }
     fs::remove(path);
-    return std::move(file.records);
+    return found;
   }
 
-  std::string describe(const Alternation::Side& side,
+  // The table of nccl-tests that the log has behind its first `logged` bytes.
+  static std::vector<records::CommRecord> printed_operations(
+      const std::string& log,
+      std::uintmax_t logged,
+      const std::string& started_at) {
+    const std::string text =
+        read_text_if_readable(log).value_or("").substr(logged);
+    if (text.find("algbw") == std::string::npos ||
+        text.find("busbw") == std::string::npos) {
+      return {};
+    }
+    const std::string part = log + ".part";
+    write_atomically(part, text);
+    auto found = records::read_foreign_if_known({part}).operations;
+    fs::remove(part);
+    for (records::CommRecord& one : found) {
+      one.started_at = started_at;
+    }
+    return found;
+  }
+
+  RunRecord wall_time_of(const Alternation::Side& side,
+                         const std::string& started_at,
+                         std::int64_t wall_ns) const {
+    RunRecord one = report::wall_time_record(
+        shell_command(side.command), started_at, host_, wall_ns);
+    one.environment.variables = records::allowed_variables(environ);
+    for (const std::string& word : side.command) {
+      const std::size_t equals = word.find('=');
+      if (equals == std::string::npos) {
+        break;  // the command itself
+      }
+      const std::string name = word.substr(0, equals);
+      const std::string value = word.substr(equals + 1);
+      if (records::is_allowed_variable(name, value)) {
+        one.environment.variables[name] = value;
+      }
+    }
+    return one;
+  }
+
+  // Appends what was found to the side's file.
+  void keep(std::size_t number, int run, records::ForeignRecords& found) {
+    for (RunRecord& one : found.runs) {
+      if (one.run > 0) {
+        one.adapter[records::kRunOfCommand] = fmt::to_string(one.run);
+      }
+      one.run = run;
+      writers_[number]->append(one);
+    }
+    for (const records::CommRecord& one : found.operations) {
+      append_line(wanted_.sides[number].records,
+                  records::to_line(records::to_json(one, {})));
+    }
+  }
+
+  std::string describe(const std::string& name,
+                       const std::string& log,
                        int run,
                        const launch::ChildExit& ending) const {
-    const std::string said = failure_reason_in(side.log);
+    const std::string said = failure_reason_in(log);
     const std::string how =
         ending.timed_out ? fmt::format("had not ended after {:g} s",
                                        to_seconds(wanted_.deadline))
@@ -169,11 +283,11 @@ class Alternating {
             ? "could not be started"
             : fmt::format("ended with exit code {}", ending.exit_code);
     return fmt::format("{} {} in run {}{} ({})",
-                       side.name,
+                       name,
                        how,
                        run + 1,
                        said.empty() ? "" : ": " + said,
-                       side.log);
+                       log);
   }
 
   const Alternation& wanted_;

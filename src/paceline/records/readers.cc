@@ -117,24 +117,72 @@ bool is_record_file(std::string_view text) {
                        : begin.starts_with(R"({"version":1,"source":)");
 }
 
-RecordFile read_any_records(const std::string& path) {
+bool is_operation_file(std::string_view text) {
+  return trimmed(text.substr(0, text.find('\n')))
+      .starts_with(R"({"kind":"comm")");
+}
+
+std::vector<CommRecord> read_operations(std::string_view text,
+                                        const std::string& path) {
+  std::vector<CommRecord> operations;
+  const bool ends_whole = text.ends_with('\n');
+  const std::vector<std::string> lines = split_lines(std::string(text));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (trimmed(lines[i]).empty()) {
+      continue;
+    }
+    try {
+      const Json json = Json::parse(lines[i]);
+      if (json.value("kind", "") != "comm" ||
+          json.value("version", 0) != CommRecord::kVersion) {
+        throw UsageError(fmt::format(
+            "must be a record of an operation (kind 'comm', version {})",
+            CommRecord::kVersion));
+      }
+      operations.push_back(comm_record_from(json));
+    } catch (const std::exception& error) {
+      if (i + 1 == lines.size() && !ends_whole) {
+        break;  // the trace of a crash
+      }
+      throw UsageError(fmt::format("{}:{}: {}", path, i + 1, error.what()));
+    }
+  }
+  return operations;
+}
+
+ForeignRecords read_any(const std::string& path) {
+  const auto from_file = [](RecordFile file) {
+    return ForeignRecords{.runs = std::move(file.records),
+                          .operations = {},
+                          .notes = std::move(file.warnings)};
+  };
   const bool one_file = !std::filesystem::is_directory(path);
   const std::string text = one_file ? read_text(path) : "";
+  if (one_file && is_operation_file(text)) {
+    return {.runs = {}, .operations = read_operations(text, path), .notes = {}};
+  }
   if (one_file && is_record_file(text)) {
     std::istringstream in(text);
-    return read_records(in, path, BrokenTail::kSkip);
+    return from_file(read_records(in, path, BrokenTail::kSkip));
   }
   if (const Importer* importer = one_file ? importer_of(text, path) : nullptr) {
-    return imported(*importer, text, path);
+    return from_file(imported(*importer, text, path));
   }
   ForeignRecords found = read_foreign_if_known({path});
+  if (found.empty()) {
+    std::istringstream in(text);
+    return from_file(read_records(in, path, BrokenTail::kSkip));
+  }
+  return found;
+}
+
+RecordFile read_any_records(const std::string& path) {
+  ForeignRecords found = read_any(path);
   if (!found.operations.empty()) {
     throw UsageError(fmt::format(
-        "{}: has records of operations, which `paceline import` shows", path));
-  }
-  if (found.runs.empty()) {
-    std::istringstream in(text);
-    return read_records(in, path, BrokenTail::kSkip);
+        "{}: has records of operations, which `paceline diff` compares and "
+        "`paceline import` shows",
+        path));
   }
   return {.records = std::move(found.runs), .warnings = std::move(found.notes)};
 }

@@ -41,6 +41,19 @@ bool is_record_file(std::string_view text);
 /// with a warning.
 RecordFile read_any_records(const std::string& path);
 
+/// Whether the text is that of a file of `paceline comm`: a line for each
+/// operation.
+bool is_operation_file(std::string_view text);
+
+/// Reads the lines of such a text; an unfinished last one is skipped.  Throws
+/// UsageError that begins with `path:line:` for anything else.
+std::vector<CommRecord> read_operations(std::string_view text,
+                                        const std::string& path);
+
+/// What read_any_records() reads, or operations, whichever `path` holds.
+/// Warnings are among the notes.
+ForeignRecords read_any(const std::string& path);
+
 /// What they can read, a line each.
 std::string list_of_readers();
 

@@ -20,16 +20,6 @@ namespace {
 
 using records::CommRecord;
 
-std::string size_text(std::int64_t bytes) {
-  constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
-  std::size_t unit = 0;
-  while (unit + 1 < kUnits.size() && bytes >= 1024 && bytes % 1024 == 0) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return fmt::format("{} {}", bytes, kUnits[unit]);
-}
-
 // Three significant digits, microseconds.
 std::string micro_text(double ns) {
   const double us = ns * 1e-3;
@@ -258,6 +248,16 @@ constexpr auto kCommFormats =
                                {"markdown", render_comm_markdown}});
 
 }  // namespace
+
+std::string size_text(std::int64_t bytes) {
+  constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  while (unit + 1 < kUnits.size() && bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
 
 std::span<const CommFormat> comm_formats() {
   return kCommFormats;

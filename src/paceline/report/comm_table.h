@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,5 +20,8 @@ struct CommFormat {
 /// `table` and `markdown`: one block per operation with what all share above
 /// it; `csv`: one line a record under a header; `json`: one array.
 std::span<const CommFormat> comm_formats();
+
+/// "4 KiB", "3 B": the largest unit that divides the size.
+std::string size_text(std::int64_t bytes);
 
 }  // namespace paceline::report

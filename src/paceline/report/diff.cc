@@ -8,19 +8,19 @@
 #include <fmt/format.h>
 
 #include "paceline/report/diff_environment.h"
+#include "paceline/report/diff_power.h"
 #include "paceline/report/diff_runs.h"
+#include "paceline/report/diff_until.h"
+#include "paceline/report/diff_verdict.h"
 #include "paceline/report/equal_training.h"
+#include "paceline/report/operations.h"
 #include "paceline/report/wall_time.h"
 #include "paceline/stats/permutation.h"
-#include "paceline/stats/quantile.h"
 
 namespace paceline::report {
 namespace {
 
 using records::RunRecord;
-
-constexpr double kPower = 0.9;
-constexpr double kUsualChange = 0.01;
 
 void subtract_one(std::optional<stats::Estimate>& ratio) {
   if (ratio) {
@@ -43,6 +43,9 @@ void estimate(DiffRow& row, bool interleaved, const DiffOptions& diff) {
   if (row.not_comparable) {
     return;
   }
+  if (diff.until) {
+    return;
+  }
   const RunPairs pairs =
       interleaved ? pairs_of(row.cases, diff.step_time) : RunPairs{};
   row.change = pairs.base.empty()
@@ -58,102 +61,6 @@ std::optional<std::string> why_unequal(const CasePair& pair) {
   return base.empty() || test.empty()
              ? std::nullopt
              : unequal_training(*base.front(), *test.front());
-}
-
-// Whether any outcome of the case's runs could be significant.
-bool can_prove(const DiffRow& row,
-               bool interleaved,
-               const DiffOptions& options) {
-  const std::size_t runs =
-      interleaved ? pairs_of(row.cases, options.step_time).base.size()
-                  : std::min(row.base_runs, row.test_runs);
-  return stats::smallest_p(runs, interleaved) < options.significance;
-}
-
-Verdict verdict_of(const DiffRow& row,
-                   bool interleaved,
-                   const DiffOptions& options) {
-  if (row.not_comparable) {
-    return Verdict::kNotComparable;
-  }
-  if (!row.change) {
-    return Verdict::kNoSamples;
-  }
-  const bool significant = *row.corrected_p < options.significance;
-  if (!significant && !can_prove(row, interleaved, options)) {
-    return Verdict::kTooFewRuns;
-  }
-  if (significant && row.change->interval &&
-      row.change->interval->low > options.threshold) {
-    return Verdict::kSlower;
-  }
-  if (significant && row.change->interval &&
-      row.change->interval->high < -options.threshold) {
-    return Verdict::kFaster;
-  }
-  return Verdict::kUnproven;
-}
-
-// Standard deviation of the logarithm of one pair's ratio.
-std::optional<double> log_scatter(const DiffRow& row,
-                                  bool interleaved,
-                                  StepTime what) {
-  const auto logs = [](const std::vector<std::vector<double>>& runs) {
-    std::vector<double> values;
-    for (const auto& steps : runs) {
-      values.push_back(std::log(stats::median(steps)));
-    }
-    return values;
-  };
-  const auto variance = [](const std::vector<double>& values) {
-    const auto n = static_cast<double>(values.size());
-    double mean = 0;
-    double sum = 0;
-    for (const double value : values) {
-      mean += value / n;
-    }
-    for (const double value : values) {
-      sum += (value - mean) * (value - mean);
-    }
-    return sum / (n - 1);
-  };
-  if (interleaved) {
-    const RunPairs pairs = pairs_of(row.cases, what);
-    std::vector<double> ratios = logs(pairs.test);
-    const std::vector<double> base = logs(pairs.base);
-    std::transform(ratios.begin(),
-                   ratios.end(),
-                   base.begin(),
-                   ratios.begin(),
-                   std::minus<>());
-    return ratios.size() < stats::kFewestRuns
-               ? std::nullopt
-               : std::optional(std::sqrt(variance(ratios)));
-  }
-  if (std::min(row.base_runs, row.test_runs) < stats::kFewestRuns) {
-    return std::nullopt;
-  }
-  return std::sqrt(
-      variance(logs(all_runs(steps_by_run(row.cases.base, what)))) +
-      variance(logs(all_runs(steps_by_run(row.cases.test, what)))));
-}
-
-void plan_runs(Diff& diff, bool interleaved) {
-  diff.needed_runs = stats::fewest_runs(diff.options.significance, interleaved);
-  diff.power_change =
-      diff.options.threshold > 0 ? diff.options.threshold : kUsualChange;
-  for (const DiffRow& row : diff.rows) {
-    if (const auto scatter =
-            log_scatter(row, interleaved, diff.options.step_time)) {
-      diff.runs_for_power =
-          std::max(diff.runs_for_power.value_or(0),
-                   stats::runs_for_power(*scatter,
-                                         std::log1p(diff.power_change),
-                                         diff.rows.size(),
-                                         kPower,
-                                         diff.options.significance));
-    }
-  }
 }
 
 // Unique among the cases of one table.
@@ -184,31 +91,38 @@ void name_rows(std::vector<DiffRow>& rows) {
   }
 }
 
-}  // namespace
-
-std::string_view name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kSlower:
-      return "slower";
-    case Verdict::kFaster:
-      return "faster";
-    case Verdict::kUnproven:
-      return "no proven change";
-    case Verdict::kTooFewRuns:
-      return "too few runs";
-    case Verdict::kNoSamples:
-      return "no samples";
-    case Verdict::kNotComparable:
-      return "not comparable";
-  }
-  return "";
-}
-
-bool Diff::regression() const {
-  return std::any_of(rows.begin(), rows.end(), [](const DiffRow& row) {
-    return row.verdict == Verdict::kSlower;
+// Whether both sides of each of the rows, at least one, are such records.
+bool are_all(const std::vector<DiffRow>& rows,
+             bool (*is_such)(const RunRecord& record)) {
+  return !rows.empty() && std::ranges::all_of(rows, [&](const DiffRow& row) {
+    return is_such(row.cases.base.first()) && is_such(row.cases.test.first());
   });
 }
+
+// By the permutations that all cases share.
+void test_all(Diff& diff, bool interleaved) {
+  const DiffOptions& options = diff.options;
+  const std::vector<stats::Unit> units =
+      units_of(diff.rows, interleaved, options.step_time);
+  if (units.empty()) {
+    return;
+  }
+  const auto tested =
+      stats::permutation_test(units,
+                              {.most_arrangements = options.most_arrangements,
+                               .draws = options.draws,
+                               .seed = options.seed});
+  diff.exact = tested.exact;
+  diff.arrangements = tested.arrangements;
+  for (std::size_t i = 0; i < diff.rows.size(); ++i) {
+    if (diff.rows[i].change) {
+      diff.rows[i].p = tested.p[i];
+      diff.rows[i].corrected_p = tested.corrected_p[i];
+    }
+  }
+}
+
+}  // namespace
 
 Diff diff_records(std::span<const RunRecord> base,
                   std::span<const RunRecord> test,
@@ -227,39 +141,29 @@ Diff diff_records(std::span<const RunRecord> base,
     estimate(row, interleaved, options);
     diff.rows.push_back(std::move(row));
   }
-  diff.wall_times =
-      !diff.rows.empty() &&
-      std::all_of(diff.rows.begin(), diff.rows.end(), [](const DiffRow& row) {
-        return is_wall_time(row.cases.base.first()) &&
-               is_wall_time(row.cases.test.first());
-      });
+  diff.wall_times = are_all(diff.rows, is_wall_time);
+  diff.operations = are_all(diff.rows, is_operation);
   name_rows(diff.rows);
   if (diff.wall_times && diff.rows.size() == 1) {
     diff.rows[0].label = diff.rows[0].name = "wall time";
   }
+  for (DiffRow& row : diff.rows) {
+    if (diff.operations) {
+      row.label = row.name = row.configuration().label;
+    }
+  }
   diff.only_base = std::move(pairing.only_base);
   diff.only_test = std::move(pairing.only_test);
-  const std::vector<stats::Unit> units =
-      units_of(diff.rows, interleaved, options.step_time);
-  if (!units.empty()) {
-    const auto tested =
-        stats::permutation_test(units,
-                                {.most_arrangements = options.most_arrangements,
-                                 .draws = options.draws,
-                                 .seed = options.seed});
-    diff.exact = tested.exact;
-    diff.arrangements = tested.arrangements;
-    for (std::size_t i = 0; i < diff.rows.size(); ++i) {
-      if (diff.rows[i].change) {
-        diff.rows[i].p = tested.p[i];
-        diff.rows[i].corrected_p = tested.corrected_p[i];
-      }
-    }
+  if (options.until) {
+    estimate_until(diff.rows, options);
+  } else {
+    test_all(diff, interleaved);
   }
   for (DiffRow& row : diff.rows) {
     row.verdict = verdict_of(row, interleaved, options);
   }
   plan_runs(diff, interleaved);
+  diff.missing = missing_of(diff);
   diff.software = software_differences(base, test);
   diff.warnings = comparison_warnings(diff, base, test);
   return diff;

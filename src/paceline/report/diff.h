@@ -21,6 +21,12 @@ enum class StepTime : std::uint8_t {
   kMean     // the wall time of all steps over their number, as examples/s
 };
 
+/// Runs that go on in turns until each case is decided.
+struct UntilOptions {
+  double within = 0;      // a change that is proven smaller counts as none
+  std::size_t most = 50;  // runs a side, the stated budget
+};
+
 struct DiffOptions {
   StepTime step_time = StepTime::kMedian;
   /// A slowdown (or speedup) counts only beyond this share: 0.01 is 1 %.
@@ -31,19 +37,40 @@ struct DiffOptions {
   std::uint64_t most_arrangements =
       stats::PermutationOptions{}.most_arrangements;
   std::uint64_t draws = stats::PermutationOptions{}.draws;
+  /// The runs are looked at after each pair: intervals and p then hold at
+  /// whatever pair somebody stops (stats/sequential.h).
+  std::optional<UntilOptions> until{};
+
+  /// The share that counts as no change; 0: none was stated.
+  double margin() const { return until ? until->within : threshold; }
 };
 
 enum class Verdict : std::uint8_t {
   kSlower,        // proven, and beyond the threshold
   kFaster,        // proven the other way, and beyond the threshold
-  kUnproven,      // the runs are enough for a proof, but there is none
+  kUnchanged,     // the interval lies within the margin
+  kUnproven,      // no margin was stated, and no change is proven
+  kUndecided,     // the interval reaches beyond the margin, on one side of it
   kTooFewRuns,    // no outcome could have been proven
+  kCoarseClock,   // a tick of the clock is longer than what is looked for
+  kInvalid,       // a side is INVALID: its figures are not of its strategy
   kNoSamples,     // a side has none: all of its runs failed
   kNotComparable  // the sides do not train the same
 };
 
-/// slower, faster, no proven change, too few runs, no samples, not comparable.
+/// slower, faster, not changed, no proven change, not decided, too few runs,
+/// clock too coarse, INVALID, no samples, not comparable.
 std::string_view name_of(Verdict verdict);
+
+/// What a comparison comes to.
+enum class Decision : std::uint8_t {
+  kChanged,    // in some case, beyond the threshold
+  kUnchanged,  // in no case by more than the margin, or than would be found
+  kUndecided   // something is missing (Diff::missing)
+};
+
+/// changed, not changed, not decided.
+std::string_view name_of(Decision decision);
 
 /// One pair of cases.
 struct DiffRow {
@@ -59,6 +86,9 @@ struct DiffRow {
   /// Test over base, less 1: positive is slower.
   std::optional<stats::Estimate> change;
   std::optional<double> p, corrected_p;
+  /// Of runs that go on until they are decided: about how many more pairs that
+  /// takes; nothing where it cannot be told.
+  std::optional<std::size_t> pairs_to_go{};
   /// Why there is no change: the sides do not train the same.
   std::optional<std::string> not_comparable{};
   Verdict verdict = Verdict::kNoSamples;
@@ -85,6 +115,8 @@ struct Diff {
 
   /// Whole commands were compared by their wall time; there are no steps.
   bool wall_times = false;
+  /// Operations of engines were compared, by ranges of sizes (operations.h).
+  bool operations = false;
   RunOrder order = RunOrder::kUnknown;
   bool exact = true;            // all arrangements were looked at
   double arrangements = 1;      // of the labels of all runs
@@ -94,11 +126,25 @@ struct Diff {
   /// below 3 runs.
   std::optional<std::size_t> runs_for_power;
   double power_change = 0;  // the change they find
+  /// The change that these runs find with power 0.9 in the case that scatters
+  /// most; absent where a case has too few runs to prove any.
+  std::optional<double> found_change;
+  /// Runs a side of a plan fixed beforehand that decides as often as the runs
+  /// until a decision do, in the case that takes the most; absent where they
+  /// were not taken so, or nothing is decided.
+  std::optional<std::size_t> fixed_plan;
 
   std::vector<Difference> software;  // of the environments
   std::vector<records::Warning> warnings;
+  /// Of operations: where the ratio jumps from a size to the next, a sentence
+  /// each.
+  std::vector<std::string> jumps;
+  /// What keeps the comparison from a decision, a clause each.
+  std::vector<std::string> missing;
 
-  bool regression() const;
+  bool regression() const;  // some case is slower
+  bool changed() const;     // some case is slower or faster
+  Decision decision() const;
 };
 
 /// Compares the records of two sides case by case (docs/measuring.md,

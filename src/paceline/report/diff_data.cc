@@ -43,6 +43,7 @@ const DiffFields& diff_fields() {
     all.add_estimate(EstimateKeys::of("change", ""), &DiffRow::change);
     all.add("p", &DiffRow::p);
     all.add("corrected_p", &DiffRow::corrected_p);
+    all.add("pairs_to_go", &DiffRow::pairs_to_go);
     all.add("verdict", &DiffRow::verdict, [](Verdict v) { return name_of(v); });
     all.add("not_comparable", &DiffRow::not_comparable);
     return all;
@@ -82,6 +83,9 @@ std::string_view compared(const Diff& diff) {
   if (diff.wall_times) {
     return "wall time of commands";
   }
+  if (diff.operations) {
+    return "time of operations";
+  }
   return diff.options.step_time == StepTime::kMean ? "mean step time"
                                                    : "step time";
 }
@@ -114,13 +118,22 @@ std::string render_diff_json(const Diff& diff) {
            {"compared", compared(diff)},
            {"threshold", diff.options.threshold},
            {"significance", diff.options.significance},
+           {"until", nullptr},
            {"regression", diff.regression()},
+           {"decision", name_of(diff.decision())},
+           {"missing", diff.missing},
            {"order", name_of(diff.order)},
            {"exact", diff.exact},
            {"arrangements", diff.arrangements},
            {"needed_runs", diff.needed_runs},
            {"runs_for_power", or_null(diff.runs_for_power)},
-           {"power_change", diff.power_change}};
+           {"power_change", diff.power_change},
+           {"found_change", or_null(diff.found_change)},
+           {"fixed_plan", or_null(diff.fixed_plan)}};
+  if (diff.options.until) {
+    out["until"] = {{"within", diff.options.until->within},
+                    {"most_runs", diff.options.until->most}};
+  }
   out["cases"] = Json::array();
   for (const DiffRow& row : diff.rows) {
     out["cases"].push_back(diff_fields().object(row));
@@ -129,6 +142,7 @@ std::string render_diff_json(const Diff& diff) {
   out["only_base"] = to_json(diff.only_base);
   out["only_test"] = to_json(diff.only_test);
   out["software_differences"] = to_json(diff.software);
+  out["jumps"] = diff.jumps;
   out["warnings"] = records::to_json(diff.warnings);
   return json_text(out, 2) + "\n";
 }

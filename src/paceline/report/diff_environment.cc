@@ -11,6 +11,7 @@
 
 #include "paceline/records/environment.h"
 #include "paceline/records/json.h"
+#include "paceline/report/operations.h"
 #include "paceline/report/summary.h"
 
 namespace paceline::report {
@@ -135,7 +136,8 @@ std::vector<records::Warning> against(const Case& side) {
   for (const RunRecord* run : side.runs) {
     for (const records::Warning& one : run->warnings) {
       if (one.code == records::kLacksExchange ||
-          one.code == records::kNotWholePeriods) {
+          one.code == records::kNotWholePeriods ||
+          one.code == kInvalidOperation) {
         add_once(all, one);
       }
     }

@@ -45,9 +45,10 @@ Table table_of(const Diff& diff,
   const ValueFormat format = time_format(group, mark);
   const std::string time(time_name(diff));
   const std::string unit(format.unit);
-  Table table{.title = diff.wall_times ? "whole commands"
-                                       : printable(model_and_batch(
-                                             group.model, group.batch_size)),
+  Table table{.title = diff.wall_times   ? "whole commands"
+                       : diff.operations ? "operations by range of sizes"
+                                         : printable(model_and_batch(
+                                               group.model, group.batch_size)),
               .columns = {{.name = "case", .align = Align::kLeft}}};
   if (!diff.wall_times) {
     table.columns.push_back({.name = "ranks"});

@@ -2,14 +2,14 @@
 #include "paceline/report/diff_notes.h"
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/diff_conclusion.h"
 #include "paceline/report/text.h"
-#include "paceline/stats/permutation.h"
 
 namespace paceline::report {
 namespace {
@@ -75,7 +75,21 @@ bool compares_means(const Diff& diff) {
   return diff.options.step_time == StepTime::kMean;
 }
 
+std::string_view case_noun(const Diff& diff) {
+  return diff.operations ? "range" : "case";
+}
+
 std::string interval_sentence(const Diff& diff) {
+  if (diff.options.until) {
+    return fmt::format(
+        "95 % interval over runs; of the change, a confidence sequence of the "
+        "pairs' mean{}, which holds after every pair at once",
+        diff.rows.size() > 1
+            ? fmt::format(" ({:.1f} % each)",
+                          100 * (1 - diff.options.significance /
+                                         static_cast<double>(diff.rows.size())))
+            : "");
+  }
   const IntervalKinds kinds = interval_kinds(diff);
   std::string sentence = "95 % interval";
   if (kinds.over_runs()) {
@@ -96,11 +110,21 @@ std::string interval_sentence(const Diff& diff) {
 }
 
 std::string p_sentence(const Diff& diff) {
+  if (diff.options.until) {
+    return fmt::format(
+        "chance that the evidence ever grows so strong were there no change, "
+        "at whatever pair one stops: 1 / e-value of the pairs' t statistic{}",
+        diff.rows.size() > 1
+            ? fmt::format("; times {} (Bonferroni)",
+                          counted(std::ssize(diff.rows), case_noun(diff)))
+            : "");
+  }
   const bool interleaved = diff.order == RunOrder::kInterleaved;
   return fmt::format(
       "chance of so large a difference were there none: {} of {}{}, {}{}",
       diff.exact ? "exact permutation" : "permutation",
       diff.wall_times        ? "the runs' wall times"
+      : diff.operations      ? "the runs' times"
       : compares_means(diff) ? "run means"
                              : "run medians",
       interleaved ? " within pairs of runs" : "",
@@ -109,15 +133,19 @@ std::string p_sentence(const Diff& diff) {
                                "are too many to look at all",
                                diff.options.draws,
                                diff.arrangements),
-      diff.rows.size() > 1 ? fmt::format("; corrected over {} (max-T)",
-                                         counted(std::ssize(diff.rows), "case"))
-                           : "");
+      diff.rows.size() > 1
+          ? fmt::format("; corrected over {} (max-T)",
+                        counted(std::ssize(diff.rows), case_noun(diff)))
+          : "");
 }
 
 void add_columns(const Diff& diff, std::vector<Note>& notes) {
   const std::string_view meaning =
       diff.wall_times ? "of the whole command, from its start to its end; "
                         "median over runs"
+      : diff.operations
+          ? "of the slowest rank, median of the iterations; geometric mean "
+            "over the sizes of the range; median over runs"
       : compares_means(diff)
           ? "wall time of all measured steps of a run over their number, "
             "slowest rank; median over runs"
@@ -126,7 +154,9 @@ void add_columns(const Diff& diff, std::vector<Note>& notes) {
   notes.push_back({std::string(time_name(diff)), std::string(meaning)});
   notes.push_back(
       {"change",
-       diff.order == RunOrder::kInterleaved
+       diff.options.until ? "test / base in the same run, geometric mean over "
+                            "runs; positive is slower"
+       : diff.order == RunOrder::kInterleaved
            ? "test / base in the same run, centered over runs; positive is "
              "slower"
            : "test's median / base's; positive is slower"});
@@ -135,61 +165,6 @@ void add_columns(const Diff& diff, std::vector<Note>& notes) {
     notes.push_back({"[low, high]", interval_sentence(diff)});
   }
   notes.push_back({"p", p_sentence(diff)});
-}
-
-std::string few_runs_sentence(const Diff& diff) {
-  std::size_t fewest = 0;
-  for (const DiffRow& row : diff.rows) {
-    if (row.verdict == Verdict::kTooFewRuns) {
-      const std::size_t runs = std::min(row.base_runs, row.test_runs);
-      fewest = fewest == 0 ? runs : std::min(fewest, runs);
-    }
-  }
-  return fmt::format(
-      "too few runs: {} a side cannot prove anything at p < {}; {} are needed",
-      fewest,
-      diff.options.significance,
-      diff.needed_runs);
-}
-
-std::string verdict_sentence(const Diff& diff) {
-  std::vector<std::string> slower;
-  std::int64_t faster = 0;
-  std::size_t few = 0;
-  std::int64_t apart = 0;
-  for (const DiffRow& row : diff.rows) {
-    if (row.verdict == Verdict::kSlower) {
-      slower.push_back(row.name);
-    }
-    faster += row.verdict == Verdict::kFaster ? 1 : 0;
-    few += row.verdict == Verdict::kTooFewRuns ? 1 : 0;
-    apart += row.verdict == Verdict::kNotComparable ? 1 : 0;
-  }
-  const std::string beyond =
-      diff.options.threshold > 0
-          ? fmt::format(" beyond {:g} %", 100 * diff.options.threshold)
-          : "";
-  std::string sentence =
-      slower.empty()
-          ? fmt::format("no proven regression{}", beyond)
-          : fmt::format(
-                "slower{}, proven: {}", beyond, fmt::join(slower, ", "));
-  if (diff.rows.empty()) {
-    sentence = "nothing was compared: no case of one side is in the other";
-  }
-  if (faster > 0) {
-    sentence +=
-        fmt::format("; {} proven faster{}", counted(faster, "case"), beyond);
-  }
-  if (apart > 0) {
-    sentence += fmt::format("; no verdict of {}, which {} not comparable",
-                            counted(apart, "case"),
-                            apart == 1 ? "is" : "are");
-  }
-  if (few > 0) {
-    sentence += "; " + few_runs_sentence(diff);
-  }
-  return sentence;
 }
 
 }  // namespace
@@ -202,20 +177,18 @@ std::vector<Note> notes_of(const Diff& diff) {
   if (!diff.rows.empty()) {
     add_columns(diff, notes);
   }
+  for (const std::string& jump : diff.jumps) {
+    notes.push_back({"jump", jump});
+  }
   for (const records::Warning& w : diff.warnings) {
     notes.push_back(
         {"warning",
          fmt::format("{}: {}: {}; {}", w.code, w.seen, w.why, w.advice)});
   }
-  if (diff.runs_for_power) {
-    notes.push_back(
-        {"power",
-         fmt::format("as much as these runs scatter, about {} a side find a "
-                     "change of {:g} % nine times in ten",
-                     counted(std::int64_t(*diff.runs_for_power), "run"),
-                     100 * diff.power_change)});
+  if (auto note = power_note(diff)) {
+    notes.push_back(*std::move(note));
   }
-  notes.push_back({"verdict", verdict_sentence(diff)});
+  notes.push_back(verdict_note(diff));
   for (Note& note : notes) {
     note.text = printable(note.text);
   }
@@ -254,6 +227,13 @@ std::string describe(const std::vector<Case>& cases) {
 
 std::vector<DiffGroup> group_rows(const Diff& diff) {
   std::vector<DiffGroup> groups;
+  if (diff.operations) {  // one table, whatever their names
+    groups.emplace_back();
+    for (const DiffRow& row : diff.rows) {
+      groups.back().rows.push_back(&row);
+    }
+    return groups;
+  }
   for (const DiffRow& row : diff.rows) {
     add_to_table(groups, row.configuration(), &row);
   }
@@ -263,6 +243,9 @@ std::vector<DiffGroup> group_rows(const Diff& diff) {
 std::string_view time_name(const Diff& diff) {
   if (diff.wall_times) {
     return "wall time";
+  }
+  if (diff.operations) {
+    return "time";
   }
   return compares_means(diff) ? "mean step" : "step time";
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -107,6 +108,25 @@ std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,
     result.push_back(std::move(unit));
   }
   return result;
+}
+
+std::vector<double> log_medians(const std::vector<std::vector<double>>& runs) {
+  std::vector<double> values;
+  for (const std::vector<double>& steps : runs) {
+    values.push_back(std::log(stats::median(steps)));
+  }
+  return values;
+}
+
+std::vector<double> log_ratios(const RunPairs& pairs) {
+  std::vector<double> ratios = log_medians(pairs.test);
+  const std::vector<double> base = log_medians(pairs.base);
+  std::transform(ratios.begin(),
+                 ratios.end(),
+                 base.begin(),
+                 ratios.begin(),
+                 std::minus<>());
+  return ratios;
 }
 
 RunPairs pairs_of(const CasePair& cases, StepTime what) {

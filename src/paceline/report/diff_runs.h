@@ -28,6 +28,10 @@ struct RunPairs {
 };
 RunPairs pairs_of(const CasePair& cases, StepTime what);
 
+/// Logarithms of the medians of runs, and of the ratios of pairs of runs.
+std::vector<double> log_medians(const std::vector<std::vector<double>>& runs);
+std::vector<double> log_ratios(const RunPairs& pairs);
+
 RunOrder order_of(const std::vector<CasePair>& pairs);
 
 /// The rows' values, run by run, for the test over all rows.

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/diff_power.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "paceline/report/diff_runs.h"
+#include "paceline/report/diff_until.h"
+#include "paceline/stats/permutation.h"
+
+namespace paceline::report {
+namespace {
+
+constexpr double kPower = 0.9;
+
+/// How the runs of a case scatter, and how many there are a side.
+struct RunScatter {
+  double log_sd = 0;  // of the logarithm of one pair's ratio
+  std::size_t runs = 0;
+};
+
+std::optional<RunScatter> scatter_of(const DiffRow& row,
+                                     bool interleaved,
+                                     StepTime what) {
+  if (interleaved) {
+    const std::vector<double> ratios = log_ratios(pairs_of(row.cases, what));
+    const auto deviation = deviation_of(ratios);
+    return deviation ? std::optional(RunScatter{*deviation, ratios.size()})
+                     : std::nullopt;
+  }
+  const auto side = [what](const Case& one) {
+    return deviation_of(log_medians(all_runs(steps_by_run(one, what))));
+  };
+  const auto base = side(row.cases.base);
+  const auto test = side(row.cases.test);
+  if (!base || !test) {
+    return std::nullopt;
+  }
+  return RunScatter{std::hypot(*base, *test),
+                    std::min(row.base_runs, row.test_runs)};
+}
+
+}  // namespace
+
+std::optional<double> deviation_of(std::span<const double> values) {
+  if (values.size() < stats::kFewestRuns) {
+    return std::nullopt;
+  }
+  const auto n = static_cast<double>(values.size());
+  double mean = 0;
+  double sum = 0;
+  for (const double value : values) {
+    mean += value / n;
+  }
+  for (const double value : values) {
+    sum += (value - mean) * (value - mean);
+  }
+  return std::sqrt(sum / (n - 1));
+}
+
+void plan_runs(Diff& diff, bool interleaved) {
+  const DiffOptions& options = diff.options;
+  diff.needed_runs = stats::fewest_runs(options.significance, interleaved);
+  diff.power_change = options.margin() > 0 ? options.margin() : kUsualChange;
+  bool all_found = !diff.rows.empty();
+  for (const DiffRow& row : diff.rows) {
+    const auto scatter = scatter_of(row, interleaved, options.step_time);
+    if (!scatter) {
+      all_found = false;
+      continue;
+    }
+    diff.runs_for_power =
+        std::max(diff.runs_for_power.value_or(0),
+                 stats::runs_for_power(scatter->log_sd,
+                                       std::log1p(diff.power_change),
+                                       diff.rows.size(),
+                                       kPower,
+                                       options.significance));
+    const auto found = stats::change_for_power(scatter->log_sd,
+                                               scatter->runs,
+                                               diff.rows.size(),
+                                               kPower,
+                                               options.significance);
+    all_found = all_found && found;
+    diff.found_change =
+        std::max(diff.found_change.value_or(0), found.value_or(0));
+    if (options.until) {
+      const auto plan = fixed_plan_of(row, diff.rows.size(), options);
+      diff.fixed_plan =
+          plan ? std::max(plan, diff.fixed_plan) : diff.fixed_plan;
+    }
+  }
+  if (!all_found) {
+    diff.found_change.reset();
+  }
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/diff_verdict.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/text.h"
+#include "paceline/report/diff_power.h"
+#include "paceline/report/diff_runs.h"
+#include "paceline/report/operations.h"
+#include "paceline/stats/permutation.h"
+
+namespace paceline::report {
+namespace {
+
+// Whether any outcome of the case's runs could be significant.
+bool can_prove(const DiffRow& row,
+               bool interleaved,
+               const DiffOptions& options) {
+  const std::size_t runs =
+      interleaved ? pairs_of(row.cases, options.step_time).base.size()
+                  : std::min(row.base_runs, row.test_runs);
+  return stats::smallest_p(runs, interleaved) < options.significance;
+}
+
+// The longest time of which every sample is a multiple, in nanoseconds.
+std::int64_t clock_tick(const CasePair& pair) {
+  std::int64_t tick = 0;
+  for (const Case* side : {&pair.base, &pair.test}) {
+    for (const records::RunRecord* run : side->measured()) {
+      for (const records::RankSamples& rank : run->ranks) {
+        for (const std::int64_t ns : rank.step_ns) {
+          tick = std::gcd(tick, ns);
+        }
+      }
+    }
+  }
+  return tick;
+}
+
+// Whether rounding to a tick of the clock moves a figure by more than is looked
+// for.  The mean of a run's steps is rounded once for all of them.
+bool is_coarse(const DiffRow& row, const DiffOptions& options) {
+  const double wanted = options.margin() > 0 ? options.margin() : kUsualChange;
+  double steps = 1;
+  if (options.step_time == StepTime::kMean) {
+    for (const records::RunRecord* run : row.cases.base.measured()) {
+      for (const records::RankSamples& rank : run->ranks) {
+        steps = std::max(steps, static_cast<double>(rank.step_ns.size()));
+      }
+    }
+  }
+  const double rounding =
+      static_cast<double>(clock_tick(row.cases)) / 1e9 / 2 / steps;
+  return rounding > wanted * row.base_s->value;
+}
+
+bool has_invalid(const Case& one) {
+  return !is_valid(one) ||
+         std::ranges::any_of(one.runs, [](const records::RunRecord* run) {
+           return std::ranges::any_of(
+               run->warnings, [](const records::Warning& warning) {
+                 return warning.code == kInvalidOperation;
+               });
+         });
+}
+
+std::optional<Verdict> proven(const DiffRow& row, const DiffOptions& options) {
+  if (!row.change->interval || !(*row.corrected_p < options.significance)) {
+    return std::nullopt;
+  }
+  if (row.change->interval->low > options.threshold) {
+    return Verdict::kSlower;
+  }
+  return row.change->interval->high < -options.threshold
+             ? std::optional(Verdict::kFaster)
+             : std::nullopt;
+}
+
+// The names of the rows with this verdict.
+std::vector<std::string> named(const Diff& diff, Verdict verdict) {
+  std::vector<std::string> names;
+  for (const DiffRow& row : diff.rows) {
+    if (row.verdict == verdict) {
+      names.push_back(row.name);
+    }
+  }
+  return names;
+}
+
+std::string undecided_sentence(const Diff& diff, const DiffRow& row) {
+  if (!row.change->interval) {
+    return fmt::format("{} has no interval after {}",
+                       row.name,
+                       counted(std::int64_t(row.change->runs), "pair"));
+  }
+  return fmt::format(
+      "the interval of {} reaches from {:+.1f} to {:+.1f} %, "
+      "and the margin is {:g} %",
+      row.name,
+      100 * row.change->interval->low,
+      100 * row.change->interval->high,
+      100 * diff.options.margin());
+}
+
+std::string few_runs_sentence(const Diff& diff) {
+  std::size_t fewest = 0;
+  for (const DiffRow& row : diff.rows) {
+    if (row.verdict == Verdict::kTooFewRuns) {
+      const std::size_t runs = std::min(row.base_runs, row.test_runs);
+      fewest = fewest == 0 ? runs : std::min(fewest, runs);
+    }
+  }
+  return fmt::format(
+      "too few runs: {} a side cannot prove anything at p < {}; {} are needed",
+      fewest,
+      diff.options.significance,
+      diff.needed_runs);
+}
+
+void add_verdicts(const Diff& diff, std::vector<std::string>& missing) {
+  if (const auto apart = named(diff, Verdict::kNotComparable); !apart.empty()) {
+    missing.push_back(fmt::format("no verdict of {}, which {} not comparable",
+                                  counted(std::ssize(apart), "case"),
+                                  apart.size() == 1 ? "is" : "are"));
+  }
+  for (const auto& [verdict, why] :
+       {std::pair{Verdict::kInvalid, "INVALID"},
+        {Verdict::kNoSamples, "no samples on a side"},
+        {Verdict::kCoarseClock,
+         "a clock whose tick is longer than what is looked for"}}) {
+    if (const auto names = named(diff, verdict); !names.empty()) {
+      missing.push_back(fmt::format("{}: {}", why, fmt::join(names, ", ")));
+    }
+  }
+  for (const DiffRow& row : diff.rows) {
+    if (row.verdict == Verdict::kUndecided) {
+      missing.push_back(undecided_sentence(diff, row));
+    }
+  }
+  if (!named(diff, Verdict::kTooFewRuns).empty()) {
+    missing.push_back(few_runs_sentence(diff));
+  }
+}
+
+void add_runs(const Diff& diff, std::vector<std::string>& missing) {
+  for (const DiffRow& row : diff.rows) {
+    const std::size_t pairs =
+        pairs_of(row.cases, diff.options.step_time).base.size();
+    if (row.verdict == Verdict::kNoSamples) {
+      continue;
+    }
+    if (row.base_runs != row.test_runs) {
+      missing.push_back(fmt::format("{} has {} of the base and {} of the test",
+                                    row.name,
+                                    counted(std::int64_t(row.base_runs), "run"),
+                                    row.test_runs));
+    } else if (diff.order == RunOrder::kInterleaved && pairs < row.base_runs &&
+               pairs > 0) {
+      missing.push_back(
+          fmt::format("{} of {} of {} have no run in the same "
+                      "turn",
+                      row.base_runs - pairs,
+                      counted(std::int64_t(row.base_runs), "run"),
+                      row.name));
+    }
+  }
+}
+
+}  // namespace
+
+Verdict verdict_of(const DiffRow& row,
+                   bool interleaved,
+                   const DiffOptions& options) {
+  if (row.not_comparable) {
+    return Verdict::kNotComparable;
+  }
+  if (!row.change) {
+    return Verdict::kNoSamples;
+  }
+  if (has_invalid(row.cases.base) || has_invalid(row.cases.test)) {
+    return Verdict::kInvalid;
+  }
+  if (const auto found = proven(row, options)) {
+    return *found;
+  }
+  if (is_coarse(row, options)) {
+    return Verdict::kCoarseClock;
+  }
+  if (!options.until && !(*row.corrected_p < options.significance) &&
+      !can_prove(row, interleaved, options)) {
+    return Verdict::kTooFewRuns;
+  }
+  if (!(options.margin() > 0)) {
+    return Verdict::kUnproven;
+  }
+  const auto& interval = row.change->interval;
+  return interval && interval->low >= -options.margin() &&
+                 interval->high <= options.margin()
+             ? Verdict::kUnchanged
+             : Verdict::kUndecided;
+}
+
+std::vector<std::string> missing_of(const Diff& diff) {
+  std::vector<std::string> missing;
+  if (diff.rows.empty()) {
+    missing.emplace_back("no case of one side is in the other");
+  }
+  add_verdicts(diff, missing);
+  add_runs(diff, missing);
+  if (const std::size_t alone = diff.only_base.size() + diff.only_test.size();
+      alone > 0 && !diff.rows.empty()) {
+    missing.push_back(fmt::format("{} {} no partner",
+                                  counted(std::int64_t(alone), "case"),
+                                  alone == 1 ? "has" : "have"));
+  }
+  return missing;
+}
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kSlower:
+      return "slower";
+    case Verdict::kFaster:
+      return "faster";
+    case Verdict::kUnchanged:
+      return "not changed";
+    case Verdict::kUnproven:
+      return "no proven change";
+    case Verdict::kUndecided:
+      return "not decided";
+    case Verdict::kTooFewRuns:
+      return "too few runs";
+    case Verdict::kCoarseClock:
+      return "clock too coarse";
+    case Verdict::kInvalid:
+      return "INVALID";
+    case Verdict::kNoSamples:
+      return "no samples";
+    case Verdict::kNotComparable:
+      return "not comparable";
+  }
+  return "";
+}
+
+std::string_view name_of(Decision decision) {
+  switch (decision) {
+    case Decision::kChanged:
+      return "changed";
+    case Decision::kUnchanged:
+      return "not changed";
+    case Decision::kUndecided:
+      return "not decided";
+  }
+  return "";
+}
+
+bool Diff::regression() const {
+  return std::ranges::any_of(
+      rows, [](const DiffRow& row) { return row.verdict == Verdict::kSlower; });
+}
+
+bool Diff::changed() const {
+  return regression() || std::ranges::any_of(rows, [](const DiffRow& row) {
+           return row.verdict == Verdict::kFaster;
+         });
+}
+
+Decision Diff::decision() const {
+  if (changed()) {
+    return Decision::kChanged;
+  }
+  return missing.empty() ? Decision::kUnchanged : Decision::kUndecided;
+}
+
+}  // namespace paceline::report

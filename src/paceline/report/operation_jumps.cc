@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/operation_jumps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/report/comm_table.h"
+#include "paceline/report/diff_power.h"
+#include "paceline/stats/permutation.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::report {
+namespace {
+
+/// Two sizes of one operation that follow each other.
+struct Neighbors {
+  const SizeSeries* smaller = nullptr;
+  const SizeSeries* larger = nullptr;
+};
+
+// Whether some range of the operation is proven to have changed.
+bool has_changed(const Diff& diff, const std::string& operation) {
+  return std::ranges::any_of(diff.rows, [&](const DiffRow& row) {
+    return (row.verdict == Verdict::kSlower ||
+            row.verdict == Verdict::kFaster) &&
+           row.label.starts_with(operation + " ");
+  });
+}
+
+std::vector<Neighbors> neighbors_of(const Diff& diff,
+                                    const OperationSides& sides) {
+  std::vector<Neighbors> all;
+  for (std::size_t i = 1; i < sides.series.size(); ++i) {
+    const SizeSeries& smaller = sides.series[i - 1];
+    const SizeSeries& larger = sides.series[i];
+    if (smaller.operation == larger.operation &&
+        has_changed(diff, larger.operation)) {
+      all.push_back({&smaller, &larger});
+    }
+  }
+  return all;
+}
+
+// The logarithm of how much longer the larger size takes, by run.
+std::vector<stats::Unit> jump_units(const std::vector<Neighbors>& all,
+                                    bool interleaved) {
+  std::map<std::pair<int, bool>, stats::Unit> units;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const bool test : {false, true}) {
+      const auto member = test ? &SizeSeries::test_ns : &SizeSeries::base_ns;
+      for (const auto& [run, ns] : all[i].larger->*member) {
+        const auto& smaller = all[i].smaller->*member;
+        const auto before = smaller.find(run);
+        if (before == smaller.end()) {
+          continue;
+        }
+        stats::Unit& unit = units[{run, test}];
+        unit.block = interleaved ? static_cast<std::size_t>(run) : 0;
+        unit.test = test;
+        unit.values.resize(all.size(), stats::kNoValue);
+        unit.values[i] = std::log(ns / before->second);
+      }
+    }
+  }
+  std::vector<stats::Unit> result;
+  for (auto& [key, unit] : units) {
+    result.push_back(std::move(unit));
+  }
+  return result;
+}
+
+double median_of(const std::map<int, double>& times) {
+  std::vector<double> values;
+  for (const auto& [run, ns] : times) {
+    values.push_back(ns);
+  }
+  return stats::median(values);
+}
+
+double ratio_of(const SizeSeries& series) {
+  return median_of(series.test_ns) / median_of(series.base_ns);
+}
+
+}  // namespace
+
+std::vector<std::string> jumps_of(const Diff& diff,
+                                  const OperationSides& sides) {
+  const std::vector<Neighbors> all = neighbors_of(diff, sides);
+  const auto units = jump_units(all, diff.order == RunOrder::kInterleaved);
+  if (all.empty() || units.empty()) {
+    return {};
+  }
+  const auto tested = stats::permutation_test(
+      units,
+      {.most_arrangements = diff.options.most_arrangements,
+       .draws = diff.options.draws,
+       .seed = diff.options.seed});
+  const double least =
+      diff.options.margin() > 0 ? diff.options.margin() : kUsualChange;
+  std::vector<std::string> jumps;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double before = ratio_of(*all[i].smaller);
+    const double after = ratio_of(*all[i].larger);
+    if (tested.corrected_p[i] < diff.options.significance &&
+        std::abs(std::log(after / before)) > std::log1p(least)) {
+      jumps.push_back(fmt::format(
+          "{}: from {} to {} the test goes from {:.2f} to {:.2f} times the "
+          "base, as where one side chooses another algorithm or protocol",
+          all[i].larger->operation,
+          size_text(all[i].smaller->bytes),
+          size_text(all[i].larger->bytes),
+          before,
+          after));
+    }
+  }
+  return jumps;
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/diff_verdict.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/report/diff_formats.h"
+#include "paceline/report/diff_until.h"
+#include "report/fixed_diff.h"
+
+namespace paceline::report {
+namespace {
+
+using records::RunRecord;
+using Missing = std::vector<std::string>;
+
+std::string verdict_line(const Diff& diff) {
+  const std::string text = render_diff_markdown(diff);
+  return text.substr(text.rfind("verdict"));
+}
+
+TEST(DiffVerdict, AnIntervalWithinTheMarginIsNoChange) {
+  const Sides sides = repeated(8, 1.0);
+  const Diff diff = diff_records(sides.base, sides.test, {.threshold = 0.03});
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kUnchanged);
+  EXPECT_EQ(diff.decision(), Decision::kUnchanged);
+  EXPECT_EQ(diff.missing, Missing{});
+  EXPECT_NE(verdict_line(diff).find("not changed by more than 3 %"),
+            std::string::npos);
+}
+
+TEST(DiffVerdict, NoRegressionIsSaidWithTheSizeThatWouldHaveBeenFound) {
+  const Sides sides = repeated(8, 1.0);
+  const Diff diff = diff_records(sides.base, sides.test);
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kUnproven);
+  EXPECT_EQ(diff.decision(), Decision::kUnchanged);
+  ASSERT_TRUE(diff.found_change);
+  EXPECT_EQ(stats::runs_for_power(
+                std::log1p(*diff.found_change) / std::log1p(0.01) * 0.01,
+                std::log1p(*diff.found_change)),
+            stats::runs_for_power(0.01, std::log1p(0.01)));
+  EXPECT_NE(verdict_line(diff).find("% would have been found nine times"),
+            std::string::npos)
+      << verdict_line(diff);
+  const Sides few = repeated(2, 1.0);
+  EXPECT_EQ(verdict_line(diff_records(few.base, few.test)).find("regression"),
+            std::string::npos);
+}
+
+TEST(DiffVerdict, WhatIsMissingKeepsItUndecided) {
+  const auto missing = [](const Sides& sides) {
+    const Diff diff = diff_records(sides.base, sides.test, {.threshold = 0.03});
+    EXPECT_EQ(diff.decision(), Decision::kUndecided);
+    EXPECT_NE(verdict_line(diff).find("not decided: "), std::string::npos);
+    return diff.missing;
+  };
+  Sides sides = repeated(8, 1.0);
+  sides.test.pop_back();
+  EXPECT_EQ(missing(sides),
+            Missing{"1M/2G has 8 runs of the base and 7 of the test"});
+
+  sides.base.erase(sides.base.begin());
+  EXPECT_EQ(missing(sides),
+            Missing{"1 of 7 runs of 1M/2G have no run in the same turn"});
+
+  sides = repeated(8, 1.0);
+  sides.base.push_back(fixed_record({"1M/4G", "ddp", 4, 100}, 0));
+  EXPECT_EQ(missing(sides), Missing{"1 case has no partner"});
+
+  sides = repeated(8, 1.0);
+  for (RunRecord& r : sides.test) {
+    r.warnings.push_back(
+        {std::string(records::kLacksExchange), "seen", "why", "advice"});
+  }
+  EXPECT_EQ(missing(sides).size(), 1u);
+  EXPECT_EQ(missing(sides).front().substr(0, 9), "INVALID: ");
+}
+
+// Steps that a clock of 20 ms rounds.
+TEST(DiffVerdict, ACoarseClockProvesNoEquality) {
+  Sides sides = repeated(8, 1.0);
+  for (auto* side : {&sides.base, &sides.test}) {
+    for (RunRecord& r : *side) {
+      for (records::RankSamples& rank : r.ranks) {
+        rank.step_ns.assign(10, 100'000'000);
+        rank.step_ns[3] = 120'000'000;
+      }
+    }
+  }
+  const Diff coarse = diff_records(sides.base, sides.test, {.threshold = 0.03});
+  EXPECT_EQ(coarse.rows[0].verdict, Verdict::kCoarseClock);
+  EXPECT_EQ(coarse.decision(), Decision::kUndecided);
+  const Diff fine = diff_records(sides.base, sides.test, {.threshold = 0.2});
+  EXPECT_EQ(fine.rows[0].verdict, Verdict::kUnchanged);
+}
+
+// The pairs of `repeated`, looked at after each.
+TEST(DiffUntil, EndsWhenAChangeIsProven) {
+  std::size_t pairs = 1;
+  Diff diff;
+  std::string before;
+  Sides sides;
+  do {
+    before = diff.rows.empty() ? "" : until_text(diff);
+    sides = repeated(static_cast<int>(++pairs), 1.05);
+    diff = diff_records(
+        sides.base, sides.test, {.until = UntilOptions{.within = 0.02}});
+  } while (!is_decided(diff) && pairs < 20);
+  EXPECT_LE(pairs, 6u);
+  EXPECT_NE(before.find("about 1 more pair"), std::string::npos) << before;
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kSlower);
+  EXPECT_EQ(diff.decision(), Decision::kChanged);
+  EXPECT_LT(*diff.rows[0].corrected_p, 0.05);
+  EXPECT_GE(*diff.fixed_plan, 6u);
+  const auto root = nlohmann::json::parse(render_diff_json(diff));
+  EXPECT_EQ(root["until"]["within"], 0.02);
+  EXPECT_EQ(root["decision"], "changed");
+  EXPECT_NE(render_diff_table(diff).find("a plan fixed beforehand"),
+            std::string::npos);
+}
+
+TEST(DiffUntil, EndsWhenTheChangeIsProvenSmaller) {
+  const DiffOptions options{.until = UntilOptions{.within = 0.02}};
+  Sides sides = repeated(4, 1.0);
+  Diff diff = diff_records(sides.base, sides.test, options);
+  EXPECT_FALSE(is_decided(diff));
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kUndecided);
+  ASSERT_EQ(diff.missing.size(), 1u);
+  const std::size_t to_go = *diff.rows[0].pairs_to_go;
+  sides = repeated(static_cast<int>(4 + 3 * to_go), 1.0);
+  diff = diff_records(sides.base, sides.test, options);
+  EXPECT_TRUE(is_decided(diff));
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kUnchanged);
+  EXPECT_EQ(diff.decision(), Decision::kUnchanged);
+  EXPECT_TRUE(diff.fixed_plan);
+}
+
+TEST(DiffUntil, TwoPairsHaveNoIntervalYet) {
+  const Sides sides = repeated(2, 1.5);
+  const Diff diff = diff_records(
+      sides.base, sides.test, {.until = UntilOptions{.within = 0.02}});
+  EXPECT_FALSE(diff.rows[0].change->interval);
+  EXPECT_EQ(diff.decision(), Decision::kUndecided);
+  EXPECT_EQ(until_text(diff),
+            "after 2 pairs: +49.3 %, too early to say how many more");
+}
+
+}  // namespace
+}  // namespace paceline::report
