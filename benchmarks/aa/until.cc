@@ -100,23 +100,23 @@ double fixed_power(const std::vector<History>& histories, std::size_t pairs) {
           {.block = pair, .test = true, .values = {histories[i][pair]}});
     }
     const auto tested = stats::permutation_test(
-        units, {.most_arrangements = 1U << 13U, .draws = 1'999, .seed = i});
+        units, {.most_arrangements = 1U << 11U, .draws = 1'999, .seed = i});
     proven += tested.p[0] < kSignificance ? 1 : 0;
   }
   return proven / static_cast<double>(histories.size());
 }
 
-// The fewest pairs of a fixed plan with at least this power.
+// The fewest pairs of a fixed plan with at least this power, which grows with
+// their number.
 std::optional<std::size_t> fixed_plan(const std::vector<History>& histories,
                                       double power) {
-  for (std::size_t pairs = stats::fewest_runs(kSignificance, true);
-       pairs <= kMostPairs;
-       ++pairs) {
-    if (fixed_power(histories, pairs) >= power) {
-      return pairs;
-    }
+  std::size_t low = stats::fewest_runs(kSignificance, true) - 1;
+  std::size_t high = kMostPairs + 1;
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    (fixed_power(histories, middle) < power ? low : high) = middle;
   }
-  return std::nullopt;
+  return high > kMostPairs ? std::nullopt : std::optional(high);
 }
 
 }  // namespace

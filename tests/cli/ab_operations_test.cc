@@ -81,6 +81,13 @@ TEST_F(AbOperations, DiffReadsTablesOfNcclTests) {
   EXPECT_EQ(diff["cases"][0]["case"], "all-reduce in-place 1 MiB to 4 MiB");
   EXPECT_NEAR(diff["cases"][0]["change"].get<double>(), 0.2, 0.05);
   EXPECT_EQ(diff["cases"][0]["verdict"], "slower");
+  // A copy is no further run.
+  fs::copy(folder_ / "a0.log", folder_ / "copy.log");
+  const Outcome copied = run("diff --format json a0.log,copy.log b0.log");
+  EXPECT_NE(copied.err.find("copy.log: holds what an earlier file does"),
+            std::string::npos)
+      << copied.err;
+  EXPECT_EQ(nlohmann::json::parse(copied.out)["cases"][0]["base_runs"], 1);
 }
 
 TEST_F(AbOperations, AbReadsWhatAProgramPrints) {

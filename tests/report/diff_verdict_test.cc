@@ -149,5 +149,29 @@ TEST(DiffUntil, TwoPairsHaveNoIntervalYet) {
             "after 2 pairs: +49.3 %, too early to say how many more");
 }
 
+TEST(DiffPage, HasEveryNoteAndLoadsNothing) {
+  Sides sides = fixed_sides();
+  for (auto* side : {&sides.base, &sides.test}) {
+    for (RunRecord& r : *side) {
+      r.configuration.label += "<b>\x1b";
+    }
+  }
+  const Diff diff = diff_records(sides.base, sides.test, {.threshold = 0.01});
+  const std::string page = render_diff_page(diff);
+  for (const char* words : {"<h1>changed</h1>",
+                            "1M/2G&lt;b&gt;",
+                            "<svg",
+                            "bucket_mib: 25.0 -&gt; 1.0",
+                            "slower beyond 1 %, proven: ",
+                            "not decided: "}) {
+    EXPECT_NE(page.find(words), std::string::npos) << words;
+  }
+  for (const char* words : {"http", "<script", "<b>", "\x1b"}) {
+    EXPECT_EQ(page.find(words), std::string::npos) << words;
+  }
+  EXPECT_NE(render_diff_page(diff_records({}, {})).find("not decided"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace paceline::report

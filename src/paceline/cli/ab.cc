@@ -108,7 +108,11 @@ std::string of_side(const std::string& flag,
 
 }  // namespace
 
-AbCommand::AbCommand(CLI::App& app) : flags_(app), until_(app) {
+AbCommand::AbCommand(CLI::App& app)
+    : flags_(app),
+      until_(app,
+             "run until the change is proven, or proven smaller than this",
+             "a side") {
   app.add_option("--runs",
                  runs_,
                  fmt::format("how often each command runs "
@@ -217,6 +221,7 @@ report::DiffOptions AbCommand::options() const {
 
 int AbCommand::run() const {
   until_.check();
+  flags_.check();
   measure::Alternation wanted = alternation();
   const fs::path folder = make_folder(out_);
   for (auto& side : wanted.sides) {

@@ -49,6 +49,9 @@ class DiffFlags {
            const Side& test,
            const report::DiffOptions& options) const;
 
+  /// Throws UsageError where --page cannot be written, before time is spent.
+  void check() const;
+
   std::uint64_t seed() const { return seed_; }
   /// Whether the format shows steps, which a command's wall time has not.
   bool needs_steps() const { return format_ == "ddp"; }
@@ -58,6 +61,7 @@ class DiffFlags {
 
   double threshold_percent_ = 0;
   std::string format_ = "table";
+  std::string page_;  // a file
   std::uint64_t seed_ = 0;
   std::vector<std::string> fail_on_{"regression"};
 };

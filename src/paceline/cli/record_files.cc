@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/records/importers.h"
+#include "paceline/records/json.h"
 #include "paceline/records/readers.h"
 #include "paceline/records/same_run.h"
 #include "paceline/report/ddl.h"
@@ -29,6 +32,14 @@ records::ForeignRecords read_file(const std::string& path,
   return {.runs = std::move(file.records),
           .operations = {},
           .notes = std::move(file.warnings)};
+}
+
+std::string text_of(const std::vector<records::CommRecord>& operations) {
+  std::string text;
+  for (const records::CommRecord& one : operations) {
+    text += records::to_line(records::to_json(one, {})) + "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -87,6 +98,7 @@ FileRecords read_record_files(const std::vector<std::string>& files,
                               Operations operations) {
   refuse_repeats(files);
   FileRecords all;
+  std::set<std::string> tables;  // of operations, to know copies by
   for (std::size_t file = 0; file < files.size(); ++file) {
     if (!std::filesystem::is_directory(files[file]) &&
         leaves_out(files[file], read_text(files[file]))) {
@@ -95,6 +107,14 @@ FileRecords read_record_files(const std::vector<std::string>& files,
     records::ForeignRecords read = read_file(files[file], operations);
     for (const std::string& warning : read.notes) {
       fmt::print(stderr, "paceline: {}\n", warning);
+    }
+    if (!read.operations.empty() &&
+        !tables.insert(text_of(read.operations)).second) {
+      fmt::print(stderr,
+                 "paceline: {}: holds what an earlier file does, and is not "
+                 "counted\n",
+                 files[file]);
+      continue;
     }
     std::ranges::move(read.operations, std::back_inserter(all.operations));
     for (std::size_t i = 0; i < read.runs.size(); ++i) {

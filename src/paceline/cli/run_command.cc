@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/run_command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -31,6 +32,8 @@
 #include "paceline/measure/virtual_time.h"
 #include "paceline/plan/ranks_per_host.h"
 #include "paceline/report/formats.h"
+#include "paceline/report/narrowing.h"
+#include "paceline/stats/sequential.h"
 
 namespace paceline::cli {
 namespace {
@@ -171,13 +174,28 @@ int dry_run(const experiment::RawSettings& raw,
   return 0;
 }
 
+std::optional<report::Narrowing> narrowing_of(const UntilFlags& until) {
+  const auto within = until.within();
+  return within
+             ? std::optional(report::Narrowing{.within = *within,
+                                               .most_runs = until.most_runs(),
+                                               .time = until.time()})
+             : std::nullopt;
+}
+
 }  // namespace
 
-RunCommand::RunCommand(CLI::App& app) : flags_(app) {}
+RunCommand::RunCommand(CLI::App& app)
+    : flags_(app),
+      until_(app,
+             "repeat single cases, the widest first, until each interval lies "
+             "within this share of its figure",
+             "a case") {}
 
 int RunCommand::run(const std::vector<std::string>& command_line) const {
   // The format comes from the flags alone: a bad one is told first.
   report::find_format(flags_.settings().format);
+  until_.check();
   const int cores_here = cores_alone(flags_.settings());
   const experiment::RawSettings raw = flags_.raw_settings(cores_here);
   if (raw.by_size) {
@@ -209,6 +227,12 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
     return dry_run(raw, std::move(job), launch);
   }
   if (launch.self.launcher != "single") {
+    if (until_.within()) {
+      throw UsageError(fmt::format(
+          "--until: {} has started the ranks already, and further runs start "
+          "their own; let Paceline start them",
+          launch.self.launcher));
+    }
     return measure::run_launched_rank(
         launch,
         job.settings.timeout_ms(),
@@ -225,7 +249,11 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   measure::place_virtually(job.settings, job.experiment);
   check_job(job, cluster);
   measure::settle_largest_batches(job.experiment, job.settings);
-  return measure::run_job(std::move(job), cluster);
+  if (until_.within()) {  // fewer have no interval
+    job.experiment.runs = std::max(
+        job.experiment.runs, static_cast<int>(stats::kFewestForSequential));
+  }
+  return measure::run_job(std::move(job), cluster, narrowing_of(until_));
 }
 
 }  // namespace paceline::cli

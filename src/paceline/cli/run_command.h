@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "paceline/cli/until_flags.h"
 #include "paceline/experiment/flags.h"
 
 namespace paceline::cli {
@@ -21,6 +22,7 @@ class RunCommand {
 
  private:
   experiment::Flags flags_;
+  UntilFlags until_;
 };
 
 }  // namespace paceline::cli

@@ -65,15 +65,15 @@ Budget parse_budget(const std::string& flag, const std::string& text) {
   return {.time = to_milliseconds(*seconds)};
 }
 
-UntilFlags::UntilFlags(CLI::App& app) {
-  app.add_option("--until",
-                 until_,
-                 "run until the change is proven, or proven smaller than this")
-      ->type_name("PERCENT");
+UntilFlags::UntilFlags(CLI::App& app,
+                       const std::string& until,
+                       const std::string& runs) {
+  app.add_option("--until", until_, until)->type_name("PERCENT");
   app.add_option("--budget",
                  budget_,
-                 fmt::format("with --until, most runs a side, or a time (90s, "
+                 fmt::format("with --until, most runs of {}, or a time (90s, "
                              "20min, 2h) after which no run begins [{}]",
+                             runs,
                              kUsualRuns))
       ->type_name("RUNS|TIME");
 }

@@ -28,12 +28,14 @@ Budget parse_budget(const std::string& flag, const std::string& text);
 /// `--until PERCENT` and `--budget RUNS|TIME`.
 class UntilFlags {
  public:
-  /// Runs a side where no budget is stated.
+  /// Runs where no budget is stated.
   static constexpr int kUsualRuns = 50;
-  /// Runs a side where the budget is a time.
+  /// Runs where the budget is a time.
   static constexpr int kMostRuns = 1000;
 
-  explicit UntilFlags(CLI::App& app);
+  /// `until` and `runs` are the help of --until, and whose runs --budget
+  /// counts.
+  UntilFlags(CLI::App& app, const std::string& until, const std::string& runs);
 
   /// Throws UsageError for invalid values, and for --budget alone.
   void check() const;

@@ -84,6 +84,9 @@ class Results {
   /// end.
   int status_of_failed() const;
 
+  /// The records of the run's cases; with --resume, earlier ones too.
+  std::span<const records::RunRecord> records_of_run() const;
+
   /// Whether any case of the run, a failed one too, has left samples.
   bool has_samples() const;
 
@@ -100,7 +103,6 @@ class Results {
 
  private:
   void append(records::RunRecord record);
-  std::span<const records::RunRecord> records_of_run() const;
   void print(const std::string& text);
   void show_rows();
   void show_predictions(const std::vector<records::RunRecord>& shown) const;

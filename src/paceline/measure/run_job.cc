@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/job_launch.h"
@@ -200,6 +201,43 @@ launch::Outcome run_all(experiment::JobSpec& job, const JobContext& context) {
   return outcome;
 }
 
+// Repeats single cases until each is narrow enough, the widest first.
+launch::Outcome narrow_all(const experiment::JobSpec& job,
+                           const JobContext& context,
+                           const report::Narrowing& wanted) {
+  std::vector<LaunchGroup> groups = launch_groups_of(job);
+  const Stopwatch watch;
+  for (;;) {
+    const auto widths = report::widths_of(context.results.records_of_run());
+    const report::CaseWidth* const next = report::widest(widths, wanted);
+    const bool is_spent = wanted.time && watch.elapsed() >= *wanted.time;
+    fmt::print(stderr,
+               "{}{}\n",
+               report::narrowing_text(widths, wanted),
+               next != nullptr && !is_spent
+                   ? fmt::format("; {} runs again", next->name)
+                   : "");
+    if (next == nullptr || is_spent) {
+      return {};
+    }
+    for (LaunchGroup group : groups) {
+      group.job.run = next->next_run;
+      group.job.experiment.runs = next->next_run + 1;
+      std::erase_if(group.job.experiment.cases,
+                    [&](const records::Configuration& c) {
+                      return c.discard || c.key() != next->key;
+                    });
+      if (group.job.experiment.cases.empty()) {
+        continue;
+      }
+      launch::Outcome outcome = run_repetition(context, group);
+      if (outcome.exit_code != 0 || outcome.stop_signal != 0) {
+        return outcome;
+      }
+    }
+  }
+}
+
 // What to print of a run that ended early; empty where it did not.
 std::string ending_of(const launch::Outcome& outcome) {
   if (outcome.stop_signal != 0 && outcome.message.empty()) {
@@ -231,16 +269,21 @@ launch::JobLaunch launch_of_job(
 }
 
 int run_job(experiment::JobSpec job,
-            const std::optional<cluster::Cluster>& cluster) {
+            const std::optional<cluster::Cluster>& cluster,
+            const std::optional<report::Narrowing>& narrowing) {
   Results results(job);
-  if (results.print_if_complete()) {
+  if (!narrowing && results.print_if_complete()) {
     results.show();
     return results.status_of_failed();
   }
   job.is_only_case = job.experiment.cases.size() == 1;
   launch::Outcome outcome;
   try {
-    outcome = run_all(job, {job.experiment, cluster, results});
+    const JobContext context{job.experiment, cluster, results};
+    outcome = run_all(job, context);
+    if (narrowing && outcome.exit_code == 0 && outcome.stop_signal == 0) {
+      outcome = narrow_all(job, context, *narrowing);
+    }
   } catch (const WorldError& error) {  // a full disk
     outcome = {.exit_code = kFailedExit, .message = error.what()};
   }

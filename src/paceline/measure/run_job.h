@@ -6,6 +6,7 @@
 #include "paceline/cluster/cluster.h"
 #include "paceline/experiment/job_spec.h"
 #include "paceline/launch/job_launch.h"
+#include "paceline/report/narrowing.h"
 
 namespace paceline::measure {
 
@@ -16,9 +17,11 @@ launch::JobLaunch launch_of_job(const experiment::JobSpec& job,
                                 const std::optional<cluster::Cluster>& cluster);
 
 /// Starts the ranks of each repetition in fresh processes, on this machine or
-/// on a cluster's hosts, supervises them, and prints the results.  Returns the
-/// exit code.
+/// on a cluster's hosts, supervises them, and prints the results.  With
+/// `narrowing`, single cases are then repeated, the widest first, until all
+/// are narrow enough or that ends.  Returns the exit code.
 int run_job(experiment::JobSpec job,
-            const std::optional<cluster::Cluster>& cluster);
+            const std::optional<cluster::Cluster>& cluster,
+            const std::optional<report::Narrowing>& narrowing = {});
 
 }  // namespace paceline::measure

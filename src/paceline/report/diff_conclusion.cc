@@ -64,8 +64,9 @@ std::string no_regression_sentence(const Diff& diff) {
       fmt::format("no proven regression{}", beyond_text(diff));
   if (diff.found_change && !diff.options.until) {
     sentence += fmt::format(
-        "; a change of {:.2g} % would have been found nine times in ten",
-        100 * *diff.found_change);
+        "; a change of {:.{}f} % would have been found nine times in ten",
+        100 * *diff.found_change,
+        *diff.found_change < 0.1 ? 1 : 0);
   }
   return sentence;
 }

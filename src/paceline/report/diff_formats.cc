@@ -36,6 +36,9 @@ constexpr auto kDiffFormats = std::to_array<DiffFormat>({
     {.name = "markdown",
      .summary = "the table for a pull request",
      .render = render_diff_markdown},
+    {.name = "html",
+     .summary = "a page: the changes as a chart, the table",
+     .render = render_diff_page},
 });
 
 /// Builds the table of one group.  A whole command has no number of ranks.
@@ -79,7 +82,13 @@ Table table_of(const Diff& diff,
   return table;
 }
 
-Document document_of(const Diff& diff) {
+}  // namespace
+
+std::span<const DiffFormat> diff_formats() {
+  return kDiffFormats;
+}
+
+Document diff_document(const Diff& diff) {
   Document document{.header = {{"base", printable(diff.base_name)},
                                {"test", printable(diff.test_name)}},
                     .notes = notes_of(diff)};
@@ -90,18 +99,12 @@ Document document_of(const Diff& diff) {
   return document;
 }
 
-}  // namespace
-
-std::span<const DiffFormat> diff_formats() {
-  return kDiffFormats;
-}
-
 std::string render_diff_table(const Diff& diff) {
-  return console_text(document_of(diff));
+  return console_text(diff_document(diff));
 }
 
 std::string render_diff_markdown(const Diff& diff) {
-  return markdown_text(document_of(diff));
+  return markdown_text(diff_document(diff));
 }
 
 }  // namespace paceline::report

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "paceline/report/diff.h"
+#include "paceline/report/table.h"
 
 namespace paceline::report {
 
@@ -25,6 +26,13 @@ std::string render_diff_table(const Diff& diff);
 
 /// The tables and notes of render_diff_table() in GitHub's Markdown.
 std::string render_diff_markdown(const Diff& diff);
+
+/// The tables and notes, as every way to show them for people has them.
+Document diff_document(const Diff& diff);
+
+/// A page for a browser, which loads nothing: a chart of the changes with their
+/// intervals, the tables and notes of render_diff_table().
+std::string render_diff_page(const Diff& diff);
 
 /// What diff.py of PyTorch's DDP benchmark prints of the reports of both sides
 /// (ddp.h), to the character: every key above the results; models and rows

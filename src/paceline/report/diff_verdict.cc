@@ -189,12 +189,12 @@ Verdict verdict_of(const DiffRow& row,
   if (const auto found = proven(row, options)) {
     return *found;
   }
-  if (is_coarse(row, options)) {
-    return Verdict::kCoarseClock;
-  }
   if (!options.until && !(*row.corrected_p < options.significance) &&
       !can_prove(row, interleaved, options)) {
     return Verdict::kTooFewRuns;
+  }
+  if (is_coarse(row, options)) {
+    return Verdict::kCoarseClock;
   }
   if (!(options.margin() > 0)) {
     return Verdict::kUnproven;

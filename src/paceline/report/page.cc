@@ -12,35 +12,12 @@
 #include "paceline/records/json.h"
 #include "paceline/records/samples.h"
 #include "paceline/report/page/embedded.h"
+#include "paceline/report/text.h"
 
 namespace paceline::report {
 namespace {
 
 using records::RunRecord;
-
-// `text` for an element or a quoted attribute; line breaks stay.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 // `skeleton` with each {{name}} replaced by its text.  The texts themselves are
 // not searched for names.
@@ -132,16 +109,16 @@ std::string render_page(const Page& page, const PageAssets& assets) {
   }
   std::string licences;
   for (const std::string_view licence : assets.licences) {
-    licences += fmt::format("<pre>{}</pre>\n", escaped(licence));
+    licences += fmt::format("<pre>{}</pre>\n", html_escaped(licence));
   }
   std::string scripts;
   for (const std::string_view script : assets.scripts) {
     scripts += fmt::format("<script>\n{}</script>\n", script);
   }
   return filled(assets.skeleton,
-                {{"title", escaped(data["title"].get<std::string>())},
+                {{"title", html_escaped(data["title"].get<std::string>())},
                  {"style", std::string(assets.style)},
-                 {"tables", escaped(tables)},
+                 {"tables", html_escaped(tables)},
                  {"licences", licences},
                  {"data", script_json(records::to_line(data))},
                  {"records", lines},

@@ -27,4 +27,7 @@ std::string hanging(std::string_view head,
 /// `bytes` with a decimal unit (kB, MB, GB = 10^9 B) and three digits.
 std::string format_bytes(std::int64_t bytes);
 
+/// `text` for an element or a quoted attribute of HTML; line breaks stay.
+std::string html_escaped(std::string_view text);
+
 }  // namespace paceline::report

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/narrowing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "paceline/base/text.h"
+#include "paceline/report/cases.h"
+#include "paceline/report/diff_runs.h"
+#include "paceline/stats/quantile.h"
+#include "paceline/stats/sequential.h"
+
+namespace paceline::report {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+double half_width_of(const std::vector<double>& log_medians) {
+  const auto interval = stats::sequential_interval(log_medians);
+  return interval ? std::expm1((interval->high - interval->low) / 2) : kUnknown;
+}
+
+bool is_too_wide(const CaseWidth& one, const Narrowing& wanted) {
+  return !one.failed && one.half_width > wanted.within;
+}
+
+}  // namespace
+
+std::vector<CaseWidth> widths_of(std::span<const records::RunRecord> records) {
+  const std::vector<Case> cases = group_cases(records);
+  const std::vector<std::string> names = unique_labels(cases);
+  std::vector<CaseWidth> widths;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    CaseWidth& one = widths.emplace_back();
+    one.key = cases[i].configuration().key();
+    one.name = names[i];
+    for (const records::RunRecord* run : cases[i].runs) {
+      one.next_run = std::max(one.next_run, run->run + 1);
+    }
+    one.failed = !has_steps(*cases[i].runs.back());
+    const std::vector<double> logs =
+        log_medians(all_runs(steps_by_run(cases[i], StepTime::kMedian)));
+    one.runs = logs.size();
+    one.median_s = logs.empty() ? 0 : std::exp(stats::median(logs));
+    one.half_width = half_width_of(logs);
+  }
+  return widths;
+}
+
+const CaseWidth* widest(std::span<const CaseWidth> widths,
+                        const Narrowing& wanted) {
+  const CaseWidth* found = nullptr;
+  for (const CaseWidth& one : widths) {
+    if (is_too_wide(one, wanted) && one.next_run < wanted.most_runs &&
+        (found == nullptr || one.half_width > found->half_width ||
+         (one.half_width == found->half_width && one.runs < found->runs))) {
+      found = &one;
+    }
+  }
+  return found;
+}
+
+std::string narrowing_text(std::span<const CaseWidth> widths,
+                           const Narrowing& wanted) {
+  const auto wide = std::ranges::count_if(
+      widths, [&](const CaseWidth& one) { return is_too_wide(one, wanted); });
+  const auto last =
+      std::ranges::max_element(widths, {}, [](const CaseWidth& one) {
+        return one.failed ? -1 : one.half_width;
+      });
+  if (last == widths.end() || last->failed) {
+    return "no case has a figure";
+  }
+  const std::string width = std::isfinite(last->half_width)
+                                ? fmt::format("{:.3g} ms within {:.1f} %",
+                                              last->median_s * 1e3,
+                                              100 * last->half_width)
+                                : "no interval";
+  return fmt::format(
+      "{}; widest: {}, {} after {}",
+      wide == 0
+          ? fmt::format("every case is within {:g} %", 100 * wanted.within)
+          : fmt::format("{} of {} not within {:g} %",
+                        wide,
+                        counted(std::ssize(widths), "case"),
+                        100 * wanted.within),
+      last->name,
+      width,
+      counted(std::int64_t(last->runs), "run"));
+}
+
+}  // namespace paceline::report
