@@ -10,6 +10,7 @@
 
 #include "aa/aa.h"
 #include "aa/simulate.h"
+#include "paceline/base/error.h"
 #include "paceline/records/comm_record.h"
 #include "paceline/report/operations.h"
 
@@ -22,9 +23,10 @@ constexpr std::array kOperations{"all-reduce", "all-gather", "broadcast"};
 // Half of a run's variance is common to all of its sizes.
 const double kShared = std::sqrt(0.5);
 
-// 8 B to 4 GiB.
+// 1 KiB, 1.5 KiB, 2 KiB, ... 768 MiB.
 std::int64_t size_at(int index) {
-  return std::llround(8 * std::pow(2.0, 0.75 * index));
+  return (index % 2 == 0 ? std::int64_t{1024} : std::int64_t{1536})
+         << (index / 2);
 }
 
 bool is_planted(std::size_t operation, std::int64_t bytes) {
@@ -94,11 +96,13 @@ Shares compare(int runs, double planted) {
                                 {.seed = static_cast<std::uint64_t>(i),
                                  .most_arrangements = 1U << 12U,
                                  .draws = 1'999});
+    PACELINE_CHECK(std::ranges::count(diff.rows,
+                                      "all-reduce 1 MiB to 12 MiB",
+                                      &report::DiffRow::label) == 1);
     bool found = false;
     bool others = false;
     for (const report::DiffRow& row : diff.rows) {
-      const bool is_the_range = row.label.starts_with("all-reduce 1") &&
-                                row.label.find("MiB") != std::string::npos;
+      const bool is_the_range = row.label == "all-reduce 1 MiB to 12 MiB";
       const bool claimed = is_claimed(row);
       found = found || (is_the_range && claimed && planted > 0);
       others = others || (claimed && !(is_the_range && planted > 0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/diff_verdict.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ TEST(DiffVerdict, AnIntervalWithinTheMarginIsNoChange) {
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kUnchanged);
   EXPECT_EQ(diff.decision(), Decision::kUnchanged);
   EXPECT_EQ(diff.missing, Missing{});
+  EXPECT_EQ(diff.unchanged_within(), 0.03);
+  EXPECT_NE(render_diff_page(diff).find("<h1>not changed by more than 3 %"),
+            std::string::npos);
   EXPECT_NE(verdict_line(diff).find("not changed by more than 3 %"),
             std::string::npos);
 }
@@ -39,6 +43,9 @@ TEST(DiffVerdict, NoRegressionIsSaidWithTheSizeThatWouldHaveBeenFound) {
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kUnproven);
   EXPECT_EQ(diff.decision(), Decision::kUnchanged);
   ASSERT_TRUE(diff.found_change);
+  EXPECT_EQ(diff.unchanged_within(),
+            std::max(-diff.rows[0].change->interval->low,
+                     diff.rows[0].change->interval->high));
   EXPECT_EQ(stats::runs_for_power(
                 std::log1p(*diff.found_change) / std::log1p(0.01) * 0.01,
                 std::log1p(*diff.found_change)),

@@ -145,6 +145,9 @@ struct Diff {
   bool regression() const;  // some case is slower
   bool changed() const;     // some case is slower or faster
   Decision decision() const;
+  /// By how much no case without a proof has changed: the margin, or without
+  /// one the farthest end of their intervals; 0: there is no such case.
+  double unchanged_within() const;
 };
 
 /// Compares the records of two sides case by case (docs/measuring.md,

@@ -2,7 +2,6 @@
 #include "paceline/report/diff_conclusion.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -43,19 +42,13 @@ std::string unchanged_sentence(const Diff& diff) {
                        100 * diff.options.margin(),
                        fmt::join(within, ", "));
   }
-  double bound = 0;
-  for (const DiffRow& row : diff.rows) {
-    if (row.verdict == Verdict::kUnproven && row.change->interval) {
-      bound = std::max({bound,
-                        std::abs(row.change->interval->low),
-                        std::abs(row.change->interval->high)});
-    }
-  }
-  return bound > 0 ? fmt::format(
-                         "not changed by more than {:.1f} % (the "
-                         "widest interval's end)",
-                         100 * bound)
-                   : "";
+  const double within_percent = 100 * diff.unchanged_within();
+  return within_percent > 0
+             ? fmt::format(
+                   "not changed by more than {:.1f} % (the widest "
+                   "interval's end)",
+                   within_percent)
+             : "";
 }
 
 // A comparison that finds nothing says what it would have found.
@@ -133,6 +126,15 @@ std::optional<Note> power_note(const Diff& diff) {
                   "change of {:g} % nine times in ten",
                   counted(std::int64_t(*diff.runs_for_power), "run"),
                   100 * diff.power_change)};
+}
+
+std::string decision_text(const Diff& diff) {
+  const Decision decision = diff.decision();
+  return decision == Decision::kUnchanged && diff.unchanged_within() > 0
+             ? fmt::format("{} by more than {:.3g} %",
+                           name_of(decision),
+                           100 * diff.unchanged_within())
+             : std::string(name_of(decision));
 }
 
 Note verdict_note(const Diff& diff) {

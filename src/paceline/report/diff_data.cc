@@ -121,6 +121,7 @@ std::string render_diff_json(const Diff& diff) {
            {"until", nullptr},
            {"regression", diff.regression()},
            {"decision", name_of(diff.decision())},
+           {"unchanged_within", diff.unchanged_within()},
            {"missing", diff.missing},
            {"order", name_of(diff.order)},
            {"exact", diff.exact},

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/report/diff_conclusion.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/diff_notes.h"
 #include "paceline/report/page/embedded.h"
@@ -172,7 +173,7 @@ std::string render_diff_page(const Diff& diff) {
       escaped(diff.base_name),
       embedded::kStyle,
       kRules,
-      name_of(diff.decision()));
+      decision_text(diff));
   text += list_of(document.header);
   text += IntervalChart(diff).svg();
   for (const Table& table : document.tables) {

@@ -2,6 +2,7 @@
 #include "paceline/report/diff_verdict.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -276,6 +277,21 @@ Decision Diff::decision() const {
     return Decision::kChanged;
   }
   return missing.empty() ? Decision::kUnchanged : Decision::kUndecided;
+}
+
+double Diff::unchanged_within() const {
+  double within = 0;
+  for (const DiffRow& row : rows) {
+    if (row.verdict == Verdict::kUnchanged) {
+      return options.margin();
+    }
+    if (row.verdict == Verdict::kUnproven && row.change->interval) {
+      within = std::max({within,
+                         std::abs(row.change->interval->low),
+                         std::abs(row.change->interval->high)});
+    }
+  }
+  return within;
 }
 
 }  // namespace paceline::report

@@ -22,9 +22,9 @@ inline constexpr std::size_t kFewestForSequential = 3;
 /// values is a nonnegative martingale of normal differences of any variance, so
 /// that the chance that it ever reaches 1/alpha is at most alpha (Ville),
 /// whatever makes somebody stop.  Wang and Ramdas, "Anytime-valid t-tests and
-/// confidence sequences for Gaussian means with unknown variance", Sequential
-/// Analysis 44(1), 2025, arXiv:2310.03722, section 4; Lai, Annals of Statistics
-/// 4(2), 1976.
+/// confidence sequences for Gaussian means with unknown variance", 2023,
+/// arXiv:2310.03722, the test martingale with a Gaussian mixture; Lai, Annals
+/// of Statistics 4(2), 1976.
 ///
 /// A sign test that holds for any symmetric distribution needs six differences
 /// before it can reach 5 %, however large they are; this test needs three.
