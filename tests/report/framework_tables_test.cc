@@ -115,6 +115,16 @@ TEST(Frameworks, ARateIsOfStatedSamples) {
     record.configuration.unstated = {key};
     EXPECT_FALSE(rate_of(record)) << key;
   }
+  records::RunRecord log = good;
+  log.source = records::Source::kImported;
+  log.configuration.unstated = {"batch_size", "ranks", "dtype"};
+  log.configuration.batch_size = 0;
+  log.configuration.dtype = "";
+  const std::vector<records::RunRecord> records{log};
+  const Json table = comparison_data(records)["comparisons"][0];
+  EXPECT_TRUE(table["batch_size"].is_null());
+  EXPECT_TRUE(table["dtype"].is_null());
+  EXPECT_TRUE(table["devices"][0]["devices"].is_null());
   records::RunRecord with_tables = good;
   with_tables.configuration.model = "hybrid";
   EXPECT_FALSE(rate_of(with_tables));

@@ -84,6 +84,17 @@ class Alone(ReportCase):
 
 
 class Shown(ReportCase):
+    def test_what_a_log_does_not_say_is_no_figure(self):
+        unsaid = dict.fromkeys(("model", "batch_size", "ranks", "dtype"))
+        log = self.file_of([{**measured("", asked={"label": "log", **unsaid}), "source": "imported"}])
+        [result] = self.report_of(log).results
+        self.assertEqual(result.table.title, "-, batch size = -")
+        self.assertEqual(result.throughput.rows, [["-", "-", "-"]])
+        self.assertEqual(result.speed_up.rows, [["-", "-", "-"]])
+        text = self.printed(log)
+        self.assertIn("- devices: -\n- number types: -\n", text)
+        self.assertIn("## -: training throughput, samples/s\n", text)
+
     def test_containers_and_sources_where_records_say_them(self):
         rows = "a,bert,fp32,32,1,1,100.00"
         without = self.report_of(self.rates(rows)).frameworks
@@ -103,6 +114,23 @@ class Shown(ReportCase):
         self.assertIn("not run (1)", text)
         self.assertIn("(1) epsilon is not installed here", text)
         self.assertIn(r"(2) ended with \*code\* 3", text)
+
+    def test_columns_of_one_reason_share_its_number(self):
+        records = [failed(measured(name), "it is not here", "not-installed") for name in "ab"]
+        [result] = self.report_of(self.file_of(records)).results
+        self.assertEqual(result.footnotes, ["it is not here"])
+        self.assertEqual(result.throughput.rows, [["1", "1", "not run (1)", "not run (1)"]])
+
+    def test_a_chart_has_as_many_lines_as_colors(self):
+        records = [measured(name, ranks) for name in "abcdefgh" for ranks in (1, 2)]
+        text = self.printed(self.file_of(records))
+        self.assertEqual(text.count("    line ["), 7 + 8)
+        self.assertIn("Left out of the charts: h (too many lines).", text)
+
+    def test_a_speed_up_has_at_most_six_decimals(self):
+        rows = ("a,bert,fp32,32,1,1,100.00,1", "a,bert,fp32,32,1,8,787.23,7.87230000")
+        [result] = self.report_of(self.rates(*rows, more=",published_speedup")).results
+        self.assertEqual(result.speed_up.rows[1][2], "7.872300x, 98.4 %")
 
     def test_a_column_without_one_figure_is_in_a_chart_of_the_other_rows(self):
         records = [measured("a", ranks) for ranks in (1, 2, 4)]

@@ -172,6 +172,13 @@ class Facts(ReportCase):
             "bert-adamw, learning rate 1, weight decay 1e-05 but of biases and normalizations, epsilon 1e-6",
         )
 
+    def test_the_scaling_of_losses_is_that_of_amp_on_a_gpu(self):
+        for dtype, device, scaling in (("amp", "cuda", "dynamic"), ("amp", "cpu", "none"), ("fp32", "cuda", "none")):
+            asked = {"label": "fusion", "strategy": "fusion", "dtype": dtype, "device": device}
+            printed = self.json_of(self.file_of([measured("", asked=asked)]))
+            facts = facts_of(printed["runs"][0], printed["environments"])
+            self.assertEqual((facts["loss_scaling"], facts["exchange"]), (scaling, "fusion over gloo"))
+
     def test_each_value_is_named_once(self):
         runs = [{"data": "a"}, {"data": ""}, {"data": "b"}, {"data": "a"}, {"world": "1"}, {"world": "2"}]
         self.assertEqual(merged(runs), ({"data": "a or b", "world": "1"}, {"data"}))

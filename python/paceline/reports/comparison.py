@@ -5,15 +5,20 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .facts import facts_of, merged
+from .markdown import MISSING
 
 FEWEST_RUNS = 3  # that have an interval
 
 
 class Devices(NamedTuple):
-    """A number of devices on a number of nodes."""
+    """A number of devices on a number of nodes; 0 where the source does not say it."""
 
     nodes: int
     devices: int
+
+    @classmethod
+    def of(cls, row: dict):
+        return cls(row["nodes"] or 0, row["devices"] or 0)
 
     @property
     def place(self) -> str:
@@ -39,7 +44,7 @@ class Cell:
         if self.printed:
             return self.printed
         if self.rate is None:
-            return "-" if not self.why else "failed" if self.failed else "not run"
+            return MISSING if not self.why else "failed" if self.failed else "not run"
         decimals = 2 if self.rate < 1000 else 1
         text = f"{self.rate:.{decimals}f}"
         if self.has_interval():
@@ -70,7 +75,7 @@ class Column:
         """ "7.87x, 98.4 %", with as many digits as the source printed; "-" where there is none."""
         times = self.speed_up(devices)
         if times is None:
-            return "-"
+            return MISSING
         published = self.cells[devices].runs[0]["adapter"].get("published_speed_up", "")
         _, point, digits = published.partition(".")
         decimals = min(max(len(digits), 2), 6) if point else 2
@@ -112,19 +117,19 @@ def _column(one: dict, report: dict) -> Column:
     runs = report["runs"]
     order = sorted(i for cell in one["cells"] for i in cell["runs"])
     facts, varied = merged(facts_of(runs[i], report["environments"]) for i in order)
-    cells = {Devices(c["nodes"], c["devices"]): _cell(c, runs) for c in one["cells"]}
+    cells = {Devices.of(c): _cell(c, runs) for c in one["cells"]}
     return Column(one["title"], facts, varied, cells)
 
 
 def _comparison(one: dict, report: dict) -> Comparison:
-    batch = "max" if one["batch_size"] is None else one["batch_size"]
+    model, dtype = one["model"] or MISSING, one["dtype"] or MISSING
     return Comparison(
-        model=one["model"],
-        dtype=one["dtype"],
-        title=f"{one['dtype'].upper()}, batch size = {batch}",
-        unit=unit_of(one["model"]),
+        model=model,
+        dtype=dtype,
+        title=f"{dtype.upper()}, batch size = {one['batch_size'] or MISSING}",
+        unit=unit_of(model),
         imported=one["imported"],
-        rows=[Devices(row["nodes"], row["devices"]) for row in one["devices"]],
+        rows=list(map(Devices.of, one["devices"])),
         columns=[_column(column, report) for column in one["columns"]],
         unequal=one["unequal_training"],
     )

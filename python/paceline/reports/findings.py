@@ -39,7 +39,7 @@ def findings(table) -> list:
             found += [Finding(column.title, *one) for one in check(column, table)]
     found += [Finding("", text) for text in (*_recipes(table), *_machines(table))]
     for one in table.unequal:
-        where = one["where"] and Devices(one["where"]["nodes"], one["where"]["devices"])
+        where = one["where"] and Devices.of(one["where"])
         found.append(Finding(one["column"], one["text"], one["excludes"], where))
     return found
 

@@ -50,7 +50,7 @@ def _result(table) -> Result:
     speed_ups = Table(printable(f"{head}: speed-up and efficiency"), columns, 1)
     footnotes, found = [], findings(table)
     for row in table.rows:
-        place = [str(row.nodes), str(row.devices)]
+        place = [str(row.nodes or MISSING), str(row.devices or MISSING)]
         rates.rows.append([*place, *(_rate(column, row, found, footnotes) for column in table.columns)])
         speed_ups.rows.append([*place, *(column.speed_up_text(row) for column in table.columns)])
     return Result(table, rates, speed_ups, footnotes, found)
@@ -99,7 +99,10 @@ def _period(runs) -> str:
 def _options(runs, tables) -> list:
     """Devices, number types, window and figure, as pairs of a term and a text."""
     rows = sorted({row for table in tables for row in table.rows})
-    places = [f"{counted(row.nodes, 'node')}, {counted(row.devices, 'device')}" for row in rows]
+    places = [
+        f"{counted(row.nodes, 'node')}, {counted(row.devices, 'device')}" if row.devices else MISSING
+        for row in rows
+    ]
     dtypes = sorted({table.dtype for table in tables})
     options = [("devices", "; ".join(places)), ("number types", printable(", ".join(dtypes)))]
     asked = [run["configuration"] for run in runs if run["source"] != "imported" and not run["not_run"]]

@@ -49,8 +49,14 @@ Json run_json(const RunRecord& run, std::size_t environment) {
           {"adapter", run.adapter}};
 }
 
+// A value that the source says, else null.
+template <class Value>
+Json said(const Value& value) {
+  return value == Value{} ? Json() : Json(value);
+}
+
 Json devices_json(const Devices& devices) {
-  return {{"nodes", devices.nodes}, {"devices", devices.devices}};
+  return {{"nodes", said(devices.nodes)}, {"devices", said(devices.devices)}};
 }
 
 Json cell_json(const Devices& devices,
@@ -72,9 +78,9 @@ Json cell_json(const Devices& devices,
 
 Json table_json(const FrameworkTable& table, const RunRecord* first) {
   Json out{{"experiment", table.experiment},
-           {"model", table.model},
-           {"dtype", table.dtype},
-           {"batch_size", or_null(table.batch_size)},
+           {"model", said(table.model)},
+           {"dtype", said(table.dtype)},
+           {"batch_size", table.batch_size ? said(*table.batch_size) : "max"},
            {"imported", table.imported},
            {"devices", Json::array()},
            {"columns", Json::array()},

@@ -25,6 +25,9 @@ bool is_imported(const RunRecord& record) {
 }
 
 Devices devices_of(const Configuration& c) {
+  if (!c.states("ranks")) {
+    return {.nodes = 0, .devices = 0};
+  }
   return {.nodes = std::max(1, static_cast<int>(c.ranks_per_host.size())),
           .devices = c.ranks};
 }
@@ -82,7 +85,7 @@ std::string column_title(const RunRecord& record, int usual_batch) {
        is_imported(record) ? decltype(c.env){} : c.env) {
     title += fmt::format(" {}={}", name, value);
   }
-  if (c.batch_size != usual_batch) {
+  if (c.batch_size != usual_batch && c.states("batch_size")) {
     title += fmt::format(" bsz={}", c.batch_size);
   }
   return title;

@@ -16,7 +16,8 @@ namespace paceline::report {
 /// it, where a record was imported from a table of rates.
 inline constexpr const char* kReportedRate = "reported_samples_per_s";
 
-/// A number of devices on a number of nodes.
+/// A number of devices on a number of nodes; 0 where the source does not say
+/// it.
 struct Devices {
   int nodes = 1, devices = 1;
 
@@ -47,9 +48,10 @@ struct FrameworkColumn {
 
 /// One model in one number type.
 struct FrameworkTable {
-  std::string experiment;  // or the identifier of the source's table
-  std::string model, dtype;
-  std::optional<int> batch_size;  // absent: the largest of each column
+  std::string experiment;    // or the identifier of the source's table
+  std::string model, dtype;  // empty where the source does not say them
+  /// Absent: the largest of each column; 0: the source does not say it.
+  std::optional<int> batch_size;
   bool imported = false;
   std::vector<Devices> rows;
   std::vector<FrameworkColumn> columns;
