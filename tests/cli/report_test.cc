@@ -47,14 +47,15 @@ TEST_F(Report, ImportsOurLogsAndLeavesOutACaseWithoutAResult) {
   for (const char* command : {"report", "report --format csv"}) {
     const Outcome shown = run(fmt::format("{} failed.log lenet.log", command));
     EXPECT_EQ(shown.exit_code, 0) << shown.err;
-    EXPECT_EQ(shown.err, "failed.log: its case has no result, left out\n");
+    EXPECT_EQ(shown.err,
+              "paceline: failed.log: its case has no result, left out\n");
     EXPECT_NE(shown.out.find("lenet"), std::string::npos) << shown.out;
   }
   write("cut.log",
         "Model: lenet\nBatch size: 8\nRunning warmup...\nTraceback\n");
   const Outcome cut = run("report cut.log lenet.log");
   EXPECT_EQ(cut.exit_code, 0) << cut.err;
-  EXPECT_EQ(cut.err, "paceline: cut.log: holds no result; it is left out\n");
+  EXPECT_EQ(cut.err, "paceline: cut.log: its case has no result, left out\n");
   const Outcome none = run("import failed.log");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_NE(none.err.find("paceline: no file has a result\n"),

@@ -106,6 +106,15 @@ class Ddp(unittest.TestCase):
             with self.assertRaisesRegex(Invalid, "^damaged.log"):
                 read(whole[:end])
 
+    def test_a_damaged_character_is_read_or_invalid(self):
+        whole = json.dumps(REPORT, indent=1)
+        for at in range(len(whole)):
+            for c in '"{]9-n\0\n':
+                try:
+                    read(whole[:at] + c + whole[at + 1 :])
+                except Invalid as error:
+                    self.assertRegex(str(error), "^damaged.log")
+
     def test_random_bytes(self):
         mutations.check_random_bytes(self, ddp, json.dumps(REPORT, indent=1), 20_000)
 

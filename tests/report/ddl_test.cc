@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/records/importers.h"
+#include "records/foreign_file.h"
 
 namespace paceline::report {
 namespace {
@@ -92,7 +92,7 @@ TEST(Ddl, TriesHaveAMeanWithItsInterval) {
 TEST(Ddl, WhatIsPrintedCanBeImported) {
   const std::vector<records::RunRecord> records{
       of_steps("resnet50", {100'000'000, 200'000'000})};
-  const auto again = records::import_ddl(render_ddl(records), "ours.log");
+  const auto again = records::read_as("ours.log", render_ddl(records));
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(again[0].ranks[1].step_ns, records[0].ranks[1].step_ns);
 }
@@ -103,8 +103,8 @@ TEST(Ddl, ALogOfBertCanBeImported) {
   records::Configuration& c = records.front().configuration;
   c.link = "10Gbit,50us";
   c.sequence_length = 128;
-  const auto again = records::import_ddl(
-      ddl_log({"a survey", "s.jsonl"}, records), "ours.log");
+  const auto again =
+      records::read_as("ours.log", ddl_log({"a survey", "s.jsonl"}, records));
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(again[0].configuration.model, "bert-base");
   EXPECT_EQ(again[0].configuration.strategy, "wfbp+all-reduce");
@@ -126,7 +126,7 @@ TEST(Ddl, ALogOfServersIsReadAsTheSameCase) {
   }
   const std::string log = ddl_log({"a survey", "s.jsonl"}, records);
   EXPECT_NE(log.find("Number of CPUs: 2\n"), std::string::npos) << log;
-  const auto again = records::import_ddl(log, DdlLogNames().of(c));
+  const auto again = records::read_as(DdlLogNames().of(c), log);
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(again[0].configuration.key(), c.key());
   ASSERT_EQ(again[0].ranks.size(), 4U);

@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
-#include "paceline/records/importers.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/diff.h"
 #include "paceline/report/formats.h"
+#include "records/foreign_file.h"
 #include "report/fixed_diff.h"
 
 namespace paceline::report {
@@ -23,15 +23,15 @@ using records::RunRecord;
 // The sentences of PyTorch's diff.py for two reports, character by character.
 TEST(DiffFormats, DdpIsTheOriginalsToTheCharacter) {
   const auto report = [](const std::string& bucket, const std::string& times) {
-    return records::import_ddp(
+    return records::read_as(
+        "report.json",
         R"({"pytorch_version": "1.4.0", "cuda_version": null,)"
         R"("distributed_backend": "nccl", "bucket_size": )" +
             bucket +
             R"(, "benchmark_results": [{"model": "resnet50", "batch_size": 32,)"
             R"("result": [{"ranks": [0], "measurements": [0.1]},)"
             R"({"ranks": [0, 1], "measurements": )" +
-            times + "}]}]}",
-        "report.json");
+            times + "}]}]}");
   };
   const auto base = report("25", "[0.1, 0.2, 0.3, 0.4]");
   const auto test = report("1", "[0.1, 0.1, 0.2, 0.2]");
@@ -61,8 +61,8 @@ TEST(DiffFormats, DdpIsTheOriginalsToTheCharacter) {
 // What the original prints of a report, character by character.
 std::vector<RunRecord> report_of(const std::string& facts,
                                  const std::string& models) {
-  return records::import_ddp(
-      "{" + facts + R"("benchmark_results": [)" + models + "]}", "r.json");
+  return records::read_as(
+      "r.json", "{" + facts + R"("benchmark_results": [)" + models + "]}");
 }
 
 std::string model_of(const std::string& name, const std::string& results) {
@@ -108,7 +108,7 @@ TEST(DiffFormats, DdpPairsByPositionAsTheOriginal) {
 TEST(DiffFormats, AReportOfOursIsComparedWithItsRecords) {
   const std::vector<RunRecord> records = fixed_records();
   const auto imported =
-      records::import_ddp(render_ddp_json(records), "report.json");
+      records::read_as("report.json", render_ddp_json(records));
   const Diff diff = diff_records(imported, records);
   EXPECT_EQ(diff.rows.size(), 6u);
   for (const DiffRow& row : diff.rows) {

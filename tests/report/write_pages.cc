@@ -10,8 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/base/file.h"
-#include "paceline/records/importers.h"
+#include "paceline/records/readers.h"
 #include "paceline/report/page.h"
 #include "report/fixed_records.h"
 
@@ -197,7 +196,6 @@ int main(int argc, char** argv) {
   write(folder + "/training.html", training_records());
   write(folder + "/frameworks.html", fixed_frameworks());
   write(folder + "/published.html",
-        paceline::records::import_rate_table(paceline::read_text(argv[2]),
-                                             argv[2]));
+        paceline::records::read_foreign({argv[2]}).runs);
   return 0;
 }

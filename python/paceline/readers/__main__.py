@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-from .checks import Invalid, Unknown
+from .checks import Invalid
 from .record import found_wrong
 from .table import READERS, read_files
 
@@ -35,7 +35,12 @@ def main(arguments=None) -> int:
     parser.add_argument(
         "--if-known",
         action="store_true",
-        help="nothing, where no reader recognizes a file",
+        help="leaves out files that no reader recognizes",
+    )
+    parser.add_argument(
+        "--by-file",
+        action="store_true",
+        help='{"kind":"file","place":N} before the records of the Nth file, from 0, where one is known',
     )
     parser.add_argument("--list", action="store_true", help="what can be read")
     given = parser.parse_args(arguments)
@@ -47,20 +52,16 @@ def main(arguments=None) -> int:
         parser.error("no file is given")
     notes = []
     try:
-        found = read_files(given.files, given.name, notes.append)
-    except Unknown as error:
-        if given.if_known:
-            return 0
-        print(error, file=sys.stderr)
-        return 2
+        found = read_files(given.files, given.name, notes.append, given.if_known)
     except Invalid as error:
         print(error, file=sys.stderr)
         return 2
-    records = [record for _, record in found]
     for note in notes:
         print(note, file=sys.stderr)
-    for record in records:
-        print(json.dumps(record, separators=(",", ":"), allow_nan=False))
+    for place, records in found:
+        for record in [{"kind": "file", "place": place}] * given.by_file + records:
+            print(json.dumps(record, separators=(",", ":"), allow_nan=False))
+    records = [record for _, records in found for record in records]
     wrong = sum(map(found_wrong, records))
     if wrong:
         print(

@@ -19,8 +19,8 @@ NUMBERS = set("bucket_mib learning_rate momentum weight_decay zipf stretch targe
 SWITCHES = set("compat_zeros channels_last compat_accumulate sync_each_step compat_relu compiled".split())
 TEXTS = set(
     "model strategy engine device dtype optimizer placement pooling row_optimizer row_dtype row_gradients lookup "
-    "sparse_engine link replay start framework command launcher step_regex step_unit rate_scope python cluster data "
-    "split lr_decay".split()
+    "sparse_engine link replay start framework command launcher step_regex step_unit reader rate_scope python cluster "
+    "data split lr_decay".split()
 )
 _FLAGS = {"bucket_mib": "bucket_mb", "warmup_steps": "warmup"}  # where they have another name
 # A record always states these; the command has them where they are otherwise.

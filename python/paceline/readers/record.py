@@ -18,7 +18,7 @@ _CONFIGURATION = (
     "optimizer learning_rate momentum weight_decay"
 ).split()
 _ONLY_WHERE_SAID = (
-    "sequence_length compat_zeros framework compiled env command launcher step_regex step_unit steps_per_line "
+    "sequence_length compat_zeros framework compiled env command launcher step_regex step_unit reader steps_per_line "
     "rate_scope python start link replay stretch cluster data split target evaluate_every lr_warmup lr_decay "
     "average_buffers clip_norm trainers servers embeddings embedding_dim placement pooling row_optimizer row_dtype "
     "row_gradients lookup zipf staleness compat_relu sparse_engine"

@@ -152,43 +152,52 @@ def reader_of(source: Source, name: str = None) -> Reader:
     return found[0] if found else None
 
 
-def read_files(paths, name: str = None, note=None):
-    """All records of files and directories, as (source, record).
+def read_files(paths, name: str = None, note=None, if_known: bool = False):
+    """All records of files and directories: (place in `paths`, records) of each that is known.
 
     A file with the same content as an earlier one is counted once; in a directory, files that
-    no reader recognizes are left out.  `note` gets one sentence for each of these.
+    no reader recognizes are left out, and with `if_known` also paths without a known file.
+    `note` gets one sentence for each that is not counted.
     """
     note = note or (lambda sentence: print(sentence, file=sys.stderr))
     digests, found = {}, []
-    for path in paths:
-        files = files_of(path)
-        read = 0
-        for file in files:
-            source = open_source(file)
-            reader = reader_of(source, name)
-            if reader is None:
-                if files == [path]:
-                    raise Unknown(
-                        source,
-                        f"is not a file that can be read; known are {names()}, and --from names one",
-                    )
-                note(f"{file}: is not a file that can be read, left out")
-                continue
-            read += 1
-            if source.digest in digests:
-                note(
-                    f"{file}: has the content of {digests[source.digest]}, counted once"
+    for place, path in enumerate(paths):
+        try:
+            found.append((place, _read_path(path, name, note, digests)))
+        except Unknown:
+            if not if_known:
+                raise
+    return found
+
+
+def _read_path(path: str, name: str, note, digests: dict) -> list:
+    """The records of a file or of the files of a directory; `digests` has those of earlier files."""
+    files = files_of(path)
+    found, read = [], 0
+    for file in files:
+        source = open_source(file)
+        reader = reader_of(source, name)
+        if reader is None:
+            if files == [path]:
+                raise Unknown(
+                    source,
+                    f"is not a file that can be read; known are {names()}, and --from names one",
                 )
-                continue
-            digests[source.digest] = file
-            records = list(reader.read(source))
-            if not records and not source.has_left_out:
-                raise Invalid(source, f"holds no result in the form of {reader.name}")
-            for record in records:
-                check_times(record, source)
-            for sentence in source.notes:
-                note(sentence)
-            found += [(source, record) for record in records]
-        if not read:
-            raise Unknown(path, f"has no file that can be read; known are {names()}")
+            note(f"{file}: is not a file that can be read, left out")
+            continue
+        read += 1
+        if source.digest in digests:
+            note(f"{file}: has the content of {digests[source.digest]}, counted once")
+            continue
+        digests[source.digest] = file
+        records = list(reader.read(source))
+        if not records and not source.has_left_out:
+            raise Invalid(source, f"holds no result in the form of {reader.name}")
+        for record in records:
+            check_times(record, source)
+        for sentence in source.notes:
+            note(sentence)
+        found += records
+    if not read:
+        raise Unknown(path, f"has no file that can be read; known are {names()}")
     return found

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr int kUsualRuns = 6;
 
 DiffFlags::Side side_of(const measure::Alternation::Side& side) {
-  records::ForeignRecords read = records::read_any(side.records);
+  records::AnyFile read = std::move(records::read_any({side.records}).front());
   return {fmt::format("{}: {}", side.name, shell_command(side.command)),
           std::move(read.runs),
           std::move(read.operations)};

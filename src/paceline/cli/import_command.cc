@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
 #include <set>
 #include <utility>
 
@@ -17,7 +16,6 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
-#include "paceline/records/importers.h"
 #include "paceline/records/json.h"
 #include "paceline/records/readers.h"
 #include "paceline/records/same_run.h"
@@ -29,18 +27,6 @@ namespace paceline::cli {
 namespace {
 
 constexpr int kFoundWrong = 3;
-
-// The importer in C++ that is to read the file; null: the readers in Python do.
-const records::Importer* importer_for(const std::string& from,
-                                      const std::string& text,
-                                      const std::string& path) {
-  if (from.empty()) {
-    return records::importer_of(text, path);
-  }
-  const auto all = records::importers();
-  const auto named = std::ranges::find(all, from, &records::Importer::name);
-  return named == all.end() ? nullptr : &*named;
-}
 
 void say_appended(std::int64_t records,
                   std::int64_t files,
@@ -123,51 +109,15 @@ ImportCommand::ImportCommand(CLI::App& app) {
       ->check(one_of("format", report::names_of(report::formats())));
 }
 
-records::ForeignRecords ImportCommand::read() const {
-  records::ForeignRecords all;
-  std::vector<std::string> others;
-  for (const std::string& path : files_) {
-    const std::string text =
-        std::filesystem::is_directory(path) ? "" : read_text(path);
-    if (from_.empty() && leaves_out(path, text)) {
-      continue;
-    }
-    const records::Importer* importer = importer_for(from_, text, path);
-    if (importer == nullptr) {
-      others.push_back(path);
-      continue;
-    }
-    std::vector<records::RunRecord> found = importer->read(text, path);
-    if (found.empty()) {
-      throw UsageError(
-          fmt::format("{}: holds no result in the form of {}; --from names "
-                      "another, which --list shows",
-                      path,
-                      importer->name));
-    }
-    std::ranges::move(found, std::back_inserter(all.runs));
-  }
-  if (!others.empty()) {
-    records::ForeignRecords found = records::read_foreign(others, from_);
-    std::ranges::move(found.runs, std::back_inserter(all.runs));
-    std::ranges::move(found.operations, std::back_inserter(all.operations));
-    std::ranges::move(found.notes, std::back_inserter(all.notes));
-  }
-  return all;
-}
-
 int ImportCommand::run() const {
   if (list_) {
-    for (const records::Importer& one : records::importers()) {
-      fmt::print("{:<14} {}\n", one.name, one.summary);
-    }
     fmt::print("{}", records::list_of_readers());
     return 0;
   }
   if (files_.empty()) {
     throw UsageError("no file is given; `paceline import --help` says how");
   }
-  records::ForeignRecords all = read();
+  records::ForeignRecords all = records::read_foreign(files_, from_);
   const bool found_wrong = all.found_wrong();
   for (const std::string& note : all.notes) {
     fmt::print(stderr, "{}\n", note);

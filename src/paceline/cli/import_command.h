@@ -22,7 +22,6 @@ class ImportCommand {
   int run() const;
 
  private:
-  records::ForeignRecords read() const;
   void show(const std::vector<records::CommRecord>& rows) const;
   void show(std::vector<records::RunRecord> runs) const;
 

@@ -13,26 +13,12 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/base/file.h"
-#include "paceline/records/importers.h"
 #include "paceline/records/json.h"
 #include "paceline/records/readers.h"
 #include "paceline/records/same_run.h"
-#include "paceline/report/ddl.h"
 
 namespace paceline::cli {
 namespace {
-
-records::ForeignRecords read_file(const std::string& path,
-                                  Operations operations) {
-  if (operations == Operations::kRead) {
-    return records::read_any(path);
-  }
-  records::RecordFile file = records::read_any_records(path);
-  return {.runs = std::move(file.records),
-          .operations = {},
-          .notes = std::move(file.warnings)};
-}
 
 std::string text_of(const std::vector<records::CommRecord>& operations) {
   std::string text;
@@ -85,28 +71,22 @@ void keep_distinct_runs(FileRecords& read) {
   read = std::move(kept);
 }
 
-bool leaves_out(const std::string& path, const std::string& text) {
-  const bool without_result = !report::records_of_ddl_log(text).empty() &&
-                              records::importer_of(text, path) == nullptr;
-  if (without_result) {
-    fmt::print(stderr, "{}: its case has no result, left out\n", path);
-  }
-  return without_result;
-}
-
 FileRecords read_record_files(const std::vector<std::string>& files,
                               Operations operations) {
   refuse_repeats(files);
+  std::vector<records::AnyFile> found = records::read_any(files);
   FileRecords all;
   std::set<std::string> tables;  // of operations, to know copies by
   for (std::size_t file = 0; file < files.size(); ++file) {
-    if (!std::filesystem::is_directory(files[file]) &&
-        leaves_out(files[file], read_text(files[file]))) {
-      continue;
+    records::AnyFile& read = found[file];
+    for (const std::string& note : read.notes) {
+      fmt::print(stderr, "paceline: {}\n", note);
     }
-    records::ForeignRecords read = read_file(files[file], operations);
-    for (const std::string& warning : read.notes) {
-      fmt::print(stderr, "paceline: {}\n", warning);
+    if (!read.operations.empty() && operations == Operations::kRejected) {
+      throw UsageError(fmt::format(
+          "{}: has records of operations, which `paceline diff` compares and "
+          "`paceline import` shows",
+          files[file]));
     }
     if (!read.operations.empty() &&
         !tables.insert(text_of(read.operations)).second) {

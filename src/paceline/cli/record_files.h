@@ -40,8 +40,4 @@ void keep_distinct_runs(FileRecords& read);
 FileRecords read_record_files(const std::vector<std::string>& files,
                               Operations operations = Operations::kRejected);
 
-/// Whether the text is a log that `paceline run --logs` wrote of a case without
-/// a result; says on stderr that it is left out.
-bool leaves_out(const std::string& path, const std::string& text);
-
 }  // namespace paceline::cli

@@ -11,8 +11,8 @@
 #include "paceline/base/file.h"
 #include "paceline/base/run_python.h"
 #include "paceline/base/text.h"
-#include "paceline/records/importers.h"
 #include "paceline/records/json.h"
+#include "paceline/records/store.h"
 
 namespace paceline::records {
 namespace {
@@ -35,6 +35,22 @@ void check_ended(const PythonOutput& output) {
   }
 }
 
+// Takes in a line of output: a record, or the place of the file of the next
+// ones.
+void add_line(const std::string& line, ForeignRecords& found) {
+  const Json json = Json::parse(line);
+  const std::string kind = json.value("kind", "");
+  if (kind == "file") {
+    found.known.insert(json.at("place").get<std::size_t>());
+  } else if (kind == "comm") {
+    found.operations.push_back(comm_record_from(json));
+    found.file_of_operation.push_back(*found.known.rbegin());
+  } else {
+    found.runs.push_back(from_line(line));
+    found.file_of_run.push_back(*found.known.rbegin());
+  }
+}
+
 ForeignRecords records_of(const PythonOutput& output) {
   check_ended(output);
   ForeignRecords found;
@@ -43,12 +59,7 @@ ForeignRecords records_of(const PythonOutput& output) {
       continue;
     }
     try {
-      const Json json = Json::parse(line);
-      if (json.value("kind", "") == "comm") {
-        found.operations.push_back(comm_record_from(json));
-      } else {
-        found.runs.push_back(from_line(line));
-      }
+      add_line(line, found);
     } catch (const std::exception& error) {
       throw WorldError(fmt::format(
           "the readers of other programs' files wrote no record: {}: {}",
@@ -67,26 +78,18 @@ ForeignRecords records_of(const PythonOutput& output) {
 // A name that begins with '-' is a file's all the same.
 std::vector<std::string> after_options(std::vector<std::string> options,
                                        const std::vector<std::string>& files) {
-  options.emplace_back("--");
+  options.insert(options.end(), {"--by-file", "--"});
   options.insert(options.end(), files.begin(), files.end());
   return options;
 }
 
-// The log of an unfinished run is left out with a warning.
-RecordFile imported(const Importer& importer,
-                    const std::string& text,
-                    const std::string& path) {
-  RecordFile file;
-  std::string why = path + ": holds no result";
-  try {
-    file.records = importer.read(text, path);
-  } catch (const UnfinishedRun& error) {
-    why = error.what();
-  }
-  if (file.records.empty()) {
-    file.warnings = {why + "; it is left out"};
-  }
-  return file;
+// The text is that of a record file, or of an unknown one: says what is wrong.
+AnyFile records_in(const std::string& text, const std::string& path) {
+  std::istringstream in(text);
+  RecordFile file = read_records(in, path, BrokenTail::kSkip);
+  return {.runs = std::move(file.records),
+          .operations = {},
+          .notes = std::move(file.warnings)};
 }
 
 }  // namespace
@@ -150,41 +153,41 @@ std::vector<CommRecord> read_operations(std::string_view text,
   return operations;
 }
 
-ForeignRecords read_any(const std::string& path) {
-  const auto from_file = [](RecordFile file) {
-    return ForeignRecords{.runs = std::move(file.records),
-                          .operations = {},
-                          .notes = std::move(file.warnings)};
-  };
-  const bool one_file = !std::filesystem::is_directory(path);
-  const std::string text = one_file ? read_text(path) : "";
-  if (one_file && is_operation_file(text)) {
-    return {.runs = {}, .operations = read_operations(text, path), .notes = {}};
+std::vector<AnyFile> read_any(const std::vector<std::string>& paths) {
+  std::vector<AnyFile> files(paths.size());
+  std::vector<std::string> others;
+  std::vector<std::size_t> places;  // of the others
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const bool one_file = !std::filesystem::is_directory(paths[i]);
+    const std::string text = one_file ? read_text(paths[i]) : "";
+    if (one_file && is_operation_file(text)) {
+      files[i].operations = read_operations(text, paths[i]);
+    } else if (one_file && is_record_file(text)) {
+      files[i] = records_in(text, paths[i]);
+    } else {
+      others.push_back(paths[i]);
+      places.push_back(i);
+    }
   }
-  if (one_file && is_record_file(text)) {
-    std::istringstream in(text);
-    return from_file(read_records(in, path, BrokenTail::kSkip));
+  if (others.empty()) {
+    return files;
   }
-  if (const Importer* importer = one_file ? importer_of(text, path) : nullptr) {
-    return from_file(imported(*importer, text, path));
+  ForeignRecords found = read_foreign_if_known(others);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (!found.known.contains(i)) {
+      files[places[i]] = records_in(read_text(others[i]), others[i]);
+    }
   }
-  ForeignRecords found = read_foreign_if_known({path});
-  if (found.empty()) {
-    std::istringstream in(text);
-    return from_file(read_records(in, path, BrokenTail::kSkip));
+  for (std::size_t i = 0; i < found.operations.size(); ++i) {
+    files[places[found.file_of_operation[i]]].operations.push_back(
+        std::move(found.operations[i]));
   }
-  return found;
-}
-
-RecordFile read_any_records(const std::string& path) {
-  ForeignRecords found = read_any(path);
-  if (!found.operations.empty()) {
-    throw UsageError(fmt::format(
-        "{}: has records of operations, which `paceline diff` compares and "
-        "`paceline import` shows",
-        path));
+  for (std::size_t i = 0; i < found.runs.size(); ++i) {
+    files[places[found.file_of_run[i]]].runs.push_back(
+        std::move(found.runs[i]));
   }
-  return {.records = std::move(found.runs), .warnings = std::move(found.notes)};
+  files[places.front()].notes = std::move(found.notes);
+  return files;
 }
 
 std::string list_of_readers() {

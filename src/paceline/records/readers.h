@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "paceline/records/comm_record.h"
 #include "paceline/records/run_record.h"
-#include "paceline/records/store.h"
 
 namespace paceline::records {
 
@@ -16,6 +17,9 @@ struct ForeignRecords {
   std::vector<RunRecord> runs;
   std::vector<CommRecord> operations;
   std::vector<std::string> notes;  // sentences for stderr
+  // Places in the list of files, from 0:
+  std::set<std::size_t> known;  // which a reader recognizes
+  std::vector<std::size_t> file_of_run, file_of_operation;
 
   bool empty() const { return runs.empty() && operations.empty(); }
   /// Whether a program that wrote a file found wrong values itself.
@@ -29,17 +33,11 @@ struct ForeignRecords {
 ForeignRecords read_foreign(const std::vector<std::string>& files,
                             const std::string& from = "");
 
-/// The same, but nothing where no reader recognizes the files.
+/// The same without those that no reader recognizes.
 ForeignRecords read_foreign_if_known(const std::vector<std::string>& files);
 
 /// Whether the text is that of a record file of Paceline.
 bool is_record_file(std::string_view text);
-
-/// Reads a record file, or files of another program that one of importers() or
-/// a reader of the Python package recognizes, whichever `path` holds.  An
-/// unfinished last line of records and the log of an unfinished run are skipped
-/// with a warning.
-RecordFile read_any_records(const std::string& path);
 
 /// Whether the text is that of a file of `paceline comm`: a line for each
 /// operation.
@@ -50,9 +48,18 @@ bool is_operation_file(std::string_view text);
 std::vector<CommRecord> read_operations(std::string_view text,
                                         const std::string& path);
 
-/// What read_any_records() reads, or operations, whichever `path` holds.
-/// Warnings are among the notes.
-ForeignRecords read_any(const std::string& path);
+/// What one file, or one directory, holds.
+struct AnyFile {
+  std::vector<RunRecord> runs;
+  std::vector<CommRecord> operations;
+  std::vector<std::string> notes;  // sentences for stderr
+};
+
+/// Reads record files, files of `paceline comm`, and files and directories of
+/// other programs that the readers of the Python package recognize, whichever
+/// each of `paths` is.  An unfinished last line of records and the log of an
+/// unfinished run are skipped with a note.
+std::vector<AnyFile> read_any(const std::vector<std::string>& paths);
 
 /// What they can read, a line each.
 std::string list_of_readers();

@@ -132,7 +132,7 @@ std::string foreign_log(
     const records::Configuration& c = run.configuration;
     const std::string head = fmt::format(
         "# {} on {}{}{}",
-        c.strategy,
+        c.states("strategy") ? c.strategy : c.label,
         counted(c.ranks, "rank"),
         c.seed == 0 ? "" : fmt::format(", seed {}", c.seed),
         run.source == records::Source::kPredicted ? ", predicted, not measured"

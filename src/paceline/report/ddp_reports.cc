@@ -16,7 +16,6 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
-#include "paceline/records/importers.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/ddp_tables.h"
 
@@ -25,6 +24,9 @@ namespace {
 
 using nlohmann::ordered_json;
 using records::RunRecord;
+
+// Of records that the reader of such reports makes.
+constexpr const char* kImportedExperiment = "ddp";
 
 ordered_json result_of(const Case& one) {
   ordered_json ranks = ordered_json::array();
@@ -75,6 +77,19 @@ ordered_json number_json(double value) {
                                              : ordered_json(value);
 }
 
+// Every key of the report but its results, as Python prints its value.
+std::map<std::string, std::string> facts_of(const ordered_json& report) {
+  std::map<std::string, std::string> facts;
+  for (const auto& [key, value] : report.items()) {
+    if (key != "benchmark_results") {
+      facts[key] = value.is_null()     ? "None"
+                   : value.is_string() ? value.get<std::string>()
+                                       : value.dump();
+    }
+  }
+  return facts;
+}
+
 DdpReport report_of(const std::vector<DdpTable>& tables,
                     const DdpCall& call,
                     const std::string& suffix) {
@@ -97,10 +112,9 @@ DdpReport report_of(const std::vector<DdpTable>& tables,
     }
   }
   const bool tells_facts = first.source == records::Source::kImported &&
-                           first.experiment == records::kDdpExperiment;
-  report.facts = tells_facts && !first.adapter.empty()
-                     ? first.adapter
-                     : records::ddp_facts(report.json);
+                           first.experiment == kImportedExperiment;
+  report.facts = tells_facts && !first.adapter.empty() ? first.adapter
+                                                       : facts_of(report.json);
   return report;
 }
 
