@@ -143,8 +143,8 @@ TEST_F(DiffProgram, RefusesWhatCannotBeCompared) {
   expect_refused("diff base.jsonl future.jsonl",
                  "paceline: future.jsonl:1: version: 2 is newer");
   expect_refused("diff report.json base.jsonl",
-                 "paceline: report.json:2: benchmark_results[0]: expected an "
-                 "object, found 7");
+                 "paceline: report.json:2: benchmark_results[0]: '7' is not an "
+                 "object");
   expect_refused("diff base.jsonl empty.jsonl",
                  "paceline: empty.jsonl: holds no record");
   expect_refused("diff base.jsonl,./base.jsonl test.jsonl",

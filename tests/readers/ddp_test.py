@@ -80,7 +80,7 @@ class Ddp(unittest.TestCase):
 
     def test_mistakes(self):
         for report, why in (
-            (changed(result={"ranks": [0], "measurements": [0.1, "x"]}), r"result\[3\]: measurements\[1\]: '\"x\"' is not a number"),
+            (changed(result={"ranks": [0], "measurements": [0.1, "x"]}), r"^damaged.log:\d+: benchmark_results\[0\].result\[3\]: measurements\[1\]: '\"x\"' is not a number"),
             (changed(result={"ranks": [0], "measurements": [-1]}), "not a positive number of seconds"),
             (changed(result={"ranks": [0], "measurements": [1e20]}), "not a positive number of seconds"),
             (changed(result={"ranks": [0, 1], "measurements": [1, 2, 3]}), "equally many for each of 2 ranks"),
@@ -89,13 +89,16 @@ class Ddp(unittest.TestCase):
             (changed(result={"ranks": [1, 1], "measurements": [1, 1]}), "one or more ranks, each once"),
             (changed(result={"ranks": [True], "measurements": [1]}), "one or more ranks, each once"),
             (changed(result={"ranks": [0]}), "'measurements' is missing"),
-            (changed(result=7), "'ranks' is missing"),
-            (changed(model={"batch_size": 0}), "batch_size"),
+            (changed(result=7), r"result\[3\]: '7' is not an object"),
+            (changed(model={"batch_size": 0}), r"^damaged.log:\d+: benchmark_results\[0\]: batch_size"),
+            ('{"benchmark_results": [\n{"model": 1}]}', r"^damaged.log:2: benchmark_results\[0\]: model: '1' is not a text"),
+            ('{"a": [{}, [1]], "benchmark_results": [7]\n}', r"^damaged.log:1: benchmark_results\[0\]: '7' is not an object"),
             (changed(model={"model": ""}), "no name"),
             (changed(pytorch_version=3), "is not a text"),
             (changed(bucket_size="big"), "is not a number"),
             (json.dumps(REPORT).replace("0.3", "NaN"), "is not a number"),
-            ("[1]", "'benchmark_results' is missing"),
+            ("[1]", "is not an object, which has the key 'benchmark_results'"),
+            ("{}", "'benchmark_results' is missing"),
         ):
             with self.assertRaisesRegex(Invalid, why):
                 read(report)

@@ -156,6 +156,8 @@ class _Log:
         }
         if "strategy" in self.head:
             stated["label"] = ""
+        if self.head and "device" not in self.head and self.run.said["unit"] == "sen":
+            stated["device"] = None  # such lines of ours always say GPU
         if self.head and "sequence_length" not in self.head:
             stated.pop("sequence_length", None)  # the network's own
         for key in ("model", "batch_size"):

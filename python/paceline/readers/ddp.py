@@ -7,7 +7,7 @@ report does not say how they differ.  Measurements are those of one rank after t
 """
 
 from .checks import Invalid
-from .json_text import Printed, member, number, parse
+from .json_text import Place, Printed, member, number, parse
 from .record import environment, rank, run_record
 
 NAME = "ddp"
@@ -35,7 +35,7 @@ def read(source):
         ),
     }
     for k, model in enumerate(models):
-        place = f"{source.path}: {_RESULTS}[{k}]"
+        place = Place(source).at(_RESULTS, k)
         stated = {
             **shared,
             "model": member(model, "model", str, place),
@@ -47,10 +47,10 @@ def read(source):
         yield from _of_model(member(model, "result", list, place), stated, known, place)
 
 
-def _of_model(results: list, stated: dict, known: dict, model_place: str):
+def _of_model(results: list, stated: dict, known: dict, model_place: Place):
     on_ranks = {}  # results with DDP, by number of ranks
     for k, result in enumerate(results):
-        place = f"{model_place}.result[{k}]"
+        place = model_place.at("result", k)
         ranks = _ranks(result, place)
         label, strategy = "no ddp", "none"
         if k > 0:
@@ -64,7 +64,7 @@ def _of_model(results: list, stated: dict, known: dict, model_place: str):
             yield run_record({**stated, **stated_here}, samples, **known)
 
 
-def _ranks(result, place: str) -> list:
+def _ranks(result, place: Place) -> list:
     ranks = member(result, "ranks", list, place)
     integers = all(isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 2**31 for one in ranks)
     if not ranks or not integers or len(set(ranks)) != len(ranks):
@@ -72,7 +72,7 @@ def _ranks(result, place: str) -> list:
     return ranks
 
 
-def _samples(result, ranks: list, place: str, *, may_be_empty: bool) -> list:
+def _samples(result, ranks: list, place: Place, *, may_be_empty: bool) -> list:
     times = member(result, "measurements", list, place)
     if not times and may_be_empty:
         return []  # a place held for a case that was not measured

@@ -2,10 +2,12 @@
 """JSON as readers need it: errors with their line, no key twice, numbers as they were printed."""
 
 import json
+import re
 
 from .checks import Figure, Invalid, exactly, figure, one_of, shown
 
 _LONGEST = 40  # digits of an integer
+_SPACE = re.compile(r"\s*")
 
 
 class Printed(float):
@@ -69,9 +71,49 @@ def _object(pairs: list, place: str) -> dict:
     return found
 
 
+class Place:
+    """A value in the JSON of a source, by the keys and indices that lead to it.  `place` is the
+    path with the line on which the value ends, and the way: r.json:3: results[0].ranks."""
+
+    def __init__(self, source, way: tuple = ()):
+        self._source, self._way = source, way
+
+    def at(self, *way) -> "Place":
+        return Place(self._source, (*self._way, *way))
+
+    @property
+    def place(self) -> str:
+        text = self._source.text
+        try:
+            line = f":{1 + text.count(chr(10), 0, _end(text, 0, self._way))}"
+        except RecursionError:  # of many levels beside the way
+            line = ""
+        steps = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in self._way)
+        return f"{self._source.path}{line}: {''.join(steps).lstrip('.')}"
+
+
+def _end(text: str, at: int, way: tuple) -> int:
+    """Where the value ends to which `way` leads from the one at `at`; the text is JSON."""
+    at = _SPACE.match(text, at).end()
+    if not way:
+        return json.JSONDecoder().raw_decode(text, at)[1]
+    is_object, index = text[at] == "{", 0
+    while True:
+        key, at = index, _SPACE.match(text, at + 1).end()
+        if is_object:
+            key, at = json.decoder.scanstring(text, at + 1)
+            at = text.index(":", at) + 1
+        if key == way[0]:
+            return _end(text, at, way[1:])
+        at = _SPACE.match(text, _end(text, at, ())).end()
+        index += 1
+
+
 def member(value, key: str, kind: type, place):
     """value[key], which must be of the kind dict, list, str, int or bool; object: of any."""
-    if not isinstance(value, dict) or key not in value:
+    if not isinstance(value, dict):
+        raise Invalid(place, f"'{shown(json.dumps(value))}' is not an object, which has the key '{key}'")
+    if key not in value:
         raise Invalid(place, f"the key '{key}' is missing")
     found = value[key]
     if not isinstance(found, kind) or (isinstance(found, bool) and kind not in (bool, object)):
