@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nccl-tests and rccl-tests print in any form: operations, types, ranks and rows."""
 
-from .checks import Invalid, check_count, check_product, exactly, one_of, shown
+from .checks import Invalid, check_product, exactly, one_of, shown
 from .record import WRONG_VALUES, comm_record, warning
 
 # Program: Paceline's operation, whether it reduces, whether it has a root.
@@ -98,55 +98,6 @@ def check_rates(
             f"{size} bytes: size, time and bandwidth contradict each other",
             place=time_us.place,
         )
-
-
-def ranks_of(devices: list, place) -> tuple:
-    """(ranks, ranks per host, warnings) of devices as (rank, group, host, bus id, place), of
-    which each rank has one.  Of several groups at once it is the group of rank 0 that is timed.
-    """
-    seen = {}
-    for rank, _, _, _, where in devices:
-        if rank in seen:
-            raise Invalid(
-                where,
-                f"rank {rank} is listed again ({getattr(seen[rank], 'place', seen[rank])}): several processes "
-                "without MPI, or several runs, wrote between each other's lines",
-            )
-        seen[rank] = where
-    check_count(
-        max(seen) + 1, len(seen), f"ranks (rank {max(seen)} is one)", seen[max(seen)]
-    )
-    groups = {}
-    for device in devices:
-        groups.setdefault(device[1], []).append(device)
-    if len({len(group) for group in groups.values()}) > 1:
-        sizes = " and ".join(str(len(group)) for group in groups.values())
-        raise Invalid(place, f"the ranks are in groups of {sizes}, which are not known")
-    own = groups[min(devices, key=lambda one: one[0])[1]]
-    warnings, hosts, used = [], {}, {}
-    for rank, _, host, bus_id, _ in own:
-        hosts[host] = hosts.get(host, 0) + 1
-        used.setdefault((host, bus_id), []).append(rank)
-    shared = {key: ranks for key, ranks in used.items() if key[1] and len(ranks) > 1}
-    for (host, bus_id), ranks in shared.items():
-        warnings.append(
-            warning(
-                "shared-device",
-                f"ranks {', '.join(map(str, ranks))} share the device {bus_id} of {host}",
-                "they take turns on it, and their messages do not leave it",
-                "give every rank a device of its own",
-            )
-        )
-    if len(groups) > 1:
-        warnings.append(
-            warning(
-                "other-groups",
-                f"{len(groups)} groups of ranks ran the operation at once",
-                "the figures are those of the group of rank 0, while the others used the same links",
-                "compare it with runs that were divided in the same way",
-            )
-        )
-    return len(own), list(hosts.values()), warnings
 
 
 def reduction_of(program: str, op):

@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 
 from .checks import Invalid, check_count, one_of, shown
-from .collective import operation_of, ranks_of, row_record
+from .collective import operation_of, row_record
+from .collective_ranks import ranks_of
 from .json_text import check_keys, member, parse_several
 from .lines import Line
 from .nccl_json_rows import row_of, verdicts

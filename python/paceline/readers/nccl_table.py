@@ -14,10 +14,10 @@ from .collective import (
     check_rates,
     check_row,
     operation_of,
-    ranks_of,
     reduction_of,
     row_record,
 )
+from .collective_ranks import ranks_of
 from .nccl_text import Table, program_in
 from .nccl_verdicts import bandwidth_warnings, bounds_warnings
 

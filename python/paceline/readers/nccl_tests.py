@@ -6,6 +6,7 @@ then `#wrong` counts elements.
 """
 
 import json
+import re
 
 from . import nccl_json, nccl_table
 from .checks import Invalid
@@ -13,11 +14,11 @@ from .nccl_json_rows import prints_as
 from .nccl_text import program_in, tables_of
 
 NAME = "nccl-tests"
+_COLUMNS = re.compile(r"\balgbw\s+busbw\b")
 
 
 def recognizes(source) -> bool:
-    text = source.text
-    return "algbw" in text and "busbw" in text or nccl_json.recognizes(text)
+    return bool(_COLUMNS.search(source.text)) or nccl_json.recognizes(source.text)
 
 
 def read(source):

@@ -32,7 +32,7 @@ import sys
 from dataclasses import dataclass
 from typing import Callable
 
-from . import ddl, ddp, dlperf, hf_trainer, megatron, mllog, nccl_tests, rates, tf_cnn, torchtitan
+from . import ddl, ddp, dlperf, hf_trainer, megatron, mllog, nccl_tests, rates, rccl_tests, tf_cnn, torchtitan
 from .checks import Invalid, Unknown
 from .lines import Source, files_of, open_source
 from .record import check_times
@@ -56,6 +56,14 @@ READERS = (
         "https://github.com/NVIDIA/nccl-tests",
         nccl_tests.recognizes,
         nccl_tests.read,
+    ),
+    Reader(
+        rccl_tests.NAME,
+        "the files of rccl-tests -Z json and -Z csv",
+        "rccl-tests of ROCm 6.3 to 7",
+        "https://github.com/ROCm/rccl-tests",
+        rccl_tests.recognizes,
+        rccl_tests.read,
     ),
     Reader(
         ddp.NAME,

@@ -125,7 +125,7 @@ Json to_json(const CommRecord& record, const Environment& environment) {
   json["root"] = or_null(record.root);
   json["bytes"] = record.bytes;
   json["ranks"] = record.ranks;
-  json["ranks_per_host"] = record.ranks_per_host;
+  json["ranks_per_host"] = or_null(record.ranks_per_host);
   json["engine"] = record.engine;
   json["device"] = record.device;
   json["dtype"] = record.dtype;
@@ -156,7 +156,8 @@ CommRecord comm_record_from(const Json& json) {
       .operation = json.at("operation"),
       .bytes = json.at("bytes"),
       .ranks = json.at("ranks"),
-      .ranks_per_host = json.at("ranks_per_host"),
+      .ranks_per_host =
+          known_value<std::vector<int>>(json.at("ranks_per_host")),
       .op = known_value<std::string>(json.value("op", Json())),
       .root = unless_null<int>(json.value("root", Json())),
       .engine = json.at("engine"),

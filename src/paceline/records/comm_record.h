@@ -31,7 +31,7 @@ struct CommRecord {
   std::int64_t bytes = 0;  // payload: the longer side of a collective, as in
                            // nccl-tests; of a message, its size
   int ranks = 1;
-  std::vector<int> ranks_per_host;
+  std::vector<int> ranks_per_host;  // empty: not known
   std::string op;           // sum, prod, ...; empty: not known, or none
   std::optional<int> root;  // where the operation has one and it is known
   std::string engine, device, dtype, interface;

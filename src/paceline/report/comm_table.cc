@@ -61,11 +61,15 @@ std::string remark(const CommRecord& record) {
 }
 
 std::string title_of(const CommRecord& first) {
-  std::string text = fmt::format("{}{}, {} ranks ({}), {} on {}, {}",
+  const std::string hosts =
+      first.ranks_per_host.empty()
+          ? ""
+          : fmt::format(" ({})", fmt::join(first.ranks_per_host, "+"));
+  std::string text = fmt::format("{}{}, {} ranks{}, {} on {}, {}",
                                  first.operation,
                                  first.op.empty() ? "" : " of a " + first.op,
                                  first.ranks,
-                                 fmt::join(first.ranks_per_host, "+"),
+                                 hosts,
                                  first.engine,
                                  first.device,
                                  first.dtype);
