@@ -350,6 +350,16 @@ class Mistakes(Command):
             ),
             (("--step-regex", "x"), "--step-regex: 'x' belongs to --command"),
             (("--steps-per-line", "2"), "--steps-per-line: '2' belongs to --command"),
+            (("--reader", "megatron"), "--reader: 'megatron' belongs to --command"),
+            ((*UNSEEN, "--reader", "tqdm"), "'tqdm'"),
+            (
+                (*UNSEEN, "--reader", "megatron", "--step-regex", "x"),
+                "--reader: the case has --step-regex too, 'x'; give one of the two",
+            ),
+            (
+                (*UNSEEN, "--step-regex", "x", "--step-unit", "tokens/s"),
+                "--step-unit: 'tokens/s' needs --sequence-length",
+            ),
             (
                 (*UNSEEN, "--steps-per-line", "10", "--warmup", "5"),
                 "--warmup: '5' steps are no whole number of lines of 10 steps; take 10",

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/step_reader.h"
 
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/measure/outside_command.h"
@@ -93,10 +97,131 @@ TEST(StepReader, TellsWhatIsWrong) {
 TEST(StepReader, TheWholeMatchMustBeANumber) {
   records::Configuration c = two_steps();
   c.step_regex = "step ([0-9.,]+)";
-  const std::vector<std::string> good(3, "step 234.5");
-  const std::vector<std::string> bad(3, "step 1,234.5");
-  EXPECT_EQ(status_of(c, good), "ok");
+  const std::vector<std::string> bad(3, "step 1,23.5");
   EXPECT_EQ(status_of(c, bad), "bad-output");
+  for (const char* const text : {"234.5", "1,234.5", "1,234,567", "12", ".5"}) {
+    EXPECT_EQ(
+        status_of(c, std::vector<std::string>(3, std::string("step ") + text)),
+        "ok")
+        << text;
+  }
+}
+
+std::string failure_of(const records::Configuration& c,
+                       const std::string& line) {
+  try {
+    StepReader(c, 0).take(line, 0);
+  } catch (const OutsideFailure& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+TEST(StepReader, AMatchMustNotStopInsideANumber) {
+  records::Configuration c = two_steps();
+  c.step_regex = "tps: ([0-9.]+)";
+  for (const char* const number : {"12,345", "12,34", "1.5e-3", "7e3"}) {
+    const std::string said =
+        failure_of(c, std::string("tps: ") + number + " x");
+    EXPECT_NE(said.find(std::string("inside the number '") + number + "'"),
+              std::string::npos)
+        << said;
+  }
+  for (const char* const whole : {"12, 345", "12.", "12e", "12 345"}) {
+    EXPECT_EQ(failure_of(c, std::string("tps: ") + whole), "") << whole;
+  }
+  c.step_regex = "([0-9]+) tokens";
+  EXPECT_NE(failure_of(c, "1,234 tokens"), "");
+  EXPECT_NE(failure_of(c, "0.25 tokens"), "");
+  EXPECT_EQ(failure_of(c, "a,234 tokens"), "");
+  c.step_regex = "^[0-9]+,([0-9.]+),";  // a column, as the expression says
+  EXPECT_EQ(failure_of(c, "7,345,8"), "");
+}
+
+TEST(StepReader, NanIsAFailureOfTheLossAlone) {
+  records::Configuration c = two_steps();
+  c.step_regex = "v=([0-9.]+|nan)";
+  EXPECT_EQ(failure_of(c, "v=1 | number of nan iterations: 0"), "");
+  EXPECT_EQ(failure_of(c, "v=1 | grad norm: nan"), "");
+  for (const char* const loss :
+       {"lm loss: nan", "loss=-inf", "'loss': nan,", "train_loss nan"}) {
+    EXPECT_NE(failure_of(c, std::string("v=1 ") + loss), "") << loss;
+  }
+  EXPECT_EQ(failure_of(c, "v=1 loss scale: 1.0 nan"), "");
+  EXPECT_NE(failure_of(c, "v=nan"), "");
+}
+
+TEST(StepReader, AUnitMayTurnOverOnTheWay) {
+  records::Configuration c = two_steps();
+  c.step_regex = "([0-9.]+)it/s";
+  c.step_unit = "steps/s";
+  c.ranks = 1;
+  StepReader reader(c, 0);
+  for (const char* const line : {"2.5it/s", "1.25s/it", "2.00s/it", "3 s/it"}) {
+    reader.take(line, 0);
+  }
+  EXPECT_EQ(reader.samples()[0].step_ns,
+            (std::vector<std::int64_t>{1'250'000'000, 2'000'000'000}));
+  EXPECT_TRUE(reader.remark_of_units()->seen.find("in 2 lines") !=
+              std::string::npos);
+  c.step_regex = "([0-9.]+) s/step";
+  c.step_unit = "";
+  StepReader timed(c, 0);
+  for (const char* const line : {"1.5 s/step", "2 s/step", "4.0 step/s"}) {
+    timed.take(line, 0);
+  }
+  EXPECT_EQ(timed.samples()[0].step_ns,
+            (std::vector<std::int64_t>{2'000'000'000, 250'000'000}));
+  c.step_regex = "took ([0-9.]+)";
+  EXPECT_FALSE(StepReader(c, 0).remark_of_units().has_value());
+}
+
+TEST(StepReader, ALogThatIsPrintedIsNotHeldAgainstTheClock) {
+  records::Configuration c = two_steps();
+  c.step_regex = "v=([0-9.]+)";
+  for (const auto& [command, is_log] :
+       std::to_array<std::pair<const char*, bool>>(
+           {{"cat train.log", true},
+            {" zcat a.gz b.gz", true},
+            {"gzip -dc a.gz", true},
+            {"cat hosts; python train.py", false},
+            {"cat a | python train.py", false},
+            {"python cat.py", false}})) {
+    c.command = command;
+    StepReader reader(c, 0);
+    for (int i = 0; i < 3; ++i) {
+      reader.take("v=127", 1000 + i);
+    }
+    if (is_log) {
+      EXPECT_EQ(reader.remark_of_clock(0)->code, "times-of-a-log") << command;
+    } else {
+      EXPECT_THROW(reader.remark_of_clock(0), OutsideFailure) << command;
+    }
+  }
+}
+
+TEST(StepReader, TheReadersOfThePackageKnowTheirLines) {
+  records::Configuration c = two_steps();
+  c.warmup = 0;
+  LiveReader live("megatron");
+  StepReader reader(c, 0, &live);
+  const auto line = [](int number, const char* more) {
+    return fmt::format(
+        " iteration {}/ 500 | elapsed time per iteration (ms): {} | global "
+        "batch size: {} | number of nan iterations: 0 |",
+        number,
+        100 + number,
+        more);
+  };
+  reader.take("hello", 0);
+  reader.take(line(1, "16"), 0);
+  reader.take(line(2, "16"), 0);
+  EXPECT_EQ(reader.samples()[0].step_ns,
+            (std::vector<std::int64_t>{101'000'000, 102'000'000}));
+  EXPECT_EQ(reader.adapter().at("reader"), "megatron");
+  EXPECT_THROW(reader.take(line(3, "32"), 0), OutsideFailure)
+      << "other samples";
+  EXPECT_THROW(reader.take(line(9, "16"), 0), OutsideFailure) << "six steps";
 }
 
 TEST(StepReader, TheWindowIsNotShorterThanItsSteps) {
@@ -117,7 +242,7 @@ TEST(StepReader, TheWindowIsNotShorterThanItsSteps) {
 
 TEST(StepReader, UnitsOfARegularExpression) {
   records::Configuration c = two_steps();
-  c.step_regex = "v=([-0-9.e]+)";
+  c.step_regex = "v=([-0-9.,e]+)";
   c.warmup = 0;
   c.steps = 1;
   const auto read = [&c](const char* unit, const char* scope, const char* v) {
@@ -135,6 +260,10 @@ TEST(StepReader, UnitsOfARegularExpression) {
   EXPECT_EQ(read("samples/s", "", "64"), 250'000'000);
   EXPECT_EQ(read("samples/s", "node", "64"), 250'000'000);
   EXPECT_EQ(read("samples/s", "device", "32"), 250'000'000);
+  EXPECT_EQ(read("samples/s", "", "1,600"), 10'000'000);
+  c.sequence_length = 100;
+  EXPECT_EQ(read("tokens/s", "", "6400"), 250'000'000);
+  EXPECT_EQ(read("tokens/s", "device", "3.2e3"), 250'000'000);
   c.ranks = 4;
   c.ranks_per_host = {2, 2};
   EXPECT_EQ(read("samples/s", "node", "64"), 250'000'000);

@@ -80,6 +80,7 @@ TEST_F(Schema, HoldsForWrittenRecords) {
   held.configuration.step_regex = "t=(.*)";
   held.configuration.steps_per_line = 5;
   held.configuration.step_unit = "ms";
+  held.configuration.reader = "megatron";
   held.configuration.rate_scope = "node";
   held.configuration.python = "/usr/bin/python3";
   held.configuration.compiled = true;

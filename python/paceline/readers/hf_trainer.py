@@ -9,6 +9,7 @@ both rates, the number of steps and of samples are checked against each other.
 
 import ast
 import re
+import warnings as python_warnings
 
 from .checks import Invalid, check_product, count, exactly, figure, shown
 from .step_log import Steps, record_of, wrong_loss
@@ -32,29 +33,51 @@ def recognizes(source) -> bool:
     return f"'{_END}'" in source.text
 
 
-def read(source):
-    head, ends, warnings, losses = {}, [], [], []
-    for line in source.lines:
+class Lines:
+    """A log that is taken line by line: all its steps are in its last dict."""
+
+    whole = True
+
+    def __init__(self):
+        self.warnings = []
+        self.known = {"framework": NAME}
+        self._head, self._loss, self._end = {}, None, None
+
+    def take(self, line):
+        """The Steps of the whole training, where the line says them; None for any other line."""
         field = _FIELD.fullmatch(line.text)
         if field and field[1] in _HEAD:
             name = _HEAD[field[1]]
             value = count(field[2], line, field[1], least=1)
-            if head.get(name, (value,))[0] != value:
-                raise Invalid(line, f"{field[1]} is {value} here, and {head[name][0]} before")
-            head[name] = (value, line)
+            if self._head.get(name, (value,))[0] != value:
+                raise Invalid(line, f"{field[1]} is {value} here, and {self._head[name][0]} before")
+            self._head[name] = (value, line)
         said = _dict_of(line)
         if said is not None and _END in said:
-            ends.append((said, line))
-        elif said is not None and "loss" in said:
-            losses.append(_loss(said["loss"], line, warnings))
-    if not ends:
+            if self._end not in (None, said):
+                raise Invalid(line, "is the end of a second training; two are read from two files")
+            again, self._end = self._end is not None, said
+            return None if again else _steps(self._head, said, line, self._loss, self.known)
+        if said is not None and "loss" in said:
+            self._loss = _loss(said["loss"], line, self.warnings)
+        return None
+
+
+def read(source):
+    taken = Lines()
+    steps = [one for one in map(taken.take, source.lines) if one]
+    if not steps:
         raise Invalid(source, f"has no {_END}: the training did not end, and its log has no other time")
-    if len({str(said) for said, _ in ends}) > 1:
-        raise Invalid(ends[1][1], "is the end of a second training; two are read from two files")
-    yield _record(head, *ends[0], warnings, losses)
+    yield record_of(
+        steps,
+        taken.known,
+        experiment=NAME,
+        formula=f"the one value is the mean of {steps[0].number} steps: train_runtime / steps",
+        warnings=taken.warnings,
+    )
 
 
-def _record(head: dict, end: dict, line, warnings: list, losses: list) -> dict:
+def _steps(head: dict, end: dict, line, loss, known: dict) -> Steps:
     runtime = _number(end, _END, line)
     steps_rate = _number(end, "train_steps_per_second", line)
     samples_rate = _number(end, "train_samples_per_second", line)
@@ -66,7 +89,7 @@ def _record(head: dict, end: dict, line, warnings: list, losses: list) -> dict:
     named = exactly(steps, head["steps"][1], "Total optimization steps")
     check_product(named, [steps_rate, runtime], "steps", place=line)
     batch = head.get("batch", (None,))[0]
-    known = {"framework": "hf-trainer", "accumulate": head.get("accumulate", (None,))[0]}
+    known["accumulate"] = head.get("accumulate", (None,))[0]
     if batch:
         _check_samples(head, samples_rate, runtime, line)
         share = head.get("device_batch", (None,))[0]
@@ -75,14 +98,7 @@ def _record(head: dict, end: dict, line, warnings: list, losses: list) -> dict:
             if batch % own != 0:
                 raise Invalid(head["batch"][1], f"the total batch {batch} is no multiple of a device's {own}")
             known |= {"ranks": batch // own, "batch_size": own}
-    one = Steps(steps, runtime.value / steps, batch, losses[-1] if losses else None, line)
-    return record_of(
-        [one],
-        known,
-        experiment=NAME,
-        formula=f"the one value is the mean of {steps} steps: train_runtime / steps",
-        warnings=warnings,
-    )
+    return Steps(steps, runtime.value / steps, batch, loss, line, runtime.half / steps)
 
 
 def _check_samples(head: dict, rate, runtime, line) -> None:
@@ -115,7 +131,9 @@ def _dict_of(line):
     if not match:
         return None
     try:
-        found = ast.literal_eval(match[0])
+        with python_warnings.catch_warnings():  # of escape sequences in other programs' lines
+            python_warnings.simplefilter("ignore")
+            found = ast.literal_eval(match[0])
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         if _END in match[0]:
             raise Invalid(line, "is a line of results that is cut off or not understood") from None

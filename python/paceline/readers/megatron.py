@@ -33,21 +33,39 @@ def recognizes(source) -> bool:
     return _TIME in source.text
 
 
-def read(source):
-    lines, totals, warnings, flops = [], {}, [], None
-    for line in source.lines:
+class Lines:
+    """The iterations of a log that is taken line by line."""
+
+    whole = False  # a line is not all that a training says
+
+    def __init__(self):
+        self.warnings = []
+        self._last = None  # the last iteration of the training, as the first line says it
+        self._flops = None
+
+    def take(self, line):
+        """The Iterations that the line says; None for a line of another kind."""
         match = _LINE.match(line.text)
         if not match:
             if _TIME in line.text:
                 raise Invalid(line, "is a line of an iteration that is cut off or not understood")
-            continue
+            return None
         fields = _fields(match[3], line)
-        totals.setdefault(match[2], line)
-        if len(totals) > 1:
-            raise Invalid(line, f"the last iteration is {match[2]} here, and {next(iter(totals))} before")
-        one = _steps(match[1], fields, line, warnings)
-        flops = _check_flops(fields, one, line, flops)
-        lines.append(one)
+        self._last = self._last or match[2]
+        if match[2] != self._last:
+            raise Invalid(line, f"the last iteration is {match[2]} here, and {self._last} before")
+        one = _steps(match[1], fields, line, self.warnings)
+        self._flops = _check_flops(fields, one, line, self._flops)
+        return one
+
+    def time(self, before, one):
+        """Holds two lines against each other."""
+        _check_growth(before, one)
+
+
+def read(source):
+    taken = Lines()
+    lines = [one for one in map(taken.take, source.lines) if one]
     if not lines:
         raise Invalid(source, "has no line of an iteration of Megatron-LM")
     interval = check_numbers(lines, "iteration")
@@ -58,7 +76,7 @@ def read(source):
         experiment=NAME,
         formula="each value is the log's mean time of an iteration since the line before"
         + (f", {interval} iterations" if interval > 1 else ""),
-        warnings=warnings,
+        warnings=taken.warnings,
     )
 
 
@@ -99,6 +117,7 @@ def _steps(number: str, fields: dict, line, warnings: list) -> Iterations:
         None if batch is None else count(batch, line, "global batch size", least=1),
         loss,
         line,
+        time.half * 1e-3,
         time,
         None if samples is None else count(samples, line, "consumed samples"),
     )
@@ -134,18 +153,24 @@ def _check_samples(lines: list) -> None:
             f"{first.examples} are {first.number * first.examples}",
         )
     for a, b in zip(lines, lines[1:]):
-        if None in (b.consumed, b.examples):
-            raise Invalid(b.line, "consumed samples or the global batch size is missing here alone")
-        if b.examples < a.examples:
-            raise Invalid(b.line, f"the global batch size falls from {a.examples} to {b.examples}")
-        said, steps = b.consumed - a.consumed, b.number - a.number
-        least = steps * (a.examples if steps > 1 else b.examples)
-        if not least <= said <= steps * b.examples:
-            raise Invalid(
-                b.line,
-                f"the log says {said} samples more than in line {a.line.number}, and {steps} "
-                f"iterations of {b.examples} are {steps * b.examples}",
-            )
+        _check_growth(a, b)
+
+
+def _check_growth(a: Iterations, b: Iterations) -> None:
+    if None in (a.consumed, a.examples):
+        return
+    if None in (b.consumed, b.examples):
+        raise Invalid(b.line, "consumed samples or the global batch size is missing here alone")
+    if b.examples < a.examples:
+        raise Invalid(b.line, f"the global batch size falls from {a.examples} to {b.examples}")
+    said, steps = b.consumed - a.consumed, b.number - a.number
+    least = steps * (a.examples if steps > 1 else b.examples)
+    if not least <= said <= steps * b.examples:
+        raise Invalid(
+            b.line,
+            f"the log says {said} samples more than in line {a.line.number}, and {steps} "
+            f"iterations of {b.examples} are {steps * b.examples}",
+        )
 
 
 def _configuration(source, first: Iterations) -> dict:

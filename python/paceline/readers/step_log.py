@@ -19,6 +19,7 @@ class Steps:
     examples: int | None  # of one step, all ranks together; None: the log does not say
     loss: Figure | None
     line: object
+    half: float  # of `seconds`: half a unit of the last digit that the log prints
 
 
 def check_numbers(lines: list, what: str = "step") -> int:

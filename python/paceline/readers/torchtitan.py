@@ -37,55 +37,78 @@ def recognizes(source) -> bool:
     return all(word in source.text for word in ("[titan]", "step:", "tps:"))
 
 
-def read(source):
-    lines, warnings, head = [], [], None
-    for line in source.lines:
-        started = _HEAD.search(line.text)
-        if not started and "Training starts" in line.text:
-            raise Invalid(line, "is the start of a training that is cut off or not understood")
-        if started and head and started.groups() != head[0]:
-            raise Invalid(line, "is the start of a second run; two runs are read from two files")
-        head = head or (started and (started.groups(), line))
+class Lines:
+    """The steps of a log that is taken line by line."""
+
+    whole = False  # a line is not all that a training says
+
+    def __init__(self):
+        self.warnings = []
+        self.known = {"framework": NAME}
+        self.per_device = None  # tokens of a device and step, over the devices of one model
+        self.examples = None
+        self._head = None
+        self._shared = None
+
+    def take(self, line):
+        """The Line that the line says, its seconds since the one before; None for a line of another
+        kind."""
+        self._take_head(line)
         match = _LINE.search(line.text)
-        if match:
-            lines.append((match, _fields(match[3], line), line))
-        elif "tps:" in line.text:
-            raise Invalid(line, "is a line of a step that is cut off or not understood")
-    if len(lines) < 2:
-        raise Invalid(source, "has fewer than two lines of steps of torchtitan")
-    yield _record(lines, head, warnings)
-
-
-def _record(lines: list, head, warnings: list) -> dict:
-    per_device = None  # tokens of a device and step, over the devices of one model
-    examples, known = None, {"framework": "torchtitan"}
-    if head:
-        _, local, world_batch, accumulated, length, _ = head[0]
-        known["sequence_length"] = int(length)
-        known["accumulate"] = int(accumulated) if accumulated else None
-        per_device = int(local) * int(length) * int(accumulated or 1)
-        examples = int(world_batch) if world_batch else None
-    steps = []
-    for match, fields, line in lines:
+        if not match:
+            if "tps:" in line.text:
+                raise Invalid(line, "is a line of a step that is cut off or not understood")
+            return None
+        fields = _fields(match[3], line)
         number = count(match[2], line, "step", least=1)
         rate = figure(fields["tps"], line, "tps", least=0)
         if rate.value <= 0:
             raise Invalid(line, "tps: 0 tokens a second")
         loss = None
         if fields["loss"].lower() in ("nan", "inf", "-inf"):
-            warnings.append(wrong_loss(fields["loss"], line))
+            self.warnings.append(wrong_loss(fields["loss"], line))
         else:
             loss = figure(fields["loss"], line, "loss")
-        steps.append(Line(number, 0, examples, loss, line, _clock(match[1], line), rate))
+        return Line(number, 0, self.examples, loss, line, 0, _clock(match[1], line), rate)
+
+    def _take_head(self, line) -> None:
+        started = _HEAD.search(line.text)
+        if not started:
+            if "Training starts" in line.text:
+                raise Invalid(line, "is the start of a training that is cut off or not understood")
+            return
+        if self._head and started.groups() != self._head:
+            raise Invalid(line, "is the start of a second run; two runs are read from two files")
+        self._head = started.groups()
+        _, local, world_batch, accumulated, length, _ = self._head
+        self.known["sequence_length"] = int(length)
+        self.known["accumulate"] = int(accumulated) if accumulated else None
+        self.per_device = int(local) * int(length) * int(accumulated or 1)
+        self.examples = int(world_batch) if world_batch else None
+
+    def time(self, before, one):
+        """Sets the seconds of a step between two lines."""
+        self._shared = set_seconds(before, one, self.per_device, self._shared)
+
+
+def read(source):
+    taken = Lines()
+    steps = [one for one in map(taken.take, source.lines) if one]
+    if len(steps) < 2:
+        raise Invalid(source, "has fewer than two lines of steps of torchtitan")
+    for one in steps:
+        one.examples = taken.examples
     check_numbers(steps)
-    _set_seconds(steps, per_device)
-    how = "tokens of a device / tps" if per_device else "the clock of the lines; the log does not say the batch"
-    return record_of(
+    for a, b in reversed(list(zip(steps, steps[1:]))):
+        taken.time(a, b)
+    by_rate = "tokens of a device / tps"
+    how = by_rate if taken.per_device else "the clock of the lines; the log does not say the batch"
+    yield record_of(
         steps[1:],
-        known,
+        taken.known,
         experiment=NAME,
         formula=f"each value is the mean step since the line before, by {how}",
-        warnings=warnings,
+        warnings=taken.warnings,
     )
 
 
@@ -113,23 +136,23 @@ def _clock(text: str, line) -> int:
         raise Invalid(line, f"'{text}' is not a time") from None
 
 
-def _set_seconds(steps: list, per_device) -> None:
-    """Sets of each line but the first the mean step since the line before.  The devices of one
-    model (tensor, context, pipeline parallel) share its tokens: tps is the clock's over an integer,
-    the same in all lines."""
-    shared = None
-    for a, b in reversed(list(zip(steps, steps[1:]))):
-        by_clock = (b.clock - a.clock) / (b.number - a.number) / 1000
-        if by_clock <= 0:
-            raise Invalid(b.line, "the clock of this line is not after that of the line before")
-        b.seconds = by_clock
-        if per_device:
-            shared = shared or max(1, round(per_device / b.rate.value / by_clock))
-            b.seconds = per_device / b.rate.value / shared
-            room = _MOMENTS / (b.number - a.number) + b.seconds * b.rate.half / b.rate.value
-            if abs(b.seconds - by_clock) > room:
-                raise Invalid(
-                    b.line,
-                    f"the log says {b.rate.text} tokens a second, {b.seconds:.6g} s a step of "
-                    f"{per_device} tokens, and its clock says {by_clock:.6g} s",
-                )
+def set_seconds(a: Line, b: Line, per_device, shared):
+    """Sets of `b` the mean step since the line before, `a`.  The devices of one model (tensor,
+    context, pipeline parallel) share its tokens: tps is the clock's over an integer, `shared`, the
+    same in all lines, which is returned."""
+    steps = b.number - a.number
+    by_clock = (b.clock - a.clock) / steps / 1000
+    if by_clock <= 0:
+        raise Invalid(b.line, "the clock of this line is not after that of the line before")
+    b.seconds, b.half = by_clock, 0.001 / steps
+    if per_device:
+        shared = shared or max(1, round(per_device / b.rate.value / by_clock))
+        b.seconds = per_device / b.rate.value / shared
+        b.half = b.seconds * b.rate.half / b.rate.value
+        if abs(b.seconds - by_clock) > _MOMENTS / steps + b.half:
+            raise Invalid(
+                b.line,
+                f"the log says {b.rate.text} tokens a second, {b.seconds:.6g} s a step of "
+                f"{per_device} tokens, and its clock says {by_clock:.6g} s",
+            )
+    return shared

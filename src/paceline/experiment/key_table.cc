@@ -3,7 +3,7 @@
 #include <array>
 
 #include "paceline/experiment/key.h"
-#include "paceline/plan/engine_traits.h"
+#include "paceline/experiment/key_words.h"
 #include "paceline/plan/optimizer.h"
 
 namespace paceline::experiment {
@@ -11,50 +11,6 @@ namespace {
 
 using C = records::Configuration;
 using S = Settings;
-using Word = std::string_view;
-
-constexpr auto kProtocols = std::to_array<Word>({"cases", "ddp", "dlperf"});
-constexpr auto kDevices = std::to_array<Word>({"auto", "cpu", "cuda"});
-constexpr auto kEngines = [] {
-  std::array<std::string_view, plan::kEngines.size() + 1> names{"auto"};
-  std::ranges::transform(
-      plan::kEngines, names.begin() + 1, &plan::EngineTraits::name);
-  return names;
-}();
-constexpr auto kDtypes = std::to_array<Word>({"fp32", "bf16", "amp"});
-constexpr auto kPlacements =
-    std::to_array<Word>({"table", "row-hash", "row-range", "replicated"});
-constexpr auto kPoolings = std::to_array<Word>({"sum", "mean"});
-constexpr auto kRowOptimizers =
-    std::to_array<Word>({"sgd", "adagrad", "rowwise-adagrad"});
-constexpr auto kRowDtypes = std::to_array<Word>({"fp32", "bf16"});
-constexpr auto kRowGradients = std::to_array<Word>({"sparse", "dense"});
-constexpr auto kLookups = std::to_array<Word>({"parallel", "sequential"});
-constexpr auto kSparseEngines = [] {
-  constexpr auto kMovesCpu = &plan::EngineTraits::moves_cpu;
-  std::array<std::string_view,
-             std::ranges::count(plan::kEngines, true, kMovesCpu)>
-      names{};
-  auto name = names.begin();
-  for (const plan::EngineTraits& engine : plan::kEngines) {
-    if (engine.moves_cpu) {
-      *name++ = engine.name;
-    }
-  }
-  return names;
-}();
-constexpr auto kLaunchers =
-    std::to_array<Word>({"slurm", "mpirun", "torchrun"});
-constexpr auto kStarts = std::to_array<Word>({"random", "formula"});
-constexpr auto kStarters = std::to_array<Word>({"command", "ranks"});
-constexpr auto kStepUnits =
-    std::to_array<Word>({"s", "ms", "us", "ns", "steps/s", "samples/s"});
-constexpr auto kRateScopes = std::to_array<Word>({"device", "node", "global"});
-
-constexpr std::string_view kRankWords =
-    "world (all ranks that were started together, else 1), max (one for each "
-    "core or GPU), auto (1, 2, 4, ... max), max:8, auto:8 (at most 8), dlperf "
-    "(1, all of a host, of 2 and of 4 hosts)";
 
 // clang-format off
 constexpr auto kKeys = std::to_array<Key>({
@@ -303,6 +259,10 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "who starts the ranks of --command: `command` itself, or "
              "Paceline, which starts it for each rank; default command",
      .field = &C::launcher, .group = Group::kOutside, .allowed = kStarters},
+    {.name = "reader", .metavar = "NAME",
+     .help = "whose lines the steps in the output of --command are; left out: "
+             "found by itself where a line is of one of them",
+     .field = &C::reader, .group = Group::kOutside, .allowed = kReaders},
     {.name = "step_regex", .metavar = "REGEX",
      .help = "finds the steps in the output of --command: its group is a "
              "step's time; without a group the line ends a step",
@@ -311,7 +271,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "of what --step-regex finds; default s",
      .field = &C::step_unit, .group = Group::kOutside, .allowed = kStepUnits},
     {.name = "rate_scope", .metavar = "NAME",
-     .help = "whose samples/s --step-regex finds; default global",
+     .help = "whose samples/s or tokens/s --step-regex finds; default global",
      .field = &C::rate_scope, .group = Group::kOutside, .allowed = kRateScopes},
     {.name = "steps_per_line", .metavar = "N",
      .help = "steps that a line of the output of --command stands for; its "

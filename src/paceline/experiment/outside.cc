@@ -39,6 +39,22 @@ std::string program_of(const std::string& command) {
   return first;
 }
 
+void check_rate(const Configuration& c, const Where& where) {
+  const bool tokens = c.step_unit == "tokens/s";
+  if (!c.rate_scope.empty() && c.step_unit != "samples/s" && !tokens) {
+    throw UsageError(
+        fmt::format("{}: '{}' needs --step-unit samples/s or tokens/s",
+                    where("rate_scope"),
+                    c.rate_scope));
+  }
+  if (tokens && c.sequence_length == 0) {
+    throw UsageError(
+        fmt::format("{}: '{}' needs --sequence-length, the tokens of a sample",
+                    where("step_unit"),
+                    c.step_unit));
+  }
+}
+
 void check_regex(const Configuration& c, const Where& where) {
   if (c.step_regex.empty()) {
     for (const auto& [key, value] : {std::pair{"step_unit", &c.step_unit},
@@ -67,11 +83,7 @@ void check_regex(const Configuration& c, const Where& where) {
                                  c.step_regex,
                                  error.what()));
   }
-  if (!c.rate_scope.empty() && c.step_unit != "samples/s") {
-    throw UsageError(fmt::format("{}: '{}' needs --step-unit samples/s",
-                                 where("rate_scope"),
-                                 c.rate_scope));
-  }
+  check_rate(c, where);
 }
 
 // A line of several steps is of the warm-up or of the window.
@@ -97,6 +109,13 @@ void settle_command(Configuration& c,
         fmt::format("{}: the case has a framework too, {}; give one of the two",
                     where("command"),
                     c.framework));
+  }
+  if (!c.reader.empty() && !c.step_regex.empty()) {
+    throw UsageError(
+        fmt::format("{}: the case has --step-regex too, '{}'; give one of the "
+                    "two",
+                    where("reader"),
+                    c.step_regex));
   }
   check_regex(c, where);
   check_lines(c, where);
@@ -261,7 +280,8 @@ void settle_outside(Configuration& c,
   if (c.command.empty()) {
     std::string lines =
         c.steps_per_line == 1 ? "" : std::to_string(c.steps_per_line);
-    for (const auto& [key, value] : {std::pair{"step_regex", &c.step_regex},
+    for (const auto& [key, value] : {std::pair{"reader", &c.reader},
+                                     std::pair{"step_regex", &c.step_regex},
                                      std::pair{"steps_per_line", &lines},
                                      std::pair{"launcher", &c.launcher}}) {
       if (!value->empty()) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@
 #include "paceline/launch/heartbeat.h"
 #include "paceline/measure/child.h"
 #include "paceline/measure/failure_reason.h"
+#include "paceline/measure/live_reader.h"
 #include "paceline/measure/outside_command.h"
 #include "paceline/measure/step_reader.h"
 #include "paceline/strategies/strategy.h"
@@ -81,6 +83,13 @@ class SilenceLimit {
   bool moving_ = false;
 };
 
+// Of a command whose lines an expression finds, and of adapters: none.
+LiveReader* start_reader(const Configuration& c,
+                         std::optional<LiveReader>& reader) {
+  return c.command.empty() || !c.step_regex.empty() ? nullptr
+                                                    : &reader.emplace(c.reader);
+}
+
 // One process's command of a case.
 class Execution {
  public:
@@ -91,7 +100,9 @@ class Execution {
         configuration_(configuration),
         options_(options),
         total_(configuration.warmup + configuration.steps),
-        reader_(configuration, context.world.self.rank) {}
+        reader_(configuration,
+                context.world.self.rank,
+                start_reader(configuration, live_)) {}
 
   records::RunRecord run(const OutsidePlace& place) {
     const OutsideCommand command = outside_command(configuration_, place);
@@ -116,6 +127,7 @@ class Execution {
     part.ranks = reader_.samples();
     for (const auto& remark : {reader_.remark_of_clock(began),
                                reader_.remark_of_means(),
+                               reader_.remark_of_units(),
                                reader_.surplus()}) {
       if (remark) {
         part.warnings.push_back(*remark);
@@ -223,6 +235,7 @@ class Execution {
   const Configuration& configuration_;
   const ExternalOptions& options_;
   int total_;
+  std::optional<LiveReader> live_;
   StepReader reader_;
 };
 

@@ -20,6 +20,7 @@ using records::Configuration;
 constexpr auto kTimeUnits = std::to_array<std::pair<std::string_view, double>>(
     {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}});
 constexpr const char* kSampleRate = "samples/s";
+constexpr const char* kTokenRate = "tokens/s";
 constexpr const char* kStepRate = "steps/s";
 
 std::string unit_of(const Configuration& c) {
@@ -31,7 +32,7 @@ std::string scope_of(const Configuration& c) {
 }
 
 bool is_rate(const std::string& unit) {
-  return unit == kSampleRate || unit == kStepRate;
+  return unit == kSampleRate || unit == kTokenRate || unit == kStepRate;
 }
 
 /// Samples of a step that a rate counts.
@@ -51,6 +52,9 @@ double scale_of(const Configuration& c,
                 const std::string& scope) {
   if (unit == kSampleRate) {
     return samples_in(c, scope);
+  }
+  if (unit == kTokenRate) {
+    return samples_in(c, scope) * c.sequence_length;
   }
   const auto* const time = std::ranges::find(
       kTimeUnits, unit, &std::pair<std::string_view, double>::first);
@@ -74,13 +78,18 @@ double half_unit_of(const std::string& number) {
   return 0.5 * std::pow(10.0, -digits);
 }
 
+bool finds_rate(const Configuration& c) {
+  return is_rate(unit_of(c));
+}
+
 StatedStep stated_step(const Configuration& c,
                        double value,
-                       const std::string& text) {
+                       const std::string& text,
+                       bool turned) {
   const std::string unit = unit_of(c);
   const double scale = scale_of(c, unit, scope_of(c)) * 1e9;
   const double half = half_unit_of(text);
-  if (is_rate(unit)) {
+  if (is_rate(unit) != turned) {
     return {.ns = scale / value,
             .low_ns = scale / (value + half),
             .high_ns = value > half ? scale / (value - half)
@@ -114,6 +123,9 @@ std::vector<OtherReading> other_readings(const Configuration& c) {
   }
   for (const char* const scope : {"global", "node", "device"}) {
     add(kSampleRate, scope);
+    if (c.sequence_length > 0) {
+      add(kTokenRate, scope);
+    }
   }
   add(kStepRate, "");
   return others;

@@ -21,10 +21,14 @@ struct StatedStep {
 double half_unit_of(const std::string& number);
 
 /// The step that a number of --step-regex stands for: `value`, as `text` prints
-/// it, in the case's unit and scope.
+/// it, in the case's unit and scope, or in that unit turned over: s/it of it/s.
 StatedStep stated_step(const records::Configuration& c,
                        double value,
-                       const std::string& text);
+                       const std::string& text,
+                       bool turned = false);
+
+/// Whether --step-regex finds a rate, no time.
+bool finds_rate(const records::Configuration& c);
 
 /// Another reading of the numbers of a case: the flag that asks for it, and
 /// what it multiplies the steps by.

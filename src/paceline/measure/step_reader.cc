@@ -10,6 +10,7 @@
 #include "paceline/base/text.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/external.h"
+#include "paceline/measure/printed_number.h"
 #include "paceline/measure/stated_case.h"
 
 namespace paceline::measure {
@@ -44,39 +45,32 @@ std::string text_of(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// What --step-regex found in `line`.
-double number_in(const std::string& number, const std::string& line) {
-  std::size_t read = 0;
-  double value = 0;
-  try {
-    value = std::stod(number, &read);
-  } catch (const std::logic_error&) {
-    read = 0;
-  }
-  if (read == 0 || read != number.size()) {
-    throw OutsideFailure(
-        "bad-output",
-        fmt::format("--step-regex finds '{}', which is no number, in '{}'",
-                    shown(number),
-                    shown(line)));
-  }
-  return value;
-}
-
-// Words such as "loss nan", "loss: -inf".
-bool says_not_finite(const std::string& line) {
-  static const std::regex word(
-      R"((^|[^A-Za-z0-9_])[-+]?(nan|inf)([^A-Za-z0-9_]|$))", std::regex::icase);
-  return std::regex_search(line, word);
+// A loss, such as "loss nan", "lm loss: -inf", "'loss': nan"; "nan" elsewhere
+// may be a word or a count.
+bool says_loss_not_finite(const std::string& line) {
+  static const std::regex loss(
+      R"(loss['"]?\s*[:=]?\s*['"]?[-+]?(?:nan|inf|infinity)(?![A-Za-z0-9_]))",
+      std::regex::icase);
+  return std::regex_search(line, loss);
 }
 
 }  // namespace
 
-StepReader::StepReader(const records::Configuration& configuration, int rank)
-    : configuration_(configuration), rank_(rank) {
+StepReader::StepReader(const records::Configuration& configuration,
+                       int rank,
+                       LiveReader* live)
+    : configuration_(configuration), rank_(rank), live_(live) {
   if (!configuration.step_regex.empty()) {
     regex_.emplace(configuration.step_regex);
+    if (const auto turned =
+            turned_over(configuration.step_regex, finds_rate(configuration))) {
+      turned_.emplace(*turned);
+    }
   }
+}
+
+bool StepReader::reads_events() const {
+  return !known_ && configuration_.reader.empty();
 }
 
 void StepReader::take(const std::string& line, std::int64_t now_ns) {
@@ -87,8 +81,80 @@ void StepReader::take(const std::string& line, std::int64_t now_ns) {
   }
   if (regex_) {
     take_match(rank_line, line, now_ns);
-  } else {
+    return;
+  }
+  if (reads_events()) {
     take_events(rank_line.text, now_ns, rank_line.rank);
+  }
+  // Which of both a program writes, its first step says.
+  if (live_ != nullptr && (known_ || silent())) {
+    take_known(rank_line, line, now_ns);
+  }
+}
+
+void StepReader::take_known(const RankLine& line,
+                            const std::string& whole,
+                            std::int64_t now_ns) {
+  const json said = live_->read(whole);
+  if (said.is_null()) {
+    return;
+  }
+  if (said.contains("failure")) {
+    throw OutsideFailure(said.at("status"), said.at("failure"));
+  }
+  known_ = true;
+  adapter_["reader"] = said.at("reader");
+  Series& series = series_of(line.certain && line.rank ? *line.rank : rank_);
+  series.warmup = lines_for(configuration_.warmup);
+  check_known(said, series);
+  ns_from(said.at("step_ns").get<double>() * 1e-9, whole);
+  add_line(series,
+           {.ns = said.at("step_ns"),
+            .low_ns = said.at("low_ns"),
+            .high_ns = said.at("high_ns")},
+           now_ns);
+  done_ = std::max(
+      done_,
+      static_cast<int>(series.step_ns.size()) * configuration_.steps_per_line);
+}
+
+// Holds what the line says of the case against the case.
+void StepReader::check_known(const json& said, const Series& series) const {
+  const auto number = [&said](const char* key) {
+    const json& value = said.at(key);
+    return value.is_null() ? 0 : value.get<std::int64_t>();
+  };
+  const std::int64_t steps = number("steps"),
+                     line = configuration_.steps_per_line;
+  const std::size_t came = series.step_ns.size();
+  const bool whole = said.at("whole");
+  const bool counts =
+      came < series.warmup + lines_for(configuration_.steps);  // it is used
+  // The first line that has a time may be of fewer steps, and so may the last.
+  if ((came > 0 || whole) && steps > 0 &&
+      (steps > line || (steps < line && counts))) {
+    throw OutsideFailure(
+        kContradiction,
+        fmt::format("a line of {} stands for {}, and the case says {}; say "
+                    "--steps-per-line {}{}",
+                    said.at("reader").get<std::string>(),
+                    counted(steps, "step"),
+                    line,
+                    steps,
+                    whole ? fmt::format(" --warmup 0 --steps {}", steps) : ""));
+  }
+  const std::int64_t samples = number("examples");
+  const std::int64_t asked =
+      std::int64_t{configuration_.batch_size} * configuration_.ranks;
+  if (samples > 0 && samples != asked) {
+    throw OutsideFailure(
+        kContradiction,
+        fmt::format("a step of {} has {}, and --batch-size {} on {} are {}",
+                    said.at("reader").get<std::string>(),
+                    counted(samples, "sample"),
+                    configuration_.batch_size,
+                    counted(configuration_.ranks, "rank"),
+                    asked));
   }
 }
 
@@ -173,6 +239,19 @@ void StepReader::take_step(const json& event, std::int64_t now_ns) {
       static_cast<int>(series.step_ns.size()) * configuration_.steps_per_line);
 }
 
+void StepReader::take_number(Series& series,
+                             const std::smatch& match,
+                             const std::string& whole,
+                             bool turned,
+                             std::int64_t now_ns) const {
+  const std::string number = match[1].str();
+  const StatedStep step =
+      stated_step(configuration_, printed_number(match, whole), number, turned);
+  ns_from(step.ns * 1e-9,
+          fmt::format("{} {}", number, configuration_.step_unit));
+  add_line(series, step, now_ns);
+}
+
 void StepReader::add_line(Series& series,
                           const StatedStep& step,
                           std::int64_t now_ns) const {
@@ -245,23 +324,27 @@ void StepReader::take_match(const RankLine& line,
                             std::int64_t now_ns) {
   std::smatch match;
   // An expression may match what the launcher wrote too.
-  if (!std::regex_search(line.text, match, *regex_) &&
-      !std::regex_search(whole, match, *regex_)) {
-    return;
+  const auto found = [&](const std::optional<std::regex>& regex) {
+    return regex && (std::regex_search(line.text, match, *regex) ||
+                     std::regex_search(whole, match, *regex));
+  };
+  bool turned = false;
+  if (!found(regex_)) {
+    turned = found(turned_);
+    if (!turned) {
+      return;
+    }
+    ++turned_lines_;
   }
-  if (says_not_finite(whole)) {
+  if (says_loss_not_finite(whole)) {
     throw OutsideFailure(
-        "not-finite", fmt::format("a value is not finite: '{}'", shown(whole)));
+        "not-finite",
+        fmt::format("the loss is not finite: '{}'", shown(whole)));
   }
   Series& series = series_of(line.certain && line.rank ? *line.rank : rank_);
   series.warmup = lines_for(configuration_.warmup);
   if (match.size() > 1) {
-    const std::string number = match[1].str();
-    const double value = number_in(number, whole);
-    const StatedStep step = stated_step(configuration_, value, number);
-    ns_from(step.ns * 1e-9,
-            fmt::format("{} {}", number, configuration_.step_unit));
-    add_line(series, step, now_ns);
+    take_number(series, match, whole, turned, now_ns);
   } else {
     const std::int64_t before = std::exchange(series.last_match_ns, now_ns);
     if (before == 0 && configuration_.warmup == 0) {

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "paceline/measure/live_reader.h"
 #include "paceline/measure/output_prefix.h"
 #include "paceline/measure/stated_step.h"
 #include "paceline/measure/stated_times.h"
@@ -40,11 +41,14 @@ void check_all_ranks(const records::Configuration& configuration,
                      const std::vector<records::RankSamples>& ranks);
 
 /// Reads the steps in the output of a program outside: JSON lines
-/// (docs/adapters.md), or what the case's `step_regex` finds.
+/// (docs/adapters.md), what the case's `step_regex` finds, or the lines that
+/// `live`, where there is one, knows.
 class StepReader {
  public:
   /// `rank` is the rank of steps that name none.
-  StepReader(const records::Configuration& configuration, int rank);
+  StepReader(const records::Configuration& configuration,
+             int rank,
+             LiveReader* live = nullptr);
 
   /// Takes one line, which came at `now_ns`.  Lines that are no event are
   /// skipped, and what a launcher wrote before a line.  Throws OutsideFailure
@@ -75,6 +79,8 @@ class StepReader {
   std::optional<records::Warning> surplus() const;
   /// About lines that stand for several steps.
   std::optional<records::Warning> remark_of_means() const;
+  /// About lines whose unit is that of --step-regex turned over.
+  std::optional<records::Warning> remark_of_units() const;
 
  private:
   struct Series {
@@ -95,9 +101,19 @@ class StepReader {
   void take_event(const nlohmann::json& event, std::int64_t now_ns);
   void take_step(const nlohmann::json& event, std::int64_t now_ns);
   void take_end(const nlohmann::json& event);
+  void take_known(const RankLine& line,
+                  const std::string& whole,
+                  std::int64_t now_ns);
+  void check_known(const nlohmann::json& said, const Series& series) const;
+  bool reads_events() const;
   void take_match(const RankLine& line,
                   const std::string& whole,
                   std::int64_t now_ns);
+  void take_number(Series& series,
+                   const std::smatch& match,
+                   const std::string& whole,
+                   bool turned,
+                   std::int64_t now_ns) const;
   void add_line(Series& series,
                 const StatedStep& step,
                 std::int64_t now_ns) const;
@@ -110,7 +126,11 @@ class StepReader {
 
   const records::Configuration& configuration_;
   int rank_;
+  LiveReader* live_;
   std::optional<std::regex> regex_;
+  std::optional<std::regex> turned_;  // with the unit turned over
+  int turned_lines_ = 0;
+  bool known_ = false;  // a reader knows the lines
   std::map<int, Series> series_;
   std::map<std::string, std::string> adapter_;
   int done_ = 0;

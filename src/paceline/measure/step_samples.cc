@@ -7,6 +7,7 @@
 
 #include "paceline/base/text.h"
 #include "paceline/measure/clock_check.h"
+#include "paceline/measure/log_command.h"
 #include "paceline/measure/step_reader.h"
 
 namespace paceline::measure {
@@ -40,7 +41,10 @@ void check_all_ranks(const records::Configuration& configuration,
   if (ranks.empty()) {
     throw OutsideFailure(
         "no-samples",
-        configuration.step_regex.empty()
+        !configuration.reader.empty()
+            ? fmt::format("it wrote no line of a step of {} (--reader)",
+                          configuration.reader)
+        : configuration.step_regex.empty()
             ? std::string("it wrote no step (docs/adapters.md)")
             : fmt::format("no line matches --step-regex '{}'",
                           configuration.step_regex));
@@ -133,6 +137,14 @@ std::optional<records::Warning> StepReader::remark_of_clock(
     if (series.lines.empty()) {
       continue;
     }
+    if (prints_log(configuration_.command)) {
+      return records::Warning{
+          "times-of-a-log",
+          "the command only prints a log",
+          "its times are of another run, and the clock cannot tell whether "
+          "they are right",
+          "let the command train; `paceline import` reads logs"};
+    }
     auto one =
         hold_against_clock(configuration_,
                            {.lines = series.lines,
@@ -167,6 +179,18 @@ std::optional<records::Warning> StepReader::surplus() const {
           "{} steps came after the {} measured ones", most - steps, steps),
       "they are not in the figures",
       fmt::format("--steps {} takes all of them", most)};
+}
+
+std::optional<records::Warning> StepReader::remark_of_units() const {
+  if (turned_lines_ == 0) {
+    return std::nullopt;
+  }
+  return records::Warning{
+      "unit-turned-over",
+      fmt::format("the unit turns over on the way, in {} (as it/s to s/it)",
+                  counted(turned_lines_, "line")),
+      "their number is read in the unit that they have",
+      "look whether the program became slower there"};
 }
 
 std::optional<records::Warning> StepReader::remark_of_means() const {

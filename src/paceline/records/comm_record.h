@@ -32,7 +32,7 @@ struct CommRecord {
                            // nccl-tests; of a message, its size
   int ranks = 1;
   std::vector<int> ranks_per_host;  // empty: not known
-  std::string op;           // sum, prod, ...; empty: not known, or none
+  std::string op;                   // sum, prod, ...; empty: not known, or none
   std::optional<int> root;  // where the operation has one and it is known
   std::string engine, device, dtype, interface;
   std::string link;  // the modelled one; empty: none

@@ -68,6 +68,7 @@ struct Configuration {
   std::string command{};     // the user's own; empty: none
   std::string launcher{};    // command: it starts its ranks; ranks: Paceline
                              // does; empty: as the adapter says
+  std::string reader{};      // of the command's output; empty: found by itself
   std::string step_regex{};  // finds the steps in the command's output
   std::string step_unit{};   // of what it finds; empty: seconds
   int steps_per_line = 1;    // that a line of the command's output stands for

@@ -58,6 +58,7 @@ void visit_outside(Visitor& visit, T& c) {
   visit("framework", unless({}, c.framework));
   visit("command", unless({}, c.command));
   visit("launcher", unless({}, c.launcher));
+  visit("reader", unless({}, c.reader));
   visit("step_regex", unless({}, c.step_regex));
   visit("step_unit", unless({}, c.step_unit));
   visit("rate_scope", unless({}, c.rate_scope));
