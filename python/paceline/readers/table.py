@@ -32,7 +32,7 @@ import sys
 from dataclasses import dataclass
 from typing import Callable
 
-from . import ddl, ddp, dlperf, hf_trainer, megatron, mllog, nccl_tests, rates, rccl_tests, tf_cnn, torchtitan
+from . import ddl, ddp, dlperf, hf_trainer, kineto, megatron, mllog, nccl_tests, rates, rccl_tests, tf_cnn, torchtitan
 from .checks import Invalid, Unknown
 from .lines import Source, files_of, open_source
 from .record import check_times
@@ -112,6 +112,14 @@ READERS = (
         "https://github.com/mlcommons/logging",
         mllog.recognizes,
         mllog.read,
+    ),
+    Reader(
+        kineto.NAME,
+        "the collectives in traces of PyTorch's profiler",
+        "PyTorch 2.2 to 2.13",
+        "https://github.com/pytorch/kineto",
+        kineto.recognizes,
+        kineto.read,
     ),
     Reader(
         megatron.NAME,

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The collectives in a trace of PyTorch's profiler: NCCL's kernels, to which PyTorch (2.2 and later) attaches
+what record_param_comms says, and Gloo's operations.
+
+A trace is of one rank.  A duration is that of the kernel on this rank, in which it waits for others too.
+"""
+
+import ast
+import re
+
+from .checks import Invalid, check_count, one_of, shown
+from .collective import bus_factor
+from .json_text import member
+from .kineto_trace import Event, Trace, recognizes
+from .record import comm_record, warning
+
+NAME = "kineto"
+_BYTES = {"Byte": 1, "Char": 1, "Bool": 1, "Float8_e4m3fn": 1, "Float8_e5m2": 1, "Half": 2, "BFloat16": 2,
+          "Short": 2, "Int": 4, "Float": 4, "Long": 8, "Double": 8}  # fmt: skip
+# Gloo's operations have the names of Caffe2's types.
+_TYPES = {"float": "Float", "double": "Double", "c10::Half": "Half", "c10::BFloat16": "BFloat16", "int": "Int",
+          "long int": "Long", "unsigned char": "Byte", "signed char": "Char", "bool": "Bool"}  # fmt: skip
+_OPERATIONS = {
+    **dict.fromkeys(("allreduce", "allreduce_coalesced"), "all-reduce"),
+    **dict.fromkeys(("allgather", "all_gather", "_allgather_base", "allgather_into_tensor_coalesced"), "all-gather"),
+    **dict.fromkeys(("reduce_scatter", "_reduce_scatter_base", "reduce_scatter_tensor_coalesced"), "reduce-scatter"),
+    **dict.fromkeys(("broadcast", "_broadcast_oop"), "broadcast"),
+    **dict.fromkeys(("send", "recv"), "message"),
+}
+_GLOO = {"gloo:all_reduce": "all-reduce", "gloo:broadcast": "broadcast", "gloo:all_gather": "all-gather"}
+_KERNEL = re.compile(r"nccl(?:Dev)?Kernel_|rccl")
+_REDUCTION = re.compile(r"_(Sum|Prod|Min|Max|MinMax|PreMulSum|SumPostDiv)_")
+_FORMULA = "durations of the operation on rank {}, with the time that it waits for other ranks; bandwidth: size / median"
+
+
+def read(source):
+    trace = Trace(source)
+    found, left_out = {}, {}
+    for event in trace.events:
+        key = _of_nccl(event, trace, left_out) or _of_gloo(event, trace, left_out)
+        if key:
+            found.setdefault(key, []).append(max(1, round(event.ns)))
+    for what, number in left_out.items():
+        source.note(source, f"{number} {what}, left out")
+    if not found:
+        raise Invalid(
+            source,
+            "has no collective of NCCL or Gloo with its size; python3 -m paceline.readers.kineto_profile makes "
+            "a layer profile of a trace",
+        )
+    for key, times in found.items():
+        yield _record(key, times, trace)
+
+
+def _count(left_out: dict, what: str) -> None:
+    left_out[what] = left_out.get(what, 0) + 1
+
+
+def _of_nccl(event: Event, trace: Trace, left_out: dict):
+    """(engine, device, operation, op, bytes, dtype, ranks, group) of a kernel of NCCL."""
+    if event.kind != "kernel" or not _KERNEL.match(event.name):
+        return None
+    args, place = event.args, trace.place
+    if "Collective name" not in args:
+        _count(left_out, "kernels of NCCL without their sizes (of PyTorch before 2.2, or without a CPU trace)")
+        return None
+    name = member(args, "Collective name", str, place)
+    if name not in _OPERATIONS:
+        _count(left_out, f"kernels of '{shown(name, 40)}', which is not an operation of Paceline")
+        return None
+    operation = _OPERATIONS[name]
+    ranks = member(args, "Group size", int, place)
+    group = _group(args, ranks, trace)
+    dtype = member(args, "dtype", str, place)
+    width = _width(dtype, trace)
+    into, out = (member(args, key, int, place) for key in ("In msg nelems", "Out msg nelems"))
+    size = width * _elements(operation, into, out, ranks, place)
+    reduction = _REDUCTION.search(event.name) if operation in ("all-reduce", "reduce-scatter") else None
+    words = {"SumPostDiv": "avg", "PreMulSum": "mulsum", "MinMax": None}
+    op = reduction and words.get(reduction[1], reduction[1].lower())
+    engine = "rccl" if event.name.startswith("rccl") else "nccl"
+    return engine, "cuda", operation, op, size, dtype.lower(), ranks, group
+
+
+def _elements(operation: str, into: int, out: int, ranks: int, place) -> int:
+    """Elements of the longer side; both sides must fit together."""
+    factors = {"all-gather": (ranks, 1), "reduce-scatter": (1, ranks)}.get(operation, (1, 1))
+    if into < 1 or out < 1 or (operation != "message" and into * factors[0] != out * factors[1]):
+        raise Invalid(
+            place, f"{operation} of {ranks} ranks: In msg nelems {into} and Out msg nelems {out} contradict each other"
+        )
+    return max(into, out)
+
+
+def _group(args: dict, ranks: int, trace: Trace) -> str:
+    if not 1 <= ranks < 10**6:
+        raise Invalid(trace.place, f"Group size: {ranks} is not a number of ranks")
+    name = member(args, "Process Group Name", str, trace.place)
+    listed = args.get("Process Group Ranks")
+    if isinstance(listed, str) and "..." not in listed:
+        try:
+            members = ast.literal_eval(listed)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            raise Invalid(trace.place, f"Process Group Ranks: '{shown(listed, 60)}' is not a list") from None
+        if isinstance(members, list) and members:
+            check_count(ranks, len(members), "ranks (Group size)", trace.place, " as Process Group Ranks")
+    groups = trace.groups
+    if groups:
+        size = one_of(name, groups, "process group of the trace (pg_config)", trace.place)
+        check_count(size, ranks, f"ranks of the group {name}", trace.place, " as Group size")
+    return name
+
+
+def _of_gloo(event: Event, trace: Trace, left_out: dict):
+    """The same of an operation of Gloo, which is that of the world where there is no other group."""
+    if not event.name.startswith("gloo:"):
+        return None
+    world, groups = trace.world.get("world_size"), trace.world.get("pg_count")
+    if event.name not in _GLOO:
+        _count(left_out, f"operations '{shown(event.name, 40)}', whose size a trace does not say")
+        return None
+    if not isinstance(world, int) or groups != 1 or not 1 <= world < 10**6:
+        _count(left_out, "operations of Gloo whose ranks the trace does not say")
+        return None
+    dims, types = event.args.get("Input Dims"), event.args.get("Input type")
+    if not _one_tensor(dims) or not isinstance(types, list) or len(types) != 1:
+        _count(left_out, "operations of Gloo without their sizes (record_shapes=True writes them)")
+        return None
+    dtype = _TYPES.get(types[0], str(types[0]))
+    size = _width(dtype, trace) * (world if event.name == "gloo:all_gather" else 1)  # its input is one rank's
+    for one in dims[0]:
+        size *= one
+    if not 1 <= size < 2**50:
+        raise Invalid(trace.place, f"{event.name}: a size of {size} bytes")
+    return "gloo", "cpu", _GLOO[event.name], None, size, dtype.lower(), world, "0"
+
+
+def _one_tensor(dims) -> bool:
+    sizes = dims[0] if isinstance(dims, list) and len(dims) == 1 else None
+    return isinstance(sizes, list) and all(isinstance(one, int) and one >= 0 for one in sizes)
+
+
+def _width(dtype: str, trace: Trace) -> int:
+    if dtype not in _BYTES:
+        raise Invalid(trace.place, f"dtype: '{shown(dtype, 40)}' is not known; known are {', '.join(_BYTES)}")
+    return _BYTES[dtype]
+
+
+def _record(key: tuple, times: list, trace: Trace) -> dict:
+    engine, device, operation, op, size, dtype, ranks, _ = key
+    rank = trace.world.get("rank")
+    return comm_record(
+        iteration_ns=times,
+        bytes=size,
+        bus_factor=bus_factor(operation, ranks),
+        operation=operation,
+        op=op,
+        ranks=ranks,
+        engine=engine,
+        device=device,
+        dtype=dtype,
+        mean_of=1 if len(times) == 1 else None,
+        formula=_FORMULA.format(rank if isinstance(rank, int) else "?"),
+        warnings=[
+            warning(
+                "waits-included",
+                "the durations are those of one rank of a training",
+                "a rank that comes first waits in the operation for the last one, and other kernels may run beside it",
+                "compare ranks, or measure the operation alone (`paceline comm`)",
+            )
+        ],
+    )
+
+
+__all__ = ["NAME", "read", "recognizes"]
