@@ -10,17 +10,14 @@ against its parallel sizes.
 import re
 from dataclasses import dataclass
 
-from .checks import Figure, Invalid, check_count, count, figure, shown
+from .checks import Figure, Invalid, count, figure, shown
+from .megatron_head import configuration
 from .step_log import Steps, check_numbers, record_of, wrong_loss
 
 NAME = "megatron"
 _LINE = re.compile(r"(?:\[[^\]]*\] )?\s*iteration\s+(\d+)/\s*(\d+)\s*\|(.*)")
 _TIME = "elapsed time per iteration (ms)"
 _RATE = re.compile(r"throughput per GPU \(TFLOP/s/GPU\)")
-_WORLD = re.compile(r"using world size: (\d+), (.*)")
-_SIZE = re.compile(r"\b(data|context|tensor-model|pipeline-model)-parallel size: (\d+)")
-_ARGUMENT = re.compile(r"\s*([a-z]\w*) \.{2,} ?(\S+)\s*")
-_TYPES = {"torch.float32": "fp32", "torch.bfloat16": "bf16", "torch.float16": "fp16"}
 
 
 @dataclass
@@ -72,7 +69,7 @@ def read(source):
     _check_samples(lines)
     yield record_of(
         lines,
-        _configuration(source, lines[0]),
+        configuration(source, lines[0].examples),
         experiment=NAME,
         formula="each value is the log's mean time of an iteration since the line before"
         + (f", {interval} iterations" if interval > 1 else ""),
@@ -171,37 +168,3 @@ def _check_growth(a: Iterations, b: Iterations) -> None:
             f"the log says {said} samples more than in line {a.line.number}, and {steps} "
             f"iterations of {b.examples} are {steps * b.examples}",
         )
-
-
-def _configuration(source, first: Iterations) -> dict:
-    """What the head of the log says: the world, its arguments."""
-    ranks, said = None, {}
-    for line in source.lines:
-        world = _WORLD.search(line.text)
-        if not world and "using world size" in line.text:
-            raise Invalid(line, "is a line of the world size that is cut off or not understood")
-        if world:
-            ranks = count(world[1], line, "world size", least=1)
-            sizes = [int(size) for _, size in _SIZE.findall(world[2])]
-            if len(sizes) != world[2].count("-parallel") or "data-parallel" not in world[2]:
-                raise Invalid(line, f"the parallel sizes '{shown(world[2])}' are not understood")
-            product = 1
-            for size in sizes:
-                product *= size
-            check_count(product, ranks, "ranks by the parallel sizes", line, " as the world size")
-        argument = _ARGUMENT.fullmatch(line.text)
-        if argument:
-            said[argument[1]] = (argument[2], line)
-    if ranks is not None and "world_size" in said:
-        text, line = said["world_size"]
-        check_count(count(text, line, "world_size"), ranks, "ranks as world_size", line)
-    found = {"ranks": ranks, "framework": "megatron-lm"}
-    if ranks and first.examples and first.examples % ranks == 0:
-        found["batch_size"] = first.examples // ranks
-    if "seq_length" in said:
-        found["sequence_length"] = count(*said["seq_length"], "seq_length", least=1)
-    if "params_dtype" in said:
-        found["dtype"] = _TYPES.get(said["params_dtype"][0])
-    if "optimizer" in said:
-        found["optimizer"] = said["optimizer"][0]
-    return found

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The head of a log of Megatron-LM: the world, its parallel sizes, the arguments."""
+
+import re
+
+from .checks import Invalid, check_count, count, shown
+
+_WORLD = re.compile(r"using world size: (\d+), (.*)")
+_SIZE = re.compile(r"\b(data|context|tensor-model|pipeline-model)-parallel size: (\d+)")
+_ARGUMENT = re.compile(r"\s*([a-z]\w*) \.{2,} ?(\S+)\s*")
+_TYPES = {"torch.float32": "fp32", "torch.bfloat16": "bf16", "torch.float16": "fp16"}
+
+
+def configuration(source, examples) -> dict:
+    """What the head says; `examples` are those of the first iteration, None where the log does not say them."""
+    ranks, said = None, {}
+    for line in source.lines:
+        world = _WORLD.search(line.text)
+        if not world and "using world size" in line.text:
+            raise Invalid(line, "is a line of the world size that is cut off or not understood")
+        if world:
+            ranks = count(world[1], line, "world size", least=1)
+            sizes = [int(size) for _, size in _SIZE.findall(world[2])]
+            if len(sizes) != world[2].count("-parallel") or "data-parallel" not in world[2]:
+                raise Invalid(line, f"the parallel sizes '{shown(world[2])}' are not understood")
+            product = 1
+            for size in sizes:
+                product *= size
+            check_count(product, ranks, "ranks by the parallel sizes", line, " as the world size")
+        argument = _ARGUMENT.fullmatch(line.text)
+        if argument:
+            said[argument[1]] = (argument[2], line)
+    if ranks is not None and "world_size" in said:
+        text, line = said["world_size"]
+        check_count(count(text, line, "world_size"), ranks, "ranks as world_size", line)
+    found = {"ranks": ranks, "framework": "megatron-lm"}
+    if ranks and examples and examples % ranks == 0:
+        found["batch_size"] = examples // ranks
+    if "seq_length" in said:
+        found["sequence_length"] = count(*said["seq_length"], "seq_length", least=1)
+    if "params_dtype" in said:
+        found["dtype"] = _TYPES.get(said["params_dtype"][0])
+    if "optimizer" in said:
+        found["optimizer"] = said["optimizer"][0]
+    return found

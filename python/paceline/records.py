@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records as data frames, for people.
+
+    cases, samples = paceline.records.read("r.jsonl")
+
+`cases` has a row for each case, with the columns of `paceline report --format json`: medians, rates, their
+intervals, and `configuration.KEY` for each key of the configuration.  `samples` has a row for each step of each
+rank.  Both have `case_id`, the row of `cases`.  What is not known is missing.  read() needs pandas (pip install
+'paceline[pandas]'); rows() gives the same as lists of dicts, without it.
+"""
+
+import json
+import subprocess
+from typing import NamedTuple
+
+from .program import program
+from .readers import table
+
+_RECORD = '{"version":1,"source":'
+
+
+class Frames(NamedTuple):
+    cases: object
+    samples: object
+
+
+def read(*paths) -> Frames:
+    """Data frames of record files, or of other programs' logs that `paceline report` reads."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError(
+            "paceline.records.read needs pandas: pip install 'paceline[pandas]'; paceline.records.rows gives the "
+            "same as lists of dicts, without it"
+        ) from None
+    cases, samples = rows(*paths)
+    return Frames(pandas.DataFrame(cases), pandas.DataFrame(samples))
+
+
+def rows(*paths) -> Frames:
+    """The same as lists of dicts, of which all of a list have the same keys.  Raises ValueError with
+    the sentence of `paceline report` where it rejects the files."""
+    cases = _report([str(path) for path in paths])
+    numbers = {_case_key(one): k for k, one in enumerate(cases)}
+    samples = []
+    for path in paths:
+        for record in _records(str(path)):
+            samples += _samples(record, numbers.get(_case_key(record)))
+    return Frames(_equal_keys([_flat(k, one) for k, one in enumerate(cases)]), _equal_keys(samples))
+
+
+def _report(paths: list) -> list:
+    path, environment = program()
+    done = subprocess.run(
+        [str(path), "report", *paths, "--format", "json"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if not done.stdout.strip():
+        raise ValueError(done.stderr.strip() or f"paceline report ended with {done.returncode}")
+    return json.loads(done.stdout)["cases"]
+
+
+def _records(path: str):
+    """Those of a record file, else those that a reader makes of a log."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        if not file.read(len(_RECORD)) == _RECORD:
+            return [record for _, record in table.read_files([path])]
+        file.seek(0)
+        return [json.loads(line) for line in _whole_lines(file)]
+
+
+def _whole_lines(file):
+    """Without the last line where it is cut off, which the report leaves out too and says."""
+    return (line for line in file if line.endswith("\n") and line.strip())
+
+
+def _case_key(one: dict) -> str:
+    parts = (one["source"], one["experiment"], one["configuration"])
+    return json.dumps(parts, sort_keys=True)
+
+
+def _flat(number: int, case: dict) -> dict:
+    row = {"case_id": number}
+    for key, value in case.items():
+        if key == "configuration":
+            row |= {f"configuration.{name}": one for name, one in value.items()}
+        elif key == "warnings":
+            row["warnings"] = [one["code"] for one in value]
+        else:
+            row[key] = value
+    return row
+
+
+def _samples(record: dict, number) -> list:
+    found = []
+    for rank in record["ranks"]:
+        for step, step_ns in enumerate(rank["step_ns"]):
+            row = {
+                "case_id": number,
+                "case": record["configuration"]["label"],
+                "run": record["run"],
+                "rank": rank["rank"],
+                "host": rank["host"],
+                "step": step,
+                "step_ns": step_ns,
+            }
+            row |= {f"{phase}_ns": times[step] for phase, times in rank["phase_ns"].items()}
+            found.append(row)
+    return found
+
+
+def _equal_keys(found: list) -> list:
+    """Keys that some rows have, in all of them, in the order in which they first come."""
+    keys = dict.fromkeys(key for one in found for key in one)
+    return [{key: one.get(key) for key in keys} for one in found]
