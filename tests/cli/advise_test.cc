@@ -213,9 +213,8 @@ TEST_F(Advise, HasTheFormatsForPlacementsToo) {
 }
 
 TEST_F(Advise, SaysWhatItsBarsAre) {
-  Outcome outcome =
-      run("advise resnet50 " + kCluster +
-          " --ranks 8 --bucket-mb 25 --engine nccl-2.4");
+  Outcome outcome = run("advise resnet50 " + kCluster +
+                        " --ranks 8 --bucket-mb 25 --engine nccl-2.4");
   EXPECT_EQ(outcome.err.find("no-throughput"), std::string::npos);
   EXPECT_NE(outcome.out.find("\n[]: 9 of 10 published cells"),
             std::string::npos)

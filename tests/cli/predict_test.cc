@@ -199,6 +199,32 @@ TEST_F(Predict, PrintsAnErrorBarWhereOneIsKnown) {
       << outcome.err;
 }
 
+// One strategy that cannot be leaves the others in the table.
+TEST_F(Predict, LeavesOutTheCasesThatCannotBe) {
+  const std::string job = "predict resnet50 " + kCluster + " --ranks ";
+  const Outcome outcome =
+      run(job + "2,6 --strategy wfbp --strategy wfbp+hierarchical");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(
+      outcome.err.find("paceline: left out: wfbp+hierarchical on 6 ranks: "),
+      std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("\nwfbp on 6 ranks: step "), std::string::npos)
+      << outcome.err;
+  expect_refused(job + "6 --strategy wfbp+hierarchical", "paceline: ");
+}
+
+// The null model stands beside every prediction.
+TEST_F(Predict, PrintsLinearScaling) {
+  const Outcome outcome = run("predict resnet50 " + kCluster +
+                              " --ranks 8 --strategy wfbp --batch-size 50 "
+                              "--device-rate 200");
+  EXPECT_NE(outcome.err.find("\n  linear scaling from one device: step 250.000 "
+                             "ms, 1600.0 samples/s\n"),
+            std::string::npos)
+      << outcome.err;
+}
+
 TEST_F(Predict, RefusesValuesThatCannotBe) {
   const std::string predict = "predict resnet50 " + kCluster + " ";
   for (const char* rate : {"inf", "nan", "0", "-1", "1e30", "1e-300"}) {

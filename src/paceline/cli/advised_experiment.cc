@@ -24,6 +24,7 @@
 #include "paceline/plan/engine_traits.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/predict/engine_choice.h"
+#include "paceline/predict/engines.h"
 #include "paceline/predict/kernel_costs.h"
 
 namespace paceline::cli {
@@ -49,8 +50,10 @@ std::string profile_path(const AdvisedExperiment& wanted) {
 /// The slower of the links that ranks cross, one for each rank, which carries
 /// as much each way as the other.
 cluster::LinkSpec slowest_link(const predict::PredictRequest& job) {
-  const cluster::Machine machine =
-      machine_of(job.cluster, predict::engine_of(job.engine, job.cluster));
+  const cluster::Machine machine = machine_of(
+      job.cluster,
+      predict::priced_engine(job.cost_table(), job.engine, job.cluster)
+          .runs_on());
   const auto each_way = [](const cluster::LinkModel& link) {
     return std::max<std::int64_t>(1, link.bytes_per_s * link.links() / 2);
   };
@@ -183,8 +186,11 @@ class Writing {
                      c.model,
                      request_.job.cluster.name)},
         {"ranks", std::to_string(c.ranks)}};
+    const predict::PredictRequest& job = request_.job;
     const plan::EngineTraits* priced = plan::find_engine_traits(
-        predict::engine_of(request_.job.engine, request_.job.cluster));
+        job.cost_table()
+            .engine(predict::engine_of(job.engine, job.cluster))
+            .runs_on());
     const plan::EngineTraits& engine =
         replays_ || priced == nullptr ? plan::engine_for("cpu") : *priced;
     texts["device"] = engine.made_for;

@@ -16,6 +16,7 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/calibration_tables.h"
+#include "paceline/cli/left_out.h"
 #include "paceline/cli/predict_requests.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"
@@ -253,30 +254,40 @@ std::vector<PredictCommand::PredictionText> PredictCommand::from_cluster(
   const std::vector<plan::Rank> worlds = tables_.complete(job_, request);
   const auto strategies = chosen({request.strategy});
   check_number(worlds.size() * strategies.size(), jobs);
+  LeftOut left_out;
   std::vector<PredictionText> texts;
   for (const plan::Rank ranks : worlds) {
     request.ranks = ranks;
     for (const std::string& strategy : strategies) {
-      request.strategy =
-          local_size_ == 0
-              ? strategy
-              : strategies::with_local_size(
-                    strategies::parse_strategy(
-                        strategy, {.bucket_mb = request.bucket_mb}),
-                    local_size_);
-      const DelayedCall notice = slow_notice(ranks, strategy);
-      predict::Prediction prediction =
-          predict::predict(request, !trace_.empty());
-      std::string text = predict::summary_of(prediction);
-      if (has_tables(job_.model())) {
-        records::Configuration tables = tables_.configuration(job_);
-        tables.engine = request.engine;
-        text += fmt::format("  {}\n", report::table_job_words(tables));
+      request.strategy = strategy;
+      try {
+        texts.push_back(predicted(request));
+      } catch (const UsageError& error) {
+        left_out.add(strategy, ranks, error.what());
       }
-      texts.push_back({std::move(prediction), std::move(text)});
     }
   }
+  left_out.print_beside(texts.size());
   return texts;
+}
+
+PredictCommand::PredictionText PredictCommand::predicted(
+    predict::PredictRequest request) const {
+  const DelayedCall notice = slow_notice(request.ranks, request.strategy);
+  if (local_size_ > 0) {
+    request.strategy = strategies::with_local_size(
+        strategies::parse_strategy(request.strategy,
+                                   {.bucket_mb = request.bucket_mb}),
+        local_size_);
+  }
+  predict::Prediction prediction = predict::predict(request, !trace_.empty());
+  std::string text = predict::summary_of(prediction);
+  if (has_tables(job_.model())) {
+    records::Configuration tables = tables_.configuration(job_);
+    tables.engine = request.engine;
+    text += fmt::format("  {}\n", report::table_job_words(tables));
+  }
+  return {std::move(prediction), std::move(text)};
 }
 
 std::vector<PredictCommand::PredictionText> PredictCommand::from_records(

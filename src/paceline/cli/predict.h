@@ -37,6 +37,8 @@ class PredictCommand {
     predict::Prediction prediction;
     std::string text;
   };
+  /// One case of --strategy and --ranks.
+  PredictionText predicted(predict::PredictRequest request) const;
   void add_noise_flags(CLI::App& app, CLI::Option& from);
   void check_from() const;
   /// Throws UsageError for several predictions where one is allowed: of a

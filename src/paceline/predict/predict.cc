@@ -2,6 +2,8 @@
 #include "paceline/predict/predict.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -173,15 +175,6 @@ Simulated simulate_enough(const PredictRequest& request,
   }
 }
 
-/// The job without communication.
-FreeSteps run_alone(Prediction& prediction) {
-  simulator::Simulator simulator(*prediction.job);
-  simulator::Costs free = prediction.costs;
-  free.free_communication = true;
-  prediction.compute_only = simulator.run(free);
-  return free_steps(*prediction.job, simulator, prediction.compute_only);
-}
-
 // What the runtime refuses on an engine that wants one order of issue.
 void check_order(const strategies::StrategySpec& strategy,
                  const plan::PlanInput& input,
@@ -198,6 +191,50 @@ void check_order(const strategies::StrategySpec& strategy,
   plan::require_one_order(*planner, input, planner->setup(input), engine);
 }
 
+/// Throws UsageError where the engine cannot carry the strategy out.
+Simulated simulate_engine(const PredictRequest& request,
+                          const strategies::StrategySpec& strategy,
+                          const plan::PlanInput& input,
+                          const simulator::Costs& costs) {
+  if (costs.software.one_issue_order && request.ranks > 1 && !request.tables) {
+    check_order(strategy, input, engine_of(request.engine, request.cluster));
+  }
+  return simulate_enough(request, strategy, input, costs);
+}
+
+/// On the lines alone.  A list schedule may be longer where its parts are
+/// shorter (Graham, SIAM J. Appl. Math. 1969, doi:10.1137/0117039), so the
+/// engine's own schedule is taken where it is the shorter one.  An engine that
+/// cannot carry the strategy out has none.
+Simulated simulate_bound(const PredictRequest& request,
+                         const strategies::StrategySpec& strategy,
+                         const plan::PlanInput& input,
+                         simulator::Costs& costs) {
+  const simulator::Costs of_engine = costs;
+  strip_software(request, costs);
+  Simulated bound = simulate_enough(request, strategy, input, costs);
+  std::optional<Simulated> engine;
+  try {
+    engine = simulate_engine(request, strategy, input, of_engine);
+  } catch (const UsageError&) {
+    return bound;
+  }
+  if (engine->times.step < bound.times.step) {
+    costs = of_engine;
+    return *std::move(engine);
+  }
+  return bound;
+}
+
+/// The job without communication.
+FreeSteps run_alone(Prediction& prediction) {
+  simulator::Simulator simulator(*prediction.job);
+  simulator::Costs free = prediction.costs;
+  free.free_communication = true;
+  prediction.compute_only = simulator.run(free);
+  return free_steps(*prediction.job, simulator, prediction.compute_only);
+}
+
 cluster::Group world_of(const plan::PlanInput& input) {
   return {.ranks = input.world,
           .hosts = static_cast<plan::Rank>(input.local_world.hosts()),
@@ -209,6 +246,11 @@ cluster::Group world_of(const plan::PlanInput& input) {
 double Prediction::samples_per_s() const {
   return static_cast<double>(record.configuration.batch_size) *
          training_ranks(*job) / plan::seconds_of(times.step);
+}
+
+double Prediction::linear_samples_per_s() const {
+  return static_cast<double>(record.configuration.batch_size) *
+         training_ranks(*job) / plan::seconds_of(linear);
 }
 
 Prediction predict(const PredictRequest& request, bool with_spans) {
@@ -227,10 +269,11 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   const plan::PlanInput dense = dense_part(request, input);
   prediction.costs = costs_of(request, engine, dense, warnings);
   simulator::Costs& costs = prediction.costs;
-  costs.profile = profile_of(request,
-                             batch_size,
-                             update_seconds(request, costs.software, dense),
-                             warnings);
+  const double update_s = update_seconds(request, costs.software, dense);
+  costs.profile = profile_of(request, batch_size, update_s, warnings);
+  prediction.linear = costs.profile.forward_total() +
+                      costs.profile.backward_total() +
+                      plan::picoseconds_of(update_s);
   if (!request.software && !asked.bound && engine.module_call > 0) {
     add_launch_overhead(request.network,
                         plan::seconds_of(engine.module_call),
@@ -241,15 +284,10 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   input.profile = costs.profile;
   input.alpha_beta =
       alpha_beta_of(costs.machine, costs.software, world_of(input));
-  if (asked.bound) {
-    strip_software(request, costs);
-  }
   const strategies::StrategySpec strategy = strategies::strategy_of(request);
-  if (costs.software.one_issue_order && request.ranks > 1 && !request.tables) {
-    check_order(strategy, input, engine.name);
-  }
   auto [job, simulator, times] =
-      simulate_enough(request, strategy, input, costs);
+      asked.bound ? simulate_bound(request, strategy, input, costs)
+                  : simulate_engine(request, strategy, input, costs);
   prediction.job = std::move(job);
   prediction.times = std::move(times);
   prediction.bound = bound_of(*prediction.job, costs);

@@ -20,6 +20,9 @@ struct Prediction {
   simulator::Costs costs;
   simulator::StepTimes times;         // with communication
   simulator::StepTimes compute_only;  // without communication
+  /// The null model: the step of one device, update included, whatever the
+  /// ranks.
+  plan::Picoseconds linear = 0;
   Bound bound;
   ErrorBar bar;
   records::RunRecord record;
@@ -28,6 +31,8 @@ struct Prediction {
 
   /// The throughput of all ranks that train together, in the steady state.
   double samples_per_s() const;
+  /// That throughput if steps took as long as on one device.
+  double linear_samples_per_s() const;
   plan::Picoseconds exposed() const { return times.step - compute_only.step; }
 };
 

@@ -72,10 +72,10 @@ struct PredictRequest {
 ///   two nodes; ring; noise 0.05; stragglers 0.1 x 3; device 500 samples/s;
 ///   prices 5e8a1c02; layers 0b1d6f93
 ///
-/// The cluster's name; the algorithm of collectives, the noise, the stragglers
-/// and the rate of the device that were asked for; digits that change with any
-/// figure of its links and device and with costs of one's own; where layers
-/// have been measured, digits that change with their times.
+/// The cluster's name; the algorithm of collectives, unfused updates, the
+/// noise, the stragglers and the rate of the device that were asked for; digits
+/// that change with any figure of its links and device and with costs of one's
+/// own; where layers have been measured, digits that change with their times.
 /// Hosts and engine are in the record by themselves.  Empty where the
 /// request brings a machine of its own instead of the cluster's.
 std::string priced_on(const PredictRequest& request);

@@ -35,6 +35,9 @@ std::string priced_on(const PredictRequest& request) {
   if (request.algorithm) {
     text += fmt::format("; {}", *request.algorithm);
   }
+  if (request.unfused) {
+    text += "; unfused";
+  }
   const cluster::Noise& noise = request.noise;
   if (noise.sigma > 0) {
     text += fmt::format("; noise {}", noise.sigma);

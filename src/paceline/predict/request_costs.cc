@@ -96,6 +96,8 @@ simulator::Costs costs_of(const PredictRequest& request,
     }
     costs.software.kernels = kernels_of(request, input);
   }
+  // Before planners are told times that would not fit.
+  cluster::check_costs(costs.machine, costs.software);
   if (request.tables && !request.sparse_engine.empty() &&
       request.sparse_engine != engine && !request.machine &&
       !request.software) {

@@ -206,8 +206,9 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
   add("error bar", error_bar_text(cases));
   add_of(&CaseSummary::predicted,
          "bound",
-         "what no execution of the plan can beat on the described links, with "
-         "the algorithm of collectives that was priced and without noise");
+         "what the mean step of no execution of the plan can beat on the "
+         "described links, with the algorithm of collectives that was priced "
+         "and without noise");
   add("examples/s",
       simulated ? "examples / simulated time of all steps"
                 : "examples / wall time of all measured steps");
