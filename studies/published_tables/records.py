@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DLPerf's cells of 1 and 8 devices as run records, for `predict --from`."""
+"""DLPerf's cells of 1 and 8 devices as run records, for `predict --measured`."""
 
 import json
 
@@ -49,7 +49,7 @@ def record_of(row):
             "ranks_per_host": [ranks],
             "strategy": dlperf_strategy(row["table_id"], row["framework"]),
             "bucket_mib": 25.0,
-            "engine": "nccl",
+            "engine": "nccl-2.4",
             "device": "cuda",
             "dtype": row["precision"],
             "channels_last": False,

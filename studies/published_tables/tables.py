@@ -156,7 +156,7 @@ class Requests:
 
     def _dlperf(self, cell):
         return {
-            "from": str(self._records[cell.series]),
+            "measured": str(self._records[cell.series]),
             "cluster": dlperf_cluster(cell),
         }
 

@@ -39,8 +39,8 @@ class EveryKey(unittest.TestCase):
     def test_names_files_that_exist(self):
         for request in self.requests.values():
             self.assertTrue(Path(request["cluster"]).is_file(), request)
-            if "from" in request:
-                lines = Path(request["from"]).read_text().splitlines()
+            if "measured" in request:
+                lines = Path(request["measured"]).read_text().splitlines()
                 self.assertEqual(len(lines), 2)
 
     def test_holds_no_number_of_its_own_cell(self):

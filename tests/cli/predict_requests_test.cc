@@ -147,10 +147,10 @@ TEST_F(PredictRequests, TakeRecordsInPlaceOfANetwork) {
     records::RecordWriter(folder_ / (i == 0 ? "one.jsonl" : "two.jsonl"))
         .append(known[i]);
   }
-  const json request{{"from", {"one.jsonl", "two.jsonl"}}, {"ranks", 8}};
+  const json request{{"measured", {"one.jsonl", "two.jsonl"}}, {"ranks", 8}};
   const std::vector<json> lines = answers(std::vector{request}, 0);
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_EQ(run("predict --from one.jsonl --from two.jsonl --ranks 8 "
+  EXPECT_EQ(run("predict --measured one.jsonl --measured two.jsonl --ranks 8 "
                 "--records r.jsonl")
                 .exit_code,
             0);
@@ -170,8 +170,8 @@ TEST_F(PredictRequests, PredictPublishedCellsAsTheStudyDid) {
     const json cell = json::parse(line);
     json request = cell.at("request");
     request["cluster"] = kClusters + request.at("cluster").get<std::string>();
-    if (request.contains("from")) {
-      request["from"] = folder + request.at("from").get<std::string>();
+    if (request.contains("measured")) {
+      request["measured"] = folder + request.at("measured").get<std::string>();
     }
     requests.push_back(request);
     expected.push_back(cell.at("samples_per_s"));

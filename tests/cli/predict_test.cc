@@ -77,7 +77,7 @@ TEST_F(Predict, CountsSamplesOnceInSummaryAndTable) {
       << outcome.err;
 }
 
-TEST_F(Predict, CalibratesOnRecordsOfOneAndMoreRanks) {
+TEST_F(Predict, FitsRecordsOfOneAndMoreRanks) {
   for (const char* world : {"1 --strategy none", "2 --strategy bsp"}) {
     EXPECT_EQ(run("predict resnet50 " + kCluster +
                   " --records predicted.jsonl --ranks " + world)
@@ -85,8 +85,8 @@ TEST_F(Predict, CalibratesOnRecordsOfOneAndMoreRanks) {
               0);
   }
   expect_refused(
-      "predict --from predicted.jsonl --ranks 4",
-      "paceline: --from predicted.jsonl: 2 of its 2 records are "
+      "predict --measured predicted.jsonl --ranks 4",
+      "paceline: --measured predicted.jsonl: 2 of its 2 records are "
       "predicted; only measured and replayed records can be fitted\n");
   // As if these steps had been measured.
   auto known = records::read_records(folder_ / "predicted.jsonl").records;
@@ -95,35 +95,64 @@ TEST_F(Predict, CalibratesOnRecordsOfOneAndMoreRanks) {
     records::RecordWriter(folder_ / "r.jsonl").append(record);
   }
   const Outcome outcome =
-      run("predict --from r.jsonl --ranks 4,8 --records p.jsonl");
+      run("predict --measured r.jsonl --ranks 4,8 --records p.jsonl");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.err.find("rate within a host"), std::string::npos);
-  EXPECT_NE(outcome.err.find("8 ranks, bsp: 95 % interval of the step ["),
-            std::string::npos);
+  EXPECT_NE(outcome.err.find("95 % interval of the step ["), std::string::npos);
+  EXPECT_NE(
+      outcome.err.find("% of 1 rank with a batch of 64 each, as measured"),
+      std::string::npos)
+      << outcome.err;
   const auto records = records::read_records(folder_ / "p.jsonl").records;
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[1].ranks.size(), 8u);
   EXPECT_EQ(records[1].configuration.strategy, "bsp");
-  expect_refused("predict --from r.jsonl",
-                 "paceline: --from wants worlds to predict");
-  expect_refused("predict --from r.jsonl --ranks 4 --batch-size 8",
-                 "paceline: --batch-size excludes --from\n");
+  expect_refused("predict --measured r.jsonl",
+                 "paceline: --measured without --cluster: say which numbers of "
+                 "ranks to predict");
+  expect_refused("predict --measured r.jsonl --ranks 4 --device-rate 8",
+                 "paceline: --device-rate excludes --measured\n");
+  expect_refused("predict --measured r.jsonl --ranks 4 --optimizer adamw",
+                 "paceline: --optimizer adamw: the records of --measured are "
+                 "of sgd\n");
 }
 
-// What records say themselves, and what is for records alone.
+TEST_F(Predict, TakesFiguresInWhateverFormTheyAreHeld) {
+  const std::string job = "predict resnet50 " + kCluster + " --ranks 32 ";
+  Outcome outcome =
+      run(job +
+          "--batch-size 64 --measured 'ranks=4 rate=640' --measured "
+          "'ranks=8 batch=64 step=430ms' --records p.jsonl");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("one device alone, batch 64"), std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("% of 4 ranks with a batch of 64 each"),
+            std::string::npos)
+      << outcome.err;
+  const auto records = records::read_records(folder_ / "p.jsonl").records;
+  ASSERT_EQ(records.size(), 1u);
+  const auto& bar = records[0].predicted->error_bar;
+  ASSERT_TRUE(bar && bar->known());
+  EXPECT_LT(*bar->low_ns, *bar->high_ns);
+  expect_refused("predict vgg16 " + kCluster + " --measured 'ranks=8 rate=640'",
+                 "paceline: --measured: no figure says its batch; give "
+                 "--batch-size");
+  expect_refused(job +
+                     "--measured 'ranks=8 batch=16 rate=640' --measured "
+                     "'ranks=8 batch=64 rate=900'",
+                 "paceline: --measured: figures are of batches of 16 and 64; "
+                 "say with --batch-size which is predicted\n");
+  expect_refused(job + "--batch-size 64 --measured 'ranks=8'",
+                 "paceline: --measured 'ranks=8': determines nothing: give ");
+  expect_refused("advise hybrid --measured 'ranks=8 rate=3'", "paceline: ");
+  outcome = run("advise resnet50 " + kCluster +
+                " --batch-size 64 --ranks 8 --measured 'ranks=4 rate=640'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("ranks=4 rate=640"), std::string::npos)
+      << outcome.err;
+}
+
 TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
-  const std::string from = "predict --from nowhere.jsonl --ranks 8 ";
-  for (const auto& [flag, value] :
-       {std::pair{"--noise", "0.1"}, {"--seed", "1"}, {"--steps", "20"}}) {
-    expect_refused(from + flag + " " + value,
-                   std::string("paceline: --from excludes ") + flag + "\n");
-  }
-  expect_refused(from + "--bucket-mb 4",
-                 "paceline: --bucket-mb beside --from: the records' strategies "
-                 "say it; give --strategy too");
-  // Past the flags: the file is not there.
-  expect_refused(from + "--bucket-mb 4 --strategy fusion",
-                 "paceline: nowhere.jsonl: cannot be read");
   const std::string job = "resnet50 " + kCluster;
   for (const char* strategy : {"bsp", "fusion:bucket-mb=8"}) {
     expect_refused("predict " + job + " --bucket-mb 4 --strategy " + strategy,
@@ -143,8 +172,6 @@ TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
                  "paceline: --trace a.json: is the file of --records too\n");
   expect_refused("predict resnet50 --cluster c.toml --trace ./c.toml",
                  "paceline: --trace ./c.toml: is the file of --cluster too\n");
-  expect_refused("predict " + job + " --profile p.json",
-                 "paceline: --profile requires --from\n");
   expect_refused("advise " + job + " --strategies 3",
                  "paceline: --strategies requires --write\n");
 }
@@ -169,7 +196,7 @@ TEST_F(Predict, TakesSeveralStrategies) {
 
 // Before the records are looked at, which may take long.
 TEST_F(Predict, RefusesWorldsFirst) {
-  const std::string from = "predict --from nowhere.jsonl ";
+  const std::string from = "predict --measured nowhere.jsonl ";
   expect_refused(from + "--ranks 0",
                  "paceline: --ranks: 0: must be a whole number of at least "
                  "1\n");
@@ -180,7 +207,7 @@ TEST_F(Predict, RefusesWorldsFirst) {
                  "paceline: --trace is of one prediction; 2 were asked for\n");
   const std::string help = run("predict --help").out;
   EXPECT_NE(help.find("--ranks N,N "), std::string::npos) << help;
-  EXPECT_NE(help.find("--from RECORDS"), std::string::npos) << help;
+  EXPECT_NE(help.find("--measured FIGURE|FILE"), std::string::npos) << help;
   EXPECT_EQ(help.find("Excludes"), std::string::npos) << help;
 }
 

@@ -190,5 +190,39 @@ TEST(Predict, ADeviceRateStretchesTheMeasuredUpdateToo) {
   EXPECT_LE(std::abs(faster.times.step - 64'000'000'000), rounded);
 }
 
+// Four micro-batches, and one update.
+TEST(Predict, AccumulatesMicroBatches) {
+  PredictRequest wanted = request("none", 1);
+  wanted.batch_size = 64;
+  const plan::Picoseconds one = predict(wanted).times.step;
+  wanted.accumulate = 4;
+  wanted.batch_size = 256;
+  const Prediction four = predict(wanted);
+  EXPECT_EQ(four.times.step, 4 * one);
+  EXPECT_EQ(four.record.configuration.accumulate, 4);
+  EXPECT_EQ(four.record.configuration.batch_size, 256);
+  // Gradients cross once a step.
+  PredictRequest two = request("bsp", 4);
+  const Prediction each = predict(two);
+  two.accumulate = 2;
+  two.batch_size = 128;
+  EXPECT_EQ(predict(two).record.wire.planned_per_step,
+            each.record.wire.planned_per_step);
+  two.batch_size = 127;
+  EXPECT_NE(message_of(two).find("cannot be cut into 2 equal micro-batches"),
+            std::string::npos);
+}
+
+TEST(Predict, GradientsOfSixteenBitsAreHalfAsLong) {
+  PredictRequest job = request("bsp", 4);
+  const std::int64_t wide = *predict(job).record.wire.planned_per_step;
+  job.network.model.dtype = plan::DType::kBF16;
+  const Prediction narrow = predict(job);
+  // Tensors are padded to equal shards.
+  EXPECT_LE(std::abs(2 * *narrow.record.wire.planned_per_step - wide),
+            std::ssize(job.network.model.parameters));
+  EXPECT_EQ(narrow.record.configuration.dtype, "bf16");
+}
+
 }  // namespace
 }  // namespace paceline::predict

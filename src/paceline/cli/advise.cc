@@ -73,7 +73,10 @@ void print_output(const report::CommandOutput& output,
 
 }  // namespace
 
-AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), tables_(app) {
+AdviseCommand::AdviseCommand(CLI::App& app)
+    : job_(app), tables_(app), measured_(app) {
+  job_.exclude_beside(measured_.option());
+  tables_.exclude_beside(measured_.option());
   app.add_option("--bucket-mb",
                  bucket_mb_,
                  "bucket sizes in MiB to try; 0: a bucket per tensor")
@@ -116,8 +119,20 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), tables_(app) {
 }
 
 predict::AdviseRequest AdviseCommand::request() const {
-  predict::AdviseRequest request{.job = job_.request(),
-                                 .any_update = any_update_};
+  predict::MeasuredRecords measured;
+  predict::AdviseRequest request;
+  request.any_update = any_update_;
+  if (measured_.given()) {
+    measured = measured_.read();
+    request.job = measured_job(job_, measured);
+    if (request.job.cluster.hosts.empty()) {
+      throw UsageError(
+          "--measured: advice is for a cluster; give --cluster, or its hosts "
+          "with --hosts");
+    }
+  } else {
+    request.job = job_.request();
+  }
   if (error_percent_) {
     request.error = *error_percent_ / 100;
   }
@@ -127,6 +142,9 @@ predict::AdviseRequest AdviseCommand::request() const {
         "--ranks: advice is for one world, {} are given", worlds.size()));
   }
   request.job.ranks = worlds.front();
+  if (measured_.given()) {
+    request.job = fit_measured(request.job, measured, true).priced(request.job);
+  }
   if (!bucket_mb_.empty()) {
     request.bucket_mb = bucket_mb_;
   }
@@ -136,10 +154,10 @@ predict::AdviseRequest AdviseCommand::request() const {
 /// Advice on a network with tables is where they lie.
 int AdviseCommand::place_tables() const {
   if (!bucket_mb_.empty() || any_update_ || error_percent_ ||
-      !written_.path.empty()) {
+      !written_.path.empty() || measured_.given()) {
     throw UsageError(
         "placements of embedding tables are ranked; leave out --bucket-mb, "
-        "--any-update, --error and --write");
+        "--any-update, --error, --measured and --write");
   }
   predict::PredictRequest request = job_.request();
   tables_.complete(job_, request);

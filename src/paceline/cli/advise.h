@@ -7,6 +7,7 @@
 
 #include "paceline/cli/advised_experiment.h"
 #include "paceline/cli/job_flags.h"
+#include "paceline/cli/measured_flags.h"
 #include "paceline/cli/table_flags.h"
 #include "paceline/predict/advise.h"
 
@@ -29,6 +30,7 @@ class AdviseCommand {
 
   JobFlags job_;
   TableFlags tables_;
+  MeasuredFlags measured_;
   std::optional<double> error_percent_;  // left out: the error table
   std::vector<double> bucket_mb_;
   std::string strategy_;  // of the dense layers beside tables

@@ -28,6 +28,7 @@
 #include "paceline/cli/ab.h"
 #include "paceline/cli/advise.h"
 #include "paceline/cli/argument_checks.h"
+#include "paceline/cli/calibrate_command.h"
 #include "paceline/cli/comm_command.h"
 #include "paceline/cli/diff.h"
 #include "paceline/cli/doctor.h"
@@ -261,7 +262,10 @@ int dispatch(std::vector<std::string> arguments) {
   commands.add<RunCommand>("run", "measure an experiment");
   commands.add<ReportCommand>("report",
                               "show records: a page, Markdown, CSV, tables");
-  commands.add<CommCommand>("comm", "measure an engine's operations by size");
+  commands.add<CommCommand>(
+      "comm", "measure an engine's operations by size, or predict them");
+  commands.add<CalibrateCommand>(
+      "calibrate", "describe a cluster by what was measured of it");
   commands.add<ProfileCommand>("profile",
                                "time the layers of a network on this machine");
   commands.add("doctor",

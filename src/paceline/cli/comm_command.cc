@@ -19,6 +19,7 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
+#include "paceline/cli/comm_predict.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cluster/cluster_units.h"
 #include "paceline/cluster/link_spec.h"
@@ -86,6 +87,17 @@ std::vector<std::string> operations_of(const std::vector<std::string>& only) {
   return once;
 }
 
+/// Of "8,64"; none of an empty text.
+std::vector<int> numbers_of(const std::string& text) {
+  std::vector<int> numbers;
+  for (const std::string& number : split_at(text, ',')) {
+    if (!text.empty()) {
+      numbers.push_back(number_from<int>(number).value_or(0));
+    }
+  }
+  return numbers;
+}
+
 void check_link(measure::CommSetting& setting) {
   std::erase(setting.link, ' ');
   if (setting.link.empty()) {
@@ -118,12 +130,7 @@ CommCommand::CommCommand(CLI::App& app) {
   app.add_option("--warmup", options_.warmup, "discarded iterations [3]")
       ->check(whole_number_in(0, 1'000'000))
       ->type_name("N");
-  app.add_option("--ranks",
-                 ranks_,
-                 "processes to start on this machine [one per core, at "
-                 "least 2]")
-      ->check(whole_number_in(2, 1 << 20))
-      ->type_name("N");
+  add_ranks(app);
   options_.setting.engine = options_.setting.device = "auto";
   app.add_option("--engine", options_.setting.engine, "what moves the bytes")
       ->type_name("NAME");
@@ -160,6 +167,25 @@ CommCommand::CommCommand(CLI::App& app) {
                  "write alpha-beta models of the operations to this file, "
                  "which cluster files name under `collectives`")
       ->type_name("FILE");
+}
+
+void CommCommand::add_ranks(CLI::App& app) {
+  app.add_option("--ranks",
+                 worlds_,
+                 "processes to start on this machine [one per core, at "
+                 "least 2]; with --predict one number or several: 8,64,512")
+      ->check([one = whole_number_in(2, 1 << 20)](const std::string& text) {
+        for (const std::string& number : split_at(text, ',')) {
+          if (std::string wrong = one(number); !wrong.empty()) {
+            return wrong;
+          }
+        }
+        return std::string();
+      })
+      ->type_name("N");
+  app.add_flag("--predict",
+               predict_,
+               "measure nothing: what the operations would take on --cluster");
 }
 
 void CommCommand::check(const launch::Launch& launch) {
@@ -254,7 +280,35 @@ void CommCommand::check_fit(const std::vector<measure::CommRow>& rows) const {
   predict::check_fit_file(fit_.path, choice_.file);
 }
 
+/// Prints what the operations would take.
+int CommCommand::predict() const {
+  if (!fit_.path.empty() || !records_.empty() ||
+      !options_.setting.link.empty()) {
+    throw UsageError(
+        "--predict measures nothing; leave out --fit, --link and --records");
+  }
+  return predict_comm(
+      {.cluster = choice_,
+       .ranks = numbers_of(worlds_),
+       .operations = operations_of(only_),
+       .sizes = sizes_of(
+           parse_size("--min", min_), parse_size("--max", max_), factor_),
+       .engine = options_.setting.engine,
+       .format = format_});
+}
+
 int CommCommand::run(const std::vector<std::string>& command_line) {
+  if (predict_) {
+    return predict();
+  }
+  const std::vector<int> worlds = numbers_of(worlds_);
+  if (worlds.size() > 1) {
+    throw UsageError(fmt::format(
+        "--ranks {}: one number of ranks is measured at a time; --predict "
+        "takes several",
+        worlds_));
+  }
+  ranks_ = worlds.empty() ? 0 : worlds.front();
   fit_.command = "paceline " + shell_command(command_line);
   const bool starts_hosts =
       !choice_.empty() && !launch::is_launched(launch::process_environment());

@@ -36,12 +36,16 @@ class CommCommand {
   void check_fit(const std::vector<measure::CommRow>& rows) const;
   measure::HostAccess access() const;
   launch::JobLaunch launch_of_ranks() const;
+  void add_ranks(CLI::App& app);
+  int predict() const;
   int run_local();
   int run_rank(const launch::Launch& launch);
 
   std::string min_ = "4B", max_ = "256MiB";
   double factor_ = 4;
-  int ranks_ = 0;  // 0: one per core, at least 2
+  int ranks_ = 0;       // 0: one per core, at least 2
+  std::string worlds_;  // --ranks
+  bool predict_ = false;
   std::vector<std::string> only_;
   std::string format_ = "table", records_, rendezvous_, ssh_command_;
   cluster::ClusterChoice choice_;

@@ -2,6 +2,7 @@
 #include "paceline/cli/job_flags.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -10,13 +11,29 @@
 
 #include "paceline/base/error.h"
 #include "paceline/cli/argument_checks.h"
+#include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/records/configuration.h"
 
 namespace paceline::cli {
 namespace {
 
+/// Of parameters and gradients; empty: the network's own.
+void put_type(const std::string& dtype, predict::PredictRequest& request) {
+  plan::DType& type = request.network.model.dtype;
+  if (dtype == "fp32") {
+    type = plan::DType::kF32;
+  } else if (dtype == "bf16") {
+    type = plan::DType::kBF16;
+  } else if (dtype == "fp16") {
+    type = plan::DType::kF16;
+  }
+}
+
+/// `measured`: figures say how fast another batch is.
 void choose_network(const std::string& model,
+                    bool measured,
                     predict::PredictRequest& request) {
   if (has_tables(model)) {
     request.network.model.name = model;  // the rest depends on its tables
@@ -35,9 +52,10 @@ void choose_network(const std::string& model,
   }
   cluster::ProfiledModel profiled = cluster::read_profile(model);
   if (request.batch_size == 0) {
-    request.batch_size = profiled.batch_size;
+    request.batch_size = profiled.batch_size * request.accumulate;
   }
-  if (request.batch_size != profiled.batch_size && !request.samples_per_s) {
+  if (request.batch_size != profiled.batch_size * request.accumulate &&
+      !request.samples_per_s && !measured) {
     throw UsageError(
         fmt::format("--batch-size {}: {} has the times of a batch of {}; "
                     "profile the other batch, or give --device-rate",
@@ -90,70 +108,166 @@ bool has_tables(const std::string& model) {
 }
 
 JobFlags::JobFlags(CLI::App& app) {
-  CLI::Option* model =
-      app.add_option("model,--model,--network",
-                     model_,
-                     "a network: resnet50, vgg16, bert-base, ...; or a profile "
-                     "(paceline profile, paceline.torch.profile)")
-          ->type_name("NAME|PROFILE.json");
+  app.add_option("model,--model,--network",
+                 model_,
+                 "a network: resnet50, vgg16, bert-base, ...; or a profile "
+                 "(paceline profile, paceline.torch.profile)")
+      ->type_name("NAME|PROFILE.json");
   add_cluster_flags(app, cluster_);
   app.add_option("--ranks", ranks_, "ranks: 8, or 8,16; left out: all slots")
       ->delimiter(',')
       ->check(whole_number_in(1))
       ->type_name("N,N")
       ->allow_extra_args(false);
-  of_records_ = {
-      model,
-      app.add_option("--batch-size", batch_size_, "samples per rank and step")
-          ->check(whole_number_in(1)),
-      app.add_option("--device-rate",
-                     device_rate_,
-                     "samples/s of one device alone; left out: the profile's, "
-                     "or the cluster file's")
-          ->check(
-              number_in(predict::kLeastDeviceRate, predict::kMostDeviceRate)),
-      app.add_option(
-          "--optimizer", optimizer_, "one of `paceline list optimizers` [sgd]"),
-      app.add_option(
-          "--engine",
-          engine_,
-          "whose fits and software costs: nccl, nccl-2.4, gloo, mpi, "
-          "link, ideal, bytescheduler, byteps, bluefog; left out: that of "
-          "the cluster file's fits, else nccl, or with tables gloo"),
-      app.add_option("--engine-costs",
-                     engine_costs_,
-                     "a file in place of data/engine_costs.toml")
-          ->type_name("FILE"),
-      app.add_option("--algorithm",
-                     algorithm_,
-                     "of collectives: ring, tree, halving-doubling, "
-                     "hierarchical, measured, nccl, nccl-collnet"),
-      app.add_flag(
-          "--unfused",
-          unfused_,
-          "the optimizer launches kernels of its own for each tensor")};
+  app.add_option("--batch-size", batch_size_, "samples per rank and step")
+      ->check(whole_number_in(1));
+  app.add_option("--accumulate",
+                 accumulate_,
+                 "micro-batches of a step, in which --batch-size is cut [1]")
+      ->check(whole_number_in(1, 1 << 20));
+  app.add_option("--dtype",
+                 dtype_,
+                 "of parameters and gradients: fp32, bf16, fp16 [fp32; of a "
+                 "profile its own]")
+      ->check(one_of("number type", {"fp32", "bf16", "fp16"}));
+  rate_ = app.add_option("--device-rate",
+                         device_rate_,
+                         "samples/s of one device alone, which updates behind "
+                         "each micro-batch; left out: the "
+                         "profile's, or the cluster file's")
+              ->check(number_in(predict::kLeastDeviceRate,
+                                predict::kMostDeviceRate));
+  app.add_option(
+      "--optimizer", optimizer_, "one of `paceline list optimizers` [sgd]");
+  app.add_option("--engine",
+                 engine_,
+                 "whose fits and software costs: nccl, nccl-2.4, gloo, mpi, "
+                 "link, ideal, bytescheduler, byteps, bluefog; left out: that "
+                 "of the cluster file's fits, else nccl, or with tables gloo");
+  app.add_option("--engine-costs",
+                 engine_costs_,
+                 "a file in place of data/engine_costs.toml")
+      ->type_name("FILE");
+  app.add_option("--algorithm",
+                 algorithm_,
+                 "of collectives: ring, tree, halving-doubling, "
+                 "hierarchical, measured, nccl, nccl-collnet");
+  app.add_flag("--unfused",
+               unfused_,
+               "the optimizer launches kernels of its own for each tensor");
 }
 
-predict::PredictRequest JobFlags::request() const {
-  if (model_.empty()) {
+/// The network, or the file that profiles it.
+std::string JobFlags::network_of(const records::Configuration* recorded) const {
+  if (!model_.empty()) {
+    return model_;
+  }
+  if (recorded == nullptr) {
     throw UsageError(
         "no network: name one, or give the profile of your own (`paceline "
         "profile`, paceline.torch.profile)");
   }
-  predict::PredictRequest request{.network = {},
-                                  .cluster = cluster::read_cluster(cluster_),
-                                  .batch_size = batch_size_.value_or(0),
-                                  .samples_per_s = device_rate_,
-                                  .optimizer = optimizer_,
-                                  .unfused = unfused_,
-                                  .engine = engine_};
-  choose_network(model_, request);
+  const records::Configuration& c = *recorded;
+  if (!c.replay.empty()) {
+    return c.replay;
+  }
+  if (c.image_size != 0 || c.classes != 0 || c.sequence_length != 0) {
+    throw UsageError(fmt::format(
+        "the layers of {} with image_size {}, classes {} and sequence_length "
+        "{} are not known here: give its profile as MODEL (`paceline profile` "
+        "writes one)",
+        c.model,
+        c.image_size,
+        c.classes,
+        c.sequence_length));
+  }
+  return c.model;
+}
+
+bool JobFlags::names_cluster() const {
+  return !cluster_.file.empty() || !cluster_.hosts.empty() ||
+         !cluster_.hostfile.empty();
+}
+
+/// What records say of their job, where no flag does.
+void JobFlags::put_recorded(const records::Configuration& recorded,
+                            predict::PredictRequest& request) const {
+  const auto check = [](const char* flag,
+                        const std::string& given,
+                        const std::string& measured) {
+    if (!given.empty() && given != measured) {
+      throw UsageError(fmt::format(
+          "{} {}: the records of --measured are of {}", flag, given, measured));
+    }
+  };
+  if (recorded.states("accumulate")) {
+    check("--accumulate",
+          accumulate_ ? fmt::to_string(*accumulate_) : "",
+          fmt::to_string(recorded.accumulate));
+    request.accumulate = recorded.accumulate;
+  }
+  // Parameters and gradients of amp are fp32.
+  if (recorded.states("dtype")) {
+    const std::string stored =
+        recorded.dtype == "amp" ? "fp32" : recorded.dtype;
+    check("--dtype", dtype_, stored);
+    put_type(stored, request);
+  }
+  if (!model_.empty()) {
+    check("MODEL", request.network.model.name, recorded.model);
+  }
+  if (recorded.states("optimizer")) {
+    const std::string rule = plan::update_rule_of(recorded.optimizer);
+    check("--optimizer", optimizer_, rule);
+    request.optimizer = rule;
+  }
+  if (!recorded.link.empty()) {
+    const cluster::LinkSpec link =
+        cluster::parse_link("link of the records", recorded.link);
+    const cluster::LinkModel own{
+        .bytes_per_s = std::llround(link.bytes_per_s),
+        .latency = link.latency_ns * plan::kPicosecondsPerNanosecond,
+        .sharing = cluster::LinkSharing::kDevice};
+    cluster::Machine& machine = request.machine.emplace();
+    machine.device = machine.network = own;
+    machine.servers_have_links = true;
+    request.engine = "link";
+  } else if (recorded.states("engine") && engine_.empty()) {
+    request.engine = recorded.engine;
+  }
+}
+
+predict::PredictRequest JobFlags::request(
+    const predict::MeasuredRecords* measured) const {
+  const records::Configuration* recorded =
+      measured != nullptr && measured->job ? &*measured->job : nullptr;
+  const std::string network = network_of(recorded);
+  predict::PredictRequest request{
+      .network = {},
+      .cluster = {},
+      .batch_size = batch_size_.value_or(0),
+      .samples_per_s = device_rate_,
+      .optimizer = optimizer_.empty() ? "sgd" : optimizer_,
+      .unfused = unfused_,
+      .engine = engine_};
+  if (recorded == nullptr || names_cluster()) {
+    request.cluster = cluster::read_cluster(cluster_);
+  } else {
+    request.cluster.name = "as the records";
+    request.cluster.device.name = recorded->device;
+  }
+  request.accumulate = accumulate_.value_or(1);
+  choose_network(network, measured != nullptr, request);
+  put_type(dtype_, request);
   if (!engine_costs_.empty()) {
     request.costs = std::make_shared<const predict::CostTable>(
         predict::read_costs(engine_costs_));
   }
   if (!algorithm_.empty()) {
     request.algorithm = algorithm_;
+  }
+  if (recorded != nullptr) {
+    put_recorded(*recorded, request);
   }
   return request;
 }
@@ -171,10 +285,8 @@ std::vector<plan::Rank> JobFlags::worlds(
   return {ranks_.begin(), ranks_.end()};
 }
 
-void JobFlags::exclude_beside(CLI::Option& records) {
-  for (CLI::Option* option : of_records_) {
-    records.excludes(option);
-  }
+void JobFlags::exclude_beside(CLI::Option& measured) {
+  measured.excludes(rate_);
 }
 
 }  // namespace paceline::cli

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "paceline/cluster/cluster_choice.h"
+#include "paceline/predict/measured_figure.h"
 #include "paceline/predict/predict_request.h"
+#include "paceline/records/configuration.h"
 
 namespace CLI {
 class App;
@@ -37,7 +39,10 @@ class JobFlags {
   /// profiles, with its times and, where no flag names one, its batch.  Throws
   /// UsageError where the batch is another one and no rate of a device tells
   /// how fast that would be.
-  predict::PredictRequest request() const;
+  /// `measured`: figures of the job, whose records say what no flag does;
+  /// throws UsageError where a flag says otherwise.
+  predict::PredictRequest request(
+      const predict::MeasuredRecords* measured = nullptr) const;
 
   /// Worlds that were asked for; all slots where none was.  Throws UsageError.
   std::vector<plan::Rank> worlds(const cluster::Cluster& cluster) const;
@@ -47,18 +52,23 @@ class JobFlags {
   const std::vector<int>& ranks() const { return ranks_; }
   const std::optional<int>& batch_size() const { return batch_size_; }
 
-  /// Excludes the flags whose values records state from beside the flag that
-  /// names `records`.
-  void exclude_beside(CLI::Option& records);
+  /// Excludes --device-rate from beside `measured`, which says it too.
+  void exclude_beside(CLI::Option& measured);
 
  private:
+  std::string network_of(const records::Configuration* recorded) const;
+  void put_recorded(const records::Configuration& recorded,
+                    predict::PredictRequest& request) const;
+  bool names_cluster() const;
+
   bool unfused_ = false;
-  std::string model_, optimizer_ = "sgd", engine_, engine_costs_, algorithm_;
+  std::string model_, optimizer_, engine_, engine_costs_, algorithm_;
   cluster::ClusterChoice cluster_;
   std::vector<int> ranks_;
-  std::optional<int> batch_size_;
+  std::optional<int> batch_size_, accumulate_;
+  std::string dtype_;
   std::optional<double> device_rate_;
-  std::vector<CLI::Option*> of_records_;  // what records say themselves
+  CLI::Option* rate_ = nullptr;  // --device-rate
 };
 
 }  // namespace paceline::cli

@@ -15,13 +15,9 @@
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
-#include "paceline/cli/calibration_tables.h"
 #include "paceline/cli/left_out.h"
 #include "paceline/cli/predict_requests.h"
-#include "paceline/cli/record_files.h"
-#include "paceline/cli/warnings.h"
 #include "paceline/experiment/raw_settings.h"
-#include "paceline/predict/calibrate.h"
 #include "paceline/records/store.h"
 #include "paceline/records/trace.h"
 #include "paceline/report/console.h"
@@ -44,40 +40,6 @@ DelayedCall slow_notice(plan::Rank ranks, const std::string& strategy) {
           }};
 }
 
-/// Predicted records are no measurements, so nothing is fitted to them.
-void refuse_predicted(const std::string& file,
-                      const std::vector<records::RunRecord>& records) {
-  const auto predicted = std::ranges::count(
-      records, records::Source::kPredicted, &records::RunRecord::source);
-  if (predicted > 0) {
-    throw UsageError(fmt::format(
-        "--from {}: {} of its {} records {} predicted; only measured "
-        "and replayed records can be fitted",
-        file,
-        predicted,
-        records.size(),
-        predicted == 1 ? "is" : "are"));
-  }
-}
-
-std::vector<records::RunRecord> read_measured(
-    const std::vector<std::string>& files) {
-  refuse_repeats(files);
-  FileRecords all;
-  for (std::size_t file = 0; file < files.size(); ++file) {
-    std::vector<records::RunRecord> read =
-        records::read_records(files[file]).records;
-    refuse_predicted(files[file], read);
-    for (records::RunRecord& record : read) {
-      all.records.push_back(std::move(record));
-      all.file_of.push_back(file);
-      all.numbers.push_back(all.numbers.size() + 1);
-    }
-  }
-  keep_distinct_runs(all);
-  return std::move(all.records);
-}
-
 /// Refuses --bucket-mb for a strategy without buckets.
 void check_buckets(const std::string& strategy, double mebibytes) {
   const auto with = [&](double size) {
@@ -97,57 +59,37 @@ void check_buckets(const std::string& strategy, double mebibytes) {
   }
 }
 
-/// Strategies of the records that more than one rank ran, once each.
+/// The strategies of figures of more than one rank, once each.
 std::vector<std::string> strategies_of(
-    const std::vector<records::RunRecord>& records) {
+    const predict::MeasuredRecords& measured) {
   std::vector<std::string> strategies;
-  for (const predict::MeasuredCase& it :
-       predict::measured_job_of(records).several_ranks) {
-    add_once(strategies, it.configuration.strategy);
+  for (const predict::MeasuredFigure& it : measured.figures) {
+    if (it.ranks > 1 && !it.strategy.empty()) {
+      add_once(strategies, it.strategy);
+    }
   }
   return strategies;
 }
 
-void print_calibration(const predict::Calibration& calibration) {
-  fmt::print(
-      stderr, "{}", report::console_text(calibration_tables(calibration)));
-  print_warnings(calibration.measured.warnings);
-}
-
 }  // namespace
 
-PredictCommand::PredictCommand(CLI::App& app) : job_(app), tables_(app) {
-  CLI::Option* from =
-      app.add_option("--from",
-                     from_,
-                     "records of one's own runs on 1, 2 and 4 ranks, in place "
-                     "of MODEL and --cluster; may come again")
-          ->type_name("RECORDS")
-          ->allow_extra_args(false);
-  job_.exclude_beside(*from);
-  app.add_option("--profile",
-                 profile_,
-                 "with --from: the network's layers, where they are not known")
-      ->needs(from)
-      ->type_name("PROFILE.json");
+PredictCommand::PredictCommand(CLI::App& app)
+    : job_(app), tables_(app), measured_(app) {
+  job_.exclude_beside(measured_.option());
+  tables_.exclude_beside(measured_.option());
   app.add_option("--strategy",
                  strategy_,
                  "as in paceline run, one or several [fusion; of hybrid and "
-                 "dlrm what experiments/ says; with --from those of the "
-                 "records]")
+                 "dlrm what experiments/ says; with records those of them]")
       ->type_name("TEXT")
       ->allow_extra_args(false);
-  app.add_option("--bucket-mb",
-                 bucket_mb_,
-                 "MiB of a bucket [25]; with --from beside --strategy");
+  app.add_option("--bucket-mb", bucket_mb_, "MiB of a bucket [25]");
   app.add_option("--local-size",
                  local_size_,
                  "ranks a machine for strategies that look at hosts; the "
                  "machines may be of one host [as the hosts have]")
-      ->check(whole_number_in(1))
-      ->excludes(from);
-  add_noise_flags(app, *from);
-  tables_.exclude_beside(*from);
+      ->check(whole_number_in(1));
+  add_noise_flags(app);
   CLI::Option* requests =
       app.add_option("--requests",
                      requests_,
@@ -165,7 +107,7 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app), tables_(app) {
   }
 }
 
-void PredictCommand::add_noise_flags(CLI::App& app, CLI::Option& from) {
+void PredictCommand::add_noise_flags(CLI::App& app) {
   CLI::Option* stragglers =
       app.add_option("--stragglers",
                      straggler_probability_,
@@ -180,33 +122,11 @@ void PredictCommand::add_noise_flags(CLI::App& app, CLI::Option& from) {
           ->check(number_in(1, cluster::kMostStragglerFactor));
   stragglers->needs(factor);
   factor->needs(stragglers);
-  for (CLI::Option* option :
-       {app.add_option("--steps", steps_, "steps of the record [10]")
-            ->check(whole_number_in(1)),
-        app.add_option(
-               "--noise", sigma_, "sigma of log-normal compute times [0]")
-            ->check(number_in(0, cluster::kMostNoise)),
-        stragglers,
-        factor,
-        app.add_option("--seed", seed_, "of the noise [0]")
-            ->check(seed_in_64_bits())}) {
-    from.excludes(option);
-  }
-}
-
-// Records have steps and noise of their own, and strategies with their buckets.
-void PredictCommand::check_from() const {
-  if (from_.empty()) {
-    return;
-  }
-  if (bucket_mb_ && strategy_.empty()) {
-    throw UsageError(
-        "--bucket-mb beside --from: the records' strategies say it; give "
-        "--strategy too");
-  }
-  if (job_.ranks().empty()) {
-    throw UsageError("--from wants worlds to predict: --ranks 8,16");
-  }
+  app.add_option("--steps", steps_, "steps of the record [10]")
+      ->check(whole_number_in(1));
+  app.add_option("--noise", sigma_, "sigma of log-normal compute times [0]")
+      ->check(number_in(0, cluster::kMostNoise));
+  app.add_option("--seed", seed_, "of the noise [0]")->check(seed_in_64_bits());
 }
 
 std::vector<std::string> PredictCommand::chosen(
@@ -244,42 +164,19 @@ cluster::Noise PredictCommand::noise() const {
           .straggler_factor = straggler_factor_.value_or(1)};
 }
 
-std::vector<PredictCommand::PredictionText> PredictCommand::from_cluster(
-    simulator::JobCache* jobs) const {
-  predict::PredictRequest request = job_.request();
-  request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
-  request.steps = steps_;
-  request.noise = noise();
-  request.jobs = jobs;
-  const std::vector<plan::Rank> worlds = tables_.complete(job_, request);
-  const auto strategies = chosen({request.strategy});
-  check_number(worlds.size() * strategies.size(), jobs);
-  LeftOut left_out;
-  std::vector<PredictionText> texts;
-  for (const plan::Rank ranks : worlds) {
-    request.ranks = ranks;
-    for (const std::string& strategy : strategies) {
-      request.strategy = strategy;
-      try {
-        texts.push_back(predicted(request));
-      } catch (const UsageError& error) {
-        left_out.add(strategy, ranks, error.what());
-      }
-    }
-  }
-  left_out.print_beside(texts.size());
-  return texts;
+/// The strategy as its text says the ranks a machine.
+std::string PredictCommand::on_hosts(const std::string& strategy,
+                                     double bucket_mb) const {
+  return local_size_ == 0 ? strategy
+                          : strategies::with_local_size(
+                                strategies::parse_strategy(
+                                    strategy, {.bucket_mb = bucket_mb}),
+                                local_size_);
 }
 
 PredictCommand::PredictionText PredictCommand::predicted(
-    predict::PredictRequest request) const {
+    const predict::PredictRequest& request) const {
   const DelayedCall notice = slow_notice(request.ranks, request.strategy);
-  if (local_size_ > 0) {
-    request.strategy = strategies::with_local_size(
-        strategies::parse_strategy(request.strategy,
-                                   {.bucket_mb = request.bucket_mb}),
-        local_size_);
-  }
   predict::Prediction prediction = predict::predict(request, !trace_.empty());
   std::string text = predict::summary_of(prediction);
   if (has_tables(job_.model())) {
@@ -290,36 +187,82 @@ PredictCommand::PredictionText PredictCommand::predicted(
   return {std::move(prediction), std::move(text)};
 }
 
-std::vector<PredictCommand::PredictionText> PredictCommand::from_records(
+std::vector<PredictCommand::PredictionText> PredictCommand::from_cluster(
     simulator::JobCache* jobs) const {
-  const std::vector<plan::Rank> worlds = job_.worlds({});
-  const std::vector<records::RunRecord> records = read_measured(from_);
-  const auto strategies = chosen(strategies_of(records));
+  predict::PredictRequest request = job_.request();
+  put_flags(jobs, request);
+  const std::vector<plan::Rank> worlds = tables_.complete(job_, request);
+  const auto strategies = chosen({request.strategy});
   check_number(worlds.size() * strategies.size(), jobs);
-  predict::CalibrationOptions options;
-  if (!profile_.empty()) {
-    options.profile = cluster::read_profile(profile_);
-  }
-  if (!job_.cluster().empty()) {
-    options.cluster = cluster::read_cluster(job_.cluster());
-  }
-  predict::Calibration calibration = predict::calibrate(records, options);
-  calibration.job.jobs = jobs;
-  if (jobs == nullptr) {
-    print_calibration(calibration);
-  }
+  LeftOut left_out;
   std::vector<PredictionText> texts;
   for (const plan::Rank ranks : worlds) {
+    request.ranks = ranks;
     for (const std::string& strategy : strategies) {
-      const DelayedCall notice = slow_notice(ranks, strategy);
-      predict::Forecast forecast =
-          predict::forecast(calibration,
-                            ranks,
-                            strategy,
-                            bucket_mb_.value_or(calibration.job.bucket_mb),
-                            !trace_.empty());
-      std::string text = predict::summary_of(forecast);
-      texts.push_back({std::move(forecast.prediction), std::move(text)});
+      try {
+        request.strategy = on_hosts(strategy, request.bucket_mb);
+        texts.push_back(predicted(request));
+      } catch (const UsageError& error) {
+        left_out.add(strategy, ranks, error.what());
+      }
+    }
+  }
+  left_out.print_beside(texts.size());
+  return texts;
+}
+
+void PredictCommand::put_flags(simulator::JobCache* jobs,
+                               predict::PredictRequest& request) const {
+  request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
+  request.steps = steps_;
+  request.noise = noise();
+  request.jobs = jobs;
+}
+
+std::vector<PredictCommand::PredictionText> PredictCommand::from_figures(
+    simulator::JobCache* jobs) const {
+  if (has_tables(job_.model())) {
+    throw UsageError(fmt::format(
+        "--measured: figures of {} and its embedding tables cannot be fitted",
+        job_.model()));
+  }
+  const std::vector<plan::Rank> asked = job_.worlds({});
+  const predict::MeasuredRecords measured = measured_.read();
+  simulator::JobCache own;
+  predict::PredictRequest request = measured_job(job_, measured);
+  put_flags(jobs != nullptr ? jobs : &own, request);
+  const bool has_hosts = !request.cluster.hosts.empty();
+  if (job_.ranks().empty() && !has_hosts) {
+    throw UsageError(
+        "--measured without --cluster: say which numbers of ranks to predict, "
+        "--ranks 8,16");
+  }
+  const auto worlds =
+      job_.ranks().empty() ? job_.worlds(request.cluster) : asked;
+  const auto recorded = strategies_of(measured);
+  const auto strategies =
+      chosen(recorded.empty() ? std::vector{request.strategy} : recorded);
+  check_number(worlds.size() * strategies.size(), jobs);
+  request.strategy = on_hosts(strategies.front(), request.bucket_mb);
+  predict::PredictRequest quiet = request;
+  quiet.noise = {};
+  const predict::MeasuredFit fit =
+      fit_measured(quiet, measured, jobs == nullptr);
+  std::vector<PredictionText> texts;
+  for (const plan::Rank ranks : worlds) {
+    request.ranks = ranks;
+    for (const std::string& strategy : strategies) {
+      request.strategy = on_hosts(strategy, request.bucket_mb);
+      PredictionText text = predicted(fit.priced(request));
+      quiet.ranks = ranks;
+      quiet.strategy = request.strategy;
+      predict::put_interval(fit, quiet, text.prediction);
+      text.text = fmt::format("{}, {}: {}{}",
+                              counted(ranks, "rank"),
+                              request.strategy,
+                              predict::summary_of(text.prediction),
+                              predict::efficiency_text(fit, text.prediction));
+      texts.push_back(std::move(text));
     }
   }
   return texts;
@@ -338,9 +281,8 @@ void PredictCommand::check_number(std::size_t predictions,
 
 std::vector<PredictCommand::PredictionText> PredictCommand::predictions(
     simulator::JobCache* jobs) const {
-  check_from();
   std::vector<PredictionText> texts =
-      from_.empty() ? from_cluster(jobs) : from_records(jobs);
+      measured_.given() ? from_figures(jobs) : from_cluster(jobs);
   const std::string now = utc_now();
   for (PredictionText& it : texts) {
     it.prediction.record.started_at = now;
@@ -358,10 +300,9 @@ int PredictCommand::run() const {
   }
   const report::Format& format = report::find_format(format_);
   std::vector<Output> inputs{{"--cluster", job_.cluster().file},
-                             {"--hostfile", job_.cluster().hostfile},
-                             {"--profile", profile_}};
-  for (const std::string& file : from_) {
-    inputs.push_back({"--from", file});
+                             {"--hostfile", job_.cluster().hostfile}};
+  for (const std::string& file : measured_.files()) {
+    inputs.push_back({"--measured", file});
   }
   check_outputs({{"--records", records_}, {"--trace", trace_}}, inputs);
   const std::vector<PredictionText> texts = predictions(nullptr);

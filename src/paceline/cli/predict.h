@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paceline/cli/job_flags.h"
+#include "paceline/cli/measured_flags.h"
 #include "paceline/cli/table_flags.h"
 #include "paceline/predict/predict.h"
 #include "paceline/simulator/job_cache.h"
@@ -15,9 +16,10 @@
 namespace paceline::cli {
 
 /// `paceline predict MODEL --cluster FILE`: the job's plan, executed in virtual
-/// time on the described cluster.  `paceline predict --from RECORDS`: larger
-/// worlds by the constants of one's own runs.  `paceline predict --requests
-/// FILE`: the same of many jobs (cli/predict_requests.h).  Starts nothing.
+/// time on the described cluster.  With --measured its constants
+/// are those of figures that somebody holds (predict/measured_fit.h). `paceline
+/// predict --requests FILE`: the same of many jobs (cli/predict_requests.h).
+/// Starts nothing.
 class PredictCommand {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -37,19 +39,20 @@ class PredictCommand {
     predict::Prediction prediction;
     std::string text;
   };
-  /// One case of --strategy and --ranks.
-  PredictionText predicted(predict::PredictRequest request) const;
-  void add_noise_flags(CLI::App& app, CLI::Option& from);
-  void check_from() const;
+  void add_noise_flags(CLI::App& app);
   /// Throws UsageError for several predictions where one is allowed: of a
   /// request, which `jobs` says, and beside --trace.
   void check_number(std::size_t predictions,
                     const simulator::JobCache* jobs) const;
   /// `jobs`: of --requests; null: of the command line alone, which prints the
-  /// fitted constants of a calibration.
+  /// constants of measured figures.
   std::vector<PredictionText> predictions(simulator::JobCache* jobs) const;
   std::vector<PredictionText> from_cluster(simulator::JobCache* jobs) const;
-  std::vector<PredictionText> from_records(simulator::JobCache* jobs) const;
+  std::vector<PredictionText> from_figures(simulator::JobCache* jobs) const;
+  PredictionText predicted(const predict::PredictRequest& request) const;
+  void put_flags(simulator::JobCache* jobs,
+                 predict::PredictRequest& request) const;
+  std::string on_hosts(const std::string& strategy, double bucket_mb) const;
   cluster::Noise noise() const;
   /// Strategies of --strategy, or `usual` where none is given.  Throws
   /// UsageError for a text that names none, and for a size of buckets that a
@@ -58,8 +61,9 @@ class PredictCommand {
 
   JobFlags job_;
   TableFlags tables_;
-  std::vector<std::string> from_, strategy_;
-  std::string format_ = "table", trace_, records_, profile_, requests_;
+  MeasuredFlags measured_;
+  std::vector<std::string> strategy_;
+  std::string format_ = "table", trace_, records_, requests_;
   int steps_ = 10;
   int local_size_ = 0;  // 0: as the hosts have
   std::optional<double> bucket_mb_;

@@ -94,8 +94,9 @@ Stage nccl_message_stage(std::int64_t bytes,
                          const Machine& machine);
 
 /// The fit that prices the call: of its operation and of the links between its
-/// members, among the nearest number of ranks.  Null where there is none, or
-/// another algorithm holds.  What software costs is in it.
+/// members, among the nearest number of ranks.  For other ranks it is scaled by
+/// what the machine's `unmeasured` algorithm says of both.  Null where there is
+/// none, or another algorithm holds.  What software costs is in it.
 const cluster::LinkFit* measured_fit(const CollectiveCall& call,
                                      const Machine& machine);
 

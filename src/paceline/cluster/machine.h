@@ -79,6 +79,9 @@ struct Machine {
   /// hold in their host's memory.
   bool servers_have_links = false;
   Algorithm algorithm = Algorithm::kRing;
+  /// Beside kMeasured: of collectives that no fit prices, and by which a fit of
+  /// other ranks is scaled.
+  Algorithm unmeasured = Algorithm::kRing;
   std::shared_ptr<const NcclTuning> nccl{};  // null: of a GPU without a name
   // Whole operations, with what the engine's software costs: collectives for
   // kMeasured, messages always.

@@ -60,21 +60,80 @@ std::int64_t limit_of(const plan::AlphaBetaPiece& piece,
              : std::numeric_limits<std::int64_t>::max();
 }
 
+namespace {
+
+Machine without_fits(const Machine& machine) {
+  Machine model;
+  model.device = machine.device;
+  model.network = machine.network;
+  model.algorithm = machine.unmeasured;
+  model.nccl = machine.nccl;
+  return model;
+}
+
+/// Those among whom the fit was measured; as many a host as in `group` where
+/// the fit does not say.
+Group measured_group(const LinkFit& fit, const Group& group) {
+  const auto& counts = fit.ranks_per_host;
+  if (!counts.empty()) {
+    return {.ranks = fit.ranks,
+            .hosts = static_cast<plan::Rank>(counts.size()),
+            .most_local = std::ranges::max(counts)};
+  }
+  const plan::Rank hosts =
+      std::clamp<plan::Rank>((fit.ranks + group.most_local - 1) /
+                                 std::max<plan::Rank>(1, group.most_local),
+                             1,
+                             fit.ranks);
+  return {.ranks = fit.ranks,
+          .hosts = group.hosts > 1 ? std::max<plan::Rank>(2, hosts) : 1,
+          .most_local = std::min(group.most_local, fit.ranks)};
+}
+
+/// How many times longer the call takes than among the fit's ranks, by the
+/// model of what was not measured.
+double model_ratio(const CollectiveCall& call,
+                   const LinkFit& fit,
+                   const Machine& machine) {
+  if (fit.ranks == call.group.ranks) {
+    return 1;
+  }
+  const Machine model = without_fits(machine);
+  const auto time = [&](const Group& group) {
+    const CollectiveCall asked{call.pattern, call.bytes, group};
+    return static_cast<double>(alone(price(asked, model), group, model));
+  };
+  const double measured = time(measured_group(fit, call.group));
+  return measured > 0 ? time(call.group) / measured : 1;
+}
+
+}  // namespace
+
 /// t = alpha + beta S, by pieces of the size, as measured on the cluster
-/// (`paceline comm --fit`, or a published table) among the nearest number of
-/// ranks.  beta limits the flow, whose bytes are those of a ring, so that what
-/// else is on the links slows it.  An operation without a fit is a ring.
+/// (`paceline comm --fit`, `paceline calibrate`, or a published table) among
+/// the nearest number of ranks.  Among other ranks
+///
+///   t(P) = t(fit) * model(P) / model(fit)
+///
+/// by the model that prices what was not measured.  beta limits the flow, whose
+/// bytes are those of a ring, so that what else is on the links slows it.
 /// Hockney, Parallel Computing 1994, doi:10.1016/S0167-8191(06)80021-9.
 Price measured_price(const CollectiveCall& call, const Machine& machine) {
   const cluster::LinkFit* fit = measured_fit(call, machine);
   if (fit == nullptr) {
-    return ring_price(call, machine);
+    return price(call, without_fits(machine));
   }
   const plan::AlphaBetaPiece& piece = piece_of(*fit, call.bytes);
+  const double ratio = model_ratio(call, *fit, machine);
   Price price = ring_price(call, machine);
   Stage& stage = price.stages[0];
-  stage.latency = piece.alpha;
-  stage.limit_bytes_per_s = limit_of(piece, call.bytes, stage.bytes);
+  stage.latency = std::llround(static_cast<double>(piece.alpha) * ratio);
+  const std::int64_t limit = limit_of(piece, call.bytes, stage.bytes);
+  stage.limit_bytes_per_s =
+      ratio == 1 || limit == std::numeric_limits<std::int64_t>::max()
+          ? limit
+          : std::max<std::int64_t>(
+                1, std::llround(static_cast<double>(limit) / ratio));
   return price;
 }
 

@@ -82,7 +82,7 @@ std::vector<cluster::LinkFit> fits_of(std::span<const CommRecord> records) {
     const CommRecord* of = nullptr;
     for (const CommRecord& r : records) {
       if (r.operation == operation && r.wrong_elements.value_or(0) == 0 &&
-          r.valid.value_or(false)) {
+          r.valid.value_or(r.link.empty())) {
         points.push_back({static_cast<double>(r.bytes), r.median_ns() * 1e-9});
         of = &r;
       }

@@ -34,7 +34,7 @@ double stretch_of(const PredictRequest& request) {
        {&request.profile->forward, &request.profile->backward}) {
     measured = std::reduce(times->begin(), times->end(), measured);
   }
-  return request.batch_size / *request.samples_per_s /
+  return request.batch_size / request.accumulate / *request.samples_per_s /
          plan::seconds_of(measured);
 }
 

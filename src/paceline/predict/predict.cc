@@ -11,6 +11,7 @@
 #include "paceline/base/text.h"
 #include "paceline/plan/issue_rule.h"
 #include "paceline/plan/optimizer.h"
+#include "paceline/plan/wire_bytes.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
 #include "paceline/predict/kernel_costs.h"
@@ -37,6 +38,7 @@ plan::PlanInput input_of(const PredictRequest& request) {
   input.world = request.ranks;
   input.local_world = cluster::ranks_per_host(request.cluster, request.ranks);
   input.optimizer = plan::shape_of(request.optimizer, request.momentum);
+  input.micro_batches = request.accumulate;
   return input;
 }
 
@@ -59,6 +61,12 @@ std::unique_ptr<plan::Planner> planner_of(
              : std::move(planner);
 }
 
+std::string name_of_type(plan::DType type) {
+  return type == plan::DType::kBF16  ? "bf16"
+         : type == plan::DType::kF16 ? "fp16"
+                                     : "fp32";
+}
+
 plan::Step whole_periods(plan::Step steps, plan::Step period) {
   return (steps + period - 1) / period * period;
 }
@@ -74,6 +82,8 @@ records::Configuration configuration_of(
   configuration.label = counted(request.ranks, "rank");
   configuration.model = request.network.model.name;
   configuration.batch_size = batch_size;
+  configuration.accumulate = request.accumulate;
+  configuration.dtype = name_of_type(request.network.model.dtype);
   configuration.ranks = request.ranks;
   configuration.ranks_per_host = input.local_world.sizes();
   configuration.strategy = strategy.text();
@@ -92,6 +102,20 @@ records::Configuration configuration_of(
     describe_tables(request, configuration);
   }
   return configuration;
+}
+
+void check_batch(const PredictRequest& request) {
+  if (request.accumulate < 1 || batch_size_of(request) % request.accumulate) {
+    throw UsageError(fmt::format(
+        "a batch of {} samples per rank and step cannot be cut into {} equal "
+        "micro-batches",
+        batch_size_of(request),
+        request.accumulate));
+  }
+  if (request.accumulate > 1 && request.tables) {
+    throw UsageError(
+        "accumulation beside embedding tables is not simulated; leave it out");
+  }
 }
 
 void check_steps(const PredictRequest& request) {
@@ -241,7 +265,93 @@ cluster::Group world_of(const plan::PlanInput& input) {
           .most_local = input.local_world.most()};
 }
 
+/// The times by which a measured run was planned.
+void put_times(const records::PlannedBy& by, plan::PlanInput& input) {
+  const auto line = [&](plan::Pattern pattern) {
+    const auto found = by.costs.find(std::string(plan::name_of(pattern)));
+    return found == by.costs.end() ? plan::AlphaBetaLine{}
+                                   : plan::line_of(found->second);
+  };
+  input.profile = plan::LayerProfile{.origin = by.profile_origin,
+                                     .forward = by.forward_ps,
+                                     .backward = by.backward_ps};
+  plan::check_profile(input.model, *input.profile);
+  plan::AlphaBeta& costs = *input.alpha_beta;
+  costs.origin = by.costs_origin;
+  costs.all_reduce = line(plan::Pattern::kAllReduce);
+  costs.reduce_scatter = line(plan::Pattern::kReduceScatter);
+  costs.all_gather = line(plan::Pattern::kAllGather);
+  costs.broadcast = line(plan::Pattern::kBroadcast);
+}
+
+/// A request with its prices, before anything is simulated.
+struct Priced {
+  const EngineCosts& asked;
+  strategies::StrategySpec strategy;
+  plan::PlanInput input;
+  simulator::Costs costs;
+  int batch_size = 0;
+  plan::Picoseconds linear = 0;  // a step of one device alone
+  std::vector<records::Warning> warnings;
+};
+
+Priced priced_as(const PredictRequest& request) {
+  check_steps(request);
+  check_batch(request);
+  const EngineCosts& asked =
+      request.cost_table().engine(engine_of(request.engine, request.cluster));
+  const EngineCosts& engine =
+      priced_engine(request.cost_table(), request.engine, request.cluster);
+  Priced priced{.asked = asked,
+                .strategy = strategies::strategy_of(request),
+                .input = input_of(request),
+                .costs = {},
+                .batch_size = batch_size_of(request),
+                .warnings = {}};
+  plan::PlanInput& input = priced.input;
+  const plan::PlanInput dense = dense_part(request, input);
+  simulator::Costs& costs = priced.costs;
+  costs = costs_of(request, engine, dense, priced.warnings);
+  const double update_s = update_seconds(request, costs.software, dense);
+  costs.profile = profile_of(request,
+                             priced.batch_size / request.accumulate,
+                             update_s,
+                             priced.warnings);
+  priced.linear = request.accumulate * (costs.profile.forward_total() +
+                                        costs.profile.backward_total()) +
+                  plan::picoseconds_of(update_s);
+  if (!request.software && !asked.bound && engine.module_call > 0) {
+    add_launch_overhead(request.network,
+                        plan::seconds_of(engine.module_call),
+                        engine.module_call_spread,
+                        request.ranks,
+                        costs);
+  }
+  input.profile = costs.profile;
+  input.alpha_beta =
+      alpha_beta_of(costs.machine, costs.software, world_of(input));
+  if (request.planned_by) {
+    put_times(*request.planned_by, input);
+  }
+  return priced;
+}
+
+Simulated simulated(const PredictRequest& request, Priced& priced) {
+  return priced.asked.bound
+             ? simulate_bound(
+                   request, priced.strategy, priced.input, priced.costs)
+             : simulate_engine(
+                   request, priced.strategy, priced.input, priced.costs);
+}
+
 }  // namespace
+
+int batch_size_of(const PredictRequest& request) {
+  const cluster::DeviceThroughput* row = throughput_of(request);
+  return request.batch_size > 0 ? request.batch_size
+         : row != nullptr       ? row->batch_size * request.accumulate
+                                : kBatch * request.accumulate;
+}
 
 double Prediction::samples_per_s() const {
   return static_cast<double>(record.configuration.batch_size) *
@@ -253,56 +363,38 @@ double Prediction::linear_samples_per_s() const {
          training_ranks(*job) / plan::seconds_of(linear);
 }
 
+PredictedStep step_of(const PredictRequest& request) {
+  Priced priced = priced_as(request);
+  const Simulated done = simulated(request, priced);
+  return {.step = done.times.step, .training_ranks = training_ranks(*done.job)};
+}
+
 Prediction predict(const PredictRequest& request, bool with_spans) {
   Prediction prediction;
-  check_steps(request);
-  plan::PlanInput input = input_of(request);
-  const cluster::DeviceThroughput* row = throughput_of(request);
-  const int batch_size = request.batch_size > 0 ? request.batch_size
-                         : row != nullptr       ? row->batch_size
-                                                : kBatch;
-  std::vector<records::Warning> warnings;
-  const EngineCosts& asked =
-      request.cost_table().engine(engine_of(request.engine, request.cluster));
-  const EngineCosts& engine =
-      priced_engine(request.cost_table(), request.engine, request.cluster);
-  const plan::PlanInput dense = dense_part(request, input);
-  prediction.costs = costs_of(request, engine, dense, warnings);
-  simulator::Costs& costs = prediction.costs;
-  const double update_s = update_seconds(request, costs.software, dense);
-  costs.profile = profile_of(request, batch_size, update_s, warnings);
-  prediction.linear = costs.profile.forward_total() +
-                      costs.profile.backward_total() +
-                      plan::picoseconds_of(update_s);
-  if (!request.software && !asked.bound && engine.module_call > 0) {
-    add_launch_overhead(request.network,
-                        plan::seconds_of(engine.module_call),
-                        engine.module_call_spread,
-                        request.ranks,
-                        costs);
-  }
-  input.profile = costs.profile;
-  input.alpha_beta =
-      alpha_beta_of(costs.machine, costs.software, world_of(input));
-  const strategies::StrategySpec strategy = strategies::strategy_of(request);
-  auto [job, simulator, times] =
-      asked.bound ? simulate_bound(request, strategy, input, costs)
-                  : simulate_engine(request, strategy, input, costs);
+  Priced priced = priced_as(request);
+  const plan::PlanInput& input = priced.input;
+  auto [job, simulator, times] = simulated(request, priced);
+  prediction.linear = priced.linear;
+  prediction.costs = std::move(priced.costs);
+  const simulator::Costs& costs = prediction.costs;
   prediction.job = std::move(job);
   prediction.times = std::move(times);
   prediction.bound = bound_of(*prediction.job, costs);
   prediction.bar = error_bar_of(request, costs.machine);
   const FreeSteps alone = run_alone(prediction);
-  prediction.record = record_of(
-      *prediction.job,
-      simulator,
-      prediction.times,
-      alone,
-      configuration_of(request, strategy, asked, prediction, batch_size));
+  prediction.record = record_of(*prediction.job,
+                                simulator,
+                                prediction.times,
+                                alone,
+                                configuration_of(request,
+                                                 priced.strategy,
+                                                 priced.asked,
+                                                 prediction,
+                                                 priced.batch_size));
   name_hosts(request, prediction);
   prediction.record.experiment = "predict";
-  prediction.record.warnings = std::move(warnings);
-  add_idle_parts(request, strategy, input, prediction.record);
+  prediction.record.warnings = std::move(priced.warnings);
+  add_idle_parts(request, priced.strategy, input, prediction.record);
   prediction.record.predicted = predicted_of(
       *prediction.job, prediction.bound, prediction.bar, prediction.times.step);
   if (with_spans) {

@@ -45,6 +45,18 @@ struct Prediction {
 /// Throws UsageError for a request that cannot be.
 Prediction predict(const PredictRequest& request, bool with_spans = false);
 
+struct PredictedStep {
+  plan::Picoseconds step = 0;
+  plan::Rank training_ranks = 1;
+};
+
+/// What predict() says of the step, without a record of it.
+PredictedStep step_of(const PredictRequest& request);
+
+/// The request's batch; where it says none, that of the cluster file's
+/// throughput, or 32.
+int batch_size_of(const PredictRequest& request);
+
 /// Lines for people: step, rate, where the time goes (model work and kernels
 /// without communication, and what that adds), the bound, the error bar.
 std::string summary_of(const Prediction& prediction);

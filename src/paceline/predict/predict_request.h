@@ -12,6 +12,7 @@
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/profile.h"
 #include "paceline/predict/engines.h"
+#include "paceline/records/run_record.h"
 #include "paceline/simulator/job.h"
 #include "paceline/strategies/embedding_job.h"
 
@@ -28,6 +29,16 @@ inline bool is_device_rate(double samples_per_s) {
   return samples_per_s >= kLeastDeviceRate && samples_per_s <= kMostDeviceRate;
 }
 
+/// What measured figures say of links and software beside what describes them
+/// (predict/measured_fit.h).
+struct MeasuredCosts {
+  double network_share = 1, device_share = 1;  // of the links' rates
+  plan::Picoseconds collective = 0;  // added to the start of each; may be < 0
+  double slowdown = 0;  // compute takes 1 + so much under a transfer
+
+  friend bool operator==(const MeasuredCosts&, const MeasuredCosts&) = default;
+};
+
 /// A training job on a described cluster.
 struct PredictRequest {
   plan::NetworkShape network{};
@@ -36,8 +47,12 @@ struct PredictRequest {
   double bucket_mb = 25;
   plan::Rank ranks = 1;
   std::optional<strategies::EmbeddingJob> tables{};  // predict/tables.h
-  int batch_size = 0;                     // per rank; 0: the cluster's, or 32
-  std::optional<double> samples_per_s{};  // of one device alone
+  /// Per rank and step, all micro-batches together; 0: the cluster's, or 32
+  /// for each micro-batch.
+  int batch_size = 0;
+  int accumulate = 1;  // micro-batches a step
+  /// Of one device alone that updates behind each micro-batch.
+  std::optional<double> samples_per_s{};
   std::optional<plan::LayerProfile> profile{};  // measured layer times
   std::string profile_device{};                 // on which; empty: not said
   std::optional<plan::Picoseconds> update{};    // of all parameters, measured
@@ -57,6 +72,9 @@ struct PredictRequest {
   /// Instead of the cluster's links and the engine's costs.
   std::optional<cluster::Machine> machine{};
   std::optional<cluster::SoftwareCosts> software{};
+  MeasuredCosts measured{};
+  /// The times by which a measured run was planned, in place of these prices.
+  std::optional<records::PlannedBy> planned_by{};
   std::shared_ptr<const CostTable> costs{};  // null: shipped_costs()
   /// Compiled jobs of earlier requests, and of this one; null: none is kept.
   simulator::JobCache* jobs = nullptr;

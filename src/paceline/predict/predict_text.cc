@@ -79,7 +79,7 @@ std::string summary_of(const Prediction& prediction) {
                         noisy ? " without noise" : "",
                         records::sharper_words(predicted.bound));
   }
-  if (!prediction.bar.has_nothing_to_print()) {
+  if (predicted.error_bar) {
     text += fmt::format("  {}\n", records::words_of(*predicted.error_bar));
   }
   text += noisy ? noise_text(prediction) : drift_text(prediction);

@@ -53,6 +53,14 @@ std::string priced_on(const PredictRequest& request) {
   text += fmt::format(
       "; prices {:08x}",
       fnv1a_32(figures_of(request.cluster) + request.cost_table().text));
+  if (const MeasuredCosts& m = request.measured; m != MeasuredCosts{}) {
+    text += fmt::format("; measured {:08x}",
+                        fnv1a_32(fmt::format("{} {} {} {}",
+                                             m.network_share,
+                                             m.device_share,
+                                             m.collective,
+                                             m.slowdown)));
+  }
   if (request.profile) {
     text += fmt::format("; layers {:08x}", fnv1a_32(layers_of(request)));
   }

@@ -30,31 +30,28 @@ std::int64_t bytes_per_s_of_cards(const cluster::Cluster& cluster,
                static_cast<double>(cluster::kMostBytesPerSecond)));
 }
 
-/// The cluster's links as the engine's collectives find them.
-cluster::Machine machine_for(const PredictRequest& request,
-                             const EngineCosts& engine) {
-  cluster::Machine machine =
-      cluster::machine_of(request.cluster, engine.runs_on());
-  machine.device.bytes_per_s = std::max<std::int64_t>(
+void scale_rates(double share,
+                 cluster::LinkModel& link,
+                 std::vector<cluster::LinkFit>& fits) {
+  link.bytes_per_s = std::clamp<std::int64_t>(
+      std::llround(static_cast<double>(link.bytes_per_s) * share),
       1,
-      std::llround(static_cast<double>(machine.device.bytes_per_s) *
-                   engine.device_share));
-  const bool tcp = machine.network.latency >= kTcpLatency;
-  if (tcp && engine.tcp_copies) {
-    machine.copies_bytes_per_s =
-        bytes_per_s_of_cards(request.cluster, machine.network);
+      cluster::kMostBytesPerSecond);
+  for (cluster::LinkFit& fit : fits) {
+    for (plan::AlphaBetaPiece& piece : fit.line.pieces) {
+      piece.beta_ps_per_byte /= share;
+    }
   }
-  if (engine.tcp_s_per_byte > 0 && tcp) {
-    machine.network.bytes_per_s =
-        slowed_rate(machine.network.bytes_per_s, engine.tcp_s_per_byte);
-  }
-  if (engine.under_compute > 0) {
-    machine.interference.device_link_under_compute = engine.under_compute;
-  }
-  if (machine.algorithm != cluster::Algorithm::kMeasured) {
-    machine.algorithm = engine.algorithm;
-  }
-  return machine;
+}
+
+/// What measured figures say of the links and of the engine's software.
+void put_measured(const MeasuredCosts& measured, simulator::Costs& costs) {
+  cluster::Machine& machine = costs.machine;
+  scale_rates(measured.network_share, machine.network, machine.fits);
+  scale_rates(measured.device_share, machine.device, machine.device_fits);
+  machine.interference.compute_under_transfer /= 1 + measured.slowdown;
+  costs.software.collective = std::max<plan::Picoseconds>(
+      0, costs.software.collective + measured.collective);
 }
 
 plan::AlphaBetaLine later(plan::AlphaBetaLine line, plan::Picoseconds by) {
@@ -66,14 +63,39 @@ plan::AlphaBetaLine later(plan::AlphaBetaLine line, plan::Picoseconds by) {
 
 }  // namespace
 
+cluster::Machine machine_for(const cluster::Cluster& cluster,
+                             const EngineCosts& engine) {
+  cluster::Machine machine = cluster::machine_of(cluster, engine.runs_on());
+  machine.device.bytes_per_s = std::max<std::int64_t>(
+      1,
+      std::llround(static_cast<double>(machine.device.bytes_per_s) *
+                   engine.device_share));
+  const bool tcp = machine.network.latency >= kTcpLatency;
+  if (tcp && engine.tcp_copies) {
+    machine.copies_bytes_per_s = bytes_per_s_of_cards(cluster, machine.network);
+  }
+  if (engine.tcp_s_per_byte > 0 && tcp) {
+    machine.network.bytes_per_s =
+        slowed_rate(machine.network.bytes_per_s, engine.tcp_s_per_byte);
+  }
+  if (engine.under_compute > 0) {
+    machine.interference.device_link_under_compute = engine.under_compute;
+  }
+  if (machine.algorithm != cluster::Algorithm::kMeasured) {
+    machine.algorithm = engine.algorithm;
+  }
+  machine.unmeasured = engine.algorithm;
+  return machine;
+}
+
 simulator::Costs costs_of(const PredictRequest& request,
                           const EngineCosts& software,
                           const plan::PlanInput& input,
                           std::vector<records::Warning>& warnings) {
   const std::string& engine = software.runs_on();
   simulator::Costs costs;
-  costs.machine =
-      request.machine ? *request.machine : machine_for(request, software);
+  costs.machine = request.machine ? *request.machine
+                                  : machine_for(request.cluster, software);
   costs.machine.noise = request.noise;
   if (request.algorithm) {
     costs.machine.algorithm = cluster::algorithm_named(*request.algorithm);
@@ -103,8 +125,11 @@ simulator::Costs costs_of(const PredictRequest& request,
       !request.software) {
     const EngineCosts& sparse =
         request.cost_table().engine(request.sparse_engine);
-    costs.sparse = {.machine = machine_for(request, sparse),
+    costs.sparse = {.machine = machine_for(request.cluster, sparse),
                     .message = sparse.costs.message};
+  }
+  if (request.measured != MeasuredCosts{}) {
+    put_measured(request.measured, costs);
   }
   return costs;
 }

@@ -21,6 +21,10 @@ simulator::Costs costs_of(const PredictRequest& request,
                           const plan::PlanInput& input,
                           std::vector<records::Warning>& warnings);
 
+/// The cluster's links as the engine's collectives find them.
+cluster::Machine machine_for(const cluster::Cluster& cluster,
+                             const EngineCosts& engine);
+
 /// Leaves of the costs what the lines and the devices take.
 void strip_software(const PredictRequest& request, simulator::Costs& costs);
 

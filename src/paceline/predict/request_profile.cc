@@ -59,7 +59,8 @@ const cluster::DeviceThroughput* throughput_of(const PredictRequest& request) {
   const cluster::DeviceThroughput* found = nullptr;
   for (const auto& row : request.cluster.device.throughputs) {
     if (row.model == request.network.model.name &&
-        (request.batch_size == 0 || row.batch_size == request.batch_size)) {
+        (request.batch_size == 0 ||
+         row.batch_size * request.accumulate == request.batch_size)) {
       found = &row;
     }
   }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/calibrate_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/text.h"
+#include "paceline/cli/job_flags.h"
+#include "paceline/cli/record_files.h"
+#include "paceline/records/readers.h"
+#include "paceline/report/console.h"
+#include "paceline/report/table.h"
+
+namespace paceline::cli {
+namespace {
+
+/// The records of a file that `paceline comm` wrote; empty: it is none.
+std::vector<records::CommRecord> own_records(const std::string& text,
+                                             const std::string& path) {
+  std::vector<records::CommRecord> found;
+  std::int64_t number = 0;
+  for (const std::string& line : split_at(text, '\n')) {
+    ++number;
+    if (trimmed(line).empty()) {
+      continue;
+    }
+    try {
+      const auto json = nlohmann::ordered_json::parse(line);
+      if (json.value("kind", "") != "comm") {
+        return {};
+      }
+      found.push_back(records::comm_record_from(json));
+    } catch (const nlohmann::json::exception& error) {
+      if (found.empty()) {
+        return {};
+      }
+      throw UsageError(
+          fmt::format("{}:{}: {}", path, number, not_json(line, error.what())));
+    }
+  }
+  return found;
+}
+
+/// What a file of the command line holds, added to both.
+void add_file(const std::string& path,
+              std::vector<records::CommRecord>& records,
+              predict::ClusterFacts& facts) {
+  const std::string text = read_text(path);
+  if (predict::is_topology(text)) {
+    predict::add_topology(text, path, facts);
+    return;
+  }
+  if (predict::is_slurm(text)) {
+    predict::add_slurm(text, path, facts);
+    return;
+  }
+  std::vector<records::CommRecord> found = own_records(text, path);
+  if (found.empty()) {
+    records::ForeignRecords foreign = records::read_foreign_if_known({path});
+    if (foreign.operations.empty()) {
+      throw UsageError(fmt::format(
+          "{}: holds no times of collectives; records of `paceline comm`, "
+          "output of nccl-tests or rccl-tests, nvidia-smi topo -m and Slurm's "
+          "variables can be read",
+          path));
+    }
+    for (const std::string& note : foreign.notes) {
+      fmt::print(stderr, "paceline: {}\n", note);
+    }
+    found = std::move(foreign.operations);
+  }
+  std::ranges::move(found, std::back_inserter(records));
+}
+
+report::Table table_of(const predict::CalibratedCluster& calibrated) {
+  report::Table table{
+      .title = "links, as the model of the engine's collectives takes them",
+      .columns = {{.name = "link", .align = report::Align::kLeft},
+                  {.name = "times"},
+                  {.name = "rate", .unit = "GB/s"},
+                  {.name = "95 % interval"},
+                  {.name = "latency", .unit = "us"},
+                  {.name = "95 % interval"},
+                  {.name = "mean error", .unit = "%"},
+                  {.name = "largest", .unit = "%"}}};
+  for (const predict::CalibratedLink& link : calibrated.links) {
+    table.rows.push_back({{link.name,
+                           fmt::format("{}", link.points),
+                           fmt::format("{:.4g}", link.bytes_per_s * 1e-9),
+                           fmt::format("[{:.4g}, {:.4g}]",
+                                       link.bytes_per_s_interval.low * 1e-9,
+                                       link.bytes_per_s_interval.high * 1e-9),
+                           fmt::format("{:.3g}", link.latency_s * 1e6),
+                           fmt::format("[{:.3g}, {:.3g}]",
+                                       link.latency_interval.low * 1e6,
+                                       link.latency_interval.high * 1e6),
+                           fmt::format("{:.1f}", link.mean_error * 100),
+                           fmt::format("{:.1f}", link.worst_error * 100)}});
+  }
+  return table;
+}
+
+}  // namespace
+
+CalibrateCommand::CalibrateCommand(CLI::App& app) {
+  app.add_option("files",
+                 files_,
+                 "records of paceline comm, output of nccl-tests or "
+                 "rccl-tests, nvidia-smi topo -m, Slurm's variables as env "
+                 "prints them")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("-o,--output", output_, "the cluster file that is written")
+      ->required()
+      ->type_name("FILE");
+  add_cluster_flags(app, choice_);
+}
+
+predict::ClusterFacts CalibrateCommand::facts() const {
+  predict::ClusterFacts facts;
+  if (!choice_.empty()) {
+    facts.base = cluster::read_cluster(choice_);
+  }
+  return facts;
+}
+
+int CalibrateCommand::run() const {
+  refuse_repeats(files_);
+  for (const std::string& file : files_) {
+    if (is_same_file(file, output_)) {
+      throw UsageError(fmt::format(
+          "--output {}: is one of the files that are read", output_));
+    }
+  }
+  check_writable("--output", output_);
+  std::vector<records::CommRecord> records;
+  predict::ClusterFacts facts = this->facts();
+  for (const std::string& file : files_) {
+    add_file(file, records, facts);
+  }
+  const predict::CalibratedCluster calibrated = predict::calibrated_cluster(
+      records, facts, fmt::format("{}", fmt::join(files_, ", ")));
+  write_atomically(output_, cluster::to_toml(calibrated.cluster));
+  for (const std::string& note : calibrated.notes) {
+    fmt::print(stderr, "paceline: {}\n", note);
+  }
+  fmt::print("{}", report::console_text({.tables = {table_of(calibrated)}}));
+  std::size_t fits = 0;
+  for (const cluster::ClusterLink& link : calibrated.cluster.links) {
+    fits += link.fits.size();
+  }
+  fmt::print("{}: {}, {}; other numbers of ranks follow the model\n",
+             output_,
+             counted(std::ssize(calibrated.cluster.hosts), "host"),
+             counted(static_cast<std::int64_t>(fits), "fit"));
+  return 0;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/cluster/cluster_choice.h"
+#include "paceline/predict/calibrated_cluster.h"
+
+namespace CLI {
+class App;
+}
+
+namespace paceline::cli {
+
+/// `paceline calibrate FILES -o mine.toml`: a cluster file from measured
+/// collectives, and from what says which hosts and devices there are.
+class CalibrateCommand {
+ public:
+  /// Adds the flags to the subcommand `app`.
+  explicit CalibrateCommand(CLI::App& app);
+
+  /// After the parsing.  Writes the file and prints what was fitted.
+  int run() const;
+
+ private:
+  predict::ClusterFacts facts() const;
+
+  std::vector<std::string> files_;
+  std::string output_;
+  cluster::ClusterChoice choice_;
+};
+
+}  // namespace paceline::cli

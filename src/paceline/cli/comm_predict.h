@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "paceline/cluster/cluster_choice.h"
+
+namespace paceline::cli {
+
+/// What `paceline comm --predict` is asked.
+struct CommQuestion {
+  cluster::ClusterChoice cluster;
+  std::vector<int> ranks;  // empty: all slots
+  std::vector<std::string> operations;
+  std::vector<std::int64_t> sizes;
+  std::string engine;  // auto: that of the cluster's fits, else nccl
+  std::string format;  // table or markdown
+};
+
+/// Prints the modelled time and bandwidths of each operation by size, as
+/// nccl-tests does, with the fits of the cluster that were measured on as many
+/// ranks beside them.  Returns the exit code.
+int predict_comm(const CommQuestion& question);
+
+}  // namespace paceline::cli

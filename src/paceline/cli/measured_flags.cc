@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/measured_flags.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/cli/measured_tables.h"
+#include "paceline/cli/record_files.h"
+#include "paceline/cli/warnings.h"
+#include "paceline/predict/request_profile.h"
+#include "paceline/report/console.h"
+
+namespace paceline::cli {
+namespace {
+
+/// "ranks=8 rate=3821", not the name of a file that is there.
+bool is_figure(const std::string& value) {
+  std::error_code error;
+  return value.find('=') != std::string::npos &&
+         !std::filesystem::exists(value, error);
+}
+
+/// Predicted records are no measurements, so nothing is fitted to them.
+void reject_predicted(const std::string& file,
+                      const std::vector<records::RunRecord>& records) {
+  const auto predicted = std::ranges::count(
+      records, records::Source::kPredicted, &records::RunRecord::source);
+  if (predicted > 0) {
+    throw UsageError(fmt::format(
+        "--measured {}: {} of its {} records {} predicted; only measured and "
+        "replayed records can be fitted",
+        file,
+        predicted,
+        records.size(),
+        predicted == 1 ? "is" : "are"));
+  }
+}
+
+/// Gives the records what their file does not say of them.
+void put_words(const predict::FigureWords& words,
+               std::vector<records::RunRecord>& records) {
+  const predict::MeasuredFigure& figure = words.figure;
+  const auto put = [&](const char* key, int value, auto& field, auto& c) {
+    if (c.states(key) && field != value) {
+      throw UsageError(fmt::format("--measured '{}': {} says {} {}",
+                                   figure.words,
+                                   words.file,
+                                   key,
+                                   field));
+    }
+    field = value;
+    c.unstated.erase(key);
+  };
+  for (records::RunRecord& record : records) {
+    records::Configuration& c = record.configuration;
+    if (words.gives_ranks) {
+      put("ranks", figure.ranks, c.ranks, c);
+    }
+    if (figure.batch_size > 0) {
+      put("batch_size", figure.batch_size, c.batch_size, c);
+    }
+    if (!figure.strategy.empty()) {
+      c.strategy = figure.strategy;
+      c.command.clear();
+      c.unstated.erase("strategy");
+      c.unstated.insert("model");
+    }
+  }
+}
+
+std::vector<records::RunRecord> records_of(const std::string& file,
+                                           const predict::FigureWords& words) {
+  FileRecords read = read_record_files({file});
+  reject_predicted(file, read.records);
+  put_words(words, read.records);
+  return std::move(read.records);
+}
+
+/// The batch of the figures; 0: they say none.
+int batch_of(const predict::MeasuredRecords& measured) {
+  std::set<int> sizes;
+  for (const predict::MeasuredFigure& figure : measured.figures) {
+    if (figure.batch_size > 0) {
+      sizes.insert(figure.batch_size);
+    }
+  }
+  if (sizes.size() > 1) {
+    throw UsageError(fmt::format(
+        "--measured: figures are of batches of {}; say with --batch-size which "
+        "is predicted",
+        fmt::join(sizes, " and ")));
+  }
+  return sizes.empty() ? 0 : *sizes.begin();
+}
+
+}  // namespace
+
+MeasuredFlags::MeasuredFlags(CLI::App& app) {
+  option_ =
+      app.add_option("--measured",
+                     given_,
+                     "what somebody measured of the job: \"ranks=8 rate=3821\" "
+                     "(samples/s of all ranks), \"ranks=64 batch=24 "
+                     "step=141ms\", \"ranks=16 file=train.log\", or a file of "
+                     "records or of another program; may come again")
+          ->type_name("FIGURE|FILE")
+          ->allow_extra_args(false);
+}
+
+std::vector<std::string> MeasuredFlags::files() const {
+  std::vector<std::string> files;
+  for (const std::string& value : given_) {
+    const std::string file =
+        is_figure(value) ? predict::parse_figure(value).file : value;
+    if (!file.empty()) {
+      files.push_back(file);
+    }
+  }
+  return files;
+}
+
+predict::MeasuredRecords MeasuredFlags::read() const {
+  refuse_repeats(files());
+  std::vector<records::RunRecord> records;
+  std::vector<predict::MeasuredFigure> figures;
+  for (const std::string& value : given_) {
+    predict::FigureWords words;
+    words.file = value;
+    if (is_figure(value)) {
+      words = predict::parse_figure(value);
+    }
+    if (words.file.empty()) {
+      figures.push_back(std::move(words.figure));
+    } else {
+      std::ranges::move(records_of(words.file, words),
+                        std::back_inserter(records));
+    }
+  }
+  predict::MeasuredRecords measured;
+  if (!records.empty() || figures.empty()) {
+    measured = predict::figures_of(records);
+  }
+  std::ranges::move(figures, std::back_inserter(measured.figures));
+  return measured;
+}
+
+predict::PredictRequest measured_job(const JobFlags& flags,
+                                     const predict::MeasuredRecords& measured) {
+  predict::PredictRequest request = flags.request(&measured);
+  if (!flags.batch_size()) {
+    const int batch = batch_of(measured);
+    if (batch > 0) {
+      request.batch_size = batch;
+    } else if (request.batch_size == 0 &&
+               predict::throughput_of(request) == nullptr) {
+      throw UsageError(
+          "--measured: no figure says its batch; give --batch-size, the "
+          "samples per rank and step");
+    }
+  }
+  predict::put_layer_times(measured, request);
+  return request;
+}
+
+predict::MeasuredFit fit_measured(const predict::PredictRequest& job,
+                                  const predict::MeasuredRecords& measured,
+                                  bool print) {
+  const bool described = job.machine || !job.cluster.links.empty();
+  predict::MeasuredFit fit(job, measured.figures, described);
+  if (print) {
+    fit.foresee_each();
+    fmt::print(stderr, "{}", report::console_text(measured_tables(fit)));
+    print_warnings(measured.warnings);
+    print_warnings(fit.warnings());
+  }
+  return fit;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "paceline/cluster/cluster.h"
+#include "paceline/cluster/collective_model.h"
+#include "paceline/predict/engines.h"
+#include "paceline/records/comm_record.h"
+#include "paceline/stats/interval.h"
+
+// A cluster file from what was measured of its collectives.
+
+namespace paceline::predict {
+
+/// What is known of a cluster beside its measured collectives.
+struct ClusterFacts {
+  /// Its links and devices; its hosts too where `hosts` is empty.
+  std::optional<cluster::Cluster> base{};
+  std::vector<cluster::ClusterHost> hosts{};  // empty: as the records have them
+  int devices_of_a_host = 0;                  // by nvidia-smi; 0: not known
+  int nvlinks = 0;        // between two devices, the fewest; 0: there is none
+  int network_cards = 0;  // of a host, for devices
+  bool has_topology = false;
+};
+
+/// Reads `nvidia-smi topo -m`.  Throws UsageError, which begins with `file`,
+/// for a text that is no such matrix.
+void add_topology(const std::string& text,
+                  const std::string& file,
+                  ClusterFacts& facts);
+bool is_topology(const std::string& text);
+
+/// Reads Slurm's variables, as `env` prints them: SLURM_JOB_NODELIST and
+/// SLURM_NTASKS_PER_NODE, SLURM_TASKS_PER_NODE or SLURM_GPUS_ON_NODE.
+void add_slurm(const std::string& text,
+               const std::string& file,
+               ClusterFacts& facts);
+bool is_slurm(const std::string& text);
+
+/// What the model of the engine's collectives takes for a link, so that it
+/// gives the measured times.
+struct CalibratedLink {
+  std::string name;
+  double bytes_per_s = 0, latency_s = 0;
+  stats::Interval bytes_per_s_interval{}, latency_interval{};  // of 95 %
+  std::size_t points = 0;
+  double mean_error = 0, worst_error = 0;  // of the model, shares of a time
+};
+
+struct CalibratedCluster {
+  cluster::Cluster cluster;
+  std::vector<CalibratedLink> links;
+  std::vector<std::string> notes;  // what is left out, a sentence each
+};
+
+/// The cluster of the facts with links whose rate and latency are fitted to
+/// `records`, and with alpha-beta fits by size of each operation.  Those inside
+/// one host are of the device link, the others of the network.  The fits price
+/// the measured numbers of ranks; others follow the engine's model (cluster/
+/// measured.cc).  Throws UsageError where nothing can be fitted.
+CalibratedCluster calibrated_cluster(
+    std::span<const records::CommRecord> records,
+    const ClusterFacts& facts,
+    const std::string& source);
+
+/// Seconds of a collective alone on the machine, with what the engine's
+/// software adds.
+double collective_s(const cluster::CollectiveCall& call,
+                    const cluster::Machine& machine,
+                    const cluster::SoftwareCosts& software);
+
+}  // namespace paceline::predict

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/measured_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/predict/engine_choice.h"
+#include "paceline/predict/engines.h"
+#include "paceline/stats/prior_fit.h"
+
+namespace paceline::predict {
+namespace {
+
+// Standard deviations before anything is measured: of logarithms, but for the
+// start.
+constexpr double kOfCompute = 5;    // nothing is known
+constexpr double kOfRates = 0.35;   // of the described ones
+constexpr double kOfLinks = 3;      // where nothing describes them
+constexpr double kOfLatency = 1.5;  // likewise
+constexpr double kOfSlowdown = 1;   // likewise
+constexpr double kOfStart = 30e-6;  // seconds, at least
+
+bool spans_hosts(const PredictRequest& request) {
+  return cluster::ranks_per_host(request.cluster, request.ranks).size() > 1;
+}
+
+}  // namespace
+
+MeasuredFit::MeasuredFit(PredictRequest job,
+                         std::vector<MeasuredFigure> figures,
+                         bool described)
+    : job_(std::move(job)), described_(described) {
+  PACELINE_CHECK(!figures.empty());
+  if (job_.jobs == nullptr) {
+    own_jobs_ = std::make_shared<simulator::JobCache>();
+    job_.jobs = own_jobs_.get();
+  }
+  job_.steps = 3;  // nobody sees them
+  job_.batch_size = batch_size_of(job_);
+  for (MeasuredFigure& figure : figures) {
+    if (figure.batch_size == 0) {
+      figure.batch_size = job_.batch_size;
+    }
+    if (figure.accumulate == 0) {
+      figure.accumulate = job_.accumulate;
+    }
+    checked_.push_back({.figure = std::move(figure)});
+  }
+  resolve_rates();
+  check_figures();
+  choose_unknowns();
+  if (described_) {
+    solve();
+  } else {
+    solve_links();
+  }
+  check_explained();
+  explain();
+}
+
+/// A rate's step follows from the ranks that train.
+void MeasuredFit::resolve_rates() {
+  const auto by_batch = [](const CheckedFigure& it) {
+    return it.figure.batch_size / it.figure.accumulate;
+  };
+  const auto [least, most] = std::ranges::minmax(checked_, {}, by_batch);
+  least_batch_ = std::max(1, by_batch(least));
+  most_batch_ = std::max(1, by_batch(most));
+  for (CheckedFigure& it : checked_) {
+    MeasuredFigure& figure = it.figure;
+    if (figure.samples_per_s) {
+      PredictRequest request = request_of(figure);
+      request.samples_per_s = *figure.samples_per_s / figure.ranks;
+      if (!described_) {
+        request.machine = cluster::Machine{};
+      }
+      const double step = figure.batch_size * step_of(request).training_ranks /
+                          *figure.samples_per_s;
+      constexpr double kRounded = 0.01;
+      if (figure.step_s && std::abs(*figure.step_s / step - 1) > kRounded) {
+        throw UsageError(fmt::format(
+            "--measured '{}': the rate is that of steps of {:.4g} ms with a "
+            "batch of {} per rank, not of {:.4g} ms",
+            figure.words,
+            step * 1e3,
+            figure.batch_size,
+            *figure.step_s * 1e3));
+      }
+      figure.step_s = step;
+    }
+    it.measured_s = *figure.step_s;
+    if (figure.spread == 0) {
+      figure.spread = kErrorOfAFigure;
+    }
+  }
+  std::ranges::stable_sort(checked_, {}, [](const CheckedFigure& it) {
+    return std::tuple(it.figure.ranks, it.figure.batch_size);
+  });
+}
+
+/// Throws UsageError where one case has two figures that differ, or one twice.
+void MeasuredFit::check_figures() const {
+  constexpr double kContradiction = 0.05;
+  for (std::size_t i = 0; i < checked_.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const MeasuredFigure &a = checked_[j].figure, &b = checked_[i].figure;
+      if (a.ranks != b.ranks || a.batch_size != b.batch_size ||
+          a.accumulate != b.accumulate || a.strategy != b.strategy ||
+          a.ranks_per_host != b.ranks_per_host) {
+        continue;
+      }
+      if (a.words == b.words) {
+        throw UsageError(
+            fmt::format("--measured '{}': is given twice", a.words));
+      }
+      if (std::abs(std::log(*a.step_s / *b.step_s)) > kContradiction) {
+        throw UsageError(fmt::format(
+            "--measured '{}' contradicts '{}': of one case they give steps of "
+            "{:.4g} ms and of {:.4g} ms",
+            b.words,
+            a.words,
+            *b.step_s * 1e3,
+            *a.step_s * 1e3));
+      }
+    }
+  }
+}
+
+void MeasuredFit::choose_unknowns() {
+  const auto add = [&](Unknown unknown, double prior, double start = 0) {
+    unknowns_.push_back(unknown);
+    prior_.push_back(prior);
+    start_.push_back(start);
+  };
+  first_guess_s_ =
+      checked_.front().measured_s / checked_.front().figure.accumulate;
+  add(Unknown::kCompute, kOfCompute);
+  if (most_batch_ > least_batch_) {
+    add(Unknown::kComputeOfMore,
+        kOfCompute,
+        std::log(roofline_ratio(most_batch_, least_batch_)));
+  }
+  std::set<std::tuple<int, std::string>> cases;
+  bool known_compute = false;
+  for (const CheckedFigure& it : checked_) {
+    cases.insert({it.figure.ranks, it.figure.strategy});
+    known_compute = known_compute || it.figure.compute_only_s;
+  }
+  const bool meet = checked_.back().figure.ranks > 1;
+  if (meet && (cases.size() > 1 || known_compute || !described_)) {
+    add_links();
+  }
+}
+
+/// The links that the figures' ranks meet on, and what software adds.
+void MeasuredFit::add_links() {
+  bool across = false, inside = false;
+  for (const CheckedFigure& it : checked_) {
+    const bool spans = spans_hosts(request_of(it.figure));
+    across = across || spans;
+    inside = inside || (!spans && it.figure.ranks > 1);
+  }
+  const auto add = [&](Unknown unknown, double prior) {
+    unknowns_.push_back(unknown);
+    prior_.push_back(prior);
+    start_.push_back(0);
+  };
+  const double of_rates = described_ ? kOfRates : kOfLinks;
+  if (across && !job_.machine) {
+    add(Unknown::kNetworkRate, of_rates);
+  }
+  if (inside && !job_.machine) {
+    add(Unknown::kDeviceRate, of_rates);
+  }
+  const EngineCosts& engine =
+      job_.cost_table().engine(engine_of(job_.engine, job_.cluster));
+  add(Unknown::kStart,
+      std::max(kOfStart, plan::seconds_of(engine.costs.collective)));
+  if (!described_) {
+    add(Unknown::kLatency, kOfLatency);
+  }
+  if (!described_ || job_.machine) {
+    add(Unknown::kSlowdown, kOfSlowdown);
+  }
+}
+
+bool MeasuredFit::fits(Unknown unknown) const {
+  return std::ranges::find(unknowns_, unknown) != unknowns_.end();
+}
+
+double MeasuredFit::value(Unknown unknown, const Values& at) const {
+  const auto found = std::ranges::find(unknowns_, unknown);
+  return found == unknowns_.end()
+             ? 0
+             : at[static_cast<std::size_t>(found - unknowns_.begin())];
+}
+
+/// Where communication hides under compute, a rate says nothing until it is low
+/// enough, so that the search does not find it by itself.
+void MeasuredFit::solve() {
+  solve_from(start_);
+  constexpr double kUnexplained = 9;  // three standard deviations, squared
+  const bool rates = fits(Unknown::kNetworkRate) || fits(Unknown::kDeviceRate);
+  if (!rates || objective_ < kUnexplained) {
+    return;
+  }
+  const MeasuredFit first = *this;
+  Values best = at_;
+  double least = INFINITY;
+  for (int halvings = 1; halvings <= 6; ++halvings) {
+    Values start = first.at_;
+    for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+      if (unknowns_[k] == Unknown::kNetworkRate ||
+          unknowns_[k] == Unknown::kDeviceRate) {
+        start[k] = start_[k] - halvings * std::log(2);
+      }
+    }
+    const double there = squares_at(start);
+    if (there < least) {
+      least = there;
+      best = start;
+    }
+  }
+  solve_from(best);
+  if (objective_ >= first.objective_) {
+    *this = first;
+  }
+}
+
+/// The residuals of the figures, in standard deviations of their errors.
+MeasuredFit::Values MeasuredFit::residuals_at(const Values& at) const {
+  Values out;
+  for (const CheckedFigure& it : checked_) {
+    out.push_back(std::log(simulated_s(it.figure, at) / it.measured_s) /
+                  it.figure.spread);
+  }
+  return out;
+}
+
+/// What the fit makes least, infinite where the figures have no simulation.
+double MeasuredFit::squares_at(const Values& at) const {
+  double sum = 0;
+  try {
+    for (const double residual : residuals_at(at)) {
+      sum += residual * residual;
+    }
+  } catch (const UsageError&) {
+    return INFINITY;
+  }
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    sum += at[k] * at[k] / (prior_[k] * prior_[k]);
+  }
+  return sum;
+}
+
+void MeasuredFit::solve_from(const Values& start) {
+  try {
+    (void)residuals_at(start);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format(
+        "--measured '{}': {}", checked_.front().figure.words, error.what()));
+  }
+  stats::PriorFit fit = stats::fit_with_priors(
+      [&](const Values& at) { return residuals_at(at); }, prior_, start);
+  objective_ = squares_at(fit.at);
+  at_ = std::move(fit.at);
+  covariance_ = std::move(fit.covariance);
+  influence_ = std::move(fit.influence);
+}
+
+/// Where nothing describes the links: from the best of several rates on, since
+/// a rate that is far too high says nothing of where to go; and with either
+/// sharing of a host's link.
+void MeasuredFit::solve_links() {
+  within_ = cluster::LinkSharing::kHost;
+  start_at_best_rate();
+  solve();
+  const MeasuredFit shared = *this;
+  within_ = cluster::LinkSharing::kDevice;
+  start_at_best_rate();
+  solve();
+  const double gain = objective_ - shared.objective_;
+  constexpr double kTold = 4;  // two standard deviations
+  if (gain > kTold) {
+    *this = shared;
+  }
+  if (unknowns_.size() > 1 && std::abs(gain) < kTold) {
+    warnings_.push_back(
+        {.code = "unknown-sharing",
+         .seen = "the figures do not tell whether ranks of a host share its "
+                 "link",
+         .why = "each is taken to have one of its own",
+         .advice = "add figures of other numbers of ranks, or give the links "
+                   "of --cluster"});
+  }
+}
+
+void MeasuredFit::start_at_best_rate() {
+  Values best = start_;
+  double least = INFINITY;
+  for (int half = 0; half < 11; ++half) {  // of a decade, from 1e7 bytes/s on
+    for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+      if (unknowns_[k] == Unknown::kNetworkRate ||
+          unknowns_[k] == Unknown::kDeviceRate) {
+        start_[k] = std::log(1e7 * std::pow(10.0, half / 2.0) / kUsualRate);
+      }
+    }
+    double sum = 0;
+    for (const CheckedFigure& it : checked_) {
+      sum += std::abs(std::log(simulated_s(it.figure, start_) / it.measured_s));
+    }
+    if (sum < least) {
+      least = sum;
+      best = start_;
+    }
+  }
+  start_ = best;
+}
+
+void MeasuredFit::check_explained() const {
+  constexpr double kContradiction = 0.1;
+  for (const CheckedFigure& it : checked_) {
+    const double fitted = simulated_s(it.figure, at_);
+    if (std::abs(std::log(fitted / it.measured_s)) > kContradiction) {
+      throw UsageError(fmt::format(
+          "--measured '{}': no speed of a device and of the links explains a "
+          "step of {:.4g} ms{}; those that fit best give {:.4g} ms",
+          it.figure.words,
+          it.measured_s * 1e3,
+          checked_.size() > 1 ? " beside the other figures" : "",
+          fitted * 1e3));
+    }
+  }
+}
+
+void MeasuredFit::foresee_each() {
+  for (std::size_t i = 0; i < checked_.size() && checked_.size() > 1; ++i) {
+    std::vector<MeasuredFigure> others;
+    for (std::size_t j = 0; j < checked_.size(); ++j) {
+      if (j != i) {
+        others.push_back(checked_[j].figure);
+      }
+    }
+    try {
+      const MeasuredFit without(job_, std::move(others), described_);
+      checked_[i].foreseen_s =
+          without.simulated_s(checked_[i].figure, without.at_);
+    } catch (const UsageError&) {
+      checked_[i].foreseen_s.reset();  // the others alone explain nothing
+    }
+  }
+}
+
+const CheckedFigure& MeasuredFit::smallest(int batch_size) const {
+  const auto same = std::ranges::find_if(checked_, [&](const auto& it) {
+    return it.figure.batch_size == batch_size;
+  });
+  return same == checked_.end() ? checked_.front() : *same;
+}
+
+}  // namespace paceline::predict

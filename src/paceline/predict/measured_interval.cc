@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/predict/measured_fit.h"
+#include "paceline/stats/quantile.h"
+
+// What figures say of the constants, and how sure a prediction from them is.
+
+namespace paceline::predict {
+namespace {
+
+constexpr double kOf95 = 1.96;  // standard deviations on either side
+
+// How far predictions from one measured case were off, as a standard deviation
+// of the step's logarithm: for each doubling of the ranks, from one rank to
+// several, and for each doubling or halving of the batch
+// (studies/measured_figures); and under another strategy, which is a guess.
+constexpr double kOfDoubledRanks = 0.01;
+constexpr double kOfCompany = 0.1;
+constexpr double kOfDoubledBatch = 0.13;
+constexpr double kOfAnotherStrategy = 0.03;
+
+/// How many times the value must be doubled or halved to come into the range.
+double doublings(double value, double least, double most) {
+  return std::max({0.0, std::log2(value / most), std::log2(least / value)});
+}
+
+}  // namespace
+
+double MeasuredFit::distance_variance(const PredictRequest& request) const {
+  const double ranks = doublings(request.ranks,
+                                 checked_.front().figure.ranks,
+                                 checked_.back().figure.ranks);
+  const double batch = doublings(
+      batch_size_of(request) / request.accumulate, least_batch_, most_batch_);
+  const bool same_strategy =
+      std::ranges::any_of(checked_, [&](const CheckedFigure& it) {
+        return it.figure.ranks > 1 &&
+               request_of(it.figure).strategy == request.strategy;
+      });
+  const double strategy = same_strategy || checked_.back().figure.ranks == 1
+                              ? 0
+                              : kOfAnotherStrategy;
+  const bool joined = request.ranks > 1 && checked_.back().figure.ranks == 1;
+  return std::pow(kOfDoubledRanks * ranks, 2) +
+         (joined ? kOfCompany * kOfCompany : 0) +
+         std::pow(kOfDoubledBatch * batch, 2) + strategy * strategy;
+}
+
+stats::Interval MeasuredFit::interval_of(const PredictRequest& asked) const {
+  PredictRequest request = priced(asked);  // whose hosts are known
+  request.jobs = job_.jobs;
+  request.steps = 3;
+  const auto log_step = [&](const Values& at) {
+    return std::log(plan::seconds_of(
+        step_of(priced(request, at, asked.ranks > 1 ? crowding_ : 1)).step));
+  };
+  const double base = log_step(at_);
+  Values slope;
+  for (std::size_t k = 0; k < at_.size(); ++k) {
+    const double step = 0.01 * std::min(1.0, prior_[k]);
+    Values moved = at_;
+    moved[k] += step;
+    slope.push_back((log_step(moved) - base) / step);
+  }
+  double variance =
+      kErrorOfAFigure * kErrorOfAFigure + distance_variance(request);
+  for (std::size_t k = 0; k < slope.size(); ++k) {
+    for (std::size_t l = 0; l < slope.size(); ++l) {
+      variance += slope[k] * covariance_[k][l] * slope[l];
+    }
+  }
+  const double reach = kOf95 * std::sqrt(variance);
+  return {std::exp(base - reach), std::exp(base + reach)};
+}
+
+MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
+  const double middle = at_[k];
+  const double reach = kOf95 * std::sqrt(covariance_[k][k]);
+  MeasuredConstant constant;
+  const auto logarithmic = [&](double usual) {
+    constant.value = usual * std::exp(middle);
+    constant.interval = {usual * std::exp(middle - reach),
+                         usual * std::exp(middle + reach)};
+  };
+  constexpr double kGigabits = 8e-9;
+  const auto rate = [&](const char* where) {
+    constant.name =
+        fmt::format("{}rate {}", described_ ? "reached " : "", where);
+    constant.unit = described_ ? "of the described" : "Gbit/s";
+    logarithmic(described_ ? 1 : kUsualRate * kGigabits);
+  };
+  const auto alone = [&](int batch) {
+    constant.name = fmt::format("one device alone, batch {}", batch);
+    constant.unit = "ms";
+    logarithmic(first_guess_s_ * 1e3);
+  };
+  switch (unknowns_[k]) {
+    case Unknown::kCompute:
+      alone(least_batch_);
+      break;
+    case Unknown::kComputeOfMore:
+      alone(most_batch_);
+      break;
+    case Unknown::kNetworkRate:
+      rate("between hosts");
+      break;
+    case Unknown::kDeviceRate:
+      rate("within a host");
+      break;
+    case Unknown::kLatency:
+      constant.name = "latency of a hop";
+      constant.unit = "us";
+      logarithmic(kUsualLatency * 1e6);
+      break;
+    case Unknown::kStart:
+      constant.name = described_ ? "start of a collective, beside the described"
+                                 : "start of a collective, beside the engine's";
+      constant.unit = "us";
+      constant.value = middle * 1e6;
+      constant.interval = {(middle - reach) * 1e6, (middle + reach) * 1e6};
+      break;
+    case Unknown::kSlowdown:
+      constant.name = "slow-down of compute under transfers";
+      constant.unit = "%";
+      logarithmic(kUsualSlowdown * 100);
+      break;
+  }
+  constexpr double kDetermined = 0.5;  // of what was known before
+  if (std::sqrt(covariance_[k][k]) < kDetermined * prior_[k]) {
+    const auto strongest = std::ranges::max_element(
+        influence_[k], {}, [](double it) { return std::abs(it); });
+    constant.by =
+        checked_[static_cast<std::size_t>(strongest - influence_[k].begin())]
+            .figure.words;
+  }
+  return constant;
+}
+
+void MeasuredFit::explain() {
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+    constants_.push_back(constant_of(k));
+  }
+  constexpr double kUndetermined = 0.5;  // of a logarithm
+  if (std::sqrt(covariance_[0][0]) > kUndetermined) {
+    throw UsageError(fmt::format(
+        "--measured '{}': determines nothing: the step does not depend on what "
+        "the devices compute",
+        checked_.front().figure.words));
+  }
+  if (alone_s(most_batch_, at_) < alone_s(least_batch_, at_)) {
+    throw UsageError(fmt::format(
+        "--measured: a device that takes {:.4g} ms for a batch of {} and "
+        "{:.4g} ms for one of {} is what explains the figures best, so they "
+        "contradict each other",
+        alone_s(least_batch_, at_) * 1e3,
+        least_batch_,
+        alone_s(most_batch_, at_) * 1e3,
+        most_batch_));
+  }
+  const int largest = checked_.back().figure.ranks;
+  std::vector<double> crowding;
+  for (CheckedFigure& it : checked_) {
+    it.fitted_s = simulated_s(it.figure, at_);
+    if (it.figure.ranks == largest) {
+      crowding.push_back(crowding_of(it.figure));
+    }
+  }
+  crowding_ = stats::median(crowding);
+  constexpr double kCrowded = 1.05;
+  if (crowding_ > kCrowded) {
+    warnings_.push_back(
+        {.code = "shared-compute",
+         .seen = fmt::format("{} compute {:.2f} times as long as one",
+                             counted(largest, "rank"),
+                             crowding_),
+         .why = "they share cores or memory; larger numbers of ranks are taken "
+                "to share them as much",
+         .advice = "predict numbers of ranks with as many a host"});
+  }
+  const bool one_host =
+      std::ranges::none_of(checked_, [&](const CheckedFigure& it) {
+        return it.figure.ranks_per_host.size() > 1;
+      });
+  if (one_host && !described_ && !job_.machine) {
+    warnings_.push_back(
+        {.code = "one-host",
+         .seen = "all figures are of one host",
+         .why = "nothing is known of a network; more ranks are taken to stand "
+                "on one host as well",
+         .advice = "add figures of two hosts, or describe the links in a file "
+                   "of --cluster"});
+  }
+}
+
+void put_interval(const MeasuredFit& fit,
+                  const PredictRequest& request,
+                  Prediction& prediction) {
+  const stats::Interval step = fit.interval_of(request);
+  const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
+  prediction.record.predicted->error_bar = records::ErrorBar{
+      .low_ns = ns(step.low),
+      .high_ns = ns(step.high),
+      .level = 0.95,
+      .validated = true,
+      .of = "the measured figures",
+      .how = fmt::format(
+          "the fit to {} and the distance from what was measured",
+          counted(static_cast<std::int64_t>(fit.checked().size()), "figure"))};
+}
+
+std::string efficiency_text(const MeasuredFit& fit,
+                            const Prediction& prediction) {
+  const CheckedFigure& base =
+      fit.smallest(prediction.record.configuration.batch_size);
+  const double measured = base.figure.batch_size / base.measured_s;
+  const double predicted =
+      prediction.samples_per_s() / training_ranks(*prediction.job);
+  return fmt::format(
+      "  efficiency {:.1f} % of {} with a batch of {} each, as "
+      "measured\n",
+      100 * predicted / measured,
+      counted(base.figure.ranks, "rank"),
+      base.figure.batch_size);
+}
+
+}  // namespace paceline::predict

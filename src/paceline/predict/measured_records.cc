@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/predict/measured_figure.h"
+#include "paceline/predict/predict.h"
+#include "paceline/predict/roofline.h"
+#include "paceline/records/samples.h"
+#include "paceline/stats/mean.h"
+#include "paceline/stats/quantile.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::predict {
+namespace {
+
+using records::Configuration;
+using records::RunRecord;
+
+/// Whether the record says what was trained, and how.  A command's does not.
+bool says_what_ran(const RunRecord& record) {
+  return record.configuration.command.empty() &&
+         record.configuration.states("model");
+}
+
+/// Whether a plan stands for what the record's ranks exchanged.
+bool has_plan(const Configuration& c) {
+  return c.command.empty() && c.states("strategy") &&
+         !strategies::strategy_of(c).external();
+}
+
+/// What must be equal in all records that say it, by name.
+std::vector<std::pair<std::string, std::string>> traits_of(
+    const RunRecord& record) {
+  const Configuration& c = record.configuration;
+  const std::vector<std::pair<std::string, std::string>> all{
+      {"model", c.model},
+      {"image_size", fmt::to_string(c.image_size)},
+      {"classes", fmt::to_string(c.classes)},
+      {"sequence_length", fmt::to_string(c.sequence_length)},
+      {"engine", c.engine},
+      {"device", c.device},
+      {"dtype", c.dtype},
+      {"channels_last", fmt::to_string(c.channels_last)},
+      {"accumulate", fmt::to_string(c.accumulate)},
+      {"optimizer", c.optimizer},
+      {"link", c.link.empty() ? "none" : c.link},
+      {"replay", c.replay.empty() ? "none" : c.replay},
+      {"stretch", fmt::to_string(c.stretch)}};
+  std::vector<std::pair<std::string, std::string>> stated;
+  for (const auto& trait : all) {
+    if (c.states(trait.first)) {
+      stated.push_back(trait);
+    }
+  }
+  return stated;
+}
+
+void check_one_job(const RunRecord& first, const RunRecord& other) {
+  const auto found = traits_of(other);
+  for (const auto& [name, value] : traits_of(first)) {
+    const auto same = std::ranges::find_if(
+        found, [&](const auto& trait) { return trait.first == name; });
+    if (same != found.end() && same->second != value) {
+      throw UsageError(fmt::format(
+          "--measured: records of {} {} and of {} do not tell of one job: only "
+          "ranks, batch and strategy may differ",
+          name,
+          value,
+          same->second));
+    }
+  }
+}
+
+/// Why a record says nothing, or empty.
+std::string useless(const RunRecord& record) {
+  if (record.error) {
+    return "it failed";
+  }
+  if (records::lacks_exchange(record.warnings)) {
+    return "its steps lack an exchange of its strategy";
+  }
+  if (!record.valid()) {
+    return "its engine was slower than the link that it should have been "
+           "behind";
+  }
+  if (!record.configuration.states("ranks")) {
+    return "it does not say the number of its ranks; give --measured \"ranks=N "
+           "file=FILE\"";
+  }
+  const auto has_no_step = [](const records::RankSamples& rank) {
+    return rank.step_ns.empty();
+  };
+  if (std::ranges::all_of(record.ranks, has_no_step)) {
+    return "it has no samples";
+  }
+  const bool timed =
+      std::ranges::all_of(record.ranks, [](const records::RankSamples& rank) {
+        return std::ranges::find(rank.step_ns, 0) == rank.step_ns.end();
+      });
+  return timed ? "" : "a step took no time";
+}
+
+/// The runs of one case.
+struct Runs {
+  MeasuredFigure figure;
+  std::vector<double> steps{}, compute_only{}, forward{}, backward{};  // s
+  double spread_of_one = 0;  // relative, of the first run's median
+};
+
+double phase_of(const RunRecord& record, const char* phase) {
+  const auto& phases = record.ranks.front().phase_ns;
+  const auto found = phases.find(phase);
+  if (found == phases.end() || found->second.empty()) {
+    return 0;
+  }
+  const std::vector<double> ns(found->second.begin(), found->second.end());
+  return stats::median(ns) * 1e-9;
+}
+
+/// The standard error of the median of such steps, as a share of it.
+double spread_of(const std::vector<double>& steps) {
+  constexpr double kOfMedian = 1.2533;  // sqrt(pi / 2), of normal samples
+  return steps.size() < 2
+             ? 0
+             : kOfMedian * stats::standard_error(steps) / stats::median(steps);
+}
+
+MeasuredFigure figure_of(const RunRecord& record) {
+  const Configuration& c = record.configuration;
+  MeasuredFigure figure;
+  figure.ranks = c.ranks;
+  figure.batch_size = c.states("batch_size") ? c.batch_size : 0;
+  figure.accumulate = c.states("accumulate") ? c.accumulate : 0;
+  if (c.states("ranks_per_host")) {
+    figure.ranks_per_host = c.ranks_per_host;
+  }
+  if (has_plan(c)) {
+    figure.strategy = c.strategy;
+    figure.bucket_mb = c.bucket_mb;
+    figure.planned_by = record.planned_by;
+  }
+  figure.words = fmt::format(
+      "{}, {}{}",
+      counted(c.ranks, "rank"),
+      figure.strategy.empty() ? "a program of its own" : figure.strategy,
+      figure.batch_size > 0 ? fmt::format(", batch {}", figure.batch_size)
+                            : "");
+  return figure;
+}
+
+void add_run(const RunRecord& record, Runs& runs) {
+  const std::vector<double> steps = records::slowest_step_s(record);
+  if (runs.steps.empty()) {
+    runs.spread_of_one = spread_of(steps);
+  }
+  runs.steps.push_back(stats::median(steps));
+  const auto alone = records::slowest_compute_only_step_s(record);
+  if (!alone.empty()) {
+    runs.compute_only.push_back(stats::median(alone));
+  }
+  runs.forward.push_back(phase_of(record, "forward"));
+  runs.backward.push_back(phase_of(record, "backward"));
+}
+
+MeasuredFigure summed_up(Runs runs) {
+  MeasuredFigure figure = std::move(runs.figure);
+  figure.step_s = stats::median(runs.steps);
+  constexpr double kLeastSpread = 0.001;
+  figure.spread = std::max(
+      kLeastSpread,
+      runs.steps.size() > 1 ? spread_of(runs.steps) : runs.spread_of_one);
+  if (!runs.compute_only.empty()) {
+    figure.compute_only_s = stats::median(runs.compute_only);
+  }
+  return figure;
+}
+
+/// From the runs without an exchange where there are some, else from all of one
+/// rank.
+std::optional<AlonePhases> alone_of(const std::vector<Runs>& cases) {
+  const auto is_bare = [](const Runs& it) {
+    return it.figure.ranks == 1 && it.figure.strategy == "none";
+  };
+  const bool bare = std::ranges::any_of(cases, is_bare);
+  std::vector<double> steps, forward, backward;
+  for (const Runs& it : cases) {
+    if (bare ? is_bare(it) : it.figure.ranks == 1) {
+      steps.push_back(stats::median(it.steps));
+      forward.push_back(stats::median(it.forward));
+      backward.push_back(stats::median(it.backward));
+    }
+  }
+  if (steps.empty()) {
+    return std::nullopt;
+  }
+  const AlonePhases alone{.step = stats::median(steps),
+                          .forward = stats::median(forward),
+                          .backward = stats::median(backward)};
+  return alone.forward > 0 && alone.backward > 0 ? std::optional(alone)
+                                                 : std::nullopt;
+}
+
+void leave_out(const RunRecord& record,
+               const std::string& why,
+               MeasuredRecords& out) {
+  const Configuration& c = record.configuration;
+  out.warnings.push_back(
+      {.code = "left-out",
+       .seen = fmt::format("the record of '{}'{} is left out",
+                           c.states("strategy") ? c.strategy : c.label,
+                           c.states("ranks")
+                               ? fmt::format(" on {}", counted(c.ranks, "rank"))
+                               : ""),
+       .why = why,
+       .advice = {}});
+}
+
+}  // namespace
+
+MeasuredRecords figures_of(std::span<const RunRecord> records) {
+  MeasuredRecords out;
+  const RunRecord* first = nullptr;
+  std::vector<Runs> cases;
+  for (const RunRecord& record : records) {
+    if (const std::string why = useless(record); !why.empty()) {
+      leave_out(record, why, out);
+      continue;
+    }
+    if (says_what_ran(record)) {
+      first = first == nullptr ? &record : first;
+      check_one_job(*first, record);
+    }
+    MeasuredFigure figure = figure_of(record);
+    auto found = std::ranges::find_if(cases, [&](const Runs& it) {
+      return it.figure.words == figure.words &&
+             it.figure.ranks_per_host == figure.ranks_per_host;
+    });
+    if (found == cases.end()) {
+      found = cases.insert(cases.end(), Runs{.figure = std::move(figure)});
+    }
+    add_run(record, *found);
+  }
+  if (cases.empty()) {
+    throw UsageError(fmt::format("--measured: no record tells of a step{}",
+                                 out.warnings.empty()
+                                     ? ""
+                                     : fmt::format("; {}: {}",
+                                                   out.warnings.front().seen,
+                                                   out.warnings.front().why)));
+  }
+  if (first != nullptr) {
+    out.job = first->configuration;
+  }
+  out.alone = alone_of(cases);
+  std::ranges::stable_sort(
+      cases, {}, [](const Runs& it) { return it.figure.ranks; });
+  for (Runs& it : cases) {
+    out.figures.push_back(summed_up(std::move(it)));
+  }
+  return out;
+}
+
+void put_layer_times(const MeasuredRecords& measured, PredictRequest& job) {
+  for (const MeasuredFigure& figure : measured.figures) {
+    const auto& by = figure.planned_by;
+    if (!job.profile && by && !by->forward_ps.empty()) {
+      job.profile = plan::LayerProfile{.origin = by->profile_origin,
+                                       .forward = by->forward_ps,
+                                       .backward = by->backward_ps};
+      plan::check_profile(job.network.model, *job.profile);
+    }
+  }
+  if (!measured.alone) {
+    return;
+  }
+  if (!job.profile) {
+    job.profile = roofline_profile(
+        job.network,
+        batch_size_of(job),
+        roofline_of(job.cluster.device, job.cost_table().roofline));
+  }
+  const AlonePhases& alone = *measured.alone;
+  job.profile = stretched(*std::move(job.profile),
+                          plan::picoseconds_of(alone.forward),
+                          plan::picoseconds_of(alone.backward));
+  const double rest = alone.step - alone.forward - alone.backward;
+  if (rest > 0) {
+    job.update = plan::picoseconds_of(rest);
+  }
+}
+
+}  // namespace paceline::predict

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/stats/prior_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "paceline/base/error.h"
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+#include <Eigen/Dense>
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace paceline::stats {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+std::vector<double> list_of(const VectorXd& vector) {
+  return {vector.data(), vector.data() + vector.size()};
+}
+
+/// The problem in units of the priors, so that every unknown's prior is 1.
+class Scaled {
+ public:
+  Scaled(const Residuals& residuals, const std::vector<double>& prior)
+      : residuals_(residuals),
+        prior_(Eigen::Map<const VectorXd>(
+            prior.data(), static_cast<Eigen::Index>(prior.size()))) {}
+
+  VectorXd at(const VectorXd& scaled) const {
+    const std::vector<double> values =
+        residuals_(list_of(scaled.cwiseProduct(prior_)));
+    return Eigen::Map<const VectorXd>(values.data(),
+                                      static_cast<Eigen::Index>(values.size()));
+  }
+
+  /// Nothing where the model has no value there.
+  std::optional<VectorXd> tried_at(const VectorXd& scaled) const {
+    try {
+      VectorXd values = at(scaled);
+      return values.allFinite() ? std::optional(std::move(values))
+                                : std::nullopt;
+    } catch (const UsageError&) {
+      return std::nullopt;
+    }
+  }
+
+  MatrixXd jacobian(const VectorXd& scaled, const VectorXd& base) const {
+    MatrixXd out(base.size(), scaled.size());
+    for (Eigen::Index k = 0; k < scaled.size(); ++k) {
+      const double step = 1e-3 / std::max(1.0, prior_[k]);
+      VectorXd moved = scaled;
+      moved[k] += step;
+      out.col(k) = (at(moved) - base) / step;
+    }
+    return out;
+  }
+
+  const VectorXd& prior() const { return prior_; }
+
+ private:
+  const Residuals& residuals_;
+  VectorXd prior_;
+};
+
+MatrixXd normal_matrix(const MatrixXd& jacobian) {
+  return jacobian.transpose() * jacobian +
+         MatrixXd::Identity(jacobian.cols(), jacobian.cols());
+}
+
+VectorXd minimum(const Scaled& problem, VectorXd at) {
+  constexpr int kIterations = 40;
+  constexpr double kMostDamping = 1e12, kClose = 1e-12;
+  double damping = 1e-6;
+  VectorXd base = problem.at(at);
+  double cost = base.squaredNorm() + at.squaredNorm();
+  for (int i = 0; i < kIterations; ++i) {
+    const MatrixXd jacobian = problem.jacobian(at, base);
+    const MatrixXd normal = normal_matrix(jacobian);
+    const VectorXd slope = jacobian.transpose() * base + at;
+    bool better = false;
+    double gain = 0;
+    while (!better && damping < kMostDamping) {
+      MatrixXd damped = normal;
+      damped.diagonal() += damping * normal.diagonal();
+      const VectorXd trial = at - damped.ldlt().solve(slope);
+      const std::optional<VectorXd> there = problem.tried_at(trial);
+      const double now =
+          there ? there->squaredNorm() + trial.squaredNorm() : cost;
+      better = there && now < cost;
+      damping = better ? std::max(damping / 10, 1e-9) : damping * 10;
+      if (better) {
+        gain = cost - now;
+        at = trial;
+        base = *there;
+        cost = now;
+      }
+    }
+    if (!better || gain <= kClose * (1 + cost)) {
+      break;
+    }
+  }
+  return at;
+}
+
+}  // namespace
+
+PriorFit fit_with_priors(const Residuals& residuals,
+                         const std::vector<double>& prior,
+                         const std::vector<double>& start) {
+  const Scaled problem(residuals, prior);
+  const VectorXd from = Eigen::Map<const VectorXd>(
+      start.data(), static_cast<Eigen::Index>(start.size()));
+  const VectorXd best = minimum(problem, from.cwiseQuotient(problem.prior()));
+  const MatrixXd jacobian = problem.jacobian(best, problem.at(best));
+  const MatrixXd scaled = normal_matrix(jacobian).ldlt().solve(
+      MatrixXd::Identity(best.size(), best.size()));
+  const auto by_prior = problem.prior().asDiagonal();
+  const MatrixXd covariance = by_prior * scaled * by_prior;
+  const MatrixXd influence = by_prior * scaled * jacobian.transpose();
+  PriorFit fit{.at = list_of(best.cwiseProduct(problem.prior()))};
+  for (Eigen::Index k = 0; k < best.size(); ++k) {
+    fit.covariance.push_back(list_of(covariance.row(k)));
+    fit.influence.push_back(list_of(influence.row(k)));
+  }
+  return fit;
+}
+
+}  // namespace paceline::stats
