@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 NETWORKS = {"bert": "bert-large", "resnet": "resnet50"}
-# name, rate of NVLink or PCIe of a device, both ways halved, and FLOP/s of dense 16 bits and memory.
+# Name, link and its rate one way of a device, dense FLOP/s in 16 bits, rate of the memory.
 DEVICES = {
     "H100-SXM": ("H100-SXM5-80GB", "nvlink4", "450GB/s", "989TFLOP/s", "3.35TB/s"),
     "A100 - PCIe": ("A100-PCIe-80GB", "pcie", "32GB/s", "312TFLOP/s", "1.9TB/s"),
@@ -113,7 +113,8 @@ def dgx_pairs(folder):
         a100 = "A100" in row["system"]
         half = "" if row["precision"] == "FP32" else "+fp16"
         yield f"dgx, {'BERT' if bert else 'ResNet-50'}", {
-            "id": f"{row['model']} {row['system']} {row['precision']} {small['gpus']} to {row['gpus']}",
+            "id": f"{row['model']} {row['system']} {row['precision']} "
+            f"{small['gpus']} to {row['gpus']}",
             "cluster": cluster_text("A100" if a100 else "V100", 8, 32, 200 if a100 else 100),
             "network": "bert-large" if bert else "resnet50",
             "ranks": [int(small["gpus"]), int(row["gpus"])],
