@@ -123,7 +123,24 @@ TEST_F(CommandKeys, WhatNobodySaysIsNotKnown) {
     flags.emplace_back("batch_size", "4");
     return cases(flags, on).front();
   };
-  EXPECT_EQ(one({{"command", "train"}}, machine()).dtype, "-");
+  EXPECT_EQ(one({{"command", "train"}}, machine()).unstated,
+            (std::set<std::string>{"accumulate",
+                                   "bucket_mib",
+                                   "channels_last",
+                                   "compat_accumulate",
+                                   "dtype",
+                                   "engine",
+                                   "learning_rate",
+                                   "momentum",
+                                   "optimizer",
+                                   "seed",
+                                   "sync_each_step",
+                                   "weight_decay"}));
+  const auto told =
+      one({{"command", "train {seed}"}, {"optimizer", "adamw"}}, machine());
+  EXPECT_EQ(told.optimizer, "adamw");
+  EXPECT_TRUE(told.states("optimizer") && told.states("seed"));
+  EXPECT_FALSE(told.states("learning_rate"));
   EXPECT_EQ(one({{"command", "train"}}, machine()).device, "cpu");
   EXPECT_EQ(one({{"command", "train"}}, gpus).device, "");
   EXPECT_EQ(one({{"command", "train {device} {dtype}"}}, gpus).device, "cuda");

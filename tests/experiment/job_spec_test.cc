@@ -24,7 +24,12 @@ TEST(JobSpec, ComesBackAsItWas) {
   c.learning_rate = 0.1 + 0.2;
   c.seed = 18446744073709551615U;
   c.channels_last = true;
-  job.experiment.cases = {records::Configuration{}, c};
+  records::Configuration command;
+  command.command = "train";
+  for (const char* key : {"bucket_mib", "optimizer", "accumulate", "dtype"}) {
+    command.forget(key);
+  }
+  job.experiment.cases = {records::Configuration{}, c, command};
 
   const JobSpec back = job_spec_from(to_text(job));
   EXPECT_EQ(to_text(back), to_text(job));
@@ -35,7 +40,8 @@ TEST(JobSpec, ComesBackAsItWas) {
   EXPECT_EQ(back.settings.records, "results/x.jsonl");
   EXPECT_EQ(back.settings.timeout, 12.5);
   EXPECT_TRUE(back.settings.yes);
-  ASSERT_EQ(back.experiment.cases.size(), 2U);
+  ASSERT_EQ(back.experiment.cases.size(), 3U);
+  EXPECT_EQ(back.experiment.cases[2], command);
   EXPECT_EQ(back.experiment.cases[0].key(), records::Configuration{}.key());
   EXPECT_EQ(back.experiment.cases[1].key(), c.key());
   EXPECT_EQ(back.experiment.cases[1].label, "1M/2G");

@@ -297,8 +297,11 @@ TEST(StepReader, AnotherCaseIsAContradiction) {
   EXPECT_EQ(status(R"("case": {"steps": 3})"), kContradiction);
   EXPECT_EQ(status(R"("case": {"dtype": "bf16"})"), kContradiction);
   c.model = "command";
-  c.dtype = "-";
+  EXPECT_EQ(status(R"("optimizer": "adamw")"), kContradiction);
+  EXPECT_EQ(status(R"("accumulate": 2)"), kContradiction);
+  c.unstated = {"dtype", "optimizer", "accumulate"};
   EXPECT_EQ(status(R"("model": "resnet50", "dtype": "bf16")"), "ok");
+  EXPECT_EQ(status(R"("optimizer": "adamw", "accumulate": 2)"), "ok");
 }
 
 TEST(StepReader, LinesOfSeveralStepsAreCountedInSteps) {
@@ -396,8 +399,10 @@ TEST(OutsideCommand, IsNotToldWhatTheCaseDoesNotKnow) {
   EXPECT_EQ(handed().at("dtype"), "fp32");
   EXPECT_EQ(handed().at("batch_size"), 8);
   EXPECT_EQ(handed().at("channels_last"), false);
-  c.dtype = "-";
+  c.unstated = {"dtype", "warmup_steps", "bucket_mib"};
   EXPECT_FALSE(handed().contains("dtype"));
+  EXPECT_FALSE(handed().contains("warmup"));
+  EXPECT_FALSE(handed().contains("bucket_mb"));
 }
 
 }  // namespace

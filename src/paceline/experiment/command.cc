@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/shell.h"
+#include "paceline/experiment/command_keys.h"
 #include "paceline/experiment/key.h"
 #include "paceline/experiment/outside.h"
 
@@ -29,10 +30,7 @@ bool is_left_out(const Key& key, const Configuration& c) {
   if (name == "model") {
     return !c.command.empty() && c.model == "command";
   }
-  if (!c.command.empty() && name == "dtype" && c.dtype == "-") {
-    return true;
-  }
-  if (!c.command.empty() && name == "device" && c.device.empty()) {
+  if (!is_stated(c, name)) {
     return true;
   }
   if (name == "batch_size") {

@@ -221,17 +221,40 @@ void check_command_keys(const std::vector<CommandCase>& cases) {
   }
 }
 
+std::string json_key(std::string_view key) {
+  return std::string(key == "bucket_mb" ? "bucket_mib"
+                     : key == "warmup"  ? "warmup_steps"
+                                        : key);
+}
+
+bool is_stated(const Configuration& c, std::string_view key) {
+  return c.states(json_key(key));
+}
+
 void forget_defaults(Configuration& c,
                      const std::function<bool(const char* key)>& is_given,
                      bool gpu_visible) {
-  const auto told = [&](const char* key) {
-    return is_given(key) || command_sees(c, key);
-  };
-  if (!told("dtype")) {
-    c.dtype = "-";
+  for (const char* key : {"dtype",
+                          "device",
+                          "bucket_mb",
+                          "channels_last",
+                          "accumulate",
+                          "compat_accumulate",
+                          "sync_each_step",
+                          "seed",
+                          "optimizer",
+                          "learning_rate",
+                          "momentum",
+                          "weight_decay"}) {
+    const bool told = is_given(key) || command_sees(c, key);
+    // Without a GPU there is one device only.
+    const bool follows = std::string_view(key) == "device" && !gpu_visible;
+    if (!told && !follows) {
+      c.forget(json_key(key));
+    }
   }
-  if (!told("device") && gpu_visible) {
-    c.device = "";
+  if (c.engine.empty()) {
+    c.forget("engine");
   }
 }
 

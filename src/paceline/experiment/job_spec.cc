@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
+#include "paceline/experiment/command_keys.h"
 #include "paceline/experiment/key.h"
 
 namespace paceline::experiment {
@@ -25,6 +27,8 @@ constexpr auto kDerived = std::to_array<
      {"device", &records::Configuration::device},
      {"dtype", &records::Configuration::dtype},
      {"not_run", &records::Configuration::not_run}});
+
+constexpr const char* kUnstated = "unstated";
 
 /// Every key that `owner` has, as text; empty ones are left out.
 template <class Owner>
@@ -63,6 +67,12 @@ std::string to_text(const JobSpec& job) {
     for (const auto& [name, member] : kDerived) {
       cases.back()[name] = c.*member;
     }
+    for (const Key& key : keys()) {
+      if (!is_stated(c, key.name)) {
+        cases.back().erase(std::string(key.name));
+      }
+    }
+    cases.back()[kUnstated] = c.unstated;
   }
   return ordered_json{{"experiment", job.experiment.name},
                       {"runs", job.experiment.runs},
@@ -88,12 +98,18 @@ JobSpec job_spec_from(std::string_view text) {
     job.settings = owner_from<Settings>(json.at("settings"));
     for (const ordered_json& one : json.at("cases")) {
       ordered_json keys = one;
+      keys.erase(kUnstated);
       for (const auto& [name, member] : kDerived) {
         keys.erase(name);
       }
       auto c = owner_from<records::Configuration>(keys);
       for (const auto& [name, member] : kDerived) {
-        one.at(name).get_to(c.*member);
+        if (one.contains(name)) {
+          one.at(name).get_to(c.*member);
+        }
+      }
+      for (const auto& key : one.at(kUnstated).get<std::set<std::string>>()) {
+        c.forget(key);
       }
       job.experiment.cases.push_back(std::move(c));
     }

@@ -31,6 +31,9 @@ constexpr const char* kPythonDdp = "pytorch-ddp";
 nlohmann::json case_of(const Configuration& c) {
   nlohmann::json handed = nlohmann::json::object();
   for (const std::string_view name : experiment::handed_over_keys()) {
+    if (!experiment::is_stated(c, name)) {
+      continue;
+    }
     std::visit(
         [&](auto member) {
           if constexpr (std::is_invocable_v<decltype(member),
@@ -40,22 +43,15 @@ nlohmann::json case_of(const Configuration& c) {
         },
         experiment::find_key(name)->field);
   }
-  if (c.dtype == "-") {
-    handed.erase("dtype");
-  }
-  if (c.device.empty()) {
-    handed.erase("device");
-  }
   return handed;
 }
 
 experiment::Adapter adapter_of(const std::string& name) {
-  const std::vector<experiment::Adapter> adapters = adapters_here();
-  const experiment::Adapter* adapter = experiment::find_adapter(adapters, name);
-  if (adapter == nullptr) {
+  const auto adapter = experiment::find_adapter(adapters_here(), name);
+  if (!adapter) {
     throw UsageError(
-        fmt::format("framework {}: {}/adapters/adapters.toml has no such "
-                    "adapter",
+        fmt::format("framework {}: there is no such file, and "
+                    "{}/adapters/adapters.toml has no such adapter",
                     name,
                     python_package().folder));
   }

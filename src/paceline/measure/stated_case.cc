@@ -25,25 +25,27 @@ struct Expected {
 };
 
 std::vector<Expected> expected_of(const Configuration& c, bool in_case) {
-  const auto known = [](const std::string& text, const char* unknown) {
-    return text.empty() || text == unknown ? std::vector<json>{}
-                                           : std::vector<json>{text};
+  const auto stated = [&](const char* key, const auto& value) {
+    return c.states(key) ? std::vector<json>{value} : std::vector<json>{};
   };
   std::vector<json> steps{c.steps};
   if (!in_case) {
     steps.emplace_back(c.warmup + c.steps);  // which the program runs
   }
-  return {{"model", "--model", known(c.model, "command")},
-          {"batch_size", "--batch-size", {c.batch_size}},
-          {"batch", "--batch-size", {c.batch_size}},
-          {"dtype", "--dtype", known(c.dtype, "-")},
-          {"optimizer", "--optimizer", known(c.optimizer, "-")},
-          {"accumulate", "--accumulate", {c.accumulate}},
-          {"warmup", "--warmup", {c.warmup}},
-          {"steps", "--steps", std::move(steps)},
-          {"ranks", "--ranks", {c.ranks}},
-          {"world", "--ranks", {c.ranks}},
-          {"world_size", "--ranks", {c.ranks}}};
+  return {
+      {"model",
+       "--model",
+       c.model == "command" ? std::vector<json>{} : std::vector<json>{c.model}},
+      {"batch_size", "--batch-size", {c.batch_size}},
+      {"batch", "--batch-size", {c.batch_size}},
+      {"dtype", "--dtype", stated("dtype", c.dtype)},
+      {"optimizer", "--optimizer", stated("optimizer", c.optimizer)},
+      {"accumulate", "--accumulate", stated("accumulate", c.accumulate)},
+      {"warmup", "--warmup", {c.warmup}},
+      {"steps", "--steps", std::move(steps)},
+      {"ranks", "--ranks", {c.ranks}},
+      {"world", "--ranks", {c.ranks}},
+      {"world_size", "--ranks", {c.ranks}}};
 }
 
 void check_keys(const Configuration& c, const json& said, bool in_case) {

@@ -66,7 +66,27 @@ struct UnusualFields {
   }
 };
 
+struct Forget {
+  const std::string& wanted;
+
+  template <class T, class Keys>
+  void operator()(const std::string& key,
+                  const detail::Stated<T, Keys>& field) const {
+    if (key == wanted) {
+      field.value = field.neutral;
+      field.unstated.insert(key);
+    }
+  }
+  template <class Other>
+  void operator()(const std::string& /*key*/, const Other& /*field*/) const {}
+};
+
 }  // namespace
+
+void Configuration::forget(const std::string& key) {
+  const Forget visit{key};
+  detail::visit_fields(visit, *this);
+}
 
 std::vector<std::string> Configuration::engines() const {
   std::vector<std::string> all{engine};

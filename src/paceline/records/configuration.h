@@ -91,10 +91,13 @@ struct Configuration {
   double clip_norm = 0;        // largest norm of all gradients; 0: any
   bool discard = false;        // a warm-up case: run, never recorded
   /// The keys of the JSON form that the source of the record, a log, does not
-  /// say.  They are null there, and their fields hold no value of the case.
+  /// say, or that nobody says of a command that does not see them.  They are
+  /// null there, and their fields hold no value of the case.
   std::set<std::string> unstated{};
 
   bool states(const std::string& key) const { return !unstated.contains(key); }
+  /// Adds a key that may be unstated; its field loses its value.
+  void forget(const std::string& key);
 
   /// `engine`, and that of embedding rows where it is another one.
   std::vector<std::string> engines() const;

@@ -78,12 +78,14 @@ records::Configuration said_configuration(const Case& one) {
     return c;
   }
   const auto dtype = adapter.find("dtype");
-  if (c.dtype == "-" && dtype != adapter.end()) {
+  if (!c.states("dtype") && dtype != adapter.end()) {
     c.dtype = dtype->second;
+    c.unstated.erase("dtype");
   }
   const auto device = adapter.find("device");
   if (device != adapter.end()) {
     c.device = device->second;
+    c.unstated.erase("device");
   }
   return c;
 }
