@@ -97,6 +97,27 @@ TEST(ClockCheck, AWrongUnitIsAnErrorThatSaysTheRightOne) {
   EXPECT_TRUE(has(said(four_ranks(), json_step(50)), "fit as milliseconds"));
 }
 
+TEST(ClockCheck, ATimeMayBeARate) {
+  EXPECT_TRUE(
+      has(said(four_ranks("s"), "v=19.8"), "fit with --step-unit steps/s"));
+  EXPECT_TRUE(has(said(four_ranks("ms"), "v=2560"),
+                  "fit with --step-unit samples/s --rate-scope global"));
+  EXPECT_TRUE(has(said(four_ranks("steps/s"), "v=0.05"), "--step-unit s"));
+  EXPECT_TRUE(has(said(four_ranks(), json_step(20)), "as steps per second"));
+}
+
+TEST(ClockCheck, AnEventSaysWhichUnitItHas) {
+  const auto event = [](const char* number) {
+    return fmt::format(R"({{"event": "step", "step_ns": {}}})", number);
+  };
+  EXPECT_TRUE(has(said(four_ranks(), event("50000")),
+                  "fit as microseconds, and step_ns is in nanoseconds"));
+  EXPECT_TRUE(has(said(four_ranks(), event("50")), "fit as milliseconds"));
+  EXPECT_TRUE(has(said(four_ranks(), json_step(50)),
+                  "fit as milliseconds, and step_s is in seconds"));
+  EXPECT_TRUE(has(said(four_ranks(), json_step(50000)), "fit as microseconds"));
+}
+
 TEST(ClockCheck, LinesOfAllRanksAreNotThoseOfOne) {
   const auto all_at_once = [](int line) {
     return steadily(line / 4) + line % 4;

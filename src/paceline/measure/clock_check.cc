@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/clock_check.h"
 
-#include <array>
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,54 +30,68 @@ bool alike(double one, double other) {
   return std::abs(one / other - 1) <= kFits;
 }
 
-/// Whether steps times `factor` are what the clock says; of the whole run, what
-/// it has room for.
-bool explains(const ClockDifference& found, double factor) {
-  const double wanted = found.clock_ns / found.stated_ns;
+/// Whether steps that take `taken_ns` in all are what the clock says; of the
+/// whole run, what it has room for.
+bool explains(const ClockDifference& found, double taken_ns) {
+  const double wanted = found.clock_ns;
   return found.kind == Kind::kLongerThanRun
-             ? factor <= wanted && factor >= kLeastOfRun * wanted
-             : alike(factor, wanted);
+             ? taken_ns <= wanted && taken_ns >= kLeastOfRun * wanted
+             : alike(taken_ns, wanted);
 }
 
-/// The reading of the numbers that fits, as the flag that asks for it.
+/// How long the steps take in another reading of their numbers.
+double taken_ns(const Configuration& c,
+                const ClockDifference& found,
+                const OtherReading& reading) {
+  const double steps = c.steps_per_line;
+  double sum = 0;
+  for (const TimedLine& line : found.lines) {
+    sum += steps * reading.step_ns(line.stated_ns / steps);
+  }
+  return sum;
+}
+
+/// The reading of the numbers that fits, in words: of the kind that was taken,
+/// time or rate, where one fits.
 std::string fitting_reading(const Configuration& c,
-                            const ClockDifference& found) {
-  std::string best;
-  double largest = 0;
-  if (c.step_regex.empty()) {
-    for (const auto& [unit, factor] :
-         std::to_array<std::pair<const char*, double>>(
-             {{"milliseconds", 1e-3},
-              {"microseconds", 1e-6},
-              {"nanoseconds", 1e-9}})) {
-      if (explains(found, factor) && factor > largest) {
-        largest = factor;
-        best = fmt::format("as {}", unit);
-      }
-    }
-    return best;
-  }
-  for (const OtherReading& other : other_readings(c)) {
-    if (explains(found, other.factor) && other.factor > largest) {
-      largest = other.factor;
-      best = fmt::format("with {}", other.flag);
+                            const ClockDifference& found,
+                            bool in_ns) {
+  const bool events = c.step_regex.empty();
+  std::optional<OtherReading> best;
+  double longest = 0;
+  for (const OtherReading& other :
+       events ? other_readings_of_event(in_ns) : other_readings(c)) {
+    const double taken = taken_ns(c, found, other);
+    const bool kind_is_better = best && best->inverts && !other.inverts;
+    const bool kind_is_worse = best && !best->inverts && other.inverts;
+    if (explains(found, taken) && !kind_is_worse &&
+        (kind_is_better || taken > longest)) {
+      longest = taken;
+      best = other;
     }
   }
-  return best;
+  if (!best) {
+    return "";
+  }
+  return events ? fmt::format("as {}, and {}",
+                              best->name,
+                              in_ns ? "step_ns is in nanoseconds"
+                                    : "step_s is in seconds")
+                : fmt::format("with {}", best->name);
 }
 
 /// What else makes steps seem too long.
 std::string reason_of_length(const Configuration& c,
                              const ClockDifference& found) {
   const double ranks = c.ranks, steps = c.steps_per_line;
-  if (ranks > 1 && explains(found, 1 / ranks)) {
+  if (ranks > 1 && explains(found, found.stated_ns / ranks)) {
     return fmt::format(
         "the lines of all {} ranks would be so many: let one "
         "rank write them, or name the rank in each (with "
         "--step-regex match those of one)",
         c.ranks);
   }
-  if (steps > 1 && explains(found, 1 / steps)) {
+  if (steps > 1 && explains(found, found.stated_ns / steps)) {
     return fmt::format(
         "the number would fit as that of all {} steps of its "
         "line: leave the group out of --step-regex, and the "
@@ -91,15 +103,15 @@ std::string reason_of_length(const Configuration& c,
 }
 
 std::string rates(const Configuration& c, const ClockDifference& found) {
-  const double samples = static_cast<double>(found.lines) * c.steps_per_line *
-                         c.batch_size * c.ranks * 1e9;
+  const double samples = static_cast<double>(found.lines.size()) *
+                         c.steps_per_line * c.batch_size * c.ranks * 1e9;
   return fmt::format("{:.4g} examples/s by the clock, {:.4g} by its words",
                      samples / found.clock_ns,
                      samples / found.stated_ns);
 }
 
 std::string seen_text(const Configuration& c, const ClockDifference& found) {
-  const auto steps = static_cast<double>(found.lines) * c.steps_per_line;
+  const auto steps = static_cast<double>(found.lines.size()) * c.steps_per_line;
   if (found.kind == Kind::kLongerThanRun) {
     return fmt::format(
         "its {} took {} by its own words, but it ran for {} until then",
@@ -114,9 +126,9 @@ std::string seen_text(const Configuration& c, const ClockDifference& found) {
       rates(c, found));
 }
 
-std::string advice_for(const Configuration& c, const ClockDifference& found) {
-  const std::string fitting =
-      found.kind == Kind::kRounded ? "" : fitting_reading(c, found);
+std::string advice_for(const Configuration& c,
+                       const ClockDifference& found,
+                       const std::string& fitting) {
   if (!fitting.empty()) {
     return fmt::format("the numbers would fit {}", fitting);
   }
@@ -151,26 +163,28 @@ std::optional<records::Warning> hold_against_clock(const Configuration& c,
   if (!found) {
     return std::nullopt;
   }
-  const bool may_be =
-      found->kind == Kind::kRounded ||
-      (found->kind == Kind::kLeavesOut && fitting_reading(c, *found).empty());
+  const std::string fitting = found->kind == Kind::kRounded
+                                  ? ""
+                                  : fitting_reading(c, *found, times.in_ns);
+  const std::string advice = advice_for(c, *found, fitting);
+  const bool may_be = found->kind == Kind::kRounded ||
+                      (found->kind == Kind::kLeavesOut && fitting.empty());
   if (!may_be) {
-    throw OutsideFailure(
-        kContradiction,
-        fmt::format("{}; {}", seen_text(c, *found), advice_for(c, *found)));
+    throw OutsideFailure(kContradiction,
+                         fmt::format("{}; {}", seen_text(c, *found), advice));
   }
   if (found->kind == Kind::kRounded) {
     return records::Warning{"times-rounded",
                             seen_text(c, *found),
                             "the program prints too few digits of its numbers",
-                            advice_for(c, *found)};
+                            advice};
   }
   return records::Warning{
       "times-leave-out",
       seen_text(c, *found),
       "what the program does between its timed parts, such as loading data, is "
       "in none of the figures",
-      advice_for(c, *found)};
+      advice};
 }
 
 }  // namespace paceline::measure

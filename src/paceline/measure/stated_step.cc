@@ -105,21 +105,22 @@ std::vector<OtherReading> other_readings(const Configuration& c) {
   const std::string unit = unit_of(c);
   const double scale = scale_of(c, unit, scope_of(c));
   const auto add = [&](const std::string& other, const std::string& scope) {
-    const double factor = scale_of(c, other, scope) / scale;
-    if (factor != 1) {
+    const bool inverts = is_rate(other) != is_rate(unit);
+    const double theirs = scale_of(c, other, scope);
+    // A number v is v * scale seconds as a time, scale / v as a rate.
+    const double factor = inverts ? theirs * scale * 1e18 : theirs / scale;
+    if (inverts || factor != 1) {
       others.push_back(
           {other == unit ? "--rate-scope " + scope
            : scope.empty()
                ? "--step-unit " + other
                : fmt::format("--step-unit {} --rate-scope {}", other, scope),
-           factor});
+           factor,
+           inverts});
     }
   };
-  if (!is_rate(unit)) {
-    for (const auto& [other, seconds] : kTimeUnits) {
-      add(std::string(other), "");
-    }
-    return others;
+  for (const auto& [other, seconds] : kTimeUnits) {
+    add(std::string(other), "");
   }
   for (const char* const scope : {"global", "node", "device"}) {
     add(kSampleRate, scope);
@@ -128,6 +129,22 @@ std::vector<OtherReading> other_readings(const Configuration& c) {
     }
   }
   add(kStepRate, "");
+  return others;
+}
+
+std::vector<OtherReading> other_readings_of_event(bool in_ns) {
+  const double unit_s = in_ns ? 1e-9 : 1;
+  std::vector<OtherReading> others;
+  for (const auto& [name, seconds] :
+       std::to_array<std::pair<const char*, double>>({{"seconds", 1},
+                                                      {"milliseconds", 1e-3},
+                                                      {"microseconds", 1e-6},
+                                                      {"nanoseconds", 1e-9}})) {
+    if (seconds != unit_s) {
+      others.push_back({name, seconds / unit_s});
+    }
+  }
+  others.push_back({"steps per second", unit_s * 1e18, true});
   return others;
 }
 

@@ -30,14 +30,22 @@ StatedStep stated_step(const records::Configuration& c,
 /// Whether --step-regex finds a rate, no time.
 bool finds_rate(const records::Configuration& c);
 
-/// Another reading of the numbers of a case: the flag that asks for it, and
-/// what it multiplies the steps by.
+/// Another reading of the numbers of a case, of a time as a rate too.
 struct OtherReading {
-  std::string flag;
+  std::string name;  // the flag that asks for it, or the unit of an event
   double factor = 1;
+  bool inverts = false;
+
+  /// The step in nanoseconds, which the reading of the case takes for `ns`.
+  double step_ns(double ns) const {
+    return inverts ? factor / ns : factor * ns;
+  }
 };
 
-/// Every other unit and scope of the kind that the case has, a time or a rate.
+/// Every other unit and scope of what --step-regex finds.
 std::vector<OtherReading> other_readings(const records::Configuration& c);
+
+/// The same of the step of an event: step_ns if it is `in_ns`, else step_s.
+std::vector<OtherReading> other_readings_of_event(bool in_ns);
 
 }  // namespace paceline::measure

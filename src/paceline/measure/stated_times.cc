@@ -65,7 +65,7 @@ std::optional<ClockDifference> longer_than_run(const StatedTimes& times) {
   if (sums.low <= kRunShare * run + kRunSlackNs) {
     return std::nullopt;
   }
-  return ClockDifference{Kind::kLongerThanRun, lines.size(), sums.stated, run};
+  return ClockDifference{Kind::kLongerThanRun, lines, sums.stated, run};
 }
 
 /// The lines of the window whose begin is known, against their intervals.
@@ -91,7 +91,7 @@ std::optional<ClockDifference> differs_by_line(const StatedTimes& times) {
   const auto clock = static_cast<double>(lines.back().arrived_ns -
                                          times.lines[first - 1].arrived_ns);
   const auto found = [&](Kind kind) {
-    return ClockDifference{kind, lines.size(), sums.stated, clock};
+    return ClockDifference{kind, lines, sums.stated, clock};
   };
   // Late lines move the sum, pauses and ticks of a launcher the median.
   const double median_low = quantile(against_low, 0.5);
@@ -132,11 +132,11 @@ std::optional<ClockDifference> differs_by_progress(const StatedTimes& times) {
     const Sums sums = sums_of(lines);
     const auto clock = static_cast<double>(end - line.arrived_ns);
     if (sums.low > kShare * clock + kAdapterSlackNs) {
-      return ClockDifference{Kind::kLonger, lines.size(), sums.stated, clock};
+      return ClockDifference{Kind::kLonger, lines, sums.stated, clock};
     }
     // Before the window the length of steps is not known.
     if (inside >= 0 && clock > kAdapterShare * sums.high + kAdapterSlackNs) {
-      return ClockDifference{Kind::kShorter, lines.size(), sums.stated, clock};
+      return ClockDifference{Kind::kShorter, lines, sums.stated, clock};
     }
   }
   return std::nullopt;

@@ -44,6 +44,7 @@ struct StatedTimes {
   std::size_t count = 0;      // of its lines
   std::int64_t began_ns = 0;  // when the program was started
   bool leaves_nothing_out = false;
+  bool in_ns = false;  // events that say step_ns, not step_s
   /// Of an adapter, whose lines of steps may come after the window.
   std::span<const DoneLine> progress = {};
   int warmup = 0;  // steps before the first line of an adapter
@@ -60,9 +61,9 @@ struct ClockDifference {
     kRounded         // within the digits that are printed
   };
   Kind kind{};
-  std::size_t lines = 0;  // that were added
-  double stated_ns = 0;   // their sum
-  double clock_ns = 0;    // what the clock says of them
+  std::span<const TimedLine> lines;  // that were added
+  double stated_ns = 0;              // their sum
+  double clock_ns = 0;               // what the clock says of them
 };
 
 /// The first difference of more than the noise of arrivals, errors first.

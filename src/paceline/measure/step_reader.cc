@@ -226,6 +226,7 @@ void StepReader::take_step(const json& event, std::int64_t now_ns) {
   ns_from(static_cast<double>(ns) * 1e-9, event.dump());
   const auto stated = static_cast<double>(ns);
   add_line(series, {stated, stated, stated}, now_ns);
+  series.in_ns = event.contains("step_ns");
   series.indexed = event.contains("index");
   if (!series.indexed) {
     series.warmup = lines_for(configuration_.warmup);

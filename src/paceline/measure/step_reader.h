@@ -90,6 +90,7 @@ class StepReader {
     std::vector<DoneLine> progress;
     std::size_t warmup = 0;  // how many of them are no part of the window
     bool indexed = false;    // they are of the window alone
+    bool in_ns = false;      // they are events that say step_ns
     std::int64_t last_match_ns = 0;  // 0: none
     std::optional<std::int64_t> peak_memory_bytes;
     std::optional<std::int64_t> window_ns;

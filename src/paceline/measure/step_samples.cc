@@ -152,6 +152,7 @@ std::optional<records::Warning> StepReader::remark_of_clock(
                             .count = lines_for(configuration_.steps),
                             .began_ns = began_ns,
                             .leaves_nothing_out = introduced_ && series.indexed,
+                            .in_ns = series.in_ns,
                             .progress = series.progress,
                             .warmup = configuration_.warmup});
     if (!remark) {
