@@ -42,14 +42,14 @@ class Case:
         return statistics.median(statistics.median(slowest(r)) for r in self.runs)
 
     def rate(self):
-        examples = wall = 0
+        rates = []
         for r in self.runs:
             trained = [k for k in r["ranks"] if k["step_ns"]]
             # One series tells of all ranks.
             ranks = len(trained) if len(r["ranks"]) > 1 else self.configuration["ranks"]
-            examples += ranks * self.configuration["batch_size"] * len(slowest(r))
-            wall += max(k["window_ns"] for k in trained) / 1e9
-        return examples / wall
+            examples = ranks * self.configuration["batch_size"] * len(slowest(r))
+            rates.append(examples * 1e9 / max(k["window_ns"] for k in trained))
+        return statistics.median(rates)
 
     def exposed(self):
         differences = []

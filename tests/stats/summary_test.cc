@@ -54,16 +54,42 @@ TEST(StepSummary, SummarizesAllRuns) {
   EXPECT_FALSE(summarize_steps(Case{{}}).has_value());
 }
 
-// 64 samples a step.  The rates of the windows are 64 and 32 samples/s; the
-// second took twice as long, so together they did 256 samples in 5 s, not 48/s.
-TEST(AggregateRate, IsSamplesOverWallTime) {
+// 64 samples a step.  The first window has 64 samples in 1 s, the second 128 in
+// 4 s, the third 64 in 8 s.
+TEST(AggregateRate, IsTheMedianOfTheRatesOfRuns) {
   constexpr std::int64_t kSecond = 1000 * kMs;
   const std::vector<Window> windows{
       {.step_ns = {{kSecond}}, .samples_per_step = 64},
-      {.step_ns = {{2 * kSecond, 2 * kSecond}}, .samples_per_step = 64}};
-  const auto rate = aggregate_rate(windows);
-  EXPECT_DOUBLE_EQ(rate->value, 192.0 / 5);
+      {.step_ns = {{2 * kSecond, 2 * kSecond}}, .samples_per_step = 64},
+      {.step_ns = {{8 * kSecond}}, .samples_per_step = 64}};
+  const auto rate = aggregate_rate(std::span(windows).first(2));
+  EXPECT_DOUBLE_EQ(rate->value, 48);
   EXPECT_EQ(rate->interval, std::nullopt);
+  EXPECT_DOUBLE_EQ(aggregate_rate(windows)->value, 32);
+  EXPECT_TRUE(aggregate_rate(windows)->interval);
+  const auto doubled =
+      scaling_efficiency({std::span(windows).first(1), 1}, {windows, 2});
+  EXPECT_DOUBLE_EQ(doubled->value, 32.0 / 64 / 2);
+}
+
+// The interval of the steps is of the same figure: of the median, too.
+TEST(AggregateRate, OfTwoRunsHasTheIntervalOfTheirMedian) {
+  std::vector<Window> windows(2);
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    windows[i].samples_per_step = 1;
+    windows[i].step_ns = {{}};
+    Random random(3, i);
+    for (int step = 0; step < 40; ++step) {
+      windows[i].step_ns[0].push_back(static_cast<std::int64_t>(
+          (i == 0 ? 1e6 : 9e6) * (0.99 + 0.02 * random.uniform())));
+    }
+  }
+  const auto rate = aggregate_rate(windows);
+  ASSERT_TRUE(rate && rate->interval);
+  // 1000/s and 111/s; all samples over all wall time would be 200/s.
+  EXPECT_NEAR(rate->value, 555.6, 10);
+  EXPECT_GT(rate->interval->low, 500);
+  EXPECT_LT(rate->interval->high, 600);
 }
 
 TEST(AggregateRate, TakesTheWallTimeWhereItIsKnown) {

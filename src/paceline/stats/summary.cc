@@ -85,27 +85,27 @@ DrawnRates draw_rates(const std::vector<MeasuredWindow>& windows,
                       const IntervalOptions& options) {
   std::vector<std::size_t> block_lengths;
   DrawnRates drawn;
-  double samples = 0;
   for (const MeasuredWindow& window : windows) {
     if (window.step_s.size() < kFewestSteps) {
       return {};
     }
     block_lengths.push_back(block_length(window.step_s));
     drawn.blocks += window.step_s.size() / block_lengths.back();
-    samples += window.samples;
   }
   std::vector<std::size_t> indices;
   for (std::size_t draw = 0; draw < options.resamples; ++draw) {
     Random random(options.seed, draw);
-    double wall_s = 0;
+    std::vector<double> rates;
     for (std::size_t i = 0; i < windows.size(); ++i) {
       const std::vector<double>& step_s = windows[i].step_s;
       resample_blocks(step_s.size(), block_lengths[i], random, indices);
+      double wall_s = 0;
       for (const std::size_t index : indices) {
         wall_s += windows[i].scale * step_s[index];
       }
+      rates.push_back(windows[i].samples / wall_s);
     }
-    drawn.rates.push_back(samples / wall_s);
+    drawn.rates.push_back(percentiles(rates)->p50);
   }
   return drawn;
 }
@@ -150,17 +150,11 @@ struct MeasuredRuns {
       }
       windows.push_back(run);
       rates.push_back({run.samples / run.wall_s});
-      samples += run.samples;
-      wall_s += run.wall_s;
     }
   }
 
-  double rate() const { return samples / wall_s; }
-
   std::vector<MeasuredWindow> windows;
   std::vector<std::vector<double>> rates;  // one "sample" per run
-  double samples = 0;
-  double wall_s = 0;
 };
 
 void widen_to_value(Estimate& estimate) {
@@ -224,7 +218,6 @@ std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
     return std::nullopt;
   }
   Estimate result = *median_of_runs(measured.rates, options);
-  result.value = measured.rate();
   if (measured.windows.size() < kFewestRuns) {
     result.interval = rate_within_runs(measured.windows, options);
   }
@@ -242,7 +235,6 @@ std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
     return std::nullopt;
   }
   Estimate result = *ratio_of_medians(above.rates, below.rates, options);
-  result.value = above.rate() / below.rate();
   if (result.basis != Basis::kRuns) {
     // Other streams for the base: the steps of both are drawn independently.
     IntervalOptions others = options;

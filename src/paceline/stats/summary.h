@@ -53,10 +53,10 @@ struct Window {
   double samples_per_step = 0;
 };
 
-/// Samples per second of the whole world: all samples over all wall time of
-/// the windows, never a mean of rates.  Its interval is, from 3 runs on, that
-/// of the median of the runs' rates; below, a moving-block bootstrap of the
-/// steps of the rank that took longest.  The rate lies in it.  Nothing where
+/// Samples per second of the whole world: the median over runs of the samples
+/// of a run's window over its wall time.  Its interval is, from 3 runs on, that
+/// of `median_of_runs`; below, a moving-block bootstrap of the steps of the
+/// rank that took longest in each run.  The rate lies in it.  Nothing where
 /// there is no step.
 std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
                                        const IntervalOptions& options = {});
