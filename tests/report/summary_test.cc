@@ -334,6 +334,38 @@ TEST(SummaryHeading, SaysNothingOfADeviceThatIsNotKnown) {
             "resnet50, batch 32 per rank");
 }
 
+TEST(Summary, LinesOfSeveralStepsAreCountedInSteps) {
+  std::vector<RunRecord> records{
+      fixed_record({"train.py", "external", 1, 100})};
+  records[0].configuration.command = "train.py";
+  records[0].configuration.steps_per_line = 5;
+  records[0].configuration.steps = 10;
+  records[0].ranks[0].step_ns.resize(2);
+  const CaseSummary row = summarize(records).at(0).rows.at(0);
+  EXPECT_EQ(row.measured_steps(), 10U);
+  const auto few =
+      std::ranges::find(row.warnings, "few-samples", &records::Warning::code);
+  ASSERT_NE(few, row.warnings.end());
+  EXPECT_EQ(few->seen, "10 steps in 2 lines");
+  EXPECT_TRUE(few->why.starts_with("p95 lies between the two slowest of these"))
+      << few->why;
+  const auto notes = column_notes({row}, Detail::kShort);
+  EXPECT_TRUE(notes.at(0).text.ends_with("over 10 steps in 2 lines of 1 run"))
+      << notes.at(0).text;
+}
+
+TEST(Summary, SaysHowManyOfTheRanksTrain) {
+  std::vector<RunRecord> records{fixed_record({"ddp", "ddp", 5, 100})};
+  records[0].configuration.model = "hybrid";
+  for (const std::size_t serving : {2U, 3U, 4U}) {
+    records[0].ranks[serving].step_ns.clear();
+  }
+  const auto notes =
+      column_notes(summarize(records).at(0).rows, Detail::kShort);
+  EXPECT_EQ(notes.at(0).term, "ranks");
+  EXPECT_TRUE(notes.at(0).text.starts_with("2 of 5 train")) << notes[0].text;
+}
+
 TEST(Summary, WhatTheSourceDoesNotSayHasNoFigure) {
   std::vector<RunRecord> records{fixed_record({"theirs", "", 2, 100})};
   records[0].source = records::Source::kImported;

@@ -72,6 +72,11 @@ struct CaseSummary {
   /// Examples per second and rank that trains.
   std::optional<double> examples_per_s_per_rank() const;
   bool failed() const { return !step_s.has_value(); }
+  /// Of all runs; a sample is the mean of several where a line of a command's
+  /// output stands for several.
+  std::size_t measured_steps() const {
+    return failed() ? 0 : step_s->steps * configuration.steps_per_line;
+  }
   /// As RunRecord::valid(), of all runs.
   bool valid() const {
     return (!link_check || link_check->valid()) &&
@@ -80,6 +85,9 @@ struct CaseSummary {
 };
 
 using GroupSummary = TableGroup<CaseSummary>;
+
+/// "10 steps"; "10 steps in 2 lines" of a command with several steps a line.
+std::string steps_text(const CaseSummary& row);
 
 /// The warning for a case whose engine was slower than its emulated link.
 records::Warning slower_than_link(const records::LinkCheck& check);

@@ -56,9 +56,7 @@ void add_identity(SummaryFields& fields) {
     return c.failed() ? 0 : c.step_s->runs;
   });
   fields.add("failed_runs", &CaseSummary::failed_runs);
-  fields.add("steps", [](const CaseSummary& c) {
-    return c.failed() ? 0 : c.step_s->steps;
-  });
+  fields.add("steps", [](const CaseSummary& c) { return c.measured_steps(); });
   fields.add("not_comparable", &CaseSummary::not_comparable);
 }
 

@@ -26,7 +26,7 @@ std::string sample_text(const std::vector<CaseSummary>& cases) {
   std::set<std::string> words;
   for (const CaseSummary& one : cases) {
     words.insert(fmt::format("{} of {}",
-                             counted(std::int64_t(one.step_s->steps), "step"),
+                             steps_text(one),
                              counted(std::int64_t(one.step_s->runs), "run")));
   }
   return fmt::format("{}", fmt::join(words, " or "));
@@ -122,6 +122,28 @@ std::string error_bar_text(const std::vector<CaseSummary>& cases) {
               : "");
 }
 
+bool serves(const CaseSummary& one) {
+  return one.training_ranks > 0 && one.training_ranks < one.configuration.ranks;
+}
+
+// How many of the ranks train where not all do.
+std::string ranks_note(const std::vector<CaseSummary>& cases) {
+  std::vector<std::string> words;
+  for (const CaseSummary& one : cases) {
+    if (serves(one)) {
+      add_once(
+          words,
+          fmt::format(
+              "{} of {} train", one.training_ranks, one.configuration.ranks));
+    }
+  }
+  return words.empty() ? ""
+                       : fmt::format(
+                             "{}; the others are servers and what "
+                             "coordinates them",
+                             fmt::join(words, ", "));
+}
+
 std::string wire_text(const std::vector<CaseSummary>& cases) {
   const bool planned = any(cases, [](const CaseSummary& one) {
     return !one.wire_bytes_per_step && one.planned_wire_bytes_per_step;
@@ -129,10 +151,7 @@ std::string wire_text(const std::vector<CaseSummary>& cases) {
   if (!planned && !any_has(cases, &CaseSummary::wire_bytes_per_step)) {
     return "";
   }
-  const bool serving = any(cases, [](const CaseSummary& one) {
-    return one.training_ranks > 0 &&
-           one.training_ranks < one.configuration.ranks;
-  });
+  const bool serving = any(cases, serves);
   return std::string("bytes that a rank gives the engine in a step") +
          (serving ? "; of workers and servers, the most that one of them gives"
                   : "") +
@@ -196,6 +215,7 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
     }
   };
   const bool simulated = std::ranges::all_of(cases, is_predicted);
+  add("ranks", ranks_note(cases));
   add("step time",
       fmt::format("of the slowest rank in each{} step; percentiles over {}",
                   simulated ? " simulated" : "",
@@ -209,9 +229,14 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
          "what the mean step of no execution of the plan can beat on the "
          "described links, with the algorithm of collectives that was priced "
          "and without noise");
+  const bool several = std::ranges::any_of(cases, [](const CaseSummary& one) {
+    return one.step_s && one.step_s->runs > 1;
+  });
   add("examples/s",
-      simulated ? "examples / simulated time of all steps"
-                : "examples / wall time of all measured steps");
+      fmt::format("{}{}",
+                  simulated ? "examples / simulated time of all steps"
+                            : "examples / wall time of all measured steps",
+                  several ? " of a run; the median of the runs" : ""));
   add("efficiency", efficiency_text(cases));
   add_of(&CaseSummary::exposed_s,
          "exposed",

@@ -228,7 +228,7 @@ class TableBuilder {
     if (full_) {
       add(bytes_text(one.peak_memory_bytes));
       add(fmt::to_string(one.step_s->runs));
-      add(fmt::to_string(one.step_s->steps));
+      add(fmt::to_string(one.measured_steps()));
     }
     add(footnotes_.numbers_of(one));
     return row;

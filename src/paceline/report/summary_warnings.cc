@@ -87,11 +87,13 @@ std::vector<Warning> own_warnings(const CaseSummary& row,
   if (!simulated && row.step_s && row.step_s->steps < kFewSteps) {
     all.push_back(
         {"few-samples",
-         counted(static_cast<std::int64_t>(row.step_s->steps), "step"),
-         fmt::format("p95 lies between the two slowest of them{}",
-                     row.exposed_s && !row.exposed_s->interval
-                         ? ", and exposed communication has no interval"
-                         : ""),
+         steps_text(row),
+         fmt::format(
+             "p95 lies between the two slowest of {}{}",
+             row.configuration.steps_per_line == 1 ? "them" : "these lines",
+             row.exposed_s && !row.exposed_s->interval
+                 ? ", and exposed communication has no interval"
+                 : ""),
          "measure more (--steps, --runs)"});
   }
   if (row.source == records::Source::kImported) {
@@ -109,6 +111,17 @@ std::vector<Warning> own_warnings(const CaseSummary& row,
                    "predictions of this case are off by as much"});
   }
   return all;
+}
+
+std::string steps_text(const CaseSummary& row) {
+  const std::string steps =
+      counted(static_cast<std::int64_t>(row.measured_steps()), "step");
+  return row.configuration.steps_per_line == 1
+             ? steps
+             : fmt::format("{} in {}",
+                           steps,
+                           counted(static_cast<std::int64_t>(row.step_s->steps),
+                                   "line"));
 }
 
 records::Warning slower_than_link(const records::LinkCheck& check) {
