@@ -323,6 +323,23 @@ TEST(Layout, NothingUnseenIsPrinted) {
   EXPECT_EQ(printable("\xE2\x80"), "\xE2\x80");
 }
 
+TEST(Layout, LongTextsAreContinuedWithin120Columns) {
+  const std::string strategy(100, 's');
+  const Table table{
+      .columns = {{.name = "step"},
+                  {.name = "error"},
+                  {.name = "strategy", .align = Align::kLeft}},
+      .rows = {{.cells = {"1", "2", "short"}},
+               {.cells = {"1", std::string(20, '2'), strategy + " (why)"}}},
+      .legend = "l",
+      .text = "first\n" + std::string(100, 'x') + " " + std::string(50, 'y')};
+  const std::string text = console_text(table);
+  EXPECT_LE(longest_line(text), 120U) << text;
+  EXPECT_NE(text.find("\n    " + strategy + " (why)\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\nfirst\n"), std::string::npos) << text;
+}
+
 TEST(Layout, CountsCharactersNotBytes) {
   const Table table{
       .columns = {{.name = "x", .align = Align::kLeft}, {.name = "yy"}},

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/text.h"
 #include "paceline/report/text.h"
 
 namespace paceline::report {
@@ -104,6 +105,22 @@ void narrow_labels(const Table& table, Widths& widths) {
                widths[0] > excess ? widths[0] - excess : std::size_t{0});
 }
 
+// Lines of its own for the text of the last column where it is too long for the
+// row; empty: it is not.
+std::string long_tail_of(const TableRow& row,
+                         const Table& table,
+                         const Widths& widths) {
+  constexpr std::string_view kIndent = "    ";
+  const std::size_t last = table.columns.size() - 1;
+  if (last == 0 || row.cells.size() <= last || !row.span.empty() ||
+      table.columns[last].align != Align::kLeft ||
+      width_of(widths, 0, last) + kGap + shown_width(row.cells[last]) <=
+          kLineWidth) {
+    return "";
+  }
+  return hanging(kIndent, row.cells[last], kLineWidth);
+}
+
 std::string row_text(const TableRow& row,
                      const Table& table,
                      const Widths& widths) {
@@ -113,11 +130,16 @@ std::string row_text(const TableRow& row,
     text = cells.front() + "\n";
     cells.front().clear();
   }
+  const std::string tail = long_tail_of(row, table, widths);
+  if (!tail.empty()) {
+    cells.pop_back();
+  }
   const std::string line = line_of(cells, table, widths);
   return text +
          (row.span.empty()
               ? without_trailing_blanks(line)
-              : hanging(line + std::string(kGap, ' '), row.span, kLineWidth));
+              : hanging(line + std::string(kGap, ' '), row.span, kLineWidth)) +
+         tail;
 }
 
 std::string rows_text(const Table& table) {
@@ -196,6 +218,16 @@ std::string wrapped_rows_text(const Table& table) {
          (rest.rows.empty() ? "" : "\n" + wrapped_rows_text(rest));
 }
 
+// Each line of a text, continued where it is too long.
+std::string wrapped_text(const std::string& text) {
+  std::string out;
+  for (const std::string& line : split_at(text, '\n')) {
+    out += shown_width(line) <= kLineWidth ? line + "\n"
+                                           : hanging("", line, kLineWidth);
+  }
+  return out;
+}
+
 std::string notes_text(const std::vector<Note>& notes, std::size_t width) {
   std::string text;
   for (const Note& note : notes) {
@@ -210,8 +242,8 @@ std::string console_text(const Table& table) {
   std::string text =
       table.title.empty() ? "" : hanging("", table.title, kLineWidth) + "\n";
   text += wrapped_rows_text(table);
-  return text + (table.legend.empty() ? "" : table.legend + "\n") +
-         (table.text.empty() ? "" : "\n" + table.text + "\n");
+  return text + (table.legend.empty() ? "" : wrapped_text(table.legend)) +
+         (table.text.empty() ? "" : "\n" + wrapped_text(table.text));
 }
 
 std::string console_text(const Document& document) {
