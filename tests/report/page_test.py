@@ -161,6 +161,12 @@ def overlap(a, b):
 def check_charts(failures, page):
     charts = page.run(READ_CHARTS)
     failures.check(charts, "no charts")
+    records = [json.loads(line) for line in page.run(READ_RECORDS).splitlines()]
+    worlds = {record["configuration"]["ranks"] for record in records}
+    says_ranks = [name for chart in charts for name in chart["names"] or []
+                  if re.search(r", \d+ ranks?$", name)]
+    failures.check(len(worlds) > 1 or not says_ranks,
+                   f"the labels of {worlds} ranks say so: {says_ranks}")
     for chart in charts:
         title = chart["title"]
         failures.check(chart["marks"] > 3, f"{title}: nothing is drawn")

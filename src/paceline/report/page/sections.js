@@ -15,18 +15,21 @@ Object.assign(paceline, (() => {
   const lookOf = (one) => !one.valid ? "invalid"
     : one.source === "measured" || one.source === "external" ? "measured" : "other";
 
-  // The name of a case where no column has its number of ranks.
-  const nameWithRanks = (one) =>
-    `${one.label.replace(new RegExp(` ranks=${one.ranks}(?= |$)`), "")}, ` +
-    counted(one.ranks, "rank");
+  // The name of a case where no column has its number of ranks, with that number
+  // where cases of its table have another one.
+  const nameWithRanks = (one) => !one.ranks_differ ? one.label
+    : `${one.label.replace(new RegExp(` ranks=${one.ranks}(?= |$)`), "")}, ` +
+      counted(one.ranks, "rank");
 
   // The data of a group with what its cases' records add.
   function withRecords(group, records) {
+    const ranksOf = (one) => records[one.records[0]].configuration.ranks;
+    const ranks_differ = new Set(group.cases.map(ranksOf)).size > 1;
     return { ...group, cases: group.cases.map((one) => {
       const runs = one.records.map((index) => records[index]);
       const { configuration, experiment, source } = runs[0];
-      return { ...one, runs, configuration, experiment, source,
-        ranks: configuration.ranks };
+      return { ...one, runs, configuration, experiment, source, ranks_differ,
+        ranks: ranksOf(one) };
     }) };
   }
 
