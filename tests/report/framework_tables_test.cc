@@ -196,13 +196,13 @@ TEST(Frameworks, WhatAColumnDoesNotSayIsComparedAmongTheOthers) {
   const auto all = unequal_training(framework_tables(records)[0]);
   EXPECT_TRUE(any_finding(all,
                           "a",
-                          "not compared: its loss of the first step, loss of "
-                          "the fifth step, which it does not say (1n1d)"));
+                          "not compared (1n1d): its loss of the first step, "
+                          "loss of the fifth step. It does not say this."));
   EXPECT_TRUE(any_finding(all, "c", "the fifth step is 1.6, b's 1.5"));
   EXPECT_TRUE(any_finding(all,
                           "d",
-                          "not compared: its loss of the fifth step, because "
-                          "it took 4 steps (1n1d)"));
+                          "not compared (1n1d): its loss of the fifth step. "
+                          "It took 4 steps."));
   EXPECT_FALSE(any_finding(all, "b", "compar"));
 }
 
@@ -227,8 +227,8 @@ TEST(Frameworks, LossesAreComparedWhereTheSameTrainingWasAskedFor) {
   records[5].adapter["parameters"] = "61706";
   EXPECT_TRUE(any_finding(unequal_training(framework_tables(records)[0]),
                           "d",
-                          "not compared: its loss of the first step, which no "
-                          "other column has with its settings (1n1d)"));
+                          "not compared (1n1d): its loss of the first step. "
+                          "No other column says this of the same settings."));
 }
 
 TEST(Frameworks, AGpuSaysTheFifthLossOfAWarmUpAlone) {

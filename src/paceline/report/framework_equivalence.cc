@@ -37,10 +37,10 @@ class TrainingEquivalence {
     }
     for (const MissingQuantity& missing : missing_) {
       add(missing.column,
-          fmt::format("not compared: its {}, {} ({})",
+          fmt::format("not compared ({}): its {}. {}.",
+                      fmt::join(missing.places, ", "),
                       fmt::join(missing.quantities, ", "),
-                      missing.why,
-                      fmt::join(missing.places, ", ")));
+                      missing.why));
     }
     return std::move(findings_);
   }
@@ -113,7 +113,7 @@ class TrainingEquivalence {
       if (other == nullptr) {
         if (expected) {
           add_missing(column.title,
-                      "which no other column has with its settings",
+                      "No other column says this of the same settings",
                       quantity.words,
                       place_of(devices));
         }
@@ -156,19 +156,21 @@ class TrainingEquivalence {
     const bool of_fifth = name.ends_with("_fifth");
     const int steps = c.warmup + c.steps;
     if (of_fifth && steps < kFifthStep) {
-      return fmt::format("because it took {}", counted(steps, "step"));
+      return fmt::format("It took {}", counted(steps, "step"));
     }
     if (name == "loss_fifth" && c.device == "cuda" && c.warmup < kFifthStep) {
       return fmt::format(
-          "which a GPU says of a warm-up of {} steps; this one had {}",
+          "On a GPU this loss is read in a warm-up of at least {} steps, and "
+          "the case has a warm-up of {}",
           kFifthStep,
           c.warmup);
     }
     if (quantity.is_norm && of_fifth) {
-      return "which a program says that warms up for five steps or more, and "
-             "Paceline after the last step alone";
+      return "Other programs take this norm at the end of a warm-up of at "
+             "least "
+             "five steps, and Paceline takes norms after the last step alone";
     }
-    return "which it does not say";
+    return "It does not say this";
   }
 
   const FrameworkTable& table_;
