@@ -29,6 +29,9 @@ TEST(UnknownName, SuggestsTheNearestAndListsAll) {
   EXPECT_EQ(unknown_name("model", "resnet5", known),
             "unknown model 'resnet5'; did you mean 'resnet50'? "
             "Known: lenet, resnet18, resnet50");
+  EXPECT_EQ(nearest_name("adamW", std::vector<std::string>{"adam", "adamw"}),
+            "adamw");
+  EXPECT_EQ(nearest_name("SGD", std::vector<std::string>{"sgd"}), "sgd");
   EXPECT_EQ(unknown_name("model", "transformer", known),
             "unknown model 'transformer'. Known: lenet, resnet18, resnet50");
 }

@@ -130,6 +130,15 @@ TEST(Flags, OfOtherBenchmarksSayWhatToType) {
             "'+atc' in place of '+awc:window=backward' in '--strategy'");
   EXPECT_EQ(typed("--compressor", "eftopk"),
             "'--strategy bsp+topk:density=0.001'");
+  EXPECT_EQ(typed("--density", "0.001"), "'--strategy bsp+topk:density=0.001'");
+  EXPECT_EQ(typed("--threshold", "0"), "'--strategy wfbp'");
+  EXPECT_EQ(typed("--threshold", "536870912"), "'--strategy bsp'");
+  EXPECT_EQ(typed("--threshold", "524288"), "'--strategy fusion:bucket-mb=2'");
+  EXPECT_EQ(typed("--amp", {}), "'--dtype amp'");
+  for (const char* flag :
+       {"--rdma", "--partition", "--use-adasum", "--fp16", "--use-amp"}) {
+    EXPECT_NE(typed(flag, "1"), "") << flag;
+  }
   EXPECT_EQ(typed("--no-cuda", {}), "'--device cpu'");
   EXPECT_EQ(typed("--dnn", "bert"), "'--model bert-large'");
   EXPECT_EQ(typed("--dnn", "resnet50"), "'--model resnet50'");

@@ -6,7 +6,7 @@
 #include <string_view>
 
 // Words of ddl-benchmarks, in the names of its log files and on its command
-// lines, and ours.
+// lines, those of BlueFog, and ours.
 
 namespace paceline {
 
@@ -42,6 +42,18 @@ inline constexpr auto kDdlNetworks = std::to_array<DdlName>({
 inline constexpr auto kDdlModels = std::to_array<DdlName>({
     {"bert", "bert-large"},
     {"bert_base", "bert-base"},
+});
+
+// BlueFog's optimizers, each around SGD beside backward.
+inline constexpr auto kBluefogOptimizers = std::to_array<DdlName>({
+    {"neighbor_allreduce", "neighbor-allreduce", "+awc:window=backward"},
+    {"hierarchical_neighbor_allreduce",
+     "hierarchical-neighbor-allreduce",
+     "+awc:window=backward"},
+    {"allreduce", "parameter-allreduce", "+awc:window=backward"},
+    {"gradient_allreduce", "fusion"},
+    {"horovod", "fusion"},
+    {"win_put", "win-put:topology=one-peer-exp", "+awc"},
 });
 
 /// The row of `theirs`, or null.

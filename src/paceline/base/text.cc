@@ -9,6 +9,17 @@
 #include <fmt/ranges.h>
 
 namespace paceline {
+namespace {
+
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return lower;
+}
+
+}  // namespace
 
 std::vector<std::string> split_at(std::string_view text, char mark) {
   std::vector<std::string> parts;
@@ -47,8 +58,9 @@ std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> known) {
   std::vector<std::string> nearest;
   std::size_t least = std::string::npos;
+  const std::string lower = in_lower_case(name);
   for (const std::string& candidate : known) {
-    const std::size_t distance = edit_distance(name, candidate);
+    const std::size_t distance = edit_distance(lower, in_lower_case(candidate));
     if (distance > std::max<std::size_t>(1, candidate.size() / 3) ||
         distance > least) {
       continue;

@@ -24,7 +24,7 @@ std::vector<std::string> split_at(std::string_view text, char mark);
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The known names that are nearest to `name`, each at most a third of its
-/// length away, in their order.
+/// length away, in their order.  Case is no difference.
 std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> known);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,19 +14,10 @@
 namespace paceline::experiment {
 namespace {
 
-// BlueFog's optimizers, each around SGD beside backward.
 std::string strategy_of_optimizer(const std::string& theirs) {
-  static const std::map<std::string, std::string> strategies = {
-      {"neighbor_allreduce", "neighbor-allreduce+awc:window=backward"},
-      {"hierarchical_neighbor_allreduce",
-       "hierarchical-neighbor-allreduce+awc:window=backward"},
-      {"allreduce", "parameter-allreduce+awc:window=backward"},
-      {"gradient_allreduce", "fusion"},
-      {"horovod", "fusion"},
-      {"win_put", "win-put:topology=one-peer-exp+awc"},
-  };
-  const auto found = strategies.find(theirs);
-  return found == strategies.end() ? "" : found->second;
+  const DdlName* found = find_ddl_name(kBluefogOptimizers, theirs);
+  return found == nullptr ? ""
+                          : fmt::format("{}{}", found->ours, found->options);
 }
 
 std::string strategy_of_compressor(const std::string& theirs) {
@@ -35,6 +25,23 @@ std::string strategy_of_compressor(const std::string& theirs) {
   return codec != nullptr   ? fmt::format("bsp+{}", codec->ours)
          : theirs == "none" ? "bsp"
                             : "";
+}
+
+std::string strategy_of_density(const std::string& theirs) {
+  return fmt::format("bsp+topk:density={}", theirs);
+}
+
+// Elements of fp32 that are merged at least.
+std::string strategy_of_threshold(const std::string& theirs) {
+  constexpr std::int64_t kMebi = 1 << 20;
+  constexpr std::int64_t kAll = 536'870'912;
+  const auto elements = number_from<std::int64_t>(theirs);
+  return !elements || *elements < 0 ? ""
+         : *elements == 0           ? "wfbp"
+         : *elements >= kAll
+             ? "bsp"
+             : fmt::format("fusion:bucket-mb={}",
+                           static_cast<double>(*elements) * 4 / kMebi);
 }
 
 std::string model_of_network(const std::string& theirs) {
@@ -78,6 +85,22 @@ constexpr auto kNames = std::to_array<LegacyName>({
     {.name = "fp16_pushpull", .key = "strategy",
      .remark = "the codec '+fp16' in '--strategy'"},
     {.name = "compressor", .key = "strategy", .value_of = strategy_of_compressor},
+    {.name = "density", .key = "strategy", .value_of = strategy_of_density},
+    {.name = "threshold", .key = "strategy",
+     .value_of = strategy_of_threshold},
+    {.name = "partition", .key = "strategy",
+     .remark = "'partition-mb', an option of bytescheduler and ps in "
+               "'--strategy'"},
+    {.name = "rdma", .key = "link",
+     .remark = "not needed: the network is that of '--interface' and "
+               "'--engine', or the emulated one of '--link'"},
+    {.name = "use_adasum", .key = "strategy",
+     .remark = "not there, because no exchange of '--strategy' is Adasum"},
+    {.name = "fp16", .key = "strategy",
+     .remark = "the codec '+fp16' in '--strategy', or '--dtype amp' for the "
+               "computation"},
+    {.name = "amp", .key = "dtype", .value = "amp"},
+    {.name = "use_amp", .key = "dtype", .value = "amp"},
     {.name = "mgwfbp", .key = "strategy",
      .value = "mg-wfbp:small-elements=8192"},
     {.name = "dnn", .key = "model", .value_of = model_of_network},

@@ -93,11 +93,16 @@ void choose_default(std::span<const Row<T>> rows,
   }
 }
 
-/// What a method or compressor of ddl-benchmarks is here; empty where `name` is
-/// none.  `alone`: the strategy has no other part.
+/// What a method or compressor of ddl-benchmarks, or an optimizer of BlueFog,
+/// is here; empty where `name` is none.  `alone`: the strategy has no other
+/// part.
 std::string name_here(const std::string& name, bool alone) {
   if (const DdlName* method = find_ddl_name(kDdlMethods, name)) {
     return fmt::format("{}{}", method->ours, method->options);
+  }
+  const DdlName* optimizer = find_ddl_name(kBluefogOptimizers, name);
+  if (alone && optimizer != nullptr) {
+    return fmt::format("{}{}", optimizer->ours, optimizer->options);
   }
   const DdlName* codec = find_ddl_name(kDdlCompressors, name);
   return codec == nullptr
