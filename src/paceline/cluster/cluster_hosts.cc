@@ -121,6 +121,22 @@ std::vector<ClusterHost> read_host_line(std::string_view line) {
   return hosts;
 }
 
+/// Throws UsageError where a host of a list has the words of a hostfile's line.
+void check_one_word(std::string_view host) {
+  const std::vector<std::string> words = words_of(host);
+  if (words.size() < 2) {
+    return;
+  }
+  const bool slots = words.size() == 2 && words[1].starts_with("slots=");
+  throw UsageError(fmt::format(
+      "'{}' is not one host; {}",
+      host,
+      slots ? fmt::format("the slots of a host follow a colon: {}:{}",
+                          words[0],
+                          words[1].substr(words[1].find('=') + 1))
+            : "hosts are separated by commas and written a:4,b:4"));
+}
+
 /// Hosts in the order in which they first come; one that comes again adds its
 /// slots.
 class HostList {
@@ -156,6 +172,7 @@ class HostList {
 std::vector<ClusterHost> parse_host_list(std::string_view text) {
   HostList hosts;
   for (const std::string_view part : split_node_list(text)) {
+    check_one_word(trimmed(part));
     hosts.add(parse_host(trimmed(part), false));
   }
   return hosts.take();
