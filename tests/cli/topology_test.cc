@@ -32,6 +32,15 @@ TEST_F(Program, TopologySaysWhatAnEdgeListLacks) {
       << text;
 }
 
+TEST_F(Program, TopologyPrintsTheDigitsThatDiffer) {
+  write("near.txt", "0 1 0.5\n1 0 0.49999999\n");
+  std::string text = run("topology edges:near.txt -n 2").out;
+  EXPECT_EQ(text.find("matrix is 0.5, and row 1, column 0 is 0.5"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("0.49999999"), std::string::npos) << text;
+}
+
 // By the sentences with which runs refuse the graph.
 TEST_F(Program, TopologySaysWhichStrategiesTakeTheGraph) {
   write("ring.txt", "0 1\n1 2\n2 0\n0 2\n");

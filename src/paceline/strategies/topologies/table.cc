@@ -161,6 +161,18 @@ std::size_t largest_degree(const Topology& topology, Rank nodes) {
   return most;
 }
 
+namespace {
+
+/// Both numbers with six digits, or with all where these do not differ.
+std::pair<std::string, std::string> told_apart(double one, double other) {
+  std::pair texts{fmt::format("{:.6g}", one), fmt::format("{:.6g}", other)};
+  return texts.first != texts.second
+             ? texts
+             : std::pair{fmt::format("{}", one), fmt::format("{}", other)};
+}
+
+}  // namespace
+
 std::string asymmetry_of(const Topology& topology, Rank nodes, Step step) {
   std::vector<std::map<Rank, double>> rows(static_cast<std::size_t>(nodes));
   for (Rank node = 0; node < nodes; ++node) {
@@ -174,13 +186,14 @@ std::string asymmetry_of(const Topology& topology, Rank nodes, Step step) {
       const auto found = back.find(node);
       const double other = found == back.end() ? 0 : found->second;
       if (other != weight) {
+        const auto [mine, theirs] = told_apart(weight, other);
         return fmt::format(
-            "row {0}, column {1} of the mixing matrix is {2:.6g}, and row {1}, "
-            "column {0} is {3:.6g}",
+            "row {0}, column {1} of the mixing matrix is {2}, and row {1}, "
+            "column {0} is {3}",
             node,
             from,
-            weight,
-            other);
+            mine,
+            theirs);
       }
     }
   }
