@@ -159,6 +159,13 @@ TEST(RawSettings, AProfileMayLieBesideTheFileThatNamesIt) {
   EXPECT_EQ(raw.defaults.at("replay")[0].text, found);
   EXPECT_EQ(raw.sweep->at("replay")[0].text, found);
   EXPECT_EQ(raw.sweep->at("replay")[1].text, "absent.json");
+  // An experiment names its files from the folder above its own.
+  std::filesystem::create_directories(folder / "experiments");
+  std::ofstream(folder / "experiments" / "e.toml") << "replay = 'p.json'\n";
+  EXPECT_EQ(read_raw_settings((folder / "experiments" / "e.toml").string())
+                .defaults.at("replay")[0]
+                .text,
+            found);
   std::filesystem::remove_all(folder);
 }
 

@@ -281,17 +281,23 @@ RawSettings parse_raw_settings(std::string_view text,
 namespace {
 
 // A profile that is not where the program runs may lie beside the file that
-// names it.
+// names it, or beside the folder of experiments.
 void find_beside(const std::string& path, RawValues& values) {
+  namespace fs = std::filesystem;
   const auto replay = values.find("replay");
   if (replay == values.end()) {
     return;
   }
   for (RawValue& value : replay->second) {
-    const auto beside = std::filesystem::path(path).parent_path() / value.text;
-    if (!value.text.empty() && !std::filesystem::exists(value.text) &&
-        std::filesystem::exists(beside)) {
-      value.text = beside.string();
+    if (value.text.empty() || fs::exists(value.text)) {
+      continue;
+    }
+    const fs::path folder = fs::absolute(path).parent_path();
+    for (const fs::path& root : {folder, folder.parent_path()}) {
+      if (fs::exists(root / value.text)) {
+        value.text = (root / value.text).string();
+        break;
+      }
     }
   }
 }
