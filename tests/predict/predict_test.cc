@@ -36,6 +36,13 @@ TEST(Predict, CountsTheRanksThatItsRecordLeavesOut) {
   EXPECT_EQ(predict(job).record.predicted->training_ranks, 4);
 }
 
+TEST(Predict, SaysTheNumberTypeOfTheProfile) {
+  PredictRequest job = request("bsp", 8);
+  EXPECT_EQ(predict(job).record.configuration.dtype, "fp32");
+  job.network.model.dtype = plan::DType::kBF16;
+  EXPECT_EQ(predict(job).record.configuration.dtype, "bf16");
+}
+
 // One fused all-reduce behind backward, over a ring through both hosts: 14/8 of
 // the padded model at the network's rate, and no hop in a bound.
 TEST(Predict, BspIsComputeAndOneRing) {

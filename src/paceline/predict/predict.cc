@@ -9,6 +9,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/cluster/profile_file.h"
 #include "paceline/plan/issue_rule.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/plan/wire_bytes.h"
@@ -61,12 +62,6 @@ std::unique_ptr<plan::Planner> planner_of(
              : std::move(planner);
 }
 
-std::string name_of_type(plan::DType type) {
-  return type == plan::DType::kBF16  ? "bf16"
-         : type == plan::DType::kF16 ? "fp16"
-                                     : "fp32";
-}
-
 plan::Step whole_periods(plan::Step steps, plan::Step period) {
   return (steps + period - 1) / period * period;
 }
@@ -83,7 +78,7 @@ records::Configuration configuration_of(
   configuration.model = request.network.model.name;
   configuration.batch_size = batch_size;
   configuration.accumulate = request.accumulate;
-  configuration.dtype = name_of_type(request.network.model.dtype);
+  configuration.dtype = cluster::word_of(request.network.model.dtype);
   configuration.ranks = request.ranks;
   configuration.ranks_per_host = input.local_world.sizes();
   configuration.strategy = strategy.text();
