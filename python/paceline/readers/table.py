@@ -199,7 +199,8 @@ def _read_path(path: str, name: str, note, digests: dict) -> list:
                     source,
                     f"is not a file that can be read; known are {names()}, and --from names one",
                 )
-            note(f"{file}: is not a file that can be read, left out")
+            what = "is not a file that can be read" if source.text.strip() else "is empty"
+            note(f"{file}: {what}, left out")
             continue
         read += 1
         if source.digest in digests:
