@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a module of this package as a program.
+"""Runs a module of this package, or a file that imports from it, as a program.
 
     python3 FOLDER/paceline/run_module.py paceline.adapters.jax_train ARGUMENT...
+    python3 FOLDER/paceline/run_module.py /absolute/path/of/a/file.py ARGUMENT...
 
 Python's -m needs the package on the path of the interpreter.  An interpreter of
 another environment must not get this one's site-packages on its path, whose
@@ -33,4 +34,8 @@ if __name__ == "__main__":
     sys.path[:] = [x for x in sys.path if not x or pathlib.Path(x).resolve() != PACKAGE]
     make_known()
     del sys.argv[0]
-    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    if pathlib.Path(sys.argv[0]).is_absolute():
+        sys.path.insert(0, str(pathlib.Path(sys.argv[0]).parent))
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    else:
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

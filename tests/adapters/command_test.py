@@ -109,6 +109,42 @@ class Steps(Command):
         self.assertEqual(record["adapter"]["framework"], "stub")
         self.assertEqual(record["adapter"]["loss"], "1.5")
 
+    def test_an_adapter_may_be_a_file(self):
+        (self.folder / "beside.py").write_text("VERSION = '7'\n", encoding="utf-8")
+        text = (HERE / "stub_framework.py").read_text(encoding="utf-8")
+        text = text.replace("import json\n", "import json\nimport beside\n", 1)
+        text = text.replace('framework_version="1"', "framework_version=beside.VERSION")
+        text += "\nfrom paceline.adapters.events import clipping\nassert clipping(0) == 'none'\n"
+        (self.folder / "mine.py").write_text(text, encoding="utf-8")
+        for name in ("./mine.py", str(self.folder / "mine.py")):
+            with self.subTest(name=name):
+                self.file.unlink(missing_ok=True)
+                self.paceline(
+                    "run", "--framework", name, "--model", "my-net", "--ranks", "2",
+                    "--steps", "5", "--records", str(self.file),
+                )
+                [line] = self.file.read_text(encoding="utf-8").splitlines()
+                record = json.loads(line)
+                self.assertIsNone(record["error"])
+                self.assertEqual(record["configuration"]["label"], "mine.py")
+                self.assertEqual(record["adapter"]["framework_version"], "7")
+                self.assertEqual([len(r["step_ns"]) for r in record["ranks"]], [5, 5])
+        done = self.paceline("run", "--framework", "./no.py", "--model", "lenet", code=2)
+        self.assertIn("there is no file './no.py'", done.stderr)
+
+    def test_a_program_may_say_what_nobody_else_does(self):
+        event = json.dumps({"event": "environment", "optimizer": "adamw", "accumulate": 2})
+        step = json.dumps({"event": "step", "step_s": 1e-6})
+        end = json.dumps({"event": "end"})
+        command = "; ".join(f"echo {shlex.quote(one)}" for one in (event, step, step, end))
+        more = ("--warmup", "0", "--steps", "2")
+        _, [record] = self.run_command(command, *more)
+        self.assertEqual(record["adapter"]["optimizer"], "adamw")
+        for key in ("optimizer", "accumulate", "seed", "bucket_mib"):
+            self.assertIsNone(record["configuration"][key], key)
+        status, _ = self.fails(command, *more, "--optimizer", "sgd")
+        self.assertEqual(status, "contradiction")
+
     def test_variables_of_the_environment_are_an_axis(self):
         command = "for i in 1 2; do echo took $PACE; done"
         more = (*MICROSECONDS, "--warmup", "0", "--steps", "2")

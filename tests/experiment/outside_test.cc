@@ -18,20 +18,20 @@ namespace {
 TEST_F(Adapters, AreReadWithTheirInterpreters) {
   const std::vector<Adapter> all = read();
   ASSERT_EQ(all.size(), 3U);
-  const Adapter& own = *find_adapter(all, "own");
+  const Adapter own = *find_adapter(all, "own");
   EXPECT_EQ(own.python, (root_ / "python" / "bin" / "python3").string());
   EXPECT_EQ(own.module, "paceline.adapters.own");
   EXPECT_EQ(own.arguments, std::vector<std::string>{"fast"});
   EXPECT_EQ(own.options.at("start"), "formula");
   EXPECT_EQ(own.missing, "");
-  const Adapter& here = *find_adapter(all, "here");
+  const Adapter here = *find_adapter(all, "here");
   EXPECT_EQ(
       here.python,
       (root_ / ".deps" / "adapters" / "here" / "bin" / "python").string());
   EXPECT_EQ(here.missing, "");
   EXPECT_EQ(find_adapter(all, "absent")->missing,
             "absent is not installed here: make adapters NAME=absent");
-  EXPECT_EQ(find_adapter(all, "other"), nullptr);
+  EXPECT_FALSE(find_adapter(all, "other"));
 }
 
 TEST_F(Adapters, OfAnInstalledPackageRunWhereItIsInstalled) {
@@ -43,7 +43,7 @@ TEST_F(Adapters, OfAnInstalledPackageRunWhereItIsInstalled) {
   fs::create_directories(root_ / "python" / "lib" / "python3.11" /
                          "site-packages" / "here");
   const std::vector<Adapter> all = read_adapters(package);
-  const Adapter& here = *find_adapter(all, "here");
+  const Adapter here = *find_adapter(all, "here");
   EXPECT_EQ(here.missing, "");
   EXPECT_EQ(here.python, package.python);
 }
@@ -120,6 +120,25 @@ TEST_F(Adapters, ThatReadNoDataAreARowBesideOursThatDoes) {
             "the adapter of own trains on one synthetic batch alone, not on "
             "'digits'");
   EXPECT_EQ(status_of_not_run(all[1]), "unsupported");
+}
+
+TEST_F(Adapters, AFileIsOne) {
+  const std::string file = (root_ / "mine.py").string();
+  std::ofstream(file) << "\n";
+  const auto all = cases({{"framework", file}, {"model", "my-net"}}, machine());
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].not_run, "");
+  EXPECT_EQ(all[0].label, "mine.py");
+  EXPECT_EQ(find_adapter(read(), file)->module, file);
+  EXPECT_TRUE(cases({{"framework", file}, {"model", "bert-base"}}, machine())
+                  .at(0)
+                  .not_run.empty());
+  try {
+    cases({{"framework", "./absent.py"}, {"model", "lenet"}}, machine());
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "--framework: there is no file './absent.py'");
+  }
 }
 
 TEST_F(Adapters, WithoutTransformersAreARowThatSaysSoWhereTheModelIsBert) {

@@ -123,10 +123,24 @@ std::vector<Adapter> read_adapters(const PythonPackage& package) {
   return adapters;
 }
 
-const Adapter* find_adapter(std::span<const Adapter> adapters,
-                            const std::string& name) {
+bool is_adapter_path(const std::string& name) {
+  return name.find('/') != std::string::npos || name.ends_with(".py");
+}
+
+std::optional<Adapter> find_adapter(std::span<const Adapter> adapters,
+                                    const std::string& name) {
   const auto found = std::ranges::find(adapters, name, &Adapter::name);
-  return found == adapters.end() ? nullptr : &*found;
+  if (found != adapters.end()) {
+    return *found;
+  }
+  std::error_code none;
+  if (!is_adapter_path(name) || !fs::is_regular_file(name, none)) {
+    return std::nullopt;
+  }
+  return Adapter{.name = name,
+                 .module = fs::absolute(name).string(),
+                 .python = python_package().python,
+                 .compiles = true};
 }
 
 }  // namespace paceline::experiment

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,9 +15,9 @@ namespace paceline::experiment {
 /// A framework that a module of paceline.adapters trains, one process per rank
 /// (docs/adapters.md): a table of its adapters.toml.
 struct Adapter {
-  std::string name{};                    // as in `framework`
-  std::string about{};                   // one line
-  std::string module{};                  // "paceline.adapters.jax_train"
+  std::string name{};    // as in `framework`
+  std::string about{};   // one line
+  std::string module{};  // "paceline.adapters.jax_train", or a file's path
   std::vector<std::string> arguments{};  // of the module
   std::string python{};                  // path of the interpreter that runs it
   std::string missing{};                 // empty, or why it cannot run here
@@ -39,9 +40,15 @@ struct Adapter {
 /// the package has no adapters.toml; throws UsageError where that is wrong.
 std::vector<Adapter> read_adapters(const PythonPackage& package);
 
-/// The adapter of this name, or null.
-const Adapter* find_adapter(std::span<const Adapter> adapters,
-                            const std::string& name);
+/// Whether the name of a framework is the path of an adapter outside of the
+/// package: it has a '/' or ends in .py.
+bool is_adapter_path(const std::string& name);
+
+/// The adapter of this name: one of `adapters`, or the file that the name is
+/// the path of, which the package's own interpreter runs. Nothing where there
+/// is neither.
+std::optional<Adapter> find_adapter(std::span<const Adapter> adapters,
+                                    const std::string& name);
 
 /// Its name among the frameworks where Paceline itself trains.
 inline constexpr const char* kPaceline = "paceline";

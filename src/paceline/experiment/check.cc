@@ -26,9 +26,9 @@ using records::Configuration;
 
 // A command's network is not known; an adapter may have networks of its own.
 bool is_network_outside(const Configuration& c, const Machine& m) {
-  const Adapter* adapter = find_adapter(m.adapters, c.framework);
-  return !c.command.empty() ||
-         (adapter != nullptr &&
+  const auto adapter = find_adapter(m.adapters, c.framework);
+  return !c.command.empty() || is_adapter_path(c.framework) ||
+         (adapter &&
           std::ranges::find(adapter->models, c.model) != adapter->models.end());
 }
 

@@ -241,9 +241,9 @@ constexpr auto kKeys = std::to_array<Key>({
              "none, ddp, python-ddp",
      .field = &C::strategy, .group = Group::kExchange},
     // Programs outside.
-    {.name = "framework", .metavar = "NAME",
-     .help = "adapter that trains in Paceline's place; paceline: none. "
-             "`paceline list frameworks` has them all",
+    {.name = "framework", .metavar = "NAME|FILE",
+     .help = "adapter that trains in Paceline's place: a name of "
+             "`paceline list frameworks`, or a Python file; paceline: none",
      .field = &C::framework, .group = Group::kOutside},
     {.name = "compiled", .metavar = "",
      .help = "let the framework's compiler make the step (torch.compile, XLA)",

@@ -143,7 +143,8 @@ bool lacks_transformers(const Adapter& adapter,
                         const std::string& model,
                         const Machine& machine) {
   namespace fs = std::filesystem;
-  if (!adapter.models.empty() || !model.starts_with("bert")) {
+  if (!adapter.models.empty() || !model.starts_with("bert") ||
+      is_adapter_path(adapter.name)) {
     return false;
   }
   std::error_code none;
@@ -213,8 +214,12 @@ std::string lack_of(const Adapter& adapter,
 void settle_framework(Configuration& c,
                       const Machine& machine,
                       const Where& where) {
-  const Adapter* adapter = find_adapter(machine.adapters, c.framework);
-  if (adapter == nullptr) {
+  const auto adapter = find_adapter(machine.adapters, c.framework);
+  if (!adapter && is_adapter_path(c.framework)) {
+    throw UsageError(fmt::format(
+        "{}: there is no file '{}'", where("framework"), c.framework));
+  }
+  if (!adapter) {
     std::vector<std::string> known{kPaceline};
     for (const Adapter& one : machine.adapters) {
       known.push_back(one.name);
@@ -234,7 +239,9 @@ void settle_framework(Configuration& c,
     c.engine = adapter->engine;
   }
   if (c.label.empty()) {
-    c.label = c.framework +
+    c.label = (is_adapter_path(c.framework)
+                   ? std::filesystem::path(c.framework).filename().string()
+                   : c.framework) +
               (c.compiled && !adapter->always_compiles ? "+compiled" : "");
   }
   if (adapter->always_compiles) {
