@@ -257,11 +257,8 @@ std::vector<PredictCommand::PredictionText> PredictCommand::from_figures(
       quiet.ranks = ranks;
       quiet.strategy = request.strategy;
       predict::put_interval(fit, quiet, text.prediction);
-      text.text = fmt::format("{}, {}: {}{}",
-                              counted(ranks, "rank"),
-                              request.strategy,
-                              predict::summary_of(text.prediction),
-                              predict::efficiency_text(fit, text.prediction));
+      text.text = predict::summary_of(text.prediction) +
+                  predict::efficiency_text(fit, text.prediction);
       texts.push_back(std::move(text));
     }
   }
