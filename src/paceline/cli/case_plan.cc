@@ -246,7 +246,7 @@ std::string CasePlans::describe(const Configuration& c) {
   if (!c.not_run.empty()) {
     return fmt::format("     not run: {}\n", c.not_run);
   }
-  if (strategy.external()) {
+  if (strategy.external() || experiment::is_outside(c)) {
     return fmt::format("     performed by {}: no plan\n     {}\n",
                        experiment::performer_of(c),
                        measure::shell_text(measure::outside_command(c, {})));

@@ -28,6 +28,7 @@ using records::Configuration;
 bool is_network_outside(const Configuration& c, const Machine& m) {
   const auto adapter = find_adapter(m.adapters, c.framework);
   return !c.command.empty() || is_adapter_path(c.framework) ||
+         c.framework == kOwnNetwork ||
          (adapter &&
           std::ranges::find(adapter->models, c.model) != adapter->models.end());
 }
@@ -277,7 +278,7 @@ void check_instruments(const Configuration& c, const Where& where) {
         where("strategy"),
         c.strategy));
   }
-  if (!c.link.empty() && spec.external()) {
+  if (!c.link.empty() && (spec.external() || is_outside(c))) {
     throw UsageError(fmt::format(
         "{}: '{}' holds operations of Paceline's own ranks, and {} performs "
         "the case",
@@ -285,8 +286,8 @@ void check_instruments(const Configuration& c, const Where& where) {
         c.link,
         performer_of(c)));
   }
-  const bool by_pytorch =
-      spec.whole.row != nullptr && spec.whole.row->name != "none";
+  const bool by_pytorch = is_outside(c) || (spec.whole.row != nullptr &&
+                                            spec.whole.row->name != "none");
   if (c.average_buffers > 0 && (by_pytorch || !c.replay.empty())) {
     throw UsageError(fmt::format(
         "{}: statistics are averaged by the plan of a network that trains "

@@ -109,7 +109,7 @@ void take_data(Configuration& c, const Where& where) {
     return;
   }
   const plan::DataTraits& traits = traits_of(c, where);
-  const bool outside = strategies::strategy_of(c).external();
+  const bool outside = is_outside(c) || strategies::strategy_of(c).external();
   if (!c.replay.empty() || (outside && c.not_run.empty())) {
     throw UsageError(fmt::format(
         "{}: '{}' is trained on by a network of this program, which {} has not",

@@ -39,7 +39,8 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "name of the row; the strategy where not given",
      .field = &C::label, .group = Group::kMeasuring},
     {.name = "model", .metavar = "NAME",
-     .help = "network to train; `paceline list` has them all",
+     .help = "network to train; `paceline list` has them all; "
+             "MODULE:FACTORY: your own in Python (docs/your-model.md)",
      .field = &C::model, .group = Group::kModel},
     {.name = "batch_size", .metavar = "N",
      .help = "samples per rank and step, all micro-batches together; max: the "

@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/command_keys.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::experiment {
 namespace {
@@ -253,7 +254,29 @@ void settle_framework(Configuration& c,
           : lack_of(*adapter, c, machine);
 }
 
+// The strategy stays, and is what names the case.
+void settle_own_network(Configuration& c,
+                        const Machine& machine,
+                        const Where& where) {
+  if (strategies::parse_strategy(c.strategy).external()) {
+    throw UsageError(
+        fmt::format("{}: '{}' does not train {}; take a strategy of Paceline",
+                    where("strategy"),
+                    c.strategy,
+                    c.model));
+  }
+  const std::string label = c.label;
+  c.framework = kOwnNetwork;
+  settle_framework(c, machine, where);
+  c.label = label;
+}
+
 }  // namespace
+
+bool has_own_network(const Configuration& c) {
+  return c.command.empty() && c.replay.empty() &&
+         c.model.find(':') != std::string::npos;
+}
 
 bool is_outside(const Configuration& c) {
   return !c.framework.empty() || !c.command.empty();
@@ -298,6 +321,11 @@ void settle_outside(Configuration& c,
                         *value));
       }
     }
+  }
+  if (has_own_network(c) && c.framework.empty() &&
+      c.strategy != kExternalStrategy) {
+    settle_own_network(c, machine, where);
+    return;
   }
   if (!is_outside(c)) {
     if (c.strategy == kExternalStrategy) {

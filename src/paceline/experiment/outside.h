@@ -12,6 +12,13 @@ namespace paceline::experiment {
 /// The strategy of cases that a program outside performs.
 inline constexpr const char* kExternalStrategy = "external";
 
+/// The framework of cases whose network is the user's own, which a strategy of
+/// Paceline trains in Python: an adapter like others, but for its strategy.
+inline constexpr const char* kOwnNetwork = "own-network";
+
+/// Whether the model is the user's, MODULE:FACTORY.
+bool has_own_network(const records::Configuration& c);
+
 /// Whether a program outside performs the case: an adapter (`framework`) or the
 /// user's own `command`.
 bool is_outside(const records::Configuration& c);

@@ -34,6 +34,7 @@ std::vector<Configuration> cases_to_train(
                                 std::back_inserter(cases),
                                 [](const Configuration& c) {
                                   return !c.command.empty() ||
+                                         experiment::has_own_network(c) ||
                                          !c.not_run.empty();
                                 });
   }

@@ -104,6 +104,9 @@ OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
     if (c.start != "random") {
       job["start"] = c.start;
     }
+    if (c.framework == experiment::kOwnNetwork) {
+      job["strategy"] = c.strategy;
+    }
     for (const auto& [key, value] : adapter.options) {
       job[key] = value;
     }

@@ -52,7 +52,7 @@ bool emulates_links(const Configuration& c) {
 
 /// Throws UsageError for a case that a prediction does not describe.
 void check_predictable(const Configuration& c, const PredictRequest& request) {
-  if (strategies::strategy_of(c).external()) {
+  if (!c.framework.empty() || strategies::strategy_of(c).external()) {
     throw UsageError(fmt::format("{} performs it, which has no plan",
                                  c.framework.empty() ? c.label : c.framework));
   }
