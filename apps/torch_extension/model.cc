@@ -95,15 +95,11 @@ runtime::OptimizerSettings Model::settings_of(const plan::ModelShape& model,
   for (const ParameterGroup& group : groups_) {
     runtime::OptimizerSettings own = group.settings;
     own.rate = group.learning_rate;
-    all.groups.push_back({.slices = measure::parameter_slices(
-                              setup,
-                              [&](std::size_t p) {
-                                return std::ranges::find(
-                                           group.parameters,
-                                           model.parameters[p].name) !=
-                                       group.parameters.end();
-                              }),
-                          .settings = std::move(own)});
+    own.slices = measure::parameter_slices(setup, [&](std::size_t p) {
+      return std::ranges::find(group.parameters, model.parameters[p].name) !=
+             group.parameters.end();
+    });
+    all.groups.push_back(std::move(own));
   }
   return all;
 }

@@ -67,7 +67,7 @@ def _records(path: str):
     """Those of a record file, else those that a reader makes of a log."""
     with open(path, encoding="utf-8", errors="replace") as file:
         if not file.read(len(_RECORD)) == _RECORD:
-            return [record for _, record in table.read_files([path])]
+            return [record for _, records in table.read_files([path]) for record in records]
         file.seek(0)
         return [json.loads(line) for line in _whole_lines(file)]
 

@@ -57,6 +57,21 @@ TEST_F(Predict, SimulatesServersOfEmbeddingTables) {
                  "goes without one\n");
 }
 
+TEST_F(Predict, ChecksTheHostsMemoryForTables) {
+  const auto cluster = [this](const std::string& memory) {
+    write("c.toml",
+          "[[hosts]]\nname = \"n\"\ncount = 2\nslots = 4\nmemory = \"" +
+              memory + "\"\n[[links]]\nrate = \"10Gbit\"\n");
+  };
+  const std::string job =
+      "predict hybrid --cluster c.toml --device-rate 3000 --trainers 3 "
+      "--servers 3 --embeddings 390625 ";
+  cluster("4GB");
+  EXPECT_EQ(run(job).exit_code, 0);
+  cluster("50MB");
+  expect_refused(job, "paceline: the tables do not fit: the job takes ");
+}
+
 // No two jobs that differ have one key.
 TEST_F(Predict, TellsJobsWithTablesApart) {
   const std::string job = "predict hybrid " + kCluster +

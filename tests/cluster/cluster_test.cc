@@ -321,15 +321,6 @@ TEST(Cluster, HostsThatNobodyCanReachAreRefused) {
             "--hosts localhost:2:3: 'localhost:2:3' has more than one colon; "
             "hosts are written a:4,b:4, an IPv6 "
             "address [fd00::7]:4");
-  EXPECT_EQ(message({.hosts = "localhost slots=2"}),
-            "--hosts localhost slots=2: 'localhost slots=2' is not one host; "
-            "the slots of a host follow a colon: localhost:2");
-  EXPECT_EQ(message({.hosts = "a slots = 2,b"}),
-            "--hosts a slots = 2,b: 'a slots = 2' is not one host; the slots "
-            "of a host follow a colon: a:2");
-  EXPECT_EQ(message({.hosts = "a b"}),
-            "--hosts a b: 'a b' is not one host; hosts are separated by commas "
-            "and written a:4,b:4");
   EXPECT_EQ(message({.hosts = "a,-oProxyCommand=x"}),
             "--hosts a,-oProxyCommand=x: host '-oProxyCommand=x': a name that "
             "begins with '-' would be an option of ssh");

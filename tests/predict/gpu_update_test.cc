@@ -63,5 +63,14 @@ TEST(GpuUpdate, LeavesOneDeviceItsRate) {
   }
 }
 
+// An average of parameters waits for their update, so that the update does not
+// wait for the end of the backward pass.
+TEST(GpuUpdate, GoesAheadOfModelWorkWhereCommunicationWaitsForIt) {
+  const Prediction job =
+      predict(with_adamw("fusion+neighbor-allreduce+atc", 8));
+  EXPECT_LT(plan::seconds_of(job.exposed()),
+            0.8 * plan::seconds_of(job.bound.wire));
+}
+
 }  // namespace
 }  // namespace paceline::predict

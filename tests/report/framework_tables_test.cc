@@ -239,7 +239,10 @@ TEST(Frameworks, AGpuSaysTheFifthLossOfAWarmUpAlone) {
     record.configuration.warmup = 2;
   }
   const auto all = unequal_training(framework_tables(records)[0]);
-  EXPECT_TRUE(any_finding(all, "a", "a warm-up of 5 steps; this one had 2"));
+  EXPECT_TRUE(any_finding(all,
+                          "a",
+                          "read in a warm-up of at least 5 steps, and the case "
+                          "has a warm-up of 2"));
 }
 
 TEST(Frameworks, LossesOfReducedPrecisionAreComparedAsFarAsTheyAreShown) {

@@ -67,6 +67,11 @@ TEST(UpdateSlices, SlicesOfWholeVectorsEqualTheWholeBitForBit) {
   }
 }
 
+OptimizerSettings of(OptimizerSettings group, std::vector<plan::Slice> slices) {
+  group.slices = std::move(slices);
+  return group;
+}
+
 // One slice over parameters with weight decay and without, cut by the runtime,
 // is what separate updates with and without it are.
 TEST(UpdateSlices, ParametersWithoutWeightDecayKeepTheirs) {
@@ -74,7 +79,7 @@ TEST(UpdateSlices, ParametersWithoutWeightDecayKeepTheirs) {
   const OptimizerSettings plain{.name = "adamw", .weight_decay = 0};
   OptimizerSettings mixed = decayed;
   mixed.groups = {
-      {{{plan::BufferId{0}, 64, 48}, {plan::BufferId{0}, 112, 16}}, plain}};
+      of(plain, {{plan::BufferId{0}, 64, 48}, {plan::BufferId{0}, 112, 16}})};
   auto whole = operands(256);
   auto parts = operands(256);
   update(mixed, whole, 0, 32);
@@ -97,7 +102,7 @@ TEST(UpdateSlices, TensorsOfAGroupHaveItsSettings) {
   const OptimizerSettings rule{
       .name = "adamw",
       .weight_decay = 0.5,
-      .groups = {{{{plan::BufferId{0}, 6, 3}}, plain}}};
+      .groups = {of(plain, {{plan::BufferId{0}, 6, 3}})}};
   Call call;
   call.numbers = kDivisors;
   call.written = {plan::BufferId{0}, 0, 9};
@@ -125,8 +130,8 @@ TEST(UpdateSlices, GroupsHaveConstantsOfTheirOwn) {
   const OptimizerSettings second{.name = "adam", .rate = 0.5, .epsilon = 0.1};
   OptimizerSettings all = rest;
   all.groups = {
-      {{{plan::BufferId{0}, 16, 16}, {plan::BufferId{0}, 96, 32}}, first},
-      {{{plan::BufferId{0}, 32, 32}}, second}};
+      of(first, {{plan::BufferId{0}, 16, 16}, {plan::BufferId{0}, 96, 32}}),
+      of(second, {{plan::BufferId{0}, 32, 32}})};
   auto whole = operands(256);
   auto parts = operands(256);
   update(all, whole, 0, 256);

@@ -18,6 +18,7 @@
 #include "paceline/cli/left_out.h"
 #include "paceline/cli/predict_requests.h"
 #include "paceline/experiment/raw_settings.h"
+#include "paceline/predict/placements.h"
 #include "paceline/records/store.h"
 #include "paceline/records/trace.h"
 #include "paceline/report/console.h"
@@ -178,6 +179,9 @@ PredictCommand::PredictionText PredictCommand::predicted(
     const predict::PredictRequest& request) const {
   const DelayedCall notice = slow_notice(request.ranks, request.strategy);
   predict::Prediction prediction = predict::predict(request, !trace_.empty());
+  if (request.tables) {
+    predict::check_memory(request, prediction);
+  }
   std::string text = predict::summary_of(prediction);
   if (has_tables(job_.model())) {
     records::Configuration tables = tables_.configuration(job_);

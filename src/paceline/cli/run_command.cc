@@ -183,6 +183,26 @@ std::optional<report::Narrowing> narrowing_of(const UntilFlags& until) {
              : std::nullopt;
 }
 
+// Starts the ranks and repeats what --until asks for.
+int run_here(const experiment::RawSettings& raw,
+             experiment::JobSpec job,
+             const cluster::ClusterChoice& choice,
+             const UntilFlags& until) {
+  // Before a library starts a thread, which would take Ctrl-C for itself.
+  const launch::SupervisorSignals signals;
+  const auto cluster = cluster_of(choice);
+  job.experiment =
+      expand(raw, cluster ? cluster->slots_by_host() : std::vector<int>{});
+  measure::place_virtually(job.settings, job.experiment);
+  check_job(job, cluster);
+  measure::settle_largest_batches(job.experiment, job.settings);
+  if (until.within()) {  // fewer have no interval
+    job.experiment.runs = std::max(
+        job.experiment.runs, static_cast<int>(stats::kFewestForSequential));
+  }
+  return measure::run_job(std::move(job), cluster, narrowing_of(until));
+}
+
 }  // namespace
 
 RunCommand::RunCommand(CLI::App& app)
@@ -241,19 +261,7 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
               raw, job, launch.self.launcher, std::move(ranks_per_host), cores);
         });
   }
-  // Before a library starts a thread, which would take Ctrl-C for itself.
-  const launch::SupervisorSignals signals;
-  const auto cluster = cluster_of(choice);
-  job.experiment =
-      expand(raw, cluster ? cluster->slots_by_host() : std::vector<int>{});
-  measure::place_virtually(job.settings, job.experiment);
-  check_job(job, cluster);
-  measure::settle_largest_batches(job.experiment, job.settings);
-  if (until_.within()) {  // fewer have no interval
-    job.experiment.runs = std::max(
-        job.experiment.runs, static_cast<int>(stats::kFewestForSequential));
-  }
-  return measure::run_job(std::move(job), cluster, narrowing_of(until_));
+  return run_here(raw, std::move(job), choice, until_);
 }
 
 }  // namespace paceline::cli

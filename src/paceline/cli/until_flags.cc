@@ -52,7 +52,7 @@ double parse_percent(const std::string& flag, const std::string& text) {
 
 Budget parse_budget(const std::string& flag, const std::string& text) {
   if (const auto runs = number_from<int>(text); runs && *runs >= 1) {
-    return {.runs = *runs};
+    return {.runs = runs};
   }
   const auto seconds = seconds_from(text);
   if (!seconds || !(*seconds > 0) || *seconds > kMostSeconds) {

@@ -111,7 +111,7 @@ void Results::take(launch::KeyValueStore& store) {
 
 std::optional<std::string> Results::add_failed(launch::KeyValueStore& store,
                                                const std::string& why) {
-  const std::string key = store.get(kCurrentCaseKey).value_or("");
+  std::string key = store.get(kCurrentCaseKey).value_or("");
   const auto failed =
       std::ranges::find(experiment_.cases, key, &records::Configuration::key);
   if (failed == experiment_.cases.end() || tries(run_).done.contains(key)) {

@@ -34,12 +34,10 @@ runtime::OptimizerSettings update_rule(const records::Configuration& c,
   if (plan::optimizer_named(c.optimizer).decays_matrices_alone) {
     runtime::OptimizerSettings undecayed = rule;
     undecayed.weight_decay = 0;
-    rule.groups.push_back(
-        {parameter_slices(setup,
-                          [&](std::size_t p) {
-                            return model.parameters[p].sizes.size() < 2;
-                          }),
-         undecayed});
+    undecayed.slices = parameter_slices(setup, [&](std::size_t p) {
+      return model.parameters[p].sizes.size() < 2;
+    });
+    rule.groups.push_back(std::move(undecayed));
   }
   return rule;
 }

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "paceline/base/error.h"
 #include "paceline/predict/predict.h"
 #include "paceline/predict/tables.h"
@@ -154,6 +156,21 @@ std::vector<PlacedTables> rank_placements(PredictRequest request) {
   }
   rank(ranked);
   return ranked;
+}
+
+void check_memory(const PredictRequest& request, const Prediction& prediction) {
+  PACELINE_CHECK(request.tables.has_value());
+  const auto use =
+      fullest_host(memory_of(request, prediction.job->input), request.cluster);
+  if (use && use->share() > 1) {
+    throw UsageError(fmt::format(
+        "the tables do not fit: the job takes {:.3f} GB of host {}, which has "
+        "{:.3f} GB; take fewer or shorter rows, another --placement, or more "
+        "hosts",
+        static_cast<double>(use->bytes) * 1e-9,
+        use->host,
+        static_cast<double>(use->memory_bytes) * 1e-9));
+  }
 }
 
 }  // namespace paceline::predict

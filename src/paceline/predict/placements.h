@@ -11,6 +11,8 @@
 
 namespace paceline::predict {
 
+struct Prediction;  // predict/predict.h
+
 /// What the plans of one host's ranks take of its memory.
 struct HostUse {
   std::string host;
@@ -51,5 +53,9 @@ struct PlacedTables {
 /// 2. the others that fit, the fastest first;
 /// 3. those that do not fit.
 std::vector<PlacedTables> rank_placements(PredictRequest request);
+
+/// Throws UsageError where a predicted job with tables takes more than the
+/// memory of a host, as far as the cluster says it.
+void check_memory(const PredictRequest& request, const Prediction& prediction);
 
 }  // namespace paceline::predict

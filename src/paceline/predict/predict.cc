@@ -72,7 +72,6 @@ records::Configuration configuration_of(
     const EngineCosts& engine,
     const Prediction& prediction,
     int batch_size) {
-  const plan::PlanInput& input = prediction.job->input;
   records::Configuration configuration;
   configuration.label = counted(request.ranks, "rank");
   configuration.model = request.network.model.name;
@@ -80,13 +79,12 @@ records::Configuration configuration_of(
   configuration.accumulate = request.accumulate;
   configuration.dtype = cluster::word_of(request.network.model.dtype);
   configuration.ranks = request.ranks;
-  configuration.ranks_per_host = input.local_world.sizes();
+  configuration.ranks_per_host = prediction.job->input.local_world.sizes();
   configuration.strategy = strategy.text();
   configuration.bucket_mb = request.bucket_mb;
   configuration.engine = engine.name;
-  configuration.device = request.cluster.device.name.empty()
-                             ? "device"
-                             : request.cluster.device.name;
+  const std::string& device = request.cluster.device.name;
+  configuration.device = device.empty() ? "device" : device;
   configuration.steps =
       static_cast<int>(whole_periods(request.steps, prediction.job->period));
   configuration.warmup = kWarmup;
@@ -100,12 +98,13 @@ records::Configuration configuration_of(
 }
 
 void check_batch(const PredictRequest& request) {
-  if (request.accumulate < 1 || batch_size_of(request) % request.accumulate) {
-    throw UsageError(fmt::format(
-        "a batch of {} samples per rank and step cannot be cut into {} equal "
-        "micro-batches",
-        batch_size_of(request),
-        request.accumulate));
+  const int batch = batch_size_of(request);
+  if (request.accumulate < 1 || batch % request.accumulate != 0) {
+    throw UsageError(
+        fmt::format("a batch of {} samples per rank and step cannot be cut "
+                    "into {} equal micro-batches",
+                    batch,
+                    request.accumulate));
   }
   if (request.accumulate > 1 && request.tables) {
     throw UsageError(
@@ -118,8 +117,7 @@ void check_steps(const PredictRequest& request) {
     throw UsageError(
         fmt::format("{} steps: at least 3 are needed", request.steps));
   }
-  const plan::Rank rows =
-      std::clamp(request.ranks, plan::Rank{1}, kMostRecorded);
+  const auto rows = std::clamp(request.ranks, plan::Rank{1}, kMostRecorded);
   if (request.steps > kMostSamples / rows) {
     throw UsageError(fmt::format("{} steps: a record of {} {} holds at most {}",
                                  request.steps,

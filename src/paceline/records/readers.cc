@@ -160,7 +160,7 @@ std::vector<AnyFile> read_any(const std::vector<std::string>& paths) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const bool one_file = !std::filesystem::is_directory(paths[i]);
     const std::string text = one_file ? read_text(paths[i]) : "";
-    if (one_file && trimmed(text).empty()) {
+    if (one_file && paths.size() > 1 && trimmed(text).empty()) {
       files[i].notes = {paths[i] + ": is empty; it is left out"};
     } else if (one_file && is_operation_file(text)) {
       files[i].operations = read_operations(text, paths[i]);

@@ -86,22 +86,21 @@ std::optional<std::size_t> fixed_plan_of(const DiffRow& row,
   if (!deviation || !(*deviation > 0) || !row.change) {
     return std::nullopt;
   }
-  constexpr std::size_t kHistories = 2000;
   const bool changed = is_change(row.verdict);
   if (!changed && row.verdict != Verdict::kUnchanged) {
     return std::nullopt;
   }
   const double mean = changed ? std::log1p(row.change->value) : 0;
+  const stats::SequentialPlan plan{
+      .mean = mean, .deviation = *deviation, .most = options.until->most};
+  const double rarest = 1 / static_cast<double>(plan.histories);
   const double power = std::clamp(
-      stats::sequential_power(mean,
-                              *deviation,
-                              options.until->most,
+      stats::sequential_power(plan,
                               changed ? stats::SequentialEnd::kChanged
                                       : stats::SequentialEnd::kUnchanged,
-                              goal_of(options, cases),
-                              kHistories),
-      1.0 / kHistories,
-      1 - 1.0 / kHistories);
+                              goal_of(options, cases)),
+      rarest,
+      1 - rarest);
   // An interval lies within the margin on both sides of 0.
   return stats::runs_for_power(
       *deviation,

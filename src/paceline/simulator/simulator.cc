@@ -16,11 +16,28 @@ std::int64_t speed_of(double share) {
 
 }  // namespace
 
-bool Simulator::State::updates(const Item& item) const {
-  const KernelShape& shape =
-      job_.kernel_shapes[static_cast<std::size_t>(item.subject)];
-  const plan::KernelTraits* traits = plan::find_kernel_traits(shape.name);
-  return traits != nullptr && traits->optimizer_step;
+/// Of the optimizer's kernels those that lead to communication do not yield to
+/// model work: sharded updates and averages of parameters wait for them.
+void Simulator::State::find_updates() {
+  const auto size = static_cast<ItemId>(job_.items.size() - 1);
+  std::vector<char> leads(size, 0);
+  yields_.assign(size, 0);
+  for (ItemId id = size; id-- > 0;) {
+    const Item& item = job_.items[id];
+    if (item.kind != ItemKind::kKernel) {
+      continue;
+    }
+    for (const ItemId later : job_.behind_of(id)) {
+      const Item& next = job_.items[later];
+      const bool on = next.kind == ItemKind::kKernel && leads[later] != 0;
+      if (next.step == item.step && (communicates(next) || on)) {
+        leads[id] = 1;
+      }
+    }
+    const plan::KernelTraits* traits = plan::find_kernel_traits(
+        job_.kernel_shapes[static_cast<std::size_t>(item.subject)].name);
+    yields_[id] = traits != nullptr && traits->optimizer_step && leads[id] == 0;
+  }
 }
 
 Simulator::State::State(const Job& job) : job_(job) {
@@ -55,6 +72,7 @@ Simulator::State::State(const Job& job) : job_(job) {
       last_model_work_.push_back(last);
     }
   }
+  find_updates();
 }
 
 void Simulator::State::reset() {
@@ -174,8 +192,8 @@ void Simulator::State::ready(ItemId id) {
       touch(item.actor);
       break;
     case ItemKind::kKernel:
-      (costs_.software.kernels_on_device && updates(item) ? actor.updates
-                                                          : actor.kernels)
+      (costs_.software.kernels_on_device && yields_[id] != 0 ? actor.updates
+                                                             : actor.kernels)
           .emplace(item.priority, id);
       touch(item.actor);
       break;

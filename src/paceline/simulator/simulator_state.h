@@ -95,7 +95,7 @@ class Simulator::State {
   RawLoad network_load(const NetworkEnd& end) const;
   void set_prices();
   plan::Picoseconds duration_of(const Item& item) const;
-  bool updates(const Item& item) const;
+  void find_updates();
   plan::Picoseconds kernel_time(const KernelShape& shape) const;
   double noise(const Actor& actor, std::int32_t step) const;
 
@@ -159,6 +159,8 @@ class Simulator::State {
   std::vector<ItemState> item_, fresh_item_;  // now, and before a run
   std::vector<ActorState> actors_;
   std::vector<std::int32_t> computing_;  // ranks, by device link
+  /// Items that are updates for which no communication of their step waits.
+  std::vector<char> yields_;
   std::vector<plan::IssueRule> queues_, fresh_queues_;
   std::vector<std::vector<std::uint32_t>> followers_;  // of a queue's picks
   std::vector<TransferQueue> transfer_queues_;

@@ -131,20 +131,17 @@ std::optional<std::size_t> sequential_to_go(std::span<const double> differences,
   return high - moments.count;
 }
 
-double sequential_power(double mean,
-                        double deviation,
-                        std::size_t most,
+double sequential_power(const SequentialPlan& plan,
                         SequentialEnd end,
-                        const SequentialGoal& goal,
-                        std::size_t histories) {
-  PACELINE_CHECK(deviation > 0 && histories > 0);
+                        const SequentialGoal& goal) {
+  PACELINE_CHECK(plan.deviation > 0 && plan.histories > 0);
   std::size_t ended = 0;
-  for (std::size_t i = 0; i < histories; ++i) {
+  for (std::size_t i = 0; i < plan.histories; ++i) {
     Random random(2025, i);
     RunningMoments moments;
     SequentialEnd seen = SequentialEnd::kNone;
-    while (moments.count < most && seen == SequentialEnd::kNone) {
-      moments.add(mean + deviation * random.normal());
+    while (moments.count < plan.most && seen == SequentialEnd::kNone) {
+      moments.add(plan.mean + plan.deviation * random.normal());
       if (moments.count >= kFewestForSequential) {
         seen = sequential_end(
             anytime_interval(moments, moments.count, goal.significance), goal);
@@ -152,7 +149,7 @@ double sequential_power(double mean,
     }
     ended += seen == end ? 1 : 0;
   }
-  return static_cast<double>(ended) / static_cast<double>(histories);
+  return static_cast<double>(ended) / static_cast<double>(plan.histories);
 }
 
 }  // namespace paceline::stats

@@ -64,14 +64,17 @@ SequentialEnd sequential_end(const Interval& interval,
 std::optional<std::size_t> sequential_to_go(std::span<const double> differences,
                                             const SequentialGoal& goal);
 
-/// How often a sequence of at most `most` differences with this mean and
-/// standard deviation ends in `end`: the share of `histories` simulated ones,
-/// which are normal and of a fixed seed.
-double sequential_power(double mean,
-                        double deviation,
-                        std::size_t most,
+/// Sequences whose differences are normal.
+struct SequentialPlan {
+  double mean = 0;
+  double deviation = 1;          // the standard one
+  std::size_t most = 50;         // differences
+  std::size_t histories = 2000;  // simulated ones, of a fixed seed
+};
+
+/// How often such sequences end in `end`: the share of the histories.
+double sequential_power(const SequentialPlan& plan,
                         SequentialEnd end,
-                        const SequentialGoal& goal,
-                        std::size_t histories = 2000);
+                        const SequentialGoal& goal);
 
 }  // namespace paceline::stats

@@ -14,8 +14,6 @@
 
 namespace paceline::runtime {
 
-struct OptimizerGroup;
-
 /// The optimizer with its own constants; the learning rate is an operand, but
 /// for rows of embedding tables: no training thread sets it on their servers.
 struct OptimizerSettings {
@@ -33,14 +31,10 @@ struct OptimizerSettings {
   /// values as they are.
   bool updates = true;
   /// Parameters that have constants of their own.
-  std::vector<OptimizerGroup> groups{};
+  std::vector<OptimizerSettings> groups{};
+  /// Of a group, its values; none lies in two groups.
+  std::vector<plan::Slice> slices{};
   std::function<double(std::int64_t step)> rate_of_rows{};
-};
-
-/// Parameters with the settings that hold for them.
-struct OptimizerGroup {
-  std::vector<plan::Slice> slices;  // of the values; none lies in two groups
-  OptimizerSettings settings;       // without groups
 };
 
 struct Call;  // runtime/kernels/call.h

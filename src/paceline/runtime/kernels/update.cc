@@ -99,8 +99,7 @@ void run_update(const OptimizerSettings& rule, const Call& call) {
   for (std::size_t g = 0; g <= rule.groups.size(); ++g) {
     const Call part = part_of(call, segments, g);
     if (!part.reads[0].empty()) {
-      run_optimizer(g < rule.groups.size() ? rule.groups[g].settings : rule,
-                    part);
+      run_optimizer(g < rule.groups.size() ? rule.groups[g] : rule, part);
     }
   }
 }
