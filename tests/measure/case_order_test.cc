@@ -69,6 +69,17 @@ TEST(CaseOrder, TrainsTheCasesOfAllLaterRepetitionsThatCanRun) {
   EXPECT_TRUE(cases_to_train(experiment, completed, 3).empty());
 }
 
+TEST(CaseOrder, NetworksOfAnAdapterAloneAreNotLookedAt) {
+  experiment::Experiment experiment;
+  for (const char* model : {"lenet", "my-net", "my_module:make"}) {
+    experiment.cases.emplace_back().model = model;
+    experiment.cases.back().framework = "./mine.py";
+  }
+  const auto trained = cases_to_train(experiment, {}, 0);
+  ASSERT_EQ(trained.size(), 1U);
+  EXPECT_EQ(trained[0].model, "lenet");
+}
+
 TEST(CaseOrder, ChangesFromRepetitionToRepetitionBehindTheDiscardedCases) {
   const std::vector<Configuration> cases = eight_cases().cases;
   const std::vector<int> first = ranks_of(interleaved(cases, 0));

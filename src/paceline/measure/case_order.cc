@@ -6,11 +6,25 @@
 #include <iterator>
 #include <random>
 
-#include "paceline/experiment/outside.h"
+#include "paceline/networks/catalogue.h"
 
 namespace paceline::measure {
 
 using records::Configuration;
+
+namespace {
+
+// Adapters may train networks under names that Paceline does not know.
+bool has_network_here(const Configuration& c) {
+  const auto has = [&](const std::vector<networks::NetworkInfo>& table) {
+    return std::ranges::find(table, c.model, &networks::NetworkInfo::name) !=
+           table.end();
+  };
+  return !c.replay.empty() || has(networks::networks()) ||
+         has(networks::embedding_networks());
+}
+
+}  // namespace
 
 std::vector<Configuration> cases_to_do(const experiment::Experiment& experiment,
                                        const CompletedCases& completed,
@@ -34,7 +48,7 @@ std::vector<Configuration> cases_to_train(
                                 std::back_inserter(cases),
                                 [](const Configuration& c) {
                                   return !c.command.empty() ||
-                                         experiment::has_own_network(c) ||
+                                         !has_network_here(c) ||
                                          !c.not_run.empty();
                                 });
   }
