@@ -84,7 +84,7 @@ TEST_F(AbOperations, DiffReadsTablesOfNcclTests) {
   // A copy is no further run.
   fs::copy(folder_ / "a0.log", folder_ / "copy.log");
   const Outcome copied = run("diff --format json a0.log,copy.log b0.log");
-  EXPECT_NE(copied.err.find("copy.log: holds what an earlier file does"),
+  EXPECT_NE(copied.err.find("copy.log: has the content of a0.log"),
             std::string::npos)
       << copied.err;
   EXPECT_EQ(nlohmann::json::parse(copied.out)["cases"][0]["base_runs"], 1);

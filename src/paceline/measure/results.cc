@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -38,6 +39,22 @@ std::string ended_by(int signal) {
                                      : fmt::format("SIG{}", name));
 }
 
+namespace {
+
+// Before the writer cuts an unfinished last line off.  Throws UsageError with
+// the line that is no record.
+void warn_of_records(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) {
+    return;
+  }
+  for (const std::string& warning :
+       records::read_records(path, records::BrokenTail::kSkip).warnings) {
+    fmt::print(stderr, "warning: {}\n", warning);
+  }
+}
+
+}  // namespace
+
 Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
   experiment::Settings& settings = job.settings;
   report::find_format(settings.format);
@@ -53,6 +70,7 @@ Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
                  {"--json", settings.json},
                  {"--page", settings.page},
                  {"--trace", settings.trace}});
+  warn_of_records(settings.records);
   target_.emplace(settings.records, settings.name);
   if (!settings.logs.empty()) {
     logs_ = CaseLogs(settings.logs, {settings.name, target_->path()});
@@ -63,11 +81,7 @@ Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
     settings.records.clear();
     return;
   }
-  records::RecordFile file =
-      records::read_records(settings.records, records::BrokenTail::kSkip);
-  for (const std::string& warning : file.warnings) {
-    fmt::print(stderr, "warning: {}\n", warning);
-  }
+  records::RecordFile file = records::read_records(settings.records);
   std::set<std::string> cases;
   for (const records::Configuration& c : experiment_.cases) {
     cases.insert(c.key());

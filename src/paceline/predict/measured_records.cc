@@ -30,7 +30,7 @@ bool says_what_ran(const RunRecord& record) {
 
 /// Whether a plan stands for what the record's ranks exchanged.
 bool has_plan(const Configuration& c) {
-  return c.command.empty() && c.states("strategy") &&
+  return c.command.empty() && c.states("strategy") && c.framework.empty() &&
          !strategies::strategy_of(c).external();
 }
 
