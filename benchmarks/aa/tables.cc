@@ -21,7 +21,7 @@ constexpr int kTables = 2000;
 constexpr int kSizes = 40;
 constexpr std::array kOperations{"all-reduce", "all-gather", "broadcast"};
 // Half of a run's variance is common to all of its sizes.
-const double kShared = std::sqrt(0.5);
+const double kCommonShare = std::sqrt(0.5);
 
 // 1 KiB, 1.5 KiB, 2 KiB, ... 768 MiB.
 std::int64_t size_at(int index) {
@@ -61,7 +61,7 @@ Sides simulate(Random& random, int runs, double planted) {
                simulate_steps(random,
                               scatter,
                               seconds,
-                              kShared * (common + random.normal()))) {
+                              kCommonShare * (common + random.normal()))) {
             one.iteration_ns.push_back(std::llround(step * 1e9));
           }
           (test ? sides.test : sides.base).push_back(std::move(one));
@@ -72,20 +72,20 @@ Sides simulate(Random& random, int runs, double planted) {
   return sides;
 }
 
-bool is_claimed(const report::DiffRow& row) {
+bool claims(const report::DiffRow& row) {
   return row.verdict == report::Verdict::kSlower ||
          row.verdict == report::Verdict::kFaster;
 }
 
-struct Shares {
+struct TableShares {
   double any = 0;      // some claim
   double planted = 0;  // the planted range is claimed to be slower
   double others = 0;   // some other range is claimed
   double jump = 0;     // some jump is named
 };
 
-Shares compare(int runs, double planted) {
-  Shares shares;
+TableShares compare(int runs, double planted) {
+  TableShares shares;
   for (int i = 0; i < kTables; ++i) {
     Random random(276, static_cast<std::uint64_t>(i));
     const Sides sides = simulate(random, runs, planted);
@@ -103,7 +103,7 @@ Shares compare(int runs, double planted) {
     bool others = false;
     for (const report::DiffRow& row : diff.rows) {
       const bool is_the_range = row.label == "all-reduce 1 MiB to 12 MiB";
-      const bool claimed = is_claimed(row);
+      const bool claimed = claims(row);
       found = found || (is_the_range && claimed && planted > 0);
       others = others || (claimed && !(is_the_range && planted > 0));
     }
@@ -137,7 +137,7 @@ void print_tables() {
       "jump named %");
   for (const auto& [planted, runs] :
        {std::pair{0.0, 6}, {0.0, 12}, {0.03, 12}}) {
-    const Shares shares = compare(runs, planted);
+    const TableShares shares = compare(runs, planted);
     fmt::print("{:>8.0f} % {:>6} {:>11.1f} {:>15.1f} {:>14.1f} {:>12.1f}\n",
                100 * planted,
                runs,

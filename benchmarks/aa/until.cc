@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kHistories = 2000;
 constexpr std::size_t kMostPairs = 50;
-constexpr double kSignificance = 0.05;
+constexpr double kLevel = 0.05;
 
 using History = std::vector<double>;  // log ratios of run medians, by pair
 
@@ -101,7 +101,7 @@ double fixed_power(const std::vector<History>& histories, std::size_t pairs) {
     }
     const auto tested = stats::permutation_test(
         units, {.most_arrangements = 1U << 11U, .draws = 1'999, .seed = i});
-    proven += tested.p[0] < kSignificance ? 1 : 0;
+    proven += tested.p[0] < kLevel ? 1 : 0;
   }
   return proven / static_cast<double>(histories.size());
 }
@@ -110,7 +110,7 @@ double fixed_power(const std::vector<History>& histories, std::size_t pairs) {
 // their number.
 std::optional<std::size_t> fixed_plan(const std::vector<History>& histories,
                                       double power) {
-  std::size_t low = stats::fewest_runs(kSignificance, true) - 1;
+  std::size_t low = stats::fewest_runs(kLevel, true) - 1;
   std::size_t high = kMostPairs + 1;
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;

@@ -23,7 +23,7 @@ def program_objects(build):
     commands = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
     by_object = {output_of(entry["command"]): entry["command"] for entry in commands}
     return {name: command for name, command in by_object.items()
-            if name.startswith(("src/", "apps/"))}
+            if name.startswith(("src/", "apps/paceline/"))}
 
 
 def recorded_headers(build):

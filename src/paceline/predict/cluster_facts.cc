@@ -56,6 +56,20 @@ bool is_topology(const std::string& text) {
   });
 }
 
+// The fewest NVLinks of a GPU's row to another GPU; no more than `fewest`.
+int fewest_nvlinks(const std::vector<std::string>& row,
+                   const std::vector<std::string>& columns,
+                   int fewest) {
+  for (std::size_t i = 1; i < row.size() && i <= columns.size(); ++i) {
+    if (is_numbered(columns[i - 1], "GPU") && row[i] != "X") {
+      const bool nvlink = is_numbered(row[i], "NV");
+      fewest =
+          std::min(fewest, nvlink ? *number_from<int>(row[i].substr(2)) : 0);
+    }
+  }
+  return fewest;
+}
+
 void add_topology(const std::string& text,
                   const std::string& file,
                   ClusterFacts& facts) {
@@ -75,13 +89,7 @@ void add_topology(const std::string& text,
     }
     if (is_numbered(words[0], "GPU") && !columns.empty()) {
       ++devices;
-      for (std::size_t i = 1; i < words.size() && i <= columns.size(); ++i) {
-        if (is_numbered(columns[i - 1], "GPU") && words[i] != "X") {
-          const bool nvlink = is_numbered(words[i], "NV");
-          fewest = std::min(fewest,
-                            nvlink ? *number_from<int>(words[i].substr(2)) : 0);
-        }
-      }
+      fewest = fewest_nvlinks(words, columns, fewest);
     }
   }
   for (const std::string& column : columns) {

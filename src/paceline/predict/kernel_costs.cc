@@ -34,8 +34,8 @@ double stretch_of(const PredictRequest& request) {
        {&request.profile->forward, &request.profile->backward}) {
     measured = std::reduce(times->begin(), times->end(), measured);
   }
-  return request.batch_size / request.accumulate / *request.samples_per_s /
-         plan::seconds_of(measured);
+  const int micro_batch = request.batch_size / request.accumulate;
+  return micro_batch / *request.samples_per_s / plan::seconds_of(measured);
 }
 
 /// Kernels of a GPU are fused where nothing else is asked for.  Published

@@ -135,6 +135,8 @@ class MeasuredFit {
   void check_explained() const;
   void explain();
   MeasuredConstant constant_of(std::size_t k) const;
+  /// The words of the figure that says most of it; empty where none does.
+  std::string determined_by(std::size_t k) const;
   double distance_variance(const PredictRequest& request) const;
 
   PredictRequest job_;

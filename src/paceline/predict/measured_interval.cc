@@ -36,8 +36,8 @@ double MeasuredFit::distance_variance(const PredictRequest& request) const {
   const double ranks = doublings(request.ranks,
                                  checked_.front().figure.ranks,
                                  checked_.back().figure.ranks);
-  const double batch = doublings(
-      batch_size_of(request) / request.accumulate, least_batch_, most_batch_);
+  const int micro_batch = batch_size_of(request) / request.accumulate;
+  const double batch = doublings(micro_batch, least_batch_, most_batch_);
   const bool same_strategy =
       std::ranges::any_of(checked_, [&](const CheckedFigure& it) {
         return it.figure.ranks > 1 &&
@@ -131,15 +131,19 @@ MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
       logarithmic(kUsualSlowdown * 100);
       break;
   }
-  constexpr double kDetermined = 0.5;  // of what was known before
-  if (std::sqrt(covariance_[k][k]) < kDetermined * prior_[k]) {
-    const auto strongest = std::ranges::max_element(
-        influence_[k], {}, [](double it) { return std::abs(it); });
-    constant.by =
-        checked_[static_cast<std::size_t>(strongest - influence_[k].begin())]
-            .figure.words;
-  }
+  constant.by = determined_by(k);
   return constant;
+}
+
+std::string MeasuredFit::determined_by(std::size_t k) const {
+  constexpr double kDetermined = 0.5;  // of what was known before
+  if (std::sqrt(covariance_[k][k]) >= kDetermined * prior_[k]) {
+    return "";
+  }
+  const auto strongest = std::ranges::max_element(
+      influence_[k], {}, [](double it) { return std::abs(it); });
+  return checked_[static_cast<std::size_t>(strongest - influence_[k].begin())]
+      .figure.words;
 }
 
 void MeasuredFit::explain() {

@@ -27,10 +27,11 @@ struct Configuration {
   std::string device = "cpu";       // cpu, cuda
   std::string dtype = "fp32";       // fp32, bf16, amp
   bool channels_last = false;
-  int threads = 0;     // intra-op threads per rank; 0: cores / largest world
-  int warmup = 5;      // iterations, discarded
-  int steps = 10;      // iterations, measured
-  int accumulate = 1;  // micro-batches per step
+  bool discard = false;  // a warm-up case: run, never recorded
+  int threads = 0;       // intra-op threads per rank; 0: cores / largest world
+  int warmup = 5;        // iterations, discarded
+  int steps = 10;        // iterations, measured
+  int accumulate = 1;    // micro-batches per step
   bool compat_accumulate = false;  // never zero gradients, as the original
   bool sync_each_step = false;     // device synchronized after every step
   std::uint64_t seed = 0;
@@ -72,9 +73,9 @@ struct Configuration {
   std::string step_regex{};  // finds the steps in the command's output
   std::string step_unit{};   // of what it finds; empty: seconds
   int steps_per_line = 1;    // that a line of the command's output stands for
+  bool compiled = false;     // by the framework's compiler
   std::string rate_scope{};  // what a rate that it finds is of; empty: global
   std::string python{};      // interpreter; empty: the adapter's own
-  bool compiled = false;     // by the framework's compiler
   std::map<std::string, std::string> env{};  // variables that the case sets
   /// Why the case cannot run here, where that is no mistake: it leaves a row.
   std::string not_run{};  // not part of the key
@@ -89,7 +90,6 @@ struct Configuration {
   std::string lr_decay{};      // "0.1@200+300"; empty: none
   int average_buffers = 0;     // steps between averages of statistics; 0: none
   double clip_norm = 0;        // largest norm of all gradients; 0: any
-  bool discard = false;        // a warm-up case: run, never recorded
   /// The keys of the JSON form that the source of the record, a log, does not
   /// say, or that nobody says of a command that does not see them.  They are
   /// null there, and their fields hold no value of the case.

@@ -181,6 +181,16 @@ void add_codecs(const std::vector<CaseSummary>& cases,
   }
 }
 
+std::string rate_text(const std::vector<CaseSummary>& cases, bool simulated) {
+  const bool several = std::ranges::any_of(cases, [](const CaseSummary& one) {
+    return one.step_s && one.step_s->runs > 1;
+  });
+  return fmt::format("{}{}",
+                     simulated ? "examples / simulated time of all steps"
+                               : "examples / wall time of all measured steps",
+                     several ? " of a run; the median of the runs" : "");
+}
+
 }  // namespace
 
 IntervalKinds interval_kinds(const std::vector<CaseSummary>& cases,
@@ -229,14 +239,7 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
          "what the mean step of no execution of the plan can beat on the "
          "described links, with the algorithm of collectives that was priced "
          "and without noise");
-  const bool several = std::ranges::any_of(cases, [](const CaseSummary& one) {
-    return one.step_s && one.step_s->runs > 1;
-  });
-  add("examples/s",
-      fmt::format("{}{}",
-                  simulated ? "examples / simulated time of all steps"
-                            : "examples / wall time of all measured steps",
-                  several ? " of a run; the median of the runs" : ""));
+  add("examples/s", rate_text(cases, simulated));
   add("efficiency", efficiency_text(cases));
   add_of(&CaseSummary::exposed_s,
          "exposed",

@@ -36,7 +36,9 @@ void Simulator::State::find_updates() {
     }
     const plan::KernelTraits* traits = plan::find_kernel_traits(
         job_.kernel_shapes[static_cast<std::size_t>(item.subject)].name);
-    yields_[id] = traits != nullptr && traits->optimizer_step && leads[id] == 0;
+    if (traits != nullptr && traits->optimizer_step && leads[id] == 0) {
+      yields_[id] = 1;
+    }
   }
 }
 
