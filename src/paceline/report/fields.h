@@ -55,15 +55,16 @@ class Fields {
   /// Adds what a path of members and functions leads to from a `T`: a member, a
   /// member of it, a function of that.  Null where an optional on it is empty.
   template <class... Path>
-  void add(std::string name, Path... path) {
+  Fields& add(std::string name, Path... path) {
     fields_.push_back({std::move(name), [path...](const T& one) {
                          return json_at(one, path...);
                        }});
+    return *this;
   }
 
   /// Adds the four values of an estimate, a member or what a function says.
   template <class Get>
-  void add_estimate(const EstimateKeys& keys, Get get) {
+  Fields& add_estimate(const EstimateKeys& keys, Get get) {
     using stats::Estimate;
     add(keys.value, get, &Estimate::value);
     add(keys.low, get, &Estimate::interval, &stats::Interval::low);
@@ -72,6 +73,12 @@ class Fields {
       const bool runs = e.basis == stats::Basis::kRuns;
       return e.interval ? Json(runs ? "runs" : "these runs") : Json();
     });
+    return *this;
+  }
+
+  Fields& append(const Fields& more) {
+    fields_.insert(fields_.end(), more.begin(), more.end());
+    return *this;
   }
 
   auto begin() const { return fields_.begin(); }

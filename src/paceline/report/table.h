@@ -16,6 +16,8 @@ struct Column {
   std::string unit{};   // "ms"
   Align align = Align::kRight;
 
+  bool operator==(const Column&) const = default;
+
   /// The heading over neighbors of equal heading: "step time, ms".
   std::string heading() const {
     return group.empty() || name.empty() || unit.empty() ? group
