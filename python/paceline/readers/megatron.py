@@ -3,31 +3,30 @@
 
     iteration      181/  250000 | consumed samples:  185344 | elapsed time per iteration (ms): 127515.5 | ...
 
-Samples are checked against iterations and the global batch, TFLOP/s against the time, the world
-against its parallel sizes.
+Samples are checked against iterations and the global batch, rates against the time, the time
+against the stamps of the lines, the world against its parallel sizes.
 """
 
 import re
-from dataclasses import dataclass
+from datetime import datetime
 
-from .checks import Figure, Invalid, count, figure, shown
+from .checks import Invalid, check_product, count, exactly, figure, shown
+from .megatron_checks import Iterations, check_flops, check_growth, check_samples, check_stamps
 from .megatron_head import configuration
-from .step_log import Steps, check_numbers, record_of, wrong_loss
+from .step_log import check_numbers, record_of, wrong_loss
 
 NAME = "megatron"
-_LINE = re.compile(r"(?:\[[^\]]*\] )?\s*iteration\s+(\d+)/\s*(\d+)\s*\|(.*)")
-_TIME = "elapsed time per iteration (ms)"
-_RATE = re.compile(r"throughput per GPU \(TFLOP/s/GPU\)")
-
-
-@dataclass
-class Iterations(Steps):
-    time: Figure  # ms
-    consumed: int | None  # samples since the start
+_LINE = re.compile(
+    r"(?:(?!iteration)[^|])*?(?:\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(\.\d+)?\] )?\s*iteration\s+(\d+)/\s*(\d+)\s*\|(.*)", re.A
+)
+_TIME = "elapsed time per iteration ("
+_TIMES = {f"{_TIME}ms)": 1e-3, f"{_TIME}s)": 1.0}  # in seconds; the latter of BigScience's fork
+_SAMPLES = "samples per second"  # of Megatron-DeepSpeed
+_NOT_FINITE = ("nan", "inf", "-inf")
 
 
 def recognizes(source) -> bool:
-    return _TIME in source.text
+    return any(name in source.text for name in _TIMES)
 
 
 class Lines:
@@ -47,17 +46,21 @@ class Lines:
             if _TIME in line.text:
                 raise Invalid(line, "is a line of an iteration that is cut off or not understood")
             return None
-        fields = _fields(match[3], line)
-        self._last = self._last or match[2]
-        if match[2] != self._last:
-            raise Invalid(line, f"the last iteration is {match[2]} here, and {self._last} before")
-        one = _steps(match[1], fields, line, self.warnings)
-        self._flops = _check_flops(fields, one, line, self._flops)
+        *stamp, number, last, text = match.groups()
+        fields = _fields(text, line)
+        first, self._last = self._last is None, self._last or last
+        if last != self._last:
+            raise Invalid(line, f"the last iteration is {last} here, and {self._last} before")
+        one = _steps(number, fields, line, self.warnings)
+        one.is_first = first
+        _set_stamp(one, *stamp)
+        self._flops = check_flops(fields, one, line, self._flops)
         return one
 
     def time(self, before, one):
         """Holds two lines against each other."""
-        _check_growth(before, one)
+        check_growth(before, one)
+        check_stamps(before, one)
 
 
 def read(source):
@@ -66,7 +69,9 @@ def read(source):
     if not lines:
         raise Invalid(source, "has no line of an iteration of Megatron-LM")
     interval = check_numbers(lines, "iteration")
-    _check_samples(lines)
+    check_samples(lines)
+    for a, b in zip(lines, lines[1:]):
+        check_stamps(a, b)
     yield record_of(
         lines,
         configuration(source, lines[0].examples),
@@ -94,77 +99,42 @@ def _fields(text: str, line) -> dict:
 
 
 def _steps(number: str, fields: dict, line, warnings: list) -> Iterations:
-    if _TIME not in fields:
-        raise Invalid(line, f"the field '{_TIME}' is missing")
-    time = figure(fields[_TIME], line, _TIME, least=0)
-    losses = [value for name, value in fields.items() if name.endswith("loss")]
-    loss = None
-    if losses and losses[0].lower() in ("nan", "inf", "-inf"):
-        warnings.append(wrong_loss(losses[0], line))
-    elif losses:
-        loss = figure(losses[0], line, "loss")
+    named = [name for name in _TIMES if name in fields]
+    if len(named) != 1:
+        raise Invalid(line, f"the field '{_TIME}ms)' is missing" if not named else "has two times of an iteration")
+    time = figure(fields[named[0]], line, named[0], least=0)
+    unit = _TIMES[named[0]]
+    losses = {name: value for name, value in fields.items() if name.endswith("loss")}
+    bad = [value for value in losses.values() if value.lower() in _NOT_FINITE]
+    # A line whose iterations were all skipped has no lm loss, but load_balancing_loss.
+    loss = next((value for name, value in losses.items() if "_" not in name), None)
+    if bad and not warnings:
+        warnings.append(wrong_loss(bad[0], line))
     failed = count(fields.get("number of nan iterations", "0"), line, "number of nan iterations")
     if failed and not warnings:
         warnings.append(wrong_loss(f"not finite in {failed} iterations", line))
     batch = fields.get("global batch size")
+    batch = None if batch is None else count(batch, line, "global batch size", least=1)
     samples = fields.get("consumed samples")
+    if batch and _SAMPLES in fields:
+        rate = figure(fields[_SAMPLES], line, _SAMPLES, least=0)
+        check_product(exactly(batch, line, "the global batch"), [rate, time, unit], "the samples of an iteration")
     return Iterations(
         count(number, line, "iteration", least=1),
-        time.value * 1e-3,
-        None if batch is None else count(batch, line, "global batch size", least=1),
-        loss,
+        time.value * unit,
+        batch,
+        None if loss is None or loss.lower() in _NOT_FINITE else figure(loss, line, "loss"),
         line,
-        time.half * 1e-3,
-        time,
+        time.half * unit,
         None if samples is None else count(samples, line, "consumed samples"),
     )
 
 
-def _check_flops(fields: dict, one: Iterations, line, known):
-    """TFLOP/s x time is the same work in every line of one batch; returns (low, high, batch)."""
-    name = next((name for name in fields if _RATE.match(name)), None)
-    if name is None:
-        return known
-    rate = figure(fields[name], line, name, least=0)
-    low, high = rate.low * one.time.low, rate.high * one.time.high
-    if known and known[2] == one.examples:
-        if low > known[1] or high < known[0]:
-            raise Invalid(
-                line,
-                f"{rate.text} TFLOP/s in {one.time.text} ms is {rate.value * one.time.value * 1e-3:.6g} "
-                f"TFLOP, and the lines before say {(known[0] + known[1]) * 0.5e-3:.6g}",
-            )
-        low, high = max(low, known[0]), min(high, known[1])
-    return low, high, one.examples
-
-
-def _check_samples(lines: list) -> None:
-    """Consumed samples grow by the batch in each iteration; a batch may grow (ramp-up), not fall."""
-    first = lines[0]
-    if None in (first.consumed, first.examples):
-        return
-    if first.consumed > first.number * first.examples:
-        raise Invalid(
-            first.line,
-            f"the log says {first.consumed} consumed samples, and {first.number} iterations of "
-            f"{first.examples} are {first.number * first.examples}",
-        )
-    for a, b in zip(lines, lines[1:]):
-        _check_growth(a, b)
-
-
-def _check_growth(a: Iterations, b: Iterations) -> None:
-    if None in (a.consumed, a.examples):
-        return
-    if None in (b.consumed, b.examples):
-        raise Invalid(b.line, "consumed samples or the global batch size is missing here alone")
-    if b.examples < a.examples:
-        raise Invalid(b.line, f"the global batch size falls from {a.examples} to {b.examples}")
-    said, steps = b.consumed - a.consumed, b.number - a.number
-    least = steps * (a.examples if steps > 1 else b.examples)
-    if not least <= said <= steps * b.examples:
-        raise Invalid(
-            b.line,
-            f"the log says {said} samples more than in line {a.line.number}, and {steps} "
-            f"iterations of {b.examples} are {steps * b.examples}",
-        )
+def _set_stamp(one: Iterations, whole: str, fraction: str) -> None:
+    if whole:
+        try:
+            since = datetime.strptime(whole, "%Y-%m-%d %H:%M:%S") - datetime.min
+        except ValueError:
+            raise Invalid(one.line, f"'{whole}' is not a time") from None
+        one.stamp = since.total_seconds() + float(fraction or 0)
+        one.stamp_digit = 10.0 ** (1 - len(fraction or "."))

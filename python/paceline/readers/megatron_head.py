@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The head of a log of Megatron-LM: the world, its parallel sizes, the arguments."""
 
+import math
 import re
 
 from .checks import Invalid, check_count, count, shown
 
 _WORLD = re.compile(r"using world size: (\d+), (.*)")
-_SIZE = re.compile(r"\b(data|context|tensor-model|pipeline-model)-parallel size: (\d+)")
+_SIZE = re.compile(r"(encoder-)?\b(?:data|sequence|context|tensor-model|pipeline-model)-parallel[ -]size: (\d+)")
+_HIERARCHY = re.compile(r"hierarchical context-parallel sizes: (?:None|\[[\d, ]*\])(?:, )?")  # of the context's size
 _ARGUMENT = re.compile(r"\s*([a-z]\w*) \.{2,} ?(\S+)\s*")
 _TYPES = {"torch.float32": "fp32", "torch.bfloat16": "bf16", "torch.float16": "fp16"}
 
@@ -20,13 +22,7 @@ def configuration(source, examples) -> dict:
             raise Invalid(line, "is a line of the world size that is cut off or not understood")
         if world:
             ranks = count(world[1], line, "world size", least=1)
-            sizes = [int(size) for _, size in _SIZE.findall(world[2])]
-            if len(sizes) != world[2].count("-parallel") or "data-parallel" not in world[2]:
-                raise Invalid(line, f"the parallel sizes '{shown(world[2])}' are not understood")
-            product = 1
-            for size in sizes:
-                product *= size
-            check_count(product, ranks, "ranks by the parallel sizes", line, " as the world size")
+            _check_sizes(_HIERARCHY.sub("", world[2]), ranks, line)
         argument = _ARGUMENT.fullmatch(line.text)
         if argument:
             said[argument[1]] = (argument[2], line)
@@ -43,3 +39,13 @@ def configuration(source, examples) -> dict:
     if "optimizer" in said:
         found["optimizer"] = said["optimizer"][0]
     return found
+
+
+def _check_sizes(text: str, ranks: int, line) -> None:
+    """The world is the product of its sizes, where no encoder has ranks of its own."""
+    sizes = _SIZE.findall(text)
+    if len(sizes) != text.count("-parallel") or "data-parallel" not in text:
+        raise Invalid(line, f"the parallel sizes '{shown(text)}' are not understood")
+    if not any(encoder and int(size) for encoder, size in sizes):
+        product = math.prod(int(size) for encoder, size in sizes if not encoder)
+        check_count(product, ranks, "ranks by the parallel sizes", line, " as the world size")
