@@ -66,11 +66,15 @@ def titan_line(step, clock, rate):
     )
 
 
-def titan_log(head=TITAN, shared=1):
+def titan_log(head=TITAN, shared=1, validation=None):
+    """`validation`: the line after which one takes 8 s."""
     lines, clock = [head, titan_line(1, 20.0, 812)], 20.0
     for k, seconds in enumerate((1.31, 1.33, 1.30, 1.32, 1.35, 1.31)):
         clock += 10 * seconds
         lines.append(titan_line(10 * (k + 1) + 1, clock, round(8 * 2048 / seconds / shared)))
+        if len(lines) == validation:
+            clock += 8
+            lines.append(titan_line(10 * (k + 1) + 1, clock, 30_000).replace("step:", "validate step:"))
     return "\n".join(lines)
 
 
@@ -230,6 +234,42 @@ class Torchtitan(unittest.TestCase):
         (one,) = read(torchtitan, titan_log(head=""))
         self.assertEqual(one["ranks"][0]["step_ns"][0], 1_310_000_000)
         self.assertNotIn("examples_of_step", one["ranks"][0])
+
+    def test_the_heads_of_all_versions(self):
+        start = TITAN.partition("Training")[0]
+        said = "local batch size 8, global batch size 64, gradient accumulation steps 2, sequence length 1024, total steps 1000 (warmup 200)"
+        tokens = (
+            "16384 tokens per DP rank, 131072 tokens per train step, gradient accumulation steps 1, maximum context "
+            "length 2048, total steps 1000 (warmup 200)"
+        )
+        for head, batch in (
+            (f"{start}Trainer is initialized with {said}.\n{start}Training starts at step 1.", [64] * 6),
+            (f"{start}Trainer is initialized with {said}\n{start}Training starts at step 1", [64] * 6),
+            (f"{start}Trainer is initialized with {tokens}\n{start}Training starts at step 1", None),
+            (f"{start}Training starts at step 1", None),
+        ):
+            (one,) = read(torchtitan, titan_log(head=head))
+            self.assertEqual(round(one["ranks"][0]["step_ns"][0] * 1e-9, 3), 1.31)
+            self.assertEqual(one["ranks"][0].get("examples_of_step"), batch)
+        for head, why in (
+            (f"{start}Trainer is initialized with {said}".replace("global batch size 64", "global batch size 60"), "no multiple"),
+            (f"{start}Trainer is initialized with 8 batches", "not understood"),
+        ):
+            with self.assertRaisesRegex(Invalid, why):
+                read(torchtitan, titan_log(head=head))
+
+    def test_a_validation_is_no_step(self):
+        lines = titan_log().split("\n")
+        for at in range(3, 8):
+            for head in (TITAN, ""):
+                log = titan_log(head=head, validation=at).split("\n")
+                self.assertEqual(len(log), len(lines) + 1)
+                (one,) = read(torchtitan, "\n".join(log))
+                self.assertEqual([round(ns * 1e-9, 2) for ns in one["ranks"][0]["step_ns"]], [1.31, 1.33, 1.3, 1.32, 1.35, 1.31])
+
+    def test_a_rank_that_does_not_know_the_loss(self):
+        (one,) = read(torchtitan, titan_log().replace("loss:  7.9000", "loss: -1.0000"))
+        self.assertNotIn("training", one)
 
     def test_a_rate_against_the_clock(self):
         wrong = titan_log().replace("tps: 12,603", "tps: 12")

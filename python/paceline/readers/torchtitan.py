@@ -6,7 +6,7 @@
 `tps` are tokens a second of one device, over the steps since the line before.  Where the head says
 the batch and the sequence length, a step's time follows from tps and is checked against the clock
 of the lines; else it is the clock's.  The first line holds the start of the program, and no step
-time: it only says where the next one begins.
+time: it only says where the next one begins.  So does a line of a validation ("validate step: ").
 """
 
 import re
@@ -18,12 +18,19 @@ from .step_log import Steps, check_numbers, record_of, wrong_loss
 
 NAME = "torchtitan"
 _CLOCK = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - root - INFO - "
-_LINE = re.compile(_CLOCK + r"step:\s*(\d[\d,]*)\s+(loss:.*)")
+_LINE = re.compile(_CLOCK + r"(validate )?step:\s*(\d[\d,]*)\s+(loss:.*)")
 _FIELD = re.compile(r"(\w+):\s*(\S+)\s*")
 _HEAD = re.compile(
-    r"Training starts at step (\d+)[.,] with local batch size (\d+),(?: global batch size (\d+),)?"
-    r"(?: gradient accumulation steps (\d+),)? sequence length (\d+), total steps (\d+)"
+    r"with local batch size (\d+),(?: global batch size (\d+),)?(?: gradient accumulation steps (\d+),)? "
+    r"sequence length (\d+), total steps \d+"
 )
+# Since 2026 batches are counted in tokens alone.
+_HEAD_IN_TOKENS = re.compile(
+    r"with (\d+) tokens per DP rank, \d+ tokens per train step, gradient accumulation steps (\d+), "
+    r"maximum context length \d+, total steps \d+"
+)
+_START = re.compile(r"(?:Trainer is initialized |Training starts at step \d+(?:[.,] (?=with)|\.?\s*$))(.*)")
+_STARTS = ("Trainer is initialized", "Training starts")
 _MOMENTS = 0.05  # seconds between the moment of the rate and that of the line, at both ends
 
 
@@ -31,6 +38,7 @@ _MOMENTS = 0.05  # seconds between the moment of the rate and that of the line, 
 class Line(Steps):
     clock: int  # ms
     rate: Figure  # tokens a second of a device
+    since: "Line" = None  # the validation since the line before, where its seconds begin
 
 
 def recognizes(source) -> bool:
@@ -48,7 +56,8 @@ class Lines:
         self.per_device = None  # tokens of a device and step, over the devices of one model
         self.examples = None
         self._head = None
-        self._shared = None
+        self._shared = None  # by how many devices tps is less than a model's
+        self._validation = None
 
     def take(self, line):
         """The Line that the line says, its seconds since the one before; None for a line of another
@@ -59,8 +68,7 @@ class Lines:
             if "tps:" in line.text:
                 raise Invalid(line, "is a line of a step that is cut off or not understood")
             return None
-        fields = _fields(match[3], line)
-        number = count(match[2], line, "step", least=1)
+        fields = _fields(match[4], line)
         rate = figure(fields["tps"], line, "tps", least=0)
         if rate.value <= 0:
             raise Invalid(line, "tps: 0 tokens a second")
@@ -69,26 +77,60 @@ class Lines:
             self.warnings.append(wrong_loss(fields["loss"], line))
         else:
             loss = figure(fields["loss"], line, "loss")
-        return Line(number, 0, self.examples, loss, line, 0, _clock(match[1], line), rate)
+        if loss and loss.value == -1:
+            loss = None  # of a rank that does not have the last stage of a pipeline
+        number = count(match[3], line, "step", least=1)
+        one = Line(number, 0, self.examples, loss, line, 0, _clock(match[1], line), rate, self._validation)
+        self._validation = one if match[2] else None
+        return None if match[2] else one
 
     def _take_head(self, line) -> None:
-        started = _HEAD.search(line.text)
-        if not started:
-            if "Training starts" in line.text:
-                raise Invalid(line, "is the start of a training that is cut off or not understood")
+        if not any(start in line.text for start in _STARTS):
             return
-        if self._head and started.groups() != self._head:
+        started = _START.search(line.text)
+        text = started[1] if started else None
+        said, tokens = (pattern.match(text or "") for pattern in (_HEAD, _HEAD_IN_TOKENS))
+        if text is None or not (text == "" or said or tokens):
+            raise Invalid(line, "is the start of a training that is cut off or not understood")
+        if text == "":
+            return
+        head = (said or tokens).groups()
+        if self._head not in (None, head):
             raise Invalid(line, "is the start of a second run; two runs are read from two files")
-        self._head = started.groups()
-        _, local, world_batch, accumulated, length, _ = self._head
-        self.known["sequence_length"] = int(length)
+        self._head = head
+        local, world_batch, accumulated, length = head if said else (None, None, head[1], None)
         self.known["accumulate"] = int(accumulated) if accumulated else None
-        self.per_device = int(local) * int(length) * int(accumulated or 1)
-        self.examples = int(world_batch) if world_batch else None
+        self.per_device = int(accumulated or 1) * (int(local) * int(length) if said else int(head[0]))
+        if said:
+            self.known["sequence_length"] = int(length)
+        if world_batch:
+            self.examples = int(world_batch)
+            share = int(local) * int(accumulated or 1)
+            if self.examples % share:
+                raise Invalid(line, f"the global batch {world_batch} is no multiple of a device's {share}")
 
     def time(self, before, one):
-        """Sets the seconds of a step between two lines."""
-        self._shared = set_seconds(before, one, self.per_device, self._shared)
+        """Sets of `one` the mean step since the line before, or since the validation after it.  The
+        devices of one model (tensor, context, pipeline parallel) share its tokens: tps is the clock's
+        over an integer, the same in all lines."""
+        since = one.since or before
+        steps = one.number - since.number
+        by_clock = (one.clock - since.clock) / steps / 1000 if steps > 0 else 0
+        if by_clock <= 0:
+            raise Invalid(one.line, "the step or the clock of this line is not after that of the line before")
+        one.seconds, one.half = by_clock, 0.001 / steps
+        if not self.per_device:
+            return
+        rate = one.rate
+        self._shared = self._shared or max(1, round(self.per_device / rate.value / by_clock))
+        one.seconds = self.per_device / rate.value / self._shared
+        one.half = one.seconds * rate.half / rate.value
+        if abs(one.seconds - by_clock) > _MOMENTS / steps + one.half:
+            raise Invalid(
+                one.line,
+                f"the log says {rate.text} tokens a second, {one.seconds:.6g} s a step of "
+                f"{self.per_device} tokens, and its clock says {by_clock:.6g} s",
+            )
 
 
 def read(source):
@@ -134,25 +176,3 @@ def _clock(text: str, line) -> int:
         return round(since.total_seconds() * 1000)
     except ValueError:
         raise Invalid(line, f"'{text}' is not a time") from None
-
-
-def set_seconds(a: Line, b: Line, per_device, shared):
-    """Sets of `b` the mean step since the line before, `a`.  The devices of one model (tensor,
-    context, pipeline parallel) share its tokens: tps is the clock's over an integer, `shared`, the
-    same in all lines, which is returned."""
-    steps = b.number - a.number
-    by_clock = (b.clock - a.clock) / steps / 1000
-    if by_clock <= 0:
-        raise Invalid(b.line, "the clock of this line is not after that of the line before")
-    b.seconds, b.half = by_clock, 0.001 / steps
-    if per_device:
-        shared = shared or max(1, round(per_device / b.rate.value / by_clock))
-        b.seconds = per_device / b.rate.value / shared
-        b.half = b.seconds * b.rate.half / b.rate.value
-        if abs(b.seconds - by_clock) > _MOMENTS / steps + b.half:
-            raise Invalid(
-                b.line,
-                f"the log says {b.rate.text} tokens a second, {b.seconds:.6g} s a step of "
-                f"{per_device} tokens, and its clock says {by_clock:.6g} s",
-            )
-    return shared
