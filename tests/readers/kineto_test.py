@@ -72,10 +72,10 @@ class Collectives(unittest.TestCase):
         self.assertEqual(
             [(one["operation"], one["op"], one["bytes"], one["iteration_ns"]) for one in records],
             [
-                ("all-reduce", "sum", 4000, [40_000, 41_000, 42_000]),
-                ("all-reduce", "sum", 1_000_000, [90_000, 91_000, 92_000]),
+                ("all-reduce", None, 4000, [40_000, 41_000, 42_000]),
+                ("all-reduce", None, 1_000_000, [90_000, 91_000, 92_000]),
                 ("all-gather", None, 8000, [30_000, 31_000, 32_000]),
-                ("reduce-scatter", "sum", 8000, [35_000] * 3),
+                ("reduce-scatter", None, 8000, [35_000] * 3),
             ],
         )
         first = records[1]
@@ -85,6 +85,27 @@ class Collectives(unittest.TestCase):
         self.assertIn("on rank 1", first["formula"])
         self.assertIsNone(first["ranks_per_host"])
 
+    def test_kernels_of_other_generations(self):
+        right = read(collectives())
+        for kernel in ("ncclKernel_AllReduce_RING_LL_Sum_float", "ncclSymDevKernel_AllReduce_AGxLL_R_sum_f32", "ncclDevKernel_Generic_4"):
+            events = collectives()
+            events[0]["name"] = kernel  # beside those of another generation
+            self.assertEqual(read(events), right)
+        events = collectives()
+        for one in events[:4]:
+            del one["args"]["Process Group Name"], one["args"]["Process Group Ranks"]  # as PyTorch 2.2
+        text = trace(events[:4]).replace('"pg_config"', '"other"')
+        self.assertEqual([len(one["iteration_ns"]) for one in read(text)], [1, 1, 1, 1])
+
+    def test_of_rccl(self):
+        for mark in ({"name": "hipLaunchKernel"}, {"id": 0, "name": "AMD Instinct MI300X"}):
+            text = trace(collectives()).replace('"schemaVersion": 1', f'"deviceProperties": [{json.dumps(mark)}]')
+            self.assertEqual({one["engine"] for one in read(text)}, {"rccl"})
+
+    def test_events_of_other_kinds(self):
+        more = [event("python_function", "f", 10, -5), {"ph": "X", "cat": "Trace", "name": "span"}, {**event("cpu_op", "g", 1, 1), "args": None}]
+        self.assertEqual(read(collectives() + more), read(collectives()))
+
     def test_of_gloo(self):
         args = {"Input Dims": [[1000]], "Input type": ["float"]}
         events = [event("user_annotation", name, at, 50, 3, **args)
@@ -93,6 +114,9 @@ class Collectives(unittest.TestCase):
             [(one["operation"], one["bytes"], one["ranks"]) for one in read(trace(events, backend="gloo"))],
             [("all-reduce", 4000, 4), ("all-gather", 16_000, 4), ("broadcast", 4000, 4)],
         )
+        both = {"Input Dims": [[10], [4, 5]], "Input type": ["float", "float"]}
+        coalesced = trace([event("user_annotation", "gloo:all_reduce", 1, 50, 3, **both)], backend="gloo")
+        self.assertEqual([one["bytes"] for one in read(coalesced)], [120])
 
     def test_what_is_left_out_is_said(self):
         more = [collective("all_to_allv", "SendRecv", 8, 8, 5000, 9), event("kernel", "ncclDevKernel_Generic", 6000, 9)]
@@ -113,6 +137,12 @@ class Collectives(unittest.TestCase):
                 read([collective("allreduce", "AllReduce_Sum_f32", 1000, 1000, 0, 40, **change)])
         with self.assertRaisesRegex(Invalid, "makes a layer profile"):
             read([event("kernel", "gemm", 0, 1)])
+        events = collectives()
+        with self.assertRaisesRegex(Invalid, "the event 'ncclDevKernel_AllReduce.* is there twice"):
+            read(events + events[:1])
+        events[0]["dur"] = 0
+        with self.assertRaisesRegex(Invalid, "has a duration of 0 ns"):
+            read(events)
 
 
 def step(number, begin, gpu=False):
@@ -254,7 +284,7 @@ class ProfileReader:
 
 
 class Damaged(unittest.TestCase):
-    # A duration is said once, and so are the type and the reduction of a kernel.
+    # A duration is said once.
     def test_mutations_of_collectives(self):
         once = {"iteration_ns", "iterations", "duration_ns", "bytes_per_s", "mean_of", "formula"}
         mutations.check_mutations(self, kineto, trace(collectives()), once, also=lambda one: False)

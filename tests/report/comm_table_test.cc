@@ -72,6 +72,16 @@ TEST(CommTable, SaysThatAnotherProgramsTimeIsAMean) {
   EXPECT_EQ(text.find("median"), std::string::npos);
 }
 
+TEST(CommTable, SaysWhatAnotherProgramsTimesAre) {
+  records::CommRecord r = sample();
+  r.formula = "durations on rank 1; bandwidth: size / median";
+  const std::string text = rendered("table", {{r}});
+  EXPECT_NE(text.find("of 3 iterations: durations on rank 1\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("wire: what a ring sends of a rank"), std::string::npos);
+}
+
 TEST(CommTable, TellsReductionsTypesAndRanksApart) {
   std::vector<records::CommRecord> records(4, sample());
   records[1].op = "sum";

@@ -2,10 +2,12 @@
 """The collectives in a trace of PyTorch's profiler: NCCL's kernels, to which PyTorch (2.2 and later) attaches
 what record_param_comms says, and Gloo's operations.
 
-A trace is of one rank.  A duration is that of the kernel on this rank, in which it waits for others too.
+A trace is of one rank.  A duration is that of the kernel on this rank, in which it waits for others too.  What a
+kernel reduces with is not known: NCCL has kernels of sums alone, and runs every reduction in them (src/device/generate.py).
 """
 
 import ast
+import math
 import re
 
 from .checks import Invalid, check_count, one_of, shown
@@ -15,8 +17,9 @@ from .kineto_trace import Event, Trace, recognizes
 from .record import comm_record, warning
 
 NAME = "kineto"
-_BYTES = {"Byte": 1, "Char": 1, "Bool": 1, "Float8_e4m3fn": 1, "Float8_e5m2": 1, "Half": 2, "BFloat16": 2,
-          "Short": 2, "Int": 4, "Float": 4, "Long": 8, "Double": 8}  # fmt: skip
+_BYTES = {"Byte": 1, "Char": 1, "Bool": 1, "Float8_e4m3fn": 1, "Float8_e5m2": 1, "Float8_e4m3fnuz": 1,
+          "Float8_e5m2fnuz": 1, "Half": 2, "BFloat16": 2, "Short": 2, "Int": 4, "Float": 4, "Long": 8, "Double": 8,
+          "ComplexFloat": 8, "ComplexDouble": 16}  # fmt: skip
 # Gloo's operations have the names of Caffe2's types.
 _TYPES = {"float": "Float", "double": "Double", "c10::Half": "Half", "c10::BFloat16": "BFloat16", "int": "Int",
           "long int": "Long", "unsigned char": "Byte", "signed char": "Char", "bool": "Bool"}  # fmt: skip
@@ -28,18 +31,23 @@ _OPERATIONS = {
     **dict.fromkeys(("send", "recv"), "message"),
 }
 _GLOO = {"gloo:all_reduce": "all-reduce", "gloo:broadcast": "broadcast", "gloo:all_gather": "all-gather"}
-_KERNEL = re.compile(r"nccl(?:Dev)?Kernel_|rccl")
-_REDUCTION = re.compile(r"_(Sum|Prod|Min|Max|MinMax|PreMulSum|SumPostDiv)_")
+_KERNEL = re.compile(r"nccl\w*Kernel|rccl")  # ncclKernel_, ncclDevKernel_, ncclSymDevKernel_, ncclSymkDevKernel_
 _FORMULA = "durations of the operation on rank {}, with the time that it waits for other ranks; bandwidth: size / median"
 
 
 def read(source):
     trace = Trace(source)
-    found, left_out = {}, {}
+    found, left_out, seen = {}, {}, set()
     for event in trace.events:
         key = _of_nccl(event, trace, left_out) or _of_gloo(event, trace, left_out)
-        if key:
-            found.setdefault(key, []).append(max(1, round(event.ns)))
+        if not key:
+            continue
+        when = event.begin, event.end, event.thread, event.name
+        if event.ns <= 0 or when in seen:
+            fault = "is there twice" if when in seen else f"has a duration of {event.ns:g} ns"
+            raise Invalid(source, f"the event '{shown(event.name, 40)}' {fault}")
+        seen.add(when)
+        found.setdefault(key, []).append(max(1, round(event.ns)))
     for what, number in left_out.items():
         source.note(source, f"{number} {what}, left out")
     if not found:
@@ -57,10 +65,13 @@ def _count(left_out: dict, what: str) -> None:
 
 
 def _of_nccl(event: Event, trace: Trace, left_out: dict):
-    """(engine, device, operation, op, bytes, dtype, ranks, group) of a kernel of NCCL."""
-    if event.kind != "kernel" or not _KERNEL.match(event.name):
-        return None
+    """(engine, device, operation, bytes, dtype, ranks, group) of a kernel of NCCL."""
     args, place = event.args, trace.place
+    if event.kind != "kernel" or not (_KERNEL.match(event.name) or "Collective name" in args):
+        return None
+    if not _KERNEL.match(event.name):
+        _count(left_out, f"kernels '{shown(event.name, 40)}' of operations, which are not NCCL's")
+        return None
     if "Collective name" not in args:
         _count(left_out, "kernels of NCCL without their sizes (of PyTorch before 2.2, or without a CPU trace)")
         return None
@@ -75,11 +86,7 @@ def _of_nccl(event: Event, trace: Trace, left_out: dict):
     width = _width(dtype, trace)
     into, out = (member(args, key, int, place) for key in ("In msg nelems", "Out msg nelems"))
     size = width * _elements(operation, into, out, ranks, place)
-    reduction = _REDUCTION.search(event.name) if operation in ("all-reduce", "reduce-scatter") else None
-    words = {"SumPostDiv": "avg", "PreMulSum": "mulsum", "MinMax": None}
-    op = reduction and words.get(reduction[1], reduction[1].lower())
-    engine = "rccl" if event.name.startswith("rccl") else "nccl"
-    return engine, "cuda", operation, op, size, dtype.lower(), ranks, group
+    return "rccl" if trace.is_of_amd else "nccl", "cuda", operation, size, dtype.lower(), ranks, group
 
 
 def _elements(operation: str, into: int, out: int, ranks: int, place) -> int:
@@ -92,10 +99,11 @@ def _elements(operation: str, into: int, out: int, ranks: int, place) -> int:
     return max(into, out)
 
 
-def _group(args: dict, ranks: int, trace: Trace) -> str:
+def _group(args: dict, ranks: int, trace: Trace) -> object:
     if not 1 <= ranks < 10**6:
         raise Invalid(trace.place, f"Group size: {ranks} is not a number of ranks")
-    name = member(args, "Process Group Name", str, trace.place)
+    groups, key = trace.groups, "Process Group Name"  # PyTorch 2.2 says neither
+    name = member(args, key, str, trace.place) if groups or key in args else None
     listed = args.get("Process Group Ranks")
     if isinstance(listed, str) and "..." not in listed:
         try:
@@ -104,7 +112,6 @@ def _group(args: dict, ranks: int, trace: Trace) -> str:
             raise Invalid(trace.place, f"Process Group Ranks: '{shown(listed, 60)}' is not a list") from None
         if isinstance(members, list) and members:
             check_count(ranks, len(members), "ranks (Group size)", trace.place, " as Process Group Ranks")
-    groups = trace.groups
     if groups:
         size = one_of(name, groups, "process group of the trace (pg_config)", trace.place)
         check_count(size, ranks, f"ranks of the group {name}", trace.place, " as Group size")
@@ -117,27 +124,26 @@ def _of_gloo(event: Event, trace: Trace, left_out: dict):
         return None
     world, groups = trace.world.get("world_size"), trace.world.get("pg_count")
     if event.name not in _GLOO:
-        _count(left_out, f"operations '{shown(event.name, 40)}', whose size a trace does not say")
+        _count(left_out, f"operations '{shown(event.name, 40)}', which are not of Paceline or of a size that a trace does not say")
         return None
     if not isinstance(world, int) or groups != 1 or not 1 <= world < 10**6:
         _count(left_out, "operations of Gloo whose ranks the trace does not say")
         return None
     dims, types = event.args.get("Input Dims"), event.args.get("Input type")
-    if not _one_tensor(dims) or not isinstance(types, list) or len(types) != 1:
-        _count(left_out, "operations of Gloo without their sizes (record_shapes=True writes them)")
+    if not _are_tensors(dims) or not isinstance(types, list) or len(types) != len(dims) or len(set(map(str, types))) != 1:
+        _count(left_out, "operations of Gloo without their sizes (record_shapes=True writes them), or of several types")
         return None
     dtype = _TYPES.get(types[0], str(types[0]))
-    size = _width(dtype, trace) * (world if event.name == "gloo:all_gather" else 1)  # its input is one rank's
-    for one in dims[0]:
-        size *= one
+    elements = sum(math.prod(one) for one in dims)  # of a coalesced operation those of all its tensors
+    size = _width(dtype, trace) * elements * (world if event.name == "gloo:all_gather" else 1)  # its input is one rank's
     if not 1 <= size < 2**50:
         raise Invalid(trace.place, f"{event.name}: a size of {size} bytes")
-    return "gloo", "cpu", _GLOO[event.name], None, size, dtype.lower(), world, "0"
+    return "gloo", "cpu", _GLOO[event.name], size, dtype.lower(), world, "0"
 
 
-def _one_tensor(dims) -> bool:
-    sizes = dims[0] if isinstance(dims, list) and len(dims) == 1 else None
-    return isinstance(sizes, list) and all(isinstance(one, int) and one >= 0 for one in sizes)
+def _are_tensors(dims) -> bool:
+    tensors = dims if isinstance(dims, list) and dims else [None]
+    return all(isinstance(one, list) and all(isinstance(n, int) and n >= 0 for n in one) for one in tensors)
 
 
 def _width(dtype: str, trace: Trace) -> int:
@@ -147,14 +153,13 @@ def _width(dtype: str, trace: Trace) -> int:
 
 
 def _record(key: tuple, times: list, trace: Trace) -> dict:
-    engine, device, operation, op, size, dtype, ranks, _ = key
+    engine, device, operation, size, dtype, ranks, _ = key
     rank = trace.world.get("rank")
     return comm_record(
         iteration_ns=times,
         bytes=size,
         bus_factor=bus_factor(operation, ranks),
         operation=operation,
-        op=op,
         ranks=ranks,
         engine=engine,
         device=device,

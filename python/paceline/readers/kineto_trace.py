@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The traces of PyTorch's profiler (Kineto's Chrome traces), as events."""
 
+import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,8 @@ from .checks import Invalid, shown
 from .json_text import member, number, parse
 
 _MARK = '"traceEvents"'
+_READ = ("cpu_op", "kernel", "user_annotation")  # an event of another kind may have no times
+_AMD = re.compile(r'"name": ?"(?:hip[A-Z]|[^"]*(?:AMD |Instinct|Radeon))')  # calls of its runtime, or its devices
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,9 @@ class Trace:
         if not isinstance(self.value, dict):
             raise Invalid(source, "is no trace of PyTorch's profiler")
         found = member(self.value, "traceEvents", list, source)
-        events = [self._event(one) for one in found if isinstance(one, dict) and one.get("ph") == "X"]
+        self._complete = [one for one in found if isinstance(one, dict) and one.get("ph") == "X" and one.get("cat") in _READ]
+        self.is_of_amd = bool(_AMD.search(source.text))
+        events = [self._event(one) for one in self._complete]
         self.events = sorted(events, key=lambda one: (one.begin, -one.end))
 
     def _event(self, one: dict) -> Event:
@@ -69,19 +74,17 @@ class Trace:
         begin, length = (
             number(one.get(key), self.place, f"{where}, {key}", least=0) for key in ("ts", "dur")
         )
-        args = one.get("args", {})
+        args = one.get("args") or {}
         if not isinstance(args, dict):
             raise Invalid(self.place, f"{where}, args: '{shown(str(args), 40)}' is not an object")
         start = begin.exact * 1000
-        kind = one.get("cat") if isinstance(one.get("cat"), str) else ""
-        return Event(name, kind, float(start - self._base), float(start - self._base + length.exact * 1000),
+        return Event(name, one["cat"], float(start - self._base), float(start - self._base + length.exact * 1000),
                      (one.get("pid"), one.get("tid")), args)  # fmt: skip
 
     @cached_property
     def _base(self):
         """Times are counted from the first event, since a double does not hold ns since the epoch."""
-        found = (one for one in self.value["traceEvents"] if isinstance(one, dict) and one.get("ph") == "X")
-        return min(number(one.get("ts"), self.place, "ts", least=0).exact for one in found) * 1000
+        return min(number(one.get("ts"), self.place, "ts", least=0).exact for one in self._complete) * 1000
 
     def of(self, kind: str) -> list:
         return self._kinds.get(kind, [])

@@ -113,29 +113,40 @@ Table table_of(std::span<const CommRecord> records, const CommRecord& first) {
   return table;
 }
 
-void add_notes(const CommRecord& first, std::vector<Note>& notes) {
-  std::string time = fmt::format("of {} iterations, in each the slowest rank's",
-                                 first.iteration_ns.size());
+// Of another program's record its formula says what the times are.
+std::string time_note(const CommRecord& first) {
   if (first.is_mean()) {
-    time = first.mean_of > 0
+    return first.mean_of > 0
                ? fmt::format("the program's mean of {}",
                              counted(first.mean_of, "iteration"))
                : std::string("the program's mean of its iterations");
   }
-  if (!first.has_bandwidth()) {
-    time += ", of the CPU alone, which issues the operation";
-  }
-  add_once(notes, {"time", std::move(time)});
+  return fmt::format(
+      "of {} iterations{}",
+      first.iteration_ns.size(),
+      first.formula.empty()
+          ? ", in each the slowest rank's"
+          : ": " + first.formula.substr(0, first.formula.find(';')));
+}
+
+void add_notes(const CommRecord& first, std::vector<Note>& notes) {
+  add_once(notes,
+           {"time",
+            time_note(first) +
+                (first.has_bandwidth()
+                     ? ""
+                     : ", of the CPU alone, which issues the operation")});
   if (!first.has_bandwidth()) {
     return;
   }
-  add_once(notes,
-           {"bandwidth",
-            first.is_mean()
-                ? "alg: size / mean; bus: as defined by nccl-tests; "
-                  "wire: what a ring sends of a rank"
-                : "alg: size / median; bus: as defined by nccl-tests; wire: "
-                  "what a rank sends"});
+  add_once(
+      notes,
+      {"bandwidth",
+       fmt::format("alg: size / {}; bus: as defined by nccl-tests; "
+                   "wire: {}",
+                   first.is_mean() ? "mean" : "median",
+                   first.formula.empty() ? "what a rank sends"
+                                         : "what a ring sends of a rank")});
   if (first.line_bytes_per_s > 0) {
     add_once(
         notes,
