@@ -41,12 +41,20 @@ records::RunRecord trained(const std::string& label,
   return record;
 }
 
+std::vector<Table> tables_of(std::span<const records::RunRecord> records) {
+  std::vector<Table> tables;
+  for (const TrainingCurves& curves : training_curves(records)) {
+    tables.push_back(curves.table);
+  }
+  return tables;
+}
+
 TEST(Accuracy, IsTheMeanOverRanksAndTheMedianOverSeeds) {
   const std::vector<records::RunRecord> records{trained("a", 0, 0.90),
                                                 trained("a", 1, 0.92),
                                                 trained("a", 2, 0.91),
                                                 trained("b", 0, 0.70)};
-  const auto tables = accuracy_tables(records);
+  const auto tables = tables_of(records);
   ASSERT_EQ(tables.size(), 1u);
   EXPECT_EQ(tables[0].title,
             "mlp on digits, split even, batch 32 per rank, 20 steps, target "
@@ -76,7 +84,7 @@ TEST(Accuracy, OfARegressionIsItsLossAndTheTargetAnUpperLimit) {
     }
   }
   record.ranks[1].evaluations[2].loss.reset();
-  const auto tables = accuracy_tables(std::vector{record});
+  const auto tables = tables_of(std::vector{record});
   const auto& cells = tables[0].rows[0].cells;
   EXPECT_EQ(cells[3], "not finite");
   EXPECT_EQ(cells[4], "-");
@@ -107,7 +115,7 @@ TEST(Accuracy, TakesPredictedStepsForTimeToTheTarget) {
                                                 predicted("a", 2),
                                                 predicted("b", 4),
                                                 predicted("c", 2)};
-  const auto tables = accuracy_tables(records);
+  const auto tables = tables_of(records);
   ASSERT_EQ(tables.size(), 1u);
   ASSERT_EQ(tables[0].columns.size(), 10u);
   EXPECT_EQ(tables[0].columns[9].name, "s on cluster 1");
@@ -126,7 +134,7 @@ TEST(Accuracy, KeepsRatesOfTheDeviceApart) {
     records.back().configuration.cluster = cluster;
   }
   records.back().ranks[1].step_ns = {10'000'000, 10'000'000};
-  const auto tables = accuracy_tables(records);
+  const auto tables = tables_of(records);
   ASSERT_EQ(tables.at(0).columns.size(), 11u);
   EXPECT_EQ(tables[0].columns[10].name, "s on cluster 2");
   EXPECT_EQ(tables[0].text,
@@ -136,7 +144,7 @@ TEST(Accuracy, KeepsRatesOfTheDeviceApart) {
   EXPECT_EQ(tables[0].rows[0].cells[10], "0.2") << "the newest of two profiles";
   records.back().configuration.cluster =
       "two; device 90 samples/s; prices 2; layers 3";
-  EXPECT_TRUE(accuracy_tables(records)[0].text.ends_with(
+  EXPECT_TRUE(tables_of(records)[0].text.ends_with(
       "Cluster 3: two; device 90 samples/s; prices 2."));
 }
 
@@ -144,10 +152,10 @@ TEST(Accuracy, PricesTheDataThatAPredictionNames) {
   std::vector<records::RunRecord> records{trained("a", 0, 0.9),
                                           predicted("a", 2)};
   records[1].configuration.data = "teacher";
-  EXPECT_EQ(accuracy_tables(records)[0].columns.size(), 9u);
-  EXPECT_EQ(accuracy_tables(records)[0].text, "");
+  EXPECT_EQ(tables_of(records)[0].columns.size(), 9u);
+  EXPECT_EQ(tables_of(records)[0].text, "");
   records[1].configuration.data = "digits";
-  EXPECT_EQ(accuracy_tables(records)[0].columns.size(), 10u);
+  EXPECT_EQ(tables_of(records)[0].columns.size(), 10u);
 }
 
 TEST(Accuracy, CurvesAreMediansOverSeedsWithTheStepsPrediction) {
@@ -172,7 +180,7 @@ TEST(Accuracy, CurvesAreMediansOverSeedsWithTheStepsPrediction) {
 }
 
 TEST(Accuracy, IsAbsentWithoutData) {
-  EXPECT_TRUE(accuracy_tables(std::vector{records::RunRecord{}}).empty());
+  EXPECT_TRUE(tables_of(std::vector{records::RunRecord{}}).empty());
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/report/summary_data.h"
+#include "paceline/report/summary_json.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {

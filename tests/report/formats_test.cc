@@ -15,7 +15,7 @@
 #include "paceline/report/console.h"
 #include "paceline/report/csv.h"
 #include "paceline/report/markdown.h"
-#include "paceline/report/summary_data.h"
+#include "paceline/report/summary_json.h"
 #include "paceline/report/text.h"
 #include "report/fixed_records.h"
 

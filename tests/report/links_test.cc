@@ -9,7 +9,7 @@
 
 #include "paceline/report/formats.h"
 #include "paceline/report/link_curves.h"
-#include "paceline/report/page.h"
+#include "paceline/report/summary_json.h"
 #include "report/expect_golden.h"
 #include "report/fixed_records.h"
 
@@ -171,8 +171,8 @@ TEST(LinkCurves, OfOneCaseTheMostStretchedValidOneCounts) {
 
 TEST(LinkData, HasThePointsOfEveryStrategy) {
   const std::vector<RunRecord> records = fixed_link_records();
-  const Json data = page_data({.records = records});
-  const Json& group = data["groups"][0];
+  const Json data = Json::parse(render_json(records));
+  const Json& group = data["tables"][0];
   ASSERT_EQ(group["links"].size(), 1U);
   const Json& lines = group["links"][0]["lines"];
   ASSERT_EQ(lines.size(), 4U);
@@ -182,7 +182,7 @@ TEST(LinkData, HasThePointsOfEveryStrategy) {
     for (std::size_t i = 0; i < 3; ++i, ++next) {
       const Json& point = line["points"][i];
       EXPECT_EQ(point["gbit_per_s"], std::vector<double>({1, 10, 100})[i]);
-      EXPECT_EQ(point["case"], next);
+      EXPECT_EQ(point["row"], next);
       EXPECT_EQ(point["valid"], !(line["name"] == "wfbp" && i == 1));
     }
   }
@@ -198,8 +198,8 @@ TEST(LinkData, SaysWhenNothingCrosses) {
   for (RunRecord& r : records) {
     r.link_check->late = r.configuration.strategy == "bsp" ? 1 : 0;
   }
-  const Json data = page_data({.records = records});
-  const Json& table = data["groups"][0]["links"].at(0)["table"];
+  const Json data = Json::parse(render_json(records));
+  const Json& table = data["tables"][0]["links"].at(0)["table"];
   EXPECT_TRUE(table["rows"].empty());
   EXPECT_NE(table["text"].get<std::string>().find(
                 "wfbp is the fastest at every link"),

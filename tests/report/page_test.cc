@@ -12,6 +12,7 @@
 #include "paceline/records/json.h"
 #include "paceline/records/samples.h"
 #include "paceline/report/summary.h"
+#include "paceline/report/summary_json.h"
 #include "report/expect_golden.h"
 #include "report/fixed_records.h"
 
@@ -92,8 +93,9 @@ TEST(Page, NamesTheRecordsAndTheCommandOfEveryCase) {
   }
   const Json data = page_data(page);
   EXPECT_EQ(data["origins"][7], "r.jsonl, record 8");
-  const Json& cases = data["groups"][0]["cases"];
+  const Json& cases = data["tables"][0]["cases"];
   ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(cases[1]["case"], 1);
   EXPECT_EQ(cases[0]["records"], Json({0, 2, 4, 6}));
   EXPECT_EQ(cases[1]["records"], Json({1, 3, 5, 7}));
   EXPECT_TRUE(cases[1]["command"].get<std::string>().starts_with(
@@ -102,10 +104,13 @@ TEST(Page, NamesTheRecordsAndTheCommandOfEveryCase) {
 
 TEST(Page, SaysWhichIntervalsAreFromOneRun) {
   const Json data = page_data({.records = fixed_mixed_repetitions()});
-  for (const Json& one : data["groups"][0]["cases"]) {
-    for (const char* key : {"step", "throughput", "efficiency", "exposed"}) {
-      if (one[key].contains("low")) {
-        EXPECT_EQ(one[key]["within_run"], one["label"] == "1M/4G") << one;
+  for (const Json& one : data["cases"]) {
+    for (const std::string stem : {"step_median",
+                                   "examples_per_s",
+                                   "efficiency",
+                                   "exposed_communication"}) {
+      if (const Json& of = one[stem + "_interval_of"]; !of.is_null()) {
+        EXPECT_EQ(of == "these runs", one["case"] == "1M/4G") << one;
       }
     }
   }
@@ -157,27 +162,28 @@ TEST(Page, NoWordOfARecordBecomesMarkup) {
   EXPECT_EQ(records::from_line(line), records.front());
 }
 
-TEST(Page, HoldsTheEstimatesOfTheSummary) {
+// The page draws what `--format json` prints.
+TEST(Page, HoldsTheCasesAndTablesOfTheJsonForm) {
   const std::vector<RunRecord> records = fixed_repetitions();
   const json data = json::parse(script_text(stub_page(records), "data"));
-  const json& group = data["groups"][0];
+  const json printed = json::parse(render_json(records));
+  for (const char* key : {"cases", "tables", "training", "notes"}) {
+    EXPECT_EQ(data[key], printed[key]) << key;
+  }
   const CaseSummary one = summarize(records).front().rows[1];
-  const json& rate = group["cases"][1]["throughput"];
-  EXPECT_EQ(rate["value"], one.examples_per_s->value);
-  EXPECT_EQ(rate["low"], one.examples_per_s->interval->low);
-  EXPECT_EQ(rate["high"], one.examples_per_s->interval->high);
-  EXPECT_EQ(group["time"]["unit"], "ms");
-  EXPECT_EQ(group["cases"][1]["step"]["value"], one.step_s->median.value * 1e3);
-  EXPECT_EQ(group["cases"][1]["efficiency"]["value"],
-            one.efficiency->value * 100);
-  EXPECT_EQ(group["cases"][1]["baseline"], group["cases"][0]["label"]);
-  EXPECT_TRUE(group["cases"][0]["exposed"].is_null());
+  const json& test = data["cases"][1];
+  EXPECT_EQ(test["examples_per_s"], one.examples_per_s->value);
+  EXPECT_EQ(test["examples_per_s_low"], one.examples_per_s->interval->low);
+  EXPECT_EQ(data["tables"][0]["time"]["unit"], "ms");
+  EXPECT_EQ(data["tables"][0]["time"]["factor"], 1e3);
+  EXPECT_EQ(test["baseline"], data["cases"][0]["case"]);
+  EXPECT_TRUE(data["cases"][0]["exposed_communication_s"].is_null());
 }
 
 TEST(Page, SaysBoundAndErrorBarOfEveryPrediction) {
   const std::vector<RunRecord> records = fixed_predictions();
   const Json data = page_data({.records = records});
-  const Json& cases = data["groups"][0]["cases"];
+  const Json& cases = data["tables"][0]["cases"];
   EXPECT_TRUE(cases[0]["prediction"].empty());
   EXPECT_TRUE(cases[2]["command"].is_null());
   const Json& first = cases[2]["prediction"];
@@ -189,7 +195,7 @@ TEST(Page, SaysBoundAndErrorBarOfEveryPrediction) {
             "error bar ±7.5 %: [96.200, 111.800] ms; 9 of 10 published cells "
             "are within (BSP on a ring, 57 cells)");
   EXPECT_EQ(cases[3]["prediction"][1]["term"], "sharper bound");
-  EXPECT_EQ(data["groups"][0]["table"]["rows"][3]["cells"][7], "±26.1 %?");
+  EXPECT_EQ(data["tables"][0]["rows"][3]["cells"][7], "±26.1 %?");
 }
 
 // What the page's scripts draw of frameworks; null where there are none.

@@ -113,32 +113,6 @@ std::vector<std::string> clusters_of(const std::vector<CaseRuns>& cases,
   return clusters;
 }
 
-TableRow row_of(const CaseRuns& one,
-                const std::string& name,
-                const std::vector<std::string>& clusters,
-                std::span<const Clock> clocks) {
-  const Trained all = trained(one.runs, one.configuration.target);
-  TableRow row{
-      .cells = {
-          printable(name),
-          fmt::format("{}", one.configuration.ranks),
-          fmt::format("{}", one.runs.size()),
-          over_runs(all.losses, 1, "{:.4g}"),
-          over_runs(all.accuracies, 100, "{:.1f}", 1),
-          one.configuration.target == 0
-              ? std::string(kMissing)
-              : fmt::format("{} of {}", all.steps.size(), one.runs.size()),
-          over_runs(all.steps, 1, "{:.0f}"),
-          over_runs(all.seconds, 1, "{:.4g}"),
-          over_runs(all.bytes, 1e-6, "{:.4g}")}};
-  for (const std::string& cluster : clusters) {
-    const auto step_s = predicted_step_s(one, cluster, clocks);
-    row.cells.push_back(step_s ? over_runs(all.steps, *step_s, "{:.4g}")
-                               : std::string(kMissing));
-  }
-  return row;
-}
-
 std::string title_of(const records::Configuration& c) {
   std::string title =
       fmt::format("{} on {}, split {}, batch {} per rank, {} steps",
@@ -185,39 +159,6 @@ std::string cluster_name(const std::string& cluster,
   return printable(same == 1 ? name(cluster) : cluster);
 }
 
-Table table_of(const std::vector<CaseRuns>& cases,
-               const std::vector<std::string>& clusters,
-               std::span<const Clock> clocks) {
-  Table table{.title = title_of(cases.front().configuration),
-              .columns = {{.name = "case", .align = Align::kLeft},
-                          {.name = "ranks"},
-                          {.name = "runs"},
-                          {.name = "loss", .group = "at the end"},
-                          {.name = "accuracy %", .group = "at the end"},
-                          {.name = "reached", .group = "to the target"},
-                          {.name = "steps", .group = "to the target"},
-                          {.name = "s", .group = "to the target"},
-                          {.name = "MB sent", .group = "to the target"}},
-              .rows = {}};
-  for (std::size_t i = 0; i < clusters.size(); ++i) {
-    table.columns.push_back(
-        {.name = fmt::format("s on cluster {}", i + 1), .group = "predicted"});
-    table.text += fmt::format("{}Cluster {}: {}.",
-                              i == 0 ? "" : "\n",
-                              i + 1,
-                              cluster_name(clusters[i], clusters));
-  }
-  const std::vector<std::string> names = names_of(cases);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    table.rows.push_back(
-        row_of(cases[i],
-               without_ranks(names[i], cases[i].configuration.ranks),
-               clusters,
-               clocks));
-  }
-  return table;
-}
-
 /// The medians over the runs that were evaluated as often as the first.
 std::vector<Point> median_points(const CaseRuns& one) {
   std::vector<Point> points = one.runs.front();
@@ -246,25 +187,32 @@ std::vector<Point> median_points(const CaseRuns& one) {
 
 TrainingCurves curves_of(const std::vector<CaseRuns>& cases,
                          std::span<const Clock> clocks) {
+  TrainingCurves curves{.target = cases.front().configuration.target};
   const std::vector<std::string> clusters = clusters_of(cases, clocks);
-  TrainingCurves curves{.table = table_of(cases, clusters, clocks),
-                        .target = cases.front().configuration.target,
-                        .clusters = {},
-                        .cases = {}};
   for (const std::string& cluster : clusters) {
     curves.clusters.push_back(cluster_name(cluster, clusters));
+    curves.table.text += fmt::format("{}Cluster {}: {}.",
+                                     curves.table.text.empty() ? "" : "\n",
+                                     curves.clusters.size(),
+                                     curves.clusters.back());
   }
   const std::vector<std::string> names = names_of(cases);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const CaseRuns& one = cases[i];
-    TrainingCurve curve{.name = printable(names[i]),
-                        .points = median_points(one),
-                        .predicted_step_s = {}};
+    TrainingCurve& curve = curves.cases.emplace_back(
+        TrainingCurve{.name = printable(names[i]),
+                      .ranks = one.configuration.ranks,
+                      .runs = one.runs.size(),
+                      .reached = trained(one.runs, curves.target),
+                      .points = median_points(one)});
     for (const std::string& cluster : clusters) {
       curve.predicted_step_s.push_back(predicted_step_s(one, cluster, clocks));
     }
-    curves.cases.push_back(std::move(curve));
   }
+  const Table table = accuracy_columns(curves).table(curves.cases);
+  curves.table.title = title_of(cases.front().configuration);
+  curves.table.columns = table.columns;
+  curves.table.rows = table.rows;
   return curves;
 }
 
@@ -333,8 +281,9 @@ std::optional<stats::Estimate> median_over(const std::vector<double>& values) {
   return stats::median_of_runs(runs);
 }
 
-void add_accuracy(std::vector<Table> tables, Document& document) {
-  if (tables.empty()) {
+void add_accuracy(const std::vector<TrainingCurves>& training,
+                  Document& document) {
+  if (training.empty()) {
     return;
   }
   const Note note{
@@ -345,7 +294,54 @@ void add_accuracy(std::vector<Table> tables, Document& document) {
       "intervals from three on; predicted: the steps to the target times "
       "a predicted step, of predictions among the records"};
   document.notes.insert(document.notes.begin(), note);
-  std::ranges::move(tables, std::back_inserter(document.tables));
+  std::ranges::transform(
+      training, std::back_inserter(document.tables), &TrainingCurves::table);
+}
+
+ResultColumns<TrainingCurve> accuracy_columns(const TrainingCurves& curves) {
+  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+  const auto median = [](std::vector<double> Trained::*values,
+                         double factor,
+                         const char* format,
+                         double most) {
+    return [=](const TrainingCurve& one) {
+      return over_runs(one.reached.*values, factor, format, most);
+    };
+  };
+  ResultColumns<TrainingCurve> all;
+  all.add({.name = "case", .align = Align::kLeft})
+      .cell([](const TrainingCurve& one) {
+        return without_ranks(one.name, one.ranks);
+      })
+      .data("name", &TrainingCurve::name);
+  all.add({"ranks"}).data("ranks", &TrainingCurve::ranks);
+  all.add({"runs"}).data("runs", &TrainingCurve::runs);
+  all.add({"loss", "at the end"})
+      .cell(median(&Trained::losses, 1, "{:.4g}", kUnbounded));
+  all.add({"accuracy %", "at the end"})
+      .cell(median(&Trained::accuracies, 100, "{:.1f}", 1));
+  all.add({"reached", "to the target"})
+      .cell([target = curves.target](const TrainingCurve& one) {
+        return target == 0
+                   ? std::string(kMissing)
+                   : fmt::format(
+                         "{} of {}", one.reached.steps.size(), one.runs);
+      });
+  all.add({"steps", "to the target"})
+      .cell(median(&Trained::steps, 1, "{:.0f}", kUnbounded));
+  all.add({"s", "to the target"})
+      .cell(median(&Trained::seconds, 1, "{:.4g}", kUnbounded));
+  all.add({"MB sent", "to the target"})
+      .cell(median(&Trained::bytes, 1e-6, "{:.4g}", kUnbounded));
+  for (std::size_t i = 0; i < curves.clusters.size(); ++i) {
+    all.add({fmt::format("s on cluster {}", i + 1), "predicted"})
+        .cell([i](const TrainingCurve& one) {
+          const auto step_s = one.predicted_step_s[i];
+          return step_s ? over_runs(one.reached.steps, *step_s, "{:.4g}")
+                        : std::string(kMissing);
+        });
+  }
+  return all;
 }
 
 std::vector<TrainingCurves> training_curves(
@@ -373,15 +369,6 @@ std::vector<TrainingCurves> training_curves(
     curves.push_back(curves_of(cases, clocks));
   }
   return curves;
-}
-
-std::vector<Table> accuracy_tables(
-    std::span<const records::RunRecord> records) {
-  std::vector<Table> tables;
-  for (TrainingCurves& curves : training_curves(records)) {
-    tables.push_back(std::move(curves.table));
-  }
-  return tables;
 }
 
 }  // namespace paceline::report

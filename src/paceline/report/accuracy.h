@@ -7,20 +7,11 @@
 #include <vector>
 
 #include "paceline/records/run_record.h"
+#include "paceline/report/result_column.h"
 #include "paceline/report/table.h"
 #include "paceline/stats/interval.h"
 
 namespace paceline::report {
-
-/// Tables of the cases that trained on data, one for each network, data, split,
-/// batch size, length of training and target.  A table has one row for all runs
-/// and seeds of a case: loss and accuracy at the end, and steps, time and bytes
-/// to the target.
-std::vector<Table> accuracy_tables(std::span<const records::RunRecord> records);
-
-/// Adds such tables to a document's, and a note of what their columns mean in
-/// front of its notes.  Without tables does nothing.
-void add_accuracy(std::vector<Table> tables, Document& document);
 
 /// A record's cluster without the digest of its layer times, which no two
 /// profiles have alike.
@@ -55,23 +46,36 @@ std::optional<stats::Estimate> median_over(const std::vector<double>& values);
 
 /// How a case came to what its row of the table says.
 struct TrainingCurve {
-  std::string name;  // as in the row
-  std::vector<TrainedPoint> points;
+  std::string name;
+  int ranks = 1;
+  std::size_t runs = 0;
+  Trained reached{};
+  std::vector<TrainedPoint> points{};
   /// The predicted time of a step on each cluster that the table has a column
   /// for; absent where no prediction is known.
-  std::vector<std::optional<double>> predicted_step_s;
+  std::vector<std::optional<double>> predicted_step_s{};
 };
 
-/// The curves of one of accuracy_tables(), a case each in the order of its
-/// rows.  A run with other evaluations than the case's first is left out.
+/// Cases that trained on data: of one network, data, split, batch size, length
+/// of training and target.  A case has all its runs and seeds; a run with other
+/// evaluations than the case's first is left out of its curve.
 struct TrainingCurves {
-  Table table;
+  /// Loss and accuracy at the end, and steps, time and bytes to the target.
+  Table table{};
   double target = 0;  // 0: none
-  std::vector<std::string> clusters;
-  std::vector<TrainingCurve> cases;
+  std::vector<std::string> clusters{};
+  std::vector<TrainingCurve> cases{};  // in the order of the table's rows
 };
 
 std::vector<TrainingCurves> training_curves(
     std::span<const records::RunRecord> records);
+
+/// What is said of each case; the table's columns.
+ResultColumns<TrainingCurve> accuracy_columns(const TrainingCurves& curves);
+
+/// Adds the tables to a document's, and a note of what their columns mean in
+/// front of its notes.  Without tables does nothing.
+void add_accuracy(const std::vector<TrainingCurves>& training,
+                  Document& document);
 
 }  // namespace paceline::report

@@ -7,13 +7,12 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/report/accuracy.h"
 #include "paceline/report/console.h"
 #include "paceline/report/ddl.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/markdown.h"
-#include "paceline/report/summary_data.h"
+#include "paceline/report/summary_json.h"
 #include "paceline/report/summary_table.h"
 #include "paceline/report/trainers.h"
 
@@ -62,24 +61,24 @@ constexpr auto kRunFormats = std::to_array<Format>({
 }  // namespace
 
 std::string render_table(std::span<const records::RunRecord> records) {
-  Document document = summary_document(summarize(records), Detail::kShort);
-  add_accuracy(accuracy_tables(records), document);
-  return console_text(document);
+  return console_text(summary_report(records, Detail::kShort).document);
 }
 
 std::string render_markdown(std::span<const records::RunRecord> records) {
-  const std::vector<GroupSummary> groups = summarize(records);
-  Document document = summary_document(groups, Detail::kFull);
+  SummaryReport report = summary_report(records, Detail::kFull);
+  std::vector<Table>& all = report.document.tables;
   std::vector<Table> tables;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    tables.push_back(std::move(document.tables[i]));
-    for (const LinkCurves& curves : link_curves(groups[i])) {
-      tables.push_back(crossover_table(curves, time_format(groups[i].rows)));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    tables.push_back(std::move(all[i]));
+    if (i < report.groups.size()) {
+      const GroupSummary& group = report.groups[i];
+      for (const LinkCurves& curves : link_curves(group)) {
+        tables.push_back(crossover_table(curves, time_format(group.rows)));
+      }
     }
   }
-  document.tables = std::move(tables);
-  add_accuracy(accuracy_tables(records), document);
-  return markdown_text(document);
+  all = std::move(tables);
+  return markdown_text(report.document);
 }
 
 std::span<const Format> formats() {

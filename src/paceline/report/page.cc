@@ -7,11 +7,17 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/records/json.h"
 #include "paceline/records/samples.h"
+#include "paceline/report/console.h"
 #include "paceline/report/page/embedded.h"
+#include "paceline/report/python_report.h"
+#include "paceline/report/summary_json.h"
+#include "paceline/report/summary_table.h"
 #include "paceline/report/text.h"
 
 namespace paceline::report {
@@ -66,7 +72,59 @@ std::string record_lines(std::span<const RunRecord> records, std::size_t most) {
   return lines;
 }
 
+// The names of the experiments, at most three.
+std::string default_title(std::span<const RunRecord> records) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> names;
+  for (const RunRecord& record : records) {
+    add_once(names, record.experiment.empty() ? "records" : record.experiment);
+  }
+  const std::size_t left = names.size() > kMost ? names.size() - kMost : 0;
+  names.resize(names.size() - left);
+  return fmt::format("{}{}",
+                     fmt::join(names, ", "),
+                     left > 0 ? fmt::format(" and {} more", left) : "");
+}
+
+// A table that the report of frameworks has, for readers without scripts.
+Table table_from(const Json& json) {
+  Table table{.title = json["title"]};
+  for (const Json& column : json["columns"]) {
+    table.columns.push_back({.name = column["header"]});
+  }
+  table.columns.front().align = Align::kLeft;
+  for (const Json& row : json["rows"]) {
+    table.rows.push_back({.cells = row["cells"]});
+  }
+  return table;
+}
+
 }  // namespace
+
+Json page_data(const Page& page) {
+  SummaryReport report = summary_report(page.records, Detail::kFull);
+  Json data{{"title",
+             printable(page.title.empty() ? default_title(page.records)
+                                          : page.title)}};
+  data.update(summary_json(report, page.records));
+  data["frameworks"] = nullptr;
+  if (std::ranges::any_of(page.records, [](const RunRecord& one) {
+        return !one.configuration.framework.empty();
+      })) {
+    data["frameworks"] = python_report_data("dlperf", page.records);
+    for (const Json& one : data["frameworks"]["results"]) {
+      report.document.tables.push_back(table_from(one["throughput"]));
+      report.document.tables.push_back(table_from(one["speed_up"]));
+    }
+  }
+  data["text"] = console_text(report.document);
+  data["origins"] = Json::array();
+  for (const Origin& origin : page.origins) {
+    data["origins"].push_back(
+        fmt::format("{}, record {}", printable(origin.file), origin.number));
+  }
+  return data;
+}
 
 PageAssets page_assets() {
   return {.skeleton = embedded::kSkeleton,

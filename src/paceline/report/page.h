@@ -39,10 +39,9 @@ struct PageAssets {
 /// The assets that were built into the program, report/page/.
 PageAssets page_assets();
 
-/// What the scripts draw beside the records themselves: the tables, and of
-/// every case the estimates with their intervals, the command that measures
-/// it again, and the indices of its records; and "text", the tables for readers
-/// without scripts.
+/// What the scripts draw beside the records themselves: summary_json(), and
+/// "frameworks", what the report of frameworks is made from, or null; and
+/// "text", the tables for readers without scripts.
 Json page_data(const Page& page);
 
 /// One HTML file that needs no other file and no network.  Its scripts draw it

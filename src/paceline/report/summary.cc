@@ -316,6 +316,7 @@ CaseSummary make_row(const Case& one) {
   row.configuration = said_configuration(one);
   row.source = one.first().source;
   row.experiment = one.first().experiment;
+  row.runs = one.runs;
   add_runs(row, one);
   const RunSeconds runs = step_seconds(one);
   row.step_s = stats::summarize_steps(runs);

@@ -22,13 +22,14 @@ struct Lateness {
   std::int64_t most_steps = 0;
 };
 
-/// One case over all of its runs.  A value that was not measured, or does not
-/// exist for the case, is absent.
+/// One case over all of its runs.  Points into its records.  A value that was
+/// not measured, or does not exist for the case, is absent.
 struct CaseSummary {
   std::string label;  // unique within its table
   records::Source source = records::Source::kMeasured;
   std::string experiment;
   records::Configuration configuration;
+  std::vector<const records::RunRecord*> runs{};  // all of the case
 
   std::size_t failed_runs = 0;
   /// Why the figures cannot be compared with the others of the table: the

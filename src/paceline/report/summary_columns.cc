@@ -345,6 +345,27 @@ class Builder {
 
 }  // namespace
 
+ValueFormat time_format(const std::vector<CaseSummary>& rows) {
+  std::optional<double> smallest;
+  for (const CaseSummary& row : rows) {
+    if (row.step_s) {
+      smallest = std::min(smallest.value_or(row.step_s->percentiles.p50),
+                          row.step_s->percentiles.p50);
+    }
+  }
+  return time_format(smallest);
+}
+
+ValueFormat rate_format(const std::vector<CaseSummary>& rows) {
+  std::optional<double> smallest;
+  for (const CaseSummary& row : rows) {
+    if (const auto rate = row.examples_per_s_per_rank()) {
+      smallest = std::min(smallest.value_or(*rate), *rate);
+    }
+  }
+  return {"/s", 1, decimals_for(smallest.value_or(0))};
+}
+
 CaseColumns case_columns(const std::vector<CaseSummary>& cases,
                          Detail detail,
                          std::string_view within_run_mark) {

@@ -33,6 +33,12 @@ enum CasePlace : int {
   kFootnotes
 };
 
+/// Four digits of the shortest median step, in s, ms or us.
+ValueFormat time_format(const std::vector<CaseSummary>& rows);
+
+/// Four digits of the lowest rate per rank, examples per second.
+ValueFormat rate_format(const std::vector<CaseSummary>& rows);
+
 /// Every result that a case has, as columns of a table of these cases: times
 /// and rates have the units and decimals that suit them. `within_run_mark` as
 /// IntervalKinds::mark.

@@ -98,6 +98,16 @@ Document summary_document(const std::vector<GroupSummary>& groups,
   return document;
 }
 
+SummaryReport summary_report(std::span<const records::RunRecord> records,
+                             Detail detail) {
+  SummaryReport report{.groups = summarize(records),
+                       .training = training_curves(records),
+                       .document = {}};
+  report.document = summary_document(report.groups, detail);
+  add_accuracy(report.training, report.document);
+  return report;
+}
+
 std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
                                Detail detail) {
   return cases.empty() ? std::vector<Note>{}

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "paceline/records/run_record.h"
+#include "paceline/report/accuracy.h"
 #include "paceline/report/summary.h"
 #include "paceline/report/summary_columns.h"
 #include "paceline/report/table.h"
@@ -15,6 +18,16 @@ namespace paceline::report {
 /// name.
 Document summary_document(const std::vector<GroupSummary>& groups,
                           Detail detail);
+
+/// What every way to show runs is made from.
+struct SummaryReport {
+  std::vector<GroupSummary> groups;
+  std::vector<TrainingCurves> training;
+  Document document;  // the tables of the groups, then those of `training`
+};
+
+SummaryReport summary_report(std::span<const records::RunRecord> records,
+                             Detail detail);
 
 /// What the columns with values in these cases mean.
 std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,

@@ -9,14 +9,6 @@
 namespace paceline::report {
 namespace {
 
-int decimals_for(double smallest) {
-  int decimals = 3;
-  for (double limit = 10; decimals > 0 && smallest >= limit; limit *= 10) {
-    --decimals;
-  }
-  return decimals;
-}
-
 // Equal samples, but for the rounding of their sums.
 bool is_a_point(const stats::Interval& interval) {
   constexpr double kRounding = 1e-12;
@@ -25,8 +17,17 @@ bool is_a_point(const stats::Interval& interval) {
 
 }  // namespace
 
+int decimals_for(double smallest) {
+  int decimals = 3;
+  for (double limit = 10; decimals > 0 && smallest >= limit; limit *= 10) {
+    --decimals;
+  }
+  return decimals;
+}
+
 std::string ValueFormat::show(double value) const {
-  return fmt::format("{:.{}f}", value * factor, decimals);
+  return with_sign ? fmt::format("{:+.{}f}", value * factor, decimals)
+                   : fmt::format("{:.{}f}", value * factor, decimals);
 }
 
 std::string ValueFormat::show_small(double value) const {
@@ -71,27 +72,6 @@ ValueFormat time_format(std::optional<double> shortest_s) {
   }
   format.decimals = decimals_for(shortest_s.value_or(0) * format.factor);
   return format;
-}
-
-ValueFormat time_format(const std::vector<CaseSummary>& rows) {
-  std::optional<double> smallest;
-  for (const CaseSummary& row : rows) {
-    if (row.step_s) {
-      smallest = std::min(smallest.value_or(row.step_s->percentiles.p50),
-                          row.step_s->percentiles.p50);
-    }
-  }
-  return time_format(smallest);
-}
-
-ValueFormat rate_format(const std::vector<CaseSummary>& rows) {
-  std::optional<double> smallest;
-  for (const CaseSummary& row : rows) {
-    if (const auto rate = row.examples_per_s_per_rank()) {
-      smallest = std::min(smallest.value_or(*rate), *rate);
-    }
-  }
-  return {"/s", 1, decimals_for(smallest.value_or(0))};
 }
 
 ValueFormat percent_format() {

@@ -4,10 +4,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "paceline/report/summary.h"
 #include "paceline/report/text.h"
+#include "paceline/stats/interval.h"
 
 namespace paceline::report {
 
@@ -17,6 +16,7 @@ struct ValueFormat {
   double factor = 1;  // shown = value * factor
   int decimals = 0;
   std::string_view within_run_mark = "";  // IntervalKinds::mark
+  bool with_sign = false;                 // "+2.1" of a change
 
   std::string show(double value) const;
   /// With at least three significant digits, for a value that may be far
@@ -27,14 +27,11 @@ struct ValueFormat {
   std::string show(const std::optional<stats::Estimate>& estimate) const;
 };
 
+/// The decimals that show four digits of `smallest`, at most 3.
+int decimals_for(double smallest);
+
 /// Four digits of `shortest_s` seconds, in s, ms or us.
 ValueFormat time_format(std::optional<double> shortest_s);
-
-/// Four digits of the shortest median step, in s, ms or us.
-ValueFormat time_format(const std::vector<CaseSummary>& rows);
-
-/// Four digits of the lowest rate per rank, examples per second.
-ValueFormat rate_format(const std::vector<CaseSummary>& rows);
 
 /// Shares of 1 in percent.
 ValueFormat percent_format();

@@ -6,11 +6,11 @@
 
 (() => {
   const { caseDetails, element, facts, figure, frameworkSections, machine, machinesOf, note, overview,
-    sectionsOf, table, terms, trainingSection, withRecords } = paceline;
+    groupOf, sectionsOf, table, terms, trainingSection } = paceline;
   const data = JSON.parse(document.getElementById("data").textContent);
   const recordLines = document.getElementById("records").textContent;
   const records = recordLines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
-  const groups = data.groups.map((group) => withRecords(group, records));
+  const groups = data.tables.map((shown) => groupOf(shown, data.cases, records));
   const cases = groups.flatMap((group) => group.cases);
   const charts = []; // a figure's data-chart is an index
   const main = document.getElementById("main");

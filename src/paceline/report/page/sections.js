@@ -21,15 +21,37 @@ Object.assign(paceline, (() => {
     : `${one.label.replace(new RegExp(` ranks=${one.ranks}(?= |$)`), "")}, ` +
       counted(one.ranks, "rank");
 
-  // The data of a group with what its cases' records add.
-  function withRecords(group, records) {
-    const ranksOf = (one) => records[one.records[0]].configuration.ranks;
-    const ranks_differ = new Set(group.cases.map(ranksOf)).size > 1;
-    return { ...group, cases: group.cases.map((one) => {
-      const runs = one.records.map((index) => records[index]);
+  const PERCENT = { factor: 100, decimals: 1 };
+
+  // An estimate of a case in the unit of a format, with the text that tables show;
+  // null where there is none.
+  function estimateOf(one, stem, unit, { factor, decimals }) {
+    const [value, low, high] = ["", "_low", "_high"].map((end) => one[stem + end + unit]);
+    if (value === null) return null;
+    const shown = (number) => (number * factor).toFixed(decimals);
+    if (low === null) return { value: value * factor, text: shown(value) };
+    const point = high - low <= 1e-12 * Math.abs(high); // but for rounding
+    return { value: value * factor, low: low * factor, high: high * factor,
+      within_run: one[`${stem}_interval_of`] === "these runs",
+      text: shown(value) + (point ? "" : ` [${shown(low)}, ${shown(high)}]`) };
+  }
+
+  // A table of the data with its cases and what their records add.
+  function groupOf(shown, allCases, records) {
+    const { time, rate, links } = shown;
+    const ranksOf = (row) => records[row.records[0]].configuration.ranks;
+    const ranks_differ = new Set(shown.cases.map(ranksOf)).size > 1;
+    return { table: shown, time, links, cases: shown.cases.map((row) => {
+      const one = allCases[row.case];
+      const runs = row.records.map((index) => records[index]);
       const { configuration, experiment, source } = runs[0];
-      return { ...one, runs, configuration, experiment, source, ranks_differ,
-        ranks: ranksOf(one) };
+      return { ...row, runs, configuration, experiment, source, ranks_differ,
+        ranks: ranksOf(row), strategy: printable(row.strategy), label: printable(one.case),
+        baseline: one.baseline && printable(one.baseline), failed: one.step_median_s === null,
+        step: estimateOf(one, "step_median", "_s", time),
+        throughput: estimateOf(one, "examples_per_s", "", rate),
+        efficiency: estimateOf(one, "efficiency", "", PERCENT),
+        exposed: estimateOf(one, "exposed_communication", "_s", time) };
     }) };
   }
 
@@ -160,7 +182,7 @@ Object.assign(paceline, (() => {
 
   // Step times as box plots and as distributions.
   function stepTimes(group) {
-    const { unit, per_second: factor, decimals } = group.time;
+    const { unit, factor, decimals } = group.time;
     const cases = group.cases
       .map((one) => ({ ...one,
         steps: d3.sort(one.runs.flatMap(slowestSteps)).map((step) => step * factor) }))
@@ -185,11 +207,11 @@ Object.assign(paceline, (() => {
   function linkChart(links, group) {
     const line = ({ name, points }, valid) => {
       const shown = points.filter((one) => one.valid === valid);
-      const first = shown.length ? group.cases[shown[0].case] : null;
-      return { name: valid ? name : `${name} (INVALID)`,
+      const first = shown.length ? group.cases[shown[0].row] : null;
+      return { name: printable(valid ? name : `${name} (INVALID)`),
         look: first ? lookOf(first) : "measured", boxes: [],
-        points: shown.map((one) => point(group.cases[one.case].label,
-          group.cases[one.case].step, { along: one.gbit_per_s })) };
+        points: shown.map((one) => point(group.cases[one.row].label,
+          group.cases[one.row].step, { along: one.gbit_per_s })) };
     };
     const all = [true, false].flatMap((valid) => links.lines.map((it) => line(it, valid)))
       .filter((series) => series.points.length);
@@ -294,7 +316,7 @@ Object.assign(paceline, (() => {
         `${printable(one.configuration.model)}, ${counted(one.runs.length, "run")}, ` +
         one.source)),
       one.command
-        ? element("pre", { class: "command", tabindex: 0 }, one.command) : null,
+        ? element("pre", { class: "command", tabindex: 0 }, printable(one.command)) : null,
       plainTable("Runs", ["run", "started (UTC)", "steps", "median step, ms",
         "values verified", "load average", "CPU pressure, %", "machine", "record"],
       one.runs.map((run, i) => runRow(run, one.records[i], data, machines))),
@@ -332,7 +354,7 @@ Object.assign(paceline, (() => {
   }
 
   return {
-    caseDetails, linksOf, lookOf, machine, machinesOf, overview, point, sectionsOf, withRecords,
+    caseDetails, groupOf, linksOf, lookOf, machine, machinesOf, overview, point, sectionsOf,
     withWhiskers,
   };
 })());

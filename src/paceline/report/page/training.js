@@ -7,6 +7,8 @@
 Object.assign(paceline, (() => {
   const MOST_LINES = 12; // more cannot be told apart
 
+  const classifies = (group) => group.cases[0].points[0].accuracy !== null;
+
   // A dashed line at the target, as long as the axis is used.
   function targetLine(value, along) {
     return { name: "target", look: "reference", boxes: [],
@@ -20,18 +22,20 @@ Object.assign(paceline, (() => {
     const value = accuracies
       ? { label: "accuracy", unit: "%" } : { label: "loss", unit: "", log: true };
     const drawn = (y) => y !== null && (accuracies || y > 0);
-    const shown = accuracies ? 4 : 3;
+    const shown = accuracies
+      ? (point) => point.accuracy === null ? null : 100 * point.accuracy
+      : (point) => point.loss;
     const all = group.cases.map((one, i) => ({
       name: one.name, look: "measured", boxes: [], style: i % MOST_LINES,
-      points: one.points.filter((point) => drawn(point[shown]))
-        .map((point) => ({ along: reach(point, one), value: point[shown] }))
+      points: one.points.filter((point) => drawn(shown(point)))
+        .map((point) => ({ along: reach(point, one), value: shown(point) }))
         .filter((point) => point.along !== null),
     }));
     const points = all.flatMap((one) => one.points);
     const places = points.map((point) => point.along);
     if (!d3.max(places)) return [];
-    const target = group.target && accuracies === group.classifies
-      ? [targetLine(group.classifies ? 100 * group.target : group.target, places)] : [];
+    const target = group.target && accuracies === classifies(group)
+      ? [targetLine(accuracies ? 100 * group.target : group.target, places)] : [];
     return d3.range(0, all.length, MOST_LINES).map((first) => {
       const last = Math.min(first + MOST_LINES, all.length);
       const series = all.slice(first, last).filter((one) => one.points.length);
@@ -49,21 +53,21 @@ Object.assign(paceline, (() => {
     const draw = (by, along, reach) =>
       charts(group, `${what} by ${by}`, along, reach, accuracies);
     return [
-      draw("step", { label: "steps", unit: "" }, (point) => point[0]),
+      draw("step", { label: "steps", unit: "" }, (point) => point.step),
       draw("bytes sent", { label: "sent by the rank that sends most", unit: "MB" },
-        (point) => point[2]),
-      draw("time here", { label: "time in steps", unit: "s" }, (point) => point[1]),
+        (point) => point.sent_bytes / 1e6),
+      draw("time here", { label: "time in steps", unit: "s" }, (point) => point.s),
       ...group.clusters.map((cluster, c) =>
         draw(`predicted time on ${cluster}`, { label: "predicted time in steps", unit: "s" },
           (point, one) => one.predicted_step_s[c] === null
-            ? null : point[0] * one.predicted_step_s[c])),
+            ? null : point.step * one.predicted_step_s[c])),
     ].flat().filter(Boolean);
   }
 
   // The section of one table of trained cases.
   function trainingSection(group) {
     return { title: group.table.title, table: group.table,
-      charts: [true, false].filter((accuracies) => group.classifies || !accuracies)
+      charts: [true, false].filter((accuracies) => classifies(group) || !accuracies)
         .flatMap((accuracies) => chartsOf(group, accuracies)),
       note: "On the test samples, the mean over the ranks' own networks; of " +
         "several runs the median." };

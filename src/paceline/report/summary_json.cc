@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/summary_json.h"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/experiment/command.h"
+#include "paceline/records/json.h"
+#include "paceline/report/comparison_data.h"
+#include "paceline/report/csv.h"
+#include "paceline/report/link_curves.h"
+#include "paceline/report/summary_columns.h"
+
+namespace paceline::report {
+namespace {
+
+using records::RunRecord;
+
+/// "code: what was seen", of each.
+std::string warnings_text(const std::vector<records::Warning>& warnings) {
+  std::vector<std::string> texts;
+  for (const records::Warning& one : warnings) {
+    texts.push_back(fmt::format("{}: {}", one.code, one.seen));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+Json table_json(const Table& table) {
+  Json out{{"title", table.title},
+           {"columns", Json::array()},
+           {"rows", Json::array()},
+           {"text", table.text}};
+  for (const Column& column : table.columns) {
+    out["columns"].push_back(
+        {{"heading", column.heading()}, {"header", column.header()}});
+  }
+  for (const TableRow& row : table.rows) {
+    out["rows"].push_back({{"cells", row.cells}, {"span", row.span}});
+  }
+  return out;
+}
+
+Json notes_json(const std::vector<Note>& notes) {
+  Json all = Json::array();
+  for (const Note& note : notes) {
+    if (!note.text.empty()) {
+      all.push_back({{"term", note.term}, {"text", note.text}});
+    }
+  }
+  return all;
+}
+
+Json format_json(const ValueFormat& format) {
+  return {{"unit", format.unit},
+          {"factor", format.factor},
+          {"decimals", format.decimals}};
+}
+
+// Bound and error bar of a prediction in words; empty for other cases.
+Json prediction_json(const CaseSummary& one) {
+  if (!one.predicted) {
+    return Json::array();
+  }
+  const records::Predicted& predicted = *one.predicted;
+  return notes_json(
+      {{"bound", records::words_of(predicted.bound)},
+       {"sharper bound", records::sharper_words(predicted.bound)},
+       {"how far off",
+        predicted.error_bar ? records::words_of(*predicted.error_bar) : ""}});
+}
+
+// The command that measures the case again; null for predictions and imports.
+Json command_json(const CaseSummary& one) {
+  const bool repeatable = one.source == records::Source::kMeasured ||
+                          one.source == records::Source::kExternal;
+  return repeatable ? Json(experiment::command_of(one.configuration)) : Json();
+}
+
+Json case_json(const CaseSummary& one) {
+  Json object = summary_fields().object(one);
+  object["configuration"] = records::to_json(one.configuration);
+  object["warnings"] = records::to_json(one.warnings);
+  object["errors"] = one.errors;
+  return object;
+}
+
+// What a row of a table stands for.
+Json row_json(const CaseSummary& one,
+              std::size_t index,
+              const RunRecord* first) {
+  Json records = Json::array();
+  for (const RunRecord* run : one.runs) {
+    records.push_back(run - first);
+  }
+  return {{"case", index},
+          {"records", std::move(records)},
+          {"valid", one.valid()},
+          {"command", command_json(one)},
+          {"prediction", prediction_json(one)}};
+}
+
+// The points name their cases by the rows of the group's table.
+Json links_json(const GroupSummary& group) {
+  Json all = Json::array();
+  for (const LinkCurves& curves : link_curves(group)) {
+    const Table table = crossover_table(curves, time_format(group.rows));
+    Json lines = Json::array();
+    for (const LinkCurve& line : curves.lines) {
+      Json points = Json::array();
+      for (const LinkPoint& point : line.points) {
+        points.push_back({{"gbit_per_s", point.gbit_per_s},
+                          {"row", point.row - group.rows.data()},
+                          {"valid", point.valid()}});
+      }
+      lines.push_back({{"name", line.name}, {"points", std::move(points)}});
+    }
+    all.push_back({{"of", describe(curves)},
+                   {"table", table_json(table)},
+                   {"lines", std::move(lines)}});
+  }
+  return all;
+}
+
+// JSON has no infinity: a loss that is not finite is null.
+Json training_json(const TrainingCurves& curves) {
+  static const auto points =
+      Fields<TrainedPoint>()
+          .add("step", &TrainedPoint::step)
+          .add("s", &TrainedPoint::seconds)
+          .add("sent_bytes", &TrainedPoint::bytes)
+          .add("loss",
+               [](const TrainedPoint& at) {
+                 return std::isfinite(at.loss) ? Json(at.loss) : Json();
+               })
+          .add("accuracy", &TrainedPoint::accuracy);
+  Json out{{"table", table_json(curves.table)},
+           {"target", curves.target},
+           {"clusters", curves.clusters},
+           {"cases", Json::array()}};
+  const auto columns = accuracy_columns(curves).fields();
+  for (const TrainingCurve& one : curves.cases) {
+    Json steps = Json::array();
+    for (const auto& step_s : one.predicted_step_s) {
+      steps.push_back(or_null(step_s));
+    }
+    out["cases"].push_back(columns.object(one));
+    out["cases"].back()["points"] = points.array(one.points);
+    out["cases"].back()["predicted_step_s"] = std::move(steps);
+  }
+  return out;
+}
+
+}  // namespace
+
+const Fields<CaseSummary>& summary_fields() {
+  static const auto fields = case_columns({}, Detail::kFull).fields();
+  return fields;
+}
+
+std::string render_csv(std::span<const RunRecord> records) {
+  Table table = summary_fields().table();
+  for (const char* name : {"errors", "warnings"}) {
+    table.columns.push_back({.name = name});
+  }
+  for (const GroupSummary& group : summarize(records)) {
+    for (const CaseSummary& one : group.rows) {
+      table.rows.push_back(summary_fields().row(one));
+      table.rows.back().cells.push_back(
+          fmt::format("{}", fmt::join(one.errors, "; ")));
+      table.rows.back().cells.push_back(warnings_text(one.warnings));
+    }
+  }
+  return csv_text(table);
+}
+
+Json summary_json(const SummaryReport& report,
+                  std::span<const RunRecord> records) {
+  Json out{{"cases", Json::array()},
+           {"tables", Json::array()},
+           {"training", Json::array()},
+           {"notes", notes_json(report.document.notes)}};
+  for (std::size_t i = 0; i < report.groups.size(); ++i) {
+    const GroupSummary& group = report.groups[i];
+    Json table = table_json(report.document.tables[i]);
+    table["time"] = format_json(time_format(group.rows));
+    table["rate"] = format_json(rate_format(group.rows));
+    table["cases"] = Json::array();
+    table["links"] = links_json(group);
+    std::vector<const records::Configuration*> configurations;
+    for (const CaseSummary& one : group.rows) {
+      configurations.push_back(&one.configuration);
+    }
+    const auto strategies = short_strategies(configurations);
+    for (std::size_t row = 0; row < group.rows.size(); ++row) {
+      table["cases"].push_back(
+          row_json(group.rows[row], out["cases"].size(), records.data()));
+      table["cases"].back()["strategy"] = strategies[row];
+      out["cases"].push_back(case_json(group.rows[row]));
+    }
+    out["tables"].push_back(std::move(table));
+  }
+  for (const TrainingCurves& curves : report.training) {
+    out["training"].push_back(training_json(curves));
+  }
+  return out;
+}
+
+std::string render_json(std::span<const RunRecord> records) {
+  Json out{{"version", 1}};
+  out.update(summary_json(summary_report(records, Detail::kFull), records));
+  out.update(comparison_data(records));
+  return json_text(out, 2) + "\n";
+}
+
+}  // namespace paceline::report
