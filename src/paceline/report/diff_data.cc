@@ -7,49 +7,11 @@
 
 #include "paceline/records/json.h"
 #include "paceline/report/csv.h"
+#include "paceline/report/diff_columns.h"
 #include "paceline/report/diff_formats.h"
-#include "paceline/report/fields.h"
 
 namespace paceline::report {
 namespace {
-
-using DiffFields = Fields<DiffRow>;
-
-// The fields that CSV and JSON share, in order.
-const DiffFields& diff_fields() {
-  static const DiffFields fields = [] {
-    DiffFields all;
-    using records::Configuration;
-    constexpr auto kBase = &DiffRow::configuration;
-    all.add("case", &DiffRow::label);
-    all.add("model", kBase, stated("model", &Configuration::model));
-    all.add("batch_size_per_rank",
-            kBase,
-            stated("batch_size", &Configuration::batch_size));
-    all.add("ranks", kBase, stated("ranks", &Configuration::ranks));
-    all.add(
-        "base_strategy", kBase, stated("strategy", &Configuration::strategy));
-    all.add("test_strategy", [](const DiffRow& r) {
-      return r.cases.test.configuration().strategy;
-    });
-    all.add("base_runs", &DiffRow::base_runs);
-    all.add("test_runs", &DiffRow::test_runs);
-    EstimateKeys keys = EstimateKeys::of("base_step_median", "_s");
-    keys.basis = "base_interval_of";
-    all.add_estimate(keys, &DiffRow::base_s);
-    keys = EstimateKeys::of("test_step_median", "_s");
-    keys.basis = "test_interval_of";
-    all.add_estimate(keys, &DiffRow::test_s);
-    all.add_estimate(EstimateKeys::of("change", ""), &DiffRow::change);
-    all.add("p", &DiffRow::p);
-    all.add("corrected_p", &DiffRow::corrected_p);
-    all.add("pairs_to_go", &DiffRow::pairs_to_go);
-    all.add("verdict", &DiffRow::verdict, [](Verdict v) { return name_of(v); });
-    all.add("not_comparable", &DiffRow::not_comparable);
-    return all;
-  }();
-  return fields;
-}
 
 Json to_json(const std::vector<Difference>& differences) {
   Json out = Json::array();
@@ -135,9 +97,10 @@ std::string render_diff_json(const Diff& diff) {
     out["until"] = {{"within", diff.options.until->within},
                     {"most_runs", diff.options.until->most}};
   }
+  const auto fields = diff_columns(diff, {}).fields();
   out["cases"] = Json::array();
   for (const DiffRow& row : diff.rows) {
-    out["cases"].push_back(diff_fields().object(row));
+    out["cases"].push_back(fields.object(&row));
     out["cases"].back()["differences"] = to_json(row.cases.differences);
   }
   out["only_base"] = to_json(diff.only_base);
@@ -149,14 +112,15 @@ std::string render_diff_json(const Diff& diff) {
 }
 
 std::string render_diff_csv(const Diff& diff) {
-  Table table = diff_fields().table();
+  const auto fields = diff_columns(diff, {}).fields();
+  Table table = fields.table();
   table.columns.push_back({.name = "differences"});
   for (const DiffRow& row : diff.rows) {
     std::vector<std::string> words;
     for (const Difference& d : row.cases.differences) {
       words.push_back(fmt::format("{}: {} -> {}", d.name, d.base, d.test));
     }
-    table.rows.push_back(diff_fields().row(row));
+    table.rows.push_back(fields.row(&row));
     table.rows.back().cells.push_back(
         fmt::format("{}", fmt::join(words, "; ")));
   }

@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/report/console.h"
+#include "paceline/report/diff_columns.h"
 #include "paceline/report/diff_notes.h"
 #include "paceline/report/markdown.h"
 #include "paceline/report/text.h"
@@ -41,43 +42,16 @@ constexpr auto kDiffFormats = std::to_array<DiffFormat>({
      .render = render_diff_page},
 });
 
-/// Builds the table of one group.  A whole command has no number of ranks.
-Table table_of(const Diff& diff,
-               const DiffGroup& group,
-               std::string_view mark) {
-  const ValueFormat format = time_format(group, mark);
-  const std::string time(time_name(diff));
-  const std::string unit(format.unit);
-  Table table{.title = diff.wall_times   ? "whole commands"
-                       : diff.operations ? "operations by range of sizes"
-                                         : printable(model_and_batch(
-                                               group.model, group.batch_size)),
-              .columns = {{.name = "case", .align = Align::kLeft}}};
-  if (!diff.wall_times) {
-    table.columns.push_back({.name = "ranks"});
-  }
-  table.columns.push_back({.name = "base", .group = time, .unit = unit});
-  table.columns.push_back({.name = "test", .group = time, .unit = unit});
-  table.columns.push_back({.name = "", .group = "change", .unit = "%"});
-  table.columns.push_back(
-      {.name = "p", .group = diff.rows.size() > 1 ? "corrected" : ""});
-  table.columns.push_back({.name = "verdict"});
-  for (const DiffRow* row : group.rows) {
-    const int ranks = row->configuration().ranks;
-    std::vector<std::string> cells{printable(
-        diff.wall_times ? row->label : without_ranks(row->label, ranks))};
-    if (!diff.wall_times) {
-      cells.push_back(ranks_text(row->configuration()));
-    }
-    cells.insert(cells.end(),
-                 {format.show(row->base_s),
-                  format.show(row->test_s),
-                  change_text(*row, mark),
-                  p_text(row->corrected_p),
-                  std::string(name_of(row->verdict))});
-    table.rows.push_back({.cells = std::move(cells),
-                          .emphasized = row->verdict == Verdict::kSlower ||
-                                        row->verdict == Verdict::kFaster});
+Table table_of(const Diff& diff, const DiffGroup& group) {
+  Table table = diff_columns(diff, group).table(group.rows);
+  table.title = diff.wall_times ? "whole commands"
+                : diff.operations
+                    ? "operations by range of sizes"
+                    : printable(model_and_batch(group.model, group.batch_size));
+  for (std::size_t i = 0; i < group.rows.size(); ++i) {
+    const Verdict verdict = group.rows[i]->verdict;
+    table.rows[i].emphasized =
+        verdict == Verdict::kSlower || verdict == Verdict::kFaster;
   }
   return table;
 }
@@ -92,9 +66,8 @@ Document diff_document(const Diff& diff) {
   Document document{.header = {{"base", printable(diff.base_name)},
                                {"test", printable(diff.test_name)}},
                     .notes = notes_of(diff)};
-  const std::string_view mark = interval_kinds(diff).mark();
   for (const DiffGroup& group : group_rows(diff)) {
-    document.tables.push_back(table_of(diff, group, mark));
+    document.tables.push_back(table_of(diff, group));
   }
   return document;
 }

@@ -7,9 +7,7 @@
 
 #include "paceline/report/cases.h"
 #include "paceline/report/diff.h"
-#include "paceline/report/interval_kinds.h"
 #include "paceline/report/table.h"
-#include "paceline/report/value_format.h"
 
 namespace paceline::report {
 
@@ -24,21 +22,5 @@ std::string describe(const std::vector<Case>& cases);
 
 using DiffGroup = TableGroup<const DiffRow*>;
 std::vector<DiffGroup> group_rows(const Diff& diff);
-
-/// What is compared, as columns and notes call it: "step time", "mean step" or
-/// "wall time".
-std::string_view time_name(const Diff& diff);
-
-/// The kinds of the intervals that the rows show.
-IntervalKinds interval_kinds(const Diff& diff);
-
-/// Unit and decimals of the times of a group, four digits of the shortest;
-/// `mark` is IntervalKinds::mark.
-ValueFormat time_format(const DiffGroup& group, std::string_view mark);
-
-/// "-2.1 [-2.4, -1.8]", in percent, with that mark.
-std::string change_text(const DiffRow& row, std::string_view mark);
-/// "0.031", "< 0.001"; "-" where there is none.
-std::string p_text(const std::optional<double>& p);
 
 }  // namespace paceline::report
