@@ -14,6 +14,9 @@
 #include "paceline/base/text.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/console.h"
+#include "paceline/report/result_column.h"
+#include "paceline/report/text.h"
+#include "paceline/stats/mean.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {
@@ -130,12 +133,17 @@ std::string render_info(const RunRecord& record) {
       environment.hosts.empty() ? "" : environment.hosts.front().topology);
 }
 
-std::string ddp_rpc_row(const TrainerRow& row) {
+/// Seconds of an epoch that this percentage of the row's epochs do not exceed.
+double epoch_s(const TrainerRow& row, int percentage) {
   std::vector<double> seconds = row.epochs.seconds;
   std::ranges::sort(seconds);
+  return stats::quantile_sorted(seconds, percentage / 100.0);
+}
+
+std::string ddp_rpc_row(const TrainerRow& row) {
   std::string text = fmt::format("{:>8}:", row.name);
   for (const int p : kEpochPercentiles) {
-    const double value = stats::quantile_sorted(seconds, p / 100.0);
+    const double value = epoch_s(row, p);
     text += fmt::format(
         "  p{:02}:  {:.3f}s  {:>6}/s",
         p,
@@ -146,23 +154,36 @@ std::string ddp_rpc_row(const TrainerRow& row) {
   return text + "\n";
 }
 
-TableRow trainer_row(const TrainerRow& row) {
-  std::vector<double> seconds = row.epochs.seconds;
-  std::ranges::sort(seconds);
-  // All trainers work at once, so their samples of an epoch add up.
-  const double examples =
-      row.trainers *
-      std::accumulate(
-          row.epochs.examples.begin(), row.epochs.examples.end(), 0.0) /
-      static_cast<double>(row.epochs.examples.size());
-  TableRow cells{.cells = {row.name}};
+/// Examples of an epoch over `seconds`.  All trainers work at once, so their
+/// examples of an epoch add up.
+std::string examples_text(const TrainerRow& row, double seconds) {
+  const double examples = row.trainers * stats::mean(row.epochs.examples);
+  return seconds > 0 ? fmt::format("{:.1f}", examples / seconds)
+                     : std::string(kMissing);
+}
+
+ResultColumns<TrainerRow> trainer_columns() {
+  ResultColumns<TrainerRow> all;
+  all.add({.name = "trainer", .align = Align::kLeft})
+      .data("trainer", &TrainerRow::name);
   for (const int p : kEpochPercentiles) {
-    const double value = stats::quantile_sorted(seconds, p / 100.0);
-    cells.cells.push_back(fmt::format("{:.4f}", value));
-    cells.cells.push_back(value > 0 ? fmt::format("{:.1f}", examples / value)
-                                    : "-");
+    const std::string group = fmt::format("p{}", p);
+    all.add({"s/epoch", group}).cell([p](const TrainerRow& row) {
+      return fmt::format("{:.4f}", epoch_s(row, p));
+    });
+    all.add({"examples/s", group}).cell([p](const TrainerRow& row) {
+      return examples_text(row, epoch_s(row, p));
+    });
   }
-  return cells;
+  all.add_notes(
+      0,
+      {{"s/epoch",
+        "seconds of ten steps, drawing the batches included; percentiles over "
+        "the epochs of the trainer, or of all"},
+       {"examples/s",
+        "examples of an epoch, the mean over those that were processed, over "
+        "that time; all: of all trainers, which work at once"}});
+  return all;
 }
 
 /// How rows lie and are looked up, where it is not as usual.
@@ -206,20 +227,13 @@ std::string run_words(const Case& one, const RunRecord& run) {
 
 Document trainers_document(const Case& one, const RunRecord& run) {
   const records::Configuration& c = one.configuration();
-  Table table{.title = fmt::format("{} with {}: {}{}",
-                                   c.model,
-                                   plain_label(one),
-                                   table_job_words(c),
-                                   run_words(one, run))};
-  table.columns.push_back({.name = "trainer", .align = Align::kLeft});
-  for (const int p : kEpochPercentiles) {
-    const std::string group = fmt::format("p{}", p);
-    table.columns.push_back({.name = "s/epoch", .group = group});
-    table.columns.push_back({.name = "examples/s", .group = group});
-  }
-  for (const TrainerRow& row : trainer_rows(run)) {
-    table.rows.push_back(trainer_row(row));
-  }
+  const ResultColumns<TrainerRow> columns = trainer_columns();
+  Table table = columns.table(trainer_rows(run));
+  table.title = fmt::format("{} with {}: {}{}",
+                            c.model,
+                            plain_label(one),
+                            table_job_words(c),
+                            run_words(one, run));
   const bool no_epoch = table.rows.empty();
   Document document{.tables = {std::move(table)}};
   if (run.error) {
@@ -231,15 +245,9 @@ Document trainers_document(const Case& one, const RunRecord& run) {
   if (no_epoch) {
     document.notes.push_back({"no epoch", rates_text(run)});
   }
-  document.notes.push_back(
-      {"s/epoch",
-       "seconds of ten steps, drawing the batches included; percentiles over "
-       "the epochs of the trainer, or of all"});
-  document.notes.push_back(
-      {"examples/s",
-       "examples of an epoch, the mean over those that were processed, over "
-       "that time; all: of all trainers, which work at once"});
-  std::ranges::move(trainer_notes(run), std::back_inserter(document.notes));
+  for (auto notes : {columns.notes(), trainer_notes(run)}) {
+    std::ranges::move(notes, std::back_inserter(document.notes));
+  }
   for (const records::Warning& warning : run.warnings) {
     document.notes.push_back(
         {"warning",
