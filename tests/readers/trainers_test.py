@@ -302,6 +302,50 @@ class HfTrainer(unittest.TestCase):
             with self.assertRaisesRegex(Invalid, why):
                 read(hf_trainer, HF.replace(old, new))
 
+    def test_a_training_that_did_fewer_steps_than_its_rates_count(self):
+        early = HF.replace("Epochs = 3", "Epochs = 9").replace("steps = 174", "steps = 522").replace("1.997", "5.992").replace("126.717", "380.151")
+        with self.assertRaisesRegex(Invalid, "ended in epoch 3.0, and its rates count 522 steps"):
+            read(hf_trainer, early)
+        (one,) = read(hf_trainer, early.replace("'epoch': 3.0", "'epoch': 9.0"))
+        self.assertEqual(one["ranks"][0]["step_ns"], [round(87.1234e9 / 522)])
+        resumed = "  Continuing training from global step 100"
+        with self.assertRaisesRegex(Invalid, ":2: the training began at a checkpoint"):
+            read(hf_trainer, HF.replace("\n", f"\n{resumed}\n", 1))
+        self.assertEqual(read(hf_trainer, HF.replace("\n", f"\n{resumed[:-3]}0\n", 1)), read(hf_trainer, HF))
+
+    def test_a_loss_that_is_no_number(self):
+        for old in ("'loss': 0.5", "'train_loss': 0.4"):
+            (one,) = read(hf_trainer, HF.replace(old, old.split()[0] + " nan"))
+            self.assertTrue(found_wrong(one), old)
+        (one,) = read(hf_trainer, HF.replace("'grad_norm': 1.25", "'grad_norm': nan"))
+        self.assertFalse(found_wrong(one))
+        self.assertEqual(one["training"]["last_loss"], 0.5)
+
+    def test_forms_of_the_head(self):
+        whole = read(hf_trainer, HF)
+        lines = HF.split("\n")
+        logged = [f"[INFO|trainer.py:2405] 2025-03-06 12:04:09,913 >> {line}" for line in lines[:8]]
+        self.assertEqual(read(hf_trainer, "\n".join(logged + lines[8:])), whole)
+        half = HF.replace("Epochs = 3", "Epochs = 3").replace("steps = 174", "steps = 145").replace("1.997", "1.664")
+        half = half.replace("126.717", "105.597").replace("'epoch': 3.0", "'epoch': 2.5")
+        self.assertEqual(read(hf_trainer, half)[0]["ranks"][0]["step_ns"], [round(87.1234e9 / 145)])
+        endless = HF.replace("Epochs = 3", "Epochs = 9,223,372,036,854,775,807").replace("= 3,680", "= 11,136")
+        self.assertEqual(read(hf_trainer, endless.replace("126.717", "127.8187"))[0]["ranks"], whole[0]["ranks"])
+
+    def test_steps_without_a_head(self):
+        end = HF.split("\n")[-1]
+        bar = "100%|####| 174/174 [01:27<00:00,  2.00it/s]"
+        output = f"TrainOutput(global_step=174, training_loss=0.4, metrics={end[:-1]}, 'total_flos': 6.8e+17}})"
+        for log in (f"{bar}\r    \r{end}", f"100%|#| 58/58 [00:01<00:00]\n{end}{bar}", output, f"{end}\n{output}\n{bar}"):
+            (one,) = read(hf_trainer, log)
+            self.assertEqual(one["ranks"][0]["step_ns"], [round(87.1234e9 / 174)])
+            self.assertIsNone(one["configuration"]["ranks"])
+        for log in (end, f"{bar.replace('174/', '58/')}\n{end}"):
+            with self.assertRaisesRegex(Invalid, "nobody knows how many steps"):
+                read(hf_trainer, log)
+        with self.assertRaisesRegex(Invalid, "global_step 58"):
+            read(hf_trainer, output.replace("=174", "=58"))
+
     def test_a_training_that_did_not_end(self):
         with self.assertRaisesRegex(Invalid, "did not end"):
             read(hf_trainer, HF.rsplit("\n", 1)[0])

@@ -4,19 +4,26 @@
     {'train_runtime': 123.4, 'train_samples_per_second': 64.1, 'train_steps_per_second': 2.0, ...}
 
 It has one time, that of the whole training, so the record has one value, the mean step.  Runtime,
-both rates, the number of steps and of samples are checked against each other.
+both rates, the number of steps, of samples and of epochs are checked against each other: the rates
+count all planned steps, also where a training ended early or began at a checkpoint.  Without the
+head, which the Trainer's usual log level hides, the steps are those of TrainOutput(global_step=...)
+or of a progress bar that is full.
 """
 
 import ast
 import re
 import warnings as python_warnings
 
-from .checks import Invalid, check_product, count, exactly, figure, shown
+from .checks import Invalid, count, figure, shown
+from .hf_counts import ENDLESS, check_samples, count_steps, full_bars, number_of
 from .step_log import Steps, record_of, wrong_loss
 
 NAME = "hf-trainer"
 _END = "train_runtime"
 _DICT = re.compile(r"\{'.*\}")
+_NO_NUMBER = re.compile(r"(?<=: )-?(?:nan|inf)(?=[,}])")
+_NOT_FINITE = ("nan", "inf", "-inf")
+_SAID = (_END, "train_samples_per_second", "train_steps_per_second")
 _HEAD = {
     "Num examples": "samples",
     "Num Epochs": "epochs",
@@ -26,7 +33,8 @@ _HEAD = {
     "Total optimization steps": "steps",
     "Number of trainable parameters": "parameters",
 }
-_FIELD = re.compile(r"(?:.* - )?\s*([A-Z][\w ().,&]*?)\s*=\s*(\S+)\s*")
+_FIELD = re.compile(r"(?:.* - |.* >> )?\s*([A-Z][\w ().,&]*?)\s*=\s*(\S+)\s*")
+_CONTINUED = "Continuing training from "
 
 
 def recognizes(source) -> bool:
@@ -41,30 +49,65 @@ class Lines:
     def __init__(self):
         self.warnings = []
         self.known = {"framework": NAME}
-        self._head, self._loss, self._end = {}, None, None
+        self.done = set()  # steps of full progress bars
+        self._head, self._loss, self._end, self._continued = {}, None, None, None
 
     def take(self, line):
         """The Steps of the whole training, where the line says them; None for any other line."""
+        self._take_head(line)
+        self.done |= full_bars(line)
+        said = _dict_of(line)
+        if said is None:
+            return None
+        if "loss" in said:
+            self._loss = _loss(said["loss"], line, self.warnings)
+        if _END not in said:
+            return None
+        if "train_loss" in said:
+            _loss(said["train_loss"], line, self.warnings)
+        same = tuple(said.get(name) for name in _SAID)
+        if self._end not in (None, same):
+            raise Invalid(line, "is the end of a second training; two are read from two files")
+        again, self._end = self._end is not None, same
+        return None if again else self._steps(said, line)
+
+    def _take_head(self, line) -> None:
         field = _FIELD.fullmatch(line.text)
         if field and field[1] in _HEAD:
             name = _HEAD[field[1]]
-            value = count(field[2], line, field[1], least=1)
+            value = count(field[2], line, field[1], least=1, most=ENDLESS)
             if self._head.get(name, (value,))[0] != value:
                 raise Invalid(line, f"{field[1]} is {value} here, and {self._head[name][0]} before")
             self._head[name] = (value, line)
-        said = _dict_of(line)
-        if said is not None and _END in said:
-            if self._end not in (None, said):
-                raise Invalid(line, "is the end of a second training; two are read from two files")
-            again, self._end = self._end is not None, said
-            return None if again else _steps(self._head, said, line, self._loss, self.known)
-        if said is not None and "loss" in said:
-            self._loss = _loss(said["loss"], line, self.warnings)
-        return None
+        if _CONTINUED in line.text and not line.text.rstrip().endswith(" 0"):
+            self._continued = line
+
+    def _steps(self, end: dict, line) -> Steps:
+        if self._continued:
+            raise Invalid(self._continued, "the training began at a checkpoint, and the rates at its end count the steps before it")
+        runtime, samples_rate, steps_rate = (number_of(end, name, line) for name in _SAID)
+        if runtime.value <= 0:
+            raise Invalid(line, f"{_END}: {runtime.text} is not positive")
+        steps = count_steps(self._head, self.done, [steps_rate, runtime], line)
+        batch = self._value("batch")
+        self.known["accumulate"] = self._value("accumulate")
+        if batch:
+            own = (self._value("device_batch") or 0) * (self.known["accumulate"] or 1)
+            if own:
+                if batch % own != 0:
+                    raise Invalid(self._head["batch"][1], f"the total batch {batch} is no multiple of a device's {own}")
+                self.known |= {"ranks": batch // own, "batch_size": own}
+            epoch = number_of(end, "epoch", line) if "epoch" in end else None
+            check_samples(self._head, steps, [samples_rate, runtime], epoch, line)
+        return Steps(steps, runtime.value / steps, batch, self._loss, line, runtime.half / steps)
+
+    def _value(self, name: str):
+        return self._head.get(name, (None,))[0]
 
 
 def read(source):
     taken = Lines()
+    taken.done = set().union(*map(full_bars, source.lines))
     steps = [one for one in map(taken.take, source.lines) if one]
     if not steps:
         raise Invalid(source, f"has no {_END}: the training did not end, and its log has no other time")
@@ -77,55 +120,6 @@ def read(source):
     )
 
 
-def _steps(head: dict, end: dict, line, loss, known: dict) -> Steps:
-    runtime = _number(end, _END, line)
-    steps_rate = _number(end, "train_steps_per_second", line)
-    samples_rate = _number(end, "train_samples_per_second", line)
-    if runtime.value <= 0:
-        raise Invalid(line, f"{_END}: {runtime.text} is not positive")
-    if "steps" not in head:
-        raise Invalid(line, "the head, with 'Total optimization steps', is missing: nobody knows how many steps took this time")
-    steps = head["steps"][0]
-    named = exactly(steps, head["steps"][1], "Total optimization steps")
-    check_product(named, [steps_rate, runtime], "steps", place=line)
-    batch = head.get("batch", (None,))[0]
-    known["accumulate"] = head.get("accumulate", (None,))[0]
-    if batch:
-        _check_samples(head, samples_rate, runtime, line)
-        share = head.get("device_batch", (None,))[0]
-        own = share and share * (known["accumulate"] or 1)
-        if own:
-            if batch % own != 0:
-                raise Invalid(head["batch"][1], f"the total batch {batch} is no multiple of a device's {own}")
-            known |= {"ranks": batch // own, "batch_size": own}
-    return Steps(steps, runtime.value / steps, batch, loss, line, runtime.half / steps)
-
-
-def _check_samples(head: dict, rate, runtime, line) -> None:
-    """The Trainer counts examples x epochs, or, where the number of steps was given, steps x batch."""
-    batch, steps = head["batch"][0], head["steps"][0]
-    counted = [steps * batch]
-    if "samples" in head and "epochs" in head:
-        examples, epochs = head["samples"][0], head["epochs"][0]
-        counted.append(examples * epochs)
-        least = (epochs - 1) * (examples // batch)  # the last epoch may be a part of one
-        most = epochs * -(-examples // batch)
-        if not least <= steps <= most:
-            raise Invalid(
-                head["batch"][1],
-                f"{epochs} epochs of {examples} examples are {least} to {most} steps of {batch}, and the "
-                f"log says {steps}",
-            )
-    faults = []
-    for samples in counted:
-        try:
-            check_product(exactly(samples, line, "samples"), [rate, runtime], "samples", place=line)
-            return
-        except Invalid as fault:
-            faults.append(fault)
-    raise faults[0]
-
-
 def _dict_of(line):
     match = _DICT.search(line.text)
     if not match:
@@ -133,7 +127,7 @@ def _dict_of(line):
     try:
         with python_warnings.catch_warnings():  # of escape sequences in other programs' lines
             python_warnings.simplefilter("ignore")
-            found = ast.literal_eval(match[0])
+            found = ast.literal_eval(_NO_NUMBER.sub(lambda number: f"'{number[0]}'", match[0]))
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         if _END in match[0]:
             raise Invalid(line, "is a line of results that is cut off or not understood") from None
@@ -141,15 +135,9 @@ def _dict_of(line):
     return found if isinstance(found, dict) else None
 
 
-def _number(end: dict, name: str, line):
-    if name not in end:
-        raise Invalid(line, f"{name} is missing")
-    return figure(str(end[name]), line, name, least=0)
-
-
 def _loss(value, line, warnings: list):
     text = str(value)
-    if text.lower() in ("nan", "inf", "-inf"):
-        warnings.append(wrong_loss(shown(text), line))
+    if text.lower() in _NOT_FINITE:
+        warnings += [wrong_loss(shown(text), line)] * (not warnings)  # said once
         return None
     return figure(text, line, "loss")

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps, samples and epochs of a training with Hugging Face's Trainer, as its log says them in several ways.
+
+`head` has (value, line) of what the head says; `rate` are two figures, of which the product is a number
+of steps or of samples: the Trainer's rate and its runtime.
+"""
+
+import re
+
+from .checks import Figure, Invalid, check_product, count, exactly, figure
+
+ENDLESS = 2**63 - 1  # epochs of a data set that does not know its length
+_BAR = re.compile(r"(?<!\S)(\d{1,12})/(\d{1,12}) \[\d", re.A)
+_OUTPUT = re.compile(r"TrainOutput\(global_step=(\d+),", re.A)
+
+
+def number_of(end: dict, name: str, line) -> Figure:
+    if name not in end:
+        raise Invalid(line, f"{name} is missing")
+    return figure(str(end[name]), line, name, least=0)
+
+
+def full_bars(line) -> set:
+    """The steps of progress bars that are full, 174/174 [01:27<00:00, ...]."""
+    return {int(whole) for done, whole in _BAR.findall(line.text) if done == whole}
+
+
+def count_steps(head: dict, bars: set, rate: list, line) -> int:
+    """The steps that were done; `rate` says those that were planned."""
+    said = {"Total optimization steps": head["steps"]} if "steps" in head else {}
+    output = _OUTPUT.search(line.text)
+    if output:
+        said["global_step"] = (count(output[1], line, "global_step", least=1), line)
+    for name, (steps, at) in said.items():
+        check_product(exactly(steps, at, name), rate, "steps", place=line)
+    if said:
+        return steps
+    low, high = rate[0].low * rate[1].low, rate[0].high * rate[1].high
+    planned = [steps for steps in bars if low <= steps <= high]
+    if len(planned) != 1:
+        raise Invalid(
+            line,
+            "nobody knows how many steps took this time: the head, with 'Total optimization steps', is missing, "
+            "and so is TrainOutput(global_step=...), or a full progress bar",
+        )
+    return planned[0]
+
+
+def check_samples(head: dict, steps: int, rate: list, epoch, line) -> None:
+    """The Trainer counts examples x epochs, or, where the number of steps was given, steps x batch."""
+    batch, examples, epochs = (head.get(name, (None,))[0] for name in ("batch", "samples", "epochs"))
+    counted = [steps * batch]
+    if examples and epochs and epochs != ENDLESS:
+        counted.append(examples * epochs)
+        _check_epochs(examples, batch, epochs, steps, head["batch"][1])
+        if epoch is not None:
+            _check_end(steps / -(-examples // batch), steps / max(1, examples // batch), epoch, steps)
+            if epoch.value % 1 and _may_be(examples, epoch, rate):
+                return
+    faults = []
+    for samples in counted:
+        try:
+            check_product(exactly(samples, line, "samples"), rate, "samples", place=line)
+            return
+        except Invalid as fault:
+            faults.append(fault)
+    raise faults[0]
+
+
+def _check_epochs(examples: int, batch: int, epochs: int, steps: int, line) -> None:
+    least = (epochs - 1) * (examples // batch)  # the last epoch may be a part of one
+    most = epochs * -(-examples // batch)
+    if not least <= steps <= most:
+        raise Invalid(
+            line,
+            f"{epochs} epochs of {examples} examples are {least} to {most} steps of {batch}, and the log says {steps}",
+        )
+
+
+def _check_end(least: float, most: float, epoch: Figure, steps: int) -> None:
+    """A training that ended early has rates of all its planned steps."""
+    if epoch.high < least or epoch.low > most:
+        raise Invalid(
+            epoch.place,
+            f"the training ended in epoch {epoch.text}, and its rates count {steps} steps, which are "
+            f"{least:.6g} to {most:.6g} epochs",
+        )
+
+
+def _may_be(examples: int, epoch: Figure, rate: list) -> bool:
+    """Whether the samples are those of a number of epochs that is no integer."""
+    low, high = rate[0].low * rate[1].low, rate[0].high * rate[1].high
+    return low <= examples * epoch.high and high >= examples * epoch.low
