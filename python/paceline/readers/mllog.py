@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `:::MLLOG` lines of MLPerf Training (mlcommons/logging): one record, a value for each block.
 
-A block's clock, from block_start to block_stop, and its samples are the truth where the log has
-them; the throughput is checked against both, since some submissions count tokens in it.  A log
-without blocks has its throughput alone, and no second statement of it.
+A block's clock and its samples are the truth where the log has them; the throughput is checked
+against both, since some submissions count tokens in it, or those of one device.  A log without
+blocks has its throughput alone, and no second statement of it.
 """
 
 import json
@@ -11,12 +11,12 @@ import os
 
 from .checks import Invalid, shown
 from .json_text import number, parse
+from .mllog_blocks import blocks_of, member, throughput
 from .record import rank, run_record, warning
 
 NAME = "mllog"
 _PREFIX = ":::MLLOG "
-# A throughput is of a timer of its own inside the block, which leaves out checkpoints and the like.
-_OTHER_TIMER = 0.1
+_BATCH_OF_TOKENS = ("transformer",)
 _WHOLE = ("global_batch_size", "number_of_nodes", "accelerators_per_node", "max_sequence_length",
           "gradient_accumulation_steps", "train_samples", "seed")  # fmt: skip
 
@@ -30,16 +30,17 @@ def read(source):
     _check_one_training(events)
     facts = _facts(events)
     sequence, batch = facts.get("max_sequence_length"), facts.get("global_batch_size")
-    blocks = _blocks(events, facts)
+    if facts.get("submission_benchmark") in _BATCH_OF_TOKENS:
+        raise Invalid(source, f"the global_batch_size of {facts['submission_benchmark']} counts tokens, and its epochs sentences")
+    blocks = blocks_of(events, facts, source)
     rates = _rates(events)
-    if blocks:
+    if blocks and not (rates and blocks[0].is_epoch):
         if batch is None:
             raise Invalid(source, "global_batch_size is missing: nobody knows the steps of a block")
-        _check_rates(blocks, rates, sequence)
-        step_ns = [round(1e6 * ms * batch / samples) for ms, samples, _ in blocks]
+        step_ns = [round(1e6 * one.ms * batch / one.samples) for one in blocks]
         formula = "each value is the mean step of a block: its clock x global batch / its samples"
     elif rates:
-        if sequence:
+        if sequence and not blocks:
             raise Invalid(rates[0].place, "no block has samples and a clock, so nobody knows whether this throughput "
                           "counts samples or tokens")  # fmt: skip
         if batch is None:
@@ -67,7 +68,7 @@ def _check_one_training(events: list) -> None:
     """MLPerf HPC trains many instances side by side into one log."""
     instances = {}
     for event, line in events:
-        instances.setdefault(str(_member(event, "instance_id")), line)
+        instances.setdefault(str(member(event, "instance_id")), line)
     known = [name for name in instances if name != "None"]
     if len(known) > 1:
         raise Invalid(instances[known[1]], f"is of instance {shown(known[1])}, and earlier lines are of "
@@ -79,7 +80,7 @@ def _facts(events: list) -> dict:
     facts = {}
     for event, line in events:
         key, value = event["key"], event.get("value")
-        alone = event.get("event_type") == "POINT_IN_TIME" and isinstance(value, (str, int, float))
+        alone = event.get("event_type", "POINT_IN_TIME") == "POINT_IN_TIME" and isinstance(value, (str, int, float))
         if not alone or key in ("eval_accuracy", "throughput", "weights_initialization"):
             continue
         if key in _WHOLE:
@@ -93,87 +94,15 @@ def _facts(events: list) -> dict:
     return facts
 
 
-def _member(event: dict, key: str):
-    metadata = event.get("metadata")
-    return metadata.get(key) if isinstance(metadata, dict) else None
-
-
-def _clock(event: dict, line) -> float:
-    return number(event.get("time_ms"), line, "time_ms", least=0).value
-
-
-def _blocks(events: list, facts: dict) -> list:
-    """(ms, samples, line) of each block whose samples the log says."""
-    blocks, open_block = [], None
-    for event, line in events:
-        key = event["key"]
-        if key == "block_start":
-            if open_block:
-                raise Invalid(line, f"a block starts while the one of line {open_block[1].number} has not ended")
-            open_block = (event, line)
-        elif key == "block_stop":
-            if not open_block:
-                raise Invalid(line, "a block ends that has not started")
-            samples = _samples(open_block[0], event, facts, line)
-            ms = _clock(event, line) - _clock(*open_block)
-            if ms <= 0:
-                raise Invalid(line, f"the block lasts {ms:g} ms")
-            if samples:
-                blocks.append((ms, samples, line))
-            open_block = None
-    return blocks
-
-
-def _samples(start: dict, stop: dict, facts: dict, line):
-    """Samples of a block by the counts at both ends, or by its epochs; None: the log does not say."""
-    ends = [_member(one, "samples_count") for one in (start, stop)]
-    if None not in ends:
-        first, last = (number(one, line, "samples_count", least=0).value for one in ends)
-        if last <= first:
-            raise Invalid(line, f"samples_count is {last:g} at the end of a block and {first:g} at its start")
-        return last - first
-    epochs = _member(start, "epoch_count")
-    if epochs is None or "train_samples" not in facts:
-        return None
-    return number(epochs, line, "epoch_count", least=1e-9).value * facts["train_samples"]
-
-
 def _rates(events: list) -> list:
     """The throughputs of tracked_stats, else those of lines of their own."""
-    tracked, alone = [], []
-    for event, line in events:
-        value = event.get("value")
-        if event["key"] == "tracked_stats" and isinstance(value, dict) and "throughput" in value:
-            tracked.append(number(value["throughput"], line, "throughput"))
-        elif event["key"] == "throughput":
-            alone.append(number(value, line, "throughput"))
-    for one in tracked + alone:
-        if one.value <= 0:
-            raise Invalid(one.place, f"the throughput {one.text} is not positive")
-    return tracked or alone
-
-
-def _check_rates(blocks: list, rates: list, sequence) -> None:
-    """Each throughput is that of its block, in samples or in tokens a second, all in the same."""
-    if len(rates) != len(blocks):
-        return  # they are of other intervals than blocks
-    units = set()
-    for rate, (ms, samples, line) in zip(rates, blocks):
-        by_clock = samples / ms * 1e3
-        fits = [unit for unit in (1, sequence) if unit and abs(rate.value / (by_clock * unit) - 1) <= _OTHER_TIMER]
-        if not fits:
-            raise Invalid(
-                rate.place,
-                f"the log says a throughput of {rate.text}, and the block that ends in line {line.number} has "
-                f"{samples:g} samples in {ms / 1e3:g} s, {by_clock:.6g} a second",
-            )
-        units.update(fits[:1])
-    if len(units) > 1:
-        raise Invalid(rates[0].place, "some throughputs count samples and others tokens")
+    found = [(event["key"], throughput(event, line)) for event, line in events]
+    tracked = [rate for key, rate in found if rate and key == "tracked_stats"]
+    return tracked or [rate for _, rate in found if rate]
 
 
 def _status(events: list):
-    said = [_member(event, "status") for event, _ in events if event["key"] == "run_stop"]
+    said = [member(event, "status") for event, _ in events if event["key"] == "run_stop"]
     return said[-1] if said and isinstance(said[-1], str) else None
 
 
