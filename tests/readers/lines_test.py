@@ -36,6 +36,9 @@ class Lines(unittest.TestCase):
             ("(worker1, rank=3, pid=4711, ip=10.0.0.2) ", 3),
             ("(RayTrainWorker pid=4711) ", None),
             ("2026-01-02T03:04:05.678901Z ", None),
+            ("[1,mpirank:3,algo-1]<stdout>:", 3),
+            ("2026-01-02T03:04:05.678901Z stdout F ", None),
+            ("launcher-1  | ", None),
             ("[pod/trainer-0/main] 2026-01-02T03:04:05Z 3: ", 3),
         ):
             self.assertEqual(lines_of(tag + "loss 0.5"), [(1, "loss 0.5", rank)], tag)
@@ -46,6 +49,7 @@ class Lines(unittest.TestCase):
             "step 3: 0.5 s",
             "(pid 3) x",
             "[titan] step: 1",
+            "step | loss",
             "    8  2 float",
         ):
             self.assertEqual(lines_of(line), [(1, line, None)])

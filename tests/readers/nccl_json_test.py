@@ -140,6 +140,26 @@ class Right(unittest.TestCase):
         del misspelt["average_bus_bandwidth"], misspelt["config"]["per_iter_skip"]
         self.assertEqual(len(read(misspelt)), 2)
 
+    def test_of_rccl_tests(self):
+        other = document(version=1)
+        other["rccl_version"] = other.pop("nccl_version")
+        for one in other["results"]:
+            one["in_place"]["hip_event_time"] = 12.5
+            del one["out_of_place"]
+        self.assertEqual(table.reader_of(Source("x", text(other).encode())).name, "nccl-tests")
+        records = read(other)
+        found = [(one["engine"], one["place"], one["in_place"]) for one in records]
+        self.assertEqual(found, [("rccl", "in-place", None)] * 2)
+
+    def test_an_average_that_is_not_that_of_the_rows(self):
+        other = document()
+        rates = [one[place]["bus_bw"] for one in other["results"] for place in ("out_of_place", "in_place")]
+        for average, notes in (("nan", 0), (decimal(sum(rates) / 4), 0), (31.0, 1)):
+            other["average_bus_bandwidth"]["bandwidth"] = average
+            source = mutations.source_of(text(other))
+            self.assertEqual(len(list(nccl_tests.read(source))), 2)
+            self.assertEqual(len(source.notes), notes, source.notes)
+
     def test_processes_of_containers_have_one_pid(self):
         (one,) = read(document(hosts=("n1", "n2", "n3"), version=2, rows=[row("all_reduce_perf", 12, 2**20)]))
         self.assertEqual((one["ranks"], one["ranks_per_host"]), (12, [4, 4, 4]))
@@ -236,6 +256,12 @@ class Rejected(unittest.TestCase):
         ):
             with self.subTest(path=path):
                 self.rejects(why, self.changed(path if isinstance(path, tuple) else (path,), value))
+
+    def test_a_row_twice(self):
+        other = document()
+        other["results"].append(other["results"][0])
+        with self.assertRaisesRegex(Invalid, "this row is that of line 1 again"):
+            read(other)
 
     def test_a_run_that_did_not_end(self):
         whole = document()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reader of nccl-tests' text: right logs of all generations, and wrong ones."""
 
+import re
 import unittest
 from pathlib import Path
 
@@ -108,6 +109,59 @@ class Right(unittest.TestCase):
             [one["ranks"] for one in read(text(*parts))], [2] * 3 + [4] * 3
         )
 
+    def test_commands_that_are_not_the_tables_alone(self):
+        table = text(log("all_reduce_perf", ["a"] * 4, sizes("all_reduce_perf", 4)))
+        for command in (
+            "mpirun -np 1 ./all_reduce_perf -g 1 : -np 3 ./all_reduce_perf -g 1",
+            "srun -n4 ./all_reduce_perf -g 1 | head -n 50",
+            "./all_reduce_perf -g 8\n./all_reduce_perf -g 1",  # which of them this is, is not known
+        ):
+            self.assertEqual(read(f"{command}\n{table}"), read(table))
+
+    def test_names_of_programs(self):
+        right = text(log("all_reduce_perf", ["a"] * 4, sizes("all_reduce_perf", 4)))
+        for name in ("all_reduce_perf_mpi", "all_reduce_perf.exe"):
+            self.assertEqual(read(right.replace("all_reduce_perf", name)), read(right))
+
+    def test_one_place_and_other_columns_of_rccl_tests(self):
+        right = log("all_reduce_perf", ["a"] * 4, sizes("all_reduce_perf", 4))
+        both = read(text(right))
+
+        def changed(place, columns):
+            lines = []
+            for line in right:
+                if "place" in line:
+                    line = "#   " + place
+                elif "algbw" in line:
+                    line = f"# size count type redop root {columns}"
+                elif "(GB/s)" in line:
+                    line = "# (B) (elements) (us)" + " (us)" * columns.count("hipevt") + " (GB/s) (GB/s)"
+                elif line[0] == " ":
+                    one = line.split()
+                    one[6:6] = ["60.00"] * columns.count("hipevt")
+                    end = len(columns.split()) - 3 * columns.count("algo") + 5
+                    line = " ".join(one[:end] + ["RING", "LL", "64"] * columns.count("algo"))
+                lines.append(line)
+            return read(text(lines))
+
+        for place in ("out-of-place", "in-place"):
+            for columns in (
+                "time algbw busbw #wrong",
+                "time hipevt algbw busbw #wrong",
+                "time algbw busbw #wrong algo proto nchannels",
+            ):
+                found = changed(place, columns)
+                self.assertEqual([one["place"] for one in found], [place] * 3)
+                self.assertEqual([one["iteration_ns"] for one in found], [one["iteration_ns"] for one in both])
+                self.assertEqual([one["in_place"] for one in found], [None] * 3)
+
+    def test_an_average_that_is_not_that_of_the_rows(self):
+        lines = log("all_reduce_perf", ["a"] * 4, sizes("all_reduce_perf", 4))
+        for average, notes in (("nan", 0), ("40.05", 0), ("80.1", 1)):
+            source = mutations.source_of(text(lines).replace(": 17.5", f": {average}"))
+            self.assertEqual(len(list(nccl_tests.read(source))), 3)
+            self.assertEqual(len(source.notes), notes, source.notes)
+
     def test_all_types_and_reductions(self):
         rows = [
             row("all_reduce_perf", 4, size, 71.5 + size / 9e4, dtype=dtype, op=op)
@@ -204,6 +258,15 @@ class Wrong(unittest.TestCase):
         self.assertIn("2 results", records[0]["warnings"][-1]["seen"])
         self.assertEqual(records[0]["warnings"][-1]["code"], WRONG_VALUES)
 
+    def test_errors_that_rccl_tests_marked(self):
+        right = of("error_column.txt")
+        cut = right[: right.index("# Out of bounds")]
+        place = re.search(r"\de-\d\d\n", cut)
+        marked = read(cut[: place.start()] + "3e+02*\n" + cut[place.end() :])
+        self.assertEqual([found_wrong(one) for one in marked], [True, False, False])
+        self.assertIn("some wrong elements in place", marked[0]["warnings"][-1]["seen"])
+        self.rejects(cut[: place.start()] + "many\n" + cut[place.end() :], "'many' is not a relative difference")
+
     def rejects(self, log_text, pattern):
         with self.assertRaisesRegex(Invalid, pattern):
             read(log_text)
@@ -218,7 +281,15 @@ class Wrong(unittest.TestCase):
             right.replace("-np 4", "-np 8"),
             r"log:1: the log says 8 ranks, and it lists 4",
         )
-        self.rejects(right.replace("-g 1", "-g 2"), r"log:1: the log says 2 GPUs")
+        for options, why in (
+            ("-g 2", r"2 as -g .ngpus., and it lists 1"),
+            ("-t 2", r"2 as -t .nthreads., and it lists 1"),
+            ("--iters 50", r"50 as -n .iters., and it lists 20"),
+            ("-w 9", r"9 as -w .warmup_iters., and it lists 5"),
+            ("-m 4", r"4 as -m .agg_iters., and it lists 1"),
+            ("-c 0", r"0 as -c .check., and it lists 1"),
+        ):
+            self.rejects(right.replace("-g 1", options), "log:1: the log says " + why)
         self.rejects(
             right.replace("  69.42", "  6.942", 1), r"log:14: 1048576 bytes: size, time"
         )
@@ -253,6 +324,14 @@ class Wrong(unittest.TestCase):
             right.replace("Rank  2", "Rank  1"),
             r"rank 1 is listed again \(damaged.log:7\)",
         )
+
+    def test_rows_that_may_be_alike(self):
+        rows = [row("all_reduce_perf", 4, size, 12.1) for size in (8, 16)]
+        self.assertEqual(len(read(text(log("all_reduce_perf", ["a"] * 4, 3 * rows)))), 6)
+        none = row("all_gather_perf", 4, 0, 0.05)
+        self.assertEqual(len(read(text(log("all_gather_perf", ["a"] * 4, 3 * [none])))), 3)
+        for again in (rows + rows[:1], rows[:1] + rows, 2 * rows[:1]):
+            self.rejects(text(log("all_reduce_perf", ["a"] * 4, again)), "this row is that of line")
 
     def test_what_is_not_known(self):
         right = text(log("all_reduce_perf", ["a"] * 4, sizes("all_reduce_perf", 4)))

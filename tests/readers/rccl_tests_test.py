@@ -63,6 +63,17 @@ def read(text):
 
 
 class Right(unittest.TestCase):
+    def test_no_bytes(self):  # of an all-gather whose shares are less than an element
+        none = [{**one, "size": 0, "algBw": 0.0, "busBw": 0.0} for one in rows("AllGather")[:2]]
+        self.assertEqual([one["bytes"] for one in read(as_json(none + rows("AllGather")))], [0, 2**20, 2**22, 2**24])
+
+    def test_files_joined(self):
+        more = rows("AllGather", world={"gpus": 4})
+        for form in (as_json, as_csv):
+            source = mutations.source_of(form(rows()) + form(more) + form(rows()))
+            self.assertEqual(list(rccl_tests.read(source)), read(form(rows())) + read(form(more)))
+            self.assertRegex(source.notes[0], "that of line [12] again, counted once")
+
     def test_both_forms_of_both_generations(self):
         records = read(as_json(rows()))
         self.assertEqual([one["bytes"] for one in records], [2**20, 2**22, 2**24])

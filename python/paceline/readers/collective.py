@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nccl-tests and rccl-tests print in any form: operations, types, ranks and rows."""
 
-from .checks import Invalid, check_product, exactly, one_of, shown
+import re
+
+from .checks import Invalid, check_count, check_product, exactly, one_of, shown
 from .record import WRONG_VALUES, comm_record, warning
 
 # Program: Paceline's operation, whether it reduces, whether it has a root.
@@ -22,6 +24,12 @@ ELEMENT_BYTES = {
     **dict.fromkeys(("double", "int64", "uint64"), 8),
 }
 FORMULA = "mean time of the program's iterations; bandwidth: size / time"
+
+
+def engine_of(devices) -> str:
+    """By the names of devices."""
+    amd = any(re.search(r"\bAMD\b|Instinct|Radeon|gfx\d", name) for name in devices)
+    return "rccl" if amd else "nccl"
 
 
 def bus_factor(operation: str, ranks: int) -> float:
@@ -100,9 +108,49 @@ def check_rates(
         )
 
 
+# Options of the programs whose values their settings repeat.
+_OPTIONS = {
+    "t": "nthreads",
+    "g": "ngpus",
+    "n": "iters",
+    "m": "agg_iters",
+    "w": "warmup_iters",
+    "c": "check",
+}
+
+
+def check_options(words: str, said: dict, place, where: str = "") -> None:
+    """The options in the command line `words` are those that `said` has by their letters."""
+    for letter, name in _OPTIONS.items():
+        given = re.findall(rf"\s(?:-{letter}[ =]?|--{name}[ =])(\d{{1,9}})(?!\S)", words)
+        if given and said.get(letter) is not None:
+            check_count(int(given[-1]), said[letter], f"as -{letter} ({name})", place, where)
+
+
+def check_repeats(rows: list) -> None:
+    """Rejects a row that is there twice.  `rows` are (head, all of the row, place); the head is what
+    is measured.  Runs of several cycles (-N) measure all heads again, and of no bytes times are so
+    short that they may be alike."""
+    heads = [head for head, _, _ in rows]
+    period = next(
+        (n for n in range(2, len(heads) // 2 + 1) if heads[n:] == heads[:-n]),
+        len(heads),
+    )
+    seen = {}
+    for number, (head, row, place) in enumerate(rows):
+        first, before = seen.setdefault(row, (number, place))
+        if first != number and (number - first) % period and head[0] not in (0, "0"):
+            raise Invalid(place, f"this row is that of line {before.number} again")
+
+
 def reduction_of(program: str, op):
     """What the operation reduces with; None where it reduces nothing, or the log does not say."""
     return op if OPERATIONS[program][1] and op != "none" else None
+
+
+def is_wrong(one: dict) -> bool:
+    """Of one place's figures, of which old versions mark the wrong ones and do not count them."""
+    return bool(one["wrong"] or one.get("marked"))
 
 
 def _times(one: dict) -> list:
@@ -113,17 +161,18 @@ def row_record(
     shared: dict, warnings: list, size: int, out: dict, into: dict = None, **row
 ) -> dict:
     """A record of one row.  `out` and `into` are its out-of-place and in-place figures:
-    {"time": Figure in us, "wrong": n or None} and, where the log has single iterations, their
+    {"time": Figure in us, "wrong": n or None, "marked": whether it is wrong} and, where the log has single iterations, their
     times as "iteration_ns".  A row without `out` is a record in place."""
     place = "out-of-place" if out else "in-place"
     out, into = (out, into) if out else (into, None)
     found = list(warnings)
     for where, one in ((place.replace("-", " "), out), ("in place", into)):
-        if one and one["wrong"]:
+        if one and is_wrong(one):
             found.append(
                 warning(
                     WRONG_VALUES,
-                    f"{size} bytes, {row.get('dtype')}, {row.get('op') or 'no reduction'}: {one['wrong']} wrong elements {where}",
+                    f"{size} bytes, {row.get('dtype')}, {row.get('op') or 'no reduction'}: "
+                    f"{one['wrong'] or 'some'} wrong elements {where}",
                     "the program compared the result with the right one",
                     "do not trust this machine's results before the cause is found",
                 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The columns of nccl-tests' tables, by generation."""
+"""The columns of nccl-tests' and rccl-tests' tables, by generation."""
 
 import re
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ UNITS = {
     "root": None,
     "time": "us",
     "cputime": "us",  # -C 1
+    "hipevt": "us",  # rccl-tests of 2026: by the device's events
     "algbw": "GB/s",
     "busbw": "GB/s",
     "#wrong": None,
@@ -22,6 +23,9 @@ UNITS = {
     "i_max": "us",
     "i_p99": "us",
     "i_cv%": "%",
+    "algo": None,  # rccl-tests: what RCCL chose
+    "proto": None,
+    "nchannels": None,
     "timestamp": None,
 }
 # Programs of before 2.12 print redop and root only where the operation has them.
@@ -30,36 +34,38 @@ _HEADS = [
     for more in ([], ["redop"], ["root"], ["redop", "root"])
 ]
 _PLACE = re.compile(
-    r"(time|cputime) algbw busbw (#wrong|error)( i_min i_max i_p99 i_cv%)?"
+    r"(time|cputime)( hipevt)? algbw busbw (#wrong|error)( i_min i_max i_p99 i_cv%)?"
 )
+_CHOICE = ["algo", "proto", "nchannels"]
 PLACES = ["out-of-place", "in-place"]
 
 
 @dataclass(frozen=True)
 class Columns:
     head: list  # size, count, type, ...
-    place: list  # time, algbw, busbw, ..., twice in a row
-    stamped: bool  # a date and a time at the end
+    place: list  # time, algbw, busbw, ..., of each place
+    places: list  # of PLACES those that the table has
+    tail: int  # fields at the end: what RCCL chose, a date and a time
 
     @property
     def width(self) -> int:
-        return len(self.head) + 2 * len(self.place) + 2 * self.stamped
+        return len(self.head) + len(self.places) * len(self.place) + self.tail
 
     @property
     def cpu_time(self) -> bool:
         return self.place[0] == "cputime"
 
     def cells(self, fields: list) -> list:
-        """By column: what a row has for both places, out of place, and in place."""
-        begin, end = len(self.head), len(self.head) + len(self.place)
-        return [
-            dict(zip(self.head, fields)),
-            dict(zip(self.place, fields[begin:end])),
-            dict(zip(self.place, fields[end:])),
-        ]
+        """By column: what a row has for all places, out of place, and in place; None for a place
+        that the table does not have."""
+        found, at, size = {}, len(self.head), len(self.place)
+        for place in self.places:
+            found[place] = dict(zip(self.place, fields[at : at + size]))
+            at += size
+        return [dict(zip(self.head, fields)), *map(found.get, PLACES)]
 
     def check_units(self, line) -> None:
-        names = self.head + 2 * self.place
+        names = self.head + len(self.places) * self.place
         expected = [UNITS[name] for name in names if UNITS[name]]
         found = re.findall(r"\(([^()]*)\)", line.text)
         if found[: len(expected)] != expected:
@@ -70,16 +76,19 @@ class Columns:
             )
 
 
-def columns_of(line) -> Columns:
-    """The columns that a header names; a table of other columns is invalid."""
+def columns_of(line, places: list) -> Columns:
+    """The columns that a header names, of the places that the line above it names; a table of other
+    columns is invalid."""
     names = [
         one_of(name, tuple(UNITS), "column", line) for name in line.text.split()[1:]
     ]
-    stamped = names[-1:] == ["timestamp"]
-    bare = names[:-1] if stamped else names
+    tail = 2 * (names[-1:] == ["timestamp"])
+    bare = names[:-1] if tail else names
+    if bare[-3:] == _CHOICE:
+        bare, tail = bare[:-3], tail + 3
     for head in _HEADS:
-        place = bare[len(head) : (len(bare) + len(head)) // 2]
+        place = bare[len(head) : len(head) + (len(bare) - len(head)) // len(places)]
         known = _PLACE.fullmatch(" ".join(place)) is not None
-        if known and bare == head + 2 * place:
-            return Columns(head, place, stamped)
+        if known and bare == head + len(places) * place:
+            return Columns(head, place, places, tail)
     raise Invalid(line, f"a table with the columns {' '.join(names)} is not known")

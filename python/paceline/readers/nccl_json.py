@@ -5,26 +5,29 @@ It lists the first rank of each process, and says how many ranks a process has. 
 holds is never kept.
 """
 
+import json
 import re
 from dataclasses import dataclass
 
-from .checks import Invalid, check_count, one_of, shown
-from .collective import operation_of, row_record
+from .checks import Invalid, one_of, shown
+from .collective import check_options, check_repeats, engine_of, operation_of, row_record
 from .collective_ranks import ranks_of
 from .json_text import check_keys, member, parse_several
 from .lines import Line
 from .nccl_json_rows import row_of, verdicts
 from .nccl_text import program_in
 
-_MARK = '"nccl_version"'
-_TOP = "version start_time args env nccl_version config results out_of_bounds errors end_time".split()
+_MARK = re.compile(r'"[nr]ccl_version"')  # rccl-tests since 2025
+_TOP = "version start_time args env nccl_version rccl_version config results out_of_bounds errors end_time".split()
 _BANDWIDTH = {1: ("average_bus_bandwidith", "average_bus_bandwidth")}  # 2.17.6 misspells it
 _CONFIG = (
     "nthreads ngpus minimum_bytes maximum_bytes step_factor step_bytes warmup_iters iterations "
     "aggregated_iterations validation graph blocking_collectives per_iter_timing per_iter_skip parallel_init devices"
 ).split()
+_MEASURED = ("size", "count", "type", "redop", "root")
 _DEVICE = "rank group pid hostname device device_hex device_info".split()
-_FLAGS = {"t": "nthreads", "g": "ngpus", "n": "iterations", "m": "aggregated_iterations", "w": "warmup_iters"}
+_OPTIONS = {"t": "nthreads", "g": "ngpus", "n": "iterations", "m": "aggregated_iterations", "w": "warmup_iters",
+            "c": "validation"}  # fmt: skip
 
 
 @dataclass
@@ -37,12 +40,12 @@ class Document:
 
 
 def recognizes(text: str) -> bool:
-    return _MARK in text and '"results"' in text
+    return bool(_MARK.search(text)) and '"results"' in text
 
 
 def documents_of(source) -> list:
     """All of a file: one or several alone, or those in a log, each from the beginning of a line."""
-    if _MARK not in source.text:
+    if not _MARK.search(source.text):
         return []
     lines = source.lines
     if source.text.lstrip()[:1] == "{" and "algbw" not in source.text:
@@ -51,7 +54,7 @@ def documents_of(source) -> list:
     while at < len(lines):
         end = _end(lines, at) if lines[at].text.startswith("{") else at
         text = "\n".join(line.text for line in lines[at : end + 1])
-        if _MARK in text and text.startswith("{"):
+        if _MARK.search(text) and text.startswith("{"):
             found += _documents(text, lines[at], lines[end].number)
         at = end + 1
     return found
@@ -80,7 +83,7 @@ def program_of(document: Document) -> str:
     return next(iter(programs))
 
 
-def records_of(document: Document):
+def records_of(document: Document, note):
     place, top = document.place, document.value
     version = one_of(member(top, "version", int, place), (1, 2, 3), "version of nccl-tests' JSON", place)
     bandwidth = _BANDWIDTH.get(version, ("average_bus_bandwidth",))
@@ -88,19 +91,21 @@ def records_of(document: Document):
     program = program_of(document)
     settings = _settings(top, place)
     ranks, per_host, warnings = ranks_of(_devices(top["config"], settings, place), place)
-    devices = [one["device_info"] for one in top["config"]["devices"]]
+    devices = ["AMD"] if "rccl_version" in top else [one["device_info"] for one in top["config"]["devices"]]
     shared = {
         "operation": operation_of(program, place),
         "ranks": ranks,
         "ranks_per_host": per_host,
-        "engine": "rccl" if any(re.search(r"\bAMD\b|Instinct|gfx\d", one) for one in devices) else "nccl",
+        "engine": engine_of(devices),
         "warmup": settings["warmup_iters"],
         "mean_of": settings["iterations"] * settings["aggregated_iterations"] * max(1, settings["graph"]),
     }
-    rows = [row_of(row, program, shared, settings, place) for row in member(top, "results", list, place)]
+    listed = member(top, "results", list, place)
+    rows = [row_of(row, program, shared, settings, place) for row in listed]
+    check_repeats([(tuple(row[key] for key in _MEASURED), json.dumps(row), place) for row in listed])
     if not rows:
         raise Invalid(place, "this run has no row of results: it failed")
-    warnings += verdicts(top, bandwidth, rows, place)
+    warnings += verdicts(top, bandwidth, rows, place, note)
     for size, out, into, row in rows:
         yield row_record(shared, warnings, size, out, into, **row)
 
@@ -115,11 +120,8 @@ def _settings(top: dict, place) -> dict:
     found["per_iter_skip"] = None if skip is None else _at_least(config, "per_iter_skip", 0, place)
     found["per_iter_timing"] = config.get("per_iter_timing")
     found["processes"] = len(member(config, "devices", list, place))
-    words = " ".join(str(one) for one in top["args"])
-    for flag, name in _FLAGS.items():
-        given = re.findall(rf"\s-{flag}[ =]?(\d{{1,9}})(?!\S)", words)
-        if given:
-            check_count(int(given[-1]), found[name], f"as -{flag} ({name})", place, " in its config")
+    words = "".join(f" {one}" for one in top["args"][1:])
+    check_options(words, {letter: found[name] for letter, name in _OPTIONS.items()}, place, " in its config")
     return found
 
 

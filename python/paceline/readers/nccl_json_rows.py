@@ -5,7 +5,7 @@ from .checks import Invalid, check_count, count, figure, shown
 from .collective import check_columns, check_rates, check_row, reduction_of
 from .json_text import check_keys, member, number
 from .nccl_times import iteration_ns
-from .nccl_verdicts import bandwidth_warnings, bounds_warnings
+from .nccl_verdicts import bandwidth_warnings, bounds_warnings, other_average
 
 _KEYS = (
     "size count type redop root out_of_place in_place out_of_place_per_iter in_place_per_iter "
@@ -55,7 +55,7 @@ def _place(row: dict, name: str, size: int, shared: dict, settings: dict, place)
     cells, where = member(row, name, dict, place), f"{size} bytes, {name}"
     cpu = "cpu_time" in cells
     key = "cpu_time" if cpu else "time"
-    check_keys(cells, (key, "alg_bw", "bus_bw", "nwrong"), f"key of {name}", place)
+    check_keys(cells, (key, "hip_event_time", "alg_bw", "bus_bw", "nwrong"), f"key of {name}", place)
     time, algorithm, bus = (
         number(member(cells, one, object, place), place, f"{where}, {one}", least=0)
         for one in (key, "alg_bw", "bus_bw")
@@ -63,7 +63,7 @@ def _place(row: dict, name: str, size: int, shared: dict, settings: dict, place)
     if time.exact == 0:
         raise Invalid(place, f"{where}: a time of {time.text} us")
     check_rates(shared["operation"], shared["ranks"], size, time, algorithm, bus, cpu_time=cpu)
-    found = {"time": time, "cpu": cpu, "wrong": _wrong(cells, settings, where, place)}
+    found = {"time": time, "cpu": cpu, "bus": bus, "wrong": _wrong(cells, settings, where, place)}
     if report in row:
         if settings["per_iter_timing"] != "true":
             raise Invalid(place, f"per_iter_timing is {settings['per_iter_timing']}, and {report} is there")
@@ -84,7 +84,7 @@ def _wrong(cells: dict, settings: dict, where: str, place):
     return wrong.times(1)
 
 
-def verdicts(top: dict, names, rows: list, place) -> list:
+def verdicts(top: dict, names, rows: list, place, note) -> list:
     """The warnings of the program's own verdicts; `names` are those that its version may give to
     the average bandwidth."""
     if "out_of_bounds" not in top:
@@ -92,7 +92,7 @@ def verdicts(top: dict, names, rows: list, place) -> list:
     bounds = member(top, "out_of_bounds", dict, place)
     check_keys(bounds, ("count", "okay"), "key of out_of_bounds", place)
     okay = {"true": "OK", "false": "FAILED"}.get(member(bounds, "okay", str, place))
-    places = [one for _, out, into, _ in rows for one in (out, into)]
+    places = [one for _, out, into, _ in rows for one in (out, into) if one]
     found = bounds_warnings(member(bounds, "count", int, place), okay, places, place)
     average = next((top[name] for name in names if name in top), None)
     if average is None:
@@ -100,6 +100,9 @@ def verdicts(top: dict, names, rows: list, place) -> list:
     okay = member(average, "okay", str, place)
     if okay not in ("true", "false", "unchecked"):
         raise Invalid(place, f"average_bus_bandwidth, okay: '{shown(okay)}' is not known")
+    value = next((average[key] for key in ("bandwidth", "bandwidith") if key in average), None)
+    if sentence := other_average(getattr(value, "text", str(value)), places):
+        note(place, sentence)
     return found + bandwidth_warnings("FAILED" if okay == "false" else None, "the program says")
 
 
@@ -117,10 +120,12 @@ def _prints_as(row: dict, fields: list, table, line) -> bool:
         return False
     if any(head.get(key, row[key].strip()) != row[key].strip() for key in ("redop", "root")):
         return False
-    return all(_place_prints_as(row[name], cells, line) for name, cells in zip(("out_of_place", "in_place"), places))
+    return all(_place_prints_as(row.get(name), cells, line) for name, cells in zip(("out_of_place", "in_place"), places))
 
 
 def _place_prints_as(figures: dict, cells: dict, line) -> bool:
+    if figures is None or cells is None:
+        return figures is cells
     wrong = figures["nwrong"]
     pairs = [(name, figures[key]) for name, key in _PRINTED if name in cells and key in figures]
     pairs += [("#wrong", wrong)] if wrong is not None and cells.get("#wrong", "N/A") != "N/A" else []

@@ -11,22 +11,28 @@ import re
 from .checks import Invalid, check_count, count, figure, shown
 from .collective import (
     check_columns,
+    check_options,
     check_rates,
+    check_repeats,
     check_row,
+    engine_of,
     operation_of,
     reduction_of,
     row_record,
 )
 from .collective_ranks import ranks_of
 from .nccl_text import Table, program_in
-from .nccl_verdicts import bandwidth_warnings, bounds_warnings
+from .nccl_verdicts import bandwidth_warnings, bounds_warnings, other_average
 
 _LAUNCHED = re.compile(
-    r"\b(?:mpirun|mpiexec|orterun|prterun|srun)\b(?:.*?)\s(?:-np|-n|--np|--ntasks)[ =](\d+)\s"
+    r"\b(?:mpirun|mpiexec|orterun|prterun|srun)\b(?:.*?)\s(?:-np?|--np|--ntasks)[ =]?(\d+)\s"
 )
+_OPTIONS = {"t": "nThread", "g": "nGpus", "n": "iters", "m": "agg iters", "w": "warmup iters", "c": "validation"}
+_ERROR = re.compile(r"(\d+\.?\d*(?:e[+-]\d+)?|N/A|-?nan|inf)(\*?)", re.I)
 
 
-def records_of(table: Table, named: set):
+def records_of(table: Table, named: set, note):
+    """`note(line, sentence)` is told what makes the records no worse."""
     program = program_of(table, named)
     operation = operation_of(
         program, table.program_line or table.command or table.first
@@ -39,25 +45,19 @@ def records_of(table: Table, named: set):
     )
     settings = table.settings or {}
     _check_launch(table, settings)
-    amd = any(re.search(r"\bAMD\b|Instinct|gfx\d", one[5]) for one in table.devices)
     shared = {
         "operation": operation,
         "ranks": ranks,
         "ranks_per_host": per_host,
-        "engine": "rccl" if amd else "nccl",
+        "engine": engine_of(one[5] for one in table.devices),
         "warmup": settings.get("warmup iters"),
         "mean_of": _mean_of(settings),
         "clock": "cpu" if table.columns.cpu_time else None,
     }
-    rows, seen = [], {}
-    for fields, line in table.rows:
-        if tuple(fields) in seen:
-            raise Invalid(
-                line, f"this row is that of line {seen[tuple(fields)].number} again"
-            )
-        seen[tuple(fields)] = line
-        rows.append(_row(table, fields, line, program, shared))
-    warnings += _verdicts(table, rows)
+    width = len(table.columns.head)
+    check_repeats([(tuple(fields[:width]), tuple(fields), line) for fields, line in table.rows])
+    rows = [_row(table, fields, line, program, shared) for fields, line in table.rows]
+    warnings += _verdicts(table, rows, note)
     for size, out, into, row in rows:
         yield row_record(shared, warnings, size, out, into, **row)
 
@@ -87,25 +87,15 @@ def _check_launch(table: Table, settings: dict) -> None:
             table.devices[-1][4],
             f"the log says {own} ranks a process, and it lists {listed}, no multiple of that",
         )
-    command = table.command and re.split(
-        r"_perf(?:_mpi)?\b", table.command.text, maxsplit=1
-    )
-    if command and len(command) == 2:
-        launched = _LAUNCHED.search(command[0])
-        if launched:
-            processes = count(launched[1], table.command, "the number of processes")
-            check_count(
-                processes * own,
-                listed,
-                "ranks",
-                table.command,
-                "; was the program built without MPI?",
-            )
-        gpus = re.search(r"\s-g[ =]?(\d+)(?!\S)", command[1])
-        if gpus:
-            check_count(
-                int(gpus[1]), settings["nGpus"], "GPUs a thread (-g)", table.command
-            )
+    if len(table.commands) != 1:  # which one of several ran is not known
+        return
+    command = re.split(r"_perf(?:_mpi)?(?:\.exe)?\b", table.command.text, maxsplit=1)
+    launched = _LAUNCHED.search(command[0])
+    if launched and " : " not in table.command.text:  # of several programs at once
+        processes = count(launched[1], table.command, "the number of processes")
+        check_count(processes * own, listed, "ranks", table.command, "; was the program built without MPI?")
+    said = {letter: settings.get(name) for letter, name in _OPTIONS.items()}
+    check_options(re.split(r"[|;&>#`]", command[-1])[0], said, table.command, " in its settings")
 
 
 def _mean_of(settings: dict):
@@ -134,6 +124,8 @@ def _row(table: Table, fields: list, line, program: str, shared: dict) -> tuple:
 
 
 def _place(table: Table, cells: dict, size: int, line, shared: dict) -> dict:
+    if cells is None:
+        return None
     name = table.columns.place[0]
     time, algorithm, bus = (
         figure(cells[key], line, key, least=0) for key in (name, "algbw", "busbw")
@@ -149,24 +141,35 @@ def _place(table: Table, cells: dict, size: int, line, shared: dict) -> dict:
         bus,
         cpu_time=name == "cputime",
     )
-    wrong = cells.get("#wrong", "N/A")
-    if wrong != "N/A" and (table.settings or {}).get("validation") == 0:
+    if cells.get("hipevt", "N/A") != "N/A":
+        figure(cells["hipevt"], line, "hipevt", least=0)
+    return {"time": time, "bus": bus, **_correctness(table, cells, line)}
+
+
+def _correctness(table: Table, cells: dict, line) -> dict:
+    """The wrong elements of one place; of an `error`, rccl-tests marks what is too large."""
+    if "error" in cells:
+        error = _ERROR.fullmatch(cells["error"])
+        if not error:
+            raise Invalid(line, f"error: '{shown(cells['error'])}' is not a relative difference")
+        return {"wrong": None, "marked": bool(error[2])}
+    wrong = cells["#wrong"]
+    if wrong == "N/A":
+        return {"wrong": None}
+    if (table.settings or {}).get("validation") == 0:
         raise Invalid(line, f"the log says validation: 0, and #wrong {shown(wrong)}")
-    return {
-        "time": time,
-        "wrong": (
-            None if wrong == "N/A" else figure(wrong, line, "#wrong", least=0).times(1)
-        ),
-    }
+    return {"wrong": figure(wrong, line, "#wrong", least=0).times(1)}
 
 
-def _verdicts(table: Table, rows: list) -> list:
+def _verdicts(table: Table, rows: list, note) -> list:
     """The warnings of the table's footer."""
     found = []
+    places = [one for _, out, into, _ in rows for one in (out, into) if one]
     if "Out of bounds values" in table.footers:
         text, verdict, line = table.footers["Out of bounds values"]
         values = count(text, line, "out of bounds values")
-        places = [one for _, out, into, _ in rows for one in (out, into)]
         found += bounds_warnings(values, verdict, places, line)
-    _, verdict, line = table.footers.get("Avg bus bandwidth", (None, None, None))
+    text, verdict, line = table.footers.get("Avg bus bandwidth", (None, None, None))
+    if line and (sentence := other_average(text, places)):
+        note(line, sentence)
     return found + bandwidth_warnings(verdict, line and f"line {line.number}")

@@ -48,7 +48,7 @@ def _records_of_documents(documents: list, tables: list, named: set, source):
             )
             continue
         seen[same] = document.place
-        yield from nccl_json.records_of(document)
+        yield from nccl_json.records_of(document, source.note)
         program = nccl_json.program_of(document)
         twins = [one for one in tables if nccl_table.program_of(one, named) == program]
         printed = [one for one in twins if prints_as(document.value, one)]
@@ -82,4 +82,4 @@ def _records_of_tables(tables: list, named: set, source):
             )
             continue
         seen[same] = table.first
-        yield from nccl_table.records_of(table, named)
+        yield from nccl_table.records_of(table, named, source.note)

@@ -9,34 +9,23 @@ transport that tells ranks apart, one of each rank.
 import re
 from dataclasses import dataclass, field
 
-from .checks import Invalid, count, one_of, shown
+from .checks import Invalid, shown
 from .collective import ELEMENT_BYTES
 from .lines import Line
 from .nccl_columns import PLACES, Columns, columns_of
+from .nccl_head import device_of, settings_of
 
 # All programs of nccl-tests, that a command line may name.
 _PROGRAM = re.compile(
     r"(?<![\w.-])((?:all_reduce|all_gather|reduce_scatter|reduce|broadcast|alltoallv?2?|sendrecv|gather|scatter"
-    r"|hypercube)_perf)(?:_mpi)?(?![\w.])"
+    r"|hypercube)_perf)(?:_mpi)?(?:\.exe)?(?![\w.])"
 )
 _STARTING = re.compile(r"#\s*Collective test (starting|concluded):\s*(\S+)")
 _SETTINGS = re.compile(
     r"#\s*nThread:? (\S+) nGpus:? (\S+) minBytes:? \S+ maxBytes:? \S+ step: [^)]*\)(.*)"
 )
-_PAIR = re.compile(r"\s+([a-z][a-zI ]*): (\S+)")
-_DEVICE = re.compile(
-    r"#\s+Rank\s+(\d+)\s+(?:Group\s+(\d+)\s+)?(?:Pid\s+\d+\s+)?on\s+(\S+)\s+device\s+(\d+)\s+\[([\w:.]+)\]\s+(\S.*)"
-)
 _FOOTER = re.compile(
     r"#\s*(Out of bounds values|Avg bus bandwidth)\s*:\s*(\S+)\s*(OK|FAILED)?\s*\Z"
-)
-_SETTING_NAMES = (
-    "warmup iters",
-    "iters",
-    "agg iters",
-    "validation",
-    "graph",
-    "unalign",
 )
 _FIGURE = re.compile(r"-?[\d.,]+(?:e[+-]?\d+)?|N/A|nan|-?inf", re.I)
 
@@ -48,18 +37,23 @@ class Table:
     first: Line
     program: str = None
     program_line: Line = None
-    command: Line = None  # that names the program
+    commands: list = field(default_factory=list)  # lines above it that name programs
     concluded: Line = None
     settings: dict = None
     devices: list = field(
         default_factory=list
     )  # (rank, group, host, bus id, line, name)
+    places: list = None  # out-of-place, in-place
     columns: Columns = None
     rows: list = field(default_factory=list)
     footers: dict = field(
         default_factory=dict
     )  # name: (value, OK or FAILED or None, line)
     partial: list = None  # fields of a row that NCCL's lines interrupted
+
+    @property
+    def command(self) -> Line:
+        return self.commands[-1] if self.commands else None
 
 
 def program_in(line: Line) -> set:
@@ -68,7 +62,7 @@ def program_in(line: Line) -> set:
 
 def tables_of(lines) -> list:
     """All tables, in the order of their first lines."""
-    tables, open_tables, command = [], {}, None
+    tables, open_tables, commands = [], {}, []
     for line in lines:
         text = line.text.strip()
         if text.startswith("#"):
@@ -76,12 +70,12 @@ def tables_of(lines) -> list:
             if table is None or _begins(text, table):
                 _close(table)
                 table = open_tables[line.rank] = Table(line)
-                table.command, command = command, None
+                table.commands, commands = commands, []
                 tables.append(table)
             _comment(text, line, table)
         elif text:
             if program_in(line):
-                command = line
+                commands.append(line)
             else:
                 _row(text, line, open_tables.get(line.rank))
     for table in open_tables.values():
@@ -125,25 +119,17 @@ def _comment(text: str, line: Line, table: Table) -> None:
     if table.partial:
         _close(table)
     if match := _STARTING.match(text):
-        if match[1] == "starting":
-            table.program, table.program_line = match[2], line
-        else:
-            table.concluded = line
-            if table.program and match[2] != table.program:
-                raise Invalid(
-                    line,
-                    f"'{shown(match[2])}' is concluded, and {table.program_line.place} says {table.program}",
-                )
-            table.program, table.program_line = match[2], table.program_line or line
+        known = _PROGRAM.fullmatch(match[2])
+        _name(table, match[1], known[1] if known else match[2], line)
     elif match := _SETTINGS.match(text):
-        table.settings = _settings(match, line)
+        table.settings = settings_of(match, line)
     elif re.match(r"#\s+Rank\s", text):
-        table.devices.append(_device(text, line))
+        table.devices.append(device_of(text, line))
     elif "algbw" in text and "busbw" in text:
-        table.columns = columns_of(line)
+        table.columns = columns_of(line, table.places or PLACES)
     elif "out-of-place" in text or "in-place" in text:
-        titles = re.findall(r"out-of-place|in-place", text)
-        if titles != PLACES:
+        table.places = re.findall(r"out-of-place|in-place", text)
+        if table.places != [one for one in PLACES if one in table.places]:
             raise Invalid(line, f"columns in the order {shown(text[1:])} are not known")
     elif table.columns and re.match(r"#\s+\(", text):
         table.columns.check_units(line)
@@ -153,37 +139,13 @@ def _comment(text: str, line: Line, table: Table) -> None:
         raise Invalid(line, f"'{shown(text)}' is not understood")
 
 
-def _settings(match, line: Line) -> dict:
-    found = {
-        "nThread": count(match[1], line, "nThread", least=1),
-        "nGpus": count(match[2], line, "nGpus", least=1),
-    }
-    rest = match[3].rstrip()
-    while pair := _PAIR.match(rest):
-        # rccl-tests of before 2.12 writes warmupIters.
-        name = pair[1].replace("warmupIters", "warmup iters")
-        one_of(name, _SETTING_NAMES, "setting", line)
-        found[name] = count(pair[2], line, name)
-        rest = rest[pair.end() :]
-    if rest.strip():
-        raise Invalid(line, f"'{shown(rest)}' is not understood")
-    return found
-
-
-def _device(text: str, line: Line) -> tuple:
-    match = _DEVICE.fullmatch(text)
-    if not match:
-        raise Invalid(line, f"'{shown(text)}' is not understood as a rank's device")
-    # A bus without its domain is not unique; the device's number tells such buses apart.
-    bus = match[5] if ":" in match[5] else f"{match[4]} {match[5]}"
-    return (
-        count(match[1], line, "rank", most=10**6),
-        count(match[2] or "0", line, "group"),
-        match[3],
-        bus,
-        line,
-        match[6],
-    )
+def _name(table: Table, what: str, program: str, line: Line) -> None:
+    """A line that the program's test starts, or is concluded."""
+    if what == "concluded":
+        table.concluded = line
+        if table.program and program != table.program:
+            raise Invalid(line, f"'{shown(program)}' is concluded, and {table.program_line.place} says {table.program}")
+    table.program, table.program_line = program, table.program_line or line
 
 
 def _row(text: str, line: Line, table: Table) -> None:
@@ -205,7 +167,8 @@ def _row(text: str, line: Line, table: Table) -> None:
         table.partial = (fields, line)
         return
     if not table or not table.columns or table.footers:
-        raise Invalid(line, f"'{shown(text)}' is a row of results outside of a table")
+        why = "" if fields[0].isdigit() else f", behind '{shown(fields[0])}', which no known transport writes"
+        raise Invalid(line, f"'{shown(text)}' is a row of results outside of a table{why}")
     if len(fields) != table.columns.width:
         raise Invalid(
             line,

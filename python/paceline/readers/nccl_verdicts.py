@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nccl-tests says itself of all of a run's results: right or wrong values, enough bandwidth."""
 
-from .checks import Invalid
+from .checks import Invalid, figure
+from .collective import is_wrong
 from .record import WRONG_VALUES, warning
 
 
@@ -10,7 +11,7 @@ def bounds_warnings(values: int, verdict, places: list, where) -> list:
     wrong elements of each result, which may be unknown."""
     if verdict != ("FAILED" if values else "OK"):
         raise Invalid(where, f"the log says {values} values out of bounds, and {verdict or 'no verdict'}")
-    wrong = sum(bool(one["wrong"]) for one in places if one)
+    wrong = sum(map(is_wrong, places))
     if wrong and not values:
         raise Invalid(
             where,
@@ -39,3 +40,19 @@ def bandwidth_warnings(verdict, where: str) -> list:
             "look for a slow link or device before these figures are used",
         )
     ]
+
+
+def other_average(text: str, places: list):
+    """A sentence where the program's average of the bus bandwidths in `text` is not that of
+    `places`; none where it is, or where the program has no average."""
+    try:
+        said = figure(text, None, "average", least=0)
+    except Invalid:
+        return None
+    low, high = (sum(getattr(one["bus"], end) for one in places) / len(places) for end in ("low", "high"))
+    if low - said.half <= said.value <= high + said.half:
+        return None
+    return (
+        f"the program's average bus bandwidth is {said.text}, and that of these {len(places)} results is "
+        f"{(low + high) / 2:.6g}: rows are missing, or some are of another run"
+    )

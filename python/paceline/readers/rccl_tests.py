@@ -7,22 +7,17 @@ communicator and `nodes` the number of communicators (NCCL_TESTS_SPLIT), whateve
 does not say the hosts, the root, nor the iterations.  The header of a CSV by MPI lacks the column of nodes.
 """
 
-import csv
 import json
 from dataclasses import dataclass
 
-from .checks import Invalid, check_count, count, figure, one_of, shown
+from .checks import Invalid, check_count, count, one_of
 from .collective import ELEMENT_BYTES, check_columns, check_rates, operation_of, reduction_of, row_record
 from .collective_ranks import other_groups
-from .json_text import check_keys, member, number, parse, parse_several
+from .json_text import member, number
 from .lines import Line
+from .rccl_rows import runs_of_csv, runs_of_json
 
 NAME = "rccl-tests"
-_MPI = ("nodes", "ranks", "ranksPerNode", "gpusPerRank")
-_RESULT = ("size", "type", "redop", "inPlace", "time", "algBw", "busBw", "wrong")
-_KEYS = ("numCycle", "name", *_MPI, "gpus", *_RESULT)
-_TEXTS = ("name", "type", "redop", "wrong")
-_COLUMNS = {"collective": "name", "#wrong": "wrong"} | {name.lower(): name for name in _KEYS if name not in ("name", "wrong")}
 _PROGRAMS = {
     "AllReduce": "all_reduce_perf",
     "ReduceScatter": "reduce_scatter_perf",
@@ -41,9 +36,20 @@ def recognizes(source) -> bool:
 
 
 def read(source):
-    rows = _rows_of_json(source) if source.text.lstrip()[:1] in ("[", "{") else _rows_of_csv(source)
-    if not rows:
-        raise Invalid(source, "has no row of results of rccl-tests")
+    runs = runs_of_json(source) if source.text.lstrip()[:1] in ("[", "{") else runs_of_csv(source)
+    seen = {}
+    for rows in runs:
+        if not rows:
+            raise Invalid(source, "has no row of results of rccl-tests")
+        same = json.dumps([row for row, _ in rows])
+        if same in seen:
+            source.note(rows[0][1], f"this run is that of line {seen[same].number} again, counted once")
+            continue
+        seen[same] = rows[0][1]
+        yield from _records_of_run(rows)
+
+
+def _records_of_run(rows: list):
     seen = {}
     for row, line in rows:
         same = json.dumps(row)
@@ -56,56 +62,6 @@ def read(source):
             raise Invalid(line, f"the ranks are {world[0]} here, and {worlds[0][0][0]} before, or grouped otherwise")
     places = [_place(row, line, worlds[0][0][0]) for row, line in rows]
     yield from _records(places, worlds[0][0])
-
-
-def _rows_of_json(source) -> list:
-    """Rows with their lines, as the program writes them: one object a line."""
-    values = parse_several(source.text, source.path)
-    values = values[0] if isinstance(values[0], list) and len(values) == 1 else values
-    lines = [line for line in source.lines if '"busBw"' in line.text]
-    if len(lines) != len(values):
-        lines = [source.lines[0]] * len(values)
-    for value, line in zip(values, lines):
-        if not isinstance(value, dict):
-            raise Invalid(line, f"'{shown(json.dumps(value))}' is not a row of results")
-        check_keys(value, _KEYS, "key of rccl-tests", line)
-        for name in _RESULT + ("name",):
-            member(value, name, str if name in _TEXTS else object, line)
-    return list(zip(values, lines))
-
-
-def _rows_of_csv(source) -> list:
-    lines = [line for line in source.lines if line.text.strip()]
-    if not lines:
-        return []
-    header = [_column(one.strip(), lines[0]) for one in lines[0].text.split(",")]
-    if "ranks" in header and "nodes" not in header:
-        header.insert(header.index("name") + 1, "nodes")
-    order = [name for name in _KEYS if name in header]
-    if header != order or not set(_RESULT) <= set(header):
-        raise Invalid(lines[0], f"a table with the columns {shown(lines[0].text)} is not known")
-    return [(_cells(header, line), line) for line in lines[1:]]
-
-
-def _column(name: str, line: Line) -> str:
-    if name not in _COLUMNS and name not in _COLUMNS.values():
-        raise Invalid(line, f"'{shown(name)}' is not a known column; known are {', '.join(_COLUMNS)}")
-    return _COLUMNS.get(name, name)
-
-
-def _cells(header: list, line: Line) -> dict:
-    try:
-        cells = next(csv.reader([line.text], skipinitialspace=True, strict=True))
-    except csv.Error as error:
-        raise Invalid(line, f"is not a line of CSV: {error}") from None
-    if len(cells) != len(header):
-        raise Invalid(line, f"'{shown(line.text)}' is not a whole row: it has {len(cells)} fields of {len(header)}")
-    return {name: cell if name in _TEXTS else _number_of(cell, name, line) for name, cell in zip(header, cells)}
-
-
-def _number_of(cell: str, name: str, line: Line):
-    """As JSON has it: an integer, or a number with its text."""
-    return parse(figure(cell, line, name).text, line.path, line.number)
 
 
 def _world(row: dict, line: Line) -> tuple:
@@ -136,7 +92,7 @@ class _Place:
 
 def _place(row: dict, line: Line, ranks: int) -> _Place:
     program = one_of(row["name"], _PROGRAMS, "operation of Paceline", line)
-    operation, size = operation_of(program, line), _integer(row, "size", line, 1)
+    operation, size = operation_of(program, line), _integer(row, "size", line, 0)
     if size % one_of(row["type"], ELEMENT_BYTES, "type", line) != 0:
         raise Invalid(line, f"{size} bytes are no whole number of elements of {row['type']}")
     check_columns(program, row["redop"], None, line)

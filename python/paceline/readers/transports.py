@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What mpirun, srun, torchrun, Ray, SkyPilot and kubectl put before a program's lines, and
-NCCL's own lines between them."""
+"""What mpirun, srun, torchrun, Ray, SkyPilot, SageMaker, kubectl, containerd and docker put before a
+program's lines, and NCCL's own lines between them."""
 
 import re
 
@@ -11,12 +11,15 @@ _COLOURS = re.compile(
 # The group `rank`, where a transport gives it, is the rank that wrote the line.
 _TAGS = [
     r"\[[^\[\],\s]*,(?P<rank>\d+)\](?:\[[^\[\]\s]*\])?<std(?:out|err|diag)>:? ?",  # mpirun --tag-output
+    r"\[\d+,mpirank:(?P<rank>\d+),[^\[\],\s]+\]<std(?:out|err)>:? ?",  # SageMaker
     r"\[(?:default|rank)?(?P<rank>\d+)\]:? ?",  # torchrun --tee, mpiexec -prepend-rank
     r" {0,6}(?P<rank>\d{1,6}): ?(?!\d\d:)",  # srun -l; not the hours of a time
     r"\([\w.-]+, (?:[\w ]+=[^,()]*, )*?rank=(?P<rank>\d+), pid=\d+[^()]*\) ?",  # SkyPilot
     r"\([^()]*\bpid=\d+[^()]*\) ?",  # Ray
     r"\[pod/[^\[\]\s]+\] ?",  # kubectl logs --prefix
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d) ",  # kubectl logs --timestamps
+    # kubectl logs --timestamps, containerd
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?",
+    r"[\w.-]*[-_]\d+ {1,20}\| ",  # docker compose
 ]
 _COMPILED = [re.compile(tag) for tag in _TAGS]
 _ANY_TAG_AT_END = re.compile(
