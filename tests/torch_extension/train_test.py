@@ -64,7 +64,7 @@ def free_port():
         return listening.getsockname()[1]
 
 
-def torchrun(ranks, *words, status=0):
+def torchrun(ranks, *words, status=0, timeout=240):
     """What the ranks print."""
     command = [sys.executable, "-m", "torch.distributed.run", f"--nproc-per-node={ranks}", f"--master-port={free_port()}"]
     done = subprocess.run(
@@ -73,7 +73,7 @@ def torchrun(ranks, *words, status=0):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=240,
+        timeout=timeout,
         check=False,
     )
     if done.returncode != status:
@@ -173,6 +173,14 @@ class Optimizers(unittest.TestCase):
         self.assertIn("amsgrad=True", found["amsgrad"])
         self.assertIn("Parameter bias", found["left out"])
         self.assertIn("1.weight", found["types"])
+        self.assertIn("leave out optimizer.step()", found["step"])
+        self.assertIn("no parameter", found["nothing"])
+
+    def test_between_micro_batches_parameters_may_be_read(self):
+        [found] = found_by(2, [["between_micro_batches"]])
+        self.assertTrue(found["same"])
+        self.assertTrue(found["finite"])
+        self.assertIn("micro-batches", found["loading"])
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def train_with_paceline(name, strategy, make_optimizer, steps=STEPS, accumulate=
         for micro in range(accumulate):
             inputs, target = their_models.batch(name, pt.rank(), step * accumulate + micro)
             loss = model.step(lambda: their_models.loss_of(model(inputs), target))
-            losses.append(loss.item())
+            losses.append(None if loss is None else loss.item())
     model.synchronize()
     return model, losses
 
@@ -279,6 +279,25 @@ def check_scaler(strategy):
     return {"moved": first.tolist()[0], "kept": kept, "scale": scaler.get_scale()}
 
 
+def check_between_micro_batches():
+    """What reads parameters there waits for nothing, and what changes them is rejected."""
+    module = their_models.make("mixed")
+    model = pt.DataParallel(module, optimizer_of(module), "wfbp", accumulate=2)
+    inputs, target = their_models.batch("mixed", pt.rank(), 0)
+    for _ in range(3):
+        model.step(lambda: their_models.loss_of(model(inputs), target))
+    found = {"same": same_on_all_ranks(model.state_dict().values())}
+    model.eval()
+    found["finite"] = model(inputs).isfinite().all().item()
+    model.train()
+    try:
+        model.load_state_dict(model.state_dict())
+    except pt.UsageError as error:
+        found["loading"] = str(error)
+    model.step(lambda: their_models.loss_of(model(inputs), target))
+    return found
+
+
 def check_errors():
     """What cannot be is rejected by name, and the job goes on."""
     found = {}
@@ -300,6 +319,10 @@ def check_errors():
     told("left out", lambda: left_out.step(lambda: left_out(torch.ones(1, 2)).sum()))
     mixed = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2).double())
     told("types", lambda: pt.DataParallel(mixed, None, "bsp"))
+    optimizer = torch.optim.SGD(linear.parameters(), lr=0.1)
+    pt.DataParallel(linear, optimizer, "bsp")
+    told("step", optimizer.step)
+    told("nothing", lambda: pt.DataParallel(torch.nn.ReLU(), None, "bsp"))
     return found
 
 

@@ -71,6 +71,8 @@ class DataParallel(torch.nn.Module):
         self._broken = False
         self._scaler = scaler if scaler is not None and scaler.is_enabled() else None
         trained = {name: p for name, p in module.named_parameters() if p.requires_grad}
+        if not trained:
+            raise UsageError("The network has no parameter that is trained.")
         for name, parameter in trained.items():
             _require_trainable(name, parameter, next(iter(trained.values())).dtype)
         self._rule = Rule(optimizer, trained)
@@ -116,6 +118,13 @@ class DataParallel(torch.nn.Module):
                 self.synchronize()
                 self._rule.show_state(self._model)
 
+        def refuse(_optimizer, _arguments, _named):
+            raise UsageError(
+                "The plan performs the optimizer's updates, within model.step() and model.update(): leave out "
+                "optimizer.step()."
+            )
+
+        self.optimizer.register_step_pre_hook(refuse)
         self.optimizer.register_state_dict_pre_hook(before_state)
         self.optimizer.register_load_state_dict_post_hook(after_load)
 
@@ -266,7 +275,10 @@ class DataParallel(torch.nn.Module):
 
     def synchronize(self):
         """Waits until the updates of all steps are done, so that parameters may be read."""
-        if self._model is not None and self._model.is_prepared and not self._broken and self._phase == "idle":
+        if self._model is None or not self._model.is_prepared or self._broken:
+            return
+        # The first micro-batch of a step has waited for the updates before it.
+        if self._phase == "idle" and self._micro == 0:
             self._model.drain()
             if self._scaler is not None:
                 self._scaler.update(self._model.loss_scale().item())
@@ -286,6 +298,8 @@ class DataParallel(torch.nn.Module):
 
     def load_state_dict(self, *arguments, **named):
         """That of the module.  What a strategy keeps beside the parameters begins with them again."""
+        if self._micro > 0:
+            raise UsageError("load_state_dict() between the micro-batches of a step: end the step first.")
         self.synchronize()
         result = self.module.load_state_dict(*arguments, **named)
         if self._model.is_prepared:
