@@ -28,6 +28,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -76,6 +77,12 @@ STARTED = 60.0  # a rank must be there by then, s
 LEFT = 10.0  # for processes to vanish after the launcher's end, s
 
 
+def free_port():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
 def environments():
     """Yields (pid, variables) of every process that can be read."""
     for name in os.listdir("/proc"):
@@ -122,6 +129,8 @@ def ranks_of(strategy):
 
 class Run:
     """One run with one fault; `problems` says what was not as expected."""
+
+    fates = FATES
 
     def __init__(self, options, number):
         self.options = options
@@ -205,11 +214,14 @@ class Run:
             time.sleep(0.02)
         return program.poll() is not None
 
+    def find_victim(self, _folder, mark):
+        return find_rank(mark, self.victim)
+
     def hurt(self, program, folder, mark, errors):
         began = time.monotonic()
         victim = None
         while victim is None:
-            victim = find_rank(mark, self.victim)
+            victim = self.find_victim(folder, mark)
             if program.poll() is not None or time.monotonic() - began > STARTED:
                 self.problems.append("the rank did not start")
                 return
@@ -246,7 +258,7 @@ class Run:
         # With tables: "server 0 (rank 1) on host h: ...".
         named = re.search(r"paceline: (?:[a-z]+ ?\d* \()?"
                           rf"rank {self.victim}\)? on host [^\n]*?: "
-                          rf"[^\n]*({FATES[self.fault]})", self.said)
+                          rf"[^\n]*({self.fates[self.fault]})", self.said)
         self.expect(named, "the rank and its fate are not named")
 
 
@@ -272,6 +284,24 @@ def missing_parts(program):
     assert names, said
     return sorted(names - {part.split(":")[0] for strategy in STRATEGIES
                            for part in strategy.split("+")})
+
+
+def perform_all(numbers, options, make_run):
+    """Returns how many runs did not end as expected."""
+    failed = 0
+    for number in numbers:
+        run = make_run(options, number)
+        run.perform()
+        print(f"{run.title()}: "
+              + ("; ".join(run.problems) or f"as expected, {run.position}"),
+              flush=True)
+        if run.problems:
+            failed += 1
+            print(f"  seed {options.seed}: {' '.join(run.command())}\n"
+                  + "".join(f"  | {line}\n" for line in run.said.splitlines()),
+                  end="", flush=True)
+    print(f"{len(numbers) - failed} of {len(numbers)} runs ended as expected")
+    return failed
 
 
 def main():
@@ -311,20 +341,7 @@ def main():
         print("".join(f"no strategy here has {name}\n" for name in missing),
               end="", flush=True)
     numbers = range(options.count) if options.only is None else [options.only]
-    failed = 0
-    for number in numbers:
-        run = Run(options, number)
-        run.perform()
-        print(f"{run.title()}: "
-              + ("; ".join(run.problems) or f"as expected, {run.position}"),
-              flush=True)
-        if run.problems:
-            failed += 1
-            print(f"  seed {options.seed}: {' '.join(run.command())}\n"
-                  + "".join(f"  | {line}\n" for line in run.said.splitlines()),
-                  end="", flush=True)
-    print(f"{len(numbers) - failed} of {len(numbers)} runs ended as expected")
-    return 1 if failed or missing else 0
+    return 1 if perform_all(numbers, options, Run) or missing else 0
 
 
 if __name__ == "__main__":
