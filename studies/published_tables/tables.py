@@ -239,10 +239,6 @@ DDL_ON_SERVERS = {
     "WFBP-PS": "wfbp",
     "ByteScheduler-PS": "wfbp",
 }
-# Names that BytePS declares before the fused tensor's: each gradient and each
-# entry of the state dict (byteps/byteps_distributed_optimizer.py).
-BYTEPS_FIRST_KEY = {"resnet50": 481, "bert-base": 413, "bert-large": 797}
-
 
 def byteps(schedule, network, cell):
     """BytePS: as many server hosts as worker hosts; none beside one worker."""
@@ -252,8 +248,6 @@ def byteps(schedule, network, cell):
     strategy = (
         f"{schedule}+ps:local=0,placement=apart,assign=hash,servers={cell.hosts}"
     )
-    if schedule == "bsp":
-        strategy += f",first-key={BYTEPS_FIRST_KEY[network]}"
     return request | {
         "strategy": strategy,
         "ranks": cell.gpus + cell.hosts,

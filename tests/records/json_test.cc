@@ -90,6 +90,16 @@ TEST(RecordJson, WhatTheSourceDoesNotSayIsNull) {
   EXPECT_EQ(json(to_json(read)), written);
 }
 
+TEST(RecordJson, AnOptionThatServersHadOnceIsLeftOut) {
+  RunRecord record = full_record();
+  record.configuration.strategy = "bsp+ps:servers=1,first-key=0,local=0+fp16";
+  EXPECT_EQ(from_line(to_line(record)).configuration.strategy,
+            "bsp+ps:servers=1,local=0+fp16");
+  record.configuration.strategy = "bsp+ps:assign=hash,first-key=07";
+  EXPECT_EQ(from_line(to_line(record)).configuration.strategy,
+            record.configuration.strategy);
+}
+
 TEST(RecordJson, ZeroIsKept) {
   EXPECT_EQ(to_json(full_record())["ranks"][0]["flush_ns"], 0);
 }

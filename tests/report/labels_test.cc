@@ -153,7 +153,7 @@ TEST(Labels, StandBesideAColumnOfRanksWithoutThem) {
 
 TEST(Labels, SayOptionsThatTheNamesDoNotStandFor) {
   const std::string apart =
-      "bsp+ps:servers=1,placement=apart,assign=round-robin,first-key=0,"
+      "bsp+ps:servers=1,placement=apart,assign=round-robin,"
       "partition-mb=3.90625,local=0";
   EXPECT_EQ(
       labels_of("bsp+ps", {apart}),

@@ -235,6 +235,19 @@ void check_pairs(const RankSamples& rank) {
   }
 }
 
+// Leaves out the option that parameter servers had once, where it has the value
+// that they all have now.
+void drop_first_key(std::string& strategy) {
+  constexpr std::string_view kOption = ",first-key=0";
+  const std::size_t begin = strategy.find(kOption);
+  const std::size_t end = begin + kOption.size();
+  if (begin != std::string::npos &&
+      (end == strategy.size() || strategy[end] == ',' ||
+       strategy[end] == '+')) {
+    strategy.erase(begin, kOption.size());
+  }
+}
+
 }  // namespace
 
 RunRecord from_json(const nlohmann::json& json) {
@@ -242,6 +255,7 @@ RunRecord from_json(const nlohmann::json& json) {
   check_version(root);
   RunRecord record;
   decode(root, record);
+  drop_first_key(record.configuration.strategy);
   check_step_counts(record, &RankSamples::step_ns, "step_ns");
   check_step_counts(
       record, &RankSamples::compute_only_step_ns, "compute_only_step_ns");

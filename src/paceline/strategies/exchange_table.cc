@@ -34,10 +34,6 @@ constexpr std::array kServerOptions{
         "the largest first, each to the server with the fewest bytes",
         OptionKind::kWord,
         kAssignments},
-    OptionInfo{"first-key",
-               "0",
-               "names that are declared before these, which assign=hash counts",
-               OptionKind::kCount},
     OptionInfo{
         .key = "partition-mb",
         .fallback = "3.90625",

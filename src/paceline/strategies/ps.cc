@@ -4,9 +4,6 @@
 #include <variant>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "paceline/base/error.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/serving.h"
 #include "paceline/strategies/strategy.h"
@@ -33,15 +30,15 @@ constexpr auto kInbox = "inbox";
 /// colocated makes the first ranks serve beside their work and sum their own
 /// share in place.  assign=round-robin deals partitions out in turn;
 /// assign=hash takes BytePS's: djb2 of the decimal key modulo the servers, key
-/// = (first-key + place of the bucket among the sorted names) * 2^16 + number
-/// of the partition; first-key=N: N names are declared before. assign=size
-/// takes the largest partition first and gives each to the server that has the
-/// fewest bytes (Graham, SIAM J. Appl. Math. 1969): no server has more than 4/3
-/// of the bytes that the best assignment leaves the fullest. local=L lets the L
-/// ranks of a host sum and share out a partition first: each pushes and pulls
-/// its share, then the host gathers, as BytePS does; what crosses between hosts
-/// is S a host.  With one such host nothing is pushed. Li et al., OSDI 2014
-/// (parameter server); Jiang et al. (BytePS), OSDI 2020.
+/// = place of the bucket among the sorted names * 2^16 + number of the
+/// partition.  assign=size takes the largest partition first and gives each to
+/// the server that has the fewest bytes (Graham, SIAM J. Appl. Math. 1969): no
+/// server has more than 4/3 of the bytes that the best assignment leaves the
+/// fullest.  local=L lets the L ranks of a host sum and share out a partition
+/// first: each pushes and pulls its share, then the host gathers, as BytePS
+/// does; what crosses between hosts is S a host.  With one such host nothing is
+/// pushed.  Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS),
+/// OSDI 2020.
 class ParameterServer final : public ExchangeRule {
  public:
   explicit ParameterServer(Serving serving) : serving_(std::move(serving)) {}
@@ -219,17 +216,10 @@ class ParameterServer final : public ExchangeRule {
 }  // namespace
 
 std::unique_ptr<ExchangeRule> make_ps(const Options& options) {
-  const Assignment assign = assignment(options.text("assign"));
-  if (assign != Assignment::kHash && options.count("first-key") > 0) {
-    throw UsageError(fmt::format(
-        "ps: first-key={} without assign=hash: keys are hashed only there",
-        options.count("first-key")));
-  }
   return std::make_unique<ParameterServer>(
       Serving{.servers = static_cast<Rank>(options.count("servers")),
               .colocated = options.text("placement") == "colocated",
-              .assign = assign,
-              .first_key = static_cast<std::size_t>(options.count("first-key")),
+              .assign = assignment(options.text("assign")),
               .local = static_cast<Rank>(options.count("local")),
               .partition = PartitionLimit("ps", options)});
 }

@@ -83,12 +83,11 @@ Servers in_turn(std::size_t partitions, std::size_t servers) {
 
 Servers by_hash(const std::vector<Cut>& cuts,
                 const std::vector<std::size_t>& places,
-                std::size_t first_key,
                 std::size_t servers) {
   Servers chosen;
   for (const Cut& it : cuts) {
-    const std::size_t name = first_key + places[it.bucket];
-    chosen.push_back(djb2(std::to_string((name << 16U) + it.part)) % servers);
+    const std::size_t key = (places[it.bucket] << 16U) + it.part;
+    chosen.push_back(djb2(std::to_string(key)) % servers);
   }
   return chosen;
 }
@@ -122,7 +121,7 @@ Servers assign(const Serving& serving,
                const Program& program) {
   switch (serving.assign) {
     case Assignment::kHash:
-      return by_hash(cuts, places_by_name(program), serving.first_key, servers);
+      return by_hash(cuts, places_by_name(program), servers);
     case Assignment::kSize:
       return by_size(cuts, servers);
     case Assignment::kRoundRobin:

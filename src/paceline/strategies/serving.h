@@ -31,7 +31,6 @@ struct Serving {
   Rank servers = 0;  // 0: as many as workers
   bool colocated = true;
   Assignment assign = Assignment::kRoundRobin;
-  std::size_t first_key = 0;  // of the bucket that is first by name
   Rank local = 1;  // ranks a host that sum first; 0: as the hosts have
   PartitionLimit partition;
 };
