@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,8 +56,6 @@ std::string notes_of(const Configuration& c,
   return text;
 }
 
-/// Other plans of a period than the first one that are printed.
-constexpr std::size_t kMostOthers = 7;
 /// Runs of steps that are listed of one plan.
 constexpr std::size_t kMostRuns = 4;
 
@@ -107,95 +104,40 @@ std::string words_for(const std::vector<Step>& steps, Step period) {
                      period);
 }
 
-/// A line without the number of its operation.
-std::string_view content_of(std::string_view line) {
-  return trimmed(line.substr(std::min(line.find("  ", 4), line.size())));
-}
-
-/// The lines of `other` that `shown` has not, and how many of its own `other`
-/// lacks.
-struct Difference {
-  std::vector<std::string> lines;
-  std::int64_t lacking = 0;
-};
-
-Difference difference_of(const std::string& shown, const std::string& other) {
-  const std::vector<std::string> known = split_lines(shown);
-  std::multiset<std::string_view> left;
-  for (const std::string& line : known) {
-    left.insert(content_of(line));
-  }
-  Difference difference;
-  for (std::string& line : split_lines(other)) {
-    const auto found = left.find(content_of(line));
-    if (found == left.end()) {
-      difference.lines.push_back(std::move(line));
-    } else {
-      left.erase(found);
-    }
-  }
-  difference.lacking = std::ssize(left);
-  return difference;
-}
-
-std::string other_text(const std::string& head,
-                       const plan::Cost& cost,
-                       const Difference& difference) {
-  std::string text = fmt::format("     {}: {} on the wire, {}; ",
-                                 head,
-                                 plan::bytes_text(cost.wire_bytes),
-                                 counted(cost.calls, "call"));
-  if (difference.lines.empty()) {
-    return text +
-           fmt::format("without {} of these lines\n", difference.lacking);
-  }
-  text +=
-      difference.lacking == 0
-          ? std::string("these lines and\n")
-          : fmt::format("in place of {} of these lines\n", difference.lacking);
-  return text + fmt::format("{}\n", fmt::join(difference.lines, "\n"));
-}
-
 /// The plan of the variant `shown`, one line an operation.  Where the planner's
 /// steps differ, a line before it says which steps of a period have this plan,
-/// and after it come the other steps, each with the lines in which it differs.
+/// and after it come the other steps by what they send.
 std::string period_text(const plan::Planner& planner,
                         const plan::PlanInput& input,
                         const plan::Setup& setup,
                         plan::Variant shown) {
-  const auto described = [&](const plan::CommPlan& plan) {
-    return plan::describe(plan, input.model, setup);
-  };
-  std::string ops = described(planner.plan(input, setup, shown));
+  std::string ops =
+      plan::describe(planner.plan(input, setup, shown), input.model, setup);
   const Step period =
       plan::period_of(planner, input, planner.period(input)).value_or(1);
   if (period == 1) {
     return ops;
   }
-  const std::vector<Turn> turns = turns_of(planner, input, period);
   std::string text;
-  std::size_t others = 0;
-  for (const Turn& turn : turns) {
-    const std::string words = words_for(turn.steps, period);
+  std::map<std::string, std::vector<Step>> others;  // by what they send
+  for (const Turn& turn : turns_of(planner, input, period)) {
     if (turn.variant == shown) {
-      text =
-          fmt::format("     steps repeat after {}; counted from 0, {}:\n{}{}",
-                      period,
-                      words,
-                      ops,
-                      text);
-    } else if (++others <= kMostOthers) {
-      const plan::CommPlan plan = planner.plan(input, setup, turn.variant);
-      text += other_text(words,
-                         plan::cost(setup, plan, input.rank),
-                         difference_of(ops, described(plan)));
+      text = fmt::format("     steps repeat after {}; counted from 0, {}:\n{}",
+                         period,
+                         words_for(turn.steps, period),
+                         ops);
+    } else {
+      const plan::Cost cost = plan::cost(
+          setup, planner.plan(input, setup, turn.variant), input.rank);
+      auto& steps = others[fmt::format("{} on the wire, {}",
+                                       plan::bytes_text(cost.wire_bytes),
+                                       counted(cost.calls, "call"))];
+      steps.insert(steps.end(), turn.steps.begin(), turn.steps.end());
     }
   }
-  if (others > kMostOthers) {
-    text += fmt::format("     ... and {} like these\n",
-                        counted(std::ssize(turns) - 1 -
-                                    static_cast<std::ptrdiff_t>(kMostOthers),
-                                "other plan"));
+  for (auto& [sent, steps] : others) {
+    std::ranges::sort(steps);
+    text += fmt::format("     {}: {}\n", words_for(steps, period), sent);
   }
   return text;
 }
