@@ -26,6 +26,7 @@
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
 #include "paceline/predict/kernel_costs.h"
+#include "paceline/strategies/hosts.h"
 
 namespace paceline::cli {
 namespace {
@@ -63,16 +64,6 @@ cluster::LinkSpec slowest_link(const predict::PredictRequest& job) {
   return {.bytes_per_s = static_cast<double>(
               std::min(each_way(link), each_way(machine.device))),
           .latency_ns = link.latency / plan::kPicosecondsPerNanosecond};
-}
-
-/// A strategy that asks where its ranks are, told how many the cluster has on a
-/// host: here all are on one.
-std::string with_ranks_a_host(std::string strategy, plan::Rank ranks) {
-  constexpr std::string_view kAsHosts = "local=0";
-  if (const auto at = strategy.find(kAsHosts); at != std::string::npos) {
-    strategy.replace(at, kAsHosts.size(), fmt::format("local={}", ranks));
-  }
-  return strategy;
 }
 
 /// How many times slower than it is a link must be, so that Gloo ends every
@@ -151,17 +142,18 @@ class Writing {
  private:
   void add(const predict::Advice& advice) {
     std::string strategy = advice.configuration.strategy;
+    const strategies::StrategySpec spec = strategies::parse_strategy(strategy);
     // PyTorch's reducer needs a network that computes.
-    if (replays_ && strategy.starts_with("ddp:")) {
+    if (replays_ && spec.has("ddp")) {
       return;
     }
     predict::PredictRequest job = request_.job;
     job.strategy = strategy;
     predict::Prediction prediction = predict::predict(job);
     if (!here_) {
-      strategy = with_ranks_a_host(
-          std::move(strategy),
-          cluster::ranks_per_host(job.cluster, job.ranks).front());
+      // All ranks are on one host here.
+      strategy = strategies::with_local_size(
+          spec, cluster::ranks_per_host(job.cluster, job.ranks).front());
       if (std::ranges::any_of(strategies_, [&](const auto& written) {
             return written.text == strategy;
           })) {

@@ -321,7 +321,7 @@ class Expansion {
                        {.warmup = partial.given->contains("warmup"),
                         .measured = partial.given->contains("steps")});
     if (c.label.empty()) {
-      c.label = strategy_label(c.strategy);
+      c.label = strategies::names_in_text(c.strategy);
     }
     cases_.push_back(std::move(c));
   }
@@ -353,14 +353,6 @@ RawValues merged(const RawSettings& raw, const RawValues& block) {
 }
 
 }  // namespace
-
-std::string strategy_label(std::string_view strategy) {
-  std::string label;
-  for (const std::string& part : strategies::parts_of_text(strategy)) {
-    label += (label.empty() ? "" : "+") + part.substr(0, part.find(':'));
-  }
-  return label;
-}
 
 Experiment expand(const RawSettings& raw, const Machine& machine) {
   const Settings settings = settings_of(raw);

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "paceline/experiment/machine.h"
@@ -31,11 +30,6 @@ inline constexpr const char* kMax = "max";  // as it is asked for
 /// the sizes that were tried.
 inline constexpr const char* kBatchMode = "batch_mode";
 inline constexpr const char* kBatchTried = "batch_sizes_tried";
-
-/// The label of a case without one of its own: the strategy without its
-/// options, "fusion", "bsp+ps".  Tables say more where cases of one label
-/// differ.
-std::string strategy_label(std::string_view strategy);
 
 /// Most ranks of any case.
 int largest_world(const Experiment& experiment);

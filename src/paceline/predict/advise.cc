@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -43,37 +42,30 @@ struct Sized {
   Size size{};
 };
 
-std::optional<Sized<double>> bucket_of(const std::string& strategy) {
-  constexpr std::string_view kKey = ":bucket-mb=";
-  const auto begin = strategy.find(kKey);
-  if (begin == std::string::npos) {
-    return std::nullopt;
-  }
-  const auto end = std::min(strategy.find('+', begin), strategy.size());
-  return Sized<double>{
-      strategy.substr(0, begin) + strategy.substr(end),
-      std::strtod(strategy.c_str() + begin + kKey.size(), nullptr)};
+std::optional<double> number_in(const strategies::StrategySpec& strategy,
+                                std::string_view key) {
+  const std::string* text = strategy.find_option(key);
+  return text == nullptr ? std::nullopt : number_from<double>(*text);
 }
 
-/// Cuts "KEY=NUMBER," out of the text.
-double take_number(const std::string& key, std::string& text) {
-  const auto begin = text.find(key);
-  const double number = std::strtod(text.c_str() + begin + key.size(), nullptr);
-  text.erase(begin, text.find(',', begin) + 1 - begin);
-  return number;
+std::optional<Sized<double>> bucket_of(
+    const strategies::StrategySpec& strategy) {
+  const auto size = number_in(strategy, "bucket-mb");
+  return size ? std::optional<Sized<double>>(
+                    {strategy.text_without({"bucket-mb", "first-bucket-mb"}),
+                     *size})
+              : std::nullopt;
 }
 
-std::optional<Sized<PartitionSize>> partition_of(const std::string& strategy) {
-  const auto end = std::min(strategy.find('+'), strategy.size());
-  std::string schedule = strategy.substr(0, end) + ",";
-  if (schedule.find("partition-mb=") == std::string::npos ||
-      schedule.find("credit-mb=") == std::string::npos) {
-    return std::nullopt;
-  }
-  const PartitionSize size{take_number("partition-mb=", schedule),
-                           take_number("credit-mb=", schedule)};
-  schedule.pop_back();
-  return Sized<PartitionSize>{schedule + strategy.substr(end), size};
+std::optional<Sized<PartitionSize>> partition_of(
+    const strategies::StrategySpec& strategy) {
+  const auto partition = number_in(strategy, "partition-mb");
+  const auto credit = number_in(strategy, "credit-mb");
+  return partition && credit
+             ? std::optional<Sized<PartitionSize>>(
+                   {strategy.text_without({"partition-mb", "credit-mb"}),
+                    {*partition, *credit}})
+             : std::nullopt;
 }
 
 /// Whether a row cannot be told from one that is as fast or faster; `apart`:
@@ -89,11 +81,11 @@ bool alike(const Advice& faster,
 template <class Size>
 std::vector<SizeAdvice<Size>> sizes_of(
     const std::vector<Advice>& rows,
-    std::optional<Sized<Size>> (*size_of)(const std::string& strategy)) {
+    std::optional<Sized<Size>> (*size_of)(const strategies::StrategySpec&)) {
   std::vector<SizeAdvice<Size>> all;
   std::vector<const Advice*> bests;
   for (const Advice& row : rows) {
-    const auto of = size_of(row.configuration.strategy);
+    const auto of = size_of(strategies::strategy_of(row.configuration));
     if (!of) {
       continue;
     }

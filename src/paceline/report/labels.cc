@@ -11,7 +11,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/experiment/experiment.h"
 #include "paceline/records/json.h"
 #include "paceline/report/cases.h"
 #include "paceline/strategies/strategy.h"
@@ -19,6 +18,9 @@
 
 namespace paceline::report {
 namespace {
+
+using strategies::parts_of_text;
+using strategies::PartText;
 
 // The "name=value" parts of a case's key; a word without '=' goes on with the
 // value before it.
@@ -79,34 +81,17 @@ std::vector<std::string> fewest_names(const std::vector<NamedTexts>& rows,
   return kept;
 }
 
-/// A name with its options: "neighbor-allreduce", "topology=ring", "local=0".
-using StrategyPart = std::vector<std::string>;
-
-std::vector<StrategyPart> parts_of_strategy(const std::string& strategy) {
-  std::vector<StrategyPart> parts;
-  for (const std::string& text : strategies::parts_of_text(strategy)) {
-    const std::size_t end = text.find(':');
-    StrategyPart& part = parts.emplace_back(StrategyPart{text.substr(0, end)});
-    if (end != std::string::npos) {
-      const StrategyPart options =
-          strategies::options_of_text(text.substr(end + 1));
-      part.insert(part.end(), options.begin(), options.end());
-    }
-  }
-  return parts;
-}
-
 /// The strategy with those of its options that `shown` says.
 template <class Shown>
-std::string strategy_text(const std::vector<StrategyPart>& parts,
+std::string strategy_text(const std::vector<PartText>& parts,
                           const Shown& shown) {
   std::string text;
-  for (const StrategyPart& part : parts) {
-    text += (text.empty() ? "" : "+") + part.front();
+  for (const PartText& part : parts) {
+    text += (text.empty() ? "" : "+") + part.name;
     char mark = ':';
-    for (std::size_t i = 1; i < part.size(); ++i) {
-      if (shown(part.front(), part[i])) {
-        text += mark + part[i];
+    for (const std::string& option : part.options) {
+      if (shown(part.name, option)) {
+        text += mark + option;
         mark = ',';
       }
     }
@@ -130,9 +115,9 @@ std::set<std::string> unusual_options(const records::Configuration& c) {
     std::set<std::string> options;
     const auto spec =
         strategies::parse_strategy(strategy, {.bucket_mb = c.bucket_mb});
-    for (const StrategyPart& part : parts_of_strategy(spec.text())) {
-      for (std::size_t i = 1; i < part.size(); ++i) {
-        options.insert(named(part.front(), part[i]));
+    for (const PartText& part : parts_of_text(spec.text())) {
+      for (const std::string& option : part.options) {
+        options.insert(named(part.name, option));
       }
     }
     return options;
@@ -140,7 +125,7 @@ std::set<std::string> unusual_options(const records::Configuration& c) {
   try {
     std::set<std::string> unusual = options_of(c.strategy);
     for (const auto& usual :
-         options_of(experiment::strategy_label(c.strategy))) {
+         options_of(strategies::names_in_text(c.strategy))) {
       unusual.erase(usual);
     }
     return unusual;
@@ -247,26 +232,26 @@ std::string without_ranks(std::string label, int ranks) {
 
 bool has_own_label(const records::Configuration& c) {
   return !c.label.empty() && c.label != c.strategy &&
-         c.label != experiment::strategy_label(c.strategy);
+         c.label != strategies::names_in_text(c.strategy);
 }
 
 std::vector<std::string> short_strategies(
     const std::vector<const records::Configuration*>& cases) {
   std::vector<NamedTexts> rows;  // names of parts and options, as they are said
   std::vector<std::string> names;
-  std::vector<std::vector<StrategyPart>> split;
+  std::vector<std::vector<PartText>> split;
   std::map<std::string, std::size_t> having;  // strategies with this part
   std::map<std::string, std::size_t> alike;   // and with this option of it
   for (const records::Configuration* c : cases) {
     NamedTexts& row = rows.emplace_back();
-    for (const StrategyPart& part :
-         split.emplace_back(parts_of_strategy(c->strategy))) {
-      row[""] += "+" + part.front();
-      ++having[part.front()];
-      for (std::size_t i = 1; i < part.size(); ++i) {
-        const std::string name = named(part.front(), key_of(part[i]));
-        row[name] = part[i];
-        ++alike[named(part.front(), part[i])];
+    for (const PartText& part :
+         split.emplace_back(parts_of_text(c->strategy))) {
+      row[""] += "+" + part.name;
+      ++having[part.name];
+      for (const std::string& option : part.options) {
+        const std::string name = named(part.name, key_of(option));
+        row[name] = option;
+        ++alike[named(part.name, option)];
         add_once(names, name);
       }
     }
@@ -300,10 +285,10 @@ std::vector<std::string> short_strategies(
 }
 
 std::string option_of(const std::string& strategy, std::string_view name) {
-  for (const StrategyPart& part : parts_of_strategy(strategy)) {
-    for (std::size_t i = 1; i < part.size(); ++i) {
-      if (key_of(part[i]) == name) {
-        return part[i].substr(std::min(name.size() + 1, part[i].size()));
+  for (const PartText& part : parts_of_text(strategy)) {
+    for (const std::string& option : part.options) {
+      if (key_of(option) == name) {
+        return option.substr(std::min(name.size() + 1, option.size()));
       }
     }
   }
@@ -312,14 +297,14 @@ std::string option_of(const std::string& strategy, std::string_view name) {
 
 std::string with_implied_parts(std::string_view text) {
   std::set<std::string> given;  // the options, without their values
-  for (const StrategyPart& part : parts_of_strategy(std::string(text))) {
-    for (std::size_t i = 1; i < part.size(); ++i) {
-      given.insert(named(part.front(), key_of(part[i])));
+  for (const PartText& part : parts_of_text(text)) {
+    for (const std::string& option : part.options) {
+      given.insert(named(part.name, key_of(option)));
     }
   }
   try {
     return strategy_text(
-        parts_of_strategy(strategies::parse_strategy(text).text()),
+        parts_of_text(strategies::parse_strategy(text).text()),
         [&](const std::string& name, const std::string& option) {
           return given.contains(named(name, key_of(option)));
         });
@@ -330,14 +315,14 @@ std::string with_implied_parts(std::string_view text) {
 
 std::optional<std::size_t> parts_beside(std::string_view name,
                                         const std::string& strategy) {
-  const std::vector<StrategyPart> all = parts_of_strategy(strategy);
+  const std::vector<PartText> all = parts_of_text(strategy);
   std::size_t named_parts = 0;
   auto next = all.begin();
-  for (const StrategyPart& part : parts_of_strategy(std::string(name))) {
-    next = std::find_if(next, all.end(), [&](const StrategyPart& one) {
-      return one.front() == part.front() &&
-             std::ranges::all_of(part, [&](const std::string& option) {
-               return std::ranges::find(one, option) != one.end();
+  for (const PartText& part : parts_of_text(name)) {
+    next = std::find_if(next, all.end(), [&](const PartText& one) {
+      return one.name == part.name &&
+             std::ranges::all_of(part.options, [&](const std::string& option) {
+               return std::ranges::count(one.options, option) > 0;
              });
     });
     if (next == all.end()) {

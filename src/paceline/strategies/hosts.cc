@@ -13,14 +13,6 @@
 namespace paceline::strategies {
 namespace {
 
-std::unique_ptr<ExchangeRule> exchange_of(const StrategySpec& strategy) {
-  const auto& [row, options] = strategy.exchange;
-  return codes_parameters(strategy)
-             ? row->make_coded(options,
-                               strategy.codec.row->make(strategy.codec.options))
-             : row->make(options);
-}
-
 constexpr auto kReduce = "reduce";
 constexpr auto kGather = "gather";
 constexpr auto kLane = "lane";
@@ -127,7 +119,7 @@ void check_world(const StrategySpec& strategy,
     PlanInput input;
     input.world = world;
     input.local_world = hosts;
-    (void)exchange_of(strategy)->traits(input);
+    (void)make_exchange(strategy)->traits(input);
   }
 }
 
@@ -135,7 +127,7 @@ bool has_one_host_alone(const StrategySpec& strategy, const PlanInput& input) {
   if (strategy.exchange.row == nullptr || input.world == 1) {
     return false;
   }
-  const ExchangeTraits traits = exchange_of(strategy)->traits(input);
+  const ExchangeTraits traits = make_exchange(strategy)->traits(input);
   return traits.hosts == 1 && traits.training_ranks >= input.world;
 }
 

@@ -157,11 +157,21 @@ std::string choice_text(const RowInfo& row, const Options& given) {
       "{}{}{}", row.name, options.empty() ? "" : ":", fmt::join(options, ","));
 }
 
+const std::string* Options::find(std::string_view key) const {
+  const auto found = std::ranges::find(
+      values_, key, &std::pair<std::string_view, std::string>::first);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+void Options::erase(std::string_view key) {
+  std::erase_if(values_,
+                [&](const auto& option) { return option.first == key; });
+}
+
 const std::string& Options::text(std::string_view key) const {
-  const auto found = std::ranges::find_if(
-      values_, [&](const auto& option) { return option.first == key; });
-  PACELINE_CHECK(found != values_.end());
-  return found->second;
+  const std::string* found = find(key);
+  PACELINE_CHECK(found != nullptr);
+  return *found;
 }
 
 std::int64_t Options::bytes_of_mebibytes(std::string_view key) const {

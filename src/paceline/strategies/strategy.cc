@@ -28,18 +28,14 @@ std::string with_hyphens(std::string_view text) {
   return result;
 }
 
-Part parse_part(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  Part part{with_hyphens(text.substr(0, colon)), {}};
-  if (colon == std::string_view::npos) {
-    return part;
-  }
-  for (const std::string& option : options_of_text(text.substr(colon + 1))) {
+Part parsed(const PartText& text) {
+  Part part{with_hyphens(text.name), {}};
+  for (const std::string& option : text.options) {
     const std::size_t equals = option.find('=');
     if (equals == std::string::npos) {
       throw UsageError(
           fmt::format("strategy part '{}': '{}' is not of the form key=value",
-                      text,
+                      text.name,
                       option));
     }
     part.options.emplace_back(with_hyphens(option.substr(0, equals)),
@@ -185,13 +181,12 @@ Guarantee StrategySpec::guarantee() const {
 }
 
 bool StrategySpec::has(std::string_view parts) const {
-  return std::ranges::all_of(
-      split_at(parts, '+'), [&](const std::string& text) {
-        const Part part = parse_part(text);
-        return is_part(part, whole) || is_part(part, schedule) ||
-               is_part(part, exchange) || is_part(part, codec) ||
-               is_part(part, update);
-      });
+  return std::ranges::all_of(parts_of_text(parts), [&](const PartText& text) {
+    const Part part = parsed(text);
+    return is_part(part, whole) || is_part(part, schedule) ||
+           is_part(part, exchange) || is_part(part, codec) ||
+           is_part(part, update);
+  });
 }
 
 StrategySpec StrategySpec::without_codec() const {
@@ -209,6 +204,30 @@ StrategySpec StrategySpec::without_codec() const {
   return plain;
 }
 
+const std::string* StrategySpec::find_option(std::string_view key) const {
+  for (const Options* options : {&whole.options,
+                                 &schedule.options,
+                                 &exchange.options,
+                                 &codec.options,
+                                 &update.options}) {
+    if (const std::string* text = options->find(key)) {
+      return text;
+    }
+  }
+  return nullptr;
+}
+
+std::string StrategySpec::text_without(
+    std::initializer_list<std::string_view> keys) const {
+  StrategySpec shown = *this;
+  for (Options* options : {&shown.whole.options, &shown.schedule.options}) {
+    for (const std::string_view key : keys) {
+      options->erase(key);
+    }
+  }
+  return shown.text();
+}
+
 std::string StrategySpec::text() const {
   if (whole.row != nullptr) {
     return choice_text(*whole.row, whole.options);
@@ -222,9 +241,9 @@ std::string StrategySpec::text() const {
 StrategySpec parse_strategy(std::string_view text,
                             const StrategyDefaults& defaults) {
   StrategySpec spec;
-  const std::vector<std::string> pieces = parts_of_text(text);
-  for (const std::string& piece : pieces) {
-    const Part part = parse_part(piece);
+  const std::vector<PartText> pieces = parts_of_text(text);
+  for (const PartText& piece : pieces) {
+    const Part part = parsed(piece);
     const bool known =
         choose(whole_strategies(), "whole", part, defaults, spec.whole) ||
         choose(schedules(), "schedule", part, defaults, spec.schedule) ||
@@ -263,6 +282,14 @@ bool needs_times(const StrategySpec& spec) {
          spec.schedule.row->make(spec.schedule.options)->needs_times();
 }
 
+std::unique_ptr<ExchangeRule> make_exchange(const StrategySpec& spec) {
+  const auto& [row, options] = spec.exchange;
+  return codes_parameters(spec)
+             ? row->make_coded(options,
+                               spec.codec.row->make(spec.codec.options))
+             : row->make(options);
+}
+
 std::unique_ptr<Planner> make_planner(const StrategySpec& spec) {
   if (spec.external()) {
     throw UsageError(fmt::format(
@@ -272,14 +299,11 @@ std::unique_ptr<Planner> make_planner(const StrategySpec& spec) {
   if (spec.whole.row != nullptr) {
     return spec.whole.row->make(spec.whole.options);
   }
-  auto codec = spec.codec.row->make(spec.codec.options);
-  const bool coded = codes_parameters(spec);
-  auto exchange = coded ? spec.exchange.row->make_coded(spec.exchange.options,
-                                                        std::move(codec))
-                        : spec.exchange.row->make(spec.exchange.options);
   return make_composed(spec.schedule.row->make(spec.schedule.options),
-                       std::move(exchange),
-                       coded ? make_identity({}) : std::move(codec),
+                       make_exchange(spec),
+                       codes_parameters(spec)
+                           ? make_identity({})
+                           : spec.codec.row->make(spec.codec.options),
                        spec.update.row->make(spec.update.options));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -132,6 +133,11 @@ class Options {
   /// A missing key is a bug.
   const std::string& text(std::string_view key) const;
 
+  /// Null where the row has no such key.
+  const std::string* find(std::string_view key) const;
+
+  void erase(std::string_view key);
+
   /// MiB as PyTorch counts them, in whole bytes, rounded down.
   std::int64_t bytes_of_mebibytes(std::string_view key) const;
 
@@ -217,6 +223,13 @@ struct StrategySpec {
   /// This strategy without its codec: values cross as they are.
   StrategySpec without_codec() const;
 
+  /// The value of the first option of this name; null: no part has it.
+  const std::string* find_option(std::string_view key) const;
+
+  /// text() without these options of the schedule or whole word, as what
+  /// strategies have in common that differ in them.
+  std::string text_without(std::initializer_list<std::string_view> keys) const;
+
   /// Canonical text: the schedule or whole word with all its options, the
   /// other parts where they are not the default.  Parses to an equal spec.
   std::string text() const;
@@ -245,6 +258,9 @@ bool codes_parameters(const StrategySpec& spec);
 
 /// Whether its update rule divides by the learning rate.
 bool divides_by_rate(const StrategySpec& spec);
+
+/// The exchange, with its codec where that carries parameters.
+std::unique_ptr<ExchangeRule> make_exchange(const StrategySpec& spec);
 
 /// Throws UsageError for an external strategy.
 std::unique_ptr<Planner> make_planner(const StrategySpec& spec);

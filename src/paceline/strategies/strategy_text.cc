@@ -58,20 +58,33 @@ std::vector<std::string> pieces_of(std::string_view text,
 
 }  // namespace
 
-std::vector<std::string> parts_of_text(std::string_view strategy) {
-  return pieces_of(strategy, '+', begins_with_part);
+std::vector<PartText> parts_of_text(std::string_view strategy) {
+  std::vector<PartText> parts;
+  for (const std::string& text : pieces_of(strategy, '+', begins_with_part)) {
+    const std::size_t colon = text.find(':');
+    PartText& part = parts.emplace_back(PartText{text.substr(0, colon), {}});
+    if (colon != std::string::npos) {
+      part.options = pieces_of(text.substr(colon + 1), ',', begins_with_option);
+    }
+  }
+  return parts;
 }
 
-std::vector<std::string> options_of_text(std::string_view options) {
-  return pieces_of(options, ',', begins_with_option);
+std::string names_in_text(std::string_view strategy) {
+  std::string names;
+  for (const PartText& part : parts_of_text(strategy)) {
+    names += (names.empty() ? "" : "+") + part.name;
+  }
+  return names;
 }
 
 bool goes_on(std::string_view before, std::string_view next) {
   const std::size_t equals = next.find('=');
   const bool is_option =
       equals != std::string_view::npos && next.find(':') > equals;
-  return is_option || (ends_in_file(parts_of_text(before).back()) &&
-                       !begins_with_part(next));
+  return is_option ||
+         (ends_in_file(pieces_of(before, '+', begins_with_part).back()) &&
+          !begins_with_part(next));
 }
 
 }  // namespace paceline::strategies

@@ -11,11 +11,17 @@
 
 namespace paceline::strategies {
 
-/// SCHEDULE+EXCHANGE+...: its parts with their options.
-std::vector<std::string> parts_of_text(std::string_view strategy);
+/// A part of a strategy as a text has it, whether this program knows it or not.
+struct PartText {
+  std::string name;
+  std::vector<std::string> options;  // KEY=VALUE each
+};
 
-/// KEY=VALUE,...: the options behind the colon of a part.
-std::vector<std::string> options_of_text(std::string_view options);
+/// NAME:KEY=VALUE,...+NAME+...
+std::vector<PartText> parts_of_text(std::string_view strategy);
+
+/// The names of the parts alone: "fusion+ps".
+std::string names_in_text(std::string_view strategy);
 
 /// Whether `next`, which a comma separates from the strategy `before` in a list
 /// of strategies, belongs to it: an option of it, or more of a file's name.
