@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/atc.h"
-
+#include "paceline/strategies/early_update.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {
+namespace {
 
-void Atc::compute(StrategyProgram& program) const {
-  refuse_loss_scaling(name_, program.input());
-  program.compute();
-}
+/// Parameters cross, adapt then combine: every rank applies its own gradient
+/// to a bucket, then the bucket is averaged, beside the rest of backward.
+///
+/// Lian et al., NeurIPS 2017, arXiv:1705.09056; Cattivelli and Sayed, IEEE TSP
+/// 2010, doi:10.1109/TSP.2009.2033729 (ATC diffusion).
+class Atc final : public EarlyUpdate {
+ public:
+  Atc() : EarlyUpdate("atc") {}
 
-void Atc::start(const Bucket& bucket, StrategyProgram& program) const {
-  program.prepare_exchange(bucket.values);
-  program.update(bucket, 1);
-  program.start_exchange(bucket.values);
-}
+  void start(const Bucket& bucket, StrategyProgram& program) const override {
+    program.prepare_exchange(bucket.values);
+    program.update(bucket, 1);
+    program.start_exchange(bucket.values);
+  }
 
-void Atc::finish(const Bucket& bucket, StrategyProgram& program) const {
-  program.finish_exchange(bucket.values);
-  program.append_mean(bucket.values);
-}
+  void finish(const Bucket& bucket, StrategyProgram& program) const override {
+    program.finish_average(bucket.values);
+  }
+};
+
+}  // namespace
 
 std::unique_ptr<UpdateRule> make_atc(const Options&) {
   return std::make_unique<Atc>();

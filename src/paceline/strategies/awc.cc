@@ -45,8 +45,7 @@ class Awc final : public UpdateRule {
   /// gives and takes finer than what compute() gave.
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
-      program.finish_exchange(mine.values);
-      program.append_mean(mine.values);
+      program.finish_average(mine.values);
     }
     program.update(bucket, 1);
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/early_update.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {
@@ -18,15 +19,11 @@ namespace {
 /// Momentum that sees gradients alone makes the bias of averages with neighbors
 /// larger; this one leaves it as without momentum, where it is `atc`.  The rate
 /// is above 0.  Yuan et al., ICCV 2021, arXiv:2104.11981.
-class DecentLam final : public UpdateRule {
+class DecentLam final : public EarlyUpdate {
  public:
-  bool divides_by_rate() const override { return true; }
+  DecentLam() : EarlyUpdate("decentlam", Clipping::kInPlace) {}
 
-  void compute(StrategyProgram& program) const override {
-    refuse_loss_scaling("decentlam", program.input());
-    program.compute();
-    clip_in_place(program);
-  }
+  bool divides_by_rate() const override { return true; }
 
   /// The gradients' memory holds y, then d.
   void start(const Bucket& bucket, StrategyProgram& program) const override {
@@ -37,8 +34,7 @@ class DecentLam final : public UpdateRule {
   }
 
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
-    program.finish_exchange(bucket.gradients);
-    program.append_mean(bucket.gradients);
+    program.finish_average(bucket.gradients);
   }
 
   void apply(const Bucket& bucket, StrategyProgram& program) const override {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/strategies/local_steps.h"
+#include "paceline/strategies/early_update.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
 
@@ -13,13 +13,6 @@ namespace {
 
 constexpr std::string_view kOuterMomentum = "outer_momentum";
 constexpr std::string_view kOuterGradients = "outer_gradients";
-
-struct Outer {
-  Step every = 1, delay = 0;
-  Elements fragments = 1;
-  double rate = 1, momentum = 0;
-  double mix = 0;  // the weight of the rank's own values after a delay
-};
 
 /// Every rank trains alone; at the end of every H-th step the mean of how far
 /// the ranks have moved is a gradient for an outer optimizer, SGD with Nesterov
@@ -43,56 +36,41 @@ struct Outer {
 /// eta = 1 and mu = 0 is local SGD.  Douillard et al., 2023, arXiv:2311.08105,
 /// Algorithm 1; fragments and delay: Douillard et al., 2025, arXiv:2501.18512,
 /// Algorithm 2.
-class Diloco final : public UpdateRule {
+class Diloco final : public PeriodicRule {
  public:
-  explicit Diloco(const Outer& outer) : outer_(outer) {}
+  explicit Diloco(const Options& options)
+      : PeriodicRule("diloco", options),
+        delay_(options.count("delay")),
+        fragments_(options.count("fragments")),
+        rate_(options.number("outer-lr")),
+        momentum_(options.number("outer-momentum")),
+        mix_(options.number("mix")) {
+    check_options();
+  }
 
   /// Which fragment leaves, or none, and which arrives.
   Variant variants() const override {
-    return (outer_.fragments + 1) * (outer_.fragments + 1);
+    return (fragments_ + 1) * (fragments_ + 1);
   }
   Variant variant(Step step) const override {
-    return (fragment_at(step + outer_.delay) + 1) * (outer_.fragments + 1) +
+    return (fragment_at(step + delay_) + 1) * (fragments_ + 1) +
            fragment_at(step) + 1;
   }
 
-  Step interval() const override { return outer_.every; }
-
   void extend(const ExchangeRule&, SetupBuilder& builder) const override {
     const std::size_t buckets = builder.buckets().size();
-    if (static_cast<Elements>(buckets) < outer_.fragments) {
+    if (static_cast<Elements>(buckets) < fragments_) {
       throw UsageError(fmt::format(
           "diloco:fragments={}: the schedule makes {} of the network, and a "
           "fragment is one or more; take fewer fragments or a smaller "
           "bucket-mb",
-          outer_.fragments,
+          fragments_,
           buckets == 1 ? std::string("one bucket")
                        : fmt::format("{} buckets", buckets)));
     }
     builder.add_twin(kAnchor, Initial::kParameters);
     builder.add_twin(kOuterMomentum);
     builder.add_twin(kOuterGradients);
-  }
-
-  void compute(StrategyProgram& program) const override {
-    refuse_loss_scaling("diloco", program.input());
-    program.compute();
-  }
-
-  void start(const Bucket& bucket, StrategyProgram& program) const override {
-    program.update(bucket, 1);
-    if (fragment_of(bucket, program) != leaves(program)) {
-      return;
-    }
-    const Slice moved = range_in(kOuterGradients, bucket.values, program);
-    if (program.trains()) {
-      program.kernel(
-          "linear",
-          {{range_in(kAnchor, bucket.values, program)}, {bucket.values}},
-          {{moved}},
-          {1, -1});
-    }
-    program.start_exchange(moved);
   }
 
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
@@ -111,12 +89,46 @@ class Diloco final : public UpdateRule {
   }
 
  private:
+  void check_options() const {
+    if (fragments_ < 1 || fragments_ > std::min<Step>(interval(), 6)) {
+      throw UsageError(fmt::format(
+          "diloco:fragments={}: from 1 to 6, and no more than every={}",
+          fragments_,
+          interval()));
+    }
+    if (delay_ >= interval() / fragments_) {
+      throw UsageError(
+          fmt::format("diloco:delay={}: a fragment arrives before the next one "
+                      "does, so at most every / fragments - 1 = {} is possible",
+                      delay_,
+                      interval() / fragments_ - 1));
+    }
+    if (mix_ >= 1 || (mix_ > 0 && delay_ == 0)) {
+      throw UsageError(
+          fmt::format("diloco:mix={}: below 1, and 0 where delay=0", mix_));
+    }
+  }
+
+  void send(const Bucket& bucket, StrategyProgram& program) const override {
+    if (fragment_of(bucket, program) != leaves(program)) {
+      return;
+    }
+    const Slice moved = range_in(kOuterGradients, bucket.values, program);
+    if (program.trains()) {
+      program.kernel(
+          "linear",
+          {{range_in(kAnchor, bucket.values, program)}, {bucket.values}},
+          {{moved}},
+          {1, -1});
+    }
+    program.start_exchange(moved);
+  }
+
   /// The fragment whose outer step ends a step: those of one interval at equal
   /// distances, the last with its end.  -1: none.
   Elements fragment_at(Step step) const {
-    for (Elements f = 0; f < outer_.fragments; ++f) {
-      if (step % outer_.every ==
-          (f + 1) * outer_.every / outer_.fragments - 1) {
+    for (Elements f = 0; f < fragments_; ++f) {
+      if (step % interval() == (f + 1) * interval() / fragments_ - 1) {
         return f;
       }
     }
@@ -124,16 +136,16 @@ class Diloco final : public UpdateRule {
   }
 
   Elements leaves(const Program& program) const {
-    return program.turn() / (outer_.fragments + 1) - 1;
+    return program.turn() / (fragments_ + 1) - 1;
   }
   Elements arrives(const Program& program) const {
-    return program.turn() % (outer_.fragments + 1) - 1;
+    return program.turn() % (fragments_ + 1) - 1;
   }
 
   /// The number of the fragment that a bucket, or a part of one, belongs to.
   Elements fragment_of(const Bucket& bucket, const Program& program) const {
     return static_cast<Elements>(program.bucket_at(bucket.values.begin)) *
-           outer_.fragments / std::ssize(program.buckets());
+           fragments_ / std::ssize(program.buckets());
   }
 
   void take_outer_step(const Bucket& bucket, StrategyProgram& program) const {
@@ -144,51 +156,27 @@ class Diloco final : public UpdateRule {
                     {momentum},
                     {range_in(kOuterGradients, bucket.values, program)}},
                    {{anchor}, {momentum}},
-                   {outer_.rate, outer_.momentum, program.divisor()});
-    if (outer_.mix == 0) {
+                   {rate_, momentum_, program.divisor()});
+    if (mix_ == 0) {
       program.kernel("copy", {{anchor}}, {{bucket.values}}, {1});
     } else {
       program.kernel("linear",
                      {{bucket.values}, {anchor}},
                      {{bucket.values}},
-                     {outer_.mix, 1 - outer_.mix});
+                     {mix_, 1 - mix_});
     }
   }
 
-  Outer outer_;
+  Step delay_;
+  Elements fragments_;
+  double rate_, momentum_;
+  double mix_;  // the weight of the rank's own values after a delay
 };
-
-Outer outer_of(const Options& options) {
-  const Outer outer{.every = interval_of(options, "diloco"),
-                    .delay = options.count("delay"),
-                    .fragments = options.count("fragments"),
-                    .rate = options.number("outer-lr"),
-                    .momentum = options.number("outer-momentum"),
-                    .mix = options.number("mix")};
-  if (outer.fragments < 1 || outer.fragments > std::min<Step>(outer.every, 6)) {
-    throw UsageError(fmt::format(
-        "diloco:fragments={}: from 1 to 6, and no more than every={}",
-        outer.fragments,
-        outer.every));
-  }
-  if (outer.delay >= outer.every / outer.fragments) {
-    throw UsageError(
-        fmt::format("diloco:delay={}: a fragment arrives before the next one "
-                    "does, so at most every / fragments - 1 = {} is possible",
-                    outer.delay,
-                    outer.every / outer.fragments - 1));
-  }
-  if (outer.mix >= 1 || (outer.mix > 0 && outer.delay == 0)) {
-    throw UsageError(
-        fmt::format("diloco:mix={}: below 1, and 0 where delay=0", outer.mix));
-  }
-  return outer;
-}
 
 }  // namespace
 
 std::unique_ptr<UpdateRule> make_diloco(const Options& options) {
-  return std::make_unique<Diloco>(outer_of(options));
+  return std::make_unique<Diloco>(options);
 }
 
 }  // namespace paceline::strategies

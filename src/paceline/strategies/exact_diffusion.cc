@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/strategies/early_update.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {
@@ -26,8 +27,10 @@ constexpr std::string_view kAdapted = "adapted";
 ///
 /// W must be symmetric and the same in every step.  Yuan, Ying, Zhao and Sayed,
 /// IEEE TSP 2019, arXiv:1702.05122, Algorithm 1.
-class ExactDiffusion final : public UpdateRule {
+class ExactDiffusion final : public EarlyUpdate {
  public:
+  ExactDiffusion() : EarlyUpdate("exact-diffusion") {}
+
   void extend(const ExchangeRule& exchange,
               SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
@@ -35,11 +38,6 @@ class ExactDiffusion final : public UpdateRule {
       check_weights(input, exchange);
     }
     builder.add_twin(kAdapted, Initial::kParameters);
-  }
-
-  void compute(StrategyProgram& program) const override {
-    refuse_loss_scaling("exact-diffusion", program.input());
-    program.compute();
   }
 
   /// The gradients are free once they are applied: they hold psi', then phi.
@@ -59,8 +57,7 @@ class ExactDiffusion final : public UpdateRule {
   }
 
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
-    program.finish_exchange(bucket.values);
-    program.append_mean(bucket.values);
+    program.finish_average(bucket.values);
     program.kernel("linear",
                    {{bucket.values}, {bucket.gradients}},
                    {{bucket.values}},

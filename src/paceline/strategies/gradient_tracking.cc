@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/early_update.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {
@@ -24,17 +25,13 @@ constexpr std::string_view kPrevious = "previous_gradients";
 /// columns of W sum to 1.  Xu et al. (Aug-DGM), IEEE CDC 2015,
 /// doi:10.1109/CDC.2015.7402509; W that varies: Nedic et al., SIAM J. Optim.
 /// 2017, arXiv:1607.03218.
-class GradientTracking final : public UpdateRule {
+class GradientTracking final : public EarlyUpdate {
  public:
+  GradientTracking() : EarlyUpdate("gradient-tracking", Clipping::kInPlace) {}
+
   void extend(const ExchangeRule&, SetupBuilder& builder) const override {
     builder.add_twin(kTracker);
     builder.add_twin(kPrevious);
-  }
-
-  void compute(StrategyProgram& program) const override {
-    refuse_loss_scaling("gradient-tracking", program.input());
-    program.compute();
-    clip_in_place(program);
   }
 
   void start(const Bucket& bucket, StrategyProgram& program) const override {
@@ -49,9 +46,7 @@ class GradientTracking final : public UpdateRule {
   }
 
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
-    const Slice tracker = range_in(kTracker, bucket.values, program);
-    program.finish_exchange(tracker);
-    program.append_mean(tracker);
+    program.finish_average(range_in(kTracker, bucket.values, program));
   }
 
   /// Two exchanges share the buffers into which neighbors are received, so the
@@ -64,8 +59,7 @@ class GradientTracking final : public UpdateRule {
                      {1});
       program.update(mine, 1);
       program.start_exchange(mine.values);
-      program.finish_exchange(mine.values);
-      program.append_mean(mine.values);
+      program.finish_average(mine.values);
     }
   }
 };

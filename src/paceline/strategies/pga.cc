@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/atc.h"
-#include "paceline/strategies/local_steps.h"
+#include "paceline/strategies/early_update.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {
@@ -19,16 +18,12 @@ constexpr const char* kGlobal = "global";
 ///   guarantee                  ranks hold the same after every H-th step
 ///
 /// Chen et al. (Gossip-PGA), ICML 2021, arXiv:2105.09080, Algorithm 1.
-class Pga final : public Atc {
+class Pga final : public PeriodicRule {
  public:
-  explicit Pga(Step every) : Atc("pga"), every_(every) {}
+  explicit Pga(const Options& options) : PeriodicRule("pga", options) {}
 
-  Variant variants() const override { return 2; }
-  Variant variant(Step step) const override {
-    return ends_interval(step, every_) ? 1 : 0;
-  }
-
-  Step interval() const override { return every_; }
+  /// Neighbors exchange in every step.
+  Step exchange_in(Step step) const override { return step; }
 
   void extend(const ExchangeRule&, SetupBuilder& builder) const override {
     if (builder.input().world > 1) {
@@ -36,39 +31,36 @@ class Pga final : public Atc {
     }
   }
 
-  void start(const Bucket& bucket, StrategyProgram& program) const override {
-    if (!averages_all(program)) {
-      Atc::start(bucket, program);
-      return;
-    }
-    program.update(bucket, 1);
-    program.all_reduce(bucket.values,
-                       communicator_named(program.setup(), kGlobal));
-  }
-
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
-    if (!averages_all(program)) {
-      Atc::finish(bucket, program);
-      return;
+    if (averages_all(program)) {
+      program.kernel("copy",
+                     {{bucket.values}},
+                     {{bucket.values}},
+                     {1 / static_cast<double>(program.input().world)});
+    } else {
+      program.finish_average(bucket.values);
     }
-    program.kernel("copy",
-                   {{bucket.values}},
-                   {{bucket.values}},
-                   {1 / static_cast<double>(program.input().world)});
   }
 
  private:
+  void send(const Bucket& bucket, StrategyProgram& program) const override {
+    if (averages_all(program)) {
+      program.all_reduce(bucket.values,
+                         communicator_named(program.setup(), kGlobal));
+    } else {
+      program.start_exchange(bucket.values);
+    }
+  }
+
   static bool averages_all(const Program& program) {
     return program.turn() == 1 && program.input().world > 1;
   }
-
-  Step every_;
 };
 
 }  // namespace
 
 std::unique_ptr<UpdateRule> make_pga(const Options& options) {
-  return std::make_unique<Pga>(interval_of(options, "pga"));
+  return std::make_unique<Pga>(options);
 }
 
 }  // namespace paceline::strategies

@@ -111,12 +111,6 @@ Slice gathered_in(std::string_view buffer,
   return all ? Slice{*all, world * mine.begin, world * mine.count} : Slice{};
 }
 
-void StrategyProgram::append_mean(const Slice& slice) {
-  if (divisor() != 1 && trains()) {
-    kernel("copy", {{slice}}, {{slice}}, {1 / divisor()});
-  }
-}
-
 std::vector<Bucket> buckets_in(const Bucket& bucket, const Program& program) {
   std::vector<Bucket> found;
   for (const Bucket& one : program.buckets()) {
@@ -127,28 +121,6 @@ std::vector<Bucket> buckets_in(const Bucket& bucket, const Program& program) {
     }
   }
   return found;
-}
-
-void refuse_loss_scaling(std::string_view rule, const PlanInput& input) {
-  if (input.loss_scaling) {
-    throw UsageError(fmt::format(
-        "{} updates before the last gradient is known, so the loss cannot be "
-        "scaled; take --dtype fp32 or bf16, or the update rule awc",
-        rule));
-  }
-}
-
-void clip_in_place(Program& program) {
-  if (program.input().clip_norm == 0) {
-    return;
-  }
-  const auto all = [&](std::string_view name) {
-    return whole(program.setup(), name);
-  };
-  const Slice gradients = all(kGradients), scale = all(kAppliedScale);
-  program.clip({{gradients}}, 1);
-  program.kernel("divide", {{gradients}, {scale}}, {{gradients}});
-  program.kernel("divide", {{scale}, {scale}}, {{scale}});  // 1, for updates
 }
 
 void CodecRule::decode(const Slice& slice, Program& program) const {
@@ -207,6 +179,13 @@ void StrategyProgram::finish_exchange(const Slice& slice) {
   }
   if (trains()) {
     codec.decode(slice, *this);
+  }
+}
+
+void StrategyProgram::finish_average(const Slice& slice) {
+  finish_exchange(slice);
+  if (divisor() != 1 && trains()) {
+    kernel("copy", {{slice}}, {{slice}}, {1 / divisor()});
   }
 }
 

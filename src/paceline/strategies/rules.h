@@ -226,9 +226,8 @@ class StrategyProgram : public Program {
   /// what the codec makes of them.
   double divisor() const;
 
-  /// Appends the kernel that turns the slice which an exchange has summed into
-  /// the mean.
-  void append_mean(const Slice& slice);
+  /// Appends the same, and the kernel that makes the mean of a sum.
+  void finish_average(const Slice& slice);
 
  private:
   CodedExchange transfer_;
@@ -354,15 +353,6 @@ Slice gathered_in(std::string_view buffer,
 /// The schedule's buckets that lie in `bucket`, of which a schedule may have
 /// joined several.
 std::vector<Bucket> buckets_in(const Bucket& bucket, const Program& program);
-
-/// Throws UsageError where the loss is scaled: `rule` updates a bucket before
-/// the last gradient is known.
-void refuse_loss_scaling(std::string_view rule, const PlanInput& input);
-
-/// Where gradients are clipped: clips this rank's own in place, all at once,
-/// for a rule that makes something else of them before it applies them.  Comes
-/// after the model work.
-void clip_in_place(Program& program);
 
 /// When buckets are exchanged, how large they are, and in which order.
 class ScheduleRule {

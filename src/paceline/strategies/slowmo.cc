@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/local_steps.h"
+#include "paceline/strategies/early_update.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
 
@@ -22,10 +22,12 @@ constexpr std::string_view kSlowMomentum = "slow_momentum";
 ///
 /// alpha = 1 and beta = 0 is local SGD; lr is above 0.  Wang et al., ICLR 2020,
 /// arXiv:1910.00643, Algorithm 1, with local steps of SGD in between.
-class SlowMo final : public LocalSteps {
+class SlowMo final : public PeriodicRule {
  public:
-  SlowMo(Step every, double rate, double momentum)
-      : LocalSteps("slowmo", every), rate_(rate), momentum_(momentum) {}
+  explicit SlowMo(const Options& options)
+      : PeriodicRule("slowmo", options),
+        rate_(options.number("slow-lr")),
+        momentum_(options.number("slow-momentum")) {}
 
   bool divides_by_rate() const override { return true; }
 
@@ -56,9 +58,7 @@ class SlowMo final : public LocalSteps {
 }  // namespace
 
 std::unique_ptr<UpdateRule> make_slowmo(const Options& options) {
-  return std::make_unique<SlowMo>(interval_of(options, "slowmo"),
-                                  options.number("slow-lr"),
-                                  options.number("slow-momentum"));
+  return std::make_unique<SlowMo>(options);
 }
 
 }  // namespace paceline::strategies
