@@ -51,6 +51,20 @@ Img/sec per GPU: 1785.2 +-3.1
 Total img/sec on 8 GPU(s): 14281.2 +-25.0
 """
 
+# Printed by horovod/horovod, examples/tensorflow2/tensorflow2_keras_synthetic_benchmark.py, with other numbers:
+# the first iteration warms up, and is in no mean.
+KERAS = """Model: ResNet50
+Batch size: 128
+Number of GPUs: 2
+Iter #0: 448.0 img/sec per GPU
+Iter #1: 1486.4 img/sec per GPU
+Iter #2: 1487.6 img/sec per GPU
+Iter #3: 1486.6 img/sec per GPU
+Iter #4: 1488.6 img/sec per GPU
+Img/sec per GPU: 1487.3 +-1.7
+Total img/sec on 2 GPU(s): 2974.6 +-3.4
+"""
+
 # The lines that bytedance/byteps, example/pytorch/benchmark_byteps.py prints on the first rank of
 # each machine, here of two machines of eight ranks whose output went to one file.  No such file was
 # found.  The lines "Iter" of the first machine are quoted from bytedance/byteps, issue 78, of two
@@ -139,6 +153,15 @@ class Horovod(unittest.TestCase):
         self.assertEqual((one["configuration"]["batch_size"], one["configuration"]["ranks"]), (96, 8))
         self.assertEqual(one["ranks"][7]["step_ns"][0], mean_ns(96, 1785.8))
 
+    def test_a_first_iteration_that_warms_up(self):
+        (one,) = mutations.records_of(ddl, KERAS)
+        said = one["configuration"]
+        self.assertEqual((said["model"], said["ranks"], said["steps"]), ("ResNet50", 2, 4))
+        self.assertEqual(one["ranks"][1]["step_ns"], [round(128e9 / rate) for rate in (1486.4, 1487.6, 1486.6, 1488.6)])
+        with self.assertRaisesRegex(Invalid, "the mean of the rates"):
+            mutations.records_of(ddl, KERAS.replace("Iter", "Running warmup...\nIter", 1))
+        mutations.check_mutations(self, ddl, KERAS, {"model"}, also=self.also(KERAS, 2, 1))
+
     def test_tries_of_one_file_are_runs(self):
         self.assertEqual([one["run"] for one in read(HOROVOD + HOROVOD)], [0, 1])
 
@@ -179,15 +202,15 @@ class Horovod(unittest.TestCase):
         records, said = notes("Model: lenet\nBatch size: 8\nRunning warmup...\nTraceback\n")
         self.assertEqual((records, said), ([], ["damaged.log: its case has no result, left out"]))
 
-    def also(self):
+    def also(self, log=HOROVOD, ranks=4, first=0):
         """The batch size is said once; nothing tells of iterations after the last one, if means agree."""
-        rates = [float(line.split()[2]) for line in HOROVOD.splitlines() if line.startswith("Iter")]
+        rates = [float(line.split()[2]) for line in log.splitlines() if line.startswith("Iter")][first:]
 
         def also(found):
             batch = found["configuration"]["batch_size"]
             times = [mean_ns(batch, rate) for rate in rates]
             steps = [one["step_ns"] for one in found["ranks"]]
-            return len(steps) == 4 and all(one == times[: len(one)] and len(one) > 8 for one in steps)
+            return len(steps) == ranks and all(one == times[: len(one)] and len(one) > len(rates) - 2 for one in steps)
 
         return also
 

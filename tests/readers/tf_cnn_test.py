@@ -89,6 +89,7 @@ class TfCnn(unittest.TestCase):
             ("40\timages/sec: 338.3", "40\timages/sec: 676.6", "would have taken no time"),
             ("40\timages/sec: 338.3", "40\timages/sec: 33.83", "total images/sec: 1352.20, and the steps"),
             ("1352.20", "13522.0", "total images/sec: 13522.0"),
+            ("1352.20", "1002.20", "total images/sec: 1002.20"),
             ("20\timages", "25\timages", "a line is missing"),
             ("Num batches: 40", "Num batches: 50", "the last line is of step 40"),
             ("Mode:        training", "Mode:        evaluation", "'evaluation' is not a known mode"),

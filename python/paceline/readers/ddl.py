@@ -95,6 +95,7 @@ class _Log:
                 self._says(key, match[1], line)
         if _PHASE.fullmatch(text):
             self.run.begins(line)
+            self.run.warms_up = True
         return False
 
     def _takes_result(self, line) -> bool:
@@ -133,9 +134,9 @@ class _Log:
 
     def record(self, line) -> dict:
         ranks = self.run.said["number of devices"]
-        stated = self._stated(line)
         self._check_ranks(ranks, line)
         self.run.check(line)
+        stated = self._stated(line)
         serving = max(0, self.head.get("ranks", ranks) - ranks)
         record = self.run.record(
             {**stated, "ranks": ranks + serving}, also_serve=serving, experiment=self.experiment, run=self.runs

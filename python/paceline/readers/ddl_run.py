@@ -19,6 +19,7 @@ class Run:
     def __init__(self):
         self.workers = []
         self.said = {}  # unit, device and number of devices of this run
+        self.warms_up = False  # before its iterations, as it says
         self._means, self._totals = [], []  # (figure, the figure after "+-") of each worker
 
     @property
@@ -70,6 +71,18 @@ class Run:
                 line,
                 f"of {ranks} ranks {workers} workers tell, which must have equally many ranks and iterations",
             )
+        try:
+            self._check_rates(line)
+        except Invalid:
+            if self.warms_up or lengths.pop() < 2:
+                raise
+            for one in self.workers:
+                del one.rates[0]  # Horovod's benchmark of Keras warms up in the first iteration
+            self._check_rates(line)
+
+    def _check_rates(self, line) -> None:
+        workers = len(self.workers)
+        ranks = self.said["number of devices"]
         rates = [rate for one in self.workers for rate in one.rates]
         if self._means:
             check_count(len(self._means), workers, "workers with a mean", line)

@@ -31,7 +31,7 @@ _DEVICE = re.compile(r"'([^']*?)/?([a-z]+):\d+'", re.A)
 _MODES = ("training", "BenchmarkMode.TRAIN", "BenchmarkMode.TRAIN_AND_EVAL")
 _KINDS = {"gpu": "cuda", "cpu": "cpu"}
 # The total also counts the time between steps, by a clock of its own, so that it is no exact product.
-_LEAST_TOTAL, _MOST_TOTAL = 0.5, 1.1
+_LEAST_TOTAL, _MOST_TOTAL = 0.8, 1.1
 
 
 def recognizes(source) -> bool:
