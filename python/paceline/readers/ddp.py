@@ -6,7 +6,7 @@ further result on as many ranks as an earlier one has a strategy of its own ("dd
 report does not say how they differ.  Measurements are those of one rank after the other.
 """
 
-from .checks import Invalid
+from .checks import Invalid, check_count
 from .json_text import Place, Printed, member, number, parse
 from .record import environment, rank, run_record
 
@@ -49,9 +49,12 @@ def read(source):
 
 def _of_model(results: list, stated: dict, known: dict, model_place: Place):
     on_ranks = {}  # results with DDP, by number of ranks
+    usual = None  # steps of a rank, the same in all results
     for k, result in enumerate(results):
         place = model_place.at("result", k)
         ranks = _ranks(result, place)
+        if k == 0 and len(ranks) > 1:
+            raise Invalid(place, f"the first result is the one without DDP, which has one rank, and it lists {len(ranks)}")
         label, strategy = "no ddp", "none"
         if k > 0:
             count = on_ranks[len(ranks)] = on_ranks.get(len(ranks), 0) + 1
@@ -60,6 +63,8 @@ def _of_model(results: list, stated: dict, known: dict, model_place: Place):
         samples = _samples(result, ranks, place, may_be_empty=k == 0)
         if samples:
             steps = len(samples[0]["step_ns"])
+            usual = usual or steps
+            check_count(usual, steps, "measurements of a rank in its other results", place, " here")
             stated_here = {"label": label, "strategy": strategy, "ranks": len(ranks), "steps": steps}
             yield run_record({**stated, **stated_here}, samples, **known)
 
@@ -69,6 +74,8 @@ def _ranks(result, place: Place) -> list:
     integers = all(isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 2**31 for one in ranks)
     if not ranks or not integers or len(set(ranks)) != len(ranks):
         raise Invalid(place, "ranks: is not a list of one or more ranks, each once")
+    if max(ranks) != len(ranks) - 1:
+        raise Invalid(place, f"ranks: lists {len(ranks)} ranks, and one of them is {max(ranks)}")
     return ranks
 
 
