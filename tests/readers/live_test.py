@@ -65,6 +65,9 @@ class Failures(unittest.TestCase):
         zero = logs.megatron_log() + "\n" + logs.megatron_line(11, 1270.5, **{"number of nan iterations": "1"})
         self.assertEqual(answers(zero)[-1]["status"], "not-finite")
 
+    def test_a_line_that_one_reader_recognizes_and_finds_wrong(self):
+        self.assertIn("the log says", failure(logs.HF.replace("'train_runtime': 87", "'train_runtime': 870")))
+
     def test_contradictions(self):
         lines = logs.megatron_log()
         for line, why in (

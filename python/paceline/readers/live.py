@@ -20,7 +20,8 @@ from .checks import Invalid
 from .lines import Line
 from .transports import without_colours, without_tags
 
-READERS = {one.NAME: one.Lines for one in (megatron, torchtitan, hf_trainer)}
+_MODULES = {one.NAME: one for one in (megatron, torchtitan, hf_trainer)}
+READERS = {name: one.Lines for name, one in _MODULES.items()}
 _OUTPUT = "output"
 
 
@@ -60,7 +61,7 @@ class Live:
             try:
                 step = lines.take(line)
             except Invalid:
-                if len(self._names) == 1:
+                if len(self._names) == 1 or _MODULES[name].recognizes(line):
                     raise
                 continue  # of a program whose lines this reader has not found yet
             if step:
