@@ -70,6 +70,11 @@ class TfCnn(unittest.TestCase):
     def test_each_process_prints(self):
         (one,) = read(each_process())
         self.assertEqual([rank["rank"] for rank in one["ranks"]], [0, 1, 2, 3])
+        lines = each_process().splitlines()  # one process after the other
+        (again,) = read("\n".join(sorted(lines, key=lambda line: line[:5])))
+        self.assertEqual(again["ranks"], one["ranks"])
+        with self.assertRaisesRegex(Invalid, "step 1 follows step 40"):
+            read(each_process() + "\n" + each_process())
         with self.assertRaisesRegex(Invalid, "2 of 4 processes print"):
             read(each_process(2))
 

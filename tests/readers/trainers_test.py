@@ -123,6 +123,25 @@ def part_of(*logs, batch_of_head=False):
     return also
 
 
+class SeveralRanks(unittest.TestCase):
+    def test_the_same_steps_of_each_rank_that_a_tag_names(self):
+        for reader, log in ((megatron, megatron_log()), (torchtitan, titan_log(validation=5).replace("[rank0]:", ""))):
+            whole = read(reader, log)
+            both = [f"[rank{rank}]:{line}" for line in log.split("\n") for rank in (0, 1)]
+            source = mutations.source_of("\n".join(both))
+            self.assertEqual(list(reader.read(source)), whole)
+            self.assertEqual(source.notes, ["damaged.log: 2 ranks print the same steps; those of rank 0 are taken"])
+            with self.assertRaisesRegex(Invalid, "rank 1 has .* lines of steps up to .*, and rank 0 has"):
+                read(reader, "\n".join(both[:-1]))
+            with self.assertRaisesRegex(Invalid, "two ranks where each line has its rank"):
+                read(reader, "\n".join(line for line in log.split("\n") for _ in range(2)))
+
+    def test_a_loss_of_any_rank_that_is_no_number(self):
+        both = [f"[rank{rank}]:{line}" for line in megatron_log().split("\n") for rank in (0, 1)]
+        (one,) = read(megatron, "\n".join([*both[:-1], both[-1].replace("2.400025E+00", "nan")]))
+        self.assertTrue(found_wrong(one))
+
+
 class Recognized(unittest.TestCase):
     def test_by_one_reader(self):
         for name, log in (("megatron", megatron_log()), ("torchtitan", titan_log()), ("hf-trainer", HF)):
@@ -266,6 +285,9 @@ class Torchtitan(unittest.TestCase):
                 self.assertEqual(len(log), len(lines) + 1)
                 (one,) = read(torchtitan, "\n".join(log))
                 self.assertEqual([round(ns * 1e-9, 2) for ns in one["ranks"][0]["step_ns"]], [1.31, 1.33, 1.3, 1.32, 1.35, 1.31])
+
+        with self.assertRaisesRegex(Invalid, "the step or the clock of this line"):
+            read(torchtitan, titan_log(validation=5).replace("validate step: 31", "validate step: 11"))
 
     def test_a_rank_that_does_not_know_the_loss(self):
         (one,) = read(torchtitan, titan_log().replace("loss:  7.9000", "loss: -1.0000"))

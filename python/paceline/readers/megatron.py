@@ -13,7 +13,7 @@ from datetime import datetime
 from .checks import Invalid, check_product, count, exactly, figure, shown
 from .megatron_checks import Iterations, check_flops, check_growth, check_samples, check_stamps
 from .megatron_head import configuration
-from .step_log import check_numbers, record_of, wrong_loss
+from .step_log import check_numbers, record_of, taken_by_rank, wrong_loss
 
 NAME = "megatron"
 _LINE = re.compile(
@@ -64,8 +64,7 @@ class Lines:
 
 
 def read(source):
-    taken = Lines()
-    lines = [one for one in map(taken.take, source.lines) if one]
+    taken, lines = taken_by_rank(source, Lines)
     if not lines:
         raise Invalid(source, "has no line of an iteration of Megatron-LM")
     interval = check_numbers(lines, "iteration")

@@ -22,6 +22,32 @@ class Steps:
     half: float  # of `seconds`: half a unit of the last digit that the log prints
 
 
+def taken_by_rank(source, make) -> tuple:
+    """(the Lines, its steps) of the first rank that prints steps; `make` makes a Lines.  Where a tag says
+    whose line it is, several ranks may print: the same steps, since all wait for each other."""
+    taken, steps = {}, {}
+    for line in source.lines:
+        own = taken.setdefault(line.rank, make())
+        step = own.take(line)
+        if step:
+            steps.setdefault(line.rank, []).append(step)
+    if not steps:
+        return make(), []
+    first, *others = steps
+    for rank in others:
+        numbers, other = ([one.number for one in steps[key]] for key in (first, rank))
+        if numbers != other:
+            raise Invalid(
+                steps[rank][0].line,
+                f"rank {rank} has {len(other)} lines of steps up to {other[-1]}, and rank {first} has {len(numbers)} up "
+                f"to {numbers[-1]}: two runs are read from two files",
+            )
+        taken[first].warnings += taken[rank].warnings[: not taken[first].warnings]
+    if others:
+        source.note(source, f"{len(steps)} ranks print the same steps; those of rank {first} are taken")
+    return taken[first], steps[first]
+
+
 def check_numbers(lines: list, what: str = "step") -> int:
     """The steps between two lines, which must be equally many, but fewer before the second line and
     before the last one.  Fewer than two lines are of one step each."""
@@ -31,7 +57,7 @@ def check_numbers(lines: list, what: str = "step") -> int:
             raise Invalid(
                 b.line,
                 f"{what} {b.number} follows {what} {a.number} of line {a.line.number}: two runs "
-                "in one file are read from two files",
+                "in one file are read from two files, and two ranks where each line has its rank",
             )
     usual = distances[1] if len(distances) > 2 else distances[0] if distances else 1
     for k, distance in enumerate(distances):

@@ -52,6 +52,7 @@ class _Log:
     def __init__(self):
         self.head = {}  # (text, line) of each key
         self.rates = {}  # of each process that prints, by the number of the step
+        self.last = {}  # the last step of each process that prints
         self.totals = []
         self.warnings = []
 
@@ -80,8 +81,10 @@ class _Log:
         if rate.value <= 0:
             raise Invalid(line, f"images/sec: {rate.text} is not a rate")
         number = count(found[1], line, "Step", least=1, most=10**9)
-        if self.rates and number < max(self.rates):
-            raise Invalid(line, f"step {number} follows step {max(self.rates)}: two runs are read from two files")
+        before = self.last.get(line.rank, 0)  # of this process, where a tag says which it is
+        if number < before or (line.rank is not None and number == before):
+            raise Invalid(line, f"step {number} follows step {before}: two runs are read from two files")
+        self.last[line.rank] = number
         self.rates.setdefault(number, []).append(rate)
         if found[5].lower() in ("nan", "inf", "-inf"):
             self.warnings = [wrong_loss(found[5], line)]
@@ -147,7 +150,7 @@ class _Log:
 
     def _last_rates(self, processes: int, source) -> list:
         """Those of the last line of each process that prints."""
-        numbers = list(self.rates)
+        numbers = sorted(self.rates)
         printing = len(self.rates[numbers[0]]) if numbers else 0
         if printing not in (1, processes):
             raise Invalid(source, f"{printing} of {processes} processes print their rates, not one or all")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from .checks import Figure, Invalid, count, figure, shown
-from .step_log import Steps, check_numbers, record_of, wrong_loss
+from .step_log import Steps, check_numbers, record_of, taken_by_rank, wrong_loss
 
 NAME = "torchtitan"
 _CLOCK = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - root - INFO - "
@@ -116,7 +116,7 @@ class Lines:
         since = one.since or before
         steps = one.number - since.number
         by_clock = (one.clock - since.clock) / steps / 1000 if steps > 0 else 0
-        if by_clock <= 0:
+        if by_clock <= 0 or since.number < before.number:
             raise Invalid(one.line, "the step or the clock of this line is not after that of the line before")
         one.seconds, one.half = by_clock, 0.001 / steps
         if not self.per_device:
@@ -134,8 +134,7 @@ class Lines:
 
 
 def read(source):
-    taken = Lines()
-    steps = [one for one in map(taken.take, source.lines) if one]
+    taken, steps = taken_by_rank(source, Lines)
     if len(steps) < 2:
         raise Invalid(source, "has fewer than two lines of steps of torchtitan")
     for one in steps:
