@@ -17,8 +17,6 @@ _VARIANTS = ("gradient_clipping", "dali", "batch_mode")  # columns of one framew
 _TOLD = {"framework_version": "framework_version", "docker": "docker", "model_source": "model_source", "flags": "flags",
          "published_speedup": "published_speed_up", "dali": "dali", "batch_mode": "batch_mode",
          "gradient_clipping": "clipping"}  # fmt: skip
-_ALIKE = ("table_id", "framework", "model", "precision", "xla", *_VARIANTS, "batch_size_per_device", "framework_version",
-          "model_source", "flags")  # fmt: skip
 _LONGEST_NS = 1e18
 
 
@@ -28,10 +26,9 @@ def recognizes(source) -> bool:
 
 
 def read(source):
-    cells, alone = {}, {}
+    cells = {}
     for row, place in _rows(source):
         record = _record(row, place, source)
-        _check_speed_up(row, place, alone)
         cell = repr((record["experiment"], record["configuration"]))
         if cell in cells:
             raise Invalid(place, f"the cell of line {cells[cell]} again")
@@ -99,18 +96,6 @@ def _record(row: dict, place: str, source) -> dict:
         adapter={"reported_samples_per_s": rate.text,
                  "formula": "as published; its window and formula are its own", **told},  # fmt: skip
     )
-
-
-def _check_speed_up(row: dict, place: str, alone: dict) -> None:
-    """A published speed-up is the throughput over that of one device, where the table has it before."""
-    kind = tuple(row.get(column) for column in _ALIKE)
-    rate, devices = figure(row[_RATE], place, _RATE), count(row["gpus"], place, "gpus")
-    if devices == 1:
-        alone[kind] = rate
-    said = row.get("published_speedup")
-    if said and kind in alone:
-        speed_up = figure(said, place, "published_speedup", least=0)
-        check_product(rate, [speed_up, alone[kind]], f"the speed-up of {devices} devices", place=place)
 
 
 def _per_host(row: dict, devices: int, place: str):
