@@ -104,6 +104,16 @@ class Wheel(unittest.TestCase):
         )
         self.assertIn("lower True", run(self.environment / "bin" / "python", script, cwd=self.folder))
 
+    def test_it_has_the_licences_of_what_it_carries(self):
+        [licences] = self.site.glob("paceline-*.dist-info/licenses")
+        there = {file.parent.name for file in licences.glob("third_party/*/LICENSE")}
+        libraries = {file.name.split(".")[0].removeprefix("lib") for file in (self.site / "paceline" / "lib").iterdir()}
+        self.assertLessEqual(libraries, there)
+        text = (ROOT / "cmake" / "Dependencies.cmake").read_text()
+        compiled = re.findall(r"(?m)^paceline_third_party\((\w+)", text)  # those of tests are indented
+        self.assertLessEqual({name.lower().rstrip("3") for name in compiled}, there)
+        self.assertLessEqual({"pybind11", "d3", "observable_plot"}, there)
+
     def test_it_may_be_moved(self):
         moved = self.folder / "moved"
         self.environment.rename(moved)
