@@ -31,24 +31,6 @@ class FileTest : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(FileTest, AppendsLineByLine) {
-  const auto path = folder_ / "records.jsonl";
-  append_line(path, "one");
-  append_line(path, "two");
-  EXPECT_EQ(read_text(path), "one\ntwo\n");
-}
-
-TEST_F(FileTest, ATornLineDoesNotSwallowTheNext) {
-  const auto path = folder_ / "records.jsonl";
-  std::ofstream(path) << "whole\n{\"torn";
-  append_line(path, "next");
-  EXPECT_EQ(split_lines(read_text(path)), (Lines{"whole", "{\"torn", "next"}));
-}
-
-TEST_F(FileTest, AppendingIntoAMissingFolderSaysSo) {
-  EXPECT_THROW(append_line(folder_ / "missing" / "x", "line"), WorldError);
-}
-
 TEST_F(FileTest, WritingAtomicallyReplacesAndLeavesNothingBehind) {
   const auto path = folder_ / "table.json";
   write_atomically(path, "a long first text");
@@ -67,12 +49,10 @@ TEST_F(FileTest, WritingAtomicallyFollowsALink) {
 
 TEST_F(FileTest, WritingToADeviceWorks) {
   EXPECT_NO_THROW(write_atomically("/dev/null", "text"));
-  EXPECT_NO_THROW(append_line("/dev/null", "line"));
 }
 
 TEST_F(FileTest, AFullDeviceIsAnError) {
   EXPECT_THROW(write_atomically("/dev/full", "text"), WorldError);
-  EXPECT_THROW(append_line("/dev/full", "line"), WorldError);
 }
 
 TEST_F(FileTest, CheckingCreatesNothing) {

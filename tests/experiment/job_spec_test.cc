@@ -48,6 +48,27 @@ TEST(JobSpec, ComesBackAsItWas) {
   EXPECT_EQ(back.experiment.cases[1].learning_rate, 0.1 + 0.2);
 }
 
+TEST(JobSpec, OperationsComeBackAsTheyWere) {
+  JobSpec job;
+  job.operations = {.engine = "gloo",
+                    .device = "cpu",
+                    .dtype = "bf16",
+                    .link = "1Gbit,50us",
+                    .operations = {"all-reduce", "message"},
+                    .sizes = {4, std::int64_t{1} << 33},
+                    .ranks = 3,
+                    .warmup = 0,
+                    .iterations = 7,
+                    .fit = "fitted.toml",
+                    .command = "paceline comm --fit fitted.toml"};
+  const JobSpec back = job_spec_from(to_text(job));
+  EXPECT_EQ(to_text(back), to_text(job));
+  ASSERT_TRUE(back.operations);
+  EXPECT_EQ(back.operations->sizes, job.operations->sizes);
+  EXPECT_EQ(ranks_of(back), 3);
+  EXPECT_EQ(engines_of(back), std::vector<std::string>{"gloo"});
+}
+
 TEST(JobSpec, RefusesOtherText) {
   EXPECT_THROW(job_spec_from("{}"), UsageError);
   EXPECT_THROW(job_spec_from("not json"), UsageError);

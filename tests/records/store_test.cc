@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/records/comm_record.h"
 #include "paceline/records/json.h"
 #include "records/sample_record.h"
 
@@ -65,6 +66,19 @@ TEST_F(Store, AppendsWhatItReads) {
   EXPECT_EQ(file.records[0], full_record());
   EXPECT_EQ(file.records[1], failed_record());
   EXPECT_TRUE(file.warnings.empty());
+}
+
+TEST_F(Store, OperationsAreAppendedAsRunsAre) {
+  CommRecord row;
+  row.operation = "all-reduce";
+  row.iteration_ns = {1};
+  const std::string line = to_line(to_json(row, {}));
+  put(line + "\n" + line.substr(0, 40));
+  RecordWriter(path_).append_line(line);
+  EXPECT_EQ(text(), line + "\n" + line + "\n");
+  put(line);
+  RecordWriter(path_).append_line(line);
+  EXPECT_EQ(text(), line + "\n" + line + "\n");
 }
 
 TEST_F(Store, RecordIsInTheFileWhenAppendReturns) {

@@ -74,15 +74,6 @@ class File {
     }
   }
 
-  bool ends_inside_a_line() const {
-    struct stat status {};
-    char last = '\n';
-    const int file = descriptor_.number();
-    return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-           status.st_size > 0 &&
-           ::pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n';
-  }
-
  private:
   std::filesystem::path path_;
   Descriptor descriptor_;
@@ -154,25 +145,6 @@ void check_writable(std::string_view option,
         "no file can be made in the folder {}: {}", folder.string(), why));
   }
   ::unlink(trial.c_str());
-}
-
-void append_line(const std::filesystem::path& path, std::string_view line) {
-  std::error_code error;
-  const bool is_new = !std::filesystem::exists(path, error);
-  // Reading is needed to see a torn last line; a pipe may be write-only.
-  const bool is_regular =
-      is_new || std::filesystem::is_regular_file(path, error);
-  const File file(path, (is_regular ? O_RDWR : O_WRONLY) | O_APPEND | O_CREAT);
-  if (!file.is_open()) {
-    fail("open", path, errno);
-  }
-  // One write: lines of several writers do not mix.
-  file.write(
-      fmt::format("{}{}\n", file.ends_inside_a_line() ? "\n" : "", line));
-  file.sync();
-  if (is_new) {
-    sync_folder_of(path);
-  }
 }
 
 void write_atomically(const std::filesystem::path& path,

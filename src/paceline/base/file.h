@@ -14,11 +14,6 @@ namespace paceline {
 /// time is spent on what will be written there.
 void check_writable(std::string_view option, const std::filesystem::path& path);
 
-/// Appends `line` and a newline and waits until they are on the disk.  Where
-/// an earlier crash left a torn last line, that line is ended first, so that
-/// it cannot swallow this one.  Throws WorldError.
-void append_line(const std::filesystem::path& path, std::string_view line);
-
 /// Replaces the file's content so that a reader sees all of the old or all of
 /// the new text.  What is not a regular file (a pipe, /dev/stdout) is written
 /// to directly.  Throws WorldError.

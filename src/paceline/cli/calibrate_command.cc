@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
@@ -21,33 +20,6 @@
 
 namespace paceline::cli {
 namespace {
-
-/// The records of a file that `paceline comm` wrote; empty: it is none.
-std::vector<records::CommRecord> own_records(const std::string& text,
-                                             const std::string& path) {
-  std::vector<records::CommRecord> found;
-  std::int64_t number = 0;
-  for (const std::string& line : split_at(text, '\n')) {
-    ++number;
-    if (trimmed(line).empty()) {
-      continue;
-    }
-    try {
-      const auto json = nlohmann::ordered_json::parse(line);
-      if (json.value("kind", "") != "comm") {
-        return {};
-      }
-      found.push_back(records::comm_record_from(json));
-    } catch (const nlohmann::json::exception& error) {
-      if (found.empty()) {
-        return {};
-      }
-      throw UsageError(
-          fmt::format("{}:{}: {}", path, number, not_json(line, error.what())));
-    }
-  }
-  return found;
-}
 
 /// What a file of the command line holds, added to both.
 void add_file(const std::string& path,
@@ -62,8 +34,10 @@ void add_file(const std::string& path,
     predict::add_slurm(text, path, facts);
     return;
   }
-  std::vector<records::CommRecord> found = own_records(text, path);
-  if (found.empty()) {
+  std::vector<records::CommRecord> found;
+  if (records::is_operation_file(text)) {
+    found = records::read_own(text, path).operations;
+  } else {
     records::ForeignRecords foreign = records::read_foreign_if_known({path});
     if (foreign.operations.empty()) {
       throw UsageError(fmt::format(

@@ -3,17 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <memory>
-#include <mutex>
 #include <optional>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/shell.h"
 #include "paceline/base/text.h"
@@ -24,15 +20,15 @@
 #include "paceline/cluster/cluster_units.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/engines/engine_table.h"
-#include "paceline/engines/run_rank.h"
 #include "paceline/experiment/check.h"
-#include "paceline/launch/job_launch.h"
+#include "paceline/launch/detect_launch.h"
 #include "paceline/launch/signals.h"
-#include "paceline/launch/supervise.h"
 #include "paceline/measure/comm_case.h"
 #include "paceline/measure/job_hosts.h"
-#include "paceline/measure/results.h"
+#include "paceline/measure/rank.h"
+#include "paceline/measure/run_job.h"
 #include "paceline/plan/wire_bytes.h"
+#include "paceline/predict/comm_fit.h"
 #include "paceline/report/comm_table.h"
 #include "paceline/report/formats.h"
 
@@ -98,24 +94,120 @@ std::vector<int> numbers_of(const std::string& text) {
   return numbers;
 }
 
-void check_link(measure::CommSetting& setting) {
-  std::erase(setting.link, ' ');
-  if (setting.link.empty()) {
+void check_link(experiment::OperationSweep& sweep) {
+  std::erase(sweep.link, ' ');
+  if (sweep.link.empty()) {
     return;
   }
-  cluster::parse_link("--link", setting.link);
-  if (setting.device != "cpu") {
+  cluster::parse_link("--link", sweep.link);
+  if (sweep.device != "cpu") {
     throw UsageError(
         fmt::format("--link: '{}' holds operations on the CPU alone, and the "
                     "device is {}",
-                    setting.link,
-                    setting.device));
+                    sweep.link,
+                    sweep.device));
   }
+}
+
+// Settles the engine and the device, which must be there.
+void check_engine(const experiment::Machine& machine,
+                  experiment::OperationSweep& sweep) {
+  sweep.device = experiment::resolve_device(sweep.device, machine);
+  sweep.engine =
+      experiment::resolve_engine(sweep.engine, sweep.device, machine);
+  if (std::ranges::find(machine.engines, sweep.engine) ==
+      machine.engines.end()) {
+    throw UsageError("--engine: " +
+                     experiment::not_built_in(sweep.engine, machine));
+  }
+  if (sweep.device == "cuda" && machine.cuda_devices == 0) {
+    throw UsageError("--device: 'cuda', but PyTorch sees no GPU here");
+  }
+  const auto& engine = engines::find_engine(sweep.engine);
+  if (!engine.moves(sweep.device)) {
+    throw UsageError(fmt::format("--engine: '{}' moves bytes between {} alone",
+                                 sweep.engine,
+                                 engine.moves_cpu ? "CPUs" : "GPUs"));
+  }
+}
+
+// Refuses what would be measured in vain.
+void check_fit(const experiment::OperationSweep& sweep,
+               const std::string& cluster_file) {
+  if (sweep.fit.empty()) {
+    return;
+  }
+  if (!sweep.link.empty()) {
+    throw UsageError(fmt::format(
+        "--fit: behind --link {} times are a model's, not the cluster's; leave "
+        "one of the two out",
+        sweep.link));
+  }
+  if (sweep.dtype != "fp32") {
+    throw UsageError(
+        fmt::format("--fit: fits are of fp32, not of --dtype {}; leave it out",
+                    sweep.dtype));
+  }
+  const auto rows = measure::comm_rows(
+      sweep.operations, sweep.sizes, sweep.dtype, sweep.ranks);
+  const bool a_line = std::ranges::any_of(rows, [&](const auto& row) {
+    return std::ranges::count(
+               rows, row.operation, &measure::CommRow::operation) > 1;
+  });
+  if (!a_line) {
+    throw UsageError(
+        "--fit: a line needs two sizes of an operation; see --min, --max and "
+        "--factor");
+  }
+  predict::check_fit_file(sweep.fit, cluster_file);
 }
 
 }  // namespace
 
 CommCommand::CommCommand(CLI::App& app) {
+  settings_.name = "comm";
+  add_sizes(app);
+  add_ranks(app);
+  app.add_option("--engine", sweep_.engine, "what moves the bytes")
+      ->type_name("NAME");
+  app.add_option("--device", sweep_.device, "where the bytes lie")
+      ->check(one_of("device", {"auto", "cpu", "cuda"}))
+      ->type_name("NAME");
+  app.add_option("--dtype", sweep_.dtype, "of the elements [fp32]")
+      ->check(one_of("dtype", measure::comm_dtypes()))
+      ->type_name("TYPE");
+  app.add_option("--link",
+                 sweep_.link,
+                 "hold every operation until such a link would have delivered "
+                 "it")
+      ->type_name("RATE,LATENCY");
+  app.add_option("--interface", settings_.interface, "of the network")
+      ->take_last()
+      ->type_name("NAME");
+  app.add_option("--rendezvous", settings_.rendezvous, "HOST:PORT or file:PATH")
+      ->type_name("WHERE");
+  app.add_option(
+         "--timeout", settings_.timeout, "a rank silent for so long has failed")
+      ->check(number_in(1, 86400))
+      ->type_name("SECONDS");
+  app.add_option("--records",
+                 settings_.records,
+                 "JSON Lines file that is appended to [results/comm-<utc>."
+                 "jsonl]")
+      ->type_name("FILE");
+  add_format_flag(
+      app, settings_.format, report::names_of(report::comm_formats()));
+  add_cluster_flags(app, choice_);
+  app.add_option("--ssh-command", settings_.ssh_command, "as in paceline run")
+      ->type_name("TEXT");
+  app.add_option("--fit",
+                 sweep_.fit,
+                 "write alpha-beta models of the operations to this file, "
+                 "which cluster files name under `collectives`")
+      ->type_name("FILE");
+}
+
+void CommCommand::add_sizes(CLI::App& app) {
   app.add_option("--only", only_, "operations, separated by commas")
       ->delimiter(',')
       ->type_name("NAME,NAME")
@@ -124,49 +216,12 @@ CommCommand::CommCommand(CLI::App& app) {
   app.add_option("--max", max_, "largest size [256MiB]")->type_name("SIZE");
   app.add_option("--factor", factor_, "from a size to the next one [4]")
       ->type_name("X");
-  app.add_option("--iterations", options_.iterations, "measured ones [20]")
+  app.add_option("--iterations", sweep_.iterations, "measured ones [20]")
       ->check(whole_number_in(1, 1'000'000))
       ->type_name("N");
-  app.add_option("--warmup", options_.warmup, "discarded iterations [3]")
+  app.add_option("--warmup", sweep_.warmup, "discarded iterations [3]")
       ->check(whole_number_in(0, 1'000'000))
       ->type_name("N");
-  add_ranks(app);
-  options_.setting.engine = options_.setting.device = "auto";
-  app.add_option("--engine", options_.setting.engine, "what moves the bytes")
-      ->type_name("NAME");
-  app.add_option("--device", options_.setting.device, "where the bytes lie")
-      ->check(one_of("device", {"auto", "cpu", "cuda"}))
-      ->type_name("NAME");
-  app.add_option("--dtype", options_.setting.dtype, "of the elements [fp32]")
-      ->check(one_of("dtype", measure::comm_dtypes()))
-      ->type_name("TYPE");
-  app.add_option("--link",
-                 options_.setting.link,
-                 "hold every operation until such a link would have delivered "
-                 "it")
-      ->type_name("RATE,LATENCY");
-  app.add_option("--interface", options_.setting.interface, "of the network")
-      ->take_last()
-      ->type_name("NAME");
-  app.add_option("--rendezvous", rendezvous_, "HOST:PORT or file:PATH")
-      ->type_name("WHERE");
-  app.add_option("--timeout", timeout_, "a rank silent for so long has failed")
-      ->check(number_in(1, 86400))
-      ->type_name("SECONDS");
-  app.add_option("--records",
-                 records_,
-                 "JSON Lines file that is appended to [results/comm-<utc>."
-                 "jsonl]")
-      ->type_name("FILE");
-  add_format_flag(app, format_, report::names_of(report::comm_formats()));
-  add_cluster_flags(app, choice_);
-  app.add_option("--ssh-command", ssh_command_, "as in paceline run")
-      ->type_name("TEXT");
-  app.add_option("--fit",
-                 fit_.path,
-                 "write alpha-beta models of the operations to this file, "
-                 "which cluster files name under `collectives`")
-      ->type_name("FILE");
 }
 
 void CommCommand::add_ranks(CLI::App& app) {
@@ -188,119 +243,29 @@ void CommCommand::add_ranks(CLI::App& app) {
                "measure nothing: what the operations would take on --cluster");
 }
 
-void CommCommand::check(const launch::Launch& launch) {
-  const experiment::Machine machine = machine_here({});
-  auto& setting = options_.setting;
-  setting.device = experiment::resolve_device(setting.device, machine);
-  setting.engine =
-      experiment::resolve_engine(setting.engine, setting.device, machine);
-  if (std::ranges::find(machine.engines, setting.engine) ==
-      machine.engines.end()) {
-    throw UsageError("--engine: " +
-                     experiment::not_built_in(setting.engine, machine));
-  }
-  if (setting.device == "cuda" && machine.cuda_devices == 0) {
-    throw UsageError("--device: 'cuda', but PyTorch sees no GPU here");
-  }
-  const auto& engine = engines::find_engine(setting.engine);
-  if (!engine.moves(setting.device)) {
-    throw UsageError(fmt::format("--engine: '{}' moves bytes between {} alone",
-                                 setting.engine,
-                                 engine.moves_cpu ? "CPUs" : "GPUs"));
-  }
-  options_.operations = operations_of(only_);
-  options_.sizes =
-      sizes_of(parse_size("--min", min_), parse_size("--max", max_), factor_);
-  options_.timeout = to_milliseconds(timeout_);
-  options_.progress = isatty(STDERR_FILENO) == 1;
-  check_link(options_.setting);
-  if (launch.self.rank > 0) {
-    return;  // rank 0 checks the rest
-  }
-  const bool alone = launch.self.launcher == "single";
-  check_cluster(launch);
-  if (ranks_ == 0) {
-    ranks_ = std::max(2, cluster_ ? cluster_->slots() : machine.cores);
-  }
-  if (cluster_) {
-    launch_of_ranks();
-  } else if (alone) {
-    experiment::check_ranks_here("--ranks", ranks_, machine.cores);
-  }
-  const auto rows = measure::comm_rows(options_.operations,
-                                       options_.sizes,
-                                       options_.setting.dtype,
-                                       alone ? ranks_ : launch.self.world);
-  check_fit(rows);
-  results_.emplace(CommResults::Options{.format = format_,
-                                        .records = records_,
-                                        .fit = fit_,
-                                        .rows = rows.size()});
-}
-
-// Reads the cluster, whose hosts this program starts unless a launcher has.
-void CommCommand::check_cluster(const launch::Launch& launch) {
-  if (choice_.empty()) {
-    return;
-  }
-  cluster::Cluster cluster = cluster::read_cluster(choice_);
-  if (launch.self.launcher == "single") {
-    cluster_ = std::move(cluster);
-  } else {
-    measure::refuse_hosts(choice_, launch.self.launcher);
-  }
-}
-
-// Refuses what would be measured in vain.
-void CommCommand::check_fit(const std::vector<measure::CommRow>& rows) const {
-  if (fit_.path.empty()) {
-    return;
-  }
-  const auto& setting = options_.setting;
-  if (!setting.link.empty()) {
-    throw UsageError(fmt::format(
-        "--fit: behind --link {} times are a model's, not the cluster's; leave "
-        "one of the two out",
-        setting.link));
-  }
-  if (setting.dtype != "fp32") {
-    throw UsageError(
-        fmt::format("--fit: fits are of fp32, not of --dtype {}; leave it out",
-                    setting.dtype));
-  }
-  const bool a_line = std::ranges::any_of(rows, [&](const auto& row) {
-    return std::ranges::count(
-               rows, row.operation, &measure::CommRow::operation) > 1;
-  });
-  if (!a_line) {
-    throw UsageError(
-        "--fit: a line needs two sizes of an operation; see --min, --max and "
-        "--factor");
-  }
-  predict::check_fit_file(fit_.path, choice_.file);
+std::vector<std::int64_t> CommCommand::sizes() const {
+  return sizes_of(
+      parse_size("--min", min_), parse_size("--max", max_), factor_);
 }
 
 /// Prints what the operations would take.
 int CommCommand::predict() const {
-  if (!fit_.path.empty() || !records_.empty() ||
-      !options_.setting.link.empty()) {
+  if (!sweep_.fit.empty() || !settings_.records.empty() ||
+      !sweep_.link.empty()) {
     throw UsageError(
         "--predict measures nothing; leave out --fit, --link and --records");
   }
-  return predict_comm(
-      {.cluster = choice_,
-       .ranks = numbers_of(worlds_),
-       .operations = operations_of(only_),
-       .sizes = sizes_of(
-           parse_size("--min", min_), parse_size("--max", max_), factor_),
-       .engine = options_.setting.engine,
-       .format = format_});
+  return predict_comm({.cluster = choice_,
+                       .ranks = numbers_of(worlds_),
+                       .operations = operations_of(only_),
+                       .sizes = sizes(),
+                       .engine = sweep_.engine,
+                       .format = settings_.format});
 }
 
-int CommCommand::run(const std::vector<std::string>& command_line) {
-  if (predict_) {
-    return predict();
-  }
+/// What is measured, but for the number of ranks where no flag says it.
+experiment::JobSpec CommCommand::job(
+    const std::vector<std::string>& command_line) const {
   const std::vector<int> worlds = numbers_of(worlds_);
   if (worlds.size() > 1) {
     throw UsageError(fmt::format(
@@ -308,93 +273,64 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
         "takes several",
         worlds_));
   }
-  ranks_ = worlds.empty() ? 0 : worlds.front();
-  fit_.command = "paceline " + shell_command(command_line);
-  const bool starts_hosts =
-      !choice_.empty() && !launch::is_launched(launch::process_environment());
-  const launch::Launch launch =
-      launch::detect_launch(starts_hosts ? "" : rendezvous_);
-  if (launch.self.launcher != "single") {
-    return run_rank(launch);
-  }
-  // Before a library starts a thread, which would take Ctrl-C for itself.
-  const launch::SupervisorSignals signals;
-  check(launch);
-  return run_local();
-}
-
-measure::HostAccess CommCommand::access() const {
-  return {.interface = options_.setting.interface,
-          .rendezvous = rendezvous_,
-          .ssh_command = ssh_command_};
-}
-
-// Throws UsageError where the ranks cannot be started.
-launch::JobLaunch CommCommand::launch_of_ranks() const {
-  launch::JobLaunch job =
-      measure::launch_of_ranks(ranks_, cluster_, access(), timeout_);
-  measure::serve_by_mpirun(options_.setting.engine, job);
+  experiment::OperationSweep sweep = sweep_;
+  sweep.ranks = worlds.empty() ? 0 : worlds.front();
+  sweep.command = "paceline " + shell_command(command_line);
+  check_engine(machine_here({}), sweep);
+  sweep.operations = operations_of(only_);
+  sweep.sizes = sizes();
+  check_link(sweep);
+  experiment::JobSpec job;
+  job.operations = std::move(sweep);
+  job.settings = settings_;
+  job.progress = isatty(STDERR_FILENO) == 1;
   return job;
 }
 
-int CommCommand::run_local() {
-  launch::JobLaunch job = launch_of_ranks();
-  job.before = [this](launch::KeyValueStore& store) {
-    store.set(measure::kCommJobKey, measure::to_text(options_));
-  };
-  measure::CommResult found;
-  job.after = [&found](launch::KeyValueStore& store,
-                       const launch::Outcome& /*outcome*/) {
-    found = measure::read_findings(store);
-  };
-  const launch::Outcome outcome = launch::launch_job(job);
-  const std::string message =
-      outcome.message.empty() ? ""
-                              : fmt::format("paceline: {}\n", outcome.message);
-  if (outcome.exit_code == 2) {
-    fmt::print(stderr, "{}", message);
-    return 2;
+int CommCommand::run(const std::vector<std::string>& command_line) {
+  if (predict_) {
+    return predict();
   }
-  if (outcome.stop_signal != 0) {
-    results_->show(
-        found,
-        message.empty() ? measure::ended_by(outcome.stop_signal) : message);
-    return 128 + outcome.stop_signal;
+  const bool starts_hosts =
+      !choice_.empty() && !launch::is_launched(launch::process_environment());
+  const launch::Launch launch =
+      launch::detect_launch(starts_hosts ? "" : settings_.rendezvous);
+  if (launch.self.launcher == "single") {
+    // Before a library starts a thread, which would take Ctrl-C for itself.
+    const launch::SupervisorSignals signals;
+    return run_here(job(command_line));
   }
-  const int code = results_->show(found, message);
-  return outcome.exit_code != 0 ? outcome.exit_code : code;
+  return measure::run_launched_rank(
+      launch,
+      settings_.timeout_ms(),
+      [&](const std::vector<std::string>& host_of_rank, int /*cores*/) {
+        experiment::JobSpec launched = job(command_line);
+        if (launch.self.rank == 0) {
+          measure::refuse_hosts(choice_, launch.self.launcher);
+          launched.operations->ranks = static_cast<int>(host_of_rank.size());
+          check_fit(*launched.operations, choice_.file);
+        }
+        return launched;
+      });
 }
 
-int CommCommand::run_rank(const launch::Launch& launch) {
-  const launch::StopSignals stop;
-  std::shared_ptr<measure::CommFindings> findings;
-  std::once_flag shown;
-  int code = 0;
-  // The parent that started the ranks prints the findings; without one rank 0
-  // does, once, as far as they go.
-  const auto show = [&](const std::string& ended) {
-    std::call_once(shown, [&] {
-      if (results_ && findings != nullptr) {
-        code = results_->show(findings->result(), ended);
-      }
-    });
-  };
-  return engines::run_rank(
-      launch,
-      to_milliseconds(timeout_),
-      [&](const engines::RankContext& context) {
-        check(launch);
-        findings = std::make_shared<measure::CommFindings>(context.world.store);
-        const int stopped = measure::run_comm_session(
-            context.world, context.heartbeat, options_, *findings);
-        show(stopped == 0 ? "" : measure::ended_by(stop.signal()));
-        return stopped == 0 ? code : stopped;
-      },
-      [&](const launch::FailureNotice&) {
-        if (findings != nullptr && !findings->result().records.empty()) {
-          show("paceline: the run failed: ");
-        }
-      });
+int CommCommand::run_here(experiment::JobSpec job) const {
+  const experiment::Machine machine = machine_here({});
+  std::optional<cluster::Cluster> cluster;
+  if (!choice_.empty()) {
+    cluster = cluster::read_cluster(choice_);
+  }
+  experiment::OperationSweep& sweep = *job.operations;
+  if (sweep.ranks == 0) {
+    sweep.ranks = std::max(2, cluster ? cluster->slots() : machine.cores);
+  }
+  if (cluster) {
+    measure::launch_of_job(job, cluster);
+  } else {
+    experiment::check_ranks_here("--ranks", sweep.ranks, machine.cores);
+  }
+  check_fit(sweep, choice_.file);
+  return measure::run_job(std::move(job), cluster);
 }
 
 }  // namespace paceline::cli

@@ -5,13 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "paceline/cli/comm_results.h"
 #include "paceline/cluster/cluster_choice.h"
-#include "paceline/launch/detect_launch.h"
-#include "paceline/launch/job_launch.h"
-#include "paceline/measure/comm_case.h"
-#include "paceline/measure/comm_session.h"
-#include "paceline/measure/job_hosts.h"
+#include "paceline/experiment/job_spec.h"
 
 namespace CLI {
 class App;
@@ -31,29 +26,21 @@ class CommCommand {
   int run(const std::vector<std::string>& command_line);
 
  private:
-  void check(const launch::Launch& launch);
-  void check_cluster(const launch::Launch& launch);
-  void check_fit(const std::vector<measure::CommRow>& rows) const;
-  measure::HostAccess access() const;
-  launch::JobLaunch launch_of_ranks() const;
+  void add_sizes(CLI::App& app);
   void add_ranks(CLI::App& app);
+  std::vector<std::int64_t> sizes() const;
   int predict() const;
-  int run_local();
-  int run_rank(const launch::Launch& launch);
+  experiment::JobSpec job(const std::vector<std::string>& command_line) const;
+  int run_here(experiment::JobSpec job) const;
 
   std::string min_ = "4B", max_ = "256MiB";
   double factor_ = 4;
-  int ranks_ = 0;       // 0: one per core, at least 2
   std::string worlds_;  // --ranks
   bool predict_ = false;
   std::vector<std::string> only_;
-  std::string format_ = "table", records_, rendezvous_, ssh_command_;
   cluster::ClusterChoice choice_;
-  std::optional<cluster::Cluster> cluster_;  // whose hosts we start
-  predict::FitFile fit_;
-  double timeout_ = 60;
-  measure::CommSessionOptions options_;
-  std::optional<CommResults> results_;  // of whoever shows them
+  experiment::Settings settings_;
+  experiment::OperationSweep sweep_;
 };
 
 }  // namespace paceline::cli

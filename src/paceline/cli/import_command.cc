@@ -49,13 +49,14 @@ void append_new(const std::vector<records::CommRecord>& rows,
   const std::vector<std::string> lines =
       split_lines(read_text_if_readable(to).value_or(""));
   const std::set<std::string> there(lines.begin(), lines.end());
+  records::RecordWriter writer(to);
   std::int64_t again = 0;
   for (const records::CommRecord& row : rows) {
     const std::string line = records::to_line(records::to_json(row, {}));
     if (there.contains(line)) {
       ++again;
     } else {
-      append_line(to, line);
+      writer.append_line(line);
     }
   }
   say_appended(std::ssize(rows), files, to, again);

@@ -256,9 +256,12 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
     return measure::run_launched_rank(
         launch,
         job.settings.timeout_ms(),
-        [&](std::vector<int> ranks_per_host, int cores) {
-          return resolve_launched(
-              raw, job, launch.self.launcher, std::move(ranks_per_host), cores);
+        [&](const std::vector<std::string>& host_of_rank, int cores) {
+          return resolve_launched(raw,
+                                  job,
+                                  launch.self.launcher,
+                                  measure::count_by_host(host_of_rank),
+                                  cores);
         });
   }
   return run_here(raw, std::move(job), choice, until_);

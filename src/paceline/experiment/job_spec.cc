@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/experiment/job_spec.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -13,8 +15,23 @@
 #include "paceline/base/error.h"
 #include "paceline/experiment/command_keys.h"
 #include "paceline/experiment/key.h"
+#include "paceline/experiment/outside.h"
 
 namespace paceline::experiment {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OperationSweep,
+                                   engine,
+                                   device,
+                                   dtype,
+                                   link,
+                                   operations,
+                                   sizes,
+                                   ranks,
+                                   warmup,
+                                   iterations,
+                                   fit,
+                                   command)
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -60,6 +77,24 @@ Owner owner_from(const ordered_json& texts) {
 
 }  // namespace
 
+int ranks_of(const JobSpec& job) {
+  return job.operations ? job.operations->ranks
+                        : most_processes(job.experiment);
+}
+
+std::vector<std::string> engines_of(const JobSpec& job) {
+  std::vector<std::string> engines;
+  if (job.operations) {
+    engines.push_back(job.operations->engine);
+  }
+  for (const records::Configuration& c : job.experiment.cases) {
+    if (!is_outside(c)) {
+      std::ranges::copy(c.engines(), std::back_inserter(engines));
+    }
+  }
+  return engines;
+}
+
 std::string to_text(const JobSpec& job) {
   ordered_json cases = ordered_json::array();
   for (const records::Configuration& c : job.experiment.cases) {
@@ -74,12 +109,17 @@ std::string to_text(const JobSpec& job) {
     }
     cases.back()[kUnstated] = c.unstated;
   }
+  ordered_json operations;
+  if (job.operations) {
+    operations = nlohmann::json(*job.operations);
+  }
   return ordered_json{{"experiment", job.experiment.name},
                       {"runs", job.experiment.runs},
                       {"run", job.run},
                       {"progress", job.progress},
                       {"is_only_case", job.is_only_case},
                       {"searches", job.experiment.searches},
+                      {"operations", operations},
                       {"settings", texts_of(job.settings, false)},
                       {"cases", cases}}
       .dump();
@@ -92,6 +132,10 @@ JobSpec job_spec_from(std::string_view text) {
     json.at("experiment").get_to(job.experiment.name);
     json.at("runs").get_to(job.experiment.runs);
     json.at("searches").get_to(job.experiment.searches);
+    if (!json.at("operations").is_null()) {
+      job.operations =
+          nlohmann::json(json.at("operations")).get<OperationSweep>();
+    }
     json.at("run").get_to(job.run);
     json.at("progress").get_to(job.progress);
     json.at("is_only_case").get_to(job.is_only_case);

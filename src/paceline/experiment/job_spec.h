@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "paceline/experiment/experiment.h"
+#include "paceline/experiment/operation_sweep.h"
 #include "paceline/experiment/settings.h"
 
 namespace paceline::experiment {
@@ -13,11 +16,18 @@ namespace paceline::experiment {
 /// ranks, so that hosts with other cores or files cannot disagree.
 struct JobSpec {
   Experiment experiment;
-  Settings settings;          // `records` is settled
-  int run = 0;                // which repetition
-  bool progress = false;      // rank 0 may draw on stderr
-  bool is_only_case = false;  // of the whole run
+  std::optional<OperationSweep> operations;  // in place of cases
+  Settings settings;                         // `records` is settled
+  int run = 0;                               // which repetition
+  bool progress = false;                     // rank 0 may draw on stderr
+  bool is_only_case = false;                 // of the whole run
 };
+
+/// The processes that run the job.
+int ranks_of(const JobSpec& job);
+
+/// The engines that Paceline itself uses in the job, some perhaps repeatedly.
+std::vector<std::string> engines_of(const JobSpec& job);
 
 /// The text by which it is handed to the ranks.
 std::string to_text(const JobSpec& job);

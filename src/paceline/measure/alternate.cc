@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -203,15 +202,10 @@ class Alternating {
     if (!fs::exists(path)) {
       return found;
     }
-    const std::string text = read_text(path);
-    if (records::is_operation_file(text)) {
-      found.operations = records::read_operations(text, path);
-    } else {
-      std::istringstream in(text);
-      found.runs =
-          records::read_records(in, path, records::BrokenTail::kSkip).records;
-    }
+    records::AnyFile file = records::read_own(read_text(path), path);
     fs::remove(path);
+    found.runs = std::move(file.runs);
+    found.operations = std::move(file.operations);
     return found;
   }
 
@@ -266,8 +260,8 @@ class Alternating {
       writers_[number]->append(one);
     }
     for (const records::CommRecord& one : found.operations) {
-      append_line(wanted_.sides[number].records,
-                  records::to_line(records::to_json(one, {})));
+      writers_[number]->append_line(
+          records::to_line(records::to_json(one, {})));
     }
   }
 

@@ -23,6 +23,7 @@ using std::chrono::milliseconds;
 // What an adapter says of the bits of its parameters, equal on all ranks.
 constexpr const char* kDigest = "parameters_digest";
 constexpr const char* kSoFarEnvironment = "so_far/environment";
+constexpr const char* kLine = "so_far/line";
 constexpr const char* kEqualParameters = "ranks_hold_equal_parameters";
 
 void merge(const records::RunRecord& part, records::RunRecord& whole) {
@@ -97,11 +98,23 @@ void post_environment(launch::KeyValueStore& store,
   store.set(kSoFarEnvironment, records::to_line(part));
 }
 
+records::Environment posted_environment(launch::KeyValueStore& store) {
+  const auto line = store.get(kSoFarEnvironment);
+  return line ? records::from_line(*line).environment : records::Environment();
+}
+
+void post_line(launch::KeyValueStore& store, double bytes_per_s) {
+  store.set(kLine, nlohmann::json(bytes_per_s).dump());
+}
+
+double posted_line(launch::KeyValueStore& store) {
+  const auto text = store.get(kLine);
+  return text ? nlohmann::json::parse(*text).get<double>() : 0;
+}
+
 PartialSamples gather_so_far(launch::KeyValueStore& store, int ranks) {
   PartialSamples so_far;
-  if (const auto line = store.get(kSoFarEnvironment)) {
-    so_far.environment = records::from_line(*line).environment;
-  }
+  so_far.environment = posted_environment(store);
   std::vector<records::RankSamples>& all = so_far.ranks;
   for (int rank = 0; rank < ranks; ++rank) {
     if (const auto line = store.get(so_far_key(rank))) {
@@ -131,15 +144,14 @@ std::string finished_key(int run, std::size_t index) {
 void post_finished(launch::KeyValueStore& store,
                    int run,
                    std::size_t index,
-                   const records::RunRecord& record) {
-  store.set(finished_key(run, index), records::to_line(record));
+                   const std::string& line) {
+  store.set(finished_key(run, index), line);
 }
 
-std::optional<records::RunRecord> finished_case(launch::KeyValueStore& store,
-                                                int run,
-                                                std::size_t index) {
-  const auto line = store.get(finished_key(run, index));
-  return line ? std::optional(records::from_line(*line)) : std::nullopt;
+std::optional<std::string> finished_line(launch::KeyValueStore& store,
+                                         int run,
+                                         std::size_t index) {
+  return store.get(finished_key(run, index));
 }
 
 void post_completed(launch::KeyValueStore& store,

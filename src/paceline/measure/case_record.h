@@ -30,9 +30,15 @@ void post_result(launch::PrefixStore& store,
 /// Sets this rank's samples of a case that fails.
 void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);
 
-/// Sets what rank 0 has found around the ranks, for a case that fails.
+/// Sets what rank 0 has found around the ranks, for what the ranks do not end.
 void post_environment(launch::KeyValueStore& store,
                       const records::Environment& environment);
+
+records::Environment posted_environment(launch::KeyValueStore& store);
+
+/// The same of the rate of the line around operations; 0 where none is set.
+void post_line(launch::KeyValueStore& store, double bytes_per_s);
+double posted_line(launch::KeyValueStore& store);
 
 /// What there is of a case that failed.
 struct PartialSamples {
@@ -57,17 +63,17 @@ records::RunRecord failed_record(const std::string& experiment,
 /// The store's key under which rank 0 sets the key of each case that it begins.
 inline constexpr const char* kCurrentCaseKey = "case";
 
-/// Hands a finished case over to the front: the `index`-th record of a
-/// repetition, from 0.
+/// Hands a record over to the front, the `index`-th of a repetition from 0, as
+/// a line of the record file.
 void post_finished(launch::KeyValueStore& store,
                    int run,
                    std::size_t index,
-                   const records::RunRecord& record);
+                   const std::string& line);
 
-/// That record, where it has been handed over.
-std::optional<records::RunRecord> finished_case(launch::KeyValueStore& store,
-                                                int run,
-                                                std::size_t index);
+/// That line, where it has been handed over.
+std::optional<std::string> finished_line(launch::KeyValueStore& store,
+                                         int run,
+                                         std::size_t index);
 
 /// Tells the ranks which cases the front has already, and what it told.
 void post_completed(launch::KeyValueStore& store,

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -15,8 +16,8 @@
 #include "paceline/base/ranks_per_host.h"
 #include "paceline/engines/run_rank.h"
 #include "paceline/launch/signals.h"
-#include "paceline/measure/comm_session.h"
 #include "paceline/measure/cores.h"
+#include "paceline/measure/operation_results.h"
 #include "paceline/measure/results.h"
 #include "paceline/measure/session.h"
 
@@ -34,25 +35,13 @@ constexpr milliseconds kRecordTimeout{2000};
 // The store answers within this time, or its server is stopped.
 constexpr milliseconds kAnswerTimeout{300};
 
-/// How many ranks each host has, hosts in the order of their first rank.
-/// Throws UsageError where a host's ranks do not follow each other, because
-/// cases take ranks 0 .. k-1 and mean whole hosts.
-std::vector<int> count_by_host(const std::vector<std::string>& hosts) {
-  std::vector<std::string> seen;
-  for (const std::string& host : hosts) {
-    if (!seen.empty() && seen.back() == host) {
-      continue;
-    }
-    if (std::ranges::count(seen, host) > 0) {
-      throw UsageError(
-          fmt::format("the ranks of host {} do not follow each other; start "
-                      "them host by host (mpirun --map-by slot, srun "
-                      "--distribution=block)",
-                      host));
-    }
-    seen.push_back(host);
+std::unique_ptr<Front> make_front(experiment::JobSpec& job) {
+  if (job.operations) {
+    return std::make_unique<OperationResults>(job);
   }
-  return ranks_per_host<std::string>(hosts);
+  auto results = std::make_unique<Results>(job);
+  results->print_if_complete();
+  return results;
 }
 
 /// All repetitions of a job on a rank that another launcher started.
@@ -87,7 +76,7 @@ class LaunchedRank {
     in_session_ = false;
     const std::string ended = record_if_ended(code);
     show(stop_.requested() && ended.empty() ? ended_by(stop_.signal()) : ended);
-    return code == 0 && results_ ? results_->status_of_failed() : code;
+    return code == 0 && results_ ? results_->status() : code;
   }
 
   /// Before a failure ends this process: records the case that was under way,
@@ -134,11 +123,9 @@ class LaunchedRank {
   // Rank 0's job, with the network interface of this host.
   experiment::JobSpec share(const ResolveJob& resolve) {
     const HostCores cores = host_cores(world_, store_);
-    experiment::JobSpec job =
-        resolve(count_by_host(world_.hosts), cores.usable);
+    experiment::JobSpec job = resolve(world_.hosts, cores.usable);
     if (world_.self.rank == 0) {
-      results_.emplace(job);
-      results_->print_if_complete();
+      results_ = make_front(job);
       job.is_only_case = job.experiment.cases.size() == 1;
       store_.set(kJobKey, experiment::to_text(job));
       return job;
@@ -221,10 +208,28 @@ class LaunchedRank {
   std::once_flag recorded_;
   std::mutex front_;  // guards what follows
   bool shown_ = false;
-  std::optional<Results> results_;  // on rank 0
+  std::unique_ptr<Front> results_;  // on rank 0
 };
 
 }  // namespace
+
+std::vector<int> count_by_host(const std::vector<std::string>& hosts) {
+  std::vector<std::string> seen;
+  for (const std::string& host : hosts) {
+    if (!seen.empty() && seen.back() == host) {
+      continue;
+    }
+    if (std::ranges::count(seen, host) > 0) {
+      throw UsageError(
+          fmt::format("the ranks of host {} do not follow each other; start "
+                      "them host by host (mpirun --map-by slot, srun "
+                      "--distribution=block)",
+                      host));
+    }
+    seen.push_back(host);
+  }
+  return ranks_per_host<std::string>(hosts);
+}
 
 std::vector<std::string> rank_command(double timeout,
                                       const std::string& interface) {
@@ -245,14 +250,6 @@ int run_rank(milliseconds timeout, const std::string& interface) {
   const launch::StopSignals stop;
   return engines::run_rank(
       launch, timeout, [&](const engines::RankContext& context) {
-        if (const auto comm = context.world.store->get(kCommJobKey)) {
-          CommSessionOptions options = comm_session_options_from(*comm);
-          options.setting.interface = interface;
-          options.timeout = timeout;
-          CommFindings findings(context.world.store);
-          return run_comm_session(
-              context.world, context.heartbeat, options, findings);
-        }
         // Set before the ranks were started.
         experiment::JobSpec job = experiment::job_spec_from(
             context.world.store->get(kJobKey).value());

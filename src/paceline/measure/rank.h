@@ -21,16 +21,20 @@ inline constexpr const char* kRank = "rank";
 std::vector<std::string> rank_command(double timeout,
                                       const std::string& interface);
 
-/// One rank that this program started: reads from the store what to do, and
-/// runs one repetition of a job (`paceline run`) or measures operations
-/// (`paceline comm`).  `interface` is the network interface of this host.
+/// One rank that this program started: reads the job from the store and runs
+/// one repetition of it.  `interface` is the network interface of this host.
 /// Returns the exit code.
 int run_rank(std::chrono::milliseconds timeout, const std::string& interface);
 
-/// Resolves the job in a joined world with so many ranks on each host, all of
-/// which may use so many cores of this one.  Throws UsageError.
+/// How many ranks each host has, hosts in the order of their first rank.
+/// Throws UsageError where a host's ranks do not follow each other, because
+/// cases take ranks 0 .. k-1 and mean whole hosts.
+std::vector<int> count_by_host(const std::vector<std::string>& host_of_rank);
+
+/// Resolves the job in a joined world, whose ranks on this host may use so many
+/// cores.  Throws UsageError.
 using ResolveJob = std::function<experiment::JobSpec(
-    std::vector<int> ranks_per_host, int cores)>;
+    const std::vector<std::string>& host_of_rank, int cores)>;
 
 /// One rank that torchrun, mpirun or srun started: joins its world, where rank
 /// 0 hands out the job, runs all repetitions, and on rank 0 prints the results.

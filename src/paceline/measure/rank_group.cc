@@ -7,7 +7,6 @@
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/thread_device.h"
-#include "paceline/measure/external.h"
 #include "paceline/measure/torch_facts.h"
 
 namespace paceline::measure {
@@ -26,16 +25,11 @@ at::Device device_of(const engines::World& world,
           static_cast<c10::DeviceIndex>(world.self.local_rank % devices)};
 }
 
-void start_engines(const std::vector<records::Configuration>& cases,
+void start_engines(const std::vector<std::string>& names,
                    std::chrono::milliseconds timeout,
                    const std::function<void()>& idle) {
-  for (const records::Configuration& c : cases) {
-    if (is_external(c)) {
-      continue;
-    }
-    for (const std::string& engine : c.engines()) {
-      engines::make_engine(engine)->start(timeout, idle);
-    }
+  for (const std::string& name : names) {
+    engines::make_engine(name)->start(timeout, idle);
   }
 }
 

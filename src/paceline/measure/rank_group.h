@@ -17,9 +17,9 @@ namespace paceline::measure {
 at::Device device_of(const engines::World& world,
                      const records::Configuration& configuration);
 
-/// Starts the engines of `cases`, on every rank of the job before it is bound
-/// to its cores; `timeout` and `idle` as Engine::start's.
-void start_engines(const std::vector<records::Configuration>& cases,
+/// Starts the engines of these names, on every rank of the job before it is
+/// bound to its cores; `timeout` and `idle` as Engine::start's.
+void start_engines(const std::vector<std::string>& names,
                    std::chrono::milliseconds timeout,
                    const std::function<void()>& idle);
 

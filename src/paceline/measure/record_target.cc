@@ -55,6 +55,11 @@ std::string default_records_path(const std::string& experiment) {
   return path;
 }
 
+std::string named_records(const std::string& flag) {
+  const char* const named = std::getenv(kRecordsVariable);
+  return flag.empty() && named != nullptr ? named : flag;
+}
+
 RecordTarget::RecordTarget(const std::string& named,
                            const std::string& experiment)
     : path_(named) {
@@ -86,9 +91,9 @@ RecordTarget::~RecordTarget() {
   }
 }
 
-void RecordTarget::append(const records::RunRecord& record) {
+void RecordTarget::append(const std::string& line) {
   if (writer_) {
-    writer_->append(record);
+    writer_->append_line(line);
   }
 }
 

@@ -12,6 +12,12 @@ namespace paceline::measure {
 /// that is there already.
 std::string default_records_path(const std::string& experiment);
 
+/// The environment variable that names the file of a run's records.
+inline constexpr const char* kRecordsVariable = "PACELINE_RECORDS";
+
+/// `flag`, or what the variable says where that is empty.
+std::string named_records(const std::string& flag);
+
 /// The file, device or pipe that a run appends its records to, which no other
 /// run on this machine writes meanwhile.
 class RecordTarget {
@@ -32,7 +38,7 @@ class RecordTarget {
   bool is_stream() const { return is_stream_; }
 
   /// Throws WorldError where the record does not reach the disk.
-  void append(const records::RunRecord& record);
+  void append(const std::string& line);
 
  private:
   std::string path_;

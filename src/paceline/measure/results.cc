@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -24,6 +23,7 @@
 #include "paceline/measure/case_record.h"
 #include "paceline/measure/virtual_time.h"
 #include "paceline/predict/compare_runs.h"
+#include "paceline/records/json.h"
 #include "paceline/records/store.h"
 #include "paceline/report/console.h"
 #include "paceline/report/ddp.h"
@@ -62,10 +62,7 @@ Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
     throw UsageError(
         "--resume: needs --records FILE, the file of the run to go on with");
   }
-  if (const char* named = std::getenv(kRecordsVariable);
-      named != nullptr && settings.records.empty()) {
-    settings.records = named;
-  }
+  settings.records = named_records(settings.records);
   check_outputs({{"--records", settings.records},
                  {"--json", settings.json},
                  {"--page", settings.page},
@@ -98,7 +95,7 @@ Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
 }
 
 void Results::append(records::RunRecord record) {
-  target_->append(record);
+  target_->append(records::to_line(record));
   logs_.name(record.configuration);
   records_.push_back(std::move(record));
   numbers_.push_back(++written_);
@@ -114,9 +111,9 @@ void Results::begin(launch::KeyValueStore& store, int run) {
 
 void Results::take(launch::KeyValueStore& store) {
   const std::size_t before = taken_;
-  while (auto record = finished_case(store, run_, taken_)) {
+  while (const auto line = finished_line(store, run_, taken_)) {
     ++taken_;
-    append(*std::move(record));
+    append(records::from_line(*line));
   }
   if (taken_ > before) {
     show_rows();
@@ -321,7 +318,11 @@ std::int64_t Results::count_failed() const {
   return static_cast<std::int64_t>(failed.size());
 }
 
-int Results::status_of_failed() const {
+std::string Results::failures_in() const {
+  return count_failed() > 0 ? target_->path() : "";
+}
+
+int Results::status() {
   const std::int64_t failed = count_failed();
   const auto is_wrong = [](const records::RunRecord& one) {
     return std::ranges::any_of(one.verified,

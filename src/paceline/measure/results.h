@@ -13,13 +13,11 @@
 #include "paceline/experiment/job_spec.h"
 #include "paceline/launch/key_value_store.h"
 #include "paceline/measure/case_logs.h"
+#include "paceline/measure/front.h"
 #include "paceline/measure/record_target.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::measure {
-
-/// The environment variable that names the file of a run's records.
-inline constexpr const char* kRecordsVariable = "PACELINE_RECORDS";
 
 /// Exit code of a run that went to its end, where cases failed.
 inline constexpr int kFailedCasesStatus = 1;
@@ -30,9 +28,8 @@ inline constexpr int kWrongValuesStatus = 3;
 /// "paceline: SIGINT ended the run: "
 std::string ended_by(int signal);
 
-/// The front of a job: takes finished cases from its ranks, is the only writer
-/// of the record file, and prints.
-class Results {
+/// The front of a sweep of cases.
+class Results final : public Front {
  public:
   /// Chooses the settings' `records` where it is empty, and creates its folder
   /// and that of --logs.  Ranks are told no file that is a device or a pipe.
@@ -44,32 +41,23 @@ class Results {
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
 
-  /// Where the records are, as the user knows it.
-  const std::string& shown_path() const { return target_->path(); }
+  /// Also tells the ranks what is finished.
+  void begin(launch::KeyValueStore& store, int run) override;
 
-  /// To be called before the ranks begin repetition `run`, with their store:
-  /// tells them what is finished.
-  void begin(launch::KeyValueStore& store, int run);
+  /// Appends the records of these cases, and prints their rows where the
+  /// format's rows do not depend on later ones.
+  void take(launch::KeyValueStore& store) override;
 
-  /// Appends the cases that the ranks have handed over since the last call, and
-  /// prints their rows where the format's rows do not depend on later ones.
-  /// Throws WorldError where the disk is full.
-  void take(launch::KeyValueStore& store);
-
-  /// Records that the case which is under way failed, with the samples that the
-  /// ranks have told.  Returns its key; nothing where none is under way, or
-  /// where it is the only case and has no sample.
+  /// There is no record where no case is under way, or where it is the only
+  /// case and has no sample.
   std::optional<std::string> add_failed(launch::KeyValueStore& store,
-                                        const std::string& why);
+                                        const std::string& why) override;
 
-  /// Prints this run's records (those not yet shown) on stdout, below a table
-  /// the predictions of its cases on the cluster file; writes --json
-  /// and --page, and prints the path of the records on stderr.  With --resume,
-  /// earlier records of the same cases belong to the run.
-  ///
-  /// For a run that ended early, `ended` is printed first on stderr, followed
-  /// by the number of finished cases and the command that resumes the run.
-  void show(const std::string& ended = "");
+  /// Prints the records that were not yet shown, below a table the predictions
+  /// of its cases on the cluster file, and writes --json and --page.  With
+  /// --resume, earlier records of the same cases belong to the run.  Of a run
+  /// that ended early it says which command resumes it.
+  void show(const std::string& ended) override;
 
   /// The number of recorded repetitions of cases, and of all.
   struct Tally {
@@ -77,18 +65,14 @@ class Results {
   };
   Tally tally() const;
 
-  /// The number of cases with a repetition that failed and has no good record.
-  std::int64_t count_failed() const;
-
-  /// Says on stderr how many these are; the exit code of a run that went to its
-  /// end.
-  int status_of_failed() const;
+  /// Also says how many cases failed.
+  int status() override;
 
   /// The records of the run's cases; with --resume, earlier ones too.
   std::span<const records::RunRecord> records_of_run() const;
 
-  /// Whether any case of the run, a failed one too, has left samples.
-  bool has_samples() const;
+  bool has_samples() const override;
+  std::string failures_in() const override;
 
   /// What the run has of one of its repetitions, by the cases' keys.
   struct Tries {
@@ -102,6 +86,8 @@ class Results {
   bool print_if_complete() const;
 
  private:
+  /// The number of cases with a repetition that failed and has no good record.
+  std::int64_t count_failed() const;
   void append(records::RunRecord record);
   void print(const std::string& text);
   void show_rows();

@@ -20,6 +20,7 @@
 #include "paceline/measure/estimate.h"
 #include "paceline/measure/job_hosts.h"
 #include "paceline/measure/known_times.h"
+#include "paceline/measure/operation_results.h"
 #include "paceline/measure/rank.h"
 #include "paceline/measure/results.h"
 
@@ -59,7 +60,7 @@ std::vector<LaunchGroup> launch_groups_of(const experiment::JobSpec& job) {
   return groups;
 }
 
-/// What all groups have in common.
+/// What all groups of a sweep have in common.
 struct JobContext {
   const experiment::Experiment& experiment;
   const std::optional<cluster::Cluster>& cluster;
@@ -79,28 +80,28 @@ bool may_be_repeated(const launch::Outcome& outcome) {
   return outcome.exit_code == kFailedExit && outcome.stop_signal == 0;
 }
 
-Ended run_once(const JobContext& context, LaunchGroup& group) {
+Ended run_once(const std::optional<cluster::Cluster>& cluster,
+               Front& front,
+               LaunchGroup& group) {
   Ended ended;
-  Results& results = context.results;
-  launch::JobLaunch launch = launch_of_job(group.job, context.cluster);
+  launch::JobLaunch launch = launch_of_job(group.job, cluster);
   launch.rank_variables = group.variables;
   launch::KeyValueStore* served = nullptr;
   launch.before = [&](launch::KeyValueStore& store) {
     served = &store;
-    results.begin(store, group.job.run);
+    front.begin(store, group.job.run);
     store.set(kJobKey, experiment::to_text(group.job));
     for (const auto& [key, value] : group.carried) {
       store.set(key, value);
     }
   };
-  launch.supervise.on_tick = [&] { results.take(*served); };
+  launch.supervise.on_tick = [&] { front.take(*served); };
   launch.after = [&](launch::KeyValueStore& store,
                      const launch::Outcome& outcome) {
-    results.take(store);
+    front.take(store);
     ended.last_case = store.get(kCurrentCaseKey).value_or("");
     if (may_be_repeated(outcome)) {
-      ended.failed_case =
-          results.add_failed(store, outcome.message).value_or("");
+      ended.failed_case = front.add_failed(store, outcome.message).value_or("");
     }
     for (const char* key : kCarriedKeys) {
       if (auto value = store.get(key)) {
@@ -155,7 +156,7 @@ launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
   LaunchGroup left = group;
   std::size_t done_before = 0;  // cases, at the last failure between two
   for (;;) {
-    const Ended ended = run_once(context, left);
+    const Ended ended = run_once(context.cluster, context.results, left);
     group.carried = left.carried;
     const launch::Outcome& outcome = ended.outcome;
     const bool failed = may_be_repeated(outcome);
@@ -248,22 +249,40 @@ std::string ending_of(const launch::Outcome& outcome) {
              : fmt::format("paceline: {}\n", outcome.message);
 }
 
+// Prints the results of a run that has ended so; returns the exit code.
+int finish(const launch::Outcome& outcome, Front& front) {
+  if (!outcome.message.empty() && !front.has_samples()) {
+    fmt::print(stderr, "paceline: {}\n", outcome.message);
+    if (const std::string path = front.failures_in(); !path.empty()) {
+      fmt::print(stderr, "records: {}\n", path);
+    }
+  } else {
+    front.show(ending_of(outcome));
+  }
+  if (outcome.stop_signal != 0) {
+    return 128 + outcome.stop_signal;
+  }
+  return outcome.exit_code != 0 ? outcome.exit_code : front.status();
+}
+
+int run_operations(const experiment::JobSpec& job,
+                   const std::optional<cluster::Cluster>& cluster) {
+  OperationResults results(job);
+  LaunchGroup group{.job = job, .variables = {}};
+  return finish(run_once(cluster, results, group).outcome, results);
+}
+
 }  // namespace
 
 launch::JobLaunch launch_of_job(
     const experiment::JobSpec& job,
     const std::optional<cluster::Cluster>& cluster) {
-  launch::JobLaunch launch =
-      launch_of_ranks(experiment::most_processes(job.experiment),
-                      cluster,
-                      access_of(job.settings),
-                      job.settings.timeout);
-  for (const records::Configuration& c : job.experiment.cases) {
-    if (!experiment::is_outside(c)) {
-      for (const std::string& engine : c.engines()) {
-        serve_by_mpirun(engine, launch);
-      }
-    }
+  launch::JobLaunch launch = launch_of_ranks(experiment::ranks_of(job),
+                                             cluster,
+                                             access_of(job.settings),
+                                             job.settings.timeout);
+  for (const std::string& engine : experiment::engines_of(job)) {
+    serve_by_mpirun(engine, launch);
   }
   return launch;
 }
@@ -271,10 +290,13 @@ launch::JobLaunch launch_of_job(
 int run_job(experiment::JobSpec job,
             const std::optional<cluster::Cluster>& cluster,
             const std::optional<report::Narrowing>& narrowing) {
+  if (job.operations) {
+    return run_operations(job, cluster);
+  }
   Results results(job);
   if (!narrowing && results.print_if_complete()) {
-    results.show();
-    return results.status_of_failed();
+    results.show("");
+    return results.status();
   }
   job.is_only_case = job.experiment.cases.size() == 1;
   launch::Outcome outcome;
@@ -287,21 +309,7 @@ int run_job(experiment::JobSpec job,
   } catch (const WorldError& error) {  // a full disk
     outcome = {.exit_code = kFailedExit, .message = error.what()};
   }
-  if (!outcome.message.empty() && !results.has_samples()) {
-    fmt::print(stderr, "paceline: {}\n", outcome.message);
-    if (results.count_failed() > 0) {
-      fmt::print(stderr, "records: {}\n", results.shown_path());
-    }
-  } else {
-    results.show(ending_of(outcome));
-  }
-  if (outcome.stop_signal != 0) {
-    return 128 + outcome.stop_signal;
-  }
-  if (outcome.exit_code != 0) {
-    return outcome.exit_code;
-  }
-  return results.status_of_failed();
+  return finish(outcome, results);
 }
 
 }  // namespace paceline::measure

@@ -16,10 +16,11 @@ namespace paceline::measure {
 launch::JobLaunch launch_of_job(const experiment::JobSpec& job,
                                 const std::optional<cluster::Cluster>& cluster);
 
-/// Starts the ranks of each repetition in fresh processes, on this machine or
-/// on a cluster's hosts, supervises them, and prints the results.  With
-/// `narrowing`, single cases are then repeated, the widest first, until all
-/// are narrow enough or that ends.  Returns the exit code.
+/// Starts the ranks of each repetition of the cases, or those of the
+/// operations, in fresh processes on this machine or on a cluster's hosts,
+/// supervises them, and prints the results.  With `narrowing`, single cases are
+/// then repeated, the widest first, until all are narrow enough or that ends.
+/// Returns the exit code.
 int run_job(experiment::JobSpec job,
             const std::optional<cluster::Cluster>& cluster,
             const std::optional<report::Narrowing>& narrowing = {});

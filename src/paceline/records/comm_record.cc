@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/records/json.h"
 #include "paceline/stats/quantile.h"
 
@@ -150,7 +151,9 @@ Json to_json(const CommRecord& record, const Environment& environment) {
   return json;
 }
 
-CommRecord comm_record_from(const Json& json) {
+namespace {
+
+CommRecord record_from(const Json& json) {
   CommRecord record{
       .started_at = known_value<std::string>(json.at("started_at")),
       .operation = json.at("operation"),
@@ -186,6 +189,30 @@ CommRecord comm_record_from(const Json& json) {
                                .advice = warning.at("advice")});
   }
   return record;
+}
+
+}  // namespace
+
+CommRecord comm_record_from(const Json& json) {
+  if (!json.is_object() || json.value("kind", Json()) != "comm" ||
+      json.value("version", Json()) != CommRecord::kVersion) {
+    throw UsageError(fmt::format(
+        "must be a record of an operation (kind 'comm', version {})",
+        CommRecord::kVersion));
+  }
+  try {
+    return record_from(json);
+  } catch (const Json::exception& error) {
+    throw UsageError(error.what());
+  }
+}
+
+CommRecord comm_record_from_line(std::string_view line) {
+  try {
+    return comm_record_from(Json::parse(line));
+  } catch (const Json::parse_error& error) {
+    throw UsageError(not_json(line, error.what()));
+  }
 }
 
 }  // namespace paceline::records

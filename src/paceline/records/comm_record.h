@@ -90,8 +90,12 @@ double bus_factor(std::string_view operation, int ranks);
 nlohmann::ordered_json to_json(const CommRecord& record,
                                const Environment& environment);
 
-/// What to_json() wrote, without its environment.  Throws nlohmann's exceptions
-/// for anything else.
+/// What to_json() wrote, without its environment.  Throws UsageError for
+/// anything else.
 CommRecord comm_record_from(const nlohmann::ordered_json& json);
+
+/// Reads one line of a file of operations.  Throws UsageError for text that is
+/// not JSON, too.
+CommRecord comm_record_from_line(std::string_view line);
 
 }  // namespace paceline::records

@@ -83,15 +83,6 @@ std::vector<std::string> after_options(std::vector<std::string> options,
   return options;
 }
 
-// The text is that of a record file, or of an unknown one: says what is wrong.
-AnyFile records_in(const std::string& text, const std::string& path) {
-  std::istringstream in(text);
-  RecordFile file = read_records(in, path, BrokenTail::kSkip);
-  return {.runs = std::move(file.records),
-          .operations = {},
-          .notes = std::move(file.warnings)};
-}
-
 }  // namespace
 
 bool ForeignRecords::found_wrong() const {
@@ -125,32 +116,19 @@ bool is_operation_file(std::string_view text) {
       .starts_with(R"({"kind":"comm")");
 }
 
-std::vector<CommRecord> read_operations(std::string_view text,
-                                        const std::string& path) {
-  std::vector<CommRecord> operations;
-  const bool ends_whole = text.ends_with('\n');
-  const std::vector<std::string> lines = split_lines(std::string(text));
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (trimmed(lines[i]).empty()) {
-      continue;
-    }
-    try {
-      const Json json = Json::parse(lines[i]);
-      if (json.value("kind", "") != "comm" ||
-          json.value("version", 0) != CommRecord::kVersion) {
-        throw UsageError(fmt::format(
-            "must be a record of an operation (kind 'comm', version {})",
-            CommRecord::kVersion));
-      }
-      operations.push_back(comm_record_from(json));
-    } catch (const std::exception& error) {
-      if (i + 1 == lines.size() && !ends_whole) {
-        break;  // the trace of a crash
-      }
-      throw UsageError(fmt::format("{}:{}: {}", path, i + 1, error.what()));
-    }
-  }
-  return operations;
+AnyFile read_own(const std::string& text, const std::string& path) {
+  std::istringstream in(text);
+  AnyFile file;
+  const bool has_operations = is_operation_file(text);
+  file.notes = for_each_record(
+      in, path, BrokenTail::kSkip, [&](const std::string& line) {
+        if (has_operations) {
+          file.operations.push_back(comm_record_from_line(line));
+        } else {
+          file.runs.push_back(from_line(line));
+        }
+      });
+  return file;
 }
 
 std::vector<AnyFile> read_any(const std::vector<std::string>& paths) {
@@ -162,10 +140,8 @@ std::vector<AnyFile> read_any(const std::vector<std::string>& paths) {
     const std::string text = one_file ? read_text(paths[i]) : "";
     if (one_file && paths.size() > 1 && trimmed(text).empty()) {
       files[i].notes = {paths[i] + ": is empty; it is left out"};
-    } else if (one_file && is_operation_file(text)) {
-      files[i].operations = read_operations(text, paths[i]);
-    } else if (one_file && is_record_file(text)) {
-      files[i] = records_in(text, paths[i]);
+    } else if (one_file && (is_operation_file(text) || is_record_file(text))) {
+      files[i] = read_own(text, paths[i]);
     } else {
       others.push_back(paths[i]);
       places.push_back(i);
@@ -177,7 +153,7 @@ std::vector<AnyFile> read_any(const std::vector<std::string>& paths) {
   ForeignRecords found = read_foreign_if_known(others);
   for (std::size_t i = 0; i < others.size(); ++i) {
     if (!found.known.contains(i)) {
-      files[places[i]] = records_in(read_text(others[i]), others[i]);
+      files[places[i]] = read_own(read_text(others[i]), others[i]);
     }
   }
   for (std::size_t i = 0; i < found.operations.size(); ++i) {

@@ -43,17 +43,17 @@ bool is_record_file(std::string_view text);
 /// operation.
 bool is_operation_file(std::string_view text);
 
-/// Reads the lines of such a text; an unfinished last one is skipped.  Throws
-/// UsageError that begins with `path:line:` for anything else.
-std::vector<CommRecord> read_operations(std::string_view text,
-                                        const std::string& path);
-
 /// What one file, or one directory, holds.
 struct AnyFile {
   std::vector<RunRecord> runs;
   std::vector<CommRecord> operations;
   std::vector<std::string> notes;  // sentences for stderr
 };
+
+/// Reads the lines of a record file or of a file of operations; an unfinished
+/// last one is skipped with a note.  Throws UsageError that begins with
+/// `path:line:` for anything else.
+AnyFile read_own(const std::string& text, const std::string& path);
 
 /// Reads record files, files of `paceline comm`, and files and directories of
 /// other programs that the readers of the Python package recognize, whichever

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/records/store.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -14,13 +16,16 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/records/comm_record.h"
 #include "paceline/records/json.h"
 
 namespace paceline::records {
 namespace {
 
-// How `to_line` begins: tells a record cut short from a file that is no record.
-constexpr std::string_view kBegin = R"({"version":)";
+// How lines of both kinds begin: tells a record cut short from a file that is
+// no record.
+constexpr std::array<std::string_view, 2> kBegins{R"({"version":)",
+                                                  R"({"kind":"comm")"};
 
 std::string reason() {
   return std::strerror(errno);
@@ -50,7 +55,22 @@ Tail read_tail(const std::string& path) {
 }
 
 bool begins_like_a_record(std::string_view line) {
-  return line.starts_with(kBegin.substr(0, line.size()));
+  return std::ranges::any_of(kBegins, [&](std::string_view begin) {
+    return line.starts_with(begin.substr(0, line.size()));
+  });
+}
+
+bool is_record(std::string_view line) {
+  try {
+    if (line.starts_with(kBegins.back())) {
+      comm_record_from_line(line);
+    } else {
+      from_line(line);
+    }
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
 }
 
 [[noreturn]] void refuse_second_writer(const std::string& path) {
@@ -99,22 +119,20 @@ void RecordWriter::repair_tail() {
   if (tail.empty()) {
     return;
   }
-  try {
-    from_line(tail);
-  } catch (const UsageError&) {
-    if (!begins_like_a_record(tail)) {
-      refuse();
-    }
-    const auto whole = info.st_size - static_cast<off_t>(tail.size());
-    if (ftruncate(file_, whole) != 0) {
-      throw UsageError(fmt::format(
-          "--records {}: its unfinished last line cannot be cut off: {}",
-          path_,
-          reason()));
-    }
+  if (is_record(tail)) {
+    write_all("\n");
     return;
   }
-  write_all("\n");
+  if (!begins_like_a_record(tail)) {
+    refuse();
+  }
+  const auto whole = info.st_size - static_cast<off_t>(tail.size());
+  if (ftruncate(file_, whole) != 0) {
+    throw UsageError(fmt::format(
+        "--records {}: its unfinished last line cannot be cut off: {}",
+        path_,
+        reason()));
+  }
 }
 
 void RecordWriter::write_all(std::string_view text) {
@@ -132,7 +150,11 @@ void RecordWriter::write_all(std::string_view text) {
 }
 
 void RecordWriter::append(const RunRecord& record) {
-  write_all(to_line(record) + "\n");
+  append_line(to_line(record));
+}
+
+void RecordWriter::append_line(const std::string& line) {
+  write_all(line + "\n");
   // Pipes and terminals cannot be synced (EINVAL), which is no fault.
   if (fsync(file_) != 0 && errno != EINVAL && errno != EROFS) {
     throw WorldError(fmt::format(
@@ -160,13 +182,26 @@ RecordFile read_records(std::istream& in,
                         const std::string& path,
                         BrokenTail tail) {
   RecordFile file;
+  file.warnings =
+      for_each_record(in, path, tail, [&](const std::string& record) {
+        file.records.push_back(from_line(record));
+      });
+  return file;
+}
+
+std::vector<std::string> for_each_record(
+    std::istream& in,
+    const std::string& path,
+    BrokenTail tail,
+    const std::function<void(const std::string& line)>& take) {
+  std::vector<std::string> warnings;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     if (is_blank(line)) {
       continue;
     }
     try {
-      file.records.push_back(from_line(line));
+      take(line);
     } catch (const UsageError& error) {
       const std::string sentence =
           fmt::format("{}:{}: {}", path, number, error.what());
@@ -174,13 +209,13 @@ RecordFile read_records(std::istream& in,
       if (tail == BrokenTail::kRefuse || whole || !in.eof()) {
         throw UsageError(sentence);
       }
-      file.warnings.push_back(sentence + " (unfinished last line, skipped)");
+      warnings.push_back(sentence + " (unfinished last line, skipped)");
     }
   }
   if (in.bad()) {
     throw UsageError(fmt::format("{}: reading it failed", path));
   }
-  return file;
+  return warnings;
 }
 
 void remove_if_empty(const std::string& path) {

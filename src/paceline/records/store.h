@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <set>
 #include <span>
@@ -13,8 +14,9 @@
 
 namespace paceline::records {
 
-/// Appends records to a JSON Lines file; each line is on the disk before
-/// `append` returns, so that a crash loses at most the case in flight.
+/// Appends records of either kind to a JSON Lines file; each line is on the
+/// disk before `append` returns, so that a crash loses at most the case in
+/// flight.
 class RecordWriter {
  public:
   /// Opens or creates `path`, and takes it for this process alone.  An
@@ -27,6 +29,8 @@ class RecordWriter {
 
   /// Throws `WorldError` when the disk refuses (full, gone).
   void append(const RunRecord& record);
+  /// Of a record of either kind; `line` has no line break.
+  void append_line(const std::string& line);
 
   const std::string& path() const { return path_; }
 
@@ -56,6 +60,15 @@ RecordFile read_records(const std::string& path,
 RecordFile read_records(std::istream& in,
                         const std::string& path,
                         BrokenTail tail = BrokenTail::kRefuse);
+
+/// Calls `take` with every line of a text of records that is not blank.
+/// Returns warnings as RecordFile has them.  Throws UsageError that begins with
+/// `path:line:` where `take` throws one.
+std::vector<std::string> for_each_record(
+    std::istream& in,
+    const std::string& path,
+    BrokenTail tail,
+    const std::function<void(const std::string& line)>& take);
 
 /// Removes a regular file that holds nothing and that no RecordWriter has open.
 /// Whatever else lies there stays, without a word.
