@@ -13,6 +13,7 @@
 
 #include "paceline/base/descriptor.h"
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/process.h"
 
 namespace paceline {
@@ -106,7 +107,7 @@ pid_t spawn(const Command& command) {
 }
 
 int exit_code_of(int status) {
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalStatus + WTERMSIG(status);
 }
 
 }  // namespace paceline

@@ -12,6 +12,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/shell.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/measure/alternate.h"
@@ -254,7 +255,7 @@ int AbCommand::run() const {
   if (!end.failure.empty()) {
     throw WorldError(end.failure);
   }
-  return end.stop_signal != 0 ? 128 + end.stop_signal : code;
+  return end.stop_signal != 0 ? kSignalStatus + end.stop_signal : code;
 }
 
 }  // namespace paceline::cli

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
@@ -90,8 +91,6 @@ constexpr const char* kRegression = "regression";
 constexpr const char* kChange = "change";
 constexpr const char* kUndecided = "undecided";
 constexpr const char* kNone = "none";
-constexpr int kFailedStatus = 1;
-constexpr int kUndecidedStatus = 4;
 
 std::string format_help() {
   std::vector<std::string> parts;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
@@ -25,8 +26,6 @@
 
 namespace paceline::cli {
 namespace {
-
-constexpr int kFoundWrong = 3;
 
 void say_appended(std::int64_t records,
                   std::int64_t files,
@@ -132,7 +131,7 @@ int ImportCommand::run() const {
         "(nccl-tests); import them apart");
   }
   all.runs.empty() ? show(all.operations) : show(std::move(all.runs));
-  return found_wrong ? kFoundWrong : 0;
+  return found_wrong ? kWrongValuesStatus : 0;
 }
 
 void ImportCommand::show(const std::vector<records::CommRecord>& rows) const {

@@ -27,8 +27,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kRefused = 2;
-
 /// Flags that say where output goes, not what is predicted.
 constexpr std::array<std::string_view, 5> kNoKeys{
     "help", "requests", "trace", "records", "format"};
@@ -150,7 +148,7 @@ int answer_all(std::istream& in) {
       std::fflush(stdout);
     }
   }
-  return all ? 0 : kRefused;
+  return all ? 0 : kUsageErrorStatus;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/process.h"
 #include "paceline/engines/failure.h"
 #include "paceline/engines/mpi/mpi_engine.h"
@@ -38,9 +39,6 @@ constexpr milliseconds kPrintTimeout{5000};
 constexpr milliseconds kCauseTimeout{200};
 // The store answers within this time, or its server is stopped.
 constexpr milliseconds kAnswerTimeout{300};
-// The exit code of a rank that was asked to stop is so much more than the
-// signal.
-constexpr int kSignalExit = 128;
 
 void print(const std::string& message) {
   if (!message.empty()) {
@@ -121,20 +119,22 @@ launch::RankMonitor::Options monitor_options(
                 if (serves) {
                   std::this_thread::sleep_for(kServeAfterFailure);
                 }
-                _exit(3);
+                _exit(kWorldErrorStatus);
               }};
 }
 
 launch::FailureNotice notice_of(const World& world,
                                 const std::exception& error) {
-  const int exit_code = dynamic_cast<const UsageError*>(&error) ? 2 : 3;
+  const int exit_code = dynamic_cast<const UsageError*>(&error)
+                            ? kUsageErrorStatus
+                            : kWorldErrorStatus;
   const std::string text = describe_failure(error, "failed");
   return {.rank = world.self.rank,
           .host = world.self.host,
           .text = text,
           .consequence =
               dynamic_cast<const PeerTimeout*>(&error) != nullptr ||
-              (exit_code == 3 && classify_failure(text) != FailureKind::kOwn),
+              (exit_code == kWorldErrorStatus && classify_failure(text) != FailureKind::kOwn),
           .exit_code = exit_code,
           .role = role_in(world)};
 }
@@ -197,7 +197,7 @@ World join_or_stop(const launch::Launch& launch, milliseconds timeout) {
     return join(launch, timeout);
   } catch (const launch::StopRequested& stop) {
     std::fflush(nullptr);
-    _exit(kSignalExit + stop.signal);  // a thread may still open the store
+    _exit(kSignalStatus + stop.signal);  // a thread may still open the store
   }
 }
 
@@ -206,7 +206,7 @@ int run_body(const std::function<int(const RankContext&)>& body,
   try {
     return body(context);
   } catch (const launch::StopRequested& stop) {
-    return kSignalExit + stop.signal;
+    return kSignalStatus + stop.signal;
   }
 }
 
@@ -289,9 +289,9 @@ void JoinedRank::leave(int exit_code) {
   if (!is_watched()) {
     return;
   }
-  if (exit_code > kSignalExit && !is_supervised(world_)) {
+  if (exit_code > kSignalStatus && !is_supervised(world_)) {
     launch::post_stop(*world_.store,
-                      asked_to_stop(world_, exit_code - kSignalExit));
+                      asked_to_stop(world_, exit_code - kSignalStatus));
     engines::leave(world_, std::max(timeout_, kServeAfterStop));
   } else {
     heartbeat_->finish();

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "paceline/base/clock.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/spawn.h"
 
 namespace paceline::launch {
@@ -64,9 +65,9 @@ std::string how_it_ended(int status) {
     return fmt::format(
         "was killed by signal {} ({})", signal, strsignal(signal));
   }
-  // A rank that was asked to stop exits with 128 + signal.
   const int code = WEXITSTATUS(status);
-  const char* const asked = code > 128 ? sigabbrev_np(code - 128) : nullptr;
+  const char* const asked = code > kSignalStatus ? sigabbrev_np(code - kSignalStatus)
+                                                 : nullptr;
   return asked == nullptr
              ? fmt::format("ended with exit code {}", code)
              : fmt::format(

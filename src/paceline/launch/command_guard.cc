@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
 #include "paceline/base/spawn.h"
@@ -76,7 +77,7 @@ class Guard {
       }
     }
     kill_all();
-    return status_ ? exit_code_of(*status_) : 128 + SIGKILL;
+    return status_ ? exit_code_of(*status_) : kSignalStatus + SIGKILL;
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "paceline/base/clock.h"
+#include "paceline/base/error.h"
 
 namespace paceline::launch {
 
@@ -143,7 +144,7 @@ FailureNotice without_cause(KeyValueStore& store,
 }  // namespace
 
 std::string message_of(const FailureNotice& notice) {
-  if (notice.exit_code == 2) {
+  if (notice.exit_code == kUsageErrorStatus) {
     return notice.text;
   }
   const std::string rank = fmt::format("rank {}", notice.rank);

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "paceline/base/clock.h"
+#include "paceline/base/error.h"
 #include "paceline/base/spawn.h"
 #include "paceline/launch/child_exit.h"
 #include "paceline/launch/failure_cause.h"
@@ -222,7 +223,9 @@ class Supervision {
       set_cause(find_cause(children_, silent_, store_));
     }
     if (cause_) {
-      result.exit_code = cause_->exit_code == 2 ? 2 : 3;
+      result.exit_code = cause_->exit_code == kUsageErrorStatus
+                             ? kUsageErrorStatus
+                             : kWorldErrorStatus;
       result.message = message_of(*cause_);
       result.rank = cause_->rank;
       return result;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "paceline/base/exit_status.h"
 #include "paceline/base/text.h"
 #include "paceline/measure/case_record.h"
 #include "paceline/measure/comm_case.h"

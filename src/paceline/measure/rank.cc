@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/ranks_per_host.h"
 #include "paceline/engines/run_rank.h"
 #include "paceline/launch/signals.h"
@@ -25,9 +26,6 @@ namespace paceline::measure {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr int kRefused = 2;       // exit code of a user's mistake
-constexpr int kSignalExit = 128;  // of a rank that stopped: the signal more
 
 constexpr const char* kRecorded = "failure/recorded";
 // For how long a rank waits until rank 0 has recorded a failure.
@@ -92,7 +90,7 @@ class LaunchedRank {
       return;
     }
     try {
-      print(cause.exit_code == kRefused ? "" : "paceline: the run failed: ");
+      print(cause.exit_code == kUsageErrorStatus ? "" : "paceline: the run failed: ");
     } catch (const std::exception& error) {  // as of a full disk
       fmt::print(stderr, "warning: {}\n", error.what());
     }
@@ -173,7 +171,7 @@ class LaunchedRank {
   // Launchers ask all ranks to stop where one has died.  Returns the sentence
   // of that rank; empty where there is none.
   std::string record_if_ended(int code) {
-    if (code != kSignalExit + SIGTERM ||
+    if (code != kSignalStatus + SIGTERM ||
         !(results_ || engines::is_killed_soon(world_))) {
       return "";
     }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/file.h"
 #include "paceline/base/shell.h"
 #include "paceline/base/text.h"
@@ -341,7 +342,7 @@ int Results::status() {
              "paceline: {} failed; --resume tries {} again\n",
              counted(failed, "case"),
              failed == 1 ? "it" : "them");
-  return wrong > 0 ? kWrongValuesStatus : kFailedCasesStatus;
+  return wrong > 0 ? kWrongValuesStatus : kFailedStatus;
 }
 
 Results::Tally Results::tally() const {

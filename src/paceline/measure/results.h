@@ -19,12 +19,6 @@
 
 namespace paceline::measure {
 
-/// Exit code of a run that went to its end, where cases failed.
-inline constexpr int kFailedCasesStatus = 1;
-
-/// The exit code of a run whose values were not what they must be.
-inline constexpr int kWrongValuesStatus = 3;
-
 /// "paceline: SIGINT ended the run: "
 std::string ended_by(int signal);
 

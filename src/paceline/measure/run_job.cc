@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/clock.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/job_launch.h"
@@ -73,11 +74,9 @@ struct Ended {
   std::string failed_case{};  // of one whose failure was recorded
 };
 
-constexpr int kFailedExit = 3;
-
 // Whether trying again may mend a failure.
 bool may_be_repeated(const launch::Outcome& outcome) {
-  return outcome.exit_code == kFailedExit && outcome.stop_signal == 0;
+  return outcome.exit_code == kWorldErrorStatus && outcome.stop_signal == 0;
 }
 
 Ended run_once(const std::optional<cluster::Cluster>& cluster,
@@ -260,7 +259,7 @@ int finish(const launch::Outcome& outcome, Front& front) {
     front.show(ending_of(outcome));
   }
   if (outcome.stop_signal != 0) {
-    return 128 + outcome.stop_signal;
+    return kSignalStatus + outcome.stop_signal;
   }
   return outcome.exit_code != 0 ? outcome.exit_code : front.status();
 }
@@ -307,7 +306,7 @@ int run_job(experiment::JobSpec job,
       outcome = narrow_all(job, context, *narrowing);
     }
   } catch (const WorldError& error) {  // a full disk
-    outcome = {.exit_code = kFailedExit, .message = error.what()};
+    outcome = {.exit_code = kWorldErrorStatus, .message = error.what()};
   }
   return finish(outcome, results);
 }

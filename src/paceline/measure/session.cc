@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/launch/signals.h"
 #include "paceline/measure/case_record.h"
 #include "paceline/measure/cores.h"
@@ -123,7 +124,7 @@ int run_session(const engines::RankContext& context,
     workload->end();
     return 0;
   } catch (const launch::StopRequested& stop) {
-    return 128 + stop.signal;
+    return kSignalStatus + stop.signal;
   }
 }
 
