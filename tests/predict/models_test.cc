@@ -3,8 +3,8 @@
 
 #include "paceline/base/error.h"
 #include "paceline/cluster/collective_model.h"
+#include "paceline/cluster/fair_share.h"
 #include "paceline/plan/cost.h"
-#include "paceline/plan/fair_share.h"
 #include "paceline/predict/advise.h"
 #include "simulator/agree.h"
 #include "simulator/toy.h"
@@ -114,7 +114,7 @@ TEST(Models, FoldingLoadsEachDirectionOnce) {
     std::int64_t bytes = 0;
     for (int i = 0; i < of.count; ++i) {
       const cluster::Stage& stage = of.stages[static_cast<std::size_t>(i)];
-      bytes += stage.bytes * (stage.*weight) / plan::kWeightOne;
+      bytes += stage.bytes * (stage.*weight) / cluster::kWeightOne;
     }
     return bytes;
   };
@@ -215,12 +215,12 @@ TEST(Models, RingsMoveThePlansBytes) {
 }
 
 TEST(FairShare, SharesWhatOthersCannotUse) {
-  plan::FairShare network;
+  cluster::FairShare network;
   const std::vector<std::int64_t> links{900, 300};
   network.reset(links);
-  const std::vector<plan::LinkLoad> wide{{0, plan::kWeightOne}};
-  const std::vector<plan::LinkLoad> both{{0, plan::kWeightOne},
-                                         {1, plan::kWeightOne}};
+  const std::vector<cluster::LinkLoad> wide{{0, cluster::kWeightOne}};
+  const std::vector<cluster::LinkLoad> both{{0, cluster::kWeightOne},
+                                            {1, cluster::kWeightOne}};
   constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
   const auto a = network.start(0, 0, 1000, kNoLimit, wide);
   const auto b = network.start(0, 1, 1000, kNoLimit, both);

@@ -12,9 +12,9 @@ namespace {
 
 /// The rate that one unit of weight gets from a link that carries `weight`.
 std::int64_t share(std::int64_t bytes_per_s, std::int64_t weight) {
-  return weight == 0 ? std::numeric_limits<std::int64_t>::max()
-                     : std::max<std::int64_t>(
-                           1, bytes_per_s * plan::kWeightOne / weight);
+  return weight == 0
+             ? std::numeric_limits<std::int64_t>::max()
+             : std::max<std::int64_t>(1, bytes_per_s * kWeightOne / weight);
 }
 
 /// How often the bytes of a stage, which are sent and received, cross a link of
@@ -76,9 +76,8 @@ std::int64_t on_bus(const Group& group, const Machine& machine) {
 }  // namespace
 
 std::int64_t device_line(const Group& group, const Machine& machine) {
-  return share(
-      machine.device.bytes_per_s,
-      plan::kWeightOne * on_bus(group, machine) * crossings(machine.device));
+  return share(machine.device.bytes_per_s,
+               kWeightOne * on_bus(group, machine) * crossings(machine.device));
 }
 
 std::int64_t network_line(const Group& group, const Machine& machine) {

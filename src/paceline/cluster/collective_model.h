@@ -34,9 +34,8 @@ struct CollectiveCall {
 struct Stage {
   plan::Picoseconds latency = 0;
   std::int64_t bytes = 0;
-  std::int64_t device_weight = plan::kWeightOne;
-  std::int64_t network_weight =
-      plan::kWeightOne;  // of a host's whole network link
+  std::int64_t device_weight = kWeightOne;
+  std::int64_t network_weight = kWeightOne;  // of a host's whole network link
   std::int64_t limit_bytes_per_s = std::numeric_limits<std::int64_t>::max();
 };
 
@@ -138,7 +137,7 @@ inline plan::Picoseconds hop(const Group& group, const Machine& machine) {
 
 /// `part` of `whole` as a weight, rounded up; 0 / 0 is 0.
 constexpr std::int64_t weight_of(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : (part * plan::kWeightOne + whole - 1) / whole;
+  return whole == 0 ? 0 : (part * kWeightOne + whole - 1) / whole;
 }
 
 /// How long a price takes on a machine that does nothing else, in closed form:

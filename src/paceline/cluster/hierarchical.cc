@@ -43,7 +43,7 @@ Price hierarchical_price(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t hops = (all_reduce ? 2 : 1) * (hosts - 1);
   const Stage across{.latency = hops * machine.network.latency,
                      .bytes = plan::wire_bytes(call.pattern, lane, hosts),
-                     .network_weight = lanes * plan::kWeightOne};
+                     .network_weight = lanes * kWeightOne};
   Price price;
   if (call.pattern != plan::Pattern::kAllGather && !broadcast) {
     price.add(inside);

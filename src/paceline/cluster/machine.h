@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "paceline/cluster/cluster.h"
-#include "paceline/plan/fair_share.h"
+#include "paceline/cluster/fair_share.h"
 #include "paceline/plan/int128.h"
 #include "paceline/plan/profile.h"
 

@@ -34,7 +34,7 @@ Stage full_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   Stage stage{
       .latency = remote ? machine.network.latency : machine.device.latency,
       .bytes = bytes,
-      .network_weight = remote ? plan::kWeightOne : 0};
+      .network_weight = remote ? kWeightOne : 0};
   if (fit != nullptr) {
     const plan::AlphaBetaPiece& piece = piece_of(*fit, bytes);
     stage.latency = piece.alpha;

@@ -316,7 +316,7 @@ Stage expected(const Fabric& fabric, Algo algorithm, Proto protocol) {
   if (summed) {  // by the switches: each host sends what it has once
     stage.network_weight = weight_of(call.bytes, stage.bytes);
   } else if (!fabric.one_host()) {
-    stage.network_weight = plan::kWeightOne;
+    stage.network_weight = kWeightOne;
   }
   return stage;
 }
@@ -384,7 +384,7 @@ Stage nccl_message_stage(std::int64_t bytes,
   const auto payload = static_cast<double>(bytes);
   Stage stage = staged(
       of(tuning.base_us, Algo::kRing, protocol) + hop, payload, payload / rate);
-  stage.network_weight = remote ? plan::kWeightOne : 0;
+  stage.network_weight = remote ? kWeightOne : 0;
   return stage;
 }
 

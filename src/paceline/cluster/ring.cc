@@ -21,7 +21,7 @@ Price ring_price(const CollectiveCall& call, const Machine& machine) {
   Price price;
   price.add({.latency = hops * hop(call.group, machine),
              .bytes = plan::wire_bytes(call.pattern, call.bytes, ranks),
-             .network_weight = call.group.hosts > 1 ? plan::kWeightOne : 0});
+             .network_weight = call.group.hosts > 1 ? kWeightOne : 0});
   return price;
 }
 

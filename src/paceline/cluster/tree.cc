@@ -25,7 +25,7 @@ Price tree_price(const CollectiveCall& call, const Machine& machine) {
   price.add(
       {.latency = passes * one_pass,
        .bytes = plan::wire_bytes(call.pattern, call.bytes, call.group.ranks),
-       .network_weight = call.group.hosts > 1 ? plan::kWeightOne : 0});
+       .network_weight = call.group.hosts > 1 ? kWeightOne : 0});
   return price;
 }
 

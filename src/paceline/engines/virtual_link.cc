@@ -9,7 +9,7 @@
 namespace paceline::engines {
 namespace {
 
-using Ticks = plan::SharedLink::Ticks;
+using Ticks = cluster::SharedLink::Ticks;
 
 constexpr Ticks kTicksPerNanosecond = 1000;
 
@@ -66,7 +66,7 @@ void VirtualLink::add(const Started& one) {
 }
 
 void VirtualLink::start_again() {
-  link_ = plan::SharedLink(rate_of(spec_));
+  link_ = cluster::SharedLink(rate_of(spec_));
   for (const int concurrent : lanes_) {
     link_.add_lane(concurrent);
   }
@@ -84,7 +84,7 @@ std::vector<VirtualLink::Delivery> VirtualLink::advance(std::int64_t now_ns) {
   }
   link_.advance(ticks_of(now_ns_) + kRounding);
   std::vector<Delivery> deliveries;
-  for (const plan::SharedLink::Ended& one : link_.take_ended()) {
+  for (const cluster::SharedLink::Ended& one : link_.take_ended()) {
     const Transfer transfer = transfers_[one.operation];
     if (delivered_.insert(transfer).second) {
       deliveries.push_back({transfer, nanoseconds_of(one.at)});

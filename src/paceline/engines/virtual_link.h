@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "paceline/cluster/link_spec.h"
-#include "paceline/plan/shared_link.h"
+#include "paceline/cluster/shared_link.h"
 
 namespace paceline::engines {
 
@@ -16,15 +16,15 @@ using cluster::latencies_of;
 using cluster::LinkSpec;
 
 /// One direction of a rank's link in virtual time: the transfers in flight
-/// share the rate evenly (plan/shared_link.h); each waits for its latencies and
-/// then flows, as in the simulator.  Times are nanoseconds of any clock.
+/// share the rate evenly (cluster/shared_link.h); each waits for its latencies
+/// and then flows, as in the simulator.  Times are nanoseconds of any clock.
 ///
 /// A lane is a queue before the link, of an engine that carries so many
 /// transfers at once: the next one begins when one of them is delivered.
 class VirtualLink {
  public:
   using Transfer = std::int64_t;
-  using Lane = plan::SharedLink::Lane;
+  using Lane = cluster::SharedLink::Lane;
   struct Delivery {
     Transfer transfer = 0;
     std::int64_t at_ns = 0;
@@ -63,13 +63,13 @@ class VirtualLink {
     Transfer transfer = 0;
     std::int64_t at_ns = 0;
     Lane lane = kOpen;
-    plan::SharedLink::Demand demand;
+    cluster::SharedLink::Demand demand;
   };
   void add(const Started& one);
   void start_again();
 
-  plan::SharedLink::Ticks ticks_of(std::int64_t now_ns) const;
-  std::int64_t nanoseconds_of(plan::SharedLink::Ticks ticks) const;
+  cluster::SharedLink::Ticks ticks_of(std::int64_t now_ns) const;
+  std::int64_t nanoseconds_of(cluster::SharedLink::Ticks ticks) const;
 
   LinkSpec spec_;
   std::optional<std::int64_t> origin_ns_;  // of ticks: the first start
@@ -78,7 +78,7 @@ class VirtualLink {
   std::vector<int> lanes_;        // how many each carries
   std::vector<Started> started_;  // in order of time
   std::set<Transfer> delivered_;  // of those
-  plan::SharedLink link_;
+  cluster::SharedLink link_;
   std::vector<Transfer> transfers_;  // by the link's operation
 };
 

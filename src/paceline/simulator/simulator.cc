@@ -11,7 +11,7 @@ namespace {
 
 std::int64_t speed_of(double share) {
   return std::max<std::int64_t>(
-      1, std::llround(share * static_cast<double>(plan::kWeightOne)));
+      1, std::llround(share * static_cast<double>(cluster::kWeightOne)));
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ void Simulator::State::handle(const Event& event) {
       start_flow(event.index());
       break;
     case EventKind::kFlow: {
-      plan::FairShare::Flow& flow = network_.flow(event.index());
+      cluster::FairShare::Flow& flow = network_.flow(event.index());
       if (flow.active && flow.event == event.sequence) {
         network_.end(event.index());
         end_stage(flow.owner);
@@ -227,8 +227,8 @@ void Simulator::State::start(Lane& lane, ItemId id, EventKind kind) {
   lane.item = id;
   lane.busy = true;
   lane.since = now_;
-  lane.left = plan::Int128{duration} * (varies_ ? plan::kWeightOne : 1);
-  lane.speed = varies_ ? plan::kWeightOne : 1;
+  lane.left = plan::Int128{duration} * (varies_ ? cluster::kWeightOne : 1);
+  lane.speed = varies_ ? cluster::kWeightOne : 1;
   item_ran[id].begin = now_;
   lane.event = events_.push(plan::later(now_, duration), kind, id);
 }
@@ -261,7 +261,7 @@ void Simulator::State::settle() {
     }
   }
   if (network_.changed()) {
-    for (const plan::FairShare::FlowId id : network_.share(now_)) {
+    for (const cluster::FairShare::FlowId id : network_.share(now_)) {
       network_.flow(id).event =
           events_.push(network_.end_of(id), EventKind::kFlow, id);
     }

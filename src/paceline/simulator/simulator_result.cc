@@ -173,7 +173,7 @@ std::vector<LinkBytes> Simulator::State::loads_of(TransferId transfer) const {
     for (int s = 0; s < price.count; ++s) {
       const cluster::Stage& stage = price.stages[static_cast<std::size_t>(s)];
       load.bytes += plan::weighted(
-          stage.bytes, weight(stage, loads_[i]), plan::kWeightOne);
+          stage.bytes, weight(stage, loads_[i]), cluster::kWeightOne);
     }
     loads.push_back(load);
   }

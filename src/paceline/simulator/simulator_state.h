@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "paceline/plan/fair_share.h"
+#include "paceline/cluster/fair_share.h"
 #include "paceline/plan/int128.h"
 #include "paceline/plan/issue_rule.h"
 #include "paceline/simulator/event_queue.h"
@@ -41,7 +41,7 @@ class Simulator::State {
     ItemId item = 0;
     bool busy = false;
     std::uint32_t event = 0;
-    std::int64_t speed = plan::kWeightOne;
+    std::int64_t speed = cluster::kWeightOne;
     plan::Int128 left = 0;  // of the time at full speed, in parts of kWeightOne
     plan::Picoseconds since = 0;
   };
@@ -154,7 +154,7 @@ class Simulator::State {
   bool program_order_ = false;  // over all communicators of a rank
 
   EventQueue events_;
-  plan::FairShare network_;
+  cluster::FairShare network_;
   plan::Picoseconds now_ = 0;
   std::vector<ItemState> item_, fresh_item_;  // now, and before a run
   std::vector<ActorState> actors_;
@@ -180,7 +180,7 @@ class Simulator::State {
   std::uint32_t first_copies_ = 0;   // where what copies begins, by host
   std::vector<RawLoad> loads_;       // of all transfers
   std::vector<std::uint32_t> first_load_;
-  std::vector<plan::LinkLoad> stage_loads_;
+  std::vector<cluster::LinkLoad> stage_loads_;
   cluster::Machine linked_;  // loads_ were made for
 };
 

@@ -206,7 +206,7 @@ void Simulator::State::start_flow(TransferId id) {
       stage_loads_.push_back({load.link, times});
     }
   }
-  const plan::FairShare::FlowId flow = network_.start(
+  const cluster::FairShare::FlowId flow = network_.start(
       now_, id, stage.bytes, stage.limit_bytes_per_s, stage_loads_);
   if (stage_loads_.empty()) {
     network_.flow(flow).event =

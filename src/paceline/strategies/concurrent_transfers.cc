@@ -5,7 +5,7 @@ namespace paceline::strategies {
 namespace {
 
 /// Shares of a wire are not whole picoseconds; the link counts in finer ticks.
-constexpr SharedLink::Ticks kTicks = 256;
+constexpr cluster::SharedLink::Ticks kTicks = 256;
 
 /// Work is the ticks that it takes alone.
 constexpr std::int64_t kRate = kPicosecondsPerSecond;
@@ -31,7 +31,7 @@ Picoseconds ConcurrentTransfers::next_time() const {
 
 void ConcurrentTransfers::advance(Picoseconds time) {
   link_.advance(time * kTicks + kTicks / 2);
-  for (const SharedLink::Ended& one : link_.take_ended()) {
+  for (const cluster::SharedLink::Ended& one : link_.take_ended()) {
     ends_[one.operation] = (one.at + kTicks / 2) / kTicks;
     ended_.push_back(one.operation);
   }

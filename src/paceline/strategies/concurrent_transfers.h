@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "paceline/cluster/shared_link.h"
 #include "paceline/plan/profile.h"
-#include "paceline/plan/shared_link.h"
 #include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
@@ -38,8 +38,8 @@ class ConcurrentTransfers {
   const std::vector<std::size_t>& ended() const { return ended_; }
 
  private:
-  SharedLink link_;
-  SharedLink::Lane lane_;
+  cluster::SharedLink link_;
+  cluster::SharedLink::Lane lane_;
   std::vector<Picoseconds> ends_;
   std::vector<std::size_t> ended_;
 };

@@ -8,7 +8,7 @@
 
 #include "paceline/plan/int128.h"
 
-namespace paceline::plan {
+namespace paceline::cluster {
 
 /// Weights of loads are whole multiples of 1 / kWeightOne.
 inline constexpr std::int64_t kWeightOne = 65536;
@@ -32,9 +32,9 @@ class FairShare {
   using FlowId = std::uint32_t;
 
   struct Flow {
-    Uint128 left = 0;  // bytes * 10^12
+    plan::Uint128 left = 0;  // bytes * 10^12
     std::int64_t rate = 0, limit = 0;
-    Picoseconds since = 0;  // when `left` held
+    plan::Picoseconds since = 0;  // when `left` held
     std::uint32_t owner = 0;
     std::uint32_t event = 0;  // sequence number of its end; the caller's
     bool active = false;
@@ -44,7 +44,7 @@ class FairShare {
   void reset(std::span<const std::int64_t> bytes_per_s);
 
   /// Starts moving `bytes` at `now`; `limit` is the flow's own fastest rate.
-  FlowId start(Picoseconds now,
+  FlowId start(plan::Picoseconds now,
                std::uint32_t owner,
                std::int64_t bytes,
                std::int64_t limit,
@@ -55,10 +55,10 @@ class FairShare {
   bool changed() const { return !dirty_.empty(); }
 
   /// Shares the links anew.  Returns the flows whose rate is another now.
-  const std::vector<FlowId>& share(Picoseconds now);
+  const std::vector<FlowId>& share(plan::Picoseconds now);
 
   /// When a flow will have ended at its present rate.
-  Picoseconds end_of(FlowId id) const;
+  plan::Picoseconds end_of(FlowId id) const;
 
   Flow& flow(FlowId id) { return flows_[id]; }
 
@@ -99,11 +99,11 @@ class FairShare {
   std::vector<FlowId> renewed_;
 
   std::uint32_t stamp_ = 0;
-  Picoseconds now_ = 0;
+  plan::Picoseconds now_ = 0;
   std::vector<std::uint32_t> part_links_;
   std::vector<FlowId> part_flows_;
   std::vector<std::uint32_t> flow_stamp_, fixed_stamp_, full_;
   std::vector<std::pair<std::int64_t, FlowId>> limited_;
 };
 
-}  // namespace paceline::plan
+}  // namespace paceline::cluster

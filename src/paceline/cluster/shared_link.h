@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "paceline/plan/fair_share.h"
+#include "paceline/cluster/fair_share.h"
 
-namespace paceline::plan {
+namespace paceline::cluster {
 
 /// One link in virtual time, whose operations share its rate evenly
-/// (plan/fair_share.h).
+/// (cluster/fair_share.h).
 ///
 /// An operation waits in its lane until the lane carries fewer operations than
 /// its limit.  Then it starts up, its work flows over the link, and it ends
@@ -79,4 +79,4 @@ class SharedLink {
   std::vector<Ended> ended_;
 };
 
-}  // namespace paceline::plan
+}  // namespace paceline::cluster

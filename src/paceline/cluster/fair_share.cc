@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/plan/fair_share.h"
+#include "paceline/cluster/fair_share.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,7 +7,7 @@
 
 #include "paceline/base/error.h"
 
-namespace paceline::plan {
+namespace paceline::cluster {
 namespace {
 
 constexpr std::int64_t kFree = std::numeric_limits<std::int64_t>::max();
@@ -36,7 +36,7 @@ void FairShare::reset(std::span<const std::int64_t> bytes_per_s) {
   stamp_ = 0;
 }
 
-FairShare::FlowId FairShare::start(Picoseconds now,
+FairShare::FlowId FairShare::start(plan::Picoseconds now,
                                    std::uint32_t owner,
                                    std::int64_t bytes,
                                    std::int64_t limit,
@@ -50,8 +50,8 @@ FairShare::FlowId FairShare::start(Picoseconds now,
   const FlowId id = free_.back();
   free_.pop_back();
   Flow& flow = flows_[id];
-  flow.left =
-      static_cast<Uint128>(bytes) * static_cast<Uint128>(kPicosecondsPerSecond);
+  flow.left = static_cast<plan::Uint128>(bytes) *
+              static_cast<plan::Uint128>(plan::kPicosecondsPerSecond);
   flow.rate = 0;
   flow.limit = limit;
   flow.since = now;
@@ -62,7 +62,7 @@ FairShare::FlowId FairShare::start(Picoseconds now,
     Link& link = links_[load.link];
     link.flows.push_back(id);
     link.weight += load.weight;
-    link.crossed += weighted(bytes, load.weight, kWeightOne);
+    link.crossed += plan::weighted(bytes, load.weight, kWeightOne);
     touch(load.link);
   }
   if (loads.empty()) {
@@ -104,7 +104,7 @@ void FairShare::touch(std::uint32_t link) {
   }
 }
 
-const std::vector<FairShare::FlowId>& FairShare::share(Picoseconds now) {
+const std::vector<FairShare::FlowId>& FairShare::share(plan::Picoseconds now) {
   renewed_.clear();
   now_ = now;
   ++stamp_;
@@ -238,19 +238,19 @@ void FairShare::set_rate(FlowId id, std::int64_t rate) {
   if (flow.rate == rate) {
     return;
   }
-  const Uint128 done =
-      static_cast<Uint128>(now_ - flow.since) * static_cast<Uint128>(flow.rate);
+  const plan::Uint128 done = static_cast<plan::Uint128>(now_ - flow.since) *
+                             static_cast<plan::Uint128>(flow.rate);
   flow.left = flow.left > done ? flow.left - done : 0;
   flow.since = now_;
   flow.rate = rate;
   renewed_.push_back(id);
 }
 
-Picoseconds FairShare::end_of(FlowId id) const {
+plan::Picoseconds FairShare::end_of(FlowId id) const {
   const Flow& flow = flows_[id];
-  const auto rate = static_cast<Uint128>(flow.rate);
-  return within_time(static_cast<Uint128>(flow.since) +
-                     (flow.left + rate - 1) / rate);
+  const auto rate = static_cast<plan::Uint128>(flow.rate);
+  return plan::within_time(static_cast<plan::Uint128>(flow.since) +
+                           (flow.left + rate - 1) / rate);
 }
 
-}  // namespace paceline::plan
+}  // namespace paceline::cluster

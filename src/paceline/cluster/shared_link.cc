@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/plan/shared_link.h"
+#include "paceline/cluster/shared_link.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace paceline::plan {
+namespace paceline::cluster {
 
 SharedLink::SharedLink(std::int64_t rate) {
   link_.reset(std::vector<std::int64_t>{rate});
@@ -113,4 +113,4 @@ void SharedLink::end(Operation operation) {
   admit(lane);
 }
 
-}  // namespace paceline::plan
+}  // namespace paceline::cluster
