@@ -126,8 +126,7 @@ void Model::prepare(const py::function& closure) {
         job_.make_group(device),
         measure::TrainerOptions{
             .dispatcher = measure::dispatcher_options(
-                {.timeout = job_.timeout()},
-                &job_.heartbeat(),
+                {.timeout = job_.timeout(), .heartbeat = &job_.heartbeat()},
                 [this](const std::exception_ptr& why) {
                   try {
                     std::rethrow_exception(why);

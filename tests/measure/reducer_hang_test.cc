@@ -64,7 +64,7 @@ void train_with_a_rank_that_withdraws() {
     launch::PrefixStore case_store(store, rank, "case/");
     CaseOptions options;
     options.name = "case";
-    options.timeout = milliseconds(1000);
+    options.limits.timeout = milliseconds(1000);
     options.progress = [&](int done, int) {
       if (rank == 1 && done == 2) {
         std::this_thread::sleep_for(std::chrono::minutes(10));

@@ -14,7 +14,6 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/measure/case_findings.h"
-#include "paceline/measure/dispatcher_options.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/master.h"
 #include "paceline/measure/rank_checks.h"
@@ -63,20 +62,16 @@ std::function<void(const std::exception_ptr&)> end_of(
       std::rethrow_exception(why);
     } catch (const std::exception& error) {
       engines::end_failed_rank(
-          world, options.timeout, error, options.on_failure);
+          world, options.limits.timeout, error, options.on_failure);
     }
   };
 }
 
-DispatcherTimes times_of(const CaseOptions& options) {
-  return {.timeout = options.timeout, .first_step = options.first_step};
-}
-
 // One for each trainer: while it lives, its communication thread has to beat.
 std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
-  return options.heartbeat == nullptr
+  return options.limits.heartbeat == nullptr
              ? nullptr
-             : std::make_unique<Heartbeat::Claim>(*options.heartbeat);
+             : std::make_unique<Heartbeat::Claim>(*options.limits.heartbeat);
 }
 
 std::function<const plan::CommPlan&(plan::Step)> plans_of(
@@ -116,8 +111,7 @@ void measure_exposed(const engines::World& world,
         alone,
         apart,
         measure::TrainerOptions{
-            .dispatcher = dispatcher_options(times_of(options),
-                                             options.heartbeat,
+            .dispatcher = dispatcher_options(options.limits,
                                              end_of(world, options, nullptr))});
   }
   const auto claim = computing != nullptr ? claim_of(options) : nullptr;
@@ -157,8 +151,7 @@ measure::TrainerOptions window_options(
     WindowAccess& access) {
   measure::TrainerOptions window{
       .dispatcher = dispatcher_options(
-          times_of(options),
-          options.heartbeat,
+          options.limits,
           end_of(world,
                  options,
                  configuration.device == "cpu" ? &access : nullptr)),
@@ -323,7 +316,7 @@ RankResult run_case(const engines::World& world,
       world, configuration, *engine, options.name, options.interface);
   group.sparse_engine = sparse_engine.get();
   group.peers.idle = options.idle;
-  group.peers.timeout = options.timeout;
+  group.peers.timeout = options.limits.timeout;
   group.before_connecting = [&, connections = 0]() mutable {
     store.barrier(fmt::format("connect/{}", connections++), group.world);
   };
@@ -336,8 +329,8 @@ RankResult run_case(const engines::World& world,
         configuration,
         group,
         window_options(world, configuration, options, access));
-    if (options.heartbeat != nullptr && !configuration.has_tables()) {
-      options.heartbeat->set_role(trainer.role());
+    if (options.limits.heartbeat != nullptr && !configuration.has_tables()) {
+      options.limits.heartbeat->set_role(trainer.role());
     }
     store.barrier("connected", group.world);
     options.accepted();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,8 +9,8 @@
 #include "paceline/engines/link.h"
 #include "paceline/engines/run_rank.h"
 #include "paceline/engines/world.h"
-#include "paceline/launch/heartbeat.h"
 #include "paceline/launch/key_value_store.h"
+#include "paceline/measure/dispatcher_options.h"
 #include "paceline/measure/known_times.h"
 #include "paceline/measure/window.h"
 #include "paceline/records/run_record.h"
@@ -33,12 +32,10 @@ struct RankResult : records::RunRecord {
 struct CaseOptions {
   std::string name;       // unique within the job
   std::string interface;  // network interface; empty: the engine's choice
-  std::chrono::milliseconds timeout{60'000};
-  std::chrono::nanoseconds first_step{0};  // estimated; 0: unknown
+  StepLimits limits{};
   bool record_spans = false;
-  PlanTimes times{};                       // known already; equal on all ranks
-  launch::Heartbeat* heartbeat = nullptr;  // may be null
-  std::function<void()> idle{};            // as ChannelSpec's
+  PlanTimes times{};             // known already; equal on all ranks
+  std::function<void()> idle{};  // as ChannelSpec's
   /// Called once all ranks of the case have made its plan and are connected.
   std::function<void()> accepted = [] {};
   std::function<void(int done, int total)> progress{};

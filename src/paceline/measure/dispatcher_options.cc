@@ -16,16 +16,15 @@ constexpr std::chrono::seconds kDetectionFirst{3};
 
 // Steps and waits of the dispatcher have deadlines of their own.
 execution::Dispatcher::Options dispatcher_options(
-    const DispatcherTimes& times,
-    launch::Heartbeat* heartbeat,
+    const StepLimits& limits,
     std::function<void(const std::exception_ptr&)> stuck) {
   using launch::Heartbeat;
   execution::Dispatcher::Options dispatcher{
-      .timeout = times.timeout + kDetectionFirst,
-      .first_step = times.first_step,
-      .training_timeout = times.timeout,
+      .timeout = limits.timeout + kDetectionFirst,
+      .first_step = limits.first_step,
+      .training_timeout = limits.timeout,
       .stuck = std::move(stuck)};
-  if (heartbeat != nullptr) {
+  if (Heartbeat* const heartbeat = limits.heartbeat; heartbeat != nullptr) {
     dispatcher.heartbeat = [heartbeat](plan::Step step, const std::string& op) {
       heartbeat->beat(step, op);
     };

@@ -10,16 +10,16 @@
 
 namespace paceline::measure {
 
-struct DispatcherTimes {
+/// How long the steps of a rank may take, and who is told where the rank is.
+struct StepLimits {
   std::chrono::milliseconds timeout{60'000};  // --timeout
   std::chrono::nanoseconds first_step{0};     // estimated; 0: unknown
+  launch::Heartbeat* heartbeat = nullptr;     // null: nobody is told
 };
 
 /// Deadlines and heartbeat of a training; `stuck` as Dispatcher::Options'.
-/// Without `heartbeat` nobody is told where the rank is.
 execution::Dispatcher::Options dispatcher_options(
-    const DispatcherTimes& times,
-    launch::Heartbeat* heartbeat,
+    const StepLimits& limits,
     std::function<void(const std::exception_ptr&)> stuck);
 
 }  // namespace paceline::measure

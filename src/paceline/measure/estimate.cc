@@ -198,7 +198,7 @@ class Probes {
                             c,
                             {.name = fmt::format("probe{}", probes_.size()),
                              .interface = settings.interface,
-                             .timeout = settings.timeout_ms()}))
+                             .limits = {.timeout = settings.timeout_ms()}}))
         .first->second;
   }
 

@@ -30,8 +30,9 @@ Probe probe(const engines::World& world,
   const auto engine = engines::make_engine(configuration.engine);
   const measure::RankGroup group = make_rank_group(
       world, configuration, *engine, options.name, options.interface);
-  measure::Trainer trainer(
-      configuration, group, {.dispatcher = {.timeout = options.timeout}});
+  measure::Trainer trainer(configuration,
+                           group,
+                           {.dispatcher = {.timeout = options.limits.timeout}});
   Probe probe{.setup_s = seconds(setup)};
   const auto step = [&] {
     const Stopwatch watch;

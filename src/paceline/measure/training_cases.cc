@@ -106,27 +106,29 @@ class TrainingCases final : public Workload {
                      std::size_t index,
                      const Progress& progress) {
     const PlanTimes known = times_->share(c, store);
-    RankResult result = run_case(
-        world_,
-        c,
-        store,
-        {.name = fmt::format("run{}/case{}", job_.run, index),
-         .interface = settings_.interface,
-         .timeout = settings_.timeout_ms(),
-         .first_step = estimate_.first_step(
-             c, std::min(c.ranks, world_.self.local_world), session_.cores),
-         .record_spans = !settings_.trace.empty(),
-         .times = known,
-         .heartbeat = &session_.context.heartbeat,
-         .idle = [this] { session_.idle(); },
-         .accepted = [this] { session_.refusal.accept(); },
-         .progress = progress,
-         .interrupted =
-             [&](records::RankSamples samples) {
-               tell_so_far(c, std::move(samples));
-             },
-         .on_failure = session_.hooks.on_failure,
-         .access = session_.hooks.access});
+    RankResult result =
+        run_case(world_,
+                 c,
+                 store,
+                 {.name = fmt::format("run{}/case{}", job_.run, index),
+                  .interface = settings_.interface,
+                  .limits = {.timeout = settings_.timeout_ms(),
+                             .first_step = estimate_.first_step(
+                                 c,
+                                 std::min(c.ranks, world_.self.local_world),
+                                 session_.cores),
+                             .heartbeat = &session_.context.heartbeat},
+                  .record_spans = !settings_.trace.empty(),
+                  .times = known,
+                  .idle = [this] { session_.idle(); },
+                  .accepted = [this] { session_.refusal.accept(); },
+                  .progress = progress,
+                  .interrupted =
+                      [&](records::RankSamples samples) {
+                        tell_so_far(c, std::move(samples));
+                      },
+                  .on_failure = session_.hooks.on_failure,
+                  .access = session_.hooks.access});
     times_->keep(c, known, result.times);
     place(result.samples);
     post_result(
