@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "launch/memory_store.h"
+#include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/measure/case_record.h"
 #include "paceline/records/json.h"
@@ -104,6 +105,13 @@ TEST_F(OperationFront, WrongValuesHaveAStatus) {
   OperationResults results(job_);
   results.take(store_);
   EXPECT_EQ(results.status(), 3);
+}
+
+TEST_F(OperationFront, RecordsOfRunsAreNotMixedWithThoseOfOperations) {
+  const std::string runs = records::to_line(records::RunRecord()) + "\n";
+  write_atomically(path_, runs);
+  EXPECT_THROW(OperationResults{job_}, UsageError);
+  EXPECT_EQ(read_text(path_), runs);
 }
 
 TEST_F(OperationFront, AStoreWithoutAnyLeavesNoFile) {

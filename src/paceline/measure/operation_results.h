@@ -21,8 +21,8 @@ std::vector<records::CommRecord> with_line(
 /// the line has been measured a second time.
 class OperationResults final : public Front {
  public:
-  /// Throws UsageError where the records cannot be written or the format is
-  /// unknown.
+  /// Throws UsageError where the records cannot be written, their file holds
+  /// others, or the format is unknown.
   explicit OperationResults(const experiment::JobSpec& job);
 
   void begin(launch::KeyValueStore& /*store*/, int /*run*/) override {}
