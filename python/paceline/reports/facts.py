@@ -28,7 +28,7 @@ SHOWN = (
 )
 
 
-def _number(value) -> str:
+def number(value) -> str:
     """The shortest text of a number."""
     text = repr(float(value))
     return text.removesuffix(".0")
@@ -36,8 +36,8 @@ def _number(value) -> str:
 
 def _optimizer(asked: dict) -> str:
     text = (
-        f"{asked['optimizer']}, learning rate {_number(asked['learning_rate'])}, "
-        f"weight decay {_number(asked['weight_decay'])}"
+        f"{asked['optimizer']}, learning rate {number(asked['learning_rate'])}, "
+        f"weight decay {number(asked['weight_decay'])}"
     )
     if asked["optimizer"] == "bert-adamw":
         text += " but of biases and normalizations, epsilon 1e-6"
@@ -53,7 +53,7 @@ def _own(asked: dict, environment: dict) -> dict:
         "model_source": "src/paceline/networks",
         "exchange": f"{asked['strategy']} over {asked['engine']}",
         "layout": "NHWC" if asked["channels_last"] else "NCHW",
-        "clipping": f"global norm at most {_number(norm)}" if norm else "none",
+        "clipping": f"global norm at most {number(norm)}" if norm else "none",
         "data": asked.get("data") or "synthetic, one batch",
         "loss_scaling": "dynamic" if dynamic else "none",
     }

@@ -1,120 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/ddp.h"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <vector>
+#include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "paceline/records/samples.h"
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/records/json.h"
 #include "paceline/report/cases.h"
-#include "paceline/report/ddp_tables.h"
-#include "paceline/stats/quantile.h"
+#include "paceline/report/diff_formats.h"
+#include "paceline/report/python_report.h"
 
 namespace paceline::report {
 namespace {
 
 using records::RunRecord;
 
-constexpr std::array kPercentiles{50, 75, 90, 95};
-
-// A program outside need not say it.
-std::string or_dash(const std::string& text) {
-  return text.empty() ? "-" : text;
-}
-
-std::string render_banner(const RunRecord& record, double bucket_mb) {
-  const records::Environment& environment = record.environment;
-  const std::string& cuda = environment.cuda_version;
-  const std::string topology =
-      environment.hosts.empty() ? "" : environment.hosts.front().topology;
-  const std::string rule(35, '-');
-  return fmt::format(
-      "{0}\nPyTorch distributed benchmark suite\n{0}\n\n"
-      "* PyTorch version: {1}\n* CUDA version: {2}\n"
-      "* Distributed backend: {3}\n* Maximum bucket size: {4}\n\n"
-      "--- nvidia-smi topo -m ---\n\n{5}\n{6}\n\n",
-      rule,
-      or_dash(environment.torch_version),
-      cuda.empty() ? "None" : cuda,
-      or_dash(record.configuration.engine),
-      record.configuration.command.empty() ? fmt::format("{}MB", bucket_mb)
-                                           : "-",
-      topology,
-      std::string(26, '-'));
-}
-
-std::string render_header(const CaseGroup& group) {
-  std::string text = fmt::format("\nBenchmark: {} with batch size {}\n\n{:22}",
-                                 group.model,
-                                 group.batch_size,
-                                 "");
-  for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
-    text += fmt::format("{:>14}{:>10}", "sec/iter", "ex/sec");
+// The records, and each case with the indices of its runs and its strategy in
+// short.
+Json cases_of(std::span<const RunRecord> records) {
+  Json all{{"cases", Json::array()}, {"records", Json::array()}};
+  for (const RunRecord& record : records) {
+    all["records"].push_back(records::to_json(record));
   }
-  return text + "\n";
-}
-
-// Examples per second as the original prints them: cut, not rounded.
-std::int64_t truncated_rate(int batch_size, double seconds) {
-  return seconds > 0 ? static_cast<std::int64_t>(batch_size / seconds) : 0;
-}
-
-std::string render_row(const Case& one, const std::string& suffix) {
-  std::vector<double> seconds = pooled_over_runs(one);
-  if (seconds.empty()) {
-    return "";
+  const std::vector<Case> cases = group_cases(records);
+  std::vector<const records::Configuration*> configurations;
+  for (const Case& one : cases) {
+    configurations.push_back(&one.configuration());
   }
-  std::sort(seconds.begin(), seconds.end());
-  std::string text = fmt::format("{:>8}:",
-                                 fmt::format("{:>4} GPUs -- {}{}",
-                                             one.configuration().ranks,
-                                             padded_label(one.configuration()),
-                                             suffix));
-  for (const int p : kPercentiles) {
-    const double value = stats::quantile_sorted(seconds, p / 100.0);
-    text += fmt::format("  p{:02}:  {:.3f}s  {:>6}/s",
-                        p,
-                        value,
-                        truncated_rate(one.configuration().batch_size, value));
+  const std::vector<std::string> strategies = short_strategies(configurations);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    Json runs = Json::array();
+    for (const RunRecord* run : cases[i].runs) {
+      runs.push_back(run - records.data());
+    }
+    all["cases"].push_back(
+        {{"runs", std::move(runs)}, {"strategy", strategies[i]}});
   }
-  return text + "\n";
+  return all;
 }
 
 }  // namespace
 
-std::vector<double> pooled_over_runs(const Case& one) {
-  std::vector<double> seconds;
-  for (const RunRecord* run : one.measured()) {
-    const std::vector<double> more = pooled_step_s(*run);
-    seconds.insert(seconds.end(), more.begin(), more.end());
-  }
-  return seconds;
-}
-
-bool is_without_ddp(const records::Configuration& c) {
-  return c.states("ranks") && c.ranks == 1 && c.strategy == "none";
-}
-
 std::string render_ddp(std::span<const RunRecord> records) {
-  const std::vector<DdpTable> tables = ddp_tables(records);
-  std::string text;
-  const DdpTable* before = nullptr;
-  for (const DdpTable& table : tables) {
-    if (before == nullptr || before->call != table.call) {
-      text += before == nullptr ? "" : "\n";
-      text += render_banner(header_record(tables, table.call),
-                            table.call.bucket_mb);
-    }
-    text += render_header(table.group);
-    for (std::size_t i = 0; i < table.suffixes.size(); ++i) {
-      text += render_row(table.group.rows[i], table.suffixes[i]);
-    }
-    before = &table;
+  return records.empty() ? ""
+                         : python_report("ddp", {"text"}, cases_of(records));
+}
+
+std::vector<DdpReport> ddp_reports(std::span<const RunRecord> records) {
+  std::vector<DdpReport> reports;
+  for (Json& one :
+       Json::parse(python_report("ddp", {"json"}, cases_of(records)))) {
+    reports.push_back({one["name"], std::move(one["report"])});
   }
-  return text;
+  return reports;
+}
+
+std::string render_ddp_json(const DdpReport& report) {
+  return report.json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+std::string render_ddp_json(std::span<const RunRecord> records) {
+  const std::vector<DdpReport> reports = ddp_reports(records);
+  PACELINE_CHECK_EQ(reports.size(), std::size_t{1});
+  return render_ddp_json(reports.front());
+}
+
+std::vector<std::string> write_ddp_reports(const std::string& path,
+                                           std::span<const RunRecord> records) {
+  std::vector<std::string> files;
+  for (const DdpReport& report : ddp_reports(records)) {
+    std::filesystem::path file(path);
+    if (!report.name.empty()) {
+      file.replace_filename(fmt::format("{}-{}{}",
+                                        file.stem().string(),
+                                        report.name,
+                                        file.extension().string()));
+    }
+    write_atomically(file, render_ddp_json(report));
+    files.push_back(file.string());
+  }
+  return files;
+}
+
+std::string render_diff_ddp(const Diff& diff) {
+  return python_report("ddp",
+                       {"diff"},
+                       {{"base", cases_of(diff.base_records)},
+                        {"test", cases_of(diff.test_records)}});
 }
 
 }  // namespace paceline::report

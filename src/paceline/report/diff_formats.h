@@ -35,11 +35,8 @@ Document diff_document(const Diff& diff);
 std::string render_diff_page(const Diff& diff);
 
 /// What diff.py of PyTorch's DDP benchmark prints of the reports of both sides
-/// (ddp.h), to the character: every key above the results; models and rows
-/// paired by position, those of other work or ranks passed over; percentiles of
-/// the steps of all ranks and runs pooled, only the test's absolute figures,
-/// positive where the test is faster; the case without DDP has no row.  Reports
-/// of several bucket sizes or backends are paired by position as well.
+/// (ddp.h), to the character.  Reports of several bucket sizes or backends are
+/// paired by position.
 std::string render_diff_ddp(const Diff& diff);
 
 /// {"version": 1, ...}: every value of every case, what differs, which cases

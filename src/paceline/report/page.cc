@@ -13,6 +13,7 @@
 #include "paceline/base/text.h"
 #include "paceline/records/json.h"
 #include "paceline/records/samples.h"
+#include "paceline/report/comparison_data.h"
 #include "paceline/report/console.h"
 #include "paceline/report/page/embedded.h"
 #include "paceline/report/python_report.h"
@@ -111,7 +112,8 @@ Json page_data(const Page& page) {
   if (std::ranges::any_of(page.records, [](const RunRecord& one) {
         return !one.configuration.framework.empty();
       })) {
-    data["frameworks"] = python_report_data("dlperf", page.records);
+    data["frameworks"] = Json::parse(
+        python_report("dlperf", {"--data"}, comparison_data(page.records)));
     for (const Json& one : data["frameworks"]["results"]) {
       report.document.tables.push_back(table_from(one["throughput"]));
       report.document.tables.push_back(table_from(one["speed_up"]));

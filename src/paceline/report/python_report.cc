@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/python_report.h"
 
-#include <vector>
-
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
@@ -11,15 +9,12 @@
 #include "paceline/report/formats.h"
 
 namespace paceline::report {
-namespace {
 
-std::string printed_by(const std::string& name,
-                       const std::vector<std::string>& arguments,
-                       std::span<const records::RunRecord> records) {
+std::string python_report(const std::string& name,
+                          const std::vector<std::string>& arguments,
+                          const Json& input) {
   const PythonOutput output =
-      run_python("paceline.reports." + name,
-                 arguments,
-                 json_text(comparison_data(records), -1));
+      run_python("paceline.reports." + name, arguments, json_text(input, -1));
   if (output.exit_code != 0) {
     throw WorldError(fmt::format("the report {} ended with {}: {}",
                                  name,
@@ -29,20 +24,8 @@ std::string printed_by(const std::string& name,
   return output.text;
 }
 
-}  // namespace
-
-std::string python_report(const std::string& name,
-                          std::span<const records::RunRecord> records) {
-  return printed_by(name, {}, records);
-}
-
-Json python_report_data(const std::string& name,
-                        std::span<const records::RunRecord> records) {
-  return Json::parse(printed_by(name, {"--data"}, records));
-}
-
 std::string render_dlperf(std::span<const records::RunRecord> records) {
-  return python_report("dlperf", records);
+  return python_report("dlperf", {}, comparison_data(records));
 }
 
 }  // namespace paceline::report
