@@ -12,8 +12,8 @@
 #include "paceline/base/text.h"
 #include "paceline/report/console.h"
 #include "paceline/report/csv.h"
-#include "paceline/report/fields.h"
 #include "paceline/report/markdown.h"
+#include "paceline/report/result_column.h"
 
 namespace paceline::report {
 namespace {
@@ -30,16 +30,6 @@ std::string micro_text(double ns) {
 std::string rate_text(double bytes_per_s) {
   const double rate = bytes_per_s * 1e-9;
   return fmt::format("{:.{}f}", rate, rate < 10 ? 3 : 2);
-}
-
-// A mean has no distribution.
-std::string quantile_text(const CommRecord& record, double p) {
-  return record.is_mean() ? "-" : micro_text(record.quantile_ns(p));
-}
-
-std::string rate_text(const CommRecord& record,
-                      double (CommRecord::*bandwidth)() const) {
-  return record.has_bandwidth() ? rate_text((record.*bandwidth)()) : "-";
 }
 
 std::string share_text(const CommRecord& record) {
@@ -83,94 +73,158 @@ std::string title_of(const CommRecord& first) {
   return text;
 }
 
-Table table_of(std::span<const CommRecord> records, const CommRecord& first) {
-  Table table{.title = title_of(first),
-              .columns = {{.name = "size"},
-                          {"p10", "time", "us"},
-                          {first.is_mean() ? "mean" : "median", "time", "us"},
-                          {"p90", "time", "us"},
-                          {"p99", "time", "us"},
-                          {"alg", "bandwidth", "GB/s"},
-                          {"bus", "bandwidth", "GB/s"},
-                          {"wire", "bandwidth", "GB/s"},
-                          {"", "of line", "%"},
-                          {.name = "", .align = Align::kLeft}}};
-  for (const CommRecord& r : records) {
-    if (title_of(r) == table.title) {
-      table.rows.push_back(
-          {.cells = {size_text(r.bytes),
-                     quantile_text(r, 0.1),
-                     micro_text(r.median_ns()),
-                     quantile_text(r, 0.9),
-                     quantile_text(r, 0.99),
-                     rate_text(r, &CommRecord::algorithm_bandwidth),
-                     rate_text(r, &CommRecord::bus_bandwidth),
-                     rate_text(r, &CommRecord::wire_bandwidth),
-                     share_text(r),
-                     remark(r)}});
-    }
-  }
-  return table;
-}
-
 // Of another program's record its formula says what the times are.
 std::string time_note(const CommRecord& first) {
-  if (first.is_mean()) {
-    return first.mean_of > 0
-               ? fmt::format("the program's mean of {}",
-                             counted(first.mean_of, "iteration"))
-               : std::string("the program's mean of its iterations");
-  }
-  return fmt::format(
+  std::string time = fmt::format(
       "of {} iterations{}",
       first.iteration_ns.size(),
       first.formula.empty()
           ? ", in each the slowest rank's"
           : ": " + first.formula.substr(0, first.formula.find(';')));
+  if (first.is_mean()) {
+    time = first.mean_of > 0
+               ? fmt::format("the program's mean of {}",
+                             counted(first.mean_of, "iteration"))
+               : std::string("the program's mean of its iterations");
+  }
+  return first.has_bandwidth()
+             ? time
+             : time + ", of the CPU alone, which issues the operation";
 }
 
-void add_notes(const CommRecord& first, std::vector<Note>& notes) {
-  add_once(notes,
-           {"time",
-            time_note(first) +
-                (first.has_bandwidth()
-                     ? ""
-                     : ", of the CPU alone, which issues the operation")});
-  if (!first.has_bandwidth()) {
-    return;
-  }
-  add_once(
-      notes,
-      {"bandwidth",
-       fmt::format("alg: size / {}; bus: as defined by nccl-tests; "
-                   "wire: {}",
-                   first.is_mean() ? "mean" : "median",
-                   first.formula.empty() ? "what a rank sends"
-                                         : "what a ring sends of a rank")});
-  if (first.line_bytes_per_s > 0) {
-    add_once(
-        notes,
-        {"line",
-         fmt::format("{} GB/s, {}",
-                     rate_text(first.line_bytes_per_s),
-                     first.link.empty()
-                         ? "a plain stream from one of these processes to its "
-                           "neighbor, the fastest of this run"
-                         : "that of the emulated link")});
-  }
+std::string bandwidth_note(const CommRecord& first) {
+  return fmt::format("alg: size / {}; bus: as defined by nccl-tests; wire: {}",
+                     first.is_mean() ? "mean" : "median",
+                     first.formula.empty() ? "what a rank sends"
+                                           : "what a ring sends of a rank");
 }
+
+std::string line_note(const CommRecord& first) {
+  return first.line_bytes_per_s > 0
+             ? fmt::format(
+                   "{} GB/s, {}",
+                   rate_text(first.line_bytes_per_s),
+                   first.link.empty()
+                       ? "a plain stream from one of these processes to "
+                         "its neighbor, the fastest of this run"
+                       : "that of the emulated link")
+             : "";
+}
+
+/// What is said of each size, as columns of the table of one operation.
+class CommColumns {
+ public:
+  explicit CommColumns(const CommRecord& first) : first_(first) {}
+
+  ResultColumns<CommRecord> run() {
+    all_.data("operation", &CommRecord::operation);
+    all_.add({.name = "size"})
+        .cell([](const CommRecord& r) { return size_text(r.bytes); })
+        .data("bytes", &CommRecord::bytes);
+    all_.data("ranks", &CommRecord::ranks);
+    all_.data("engine", &CommRecord::engine);
+    all_.data("device", &CommRecord::device);
+    all_.data("dtype", &CommRecord::dtype);
+    all_.data("link", &CommRecord::link);
+    all_.data("iterations",
+              [](const CommRecord& r) { return r.iteration_ns.size(); });
+    add_times();
+    add_bandwidths();
+    add_correctness();
+    return std::move(all_);
+  }
+
+ private:
+  void add_times() {
+    const auto add = [this](
+        const char* name, double p, const char* key) -> auto& {
+      // A mean has no distribution.
+      const auto is_known = [p](const CommRecord& r) {
+        return !r.is_mean() || p == 0.5;
+      };
+      return all_.add({name, "time", "us"})
+          .cell([=](const CommRecord& r) {
+            return is_known(r) ? micro_text(r.quantile_ns(p))
+                               : std::string(kMissing);
+          })
+          .data(key, [=](const CommRecord& r) {
+            return is_known(r)
+                       ? Json(fmt::format("{:.3f}", r.quantile_ns(p) * 1e-3))
+                       : Json();
+          });
+    };
+    add("min", 0, "min_us").shown(false);
+    add("p10", 0.1, "p10_us").note("time", time_note(first_));
+    add(first_.is_mean() ? "mean" : "median", 0.5, "p50_us");
+    add("p90", 0.9, "p90_us");
+    add("p99", 0.99, "p99_us");
+    add("max", 1, "max_us").shown(false);
+  }
+
+  void add_bandwidths() {
+    const auto add = [this](const char* name,
+                            const char* key,
+                            double (CommRecord::*of)() const) -> auto& {
+      return all_.add({name, "bandwidth", "GB/s"})
+          .cell([of](const CommRecord& r) {
+            return r.has_bandwidth() ? rate_text((r.*of)())
+                                     : std::string(kMissing);
+          })
+          .data(key, [of](const CommRecord& r) {
+            return r.has_bandwidth() ? Json(std::llround((r.*of)())) : Json();
+          });
+    };
+    const bool known = first_.has_bandwidth();
+    add("alg", "algorithm_bytes_per_s", &CommRecord::algorithm_bandwidth)
+        .note("bandwidth", known ? bandwidth_note(first_) : "");
+    add("bus", "bus_bytes_per_s", &CommRecord::bus_bandwidth);
+    add("wire", "wire_bytes_per_s", &CommRecord::wire_bandwidth);
+    all_.add({"", "of line", "%"})
+        .cell(share_text)
+        .data("line_bytes_per_s",
+              [](const CommRecord& r) {
+                return r.line_bytes_per_s > 0
+                           ? Json(std::llround(r.line_bytes_per_s))
+                           : Json();
+              })
+        .note("line", known ? line_note(first_) : "");
+  }
+
+  void add_correctness() {
+    const auto text_or_null = [](const std::string& text) {
+      return text.empty() ? Json() : Json(text);
+    };
+    all_.add({.name = "", .align = Align::kLeft})
+        .cell(remark)
+        .data("wrong_elements", &CommRecord::wrong_elements)
+        .data("valid", &CommRecord::valid);
+    all_.data("op", &CommRecord::op, text_or_null);
+    all_.data("clock", &CommRecord::clock, text_or_null);
+    all_.data("wrong_elements_in_place",
+              &CommRecord::in_place,
+              &records::InPlace::wrong_elements);
+  }
+
+  const CommRecord& first_;
+  ResultColumns<CommRecord> all_;
+};
 
 Document comm_document(std::span<const CommRecord> records) {
-  std::vector<std::string> titles;
+  std::vector<std::pair<std::string, std::vector<CommRecord>>> operations;
   std::vector<std::string> warnings;
-  Document document;
   for (const CommRecord& r : records) {
-    if (add_once(titles, title_of(r))) {
-      document.tables.push_back(table_of(records, r));
-      add_notes(r, document.notes);
-    }
+    find_or_add(operations, title_of(r)).push_back(r);
     for (const records::Warning& w : r.warnings) {
       add_once(warnings, fmt::format("{}: {}; {}", w.seen, w.why, w.advice));
+    }
+  }
+  Document document;
+  for (const auto& [title, members] : operations) {
+    const auto columns = CommColumns(members.front()).run();
+    document.tables.push_back(columns.table(members));
+    document.tables.back().title = title;
+    for (const Note& note : columns.notes()) {
+      add_once(document.notes, note);
     }
   }
   for (const std::string& warning : warnings) {
@@ -189,62 +243,9 @@ std::string render_comm_markdown(std::span<const CommRecord> records,
   return markdown_text(comm_document(records));
 }
 
-const Fields<CommRecord>& comm_fields() {
-  static const Fields<CommRecord> fields = [] {
-    Fields<CommRecord> all;
-    const auto bandwidth = [](double (CommRecord::*of)() const) {
-      return [of](const CommRecord& r) {
-        return r.has_bandwidth() ? Json(std::llround((r.*of)())) : Json();
-      };
-    };
-    const auto text_or_null = [](const std::string& text) {
-      return text.empty() ? Json() : Json(text);
-    };
-    all.add("operation", &CommRecord::operation);
-    all.add("bytes", &CommRecord::bytes);
-    all.add("ranks", &CommRecord::ranks);
-    all.add("engine", &CommRecord::engine);
-    all.add("device", &CommRecord::device);
-    all.add("dtype", &CommRecord::dtype);
-    all.add("link", &CommRecord::link);
-    all.add("iterations",
-            [](const CommRecord& r) { return r.iteration_ns.size(); });
-    for (const auto& [name, p] : {std::pair{"min_us", 0.0},
-                                  std::pair{"p10_us", 0.1},
-                                  std::pair{"p50_us", 0.5},
-                                  std::pair{"p90_us", 0.9},
-                                  std::pair{"p99_us", 0.99},
-                                  std::pair{"max_us", 1.0}}) {
-      all.add(name, [share = p](const CommRecord& r) {
-        return r.is_mean() && share != 0.5
-                   ? Json()
-                   : Json(fmt::format("{:.3f}", r.quantile_ns(share) * 1e-3));
-      });
-    }
-    all.add("algorithm_bytes_per_s",
-            bandwidth(&CommRecord::algorithm_bandwidth));
-    all.add("bus_bytes_per_s", bandwidth(&CommRecord::bus_bandwidth));
-    all.add("wire_bytes_per_s", bandwidth(&CommRecord::wire_bandwidth));
-    all.add("line_bytes_per_s", [](const CommRecord& r) {
-      return r.line_bytes_per_s > 0 ? Json(std::llround(r.line_bytes_per_s))
-                                    : Json();
-    });
-    all.add("wrong_elements", &CommRecord::wrong_elements);
-    all.add("valid", &CommRecord::valid);
-    all.add("op", [=](const CommRecord& r) { return text_or_null(r.op); });
-    all.add("clock",
-            [=](const CommRecord& r) { return text_or_null(r.clock); });
-    all.add("wrong_elements_in_place",
-            &CommRecord::in_place,
-            &records::InPlace::wrong_elements);
-    return all;
-  }();
-  return fields;
-}
-
 std::string render_comm_csv(std::span<const CommRecord> records,
                             const records::Environment&) {
-  return csv_text(comm_fields().table(records));
+  return csv_text(CommColumns({}).run().fields().table(records));
 }
 
 std::string render_comm_json(std::span<const CommRecord> records,
