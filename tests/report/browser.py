@@ -151,3 +151,23 @@ class Browser:
                           **({"clip": {"x": 0, "y": 0, "width": size["width"],
                                        "height": size["height"], "scale": 1}} if whole else {}))
         pathlib.Path(path).write_bytes(base64.b64decode(image["data"]))
+
+
+def flaws_of(page, scheme):
+    """What every page must not have: wrong colors, parts beyond its window, complaints on the
+    console, requests."""
+    flaws = []
+    is_dark = "getComputedStyle(document.body).backgroundColor !== 'rgb(255, 255, 255)'"
+    dark = page.run(is_dark)
+    if dark != (scheme == "dark"):
+        flaws.append(f"the page is {'dark' if dark else 'light'}")
+    page.run("document.getElementById('theme').click()")
+    if page.run(is_dark) == dark:
+        flaws.append("the button does not change the colors")
+    page.run("document.getElementById('theme').click()")
+    overflow = page.run("document.documentElement.scrollWidth - innerWidth")
+    if overflow > 0:
+        flaws.append(f"{overflow} pixels wider than its window")
+    flaws += ["console: " + words for words in page.complaints()]
+    flaws += ["asked for " + address for address in page.requests()]
+    return flaws

@@ -12,6 +12,7 @@
 #include "report/expect_golden.h"
 #include "report/fixed_diff.h"
 #include "report/fixed_records.h"
+#include "report/stub_assets.h"
 
 namespace paceline::report {
 namespace {
@@ -60,7 +61,8 @@ TEST(Golden, EveryFormatOfOneComparison) {
   for (const DiffFormat& format : diff_formats()) {
     SCOPED_TRACE(format.name);
     expect_golden("diff." + std::string(format.name) + ".txt",
-                  format.render(diff));
+                  format.name == "html" ? render_diff_page(diff, stub_assets())
+                                        : format.render(diff));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "paceline/report/summary_json.h"
 #include "report/expect_golden.h"
 #include "report/fixed_records.h"
+#include "report/stub_assets.h"
 
 namespace paceline::report {
 namespace {
@@ -22,13 +23,8 @@ namespace {
 using nlohmann::json;
 using records::RunRecord;
 
-// The page without the libraries, so that it can be read.
 std::string stub_page(const std::vector<RunRecord>& records) {
-  PageAssets assets = page_assets();
-  assets.style = "/* style */\n";
-  assets.scripts = {"/* script */\n"};
-  assets.licences = {"licence <of> others\n"};
-  return render_page({.records = records}, assets);
+  return render_page({.records = records}, stub_assets());
 }
 
 long count(const std::string& text, const std::string& what) {

@@ -17,6 +17,7 @@ import statistics
 import sys
 
 import browser
+import comparison_page
 from recorded_cases import Case, cases_of, slowest
 
 SKIP = 77
@@ -441,16 +442,7 @@ def check_page(page, path, width, scheme):
     check_link_panels(failures, page)
     check_frameworks(failures, page, pathlib.Path(path).stem in ("frameworks", "published"))
     check_forms(failures, page, width)
-    dark = page.run("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
-    failures.check(dark == (scheme == "dark"), f"the page is {'dark' if dark else 'light'}")
-    page.run("document.getElementById('theme').click()")
-    turned = page.run("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
-    failures.check(turned != dark, "the button does not change the colors")
-    page.run("document.getElementById('theme').click()")
-    overflow = page.run("document.documentElement.scrollWidth - innerWidth")
-    failures.check(overflow <= 0, f"{overflow} pixels wider than its window")
-    failures.extend("console: " + words for words in page.complaints())
-    failures.extend("asked for " + address for address in page.requests())
+    failures.extend(browser.flaws_of(page, scheme))
     return [f"{path}, {width} pixels, {scheme}: {f}" for f in failures], rows
 
 
@@ -475,15 +467,18 @@ def main():
     failures, rows = [], 0
     with browser.Browser(path) as page:
         for file in files:
+            is_comparison = pathlib.Path(file).stem == "diff"
             for width in (1280, 400):
                 for scheme in ("light", "dark"):
-                    found, seen = check_page(page, file, width, scheme)
+                    check = comparison_page.check if is_comparison else check_page
+                    found, seen = check(page, file, width, scheme)
                     failures += found
                     rows += seen
                     if shots:
                         name = f"{pathlib.Path(file).stem}-{width}-{scheme}.png"
                         page.screenshot(shots / name)
-            failures += check_links(page, file)
+            if not is_comparison:
+                failures += check_links(page, file)
             if pathlib.Path(file).stem == "many":
                 failures += check_many(page, file)
     for failure in failures:

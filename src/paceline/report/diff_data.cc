@@ -9,6 +9,7 @@
 #include "paceline/report/csv.h"
 #include "paceline/report/diff_columns.h"
 #include "paceline/report/diff_formats.h"
+#include "paceline/report/table_json.h"
 
 namespace paceline::report {
 namespace {
@@ -73,7 +74,7 @@ void add_unpaired(Table& table,
 
 }  // namespace
 
-std::string render_diff_json(const Diff& diff) {
+Json diff_json(const Diff& diff) {
   Json out{{"version", 1},
            {"base", diff.base_name},
            {"test", diff.test_name},
@@ -108,7 +109,17 @@ std::string render_diff_json(const Diff& diff) {
   out["software_differences"] = to_json(diff.software);
   out["jumps"] = diff.jumps;
   out["warnings"] = records::to_json(diff.warnings);
-  return json_text(out, 2) + "\n";
+  const Document document = diff_document(diff);
+  out["tables"] = Json::array();
+  for (const Table& table : document.tables) {
+    out["tables"].push_back(table_json(table));
+  }
+  out["notes"] = notes_json(document.notes);
+  return out;
+}
+
+std::string render_diff_json(const Diff& diff) {
+  return json_text(diff_json(diff), 2) + "\n";
 }
 
 std::string render_diff_csv(const Diff& diff) {

@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "paceline/report/diff.h"
+#include "paceline/report/fields.h"
+#include "paceline/report/page.h"
 #include "paceline/report/table.h"
 
 namespace paceline::report {
@@ -30,8 +32,9 @@ std::string render_diff_markdown(const Diff& diff);
 /// The tables and notes, as every way to show them for people has them.
 Document diff_document(const Diff& diff);
 
-/// A page for a browser, which loads nothing: a chart of the changes with their
-/// intervals, the tables and notes of render_diff_table().
+/// A page for a browser, which loads nothing: its scripts draw a chart of the
+/// changes with their intervals, the tables and notes of diff_json().
+std::string render_diff_page(const Diff& diff, const PageAssets& assets);
 std::string render_diff_page(const Diff& diff);
 
 /// What diff.py of PyTorch's DDP benchmark prints of the reports of both sides
@@ -40,7 +43,8 @@ std::string render_diff_page(const Diff& diff);
 std::string render_diff_ddp(const Diff& diff);
 
 /// {"version": 1, ...}: every value of every case, what differs, which cases
-/// have no partner, warnings.
+/// have no partner, warnings; then the tables and notes of diff_document().
+Json diff_json(const Diff& diff);
 std::string render_diff_json(const Diff& diff);
 
 /// One line a case, quoted as in RFC 4180; a missing value is an empty field.

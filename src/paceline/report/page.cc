@@ -140,6 +140,7 @@ PageAssets page_assets() {
                       embedded::kScaling,
                       embedded::kFrameworks,
                       embedded::kTraining,
+                      embedded::kDiff,
                       embedded::kScript},
           .licences = {embedded::kD3Licence, embedded::kPlotLicence}};
 }
@@ -157,16 +158,7 @@ std::string script_json(const std::string& json) {
   return out;
 }
 
-std::string render_page(const Page& page, const PageAssets& assets) {
-  Json data = page_data(page);
-  const auto tables = data["text"].get<std::string>();
-  data.erase("text");
-  std::string lines = record_lines(page.records, page.most_record_bytes);
-  const bool whole = !lines.empty() || page.records.empty();
-  data["whole_records"] = whole;
-  for (std::size_t i = 0; !whole && i < page.records.size(); ++i) {
-    lines += script_json(records::to_line(drawn_of(page.records[i]))) + "\n";
-  }
+std::string page_text(const PageParts& parts, const PageAssets& assets) {
   std::string licences;
   for (const std::string_view licence : assets.licences) {
     licences += fmt::format("<pre>{}</pre>\n", html_escaped(licence));
@@ -176,13 +168,31 @@ std::string render_page(const Page& page, const PageAssets& assets) {
     scripts += fmt::format("<script>\n{}</script>\n", script);
   }
   return filled(assets.skeleton,
-                {{"title", html_escaped(data["title"].get<std::string>())},
+                {{"title", html_escaped(parts.title)},
                  {"style", std::string(assets.style)},
-                 {"tables", html_escaped(tables)},
+                 {"tables", html_escaped(parts.text)},
                  {"licences", licences},
-                 {"data", script_json(records::to_line(data))},
-                 {"records", lines},
+                 {"data", script_json(records::to_line(parts.data))},
+                 {"records", parts.records},
                  {"scripts", scripts}});
+}
+
+std::string render_page(const Page& page, const PageAssets& assets) {
+  Json data = page_data(page);
+  PageParts parts{
+      .title = data["title"],
+      .text = data["text"],
+      .data = {},
+      .records = record_lines(page.records, page.most_record_bytes)};
+  data.erase("text");
+  const bool whole = !parts.records.empty() || page.records.empty();
+  data["whole_records"] = whole;
+  for (std::size_t i = 0; !whole && i < page.records.size(); ++i) {
+    parts.records +=
+        script_json(records::to_line(drawn_of(page.records[i]))) + "\n";
+  }
+  parts.data = std::move(data);
+  return page_text(parts, assets);
 }
 
 }  // namespace paceline::report

@@ -52,6 +52,15 @@ Json page_data(const Page& page);
 std::string render_page(const Page& page,
                         const PageAssets& assets = page_assets());
 
+/// What is filled into the skeleton of a page.
+struct PageParts {
+  std::string title, text;  // `text` is shown without scripts
+  Json data;                // what the scripts draw
+  std::string records{};    // lines of JSON for a script element
+};
+
+std::string page_text(const PageParts& parts, const PageAssets& assets);
+
 /// `json` as a text that may stand inside a script element: it has no "<", and
 /// parses to the same value.
 std::string script_json(const std::string& json);

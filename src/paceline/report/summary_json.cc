@@ -13,6 +13,7 @@
 #include "paceline/report/csv.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/summary_columns.h"
+#include "paceline/report/table_json.h"
 
 namespace paceline::report {
 namespace {
@@ -26,31 +27,6 @@ std::string warnings_text(const std::vector<records::Warning>& warnings) {
     texts.push_back(fmt::format("{}: {}", one.code, one.seen));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
-}
-
-Json table_json(const Table& table) {
-  Json out{{"title", table.title},
-           {"columns", Json::array()},
-           {"rows", Json::array()},
-           {"text", table.text}};
-  for (const Column& column : table.columns) {
-    out["columns"].push_back(
-        {{"heading", column.heading()}, {"header", column.header()}});
-  }
-  for (const TableRow& row : table.rows) {
-    out["rows"].push_back({{"cells", row.cells}, {"span", row.span}});
-  }
-  return out;
-}
-
-Json notes_json(const std::vector<Note>& notes) {
-  Json all = Json::array();
-  for (const Note& note : notes) {
-    if (!note.text.empty()) {
-      all.push_back({{"term", note.term}, {"text", note.text}});
-    }
-  }
-  return all;
 }
 
 Json format_json(const ValueFormat& format) {

@@ -5,12 +5,12 @@
 "use strict";
 
 (() => {
-  const { caseDetails, element, facts, figure, frameworkSections, machine, machinesOf, note, overview,
-    groupOf, sectionsOf, table, terms, trainingSection } = paceline;
+  const { caseDetails, diffSections, element, facts, figure, frameworkSections, groupOf,
+    machine, machinesOf, note, overview, sectionsOf, table, terms, trainingSection } = paceline;
   const data = JSON.parse(document.getElementById("data").textContent);
   const recordLines = document.getElementById("records").textContent;
   const records = recordLines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
-  const groups = data.tables.map((shown) => groupOf(shown, data.cases, records));
+  const groups = (data.tables ?? []).map((shown) => groupOf(shown, data.cases, records));
   const cases = groups.flatMap((group) => group.cases);
   const charts = []; // a figure's data-chart is an index
   const main = document.getElementById("main");
@@ -27,18 +27,23 @@
     section.table ? table(section.table, section.links, section.names) : null,
     section.tail || []);
 
+  const pairsOf = (notes) => notes.map(({ term, text }) => [term, text]);
+
   function build() {
-    document.getElementById("facts").append(...terms(overview(records, cases.length)));
-    main.append(...frameworkSections(data.frameworks).map(sectionElement));
+    document.getElementById("facts").append(...terms(data.facts
+      ? pairsOf(data.facts) : overview(records, cases.length)));
+    main.append(...[...diffSections(data.diff), ...frameworkSections(data.frameworks)]
+      .map(sectionElement));
     let firstCase = 1;
     for (const group of groups) {
       main.append(...sectionsOf(group, firstCase).map(sectionElement));
       firstCase += group.cases.length;
     }
-    main.append(...data.training.map((group) => sectionElement(trainingSection(group))));
-    if (data.notes.length) {
+    main.append(...(data.training ?? []).map((group) => sectionElement(trainingSection(group))));
+    const { notes } = data.diff ?? data;
+    if (notes.length) {
       main.append(element("section", {}, element("h2", {}, "How to read the tables"),
-        facts(data.notes.map(({ term, text }) => [term, text]), "reading")));
+        facts(pairsOf(notes), "reading")));
     }
     if (!records.length) return;
     const machines = machinesOf(records);

@@ -23,12 +23,13 @@ Object.assign(paceline, (() => {
 
   const PERCENT = { factor: 100, decimals: 1 };
 
-  // An estimate of a case in the unit of a format, with the text that tables show;
-  // null where there is none.
-  function estimateOf(one, stem, unit, { factor, decimals }) {
+  // An estimate of a case in the unit of a format, with the text that tables show,
+  // with `sign` before positive numbers; null where there is none.
+  function estimateOf(one, stem, unit, { factor, decimals }, sign = "") {
     const [value, low, high] = ["", "_low", "_high"].map((end) => one[stem + end + unit]);
     if (value === null) return null;
-    const shown = (number) => (number * factor).toFixed(decimals);
+    const shown = (number) =>
+      (number < 0 ? "" : sign) + (number * factor).toFixed(decimals);
     if (low === null) return { value: value * factor, text: shown(value) };
     const point = high - low <= 1e-12 * Math.abs(high); // but for rounding
     return { value: value * factor, low: low * factor, high: high * factor,
@@ -354,7 +355,7 @@ Object.assign(paceline, (() => {
   }
 
   return {
-    caseDetails, groupOf, linksOf, lookOf, machine, machinesOf, overview, point, sectionsOf,
+    caseDetails, estimateOf, groupOf, linksOf, lookOf, machine, machinesOf, overview, point, sectionsOf,
     withWhiskers,
   };
 })());
