@@ -18,6 +18,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/exit_status.h"
 #include "paceline/base/file.h"
+#include "paceline/base/python_package.h"
 #include "paceline/base/shell.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/cluster_choice.h"
@@ -58,7 +59,10 @@ void warn_of_records(const std::string& path) {
 
 Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
   experiment::Settings& settings = job.settings;
-  report::find_format(settings.format);
+  if (report::find_format(settings.format).in_python ||
+      !settings.json.empty()) {
+    python_module("paceline.reports");  // missing: better now than at the end
+  }
   if (settings.records.empty() && settings.resume) {
     throw UsageError(
         "--resume: needs --records FILE, the file of the run to go on with");

@@ -22,6 +22,7 @@ struct Format {
   /// of the first records is the beginning of what is shown of all, so that a
   /// program can print the rest after every case.
   bool grows_by_rows = false;
+  bool in_python = false;  // a module of the Python package makes it
 };
 
 /// Every format, in the order `paceline list` prints them.
