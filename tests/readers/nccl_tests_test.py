@@ -102,7 +102,7 @@ class Right(unittest.TestCase):
         for ranks in (2, 4):
             rows = sizes("broadcast_perf", ranks)
             parts += [
-                [f"$ ./build/broadcast_perf -g {ranks}"],
+                [f"{'$#'[ranks // 4]} ./build/broadcast_perf -g {ranks}"],  # a user's prompt, and root's
                 log("broadcast_perf", ["a"] * ranks, rows, gpus=ranks, named=False),
             ]
         self.assertEqual(
@@ -114,6 +114,7 @@ class Right(unittest.TestCase):
         for command in (
             "mpirun -np 1 ./all_reduce_perf -g 1 : -np 3 ./all_reduce_perf -g 1",
             "srun -n4 ./all_reduce_perf -g 1 | head -n 50",
+            "srun -n 1 mpirun -np 4 ./all_reduce_perf -g 1",
             "./all_reduce_perf -g 8\n./all_reduce_perf -g 1",  # which of them this is, is not known
         ):
             self.assertEqual(read(f"{command}\n{table}"), read(table))

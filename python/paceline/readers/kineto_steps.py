@@ -51,7 +51,7 @@ class Step:
 def steps_of(trace: Trace) -> list:
     marks = [one for one in trace.of("user_annotation") if one.name.startswith("ProfilerStep#")]
     if not marks:
-        raise Invalid(trace.place, "has no ProfilerStep: call profiler.step() after each step of the training")
+        raise Invalid(trace.place, "has no ProfilerStep: give the profiler a schedule, and call profiler.step() after each step of the training")
     kernels = Kernels(trace)
     return [_step(mark, trace, kernels) for mark in marks]
 

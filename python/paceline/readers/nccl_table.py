@@ -24,8 +24,9 @@ from .collective_ranks import ranks_of
 from .nccl_text import Table, program_in
 from .nccl_verdicts import bandwidth_warnings, bounds_warnings, other_average
 
+# Of a launcher within another one the inner one starts the program's processes.
 _LAUNCHED = re.compile(
-    r"\b(?:mpirun|mpiexec|orterun|prterun|srun)\b(?:.*?)\s(?:-np?|--np|--ntasks)[ =]?(\d+)\s"
+    r".*\b(?:mpirun|mpiexec|orterun|prterun|srun)\b.*?\s(?:-np?|--np|--ntasks)[ =]?(\d+)\s"
 )
 _OPTIONS = {"t": "nThread", "g": "nGpus", "n": "iters", "m": "agg iters", "w": "warmup iters", "c": "validation"}
 _ERROR = re.compile(r"(\d+\.?\d*(?:e[+-]\d+)?|N/A|-?nan|inf)(\*?)", re.I)

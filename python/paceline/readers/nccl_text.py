@@ -60,12 +60,17 @@ def program_in(line: Line) -> set:
     return set(_PROGRAM.findall(line.text))
 
 
+def _is_command(line: Line) -> bool:
+    """Whether a line names a program; a root's shell prompts with #, as comments begin."""
+    return bool(program_in(line)) and not _STARTING.match(line.text.strip())
+
+
 def tables_of(lines) -> list:
     """All tables, in the order of their first lines."""
     tables, open_tables, commands = [], {}, []
     for line in lines:
         text = line.text.strip()
-        if text.startswith("#"):
+        if text.startswith("#") and not _is_command(line):
             table = open_tables.get(line.rank)
             if table is None or _begins(text, table):
                 _close(table)
@@ -74,7 +79,7 @@ def tables_of(lines) -> list:
                 tables.append(table)
             _comment(text, line, table)
         elif text:
-            if program_in(line):
+            if _is_command(line):
                 commands.append(line)
             else:
                 _row(text, line, open_tables.get(line.rank))
