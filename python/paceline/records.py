@@ -10,13 +10,14 @@ rank.  Both have `case_id`, the row of `cases`.  What is not known is missing.  
 """
 
 import json
+import os
 import subprocess
 from typing import NamedTuple
 
 from .program import program
 from .readers import table
 
-_RECORD = '{"version":1,"source":'
+_RECORD = b'{"version":1,"source":'
 
 
 class Frames(NamedTuple):
@@ -43,9 +44,8 @@ def rows(*paths) -> Frames:
     cases = _report([str(path) for path in paths])
     numbers = {_case_key(one): k for k, one in enumerate(cases)}
     samples = []
-    for path in paths:
-        for record in _records(str(path)):
-            samples += _samples(record, numbers.get(_case_key(record)))
+    for record in _records([str(path) for path in paths]):
+        samples += _samples(record, numbers.get(_case_key(record)))
     return Frames(_equal_keys([_flat(k, one) for k, one in enumerate(cases)]), _equal_keys(samples))
 
 
@@ -63,13 +63,23 @@ def _report(paths: list) -> list:
     return json.loads(done.stdout)["cases"]
 
 
-def _records(path: str):
-    """Those of a record file, else those that a reader makes of a log."""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        if not file.read(len(_RECORD)) == _RECORD:
-            return [record for _, records in table.read_files([path]) for record in records]
-        file.seek(0)
-        return [json.loads(line) for line in _whole_lines(file)]
+def _records(paths: list):
+    """Those of record files, and then those that readers make of logs, of which copies count once, as
+    in the report."""
+    logs = [path for path in paths if not _is_record_file(path)]
+    for path in paths:
+        if path not in logs:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                yield from map(json.loads, _whole_lines(file))
+    for _, records in table.read_files(logs):
+        yield from records
+
+
+def _is_record_file(path: str) -> bool:
+    if os.path.isdir(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(_RECORD)) == _RECORD
 
 
 def _whole_lines(file):

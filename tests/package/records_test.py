@@ -68,6 +68,15 @@ class Records(unittest.TestCase):
         self.assertEqual(samples[0]["case_id"], case["case_id"])
         self.assertIsNone(case["configuration.warmup_steps"])
 
+    def test_directories_and_copies_count_as_in_the_report(self):
+        folder = self.folder / "logs"
+        folder.mkdir()
+        for name in ("a.log", "copy.log"):
+            (folder / name).write_text(MEGATRON)
+        for paths in ([folder], [folder / "a.log", folder / "copy.log"]):
+            (case,), samples = records.rows(*paths)
+            self.assertEqual((case["runs"], len(samples)), (1, 8))
+
     def test_what_the_program_rejects(self):
         other = self.folder / "notes.txt"
         other.write_text("hello\n")
