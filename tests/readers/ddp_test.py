@@ -106,17 +106,21 @@ class Ddp(unittest.TestCase):
 
     def test_results_against_each_other(self):
         for report, why in (
-            (changed(result={"ranks": [0], "measurements": [0.1, 0.2, 0.3]}), "says 2 measurements of a rank in its other results, and it lists 3 here"),
+            (changed(result={"ranks": [0], "measurements": [0.1, 0.2, 0.3]}), "measurements: 3 of each rank, and the results before have 2"),
             (changed(result={"ranks": [0, 2], "measurements": [0.1] * 4}), "lists 2 ranks, and one of them is 2"),
             (changed(model={"result": [{"ranks": [0, 1], "measurements": [0.1, 0.2]}]}), "the first result is the one without DDP"),
         ):
             with self.assertRaisesRegex(Invalid, why):
                 read(report)
+        runs = read(changed(result={"ranks": [0], "measurements": [0.1, 0.2, 0.3, 0.4]}))  # of two runs
+        self.assertEqual(runs[-1]["configuration"]["steps"], 4)
 
     def test_damage(self):
         # A measurement and its place are said once, and so is what stands above the results.
         once = {"model", "batch_size", "bucket_mib", "engine", "environment", "adapter", "label", "strategy", "window_ns"}
-        rights = [mutations.without(one, once) for one in read(REPORT)]
+        of_ranks = ([0], [0.11, 0.12, 0.13]), ([0], [0.21, 0.22, 0.23]), ([0, 1], [0.31, 0.32, 0.33, 0.34, 0.35, 0.36])
+        report = changed(model={"result": [{"ranks": ranks, "measurements": times} for ranks, times in of_ranks]})
+        rights = [mutations.without(one, once) for one in read(report)]
 
         def shape(record):
             return [(one["rank"], len(one["step_ns"])) for one in record["ranks"]]
@@ -131,7 +135,7 @@ class Ddp(unittest.TestCase):
                     return True
             return False
 
-        mutations.check_mutations(self, ddp, json.dumps(REPORT, indent=1), once, also=also)
+        mutations.check_mutations(self, ddp, json.dumps(report, indent=1), once, also=also)
 
     def test_a_cut_report_is_invalid(self):
         whole = json.dumps(REPORT, indent=1)

@@ -6,7 +6,7 @@ further result on as many ranks as an earlier one has a strategy of its own ("dd
 report does not say how they differ.  Measurements are those of one rank after the other.
 """
 
-from .checks import Invalid, check_count
+from .checks import Invalid
 from .json_text import Place, Printed, member, number, parse
 from .record import environment, rank, run_record
 
@@ -49,7 +49,7 @@ def read(source):
 
 def _of_model(results: list, stated: dict, known: dict, model_place: Place):
     on_ranks = {}  # results with DDP, by number of ranks
-    usual = None  # steps of a rank, the same in all results
+    usual = None  # steps of a rank in the results: those of a run, or of several runs of ours
     for k, result in enumerate(results):
         place = model_place.at("result", k)
         ranks = _ranks(result, place)
@@ -64,7 +64,8 @@ def _of_model(results: list, stated: dict, known: dict, model_place: Place):
         if samples:
             steps = len(samples[0]["step_ns"])
             usual = usual or steps
-            check_count(usual, steps, "measurements of a rank in its other results", place, " here")
+            if steps % usual and usual % steps:
+                raise Invalid(place, f"measurements: {steps} of each rank, and the results before have {usual}")
             stated_here = {"label": label, "strategy": strategy, "ranks": len(ranks), "steps": steps}
             yield run_record({**stated, **stated_here}, samples, **known)
 
