@@ -35,7 +35,7 @@ def ngc_pytorch(steps=130):
     for i in range(1, steps + 1):
         text += (
             f"DLL 2020-09-15 14:{29 + int(at) // 60:02}:{at % 60:09.6f} - Epoch: 0 Iteration: {i}  "
-            "train.loss : 7.09304  train.total_ips : 267.44 img/s\n"
+            "train.loss : 7.09304  train.total_ips : 4096.00 img/s\n"
         )
         at += 40 if i == 19 else 0.25
     return text
@@ -127,6 +127,11 @@ class Stamps(unittest.TestCase):
         with self.assertRaisesRegex(Invalid, "no line says when step 20 ended, which is a border of the window"):
             read(without(lost, " Iteration: 20 "))
 
+    def test_a_name_that_the_rates_contradict(self):
+        for path in ("1n4g/rn50_b128_fp32_3.log", "1n8g/rn50_b256_fp32_3.log", "2n8g/rn50_b128_fp32_3.log"):
+            with self.assertRaisesRegex(Invalid, "took 0.25 s as the stamps say, and .* s as the rates say of"):
+                read(ngc_pytorch(), path)
+
     def test_a_log_that_is_too_short(self):
         with self.assertRaisesRegex(Invalid, "50 steps, but the window is 100 after 20"):
             read(ngc_pytorch(50))
@@ -153,7 +158,9 @@ class Stamps(unittest.TestCase):
         )
         one = read(images, "oneflow/2n8g/rn50_b128_fp32_1.log")
         self.assertEqual((one["configuration"]["framework"], len(one["ranks"][0]["step_ns"])), ("OneFlow", 100))
-        self.assertEqual(window_s(images), 34.620051)
+        self.assertEqual(window_s(images, "oneflow/2n8g/rn50_b128_fp32_1.log"), 34.620051)
+        with self.assertRaisesRegex(Invalid, "took 0.346201 s as the stamps say, and 0.173044 s as the rates say of 1024 samples"):
+            read(images, "oneflow/1n8g/rn50_b128_fp32_1.log")
         texts = (
             "step: 19, total_loss: 9.725, mlm_loss: 8.960, nsp_loss: 0.766, throughput: 54.982 1598056519.8844702\n"
             "step: 119, total_loss: 8.010, mlm_loss: 7.331, nsp_loss: 0.679, throughput: 139.896 1598056537.0029895\n"
@@ -167,7 +174,7 @@ class Stamps(unittest.TestCase):
     def test_steps_between_two_stamps_are_equal(self):
         text, at = "", 1.0
         for i in range(10, 131, 10):
-            text += f"DLL 2020-08-26 18:{int(at) // 60:02}:{at % 60:09.6f} - Iteration: {i}  throughput_train : 120.0 seq/s\n"
+            text += f"DLL 2020-08-26 18:{int(at) // 60:02}:{at % 60:09.6f} - Iteration: {i}  throughput_train : {768.0 if i <= 60 else 1536.0} seq/s\n"
             at += 5 if i < 60 else 2.5
         one = read(text, "1n8g/bert_b48_fp32_2.log")
         self.assertEqual(one["configuration"]["framework"], "NGC TensorFlow 1.x")

@@ -32,18 +32,37 @@ class Format:
     last_skipped: int  # the number of the last step before the window
     extractor: str  # what DLPerf computes from it
     first_counted: int = 1  # the step of the first line, where lines are counted
-    # What a line says twice: seconds, samples/s, first and last step; or the mean of all times before it.
+    # What a line says twice: seconds, samples/s, first and last step; the mean of all times before it; a rate.
     clocked: str = ""
     averaged: str = ""
+    rated: str = ""  # samples/s of all devices, in that step or since the line before
 
     def __post_init__(self):
-        for key in ("number", "step", "clocked", "averaged"):
+        for key in ("number", "step", "clocked", "averaged", "rated"):
             object.__setattr__(self, key, re.compile(getattr(self, key), re.A))
 
 
 FORMATS = (
-    Format("OneFlow", "train: epoch ", STAMP, _UNIX, r"iter (\d{1,9}),", 20, "stamps of iterations 20 and 120"),
-    Format("OneFlow", "total_loss: ", STAMP, _UNIX, r"step: (\d{1,9}),", 19, "stamps of iterations 19 and 119"),
+    Format(
+        "OneFlow",
+        "train: epoch ",
+        STAMP,
+        _UNIX,
+        r"iter (\d{1,9}),",
+        20,
+        "stamps of iterations 20 and 120",
+        rated=r"samples/s: (\S+) ",
+    ),
+    Format(
+        "OneFlow",
+        "total_loss: ",
+        STAMP,
+        _UNIX,
+        r"step: (\d{1,9}),",
+        19,
+        "stamps of iterations 19 and 119",
+        rated=r"throughput: (\S+) ",
+    ),
     Format(
         "NGC TensorFlow 1.x",
         " throughput_train : ",
@@ -52,6 +71,7 @@ FORMATS = (
         r"Iteration: (\d{1,9})(?![\w.])",
         20,
         "stamps of iterations 20 and 120",
+        rated=r"throughput_train : (\S+) seq/s",
     ),
     Format(
         "PyTorch",
@@ -71,6 +91,7 @@ FORMATS = (
         r"Iteration: (\d{1,9}) ",
         20,
         "stamps of lines 20 and 120 after the fifth",
+        rated=r"train\.total_ips : (\S+) img/s",
     ),
     Format(
         "NGC PyTorch",

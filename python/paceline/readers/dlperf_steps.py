@@ -9,6 +9,7 @@ from .dlperf_formats import EPOCHS, FORMATS, GLOBAL_RATE, MILLISECONDS, MINDSPOR
 
 _LEAP_YEAR = 2020  # for stamps without a year, since it has all days
 _MOST_BETWEEN = 1.1  # times what the steps took, from one line to the next
+_OTHER_TIMER = 0.1  # by which the rates of a window may differ from its stamps
 _MINDSPORE_STEP = re.compile(r"epoch: .*step: ")
 
 
@@ -47,6 +48,7 @@ class Steps:
         self.by_step = {}  # [(stamp in ns, or seconds; line)] of each step: one of each rank that prints
         self.counted = not form.step.pattern
         self._averages = {}  # the mean of all times up to a step
+        self._rates = {}  # samples/s of all devices up to a step
         self._clocks = {}  # by the last step of a line: (the step before the first one, their seconds)
 
     def take(self, line, text: str) -> bool:
@@ -60,6 +62,9 @@ class Steps:
         if form.averaged.pattern:
             average = form.averaged.search(text)
             self._averages[step] = figure(average[1], line, "the mean") if average else None
+        rate = form.rated.search(text) if form.rated.pattern else None
+        if rate:
+            self._rates[step] = figure(rate[1], line, "the rate", least=1e-3)
         value = self._value(number, line)
         for one in range(step - self._steps_of_line(number, text, line) + 1, step + 1):
             self.by_step.setdefault(one, []).append((value, line))
@@ -143,7 +148,21 @@ class Steps:
             if before is not None and begin < step <= end:
                 step_ns += [round((stamp - at) / (step - before))] * (step - before)
             before, at = step, stamp
+        self._check_rates(begin, step_ns)
         return step_ns
+
+    def _check_rates(self, begin: int, step_ns: list) -> None:
+        """The samples of the window by its rates are those of the name: batch and devices."""
+        samples = self.name.batch * self.name.devices
+        told = [(ns, self._rates[begin + k]) for k, ns in enumerate(step_ns, 1) if begin + k in self._rates]
+        by_rates = sum(samples / rate.value for _, rate in told)
+        by_stamps = sum(ns for ns, _ in told) * 1e-9
+        if told and abs(by_rates / by_stamps - 1) > _OTHER_TIMER:
+            raise Invalid(
+                told[0][1].place,
+                f"a step of the window took {by_stamps / len(told):.6g} s as the stamps say, and {by_rates / len(told):.6g} s as "
+                f"the rates say of {samples} samples, {self.name.batch} on each of {self.name.devices} devices by the name",
+            )
 
     def _check_stamps(self, before: int, step: int, seconds: float, line) -> None:
         """The time between two lines is that of the steps, and a little for what is between them."""
