@@ -155,6 +155,8 @@ class Mllog(unittest.TestCase):
             (log(global_batch_size=0), "less than 1"),
             (log() + "\n" + event(1, "block_stop", None, "INTERVAL_END", samples_count=1), "has not started"),
             (log() + "\n:::MLLOG {", "is not JSON"),
+            ("\n".join([log(), event(1, "run_start"), log()]), ":23: begins a second training, after the end of one in line 22"),
+            (event(1, "seed", 1, instance=0) + "\n" + event(1, "seed", 2, instance=1), "several trainings"),
             (event(1, "seed", 1, instance_id=0) + "\n" + event(1, "seed", 2, instance_id=1), "several trainings"),
         ):
             with self.assertRaisesRegex(Invalid, why):

@@ -65,10 +65,15 @@ def _events(source):
 
 
 def _check_one_training(events: list) -> None:
-    """MLPerf HPC trains many instances side by side into one log."""
-    instances = {}
+    """MLPerf HPC trains many instances side by side into one log; other logs are joined."""
+    instances, ended = {}, None
     for event, line in events:
-        instances.setdefault(str(member(event, "instance_id")), line)
+        for key in ("instance_id", "instance"):
+            instances.setdefault(str(member(event, key)), line)
+        if ended and event["key"] == "run_start":
+            raise Invalid(line, f"begins a second training, after the end of one in line {ended.number}: a file of several "
+                          "trainings is read from a file for each")  # fmt: skip
+        ended = ended or (line if event["key"] == "run_stop" else None)
     known = [name for name in instances if name != "None"]
     if len(known) > 1:
         raise Invalid(instances[known[1]], f"is of instance {shown(known[1])}, and earlier lines are of "
