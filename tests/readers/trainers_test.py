@@ -176,6 +176,12 @@ class Megatron(unittest.TestCase):
         ):
             with self.assertRaisesRegex(Invalid, why):
                 read(megatron, megatron_log() + "\n" + line)
+        for again, why in (
+            (megatron_log().split("\n")[0].replace("16, data-parallel size: 4", "32, data-parallel size: 8"), "the world size is 32 here, and 16"),
+            ("  seq_length ............ 2048", "seq_length is 2048 here, and 4096 in line 4"),
+        ):
+            with self.assertRaisesRegex(Invalid, why):
+                read(megatron, f"{megatron_log()}\n{again}")
         with self.assertRaisesRegex(Invalid, "parallel sizes"):
             read(megatron, megatron_log().replace("pipeline-model-parallel size: 2", "pipeline-model-parallel size: 4"))
 
@@ -273,6 +279,10 @@ class Torchtitan(unittest.TestCase):
         for head, why in (
             (f"{start}Trainer is initialized with {said}".replace("global batch size 64", "global batch size 60"), "no multiple"),
             (f"{start}Trainer is initialized with 8 batches", "not understood"),
+            (TITAN.replace("batch size 8", "batch size 0"), "not understood"),
+            (TITAN.replace("batch size 8", "batch size " + "9" * 5000), "not understood"),
+            (f"{start}Training starts at step 1\n{start}Training starts at step 41", ":2: is the start of a second run"),
+            (TITAN + "\n" + TITAN.replace("step 1,", "step 41,"), ":2: is the start of a second run"),
         ):
             with self.assertRaisesRegex(Invalid, why):
                 read(torchtitan, titan_log(head=head))

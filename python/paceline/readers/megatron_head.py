@@ -7,9 +7,10 @@ import re
 from .checks import Invalid, check_count, count, shown
 
 _WORLD = re.compile(r"using world size: (\d+), (.*)")
-_SIZE = re.compile(r"(encoder-)?\b(?:data|sequence|context|tensor-model|pipeline-model)-parallel[ -]size: (\d+)")
+_SIZE = re.compile(r"(encoder-)?\b(?:data|sequence|context|tensor-model|pipeline-model)-parallel[ -]size: (\d{1,9})\b")
 _HIERARCHY = re.compile(r"hierarchical context-parallel sizes: (?:None|\[[\d, ]*\])(?:, )?")  # of the context's size
 _ARGUMENT = re.compile(r"\s*([a-z]\w*) \.{2,} ?(\S+)\s*")
+_KNOWN = ("world_size", "seq_length", "params_dtype", "optimizer")
 _TYPES = {"torch.float32": "fp32", "torch.bfloat16": "bf16", "torch.float16": "fp16"}
 
 
@@ -21,11 +22,15 @@ def configuration(source, examples) -> dict:
         if not world and "using world size" in line.text:
             raise Invalid(line, "is a line of the world size that is cut off or not understood")
         if world:
-            ranks = count(world[1], line, "world size", least=1)
+            before, ranks = ranks, count(world[1], line, "world size", least=1)
+            if before not in (None, ranks):
+                raise Invalid(line, f"the world size is {ranks} here, and {before} before: two runs are read from two files")
             _check_sizes(_HIERARCHY.sub("", world[2]), ranks, line)
         argument = _ARGUMENT.fullmatch(line.text)
-        if argument:
-            said[argument[1]] = (argument[2], line)
+        if argument and argument[1] in _KNOWN:
+            before, where = said.setdefault(argument[1], (argument[2], line))
+            if before != argument[2]:
+                raise Invalid(line, f"{argument[1]} is {shown(argument[2])} here, and {shown(before)} in line {where.number}")
     if ranks is not None and "world_size" in said:
         text, line = said["world_size"]
         check_count(count(text, line, "world_size"), ranks, "ranks as world_size", line)

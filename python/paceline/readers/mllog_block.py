@@ -26,11 +26,15 @@ class Block:
     def is_epoch(self) -> bool:
         return self.start["key"] == "epoch_start"
 
+    def tells(self, facts: dict) -> bool:
+        """Whether its own events say a rate."""
+        return bool(self.rates or (self.step_seconds and facts.get("global_batch_size")))
+
     def rate(self, facts: dict) -> float:
         """Samples or tokens a second, as the block's own throughput or step times say them."""
         if self.rates:
             return len(self.rates) / sum(1 / rate.value for rate in self.rates)
-        return len(self.step_seconds) * facts.get("global_batch_size", 0) / sum(self.step_seconds)
+        return len(self.step_seconds) * facts["global_batch_size"] / sum(self.step_seconds)
 
     def units(self, samples: float, facts: dict) -> list:
         """Which of 1 and the sequence length are the samples of one unit of the block's rate."""

@@ -113,7 +113,7 @@ def _check_rates(blocks: list, facts: dict) -> None:
     the same in all blocks."""
     found = set()
     for block in blocks:
-        if not block.rates and not (block.step_seconds and facts.get("global_batch_size")):
+        if not block.tells(facts):
             continue
         fits = block.units(block.samples, facts)
         said = block.rates[0].text if len(block.rates) == 1 else f"{block.rate(facts):.6g}"

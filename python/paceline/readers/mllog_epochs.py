@@ -26,7 +26,7 @@ def count_epochs(blocks: list, facts: dict) -> None:
     if blocks and not blocks[0].is_epoch:
         units |= {"samples": 1, "steps": batch, "tokens": sequence and 1 / sequence}
     units = {name: unit for name, unit in units.items() if unit}
-    told = [(block, epochs) for block, epochs in counted if block.rates or block.step_seconds]
+    told = [(block, epochs) for block, epochs in counted if block.tells(facts)]
     fits = [unit for unit in units.values() if told and all(block.units(epochs * unit, facts) for block, epochs in told)]
     if not told and of_epoch and batch:
         whole = [epochs for _, epochs in counted] == [1] and facts.get("submission_benchmark") in _OF_WHOLE_RUN
@@ -43,7 +43,7 @@ def _fail(counted: list, units: dict, facts: dict) -> None:
     """Names the block that rules out the reading that fits the most blocks."""
     block, epochs = counted[0]
     said = "nothing else in the log says"
-    if block.rates or block.step_seconds:
+    if block.tells(facts):
         fitting = {unit: [block.units(epochs * unit, facts) for block, epochs in counted] for unit in units.values()}
         best = max(fitting.values(), key=lambda fits: sum(map(bool, fits)))
         block, epochs = next((one for one, fits in zip(counted, best) if not fits), counted[0])

@@ -21,15 +21,15 @@ _CLOCK = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - root - INFO - "
 _LINE = re.compile(_CLOCK + r"(validate )?step:\s*(\d[\d,]*)\s+(loss:.*)")
 _FIELD = re.compile(r"(\w+):\s*(\S+)\s*")
 _HEAD = re.compile(
-    r"with local batch size (\d+),(?: global batch size (\d+),)?(?: gradient accumulation steps (\d+),)? "
-    r"sequence length (\d+), total steps \d+"
+    r"with local batch size ([1-9]\d{0,8}),(?: global batch size ([1-9]\d{0,8}),)?(?: gradient accumulation steps ([1-9]\d{0,8}),)? "
+    r"sequence length ([1-9]\d{0,8}), total steps \d{1,9}"
 )
 # Since 2026 batches are counted in tokens alone.
 _HEAD_IN_TOKENS = re.compile(
-    r"with (\d+) tokens per DP rank, \d+ tokens per train step, gradient accumulation steps (\d+), "
-    r"maximum context length \d+, total steps \d+"
+    r"with ([1-9]\d{0,8}) tokens per DP rank, \d{1,9} tokens per train step, gradient accumulation steps ([1-9]\d{0,8}), "
+    r"maximum context length \d{1,9}, total steps \d{1,9}"
 )
-_START = re.compile(r"(?:Trainer is initialized |Training starts at step \d+(?:[.,] (?=with)|\.?\s*$))(.*)")
+_START = re.compile(r"(?:Trainer is initialized |Training starts at step (\d{1,9})(?:[.,] (?=with)|\.?\s*$))(.*)")
 _STARTS = ("Trainer is initialized", "Training starts")
 _MOMENTS = 0.05  # seconds between the moment of the rate and that of the line, at both ends
 
@@ -55,7 +55,7 @@ class Lines:
         self.known = {"framework": NAME}
         self.per_device = None  # tokens of a device and step, over the devices of one model
         self.examples = None
-        self._head = None
+        self._start = {}  # the head, and the step at which the training begins
         self._shared = None  # by how many devices tps is less than a model's
         self._validation = None
 
@@ -88,26 +88,30 @@ class Lines:
         if not any(start in line.text for start in _STARTS):
             return
         started = _START.search(line.text)
-        text = started[1] if started else None
+        begin, text = started.groups() if started else (None, None)
         said, tokens = (pattern.match(text or "") for pattern in (_HEAD, _HEAD_IN_TOKENS))
-        if text is None or not (text == "" or said or tokens):
+        if text is None or (text and not (said or tokens)):
             raise Invalid(line, "is the start of a training that is cut off or not understood")
-        if text == "":
-            return
-        head = (said or tokens).groups()
-        if self._head not in (None, head):
-            raise Invalid(line, "is the start of a second run; two runs are read from two files")
-        self._head = head
-        local, world_batch, accumulated, length = head if said else (None, None, head[1], None)
-        self.known["accumulate"] = int(accumulated) if accumulated else None
-        self.per_device = int(accumulated or 1) * (int(local) * int(length) if said else int(head[0]))
+        for key, value in (("begin", begin), ("head", (said or tokens).groups() if text else None)):
+            if value and self._start.setdefault(key, value) != value:
+                raise Invalid(line, "is the start of a second run; two runs are read from two files")
         if said:
-            self.known["sequence_length"] = int(length)
+            self._take_batch(*said.groups(), line)
+        elif tokens:
+            self._take_tokens(int(tokens[1]), int(tokens[2]))
+
+    def _take_batch(self, local: str, world_batch: str, accumulated: str, length: str, line) -> None:
+        share = int(local) * int(accumulated or 1)
+        self._take_tokens(int(local) * int(length), accumulated and int(accumulated))
+        self.known["sequence_length"] = int(length)
         if world_batch:
             self.examples = int(world_batch)
-            share = int(local) * int(accumulated or 1)
             if self.examples % share:
                 raise Invalid(line, f"the global batch {world_batch} is no multiple of a device's {share}")
+
+    def _take_tokens(self, tokens: int, accumulated) -> None:
+        self.known["accumulate"] = accumulated
+        self.per_device = tokens * (accumulated or 1)
 
     def time(self, before, one):
         """Sets of `one` the mean step since the line before, or since the validation after it.  The
