@@ -173,6 +173,7 @@ class Megatron(unittest.TestCase):
             (megatron_line(11, 127.05, **{"throughput per GPU (TFLOP/s/GPU)": "401.5"}), "TFLOP"),
             (megatron_line(11, 1270.5, **{"consumed samples": "900"}), "samples more"),
             (" iteration 11/ 500 | elapsed time per iteration (ms)", "not understood"),
+            (megatron_line(501, 1270.5), "iteration 501 of a training that has 500"),
         ):
             with self.assertRaisesRegex(Invalid, why):
                 read(megatron, megatron_log() + "\n" + line)

@@ -17,7 +17,7 @@ from .step_log import check_numbers, record_of, taken_by_rank, wrong_loss
 
 NAME = "megatron"
 _LINE = re.compile(
-    r"(?:(?!iteration)[^|])*?(?:\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(\.\d+)?\] )?\s*iteration\s+(\d+)/\s*(\d+)\s*\|(.*)", re.A
+    r"(?:(?!iteration)[^|])*?(?:\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(\.\d+)?\] )?\s*iteration\s+(\d+)/\s*(\d{1,18})\s*\|(.*)", re.A
 )
 _TIME = "elapsed time per iteration ("
 _TIMES = {f"{_TIME}ms)": 1e-3, f"{_TIME}s)": 1.0}  # in seconds; the latter of BigScience's fork
@@ -52,6 +52,8 @@ class Lines:
         if last != self._last:
             raise Invalid(line, f"the last iteration is {last} here, and {self._last} before")
         one = _steps(number, fields, line, self.warnings)
+        if one.number > int(last):
+            raise Invalid(line, f"iteration {one.number} of a training that has {int(last)}")
         one.is_first = first
         _set_stamp(one, *stamp)
         self._flops = check_flops(fields, one, line, self._flops)

@@ -132,7 +132,8 @@ class _Log:
         if not found or 2 * len(found) != text.count("'") or len(set(found)) > 1:
             raise Invalid(line, f"Devices: '{shown(text)}' is not a list of devices of one kind")
         owner, kind = found[0]
-        one_of(owner, ("", "horovod"), "owner of devices", line)
+        if owner not in ("", "horovod"):
+            raise Invalid(line, f"Devices: '{shown(owner)}' is not a known owner of devices; known are a process alone and horovod")
         return len(found), one_of(kind, _KINDS, "kind of device", line), len(found) if owner else 1
 
     def _batch(self, devices: int, source) -> int:
