@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "experiment/adapters.h"
-#include "paceline/experiment/key.h"
+#include "paceline/case/field.h"
 
 namespace paceline::experiment {
 namespace {
@@ -61,7 +61,7 @@ TEST_F(CommandKeys, EveryKeyHasAPlaceholder) {
     EXPECT_NE(refused({{"command", "train"}, {key, values}}), "") << key;
     EXPECT_EQ(refused({{"command", command}, {key, values}}), "") << key;
   }
-  for (const Key& key : keys()) {
+  for (const cases::Field& key : cases::keys()) {
     const bool is_text_of_run =
         key.name == "command" || key.name == "step_regex" || key.name == "env";
     EXPECT_EQ(placeholders_of({}).contains(key.name),

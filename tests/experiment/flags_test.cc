@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "paceline/experiment/key.h"
+#include "paceline/case/field.h"
 #include "paceline/experiment/legacy_names.h"
 
 namespace paceline::experiment {
@@ -53,11 +53,11 @@ std::string refusal_of_line(const std::string& line) {
 TEST(Flags, EveryKeyHasOne) {
   CLI::App app;
   Flags flags(app);
-  for (const Key& key : keys()) {
+  for (const cases::Field& key : cases::keys()) {
     EXPECT_NE(app.get_option_no_throw(flag_of(key)), nullptr) << key.name;
   }
   const std::string help = app.help();
-  for (const Key& key : keys()) {
+  for (const cases::Field& key : cases::keys()) {
     EXPECT_NE(help.find(flag_of(key)), std::string::npos) << key.name;
   }
 }
@@ -112,7 +112,8 @@ TEST(Flags, UnknownOnesNameTheLikelyOnes) {
 TEST(Flags, OfOtherBenchmarksSayWhatToType) {
   const auto typed = [](const std::string& flag,
                         const std::optional<std::string>& value) {
-    const std::string text = unknown_flag(flag, "run", all_flags(), value);
+    const std::string text =
+        unknown_flag(flag, "run", cases::all_flags(), value);
     const std::string begin =
         fmt::format("unknown flag '{}'; here it is ", flag);
     EXPECT_TRUE(text.starts_with(begin)) << text;
@@ -175,7 +176,7 @@ TEST(Flags, RefusesALineThatNamesNothing) {
 }
 
 TEST(Flags, RefuseAnEmptyValue) {
-  for (const Key& key : keys()) {
+  for (const cases::Field& key : cases::keys()) {
     if (!is_switch(key)) {
       EXPECT_EQ(refusal_of_words({"ddp", flag_of(key), ""}),
                 flag_of(key) + ": is empty; leave it out, or give a value");
@@ -213,7 +214,7 @@ std::string keys_as_markdown() {
   std::string text =
       "| key | flag | default | allowed | meaning |\n"
       "| --- | --- | --- | --- | --- |\n";
-  for (const Key& key : keys()) {
+  for (const cases::Field& key : cases::keys()) {
     const std::string fallback = default_text(key);
     text += fmt::format("| {} | `{}`{} | {} | {} | {} |\n",
                         key.in_file ? fmt::format("`{}`", key.name) : "-",

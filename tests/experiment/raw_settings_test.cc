@@ -51,7 +51,7 @@ TEST(RawSettings, UnknownKeyListsTheKnownOnes) {
   const std::string sentence = refusal("\nbucket_size = 25\n");
   EXPECT_TRUE(sentence.starts_with(
       "x.toml:2: unknown key 'bucket_size'; here it is 'bucket_mb'. Known: "
-      "name, about, protocol, runs, retries, label, model, batch_size, "))
+      "label, model, batch_size, image_size, classes, sequence_length, "))
       << sentence;
   EXPECT_TRUE(refusal("[[case]]\nmodle = 'mlp'\n")
                   .starts_with("x.toml:2: unknown key 'modle'; did you mean "

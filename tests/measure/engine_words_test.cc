@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "paceline/case/field.h"
 #include "paceline/engines/engine_table.h"
-#include "paceline/experiment/key.h"
 
 namespace paceline::measure {
 namespace {
@@ -17,7 +17,7 @@ TEST(EngineWords, AreAutoAndTheTable) {
   for (const engines::EngineInfo& engine : engines::engines()) {
     wanted.push_back(engine.name);
   }
-  const auto& allowed = experiment::find_key("engine")->allowed;
+  const auto& allowed = cases::find_key("engine")->allowed;
   EXPECT_EQ(std::vector<std::string_view>(allowed.begin(), allowed.end()),
             wanted);
 }

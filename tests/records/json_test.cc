@@ -253,47 +253,6 @@ TEST(Json, ProgramsOutsideAreWrittenWhereTheyPerformed) {
             plain + " framework=jax compiled=true env.XLA_FLAGS=--a --b");
 }
 
-// Cases are told apart by this text, and reports name them by its words.
-TEST(ConfigurationKey, HasItsWordsInOneOrder) {
-  Configuration c = full_record().configuration;
-  std::string key =
-      "model=resnet18 batch=8 image=64 classes=10 ranks=2 ranks_per_host=1+1 "
-      "strategy=fusion+all-reduce bucket_mb=0.1 engine=gloo device=cpu "
-      "dtype=fp32 channels_last=false threads=1 warmup=1 steps=3 accumulate=1 "
-      "compat_accumulate=false sync_each_step=false seed=18446744073709551615 "
-      "optimizer=sgd lr=0.30000000000000004 momentum=0.9 weight_decay=0.0001";
-  c.servers = 3;  // of tables, which there are not
-  c.not_run = "too few ranks";
-  c.start = "";
-  EXPECT_EQ(c.key(), key);
-  c.model = "hybrid";
-  key.replace(0, key.find(" batch"), "model=hybrid");
-  EXPECT_EQ(c.key(),
-            key +
-                " trainers=2 servers=3 embeddings=300 embedding_dim=64 "
-                "placement=table pooling=sum row_optimizer=sgd row_dtype=fp32 "
-                "lookup=parallel zipf=0 compat_relu=false");
-  c.sequence_length = 5;
-  c.compat_zeros = true;
-  c.row_gradients = "dense";
-  c.staleness = 4;
-  c.sparse_engine = "mpi";
-  c.stretch = 2;
-  c.start = "formula";
-  c.env = {{"A", "1"}, {"B", "2 3"}};
-  c.cluster = "lab.toml";
-  c.data = "digits";
-  c.clip_norm = 0.5;
-  EXPECT_EQ(c.key(),
-            key +
-                " sequence_length=5 compat_zeros=true trainers=2 servers=3 "
-                "embeddings=300 embedding_dim=64 placement=table pooling=sum "
-                "row_optimizer=sgd row_dtype=fp32 lookup=parallel zipf=0 "
-                "compat_relu=false staleness=4 row_gradients=dense "
-                "sparse_engine=mpi stretch=2 cluster=lab.toml start=formula "
-                "env.A=1 env.B=2 3 data=digits clip_norm=0.5");
-}
-
 TEST(Json, WhatAPredictionSaysIsWrittenWhereItSaysAny) {
   EXPECT_EQ(to_line(full_record()).find("\"bound\""), std::string::npos);
   RunRecord record = predicted_record();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // docs/record.schema.json says of a record exactly what the code does.
+#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <string>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/case/json.h"
 #include "paceline/records/json.h"
 #include "records/sample_record.h"
 #include "records/schema_checker.h"
@@ -17,15 +19,27 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kFile = PACELINE_SOURCE_DIR "/docs/record.schema.json";
+
 class Schema : public testing::Test {
  protected:
-  static json load() {
-    std::ifstream in(std::string(PACELINE_SOURCE_DIR) +
-                     "/docs/record.schema.json");
-    return json::parse(in);
+  static nlohmann::ordered_json load() {
+    std::ifstream in(kFile);
+    return nlohmann::ordered_json::parse(in);
   }
   SchemaChecker checker_{load()};
 };
+
+// PACELINE_UPDATE_GOLDEN=1 in the environment rewrites it in the file.
+TEST_F(Schema, OfACaseComesFromItsFields) {
+  nlohmann::ordered_json schema = load();
+  nlohmann::ordered_json& configuration = schema["$defs"]["configuration"];
+  if (std::getenv("PACELINE_UPDATE_GOLDEN") != nullptr) {
+    configuration = cases::schema();
+    std::ofstream(kFile) << schema.dump(2) << '\n';
+  }
+  EXPECT_EQ(configuration.dump(2), cases::schema().dump(2));
+}
 
 // Pointers to every key inside `value`, those of maps with free keys too.
 void collect_keys(const json& value,

@@ -76,12 +76,12 @@ TEST(Frameworks, RunsOfOtherSettingsAreOtherColumns) {
     EXPECT_EQ(column.cells.at({1, 1}).runs.size(), 1U) << column.title;
   }
   const std::string usual =
-      fmt::format(" image={}", records[0].configuration.image_size);
+      fmt::format(" image_size={}", records[0].configuration.image_size);
   EXPECT_EQ(
       titles,
       (std::vector<std::string>{"paceline fusion" + usual,
                                 "paceline fusion" + usual + " clip_norm=1",
-                                "paceline fusion image=64",
+                                "paceline fusion image_size=64",
                                 "paceline fusion" + usual + " data=mnist"}));
   EXPECT_EQ(tables[0].columns[0].cells.size(), 2U);
 }

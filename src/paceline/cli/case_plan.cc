@@ -14,6 +14,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/case/same.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/embedding_case.h"
@@ -145,13 +146,8 @@ std::string period_text(const plan::Planner& planner,
 }  // namespace
 
 const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
-  const std::string name = fmt::format("{} {} {} {} {} {}",
-                                       c.model,
-                                       c.image_size,
-                                       c.classes,
-                                       c.sequence_length,
-                                       c.dtype,
-                                       c.replay);
+  const std::string name =
+      cases::key_in(c, {cases::Part::kNetwork, &Configuration::replay});
   const auto known = shapes_.find(name);
   if (known != shapes_.end()) {
     return known->second;

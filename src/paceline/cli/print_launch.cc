@@ -17,7 +17,7 @@
 #include "paceline/engines/engine_table.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/experiment.h"
-#include "paceline/experiment/key.h"
+#include "paceline/case/field.h"
 #include "paceline/launch/launch_command.h"
 
 namespace paceline::cli {
@@ -138,7 +138,7 @@ std::vector<int> hosts_of(const RawSettings& raw) {
   records::Configuration c;
   const auto given = raw.flags.find("ranks_per_host");
   if (given != raw.flags.end()) {
-    experiment::assign_key(*experiment::find_key("ranks_per_host"),
+    cases::assign_key(*cases::find_key("ranks_per_host"),
                            given->second.front().text,
                            given->second.front().where,
                            c);

@@ -18,26 +18,26 @@ records::Configuration usual_case(const std::string& model) {
       experiment::find_experiment(model, experiment::experiment_roots()));
   records::Configuration usual;
   for (const auto& [name, values] : raw.defaults) {
-    const experiment::Key* key = experiment::find_key(name);
-    if (key != nullptr && experiment::is_case_key(*key)) {
+    const cases::Field* key = cases::find_key(name);
+    if (key != nullptr && cases::is_case_key(*key)) {
       const experiment::RawValue& value = values.front();
-      experiment::assign_key(*key, value.text, value.where, usual);
+      cases::assign_key(*key, value.text, value.where, usual);
     }
   }
   return usual;
 }
 
 TableFlags::TableFlags(CLI::App& app) {
-  for (const experiment::Key& key : experiment::keys()) {
-    if (key.group != experiment::Group::kEmbeddings ||
-        experiment::is_switch(key)) {
+  for (const cases::Field& key : cases::keys()) {
+    if (key.group != cases::Group::kEmbeddings ||
+        cases::is_switch(key)) {
       continue;
     }
-    const std::string flag = experiment::flag_of(key);
+    const std::string flag = cases::flag_of(key);
     options_.push_back(app.add_option_function<std::string>(
                               flag,
                               [this, &key, flag](const std::string& text) {
-                                experiment::assign_key(
+                                cases::assign_key(
                                     key, text, flag, tables_);
                                 given_.push_back(&key);
                               },
@@ -55,10 +55,10 @@ void TableFlags::exclude_beside(CLI::Option& records) {
 
 records::Configuration TableFlags::configuration(const JobFlags& job) const {
   records::Configuration tables = usual_case(job.model());
-  for (const experiment::Key* key : given_) {
-    experiment::assign_key(*key,
-                           experiment::read_key(*key, tables_),
-                           experiment::flag_of(*key),
+  for (const cases::Field* key : given_) {
+    cases::assign_key(*key,
+                           cases::read_key(*key, tables_),
+                           cases::flag_of(*key),
                            tables);
   }
   if (job.batch_size()) {
@@ -74,7 +74,7 @@ std::vector<plan::Rank> TableFlags::complete(
   if (!has_tables(job.model())) {
     if (!given_.empty()) {
       throw UsageError(fmt::format("{}: {} has no embedding tables",
-                                   experiment::flag_of(*given_.front()),
+                                   cases::flag_of(*given_.front()),
                                    job.model()));
     }
     return job.worlds(request.cluster);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/field.h"
 #include "paceline/cli/job_flags.h"
-#include "paceline/experiment/key.h"
 #include "paceline/predict/predict_request.h"
 #include "paceline/records/configuration.h"
 
@@ -34,7 +34,7 @@ class TableFlags {
 
  private:
   records::Configuration tables_;
-  std::vector<const experiment::Key*> given_;  // the flags that set these
+  std::vector<const cases::Field*> given_;  // the flags that set these
   std::vector<CLI::Option*> options_;
 };
 

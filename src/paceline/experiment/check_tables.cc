@@ -13,7 +13,7 @@
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/check.h"
-#include "paceline/experiment/key.h"
+#include "paceline/case/field.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/ranks_per_host.h"
 #include "paceline/predict/tables.h"
@@ -130,8 +130,8 @@ void check_table_memory(const Configuration& c,
 }
 
 void check_no_tables(const Configuration& c, const Where& where) {
-  for (const Key& key : keys()) {
-    if (key.group == Group::kEmbeddings &&
+  for (const cases::Field& key : cases::keys()) {
+    if (key.group == cases::Group::kEmbeddings &&
         read_key(key, c) != read_key(key, Configuration{})) {
       throw UsageError(
           fmt::format("{}: model {} has no embedding tables; those that have "

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "paceline/base/shell.h"
+#include "paceline/case/field.h"
 #include "paceline/experiment/command_keys.h"
-#include "paceline/experiment/key.h"
 #include "paceline/experiment/outside.h"
 
 namespace paceline::experiment {
@@ -25,12 +25,12 @@ constexpr auto kFirst = std::to_array<std::string_view>(
 constexpr auto kFirstOfTables = std::to_array<std::string_view>({"engine"});
 
 /// Whether the key is none of what is measured, or follows from others.
-bool is_left_out(const Key& key, const Configuration& c) {
+bool is_left_out(const cases::Field& key, const Configuration& c) {
   const std::string_view name = key.name;
   if (name == "model") {
     return !c.command.empty() && c.model == "command";
   }
-  if (!is_stated(c, name)) {
+  if (!is_stated(key, c)) {
     return true;
   }
   if (name == "batch_size") {
@@ -52,16 +52,17 @@ std::vector<std::string> flags_over(const Configuration& c,
                                     const Configuration& usual,
                                     Names first) {
   std::vector<std::string> words;
-  const auto add = [&](const Key& key) {
+  const auto add = [&](const cases::Field& key) {
     words.push_back(flag_of(key) +
                     (is_switch(key) ? "" : "=" + read_key(key, c)));
   };
   for (const std::string_view name : first) {
-    if (const Key& key = *find_key(name); !is_left_out(key, c)) {
+    if (const cases::Field& key = *cases::find_key(name);
+        !is_left_out(key, c)) {
       add(key);
     }
   }
-  for (const Key& key : keys()) {
+  for (const cases::Field& key : cases::keys()) {
     if (!is_left_out(key, c) && std::ranges::count(first, key.name) == 0 &&
         !read_key(key, c).empty() && read_key(key, c) != read_key(key, usual)) {
       add(key);

@@ -12,7 +12,7 @@
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/experiment.h"
-#include "paceline/experiment/key.h"
+#include "paceline/case/field.h"
 #include "paceline/experiment/outside.h"
 
 namespace paceline::experiment {
@@ -42,6 +42,11 @@ constexpr auto kOfPaceline = std::to_array<std::string_view>({"command",
 // Of the ranks that Paceline starts.
 constexpr auto kOfRanks =
     std::to_array<std::string_view>({"ranks", "ranks_per_host"});
+
+// Known of every command: without them there is no case, or they have a word
+// for it.
+constexpr auto kAlwaysTold = std::to_array<std::string_view>(
+    {"model", "batch_size", "ranks", "engine"});
 
 template <class Names>
 bool is_one_of(const Names& names, std::string_view name) {
@@ -135,7 +140,7 @@ const std::vector<std::string_view>& handed_over_keys() {
 std::map<std::string, std::string, std::less<>> placeholders_of(
     const Configuration& c) {
   std::map<std::string, std::string, std::less<>> values;
-  for (const Key& key : keys()) {
+  for (const cases::Field& key : cases::keys()) {
     if (is_case_key(key) && key.name != "command" && key.name != "step_regex" &&
         key.name != "env") {
       values[std::string(key.name)] = read_key(key, c);
@@ -201,7 +206,7 @@ void check_command_keys(const std::vector<CommandCase>& cases) {
     const Configuration& c = one.given;
     const CommandCase& first =
         *firsts.emplace(c.command + "\n" + c.launcher, &one).first->second;
-    for (const Key& key : keys()) {
+    for (const cases::Field& key : cases::keys()) {
       if (!is_case_key(key)) {
         continue;
       }
@@ -221,36 +226,19 @@ void check_command_keys(const std::vector<CommandCase>& cases) {
   }
 }
 
-std::string json_key(std::string_view key) {
-  return std::string(key == "bucket_mb" ? "bucket_mib"
-                     : key == "warmup"  ? "warmup_steps"
-                                        : key);
-}
-
-bool is_stated(const Configuration& c, std::string_view key) {
-  return c.states(json_key(key));
-}
-
 void forget_defaults(Configuration& c,
-                     const std::function<bool(const char* key)>& is_given,
+                     const std::function<bool(std::string_view key)>& is_given,
                      bool gpu_visible) {
-  for (const char* key : {"dtype",
-                          "device",
-                          "bucket_mb",
-                          "channels_last",
-                          "accumulate",
-                          "compat_accumulate",
-                          "sync_each_step",
-                          "seed",
-                          "optimizer",
-                          "learning_rate",
-                          "momentum",
-                          "weight_decay"}) {
-    const bool told = is_given(key) || command_sees(c, key);
+  for (const cases::Field& key : cases::keys()) {
+    if (key.json.form != cases::Form::kStated ||
+        is_one_of(kAlwaysTold, key.name)) {
+      continue;
+    }
+    const bool told = is_given(key.name) || command_sees(c, key.name);
     // Without a GPU there is one device only.
-    const bool follows = std::string_view(key) == "device" && !gpu_visible;
+    const bool follows = key.name == "device" && !gpu_visible;
     if (!told && !follows) {
-      c.forget(json_key(key));
+      c.forget(std::string(key.json_name()));
     }
   }
   if (c.engine.empty()) {

@@ -49,16 +49,10 @@ struct CommandCase {
 /// not see, and where a key that is to change it has no effect.
 void check_command_keys(const std::vector<CommandCase>& cases);
 
-/// The name that a key has in a record's JSON.
-std::string json_key(std::string_view key);
-
-/// Whether the case knows the key: false where its record has null.
-bool is_stated(const records::Configuration& c, std::string_view key);
-
 /// Of a case of a command: what neither the user nor Paceline tells it is not
 /// known (`unstated`). `is_given` says whether the user gave a key.
 void forget_defaults(records::Configuration& c,
-                     const std::function<bool(const char* key)>& is_given,
+                     const std::function<bool(std::string_view key)>& is_given,
                      bool gpu_visible);
 
 }  // namespace paceline::experiment

@@ -9,10 +9,11 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/case/field.h"
+#include "paceline/case/same.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/command_keys.h"
 #include "paceline/experiment/env_values.h"
-#include "paceline/experiment/key.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/experiment/protocols.h"
 #include "paceline/experiment/rank_words.h"
@@ -137,10 +138,11 @@ class Expansion {
       if (c.threads == 0) {
         c.threads = std::max(1, machine_.cores / on_a_host);
       }
-      Configuration same = c;
-      same.bucket_mb = 0;  // where there are buckets the strategy says it
+      // Where there are buckets the strategy says it.
       const std::string key =
-          fmt::format("{} discard={}", same.key(), c.discard);
+          fmt::format("{} discard={}",
+                      cases::key_but(c, {&Configuration::bucket_mb}),
+                      c.discard);
       if (seen.insert(key).second) {
         kept.push_back(std::move(c));
       }
@@ -168,13 +170,13 @@ class Expansion {
     }
   }
 
-  /// Settles keys()[index] and everything after it.
+  /// Settles cases::keys()[index] and everything after it.
   void vary(const Block& block, std::size_t index, const Partial& so_far) {
-    if (index == keys().size()) {
+    if (index == cases::keys().size()) {
       vary_env(block.values, block.values.begin(), so_far);
       return;
     }
-    const Key& key = keys()[index];
+    const cases::Field& key = cases::keys()[index];
     if (!is_case_key(key) || key.name == "env") {
       vary(block, index + 1, so_far);
       return;
@@ -191,7 +193,7 @@ class Expansion {
   }
 
   static std::vector<RawValue> values_of(const RawValues& block,
-                                         const Key& key) {
+                                         const cases::Field& key) {
     const auto found = block.find(key.name);
     return found != block.end()
                ? found->second
@@ -199,7 +201,7 @@ class Expansion {
   }
 
   /// One value of one key; `ranks` may stand for several worlds.
-  std::vector<Partial> settle(const Key& key,
+  std::vector<Partial> settle(const cases::Field& key,
                               const RawValue& given,
                               const Partial& so_far) const {
     Partial next = so_far;
@@ -283,7 +285,7 @@ class Expansion {
     return [&partial](const char* key) {
       const auto found = partial.where.find(key);
       return found != partial.where.end() ? found->second
-                                          : flag_of(*find_key(key));
+                                          : flag_of(*cases::find_key(key));
     };
   }
 
@@ -314,7 +316,7 @@ class Expansion {
     if (!c.command.empty()) {
       forget_defaults(
           c,
-          [&](const char* key) { return partial.given->contains(key); },
+          [&](std::string_view key) { return partial.given->contains(key); },
           machine_.cuda_devices > 0);
     }
     take_whole_periods(c,

@@ -41,10 +41,10 @@ int most_processes(const Experiment& experiment);
 /// checked.
 ///
 /// First the [[case]] tables in their order, then [sweep] as a product in the
-/// order of keys(), the last key fastest; settings without either are one case.
-/// A flag replaces its key everywhere; several values of it sweep too.  Cases
-/// that turn out equal are kept once.  Throws UsageError with the origin of
-/// the offending value.
+/// order of cases::keys(), the last key fastest; settings without either are
+/// one case. A flag replaces its key everywhere; several values of it sweep
+/// too.  Cases that turn out equal are kept once.  Throws UsageError with the
+/// origin of the offending value.
 Experiment expand(const RawSettings& raw, const Machine& machine);
 
 }  // namespace paceline::experiment

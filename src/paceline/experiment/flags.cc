@@ -12,8 +12,8 @@
 #include "paceline/base/error.h"
 #include "paceline/base/program_place.h"
 #include "paceline/base/text.h"
+#include "paceline/case/field.h"
 #include "paceline/experiment/env_values.h"
-#include "paceline/experiment/key.h"
 #include "paceline/experiment/legacy_names.h"
 
 namespace paceline::experiment {
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string described(const Key& key) {
+std::string described(const cases::Field& key) {
   const std::string fallback = default_text(key);
   const bool shown = !fallback.empty() && key.name != "name" && !is_switch(key);
   return shown ? fmt::format("{} [{}]", key.help, fallback)
@@ -41,11 +41,12 @@ void refuse_empty(const std::vector<RawValue>& values) {
 }
 
 /// The key of that name, or whose other flag this is.
-const Key& key_of_flag(std::string_view name) {
-  const auto found = std::ranges::find_if(keys(), [&](const Key& key) {
-    return key.name == name || (!key.also.empty() && key.also == name);
-  });
-  PACELINE_CHECK(found != keys().end());
+const cases::Field& key_of_flag(std::string_view name) {
+  const auto found =
+      std::ranges::find_if(cases::keys(), [&](const cases::Field& key) {
+        return key.name == name || (!key.also.empty() && key.also == name);
+      });
+  PACELINE_CHECK(found != cases::keys().end());
   return *found;
 }
 
@@ -63,7 +64,7 @@ Flags::Flags(CLI::App& app) : app_(app) {
                              kSmallBelowCores,
                              kSmallSection))
       ->type_name("NAME");
-  for (const Key& key : keys()) {
+  for (const cases::Field& key : cases::keys()) {
     std::vector<std::string>& texts = texts_[std::string(key.name)];
     std::string flag = key.letter == 0
                            ? flag_of(key)
@@ -89,8 +90,8 @@ Flags::Flags(CLI::App& app) : app_(app) {
 void Flags::refuse_unknown() const {
   for (const std::string& extra : app_.remaining()) {
     if (extra.starts_with("-")) {
-      throw UsageError(
-          unknown_flag(extra.substr(0, extra.find('=')), "run", all_flags()));
+      throw UsageError(unknown_flag(
+          extra.substr(0, extra.find('=')), "run", cases::all_flags()));
     }
   }
   if (!app_.remaining().empty()) {
@@ -108,7 +109,7 @@ RawValues Flags::values() const {
     if (name == "env") {
       given.merge(env_of_flags(texts));
     } else if (!texts.empty()) {
-      const Key& key = key_of_flag(name);
+      const cases::Field& key = key_of_flag(name);
       RawValues::mapped_type& values = given[std::string(key.name)];
       values = split_flag(std::string(key.name), texts);
       for (RawValue& value : values) {
@@ -147,7 +148,8 @@ RawSettings Flags::raw_settings(int cores) const {
   refuse_unknown();
   RawValues given = values();
   const bool any_case = std::ranges::any_of(given, [](const auto& value) {
-    return is_env_name(value.first) || is_case_key(*find_key(value.first)) ||
+    return is_env_name(value.first) ||
+           is_case_key(*cases::find_key(value.first)) ||
            value.first == "protocol";
   });
   if (experiment_.empty() && !any_case) {

@@ -14,8 +14,8 @@ class App;
 namespace paceline::experiment {
 
 /// The flags of `paceline run` on a CLI11 (sub)command: one for each row of
-/// keys(), --section, and the experiment as the only positional argument.  Must
-/// outlive the parsing.
+/// cases::keys(), --section, and the experiment as the only positional
+/// argument.  Must outlive the parsing.
 class Flags {
  public:
   explicit Flags(CLI::App& app);

@@ -2,10 +2,8 @@
 #include "paceline/experiment/job_spec.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -13,8 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
-#include "paceline/experiment/command_keys.h"
-#include "paceline/experiment/key.h"
+#include "paceline/base/json_place.h"
+#include "paceline/case/field.h"
+#include "paceline/case/json.h"
+#include "paceline/experiment/legacy_names.h"
 #include "paceline/experiment/outside.h"
 
 namespace paceline::experiment {
@@ -36,24 +36,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What may be none of a key's values: the engine of an adapter, what a command
-/// computes on and in; and what no key has.
-constexpr auto kDerived = std::to_array<
-    std::pair<const char*, std::string records::Configuration::*>>(
-    {{"engine", &records::Configuration::engine},
-     {"device", &records::Configuration::device},
-     {"dtype", &records::Configuration::dtype},
-     {"not_run", &records::Configuration::not_run}});
-
-constexpr const char* kUnstated = "unstated";
-
-/// Every key that `owner` has, as text; empty ones are left out.
-template <class Owner>
-ordered_json texts_of(const Owner& owner, bool case_keys) {
+/// Every key that the settings have, as text; empty ones are left out.
+ordered_json texts_of(const Settings& settings) {
   ordered_json texts = ordered_json::object();
-  for (const Key& key : keys()) {
-    if (is_case_key(key) == case_keys) {
-      if (std::string text = read_key(key, owner); !text.empty()) {
+  for (const cases::Field& key : cases::keys()) {
+    if (!is_case_key(key)) {
+      if (std::string text = read_key(key, settings); !text.empty()) {
         texts[std::string(key.name)] = std::move(text);
       }
     }
@@ -61,18 +49,17 @@ ordered_json texts_of(const Owner& owner, bool case_keys) {
   return texts;
 }
 
-template <class Owner>
-Owner owner_from(const ordered_json& texts) {
-  Owner owner;
+Settings settings_from(const ordered_json& texts) {
+  Settings settings;
   for (const auto& [name, text] :
        texts.get<std::map<std::string, std::string>>()) {
-    const Key* key = find_key(name);
+    const cases::Field* key = cases::find_key(name);
     if (key == nullptr) {
       throw UsageError(fmt::format("job: {}", unknown_key(name, false)));
     }
-    assign_key(*key, text, "job: " + name, owner);
+    assign_key(*key, text, "job: " + name, settings);
   }
-  return owner;
+  return settings;
 }
 
 }  // namespace
@@ -96,18 +83,9 @@ std::vector<std::string> engines_of(const JobSpec& job) {
 }
 
 std::string to_text(const JobSpec& job) {
-  ordered_json cases = ordered_json::array();
+  ordered_json all = ordered_json::array();
   for (const records::Configuration& c : job.experiment.cases) {
-    cases.push_back(texts_of(c, true));
-    for (const auto& [name, member] : kDerived) {
-      cases.back()[name] = c.*member;
-    }
-    for (const Key& key : keys()) {
-      if (!is_stated(c, key.name)) {
-        cases.back().erase(std::string(key.name));
-      }
-    }
-    cases.back()[kUnstated] = c.unstated;
+    all.push_back(cases::to_json(c));
   }
   ordered_json operations;
   if (job.operations) {
@@ -120,8 +98,8 @@ std::string to_text(const JobSpec& job) {
                       {"is_only_case", job.is_only_case},
                       {"searches", job.experiment.searches},
                       {"operations", operations},
-                      {"settings", texts_of(job.settings, false)},
-                      {"cases", cases}}
+                      {"settings", texts_of(job.settings)},
+                      {"cases", all}}
       .dump();
 }
 
@@ -139,24 +117,11 @@ JobSpec job_spec_from(std::string_view text) {
     json.at("run").get_to(job.run);
     json.at("progress").get_to(job.progress);
     json.at("is_only_case").get_to(job.is_only_case);
-    job.settings = owner_from<Settings>(json.at("settings"));
-    for (const ordered_json& one : json.at("cases")) {
-      ordered_json keys = one;
-      keys.erase(kUnstated);
-      for (const auto& [name, member] : kDerived) {
-        keys.erase(name);
-      }
-      auto c = owner_from<records::Configuration>(keys);
-      for (const auto& [name, member] : kDerived) {
-        if (one.contains(name)) {
-          one.at(name).get_to(c.*member);
-        }
-      }
-      for (const auto& key : one.at(kUnstated).get<std::set<std::string>>()) {
-        c.forget(key);
-      }
-      job.experiment.cases.push_back(std::move(c));
-    }
+    job.settings = settings_from(json.at("settings"));
+    const nlohmann::json all = json.at("cases");
+    JsonPlace{all, nullptr, "job"}.each([&](const JsonPlace& one) {
+      job.experiment.cases.push_back(cases::from_json(one));
+    });
     return job;
   } catch (const nlohmann::json::exception& error) {
     throw UsageError(fmt::format("job: {}", error.what()));

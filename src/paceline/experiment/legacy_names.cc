@@ -10,6 +10,7 @@
 
 #include "paceline/base/ddl_names.h"
 #include "paceline/base/text.h"
+#include "paceline/case/field.h"
 
 namespace paceline::experiment {
 namespace {
@@ -168,7 +169,7 @@ std::string typed_here(const LegacyName& legacy,
   }
   const std::string here = value_here(legacy, value);
   return fmt::format("'{}{}{}'{}{}{}",
-                     flag_of(*find_key(legacy.key)),
+                     flag_of(*cases::find_key(legacy.key)),
                      here.empty() ? "" : " ",
                      here,
                      of,
@@ -187,13 +188,34 @@ bool is_legacy_flag(std::string_view flag) {
   return find_legacy_name(name_of(flag)) != nullptr;
 }
 
+std::string unknown_key(const std::string& name, bool with_tables) {
+  std::vector<std::string> known;
+  for (const cases::Field& key : cases::keys()) {
+    if (key.in_file) {
+      known.emplace_back(key.name);
+    }
+  }
+  if (with_tables) {
+    known.insert(known.end(), {"case", "sweep"});
+  }
+  const LegacyName* legacy = find_legacy_name(name);
+  return legacy == nullptr
+             ? unknown_name("key", name, known)
+             : fmt::format("unknown key '{}'; here it is '{}'{}{}. Known: {}",
+                           name,
+                           legacy->key,
+                           legacy->counts.empty() ? "" : ", which counts ",
+                           legacy->counts,
+                           fmt::join(known, ", "));
+}
+
 std::string unknown_flag(const std::string& flag,
                          std::string_view command,
                          const std::vector<std::string>& known,
                          const std::optional<std::string>& value) {
   const std::string name = name_of(flag);
   const LegacyName* legacy = find_legacy_name(name);
-  const Key* key = find_key(legacy == nullptr ? name : legacy->key);
+  const cases::Field* key = cases::find_key(legacy == nullptr ? name : legacy->key);
   const bool taken =
       key != nullptr && std::ranges::find(known, flag_of(*key)) != known.end();
   if (key != nullptr && !taken) {

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "paceline/experiment/key.h"
-
 namespace paceline::experiment {
 
 /// A flag of one of the benchmarks that Paceline reproduces.
@@ -27,6 +25,10 @@ struct LegacyName {
 
 /// The row of a name with underscores, or null.
 const LegacyName* find_legacy_name(std::string_view name);
+
+/// "unknown key 'modle'; did you mean model? known: ..." for a name in a file
+/// that no key has.  The top of a file knows the tables too.
+std::string unknown_key(const std::string& name, bool with_tables);
 
 /// "unknown flag '--modle'; did you mean '--model'? paceline run --help lists
 /// all" for a flag that is none of `known`, those of the command `paceline

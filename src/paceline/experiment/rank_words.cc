@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "paceline/base/error.h"
-#include "paceline/experiment/key.h"
+#include "paceline/case/field.h"
 #include "paceline/experiment/protocols.h"
 
 namespace paceline::experiment {
@@ -14,10 +14,11 @@ namespace {
 int number_of(const std::string& text, const RawValue& ranks) {
   records::Configuration configuration;
   try {
-    assign_key(*find_key("ranks"), text, ranks.where, configuration);
+    assign_key(*cases::find_key("ranks"), text, ranks.where, configuration);
   } catch (const UsageError&) {
     // Again with the whole value, which the user recognizes.
-    assign_key(*find_key("ranks"), ranks.text, ranks.where, configuration);
+    assign_key(
+        *cases::find_key("ranks"), ranks.text, ranks.where, configuration);
   }
   return configuration.ranks;
 }

@@ -14,9 +14,10 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/case/field.h"
 #include "paceline/cluster/toml_section.h"
 #include "paceline/experiment/env_values.h"
-#include "paceline/experiment/key.h"
+#include "paceline/experiment/legacy_names.h"
 #include "paceline/experiment/protocols.h"
 #include "paceline/strategies/strategy_text.h"
 
@@ -150,7 +151,7 @@ class Reader {
       read_variables(*variables, part, to);
       return;
     }
-    const Key* key = find_key(name);
+    const cases::Field* key = cases::find_key(name);
     if (key == nullptr) {
       throw UsageError(fmt::format(
           "{}: {}", at(node), unknown_key(name, part == Part::kTop)));
@@ -179,9 +180,9 @@ class Reader {
                       RawValues& to) const {
     for (const auto& [key, node] : variables) {
       const std::string name(key.str());
-      env_from(name + "=", fmt::format("{}: env", at(node)));
+      cases::variables_from(name + "=", fmt::format("{}: env", at(node)));
       read_list(fmt::format("{}{}", kEnvPrefix, name),
-                *find_key("label"),
+                *cases::find_key("label"),
                 node,
                 part,
                 to[fmt::format("{}{}", kEnvPrefix, name)]);
@@ -189,7 +190,7 @@ class Reader {
   }
 
   void read_list(const std::string& name,
-                 const Key& key,
+                 const cases::Field& key,
                  const toml::node& node,
                  Part part,
                  std::vector<RawValue>& values) const {
@@ -214,10 +215,11 @@ class Reader {
   }
 
   /// The text of a TOML value whose type is one that the key can hold.
-  RawValue scalar(const Key& key, const toml::node& node) const {
+  RawValue scalar(const cases::Field& key, const toml::node& node) const {
     const std::string where = fmt::format("{}: {}", at(node), key.name);
     const auto text = std::visit(
-        [&](auto member) { return text_for(member, key, node); }, key.field);
+        [&](const auto& usual) { return text_for(usual, key, node); },
+        usual_value(key));
     if (!text) {
       std::ostringstream shown;
       node.visit([&](const auto& value) { shown << value; });
@@ -227,9 +229,9 @@ class Reader {
     return {*text, where};
   }
 
-  template <class Value, class Owner>
-  static std::optional<std::string> text_for(Value Owner::*,
-                                             const Key& key,
+  template <class Value>
+  static std::optional<std::string> text_for(const Value& /*usual*/,
+                                             const cases::Field& key,
                                              const toml::node& node) {
     if constexpr (std::is_same_v<Value, bool>) {
       if (const auto* value = node.as_boolean()) {
@@ -319,7 +321,7 @@ RawSettings read_raw_settings(const std::string& path,
 
 std::vector<RawValue> split_flag(const std::string& name,
                                  const std::vector<std::string>& texts) {
-  const Key* key = find_key(name);
+  const cases::Field* key = cases::find_key(name);
   PACELINE_CHECK(key != nullptr);
   const std::string where = flag_of(*key);
   std::vector<RawValue> values;
@@ -355,7 +357,7 @@ Settings settings_of(const RawSettings& raw) {
       if (is_env_name(name)) {
         continue;
       }
-      const Key* key = find_key(name);
+      const cases::Field* key = cases::find_key(name);
       PACELINE_CHECK(key != nullptr);
       if (is_case_key(*key)) {
         continue;

@@ -7,24 +7,26 @@
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
+#include "paceline/case/field.h"
 #include "paceline/experiment/env_values.h"
-#include "paceline/experiment/key.h"
 #include "paceline/experiment/raw_settings.h"
 
 namespace paceline::experiment {
 namespace {
 
-template <class Value, class Owner>
-bool is_number_or_switch(Value Owner::*) {
-  return std::is_arithmetic_v<Value>;
+bool is_number_or_switch(const cases::Field& key) {
+  return std::visit(
+      [](const auto& usual) {
+        return std::is_arithmetic_v<std::decay_t<decltype(usual)>>;
+      },
+      usual_value(key));
 }
 
 /// A value as a file writes it: a text in quotes, a number or switch as it is.
 /// A key of numbers may also hold a word.
-std::string toml_value(const Key& key, const std::string& text) {
+std::string toml_value(const cases::Field& key, const std::string& text) {
   const bool plain =
-      std::visit([](auto member) { return is_number_or_switch(member); },
-                 key.field) &&
+      is_number_or_switch(key) &&
       (key.words.empty() ||
        text.find_first_not_of("0123456789") == std::string::npos);
   std::ostringstream quoted;
@@ -33,7 +35,7 @@ std::string toml_value(const Key& key, const std::string& text) {
 }
 
 std::string toml_line(std::string_view name,
-                      const Key& key,
+                      const cases::Field& key,
                       const std::vector<RawValue>& values) {
   std::vector<std::string> texts;
   for (const RawValue& given : values) {
@@ -47,14 +49,14 @@ std::string toml_line(std::string_view name,
 
 std::string toml_lines(const RawValues& values) {
   std::string lines;
-  for (const Key& key : keys()) {
+  for (const cases::Field& key : cases::keys()) {
     if (const auto found = values.find(key.name); found != values.end()) {
       lines += toml_line(key.name, key, found->second);
     }
   }
   for (const auto& [name, given] : values) {
     if (is_env_name(name)) {
-      lines += toml_line(name, *find_key("label"), given);
+      lines += toml_line(name, *cases::find_key("label"), given);
     }
   }
   return lines;

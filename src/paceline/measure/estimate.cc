@@ -14,6 +14,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
+#include "paceline/case/same.h"
 #include "paceline/experiment/flags.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/before_probe.h"
@@ -252,31 +253,23 @@ Estimate estimate(const engines::World& world,
   return found;
 }
 
-// The dense network's width comes from the tables.
-std::string tables_of(const records::Configuration& c) {
-  return fmt::format(
-      "{}/{}/{}/{}", c.servers, c.embeddings, c.embedding_dim, c.compat_relu);
-}
-
 }  // namespace
 
 std::string network_of(const records::Configuration& c) {
-  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
-                     c.model,
-                     c.batch_size,
-                     c.image_size,
-                     c.classes,
-                     c.sequence_length,
-                     c.compat_zeros,
-                     c.dtype,
-                     c.device,
-                     c.channels_last,
-                     c.optimizer,
-                     c.accumulate,
-                     c.threads,
-                     c.replay,
-                     c.stretch,
-                     tables_of(c));
+  using records::Configuration;
+  return cases::key_in(c,
+                       {cases::Part::kNetwork,
+                        &Configuration::batch_size,
+                        &Configuration::device,
+                        &Configuration::optimizer,
+                        &Configuration::accumulate,
+                        &Configuration::threads,
+                        &Configuration::replay,
+                        &Configuration::stretch,
+                        // The dense network's width comes from the tables.
+                        &Configuration::servers,
+                        &Configuration::embeddings,
+                        &Configuration::embedding_dim});
 }
 
 std::chrono::nanoseconds Estimate::first_step(const records::Configuration& c,

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/ranks_per_host.h"
+#include "paceline/case/same.h"
 #include "paceline/measure/estimate.h"
 #include "paceline/strategies/cluster_times.h"
 #include "paceline/strategies/strategy.h"
@@ -74,18 +75,15 @@ std::string layers_of(const Configuration& c, const std::string& placement) {
 // CPU ranks compute meanwhile.
 std::string collectives_of(const Configuration& c,
                            const std::string& placement) {
-  return fmt::format("collectives {}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{} {}",
-                     c.engine,
-                     c.device,
-                     c.model,
-                     c.image_size,
-                     c.classes,
-                     c.sequence_length,
-                     c.dtype,
-                     c.replay,
-                     c.servers,
-                     c.embedding_dim,
-                     c.threads,
+  return fmt::format("collectives {} {}",
+                     cases::key_in(c,
+                                   {cases::Part::kNetwork,
+                                    &Configuration::engine,
+                                    &Configuration::device,
+                                    &Configuration::replay,
+                                    &Configuration::servers,
+                                    &Configuration::embedding_dim,
+                                    &Configuration::threads}),
                      placement);
 }
 

@@ -13,8 +13,9 @@
 #include "paceline/base/error.h"
 #include "paceline/base/python_package.h"
 #include "paceline/base/shell.h"
+#include "paceline/case/field.h"
+#include "paceline/case/json.h"
 #include "paceline/experiment/command_keys.h"
-#include "paceline/experiment/key.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/rank_variables.h"
 #include "paceline/strategies/strategy.h"
@@ -31,17 +32,9 @@ constexpr const char* kPythonDdp = "pytorch-ddp";
 nlohmann::json case_of(const Configuration& c) {
   nlohmann::json handed = nlohmann::json::object();
   for (const std::string_view name : experiment::handed_over_keys()) {
-    if (!experiment::is_stated(c, name)) {
-      continue;
+    if (const cases::Field& key = *cases::find_key(name); is_stated(key, c)) {
+      handed[std::string(name)] = cases::json_of(value_of(key, c));
     }
-    std::visit(
-        [&](auto member) {
-          if constexpr (std::is_invocable_v<decltype(member),
-                                            const Configuration&>) {
-            handed[std::string(name)] = c.*member;
-          }
-        },
-        experiment::find_key(name)->field);
   }
   return handed;
 }

@@ -11,6 +11,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/case/same.h"
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/profile_model.h"
@@ -69,27 +70,23 @@ void check_placement(const Configuration& c, const std::string& cluster) {
 
 /// What the layer times of a case depend on.
 std::string layers_key(const Configuration& c) {
-  return fmt::format("{} {} {} {} {} {} {} {} {}",
-                     c.model,
-                     c.batch_size,
-                     c.image_size,
-                     c.classes,
-                     c.sequence_length,
-                     c.optimizer,
-                     c.device,
-                     c.channels_last,
-                     c.threads);
+  return cases::key_in(c,
+                       {cases::Part::kNetwork,
+                        &Configuration::batch_size,
+                        &Configuration::optimizer,
+                        &Configuration::device,
+                        &Configuration::threads});
 }
 
 /// What a prediction is of; cases differ in their seeds and splits, too.
 std::string priced_key(const Configuration& c) {
-  return fmt::format("{} {} {} {} {} {}",
-                     c.model,
-                     c.data,
-                     c.batch_size,
-                     c.ranks,
-                     c.strategy,
-                     c.optimizer);
+  return cases::key_in(c,
+                       {&Configuration::model,
+                        &Configuration::data,
+                        &Configuration::batch_size,
+                        &Configuration::ranks,
+                        &Configuration::strategy,
+                        &Configuration::optimizer});
 }
 
 cluster::ProfiledModel profile_of(Configuration c) {

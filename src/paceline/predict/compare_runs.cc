@@ -11,6 +11,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/same.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
 #include "paceline/plan/optimizer.h"
@@ -175,7 +176,7 @@ std::vector<Compared> cases_of(std::span<const RunRecord> records,
       continue;
     }
     auto known = std::ranges::find_if(cases, [&c](const Compared& it) {
-      return it.configuration.key() == c.key();
+      return cases::same_but(it.configuration, c, {});
     });
     if (known == cases.end()) {
       cases.emplace_back().configuration = c;
@@ -218,10 +219,9 @@ bool measured_faster(const Compared& left, const Compared& right) {
 
 /// Whether the two cases differ in their strategy alone.
 bool differ_in_strategy(const Compared& one, const Compared& other) {
-  Configuration same = one.configuration;
-  same.strategy = other.configuration.strategy;
-  same.bucket_mb = other.configuration.bucket_mb;
-  return same.key() == other.configuration.key();
+  return cases::same_but(one.configuration,
+                         other.configuration,
+                         {&Configuration::strategy, &Configuration::bucket_mb});
 }
 
 /// What measured steps say of the predicted order.  Two cases whose predictions
@@ -276,18 +276,17 @@ std::string name_of(const Configuration& c,
                     const std::vector<Compared>& cases) {
   std::string name =
       fmt::format("{}, {}", c.strategy, counted(c.ranks, "rank"));
-  for (const auto& [member, word] :
-       {std::pair{&Configuration::model, ""},
-        std::pair{&Configuration::replay, ""},
-        std::pair{&Configuration::link, "link "}}) {
-    const auto key = member;
+  const auto add = [&](auto member, std::string_view word) {
     const bool differs = std::ranges::any_of(cases, [&](const Compared& it) {
-      return it.configuration.*key != c.*key;
+      return it.configuration.*member != c.*member;
     });
     if (differs && !(c.*member).empty()) {
       name += fmt::format(", {}{}", word, c.*member);
     }
-  }
+  };
+  add(&Configuration::model, "");
+  add(&Configuration::replay, "");
+  add(&Configuration::link, "link ");
   return name;
 }
 

@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/same.h"
 #include "paceline/predict/measured_figure.h"
 #include "paceline/predict/predict.h"
 #include "paceline/predict/roofline.h"
@@ -34,46 +35,31 @@ bool has_plan(const Configuration& c) {
          !strategies::strategy_of(c).external();
 }
 
-/// What must be equal in all records that say it, by name.
-std::vector<std::pair<std::string, std::string>> traits_of(
-    const RunRecord& record) {
-  const Configuration& c = record.configuration;
-  const std::vector<std::pair<std::string, std::string>> all{
-      {"model", c.model},
-      {"image_size", fmt::to_string(c.image_size)},
-      {"classes", fmt::to_string(c.classes)},
-      {"sequence_length", fmt::to_string(c.sequence_length)},
-      {"engine", c.engine},
-      {"device", c.device},
-      {"dtype", c.dtype},
-      {"channels_last", fmt::to_string(c.channels_last)},
-      {"accumulate", fmt::to_string(c.accumulate)},
-      {"optimizer", c.optimizer},
-      {"link", c.link.empty() ? "none" : c.link},
-      {"replay", c.replay.empty() ? "none" : c.replay},
-      {"stretch", fmt::to_string(c.stretch)}};
-  std::vector<std::pair<std::string, std::string>> stated;
-  for (const auto& trait : all) {
-    if (c.states(trait.first)) {
-      stated.push_back(trait);
-    }
-  }
-  return stated;
-}
-
 void check_one_job(const RunRecord& first, const RunRecord& other) {
-  const auto found = traits_of(other);
-  for (const auto& [name, value] : traits_of(first)) {
-    const auto same = std::ranges::find_if(
-        found, [&](const auto& trait) { return trait.first == name; });
-    if (same != found.end() && same->second != value) {
-      throw UsageError(fmt::format(
-          "--measured: records of {} {} and of {} do not tell of one job: only "
-          "ranks, batch and strategy may differ",
-          name,
-          value,
-          same->second));
-    }
+  const Configuration& a = first.configuration;
+  const Configuration& b = other.configuration;
+  const cases::Field* differs =
+      cases::difference_in(a,
+                           b,
+                           {cases::Part::kNetwork,
+                            &Configuration::engine,
+                            &Configuration::device,
+                            &Configuration::accumulate,
+                            &Configuration::optimizer,
+                            &Configuration::link,
+                            &Configuration::replay,
+                            &Configuration::stretch});
+  if (differs != nullptr) {
+    const auto text = [&](const Configuration& c) {
+      const std::string value = cases::read_key(*differs, c);
+      return value.empty() ? "none" : value;
+    };
+    throw UsageError(fmt::format(
+        "--measured: records of {} {} and of {} do not tell of one job: only "
+        "ranks, batch and strategy may differ",
+        differs->name,
+        text(a),
+        text(b)));
   }
 }
 

@@ -88,29 +88,6 @@ Unless<T> unless(const std::remove_const_t<T>& usual, T& value) {
   return {value, usual};
 }
 
-/// A field of a configuration that the source of the record may not say: null
-/// in JSON, where its key is in `unstated` and its value is `neutral`.
-template <class T, class Keys>
-struct Stated {
-  T& value;
-  Keys& unstated;
-  std::remove_const_t<T> neutral;
-  int least = 0;  // of an integer
-};
-template <class C, class T>
-auto stated(C& configuration, T& value) {
-  return Stated<T, decltype((configuration.unstated))>{
-      value, configuration.unstated, {}};
-}
-/// The same of an integer of at least 1.
-template <class C, class T>
-auto stated_positive(C& configuration,
-                     T& value,
-                     std::remove_const_t<T> neutral) {
-  return Stated<T, decltype((configuration.unstated))>{
-      value, configuration.unstated, neutral, 1};
-}
-
 /// A field that older records have under the key `before`.
 template <class T>
 struct Formerly {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "paceline/base/error.h"
+#include "paceline/case/json.h"
 #include "paceline/records/fields.h"
 
 namespace paceline::records {
@@ -42,11 +43,6 @@ struct Encoder {
       out[key] = encode(field.value);
     }
   }
-  template <class T, class Keys>
-  void operator()(const char* key, detail::Stated<T, Keys> field) {
-    out[key] = field.unstated.contains(key) ? OrderedJson(nullptr)
-                                            : encode(field.value);
-  }
   template <class T>
   void operator()(const char* key, detail::Formerly<T> field) {
     out[key] = encode(field.value);
@@ -78,6 +74,8 @@ OrderedJson encode(const T& value) {
     return out;
   } else if constexpr (std::same_as<T, Source>) {
     return name_of(value);
+  } else if constexpr (std::same_as<T, Configuration>) {
+    return cases::to_json(value);
   } else if constexpr (std::is_class_v<T> && !std::same_as<T, std::string>) {
     Encoder encoder;
     detail::visit_fields(encoder, value);
@@ -100,10 +98,6 @@ std::string_view name_of(Source source) {
 
 OrderedJson to_json(const RunRecord& record) {
   return encode(record);
-}
-
-OrderedJson to_json(const Configuration& configuration) {
-  return encode(configuration);
 }
 
 OrderedJson to_json(const Environment& environment) {

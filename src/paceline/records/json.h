@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "paceline/case/json.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::records {
@@ -20,7 +21,7 @@ using Json = nlohmann::ordered_json;
 Json to_json(const RunRecord& record);
 
 // The same of parts of a record.
-Json to_json(const Configuration& configuration);
+using cases::to_json;
 Json to_json(const Environment& environment);
 Json to_json(const std::vector<Warning>& warnings);
 

@@ -14,6 +14,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/json_place.h"
+#include "paceline/case/json.h"
 #include "paceline/records/fields.h"
 #include "paceline/records/json.h"
 
@@ -67,19 +68,6 @@ struct Decoder {
     field.value = field.usual;
     if (const auto place = find(key)) {
       decode(*place, field.value);
-    }
-  }
-  template <class T, class Keys>
-  void operator()(const char* key, detail::Stated<T, Keys> field) {
-    const JsonPlace place = at(key);
-    if (place.value.is_null()) {
-      field.value = field.neutral;
-      field.unstated.insert(key);
-    } else if constexpr (std::integral<T> && !std::same_as<T, bool>) {
-      decode_integer(
-          place, field.value, static_cast<std::uint64_t>(field.least));
-    } else {
-      decode(place, field.value);
     }
   }
   template <class T>
@@ -152,6 +140,8 @@ void decode(const JsonPlace& place, T& out) {
     decode_entries(place, out);
   } else if constexpr (std::same_as<T, Source>) {
     decode_source(place, out);
+  } else if constexpr (std::same_as<T, Configuration>) {
+    out = cases::from_json(place);
   } else if constexpr (std::same_as<T, bool>) {
     if (!place.value.is_boolean()) {
       place.refuse("true or false");

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/case/same.h"
 #include "paceline/records/samples.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/text.h"
@@ -32,10 +33,11 @@ struct Clock {
   double step_s = 0;
 
   bool of(const records::Configuration& c) const {
-    return configuration.model == c.model && configuration.ranks == c.ranks &&
-           configuration.batch_size == c.batch_size &&
-           (configuration.data.empty() || configuration.data == c.data) &&
-           configuration.strategy == c.strategy;
+    using C = records::Configuration;
+    return (configuration.data.empty() || configuration.data == c.data) &&
+           cases::same_in(configuration,
+                          c,
+                          {&C::model, &C::ranks, &C::batch_size, &C::strategy});
   }
 };
 
@@ -352,11 +354,11 @@ std::vector<TrainingCurves> training_curves(
     if (points.empty()) {
       continue;
     }
-    records::Configuration c = record.configuration;
-    c.seed = 0;
+    const records::Configuration& c = record.configuration;
     std::vector<CaseRuns>& cases = find_or_add(groups, title_of(c));
     auto found = std::ranges::find_if(cases, [&](const CaseRuns& one) {
-      return one.configuration.key() == c.key();
+      return cases::same_but(
+          one.configuration, c, {&records::Configuration::seed});
     });
     if (found == cases.end()) {
       found = cases.insert(found, {c, {}});

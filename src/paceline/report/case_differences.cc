@@ -10,7 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
-#include "paceline/experiment/key.h"
+#include "paceline/case/field.h"
+#include "paceline/case/json.h"
+#include "paceline/case/same.h"
 #include "paceline/records/json.h"
 
 namespace paceline::report {
@@ -46,8 +48,8 @@ std::string text_of(const nlohmann::ordered_json& value) {
 // Adds what the JSON form leaves out of embedding tables where it is as usual.
 void add_usual_tables(const records::Configuration& c,
                       ConfigurationFields& fields) {
-  for (const experiment::Key& key : experiment::keys()) {
-    if (key.group == experiment::Group::kEmbeddings) {
+  for (const cases::Field& key : cases::keys()) {
+    if (key.group == cases::Group::kEmbeddings) {
       const std::string usual = read_key(key, records::Configuration{});
       if (!usual.empty() && read_key(key, c) == usual) {
         fields.emplace_back(key.name, usual);
@@ -56,7 +58,7 @@ void add_usual_tables(const records::Configuration& c,
   }
 }
 
-// Keys of instruments are there only where one is (records/fields.h).
+// Keys of instruments are there only where one is (case/field_table.cc).
 std::string value_at(const ConfigurationFields& fields,
                      const std::string& name) {
   const auto found =
@@ -77,16 +79,12 @@ bool is_imported(const Case& one) {
 // Whether the keys are equal that the head of a log of ours says too: the log
 // has iterations in place of steps.
 bool has_equal_fields(const Case& base, const Case& test) {
-  ConfigurationFields before = fields_of(base.configuration());
-  ConfigurationFields after = fields_of(test.configuration());
-  const auto is_steps = [](const auto& field) {
-    return field.first == "steps";
+  const auto same_but = [&](cases::Fields but) {
+    return cases::same_but(base.configuration(), test.configuration(), but);
   };
-  if (is_imported(base) || is_imported(test)) {
-    std::erase_if(before, is_steps);
-    std::erase_if(after, is_steps);
-  }
-  return before == after;
+  return is_imported(base) || is_imported(test)
+             ? same_but({&records::Configuration::steps})
+             : same_but({});
 }
 
 /// A case that another could be compared with.
@@ -136,7 +134,7 @@ std::string text_of(const Difference& difference) {
 
 ConfigurationFields fields_of(const records::Configuration& configuration) {
   ConfigurationFields fields;
-  const nlohmann::ordered_json json = records::to_json(configuration);
+  const nlohmann::ordered_json json = cases::to_json(configuration);
   for (const auto& [key, value] : json.items()) {
     if (key != "label" && key != "discard" && key != "env" &&
         key != "not_run") {
@@ -196,7 +194,7 @@ bool is_other_work(const std::vector<Difference>& differences) {
 
 std::optional<std::size_t> distance_of(const Case& base, const Case& test) {
   if (base.first().source == test.first().source &&
-      base.configuration().key() == test.configuration().key()) {
+      cases::same_but(base.configuration(), test.configuration(), {})) {
     return 0;
   }
   const std::vector<Difference> differences = differences_of(base, test);

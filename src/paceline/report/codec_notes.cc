@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/case/same.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/text.h"
@@ -37,11 +38,10 @@ const CaseSummary* plain_case(const std::vector<CaseSummary>& cases,
                               const std::string& strategy) {
   const auto found = std::ranges::find_if(cases, [&](const CaseSummary& other) {
     const auto plain = plain_of(other.configuration);
-    records::Configuration same = one.configuration;
-    same.strategy = other.configuration.strategy;
-    same.label = other.configuration.label;
     return plain && !plain->coded && plain->strategy == strategy &&
-           other.configuration == same;
+           cases::same_but(one.configuration,
+                           other.configuration,
+                           {&records::Configuration::strategy});
   });
   return found == cases.end() ? nullptr : &*found;
 }

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
-#include <tuple>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/case/same.h"
 #include "paceline/report/framework_tables.h"
 #include "paceline/strategies/strategy.h"
 
@@ -168,33 +168,26 @@ std::optional<double> value_of(const RunRecord& record,
 bool asked_alike(const RunRecord& a,
                  const RunRecord& b,
                  const TrainingQuantity& quantity) {
-  const auto network = [](const Configuration& c) {
-    return std::tie(c.model, c.image_size, c.classes, c.sequence_length);
-  };
-  const auto training = [](const Configuration& c) {
-    return std::tie(c.ranks,
-                    c.batch_size,
-                    c.accumulate,
-                    c.dtype,
-                    c.optimizer,
-                    c.learning_rate,
-                    c.momentum,
-                    c.weight_decay,
-                    c.clip_norm,
-                    c.data,
-                    c.seed,
-                    c.start);
-  };
   const Configuration& x = a.configuration;
   const Configuration& y = b.configuration;
   const std::string_view name = quantity.name;
-  if (network(x) != network(y)) {
+  if (!cases::same_in(x,
+                      y,
+                      {&Configuration::model,
+                       &Configuration::image_size,
+                       &Configuration::classes,
+                       &Configuration::sequence_length})) {
     return false;
   }
   if (name == "parameters" || name == "flops") {
     return true;
   }
-  return training(x) == training(y) &&
+  return cases::same_in(x,
+                        y,
+                        {cases::Part::kTraining,
+                         &Configuration::ranks,
+                         &Configuration::dtype,
+                         &Configuration::start}) &&
          (!is_of_last(name) || x.warmup + x.steps == y.warmup + y.steps);
 }
 

@@ -11,6 +11,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/same.h"
 #include "paceline/records/json.h"
 #include "paceline/report/cases.h"
 #include "paceline/strategies/strategy.h"
@@ -22,21 +23,11 @@ namespace {
 using strategies::parts_of_text;
 using strategies::PartText;
 
-// The "name=value" parts of a case's key; a word without '=' goes on with the
-// value before it.
+// The "name=value" parts of a case's key, and its experiment.
 std::vector<std::string> parts_of(const Case& one) {
-  const std::string key = one.configuration().key();
   std::vector<std::string> parts;
-  std::size_t begin = 0;
-  while (begin < key.size()) {
-    const std::size_t end = std::min(key.find(' ', begin), key.size());
-    const std::string word = key.substr(begin, end - begin);
-    if (parts.empty() || word.find('=') != std::string::npos) {
-      parts.push_back(word);
-    } else {
-      parts.back() += " " + word;
-    }
-    begin = end + 1;
+  for (const auto& [name, text] : cases::texts_of(one.configuration())) {
+    parts.push_back(fmt::format("{}={}", name, text));
   }
   parts.push_back("experiment=" + one.first().experiment);
   return parts;

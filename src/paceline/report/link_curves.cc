@@ -13,6 +13,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/same.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/records/json.h"
 #include "paceline/report/text.h"
@@ -25,12 +26,12 @@ constexpr std::size_t kFewestStrategies = 2;
 
 // What makes two cases points of one comparison, but for the links' latencies.
 std::string key_of(const CaseSummary& row) {
-  records::Configuration rest = row.configuration;
-  rest.strategy.clear();
-  rest.link.clear();
-  rest.stretch = 1;
+  using C = records::Configuration;
   return fmt::format(
-      "{} {} {}", records::name_of(row.source), row.experiment, rest.key());
+      "{} {} {}",
+      records::name_of(row.source),
+      row.experiment,
+      cases::key_but(row.configuration, {&C::strategy, &C::link, &C::stretch}));
 }
 
 void keep_names_apart(LinkCurves& curves) {

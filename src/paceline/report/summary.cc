@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/case/same.h"
 #include "paceline/records/samples.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/equal_training.h"
@@ -33,47 +34,28 @@ RunSeconds step_seconds(const Case& one) {
 
 // Trains on one rank what `other` trains on many.
 bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
-  const auto shape = [](const Configuration& c) {
-    return std::tie(c.model,
-                    c.batch_size,
-                    c.image_size,
-                    c.classes,
-                    c.sequence_length,
-                    c.compat_zeros,
-                    c.device,
-                    c.dtype,
-                    c.channels_last,
-                    c.threads,
-                    c.accumulate,
-                    c.optimizer,
-                    c.sync_each_step,
-                    c.clip_norm,
-                    c.replay,
-                    c.stretch,
-                    c.data,
-                    c.cluster,
-                    c.framework,
-                    c.command,
-                    c.python,
-                    c.compiled,
-                    c.env);
-  };
-  const auto tables = [](const Configuration& c) {
-    return std::tie(c.servers,
-                    c.embeddings,
-                    c.embedding_dim,
-                    c.placement,
-                    c.lookup,
-                    c.pooling,
-                    c.row_optimizer,
-                    c.row_dtype,
-                    c.row_gradients,
-                    c.zipf,
-                    c.staleness,
-                    c.sparse_engine);
-  };
-  return one.states("ranks") && one.ranks == 1 && shape(one) == shape(other) &&
-         (!one.has_tables() || tables(one) == tables(other));
+  using C = Configuration;
+  return one.states("ranks") && one.ranks == 1 &&
+         cases::same_but(one,
+                         other,
+                         {cases::Part::kExchange,
+                          &C::ranks,
+                          &C::ranks_per_host,
+                          &C::trainers,
+                          &C::warmup,
+                          &C::steps,
+                          // What is learned, and not how long it takes.
+                          &C::seed,
+                          &C::start,
+                          &C::learning_rate,
+                          &C::momentum,
+                          &C::weight_decay,
+                          &C::lr_warmup,
+                          &C::lr_decay,
+                          &C::average_buffers,
+                          &C::split,
+                          &C::target,
+                          &C::evaluate_every});
 }
 
 // Cases of equal origin; or an external command beside the same training

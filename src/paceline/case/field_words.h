@@ -7,9 +7,9 @@
 
 #include "paceline/plan/engine_traits.h"
 
-// The words that keys of few values allow, for the table of keys.
+// The words that keys of few values allow, for the tables of fields.
 
-namespace paceline::experiment {
+namespace paceline::cases {
 
 inline constexpr auto kProtocols =
     std::to_array<std::string_view>({"cases", "ddp", "dlperf"});
@@ -66,4 +66,4 @@ inline constexpr std::string_view kRankWords =
     "core or GPU), auto (1, 2, 4, ... max), max:8, auto:8 (at most 8), dlperf "
     "(1, all of a host, of 2 and of 4 hosts)";
 
-}  // namespace paceline::experiment
+}  // namespace paceline::cases

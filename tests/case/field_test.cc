@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/experiment/key.h"
+#include "paceline/case/field.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <utility>
@@ -9,7 +10,7 @@
 
 #include "paceline/base/error.h"
 
-namespace paceline::experiment {
+namespace paceline::cases {
 namespace {
 
 /// Converts to the type of any member.
@@ -45,9 +46,9 @@ std::string message_of(auto&& call) {
 }
 
 std::string refusal(const std::string& name, const std::string& text) {
-  const Key* key = find_key(name);
+  const Field* key = find_key(name);
   return message_of([&] {
-    records::Configuration c;
+    Case c;
     Settings s;
     if (is_case_key(*key)) {
       assign_key(*key, text, flag_of(*key), c);
@@ -57,23 +58,33 @@ std::string refusal(const std::string& name, const std::string& text) {
   });
 }
 
-TEST(Keys, CoverEveryMemberOnce) {
-  std::size_t of_cases = 0;
+std::size_t fields_of(Part part) {
+  return static_cast<std::size_t>(
+      std::ranges::count(fields(), part, [](const Field& f) { return f.of.part; }));
+}
+
+TEST(Fields, CoverEveryMemberOnce) {
+  EXPECT_EQ(fields_of(Part::kNetwork), members<Network>());
+  EXPECT_EQ(fields_of(Part::kTraining), members<Training>());
+  EXPECT_EQ(fields_of(Part::kTables), members<Tables>());
+  EXPECT_EQ(fields_of(Part::kExchange), members<Exchange>());
+  EXPECT_EQ(fields_of(Part::kMachine), members<Machine>());
+  EXPECT_EQ(fields_of(Part::kWindow), members<Window>());
+  EXPECT_EQ(fields_of(Part::kProgram), members<Program>());
+  EXPECT_EQ(fields_of(Part::kNote), 3U);  // all but `unstated`
   std::set<std::string_view> names;
-  for (const Key& key : keys()) {
-    of_cases += is_case_key(key) ? 1 : 0;
+  std::size_t of_settings = 0;
+  for (const Field& key : keys()) {
+    of_settings += is_case_key(key) ? 0 : 1;
     names.insert(key.name);
   }
-  // No run asks for `cluster`, what predictions were priced with, for
-  // `not_run` and for `unstated`.
-  EXPECT_EQ(of_cases + 3, members<records::Configuration>());
-  EXPECT_EQ(keys().size() - of_cases, members<Settings>());
+  EXPECT_EQ(of_settings, members<Settings>());
   EXPECT_EQ(names.size(), keys().size());
 }
 
 /// A value that differs from the default of a Configuration.
-std::string other_value(const Key& key) {
-  const std::string now = read_key(key, records::Configuration{});
+std::string other_value(const Field& key) {
+  const std::string now = read_key(key, Case{});
   if (is_switch(key)) {
     return now == "true" ? "false" : "true";
   }
@@ -94,16 +105,16 @@ std::string other_value(const Key& key) {
 }
 
 TEST(Keys, EachWritesItsOwnMemberAlone) {
-  for (const Key& key : keys()) {
+  for (const Field& key : keys()) {
     if (!is_case_key(key)) {
       continue;
     }
-    records::Configuration changed;
+    Case changed;
     assign_key(key, other_value(key), "test", changed);
-    for (const Key& other : keys()) {
+    for (const Field& other : keys()) {
       if (is_case_key(other)) {
         EXPECT_EQ(read_key(other, changed) ==
-                      read_key(other, records::Configuration{}),
+                      read_key(other, Case{}),
                   other.name != key.name)
             << key.name << " and " << other.name;
       }
@@ -112,16 +123,16 @@ TEST(Keys, EachWritesItsOwnMemberAlone) {
 }
 
 TEST(Keys, EveryCaseKeyButLabelAndDiscardShapesTheCase) {
-  for (const Key& key : keys()) {
+  for (const Field& key : keys()) {
     if (!is_case_key(key)) {
       continue;
     }
     // Keys of embedding tables shape the cases of models that have some.
-    records::Configuration plain;
+    Case plain;
     if (key.group == Group::kEmbeddings) {
       plain.model = "hybrid";
     }
-    records::Configuration changed = plain;
+    Case changed = plain;
     assign_key(key, other_value(key), "test", changed);
     EXPECT_EQ(changed.key() == plain.key(),
               key.name == "label" || key.name == "discard")
@@ -130,7 +141,7 @@ TEST(Keys, EveryCaseKeyButLabelAndDiscardShapesTheCase) {
 }
 
 TEST(Keys, DefaultsAreValidAndReadBack) {
-  for (const Key& key : keys()) {
+  for (const Field& key : keys()) {
     const std::string text = default_text(key);
     if (text.empty() || !key.words.empty()) {
       continue;
@@ -182,4 +193,4 @@ TEST(Keys, RefusalsNameOriginValueAndWhatIsAllowed) {
 }
 
 }  // namespace
-}  // namespace paceline::experiment
+}  // namespace paceline::cases

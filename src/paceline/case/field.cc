@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/case/field.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/case/field_table.h"
+#include "paceline/case/variables.h"
+
+namespace paceline::cases {
+namespace {
+
+bool in_range(const Field& key, double value) {
+  return std::isfinite(value) && value >= key.minimum && value <= key.maximum;
+}
+
+[[noreturn]] void refuse(const Field& key,
+                         const std::string& text,
+                         const std::string& where) {
+  std::string sentence =
+      fmt::format("{}: '{}' is not {}", where, text, allowed_text(key));
+  const std::vector<std::string> allowed(key.allowed.begin(),
+                                         key.allowed.end());
+  if (const auto near = nearest_name(text, allowed)) {
+    sentence += fmt::format("; did you mean '{}'?", *near);
+  }
+  throw UsageError(sentence);
+}
+
+template <class Number>
+Number numeric(const Field& key,
+               const std::string& text,
+               const std::string& where) {
+  const auto value = number_from<Number>(text);
+  const bool digits = !text.empty() && std::ranges::all_of(text, [](char c) {
+    return c >= '0' && c <= '9';
+  });
+  if (!value && digits) {
+    throw UsageError(
+        fmt::format("{}: '{}' is more than {}, the most there can "
+                    "be",
+                    where,
+                    text,
+                    std::numeric_limits<Number>::max()));
+  }
+  if (!value || !in_range(key, static_cast<double>(*value))) {
+    refuse(key, text, where);
+  }
+  return *value;
+}
+
+std::vector<int> counts(const Field& key,
+                        const std::string& text,
+                        const std::string& where) {
+  std::vector<int> result;
+  if (text.empty()) {
+    return result;
+  }
+  for (const std::string& part : split_at(text, '+')) {
+    const auto value = number_from<int>(part);
+    if (!value || !in_range(key, *value)) {
+      refuse(key, text, where);
+    }
+    result.push_back(*value);
+  }
+  return result;
+}
+
+/// Reads a text as a value of the alternative that it is called with.
+struct TextReading {
+  const Field& key;
+  const std::string& text;
+  const std::string& where;
+
+  Value operator()(const std::string& /*usual*/) const {
+    const bool is_default = text.empty() && default_text(key).empty();
+    if (!key.allowed.empty() && !is_default &&
+        std::ranges::find(key.allowed, text) == key.allowed.end()) {
+      refuse(key, text, where);
+    }
+    return text;
+  }
+  Value operator()(bool /*usual*/) const {
+    if (text != "true" && text != "false") {
+      refuse(key, text, where);
+    }
+    return text == "true";
+  }
+  Value operator()(const std::vector<int>& /*usual*/) const {
+    return counts(key, text, where);
+  }
+  Value operator()(const Variables& /*usual*/) const {
+    return variables_from(text, where);
+  }
+  template <class Number>
+  Value operator()(Number /*usual*/) const {
+    return numeric<Number>(key, text, where);
+  }
+};
+
+/// What is allowed of a value of the alternative that it is called with.
+struct Allowed {
+  const Field& key;
+
+  std::string operator()(const std::string& /*usual*/) const {
+    return key.allowed.empty()
+               ? "text"
+               : fmt::format("one of {}", fmt::join(key.allowed, ", "));
+  }
+  std::string operator()(bool /*usual*/) const { return "true or false"; }
+  std::string operator()(const std::vector<int>& /*usual*/) const {
+    return "ranks of each host joined by +, as 4+4, or one number";
+  }
+  std::string operator()(const Variables& /*usual*/) const {
+    return "NAME=VALUE";
+  }
+  std::string operator()(double /*usual*/) const { return range("a number"); }
+  template <class Integer>
+  std::string operator()(Integer /*usual*/) const {
+    const std::string number = range("a whole number");
+    return key.words.empty()
+               ? number
+               : fmt::format("{} or one of {}", number, key.words);
+  }
+
+ private:
+  std::string range(std::string_view noun) const {
+    if (std::isfinite(key.maximum)) {
+      return fmt::format("{} from {} to {}", noun, key.minimum, key.maximum);
+    }
+    return fmt::format("{} of at least {}", noun, key.minimum);
+  }
+};
+
+struct Text {
+  std::string operator()(const std::string& text) const { return text; }
+  std::string operator()(const std::vector<int>& numbers) const {
+    return fmt::format("{}", fmt::join(numbers, "+"));
+  }
+  std::string operator()(const Variables& variables) const {
+    return variables_text(variables);
+  }
+  template <class Plain>
+  std::string operator()(Plain value) const {
+    return fmt::format("{}", value);
+  }
+};
+
+}  // namespace
+
+std::span<const Field> fields() {
+  static const std::vector<Field> all = [] {
+    std::vector<Field> rows(case_fields().begin(), case_fields().end());
+    std::ranges::stable_sort(
+        rows, {}, [](const Field& row) { return row.json.place; });
+    return rows;
+  }();
+  return all;
+}
+
+std::span<const Field> keys() {
+  static const std::vector<Field> all = [] {
+    std::vector<Field> rows;
+    for (const auto table : {case_fields(), settings_fields()}) {
+      std::ranges::copy_if(table,
+                           std::back_inserter(rows),
+                           [](const Field& row) { return !row.name.empty(); });
+    }
+    return rows;
+  }();
+  return all;
+}
+
+const Field* find_key(std::string_view name) {
+  const auto all = keys();
+  const auto found = std::ranges::find(all, name, &Field::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string flag_of(const Field& key) {
+  std::string flag = "--" + std::string(key.name);
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+bool is_case_key(const Field& key) {
+  return key.of.part != Part::kSettings;
+}
+
+bool is_switch(const Field& key) {
+  return std::holds_alternative<bool>(usual_value(key));
+}
+
+std::string_view title_of(Group group) {
+  switch (group) {
+    case Group::kModel:
+      return "Model and data";
+    case Group::kEmbeddings:
+      return "Embedding tables";
+    case Group::kExchange:
+      return "Ranks and exchange";
+    case Group::kMachine:
+      return "Device and engine";
+    case Group::kMeasuring:
+      return "Experiment and measuring";
+    case Group::kTraining:
+      return "Training";
+    case Group::kOutside:
+      return "Frameworks and commands";
+    case Group::kOutput:
+      return "Output";
+    case Group::kLaunch:
+      return "Launch";
+  }
+  return {};
+}
+
+Value usual_value(const Field& field) {
+  static const Case usual_case;
+  static const Settings usual_settings;
+  return is_case_key(field) ? access_of<Case>(field).get(usual_case)
+                            : access_of<Settings>(field).get(usual_settings);
+}
+
+Value value_of(const Field& field, const Case& c) {
+  return access_of<Case>(field).get(c);
+}
+
+bool is_stated(const Field& field, const Case& c) {
+  return c.states(std::string(field.json_name()));
+}
+
+std::string default_text(const Field& key) {
+  return key.fallback.empty() ? text_of(usual_value(key))
+                              : std::string(key.fallback);
+}
+
+std::string allowed_text(const Field& key) {
+  return std::visit(Allowed{key}, usual_value(key));
+}
+
+std::string text_of(const Value& value) {
+  return std::visit(Text{}, value);
+}
+
+template <class Owner>
+std::string read_key(const Field& key, const Owner& from) {
+  return text_of(access_of<Owner>(key).get(from));
+}
+
+template <class Owner>
+void assign_key(const Field& key,
+                const std::string& text,
+                const std::string& where,
+                Owner& to) {
+  access_of<Owner>(key).set(
+      to, std::visit(TextReading{key, text, where}, usual_value(key)));
+}
+
+template std::string read_key(const Field&, const Case&);
+template std::string read_key(const Field&, const Settings&);
+template void assign_key(const Field&,
+                         const std::string&,
+                         const std::string&,
+                         Case&);
+template void assign_key(const Field&,
+                         const std::string&,
+                         const std::string&,
+                         Settings&);
+
+std::vector<std::string> all_flags() {
+  std::vector<std::string> flags;
+  for (const Field& key : keys()) {
+    flags.push_back(flag_of(key));
+  }
+  return flags;
+}
+
+}  // namespace paceline::cases

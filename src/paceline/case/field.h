@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "paceline/case/case.h"
+#include "paceline/case/settings.h"
+#include "paceline/case/variables.h"
+
+// Note [One row a field]
+// Every field of a case and of the settings is one row of a table.  From these
+// rows come the keys of experiment files, flags, --help, the keys in
+// docs/experiments.md, the JSON of a record and its schema, the key of a case,
+// equality but for some fields (case/same.h) and the columns of `diff`.
+
+namespace paceline::cases {
+
+/// Which part of a case a field belongs to.
+enum class Part : std::uint8_t {
+  kNetwork,
+  kTraining,
+  kTables,
+  kExchange,
+  kMachine,
+  kWindow,
+  kProgram,
+  kNote,     // of the case itself: its label, and what becomes of it
+  kSettings  // of the whole run
+};
+
+/// Under which title --help shows a key.
+enum class Group : std::uint8_t {
+  kModel,
+  kEmbeddings,
+  kExchange,
+  kMachine,
+  kMeasuring,
+  kTraining,
+  kOutside,
+  kOutput,
+  kLaunch
+};
+
+using Value = std::variant<std::string,
+                           int,
+                           double,
+                           bool,
+                           std::uint64_t,
+                           std::vector<int>,
+                           Variables>;
+
+/// How the field of an owner, a case or settings, is reached.
+template <class Owner>
+struct Access {
+  Value (*get)(const Owner&);
+  void (*set)(Owner&, Value);
+  bool (*same)(const Owner&, const Owner&);
+  const void* (*address)(const Owner&);
+};
+
+struct Member {
+  Part part;
+  std::variant<Access<Case>, Access<Settings>> access;
+};
+
+/// How the JSON form of a case has a field.
+enum class Form : std::uint8_t {
+  kAlways,
+  kStated,    // null where the record's source does not say it
+  kOrNull,    // null where it is 0 or empty, which is "not known"
+  kIfUnusual  // left out where it has its default
+};
+
+struct InJson {
+  int place = 90;  // among the fields; equal ones are in the order of the table
+  Form form = Form::kIfUnusual;
+  std::string_view name = {};  // where it is not the key of files
+  int minimum = 0;             // of an integer
+  int unstated = 0;            // what an integer is that is not stated
+};
+
+struct Field {
+  std::string_view name = {};     // bucket_mb; empty: no key of files and flags
+  std::string_view metavar = {};  // what --help shows for the value
+  std::string_view help;
+  Member of;
+  Group group{};
+  std::span<const std::string_view> allowed = {};  // empty: any
+  double minimum = -std::numeric_limits<double>::infinity();
+  double maximum = std::numeric_limits<double>::infinity();
+  std::string_view words = {};     // also allowed where a number is expected
+  std::string_view fallback = {};  // default, where the field's own is not it
+  bool in_file = true;             // else a flag only
+  char letter = 0;                 // of a short flag: -H
+  std::string_view also = {};      // another flag of the same meaning
+  bool in_key = true;              // it shapes the result
+  InJson json = {};
+
+  std::string_view json_name() const {
+    return json.name.empty() ? name : json.name;
+  }
+};
+
+/// How the field of an owner of that kind is reached.
+template <class Owner>
+const Access<Owner>& access_of(const Field& field) {
+  return std::get<Access<Owner>>(field.of.access);
+}
+
+/// The fields of a case, in the order of its JSON form.
+std::span<const Field> fields();
+
+/// The fields that are keys of files and flags, those of a case first, in the
+/// order of --help, of the docs and of a sweep: the last key varies fastest.
+std::span<const Field> keys();
+
+/// The key of `name` (with underscores), or null.
+const Field* find_key(std::string_view name);
+
+/// "--bucket-mb" of "bucket_mb".
+std::string flag_of(const Field& key);
+
+/// Whether it describes a case (else the whole run).
+bool is_case_key(const Field& key);
+bool is_switch(const Field& key);
+
+/// Title of a group in --help and the docs.
+std::string_view title_of(Group group);
+
+/// What a new case, or new settings, have there.
+Value usual_value(const Field& field);
+
+/// What the case has there.
+Value value_of(const Field& field, const Case& c);
+
+/// Whether the case knows it: false where its record has null.
+bool is_stated(const Field& field, const Case& c);
+
+/// The default as text; empty where it is chosen at run time.
+std::string default_text(const Field& key);
+
+/// What is allowed, as the end of "... is not": "a whole number of at least
+/// 1", "one of cpu, cuda".
+std::string allowed_text(const Field& key);
+
+/// A value as files and flags write it.
+std::string text_of(const Value& value);
+
+/// Text of the key's field.  An owner is a case or settings.
+template <class Owner>
+std::string read_key(const Field& key, const Owner& from);
+
+/// Reads `text` into the key's field.  `where` names its origin ("--ranks",
+/// "quick.toml:7: ranks").  Throws UsageError with origin, value and what is
+/// allowed.
+template <class Owner>
+void assign_key(const Field& key,
+                const std::string& text,
+                const std::string& where,
+                Owner& to);
+
+/// The flags of all keys.
+std::vector<std::string> all_flags();
+
+namespace detail {
+
+template <class M>
+struct MemberOf;
+template <class T, class S>
+struct MemberOf<T S::*> {
+  using Value = T;
+  using Struct = S;
+};
+
+template <class S>
+constexpr Part part_of() {
+  return std::is_same_v<S, Network>    ? Part::kNetwork
+         : std::is_same_v<S, Training> ? Part::kTraining
+         : std::is_same_v<S, Tables>   ? Part::kTables
+         : std::is_same_v<S, Exchange> ? Part::kExchange
+         : std::is_same_v<S, Machine>  ? Part::kMachine
+         : std::is_same_v<S, Window>   ? Part::kWindow
+         : std::is_same_v<S, Program>  ? Part::kProgram
+         : std::is_same_v<S, Settings> ? Part::kSettings
+                                       : Part::kNote;
+}
+
+}  // namespace detail
+
+/// The member of a row: `member<&Case::ranks>()`.
+template <auto M>
+constexpr Member member() {
+  using T = typename detail::MemberOf<decltype(M)>::Value;
+  using S = typename detail::MemberOf<decltype(M)>::Struct;
+  using Owner = std::conditional_t<std::is_same_v<S, Settings>, Settings, Case>;
+  return {
+      detail::part_of<S>(),
+      Access<Owner>{
+          .get =
+              [](const Owner& from) {
+                return Value(std::in_place_type<T>, from.*M);
+              },
+          .set = [](Owner& to,
+                    Value value) { to.*M = std::get<T>(std::move(value)); },
+          .same = [](const Owner& a, const Owner& b) { return a.*M == b.*M; },
+          .address = [](const Owner& of) -> const void* { return &(of.*M); }}};
+}
+
+}  // namespace paceline::cases

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "paceline/case/field.h"
+
+// The tables behind case/field.h.  To add a field, give a part of the case or
+// the settings a member and its table a row.
+
+namespace paceline::cases {
+
+std::span<const Field> case_fields();
+std::span<const Field> settings_fields();
+
+}  // namespace paceline::cases

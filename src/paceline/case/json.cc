@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/case/json.h"
+
+#include <concepts>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace paceline::cases {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Reads the value of a key as the alternative that it is called with.
+struct JsonReading {
+  const Field& field;
+  const JsonPlace& place;
+
+  Value operator()(const std::string& /*usual*/) const { return place.text(); }
+  Value operator()(bool /*usual*/) const {
+    if (!place.value.is_boolean()) {
+      place.refuse("true or false");
+    }
+    return place.value.get<bool>();
+  }
+  Value operator()(double /*usual*/) const {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    return place.number(-kMost, kMost, "a number");
+  }
+  Value operator()(const std::vector<int>& /*usual*/) const {
+    std::vector<int> numbers;
+    place.each([&](const JsonPlace& item) {
+      numbers.push_back(integer<int>(item, 0));
+    });
+    return numbers;
+  }
+  Value operator()(const Variables& /*usual*/) const {
+    place.check_object();
+    Variables variables;
+    for (const auto& [name, item] : place.value.items()) {
+      variables[name] = JsonPlace{item, &place, name}.text();
+    }
+    return variables;
+  }
+  template <std::integral T>
+  Value operator()(T /*usual*/) const {
+    return integer<T>(place, field.json.minimum);
+  }
+
+ private:
+  template <std::integral T>
+  static T integer(const JsonPlace& at, int least) {
+    return static_cast<T>(at.integer(static_cast<std::uint64_t>(least),
+                                     std::numeric_limits<T>::max()));
+  }
+};
+
+/// What the value of a key may be.
+struct JsonSchema {
+  const Field& field;
+
+  ordered_json operator()(const std::string& /*usual*/) const {
+    return {{"type", "string"}};
+  }
+  ordered_json operator()(bool /*usual*/) const {
+    return {{"type", "boolean"}};
+  }
+  ordered_json operator()(double /*usual*/) const {
+    return {{"type", "number"}};
+  }
+  ordered_json operator()(const std::vector<int>& /*usual*/) const {
+    return {{"type", "array"},
+            {"items", {{"type", "integer"}, {"minimum", 0}}}};
+  }
+  ordered_json operator()(const Variables& /*usual*/) const {
+    return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
+  }
+  template <std::integral T>
+  ordered_json operator()(T /*usual*/) const {
+    return {{"type", "integer"}, {"minimum", field.json.minimum}};
+  }
+};
+
+/// What a key says, and what it is where that is not said.
+std::string description_of(const Field& field) {
+  const std::string usual = text_of(usual_value(field));
+  switch (field.json.form) {
+    case Form::kOrNull:
+      return fmt::format(
+          "{}; null: {} there", field.help, usual.empty() ? "nothing" : usual);
+    case Form::kIfUnusual:
+      return fmt::format(
+          "{}; left out: {}", field.help, usual.empty() ? "none" : usual);
+    default:
+      return std::string(field.help);
+  }
+}
+
+}  // namespace
+
+ordered_json json_of(const Value& value) {
+  return std::visit([](const auto& known) -> ordered_json { return known; },
+                    value);
+}
+
+ordered_json to_json(const Case& c) {
+  ordered_json json = ordered_json::object();
+  for (const Field& field : fields()) {
+    const std::string name(field.json_name());
+    const Value value = value_of(field, c);
+    const Form form = field.json.form;
+    const bool usual = value == usual_value(field);
+    if (form == Form::kIfUnusual && usual) {
+      continue;
+    }
+    const bool is_null = (form == Form::kStated && !is_stated(field, c)) ||
+                         (form == Form::kOrNull && usual);
+    json[name] = is_null ? ordered_json() : json_of(value);
+  }
+  return json;
+}
+
+Case from_json(const JsonPlace& here) {
+  Case c;
+  std::set<std::string_view> known;
+  for (const Field& field : fields()) {
+    known.insert(field.json_name());
+    if (field.json.form == Form::kIfUnusual && !here.find(field.json_name())) {
+      continue;
+    }
+    const JsonPlace place = here.at(field.json_name());
+    const bool is_null = place.value.is_null();
+    if (is_null && field.json.form == Form::kStated) {
+      c.forget(std::string(field.json_name()));
+    } else if (!is_null || field.json.form != Form::kOrNull) {
+      access_of<Case>(field).set(
+          c, std::visit(JsonReading{field, place}, usual_value(field)));
+    }
+  }
+  here.check_keys(known);
+  return c;
+}
+
+ordered_json schema() {
+  ordered_json required = ordered_json::array();
+  ordered_json properties = ordered_json::object();
+  for (const Field& field : fields()) {
+    const std::string name(field.json_name());
+    const Form form = field.json.form;
+    if (form != Form::kIfUnusual) {
+      required.push_back(name);
+    }
+    ordered_json& property = properties[name] =
+        std::visit(JsonSchema{field}, usual_value(field));
+    if (form == Form::kStated || form == Form::kOrNull) {
+      property["type"] = {property["type"], "null"};
+    }
+    property["description"] = description_of(field);
+  }
+  return {
+      {"description",
+       "What was asked for. A key that has null among its types beside its "
+       "own is null where the source of the record, a log of another "
+       "program, does not say it. Everything but label, discard and not_run "
+       "is part of the case's key."},
+      {"type", "object"},
+      {"additionalProperties", false},
+      {"required", required},
+      {"properties", properties}};
+}
+
+}  // namespace paceline::cases

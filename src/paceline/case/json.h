@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/json_place.h"
+#include "paceline/case/field.h"
+
+namespace paceline::cases {
+
+nlohmann::ordered_json json_of(const Value& value);
+
+/// The case as a record has it.
+nlohmann::ordered_json to_json(const Case& c);
+
+/// The case that `to_json` wrote, equal in every field.  Throws UsageError that
+/// names the key and what was expected there.
+Case from_json(const JsonPlace& place);
+
+/// Its JSON schema, the definition `configuration` in docs/record.schema.json.
+nlohmann::ordered_json schema();
+
+}  // namespace paceline::cases
