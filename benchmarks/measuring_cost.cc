@@ -196,8 +196,7 @@ void print_products(const records::Configuration& c, double step) {
   records::Configuration small = c;
   small.batch_size = 2;
   small.image_size = 32;
-  small.compat_accumulate =
-      true;  // else gradients that no step made are zeroed
+  small.as_original = true;  // else gradients that no step made are zeroed
   fmt::print("{:>14}  {:>5}  {:>14}  {:>9}  {:>9}\n",
              "schedule",
              "calls",

@@ -48,7 +48,7 @@ def run_ours(options):
     with tempfile.TemporaryDirectory() as folder:
         records = pathlib.Path(folder) / "r.jsonl"
         subprocess.run(
-            [options.paceline, "run", "hybrid", "--compat-relu", "--runs", "1",
+            [options.paceline, "run", "hybrid", "--runs", "1",
              "--yes", "--trainers", str(options.trainers),
              "--servers", str(options.servers), "--warmup", str(WARMUP),
              "--steps", str(options.steps), "--records", records, *options.flags],

@@ -13,6 +13,7 @@ if(PACELINE_HAVE_EXTENSION)
   install(TARGETS paceline_extension LIBRARY DESTINATION paceline/torch ${_package})
 endif()
 install(DIRECTORY experiments clusters DESTINATION paceline ${_package})
+install(FILES docs/record.schema.json DESTINATION paceline ${_package})
 # Which experiments/same_prices.toml names.
 install(FILES benchmarks/translator.profile.json
   DESTINATION paceline/experiments/benchmarks ${_package})

@@ -57,7 +57,6 @@ def record_of(row):
             "warmup_steps": 0,
             "steps": STEPS,
             "accumulate": 1,
-            "compat_accumulate": False,
             "sync_each_step": False,
             "seed": 0,
             "optimizer": "sgd",

@@ -21,7 +21,7 @@ TEST(CaseKey, HasItsWordsInOneOrder) {
       "model=resnet50 batch_size=8 image_size=0 classes=0 ranks=2 "
       "ranks_per_host=1+1 strategy=fusion bucket_mb=25 engine=gloo device=cpu "
       "dtype=fp32 channels_last=false threads=0 warmup=5 steps=10 accumulate=1 "
-      "compat_accumulate=false sync_each_step=false seed=18446744073709551615 "
+      "sync_each_step=false seed=18446744073709551615 "
       "optimizer=sgd learning_rate=0.30000000000000004 momentum=0.9 "
       "weight_decay=0.0001";
   c.servers = 3;  // of tables, which there are not

@@ -89,11 +89,9 @@ TEST_F(Advise, MarksPlacementsThatAreNotToldApart) {
 // The line runs what was priced.
 TEST_F(Advise, NamesTheEngineOfTables) {
   const std::string job = "advise hybrid " + kCluster + " --device-rate 3000 ";
-  Outcome outcome = run(job + "--engine mpi --sparse-engine gloo");
+  Outcome outcome = run(job + "--engine mpi");
   EXPECT_NE(outcome.out.find("\n  paceline run hybrid --engine mpi "),
             std::string::npos)
-      << outcome.out;
-  EXPECT_NE(outcome.out.find(" --sparse-engine gloo "), std::string::npos)
       << outcome.out;
   EXPECT_EQ(outcome.out.find("priced with"), std::string::npos) << outcome.out;
   outcome = run(job + "--engine nccl");

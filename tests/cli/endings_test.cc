@@ -218,23 +218,16 @@ TEST_F(Endings, AStoppedTrainerLeavesTheSamplesOfTheOther) {
 
 #if PACELINE_HAVE_MPI
 TEST_F(Endings, AKilledServerOverMpiIsNamed) {
-  for (const char* engines : {"--engine mpi ",
-                              "--sparse-engine mpi ",
-                              "--engine mpi --sparse-engine "
-                              "gloo "}) {
-    SCOPED_TRACE(engines);
-    fs::remove(folder_ / "r.jsonl");
-    expect_named(
-        run_into("kill -KILL $(rank 1)", std::string(kEndlessServed) + engines),
-        "server 0 (rank 1)",
-        "was killed by signal 9 (Killed)");
-    expect_samples_so_far(0);
-  }
+  expect_named(run_into("kill -KILL $(rank 1)",
+                        std::string(kEndlessServed) + "--engine mpi "),
+               "server 0 (rank 1)",
+               "was killed by signal 9 (Killed)");
+  expect_samples_so_far(0);
 }
 
 TEST_F(Endings, AStoppedServerOverMpiIsNamed) {
   expect_named(run_into("kill -STOP $(rank 1)",
-                        std::string(kEndlessServed) + "--sparse-engine mpi "),
+                        std::string(kEndlessServed) + "--engine mpi "),
                "server 0 (rank 1)",
                ": stopped answering 10 s ago; ");
 }

@@ -20,11 +20,9 @@ TEST_F(Predict, SimulatesServersOfEmbeddingTables) {
       "predict hybrid " + kCluster + " --device-rate 3000 --records r.jsonl ";
   ASSERT_EQ(run(job + "--trainers 3").exit_code, 0);
   ASSERT_EQ(run(job + "--trainers 3 --embedding-dim 4096").exit_code, 0);
-  ASSERT_EQ(run(job + "--trainers 3 --lookup sequential").exit_code, 0);
-  for (const char* gradients : {"sparse", "dense"}) {
-    ASSERT_EQ(run(job + "--trainers 3 --embeddings 1000000 --row-gradients " +
-                  gradients)
-                  .exit_code,
+  ASSERT_EQ(run(job + "--trainers 3 --as-original").exit_code, 0);
+  for (const char* more : {"", " --as-original"}) {
+    ASSERT_EQ(run(job + "--trainers 3 --embeddings 1000000" + more).exit_code,
               0);
   }
   const auto records = records::read_records(folder_ / "r.jsonl").records;
@@ -79,14 +77,12 @@ TEST_F(Predict, TellsJobsWithTablesApart) {
   const std::vector<std::string> differences{"",
                                              " --pooling mean",
                                              " --zipf 1.1",
-                                             " --lookup sequential",
+                                             " --as-original",
                                              " --staleness 2",
                                              " --row-optimizer adagrad",
                                              " --row-dtype bf16",
-                                             " --row-gradients dense",
                                              " --placement row-hash",
-                                             " --embedding-dim 32",
-                                             " --sparse-engine mpi"};
+                                             " --embedding-dim 32"};
   std::set<std::string> keys;
   for (const std::string& difference : differences) {
     ASSERT_EQ(run(job + difference).exit_code, 0) << difference;
@@ -95,24 +91,6 @@ TEST_F(Predict, TellsJobsWithTablesApart) {
                     .configuration.key());
   }
   EXPECT_EQ(keys.size(), differences.size());
-}
-
-// Messages of rows take what that engine's do, and gradients what they took.
-TEST_F(Predict, PricesRowsByTheirEngine) {
-  const std::string job = "predict hybrid " + kCluster +
-                          " --device-rate 3000 --engine ideal --records "
-                          "r.jsonl";
-  for (const char* engine :
-       {"", " --sparse-engine gloo", " --sparse-engine mpi"}) {
-    ASSERT_EQ(run(job + engine).exit_code, 0);
-  }
-  const auto records = records::read_records(folder_ / "r.jsonl").records;
-  ASSERT_EQ(records.size(), 3U);
-  const auto step = [&](std::size_t i) {
-    return records[i].ranks.front().step_ns.front();
-  };
-  EXPECT_EQ(step(1), step(0));  // neither engine's messages cost software
-  EXPECT_GT(step(2), step(0));
 }
 
 // Of ranges of ids the first server is asked for most, and all wait for it.

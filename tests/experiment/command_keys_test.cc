@@ -127,7 +127,6 @@ TEST_F(CommandKeys, WhatNobodySaysIsNotKnown) {
             (std::set<std::string>{"accumulate",
                                    "bucket_mib",
                                    "channels_last",
-                                   "compat_accumulate",
                                    "dtype",
                                    "engine",
                                    "learning_rate",

@@ -61,7 +61,7 @@ TEST(Command, MeasuresTheCaseAgain) {
   other.warmup = 0;
   other.steps = 7;
   other.accumulate = 3;
-  other.compat_accumulate = true;
+  other.as_original = true;
   other.sync_each_step = true;
   other.seed = 42;
   other.optimizer = "adamw";

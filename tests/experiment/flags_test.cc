@@ -141,6 +141,9 @@ TEST(Flags, OfOtherBenchmarksSayWhatToType) {
     EXPECT_NE(typed(flag, "1"), "") << flag;
   }
   EXPECT_EQ(typed("--no-cuda", {}), "'--device cpu'");
+  EXPECT_EQ(typed("--compat-relu", {}), "'--as-original'");
+  EXPECT_EQ(typed("--lookup", "sequential"),
+            "'--as-original' for sequential lookups");
   EXPECT_EQ(typed("--dnn", "bert"), "'--model bert-large'");
   EXPECT_EQ(typed("--dnn", "resnet50"), "'--model resnet50'");
 }

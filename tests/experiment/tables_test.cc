@@ -40,7 +40,7 @@ TEST_F(Adapters, TablesOnTrainersMakeNoRanksBeside) {
   };
   EXPECT_EQ(with("placement", "replicated").front().ranks, 2);
   EXPECT_THROW(with("staleness", "1"), UsageError);
-  EXPECT_THROW(with("lookup", "sequential"), UsageError);
+  EXPECT_THROW(with("as_original", "true"), UsageError);
   EXPECT_THROW(with("ranks", "5"), UsageError);
 }
 
@@ -101,10 +101,7 @@ TEST_F(Adapters, KeysOfTablesAreRefusedWhereThereAreNone) {
                                    {"pooling", "mean"},
                                    {"row_optimizer", "adagrad"},
                                    {"row_dtype", "bf16"},
-                                   {"row_gradients", "dense"},
-                                   {"lookup", "sequential"},
-                                   {"zipf", "1"},
-                                   {"compat_relu", "true"}}) {
+                                   {"zipf", "1"}}) {
     try {
       cases({{"model", "lenet"}, {key, value}}, machine());
       ADD_FAILURE() << key;
@@ -140,24 +137,14 @@ TEST_F(Adapters, AProgramOutsideTrainsNoTables) {
             "model with embedding tables");
 }
 
-TEST_F(Adapters, RowsHaveAnEngineOfTheirOwnWhereItIsAnother) {
-  const auto with = [&](const char* key, const char* value) {
-    Machine tables = machine();
-    tables.models.emplace_back("hybrid");
-    tables.engines = {"gloo"};
-    return cases({{"model", "hybrid"}, {key, value}}, tables).front();
-  };
-  EXPECT_EQ(with("sparse_engine", "gloo").key(), with("zipf", "0").key());
-  EXPECT_EQ(with("sparse_engine", "gloo").engines(),
-            std::vector<std::string>{"gloo"});
-  try {
-    with("sparse_engine", "mpi");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "--sparse-engine: 'mpi' was not built in; there is gloo; "
-                 "`make mpi` installs Open MPI and builds with it");
-  }
+TEST_F(Adapters, DlrmHasNoOriginal) {
+  Machine tables = machine();
+  tables.models = {"hybrid", "dlrm"};
+  EXPECT_TRUE(cases({{"model", "hybrid"}, {"as_original", "true"}}, tables)
+                  .front()
+                  .as_original);
+  EXPECT_THROW(cases({{"model", "dlrm"}, {"as_original", "true"}}, tables),
+               UsageError);
 }
 
 }  // namespace

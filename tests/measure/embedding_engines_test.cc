@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Embedding tables whose rows travel on another engine than the dense part:
+// Embedding tables whose rows and dense part travel on an engine:
 //
-//   embedding_engines_test launch DENSE SPARSE
+//   embedding_engines_test launch ENGINE
 //
 // starts five ranks, each of which trains its part of some jobs on integers and
 // compares it with what one process computes, bit for bit.
@@ -24,30 +24,24 @@
 namespace paceline::measure {
 namespace {
 
-/// The engines of a job, by name.
-struct Names {
-  std::string dense, sparse;
-};
-
 // A mean over 1, 2 or 4 trainers is exact.
 const std::vector<Job> kJobs{
     {.name = "table"},
     {.name = "hash", .trainers = 1, .servers = 3, .placement = "row-hash"},
     {.name = "range", .placement = "row-range"},
     {.name = "replicas", .placement = "replicated"},
-    {.name = "sequential", .strategy = "dear", .lookup = "sequential"},
+    {.name = "sequential", .strategy = "dear", .as_original = true},
     {.name = "trainers", .trainers = 4, .servers = 0}};
 
 /// Whether this rank's part of the job ends as that of one process does.
-bool agrees(const Job& job, const Names& names, const engines::World& world) {
+bool agrees(const Job& job,
+            const std::string& engine,
+            const engines::World& world) {
   auto c = case_of(job);
-  c.engine = names.dense;
-  c.sparse_engine = names.sparse;
+  c.engine = engine;
   const Trained one = OneProcess(c, true).train(1);
-  const auto dense = engines::make_engine(c.engine);
-  const auto sparse = engines::make_engine(c.sparse_engine);
-  RankGroup group = make_rank_group(world, c, *dense, job.name, "");
-  group.sparse_engine = sparse.get();
+  const auto carrier = engines::make_engine(c.engine);
+  RankGroup group = make_rank_group(world, c, *carrier, job.name, "");
   Trainer trainer(c, group, options_of(c, true));
   trainer.step();
   trainer.drain();
@@ -73,31 +67,27 @@ bool agrees(const Job& job, const Names& names, const engines::World& world) {
   return equal;
 }
 
-int train(const Names& names, const engines::RankContext& context) {
+int train(const std::string& engine, const engines::RankContext& context) {
   at::set_num_threads(1);
-  for (const std::string& name : {names.dense, names.sparse}) {
-    engines::make_engine(name)->start(std::chrono::seconds(30));
-  }
+  engines::make_engine(engine)->start(std::chrono::seconds(30));
   bool all = true;
   for (const Job& job : kJobs) {
     if (context.world.self.rank < case_of(job).ranks) {
-      all = agrees(job, names, context.world) && all;
+      all = agrees(job, engine, context.world) && all;
     }
   }
   return all ? 0 : 1;
 }
 
-int launch_ranks(const std::string& program, const Names& names) {
+int launch_ranks(const std::string& program, const std::string& engine) {
   launch::JobLaunch job;
   job.serve_store = engines::serve_key_value_store;
   job.hosts = {{.host = launch::host_name(),
                 .ranks = 5,
-                .argv = {program, "rank", names.dense, names.sparse}}};
-  for (const std::string& name : {names.dense, names.sparse}) {
-    if (const auto mpirun = engines::find_engine(name).mpirun;
-        !mpirun.empty()) {
-      job.mpirun = mpirun;
-    }
+                .argv = {program, "rank", engine}}};
+  if (const auto mpirun = engines::find_engine(engine).mpirun;
+      !mpirun.empty()) {
+    job.mpirun = mpirun;
   }
   const auto outcome = launch::launch_job(job);
   std::printf("%s\n", outcome.message.c_str());
@@ -105,17 +95,17 @@ int launch_ranks(const std::string& program, const Names& names) {
 }
 
 int run(const std::vector<std::string>& words) {
-  if (words.size() == 4 && words[1] == "launch") {
-    return launch_ranks(words[0], {words[2], words[3]});
+  if (words.size() == 3 && words[1] == "launch") {
+    return launch_ranks(words[0], words[2]);
   }
-  if (words.size() == 4 && words[1] == "rank") {
+  if (words.size() == 3 && words[1] == "rank") {
     return engines::run_rank(launch::detect_launch(""),
                              std::chrono::seconds(20),
                              [&](const engines::RankContext& context) {
-                               return train({words[2], words[3]}, context);
+                               return train(words[2], context);
                              });
   }
-  std::fprintf(stderr, "%s launch DENSE SPARSE\n", words[0].c_str());
+  std::fprintf(stderr, "%s launch ENGINE\n", words[0].c_str());
   return 2;
 }
 

@@ -96,14 +96,14 @@ TEST(EmbeddingsSend, NothingToThemselves) {
 // A table of one row is always looked up once, so that the typical length is
 // the true one.
 TEST(EmbeddingsSend, WhatTheirPlansSay) {
-  for (const char* gradients : {"sparse", "dense"}) {
-    auto c = case_of({.name = "", .servers = 3, .gradients = gradients});
+  for (const bool original : {false, true}) {
+    auto c = case_of({.name = "", .servers = 3, .as_original = original});
     c.embeddings = 1;
     testing::run_rank_threads_well(c.ranks, [&](const RankGroup& group) {
       Trainer trainer(c, group, options_of(c, false));
       EXPECT_EQ(testing::booked(trainer, 3),
                 testing::planned(trainer, group.rank, 3))
-          << gradients << ", rank " << group.rank;
+          << original << ", rank " << group.rank;
     });
   }
 }

@@ -25,12 +25,13 @@ struct Job {
   std::string name;
   int trainers = 2, servers = 2;
   std::string strategy = "fusion", placement = "table";
-  std::string pooling = "sum", lookup = "parallel";
+  std::string pooling = "sum";
   double zipf = 0;
-  std::string rule = "sgd", row_dtype = "fp32", gradients = "sparse";
+  std::string rule = "sgd", row_dtype = "fp32";
   int lr_warmup = 0, staleness = 0;
   std::string model = "hybrid";
   int steps = 10;
+  bool as_original = false;
 };
 
 inline records::Configuration case_of(const Job& job) {
@@ -42,11 +43,10 @@ inline records::Configuration case_of(const Job& job) {
   c.embedding_dim = 6;
   c.placement = job.placement;
   c.pooling = job.pooling;
-  c.lookup = job.lookup;
+  c.as_original = job.as_original;
   c.zipf = job.zipf;
   c.row_optimizer = job.rule;
   c.row_dtype = job.row_dtype;
-  c.row_gradients = job.gradients;
   c.learning_rate = 0.25;
   c.lr_warmup = job.lr_warmup;
   c.staleness = job.staleness;

@@ -70,42 +70,6 @@ void train_and_check(const records::Configuration& c,
   check("tables", reference.tables, tables);
 }
 
-/// Gloo, which notes what it has connected.
-class NotingEngine final : public engines::Engine {
- public:
-  std::string_view name() const override { return gloo_->name(); }
-  std::unique_ptr<engines::Channel> connect(
-      const engines::ChannelSpec& spec) override {
-    {
-      const std::lock_guard lock(mutex_);
-      connected_.insert(spec.name);
-    }
-    return gloo_->connect(spec);
-  }
-  const std::set<std::string>& connected() const { return connected_; }
-
- private:
-  std::unique_ptr<engines::Engine> gloo_ = engines::make_engine("gloo");
-  std::mutex mutex_;
-  std::set<std::string> connected_;
-};
-
-TEST(EmbeddingEngines, CarryRowsAlone) {
-  const auto c = case_of({.name = ""});
-  NotingEngine dense, sparse;
-  testing::run_rank_threads_well(c.ranks, [&](RankGroup group) {
-    group.engine = &dense;
-    group.sparse_engine = &sparse;
-    Trainer trainer(c, group, options_of(c, false));
-    trainer.step();
-    trainer.drain();
-  });
-  EXPECT_EQ(sparse.connected(),
-            (std::set<std::string>{"group/lookups", "group/lookups/picks"}));
-  EXPECT_FALSE(dense.connected().empty());
-  EXPECT_FALSE(dense.connected().contains("group/lookups"));
-}
-
 class Embeddings : public ::testing::TestWithParam<Job> {};
 
 TEST_P(Embeddings, TrainLikeOneProcess) {
@@ -131,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         Job{.name = "MoreServers", .trainers = 1, .servers = 3},
         Job{.name = "MoreTrainers", .trainers = 3, .servers = 1},
         Job{.name = "Ddp", .strategy = "ddp"},
-        Job{.name = "Dear", .strategy = "dear", .lookup = "sequential"},
+        Job{.name = "Dear", .strategy = "dear", .as_original = true},
         Job{.name = "RowHash",
             .servers = 3,
             .strategy = "bytescheduler:partition-mb=0.02,credit-mb=0.04",
@@ -190,11 +154,11 @@ INSTANTIATE_TEST_SUITE_P(
         Job{.name = "DenseGradients",
             .trainers = 3,
             .placement = "row-hash",
-            .gradients = "dense"},
+            .as_original = true},
         Job{.name = "DenseAdagradOnTrainers",
             .servers = 0,
             .rule = "adagrad",
-            .gradients = "dense"}),
+            .as_original = true}),
     [](const auto& test) { return test.param.name; });
 
 TEST(EmbeddingsExactly, TrainLikeOneProcessOnIntegers) {
@@ -207,7 +171,7 @@ TEST(EmbeddingsExactly, TrainLikeOneProcessOnIntegers) {
         .servers = 0,
         .placement = "row-range"},
         Job{.name = "Bf16", .servers = 1, .row_dtype = "bf16"},
-        Job{.name = "DenseGradients", .servers = 3, .gradients = "dense"}}) {
+        Job{.name = "DenseGradients", .servers = 3, .as_original = true}}) {
     train_and_check(case_of(job),
                     1,
                     /*integers=*/true,
@@ -303,15 +267,17 @@ std::vector<at::Tensor> tables_after(const records::Configuration& c,
 
 TEST(EmbeddingsExactly, EndAlikeWithSparseAndDenseGradients) {
   for (const Job& job :
-       {Job{.name = "Sgd"},
-        Job{.name = "Adagrad", .rule = "adagrad"},
-        Job{.name = "RowwiseAdagrad", .rule = "rowwise-adagrad"},
-        Job{.name = "Bf16", .row_dtype = "bf16"},
-        Job{.name = "Stale", .trainers = 1, .staleness = 1}}) {
+       {Job{.name = "Sgd", .model = "dlrm"},
+        Job{.name = "Adagrad", .rule = "adagrad", .model = "dlrm"},
+        Job{.name = "RowwiseAdagrad",
+        .rule = "rowwise-adagrad",
+        .model = "dlrm"},
+        Job{.name = "Bf16", .row_dtype = "bf16", .model = "dlrm"},
+        Job{.name = "Stale", .trainers = 1, .staleness = 1, .model = "dlrm"}}) {
     records::Configuration c = case_of(job);
     c.learning_rate = 0.03125;  // with which ten steps do not diverge
     const auto sparse = tables_after(c, kSteps);
-    c.row_gradients = "dense";
+    c.as_original = true;  // of which DLRM has the dense gradients
     EXPECT_TRUE(testing::identical(sparse, tables_after(c, kSteps)))
         << job.name;
   }

@@ -107,10 +107,10 @@ TEST(LossScaling, FollowsTheScaleStepByStep) {
 TEST(LossScaling, IsRefusedWhereStepsAddUp) {
   const auto errors = testing::run_rank_threads(1, [](const RankGroup& group) {
     auto c = small_case("mlp", "none");
-    c.compat_accumulate = true;
+    c.as_original = true;
     Trainer trainer(c, group, {.loss_scale = 65536});
   });
-  EXPECT_NE(errors[0].find("--compat-accumulate"), std::string::npos);
+  EXPECT_NE(errors[0].find("--as-original"), std::string::npos);
 }
 
 }  // namespace

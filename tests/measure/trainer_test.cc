@@ -209,7 +209,7 @@ TEST(Trainer, WritesWeightGradientsOfLinearLayersIntoTheirSlots) {
   c.accumulate = 2;
   EXPECT_EQ(weight_gradients_written_into_slots(c), kLayers)
       << "the second micro-batch adds";
-  c.compat_accumulate = true;
+  c.as_original = true;
   EXPECT_EQ(weight_gradients_written_into_slots(c), 0);
   EXPECT_EQ(weight_gradients_written_into_slots(small_case("mlp", "none")), 0);
 }

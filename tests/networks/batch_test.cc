@@ -80,7 +80,7 @@ TEST(TextBatch, HidesFifteenPerCentOfItsWords) {
 }
 
 TEST(TextBatch, IsThatOfTheSurveyWithZeros) {
-  const NetworkOptions zeros{.sequence_length = 48, .compat_zeros = true};
+  const NetworkOptions zeros{.sequence_length = 48, .zeros = true};
   const Batch batch = make_batch(find_network("bert-base"),
                                  {.batch_size = 4, .network = zeros});
   EXPECT_EQ(batch.input.sizes(), (at::IntArrayRef{4, 2, 48}));
@@ -107,8 +107,6 @@ TEST(TextBatch, RefusesWhatIsOfImages) {
   EXPECT_THROW(make_batch(text, {.network = {.sequence_length = -1}}),
                UsageError);
   EXPECT_THROW(make_batch(image, {.network = {.sequence_length = 64}}),
-               UsageError);
-  EXPECT_THROW(make_batch(image, {.network = {.compat_zeros = true}}),
                UsageError);
   EXPECT_THROW(text.make({.sequence_length = 513}), UsageError);
 }

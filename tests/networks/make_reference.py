@@ -58,7 +58,7 @@ def reference(name):
         image_size=0,
         classes=0,
         sequence_length=0,
-        compat_zeros=False,
+        as_original=False,
     )
     vars(case).update(options)
     network = info.make(case.image_size, case.classes, 0.0).train()

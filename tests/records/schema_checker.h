@@ -85,6 +85,7 @@ class SchemaChecker {
                                               "$defs",
                                               "title",
                                               "description",
+                                              "default",
                                               "required",
                                               "properties",
                                               "additionalProperties"};

@@ -31,7 +31,6 @@ _ASKED = {
     "warmup_steps": 5,
     "steps": 10,
     "accumulate": 1,
-    "compat_accumulate": False,
     "sync_each_step": False,
     "seed": 0,
     "optimizer": "sgd",

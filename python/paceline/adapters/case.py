@@ -26,7 +26,7 @@ class Case:
     image_size: int = 0
     classes: int = 0
     sequence_length: int = 0
-    compat_zeros: bool = False
+    as_original: bool = False
     bucket_mb: float = 25
     engine: str = "gloo"
     device: str = "cpu"
@@ -36,7 +36,6 @@ class Case:
     warmup: int = 5
     steps: int = 10
     accumulate: int = 1
-    compat_accumulate: bool = False
     sync_each_step: bool = False
     seed: int = 0
     optimizer: str = "sgd"
@@ -137,7 +136,7 @@ def refuse_unsupported(case):
             f"model {case.model}: {info.package} defines it and is not "
             f"installed in this Python; `pip install {info.package}` installs it"
         )
-    texts = ("sequence_length", "compat_zeros")
+    texts = ("sequence_length",)
     images = ("image_size", "classes")
     for key in images if info.reads_text else texts:
         if getattr(case, key):

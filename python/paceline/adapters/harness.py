@@ -32,7 +32,7 @@ class Job:
     image_size: int = 0
     classes: int = 0
     sequence_length: int = 0
-    compat_zeros: bool = False
+    as_original: bool = False
     device: str = "cpu"
     dtype: str = "fp32"
     threads: int = 0
@@ -52,7 +52,6 @@ class Job:
     bucket_mb: float = 25
     engine: str = "gloo"
     sync_each_step: bool = False
-    compat_accumulate: bool = False
     start: str = "formula"  # always
     rank: int = 0
     world: int = 1
@@ -96,7 +95,7 @@ class Job:
         has it."""
         if self.network.reads_text:
             return formula_numpy.text_batch(
-                (self.batch_size, self.size), self.seed, self.rank, self.compat_zeros
+                (self.batch_size, self.size), self.seed, self.rank, self.as_original
             )
         return formula_numpy.batch(
             (self.batch_size, self.network.channels, self.size, self.size),
@@ -121,14 +120,13 @@ def read_job():
         )
     for key, only in (
         ("accumulate", 1),
-        ("compat_accumulate", False),
         ("channels_last", False),
         ("dtype", "fp32"),
         ("device", "cpu"),
         *(
             (("image_size", 0), ("classes", 0))
             if job.network.reads_text
-            else (("sequence_length", 0), ("compat_zeros", False))
+            else (("sequence_length", 0), ("as_original", False))
         ),
     ):
         if getattr(job, key) != only:

@@ -96,8 +96,8 @@ class Info:
 
     def batch(self, case, rank, integers=False):
         """(inputs, targets) as make_batch in C++ makes them."""
-        if case.sequence_length or case.compat_zeros:
-            raise ValueError("sequence_length and compat_zeros are of texts")
+        if case.sequence_length:
+            raise ValueError("sequence_length is of texts")
         side = case.image_size or self.image_size
         return formula.batch(
             (case.batch_size, self.channels, side, side),
@@ -135,7 +135,7 @@ class TextInfo:
             (case.batch_size, case.sequence_length or self.tokens),
             case.seed,
             rank,
-            zeros=case.compat_zeros,
+            zeros=case.as_original,
         )
 
     def loss(self, model, inputs, targets, integers=False):

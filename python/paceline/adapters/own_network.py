@@ -46,8 +46,8 @@ class OwnRank(python_ddp.Rank):
             torch.cuda.set_device(self.device)
         if case.threads > 0:
             torch.set_num_threads(case.threads)
-        if case.compat_accumulate:
-            raise UsageError("compat_accumulate is of Paceline's own networks")
+        if case.as_original:
+            raise UsageError("as_original is of Paceline's own networks")
         pt.init(case.engine)
         torch.manual_seed(case.seed)
         self.source = model

@@ -263,7 +263,9 @@ class Rank:
 
     def step(self, clock, before_update=lambda: None):
         """One step; returns its loss.  `clock(phase)` ends a phase."""
-        if not self.case.compat_accumulate:
+        # The original, PyTorch's DDP benchmark of networks that read images,
+        # never zeroes them.
+        if not self.case.as_original or networks.NETWORKS[self.case.model].reads_text:
             self.zero_gradients()
         total = None
         for index, micro_batch in enumerate(self.micro_batches):

@@ -6,45 +6,32 @@ It names each setting that is not as Paceline has it by default, so that it says
 
 import shlex
 
+from . import case_keys
 from .checks import Invalid, count, figure, shown
 
 BEGIN = "# paceline run"
 _MOST = 2**64 - 1  # a seed
-# The keys of a configuration in docs/record.schema.json, by what their flags are followed by.
-INTEGERS = set(
-    "batch_size image_size classes sequence_length ranks threads warmup_steps steps accumulate seed trainers servers "
-    "embeddings embedding_dim staleness steps_per_line evaluate_every average_buffers lr_warmup".split()
-)
-NUMBERS = set("bucket_mib learning_rate momentum weight_decay zipf stretch target clip_norm".split())
-SWITCHES = set("compat_zeros channels_last compat_accumulate sync_each_step compat_relu compiled".split())
-TEXTS = set(
-    "model strategy engine device dtype optimizer placement pooling row_optimizer row_dtype row_gradients lookup "
-    "sparse_engine link replay start framework command launcher step_regex step_unit reader rate_scope python cluster "
-    "data split lr_decay".split()
-)
 _FLAGS = {"bucket_mib": "bucket_mb", "warmup_steps": "warmup"}  # where they have another name
-# A record always states these; the command has them where they are otherwise.
-DEFAULTS = {
-    "bucket_mib": 25,
-    "dtype": "fp32",
-    "channels_last": False,
-    "warmup_steps": 5,
-    "accumulate": 1,
-    "compat_accumulate": False,
-    "sync_each_step": False,
-    "seed": 0,
-    "optimizer": "sgd",
-    "learning_rate": 0.001,
-    "momentum": 0.9,
-    "weight_decay": 1e-4,
-}
+# A record always states these; the command has them where they are otherwise.  It always has the others.
+_ALWAYS_IN_COMMAND = set("label discard model batch_size ranks strategy engine device steps".split())
+_DEFAULTS = {key: value for key, value in case_keys.DEFAULTS.items() if key not in _ALWAYS_IN_COMMAND}
+# Of no flag of a case.
+_NO_FLAGS = {"label", "discard", "not_run"}
 
 
 def _flag_of(key: str) -> str:
     return "--" + _FLAGS.get(key, key).replace("_", "-")
 
 
-_KEYS = {_flag_of(key): key for key in INTEGERS | NUMBERS | SWITCHES | TEXTS | {"ranks_per_host", "env"}}
+_KEYS = {_flag_of(key): key for key in set(case_keys.ALWAYS + case_keys.WHERE_SAID) - _NO_FLAGS}
+# Flags of earlier versions, and what they are today.
+_FORMER = {
+    "--compat-zeros": [],
+    "--compat-relu": [],
+    "--compat-accumulate": [],
+    "--row-gradients": ["dense"],
+    "--lookup": ["sequential"],
+}
 
 
 def read_command(line) -> dict:
@@ -53,13 +40,18 @@ def read_command(line) -> dict:
         words = shlex.split(line.text[len(BEGIN) :])
     except ValueError:
         raise Invalid(line, f"'{shown(line.text)}' is a command with a quote that does not end") from None
-    said, at = dict(DEFAULTS), 0
+    said, at = dict(_DEFAULTS), 0
     while at < len(words):
         flag = words[at]
+        if flag in _FORMER:
+            values = words[at + 1 : at + 1 + len(_FORMER[flag])]
+            said["as_original"] = said.get("as_original", False) or values == _FORMER[flag]
+            at += 1 + len(_FORMER[flag])
+            continue
         key = _KEYS.get(flag)
         if key is None:
             raise Invalid(line, f"'{shown(flag)}' is not a flag of a case")
-        if key in SWITCHES:
+        if key in case_keys.SWITCHES:
             said[key] = True
             at += 1
             continue
@@ -76,9 +68,9 @@ def _assign(said: dict, key: str, text: str, line, flag: str) -> None:
         said.setdefault("env", {})[name] = value
     elif key == "ranks_per_host":
         said[key] = [count(part, line, flag) for part in text.split("+")]
-    elif key in INTEGERS:
+    elif key in case_keys.INTEGERS:
         said[key] = count(text, line, flag, most=_MOST if key == "seed" else 2**31 - 1)
-    elif key in NUMBERS:
+    elif key in case_keys.NUMBERS:
         said[key] = figure(text, line, flag).value
     else:
         said[key] = text

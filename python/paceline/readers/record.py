@@ -5,6 +5,7 @@ What the log does not say is None, never a default.  A key that the record does 
 a TypeError, which is a mistake of the reader, not of the log.
 """
 
+from . import case_keys
 from .checks import Invalid
 
 LONGEST_NS = 30 * 24 * 3600 * 10**9  # 30 days
@@ -12,17 +13,6 @@ WRONG_VALUES = (
     "wrong-values"  # the warning of what the tool itself found wrong; exit code 3
 )
 
-_CONFIGURATION = (
-    "label model batch_size image_size classes ranks ranks_per_host strategy bucket_mib engine device "
-    "dtype channels_last threads warmup_steps steps accumulate compat_accumulate sync_each_step seed "
-    "optimizer learning_rate momentum weight_decay"
-).split()
-_ONLY_WHERE_SAID = (
-    "sequence_length compat_zeros framework compiled env command launcher step_regex step_unit reader steps_per_line "
-    "rate_scope python start link replay stretch cluster data split target evaluate_every lr_warmup lr_decay "
-    "average_buffers clip_norm trainers servers embeddings embedding_dim placement pooling row_optimizer row_dtype "
-    "row_gradients lookup zipf staleness compat_relu sparse_engine"
-).split()
 _ENVIRONMENT = (
     "paceline_version git_hash compiler build_type torch_version torch_git cuda_version nccl_version"
 ).split()
@@ -85,10 +75,10 @@ def run_record(
         "started_at": started_at,
         "run": run,
         "configuration": _filled(
-            _CONFIGURATION,
+            case_keys.ALWAYS,
             configuration,
             also={"label": "", "discard": False},
-            where_said=_ONLY_WHERE_SAID,
+            where_said=case_keys.WHERE_SAID,
         ),
         "environment": environment_of or environment(),
         "ranks": ranks,

@@ -32,14 +32,6 @@ void Case::forget(const std::string& key) {
   }
 }
 
-std::vector<std::string> Case::engines() const {
-  std::vector<std::string> all{engine};
-  if (!sparse_engine.empty()) {
-    all.push_back(sparse_engine);
-  }
-  return all;
-}
-
 std::string Case::role_of(int rank) const {
   if (!has_tables()) {
     return "";

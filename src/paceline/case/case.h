@@ -19,12 +19,11 @@ struct Network {
   int image_size = 0;            // 0: the model's own
   int classes = 0;               // 0: the model's own
   int sequence_length = 0;       // tokens; 0: the model's own
-  bool compat_zeros = false;     // labels of texts are 0, as in ddl-benchmarks
+  bool as_original = false;      // the job behaves as its original did
   std::string start = "random";  // weights: random, or formula (formula.h)
   std::string dtype = "fp32";    // fp32, bf16, amp
   bool channels_last = false;
-  bool compiled = false;     // by the framework's compiler
-  bool compat_relu = false;  // one ReLU, as the original
+  bool compiled = false;  // by the framework's compiler
 
   bool has_tables() const { return model == "hybrid" || model == "dlrm"; }
 
@@ -33,9 +32,8 @@ struct Network {
 
 /// How it is trained, and on which data.
 struct Training {
-  int batch_size = 32;             // per rank and step, of all micro-batches
-  int accumulate = 1;              // micro-batches per step
-  bool compat_accumulate = false;  // never zero gradients, as the original
+  int batch_size = 32;  // per rank and step, of all micro-batches
+  int accumulate = 1;   // micro-batches per step
   std::uint64_t seed = 0;
   std::string optimizer = "sgd";  // a name of plan/optimizer.h
   double learning_rate = 0.001;
@@ -64,11 +62,8 @@ struct Tables {
   std::string pooling = "sum";        // sum, mean
   std::string row_optimizer = "sgd";  // sgd, adagrad, rowwise-adagrad
   std::string row_dtype = "fp32";     // fp32, bf16
-  std::string row_gradients = "sparse";  // sparse, dense
-  std::string lookup = "parallel";       // parallel, sequential
-  double zipf = 0;                       // exponent of the ids' law; 0: uniform
-  int staleness = 0;            // steps whose updates a lookup may miss
-  std::string sparse_engine{};  // of rows: gloo, mpi; empty: `engine`
+  double zipf = 0;                    // exponent of the ids' law; 0: uniform
+  int staleness = 0;                  // steps whose updates a lookup may miss
 
   bool operator==(const Tables&) const = default;
 };
@@ -142,9 +137,6 @@ struct Case : Network, Training, Tables, Exchange, Machine, Window, Program {
   /// What a rank is beside embedding tables, counted from 0: "trainer 1",
   /// "server 0", "master"; empty for other ranks, and where there are none.
   std::string role_of(int rank) const;
-
-  /// `engine`, and that of embedding rows where it is another one.
-  std::vector<std::string> engines() const;
 
   /// Canonical text of everything that shapes the result.
   std::string key() const;

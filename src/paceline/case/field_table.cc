@@ -40,10 +40,12 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "tokens of a sequence; 0: the model's own",
      .of = member<&C::sequence_length>(), .group = Group::kModel,
      .minimum = 0, .json = {.place = 6}},
-    {.name = "compat_zeros", .metavar = "",
-     .help = "all labels of a text are 0 and no word is masked, as in "
-             "ddl-benchmarks",
-     .of = member<&C::compat_zeros>(), .group = Group::kModel,
+    {.name = "as_original", .metavar = "",
+     .help = "the job behaves as its original did: labels of a text are 0 and "
+             "no word is masked, gradients of a network that reads images are "
+             "never zeroed, and hybrid has one ReLU, asks one server after the "
+             "other and updates all rows of its tables",
+     .of = member<&C::as_original>(), .group = Group::kModel,
      .json = {.place = 7}},
     {.name = "trainers", .metavar = "N",
      .help = "ranks that train a model with embedding tables; servers and the "
@@ -80,15 +82,6 @@ constexpr auto kCaseFields = std::to_array<Field>({
              "are fp32",
      .of = member<&C::row_dtype>(), .group = Group::kEmbeddings,
      .allowed = kRowDtypes, .json = {.place = 34}},
-    {.name = "row_gradients", .metavar = "NAME",
-     .help = "sparse: servers update the rows that were looked up; dense: all "
-             "their rows, to the same values, as the original",
-     .of = member<&C::row_gradients>(), .group = Group::kEmbeddings,
-     .allowed = kRowGradients, .json = {.place = 35}},
-    {.name = "lookup", .metavar = "NAME",
-     .help = "ask all servers at once, or one after the other as the original",
-     .of = member<&C::lookup>(), .group = Group::kEmbeddings,
-     .allowed = kLookups, .json = {.place = 36}},
     {.name = "zipf", .metavar = "X",
      .help = "exponent of the law by which ids are drawn; 0: all alike",
      .of = member<&C::zipf>(), .group = Group::kEmbeddings, .minimum = 0,
@@ -99,15 +92,6 @@ constexpr auto kCaseFields = std::to_array<Field>({
              "(Hogwild), as the original",
      .of = member<&C::staleness>(), .group = Group::kEmbeddings, .minimum = 0,
      .maximum = 64, .json = {.place = 38}},
-    {.name = "compat_relu", .metavar = "",
-     .help = "one ReLU in the dense part, as the original, not one a layer",
-     .of = member<&C::compat_relu>(), .group = Group::kEmbeddings,
-     .json = {.place = 39}},
-    {.name = "sparse_engine", .metavar = "NAME",
-     .help = "what carries embedding rows, beside the dense part on `engine`; "
-             "left out: the same",
-     .of = member<&C::sparse_engine>(), .group = Group::kEmbeddings,
-     .allowed = kSparseEngines, .json = {.place = 40}},
     {.name = "dtype", .metavar = "TYPE",
      .help = "fp32, bf16, or amp (cuda: fp16 with loss scaling; cpu: bf16 "
              "autocast)",
@@ -163,10 +147,6 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "micro-batches per step; batch_size is divided among them",
      .of = member<&C::accumulate>(), .group = Group::kTraining, .minimum = 1,
      .json = {.place = 19, .form = Form::kStated, .minimum = 1, .unstated = 1}},
-    {.name = "compat_accumulate", .metavar = "",
-     .help = "never zero the gradients, as the original DDP benchmark",
-     .of = member<&C::compat_accumulate>(), .group = Group::kTraining,
-     .json = {.place = 20, .form = Form::kStated}},
     {.name = "optimizer", .metavar = "NAME",
      .help = "update rule, with torch.optim's definition and constants; "
              "bert-adamw: adamw with epsilon 1e-6 and without weight decay of "

@@ -31,23 +31,6 @@ inline constexpr auto kRowOptimizers =
     std::to_array<std::string_view>({"sgd", "adagrad", "rowwise-adagrad"});
 inline constexpr auto kRowDtypes =
     std::to_array<std::string_view>({"fp32", "bf16"});
-inline constexpr auto kRowGradients =
-    std::to_array<std::string_view>({"sparse", "dense"});
-inline constexpr auto kLookups =
-    std::to_array<std::string_view>({"parallel", "sequential"});
-inline constexpr auto kSparseEngines = [] {
-  constexpr auto kMovesCpu = &plan::EngineTraits::moves_cpu;
-  std::array<std::string_view,
-             std::ranges::count(plan::kEngines, true, kMovesCpu)>
-      names{};
-  auto name = names.begin();
-  for (const plan::EngineTraits& engine : plan::kEngines) {
-    if (engine.moves_cpu) {
-      *name++ = engine.name;
-    }
-  }
-  return names;
-}();
 inline constexpr auto kLaunchers =
     std::to_array<std::string_view>({"slurm", "mpirun", "torchrun"});
 inline constexpr auto kStarts =

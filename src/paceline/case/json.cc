@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <limits>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -82,18 +83,27 @@ struct JsonSchema {
   }
 };
 
-/// What a key says, and what it is where that is not said.
-std::string description_of(const Field& field) {
-  const std::string usual = text_of(usual_value(field));
-  switch (field.json.form) {
-    case Form::kOrNull:
-      return fmt::format(
-          "{}; null: {} there", field.help, usual.empty() ? "nothing" : usual);
-    case Form::kIfUnusual:
-      return fmt::format(
-          "{}; left out: {}", field.help, usual.empty() ? "none" : usual);
-    default:
-      return std::string(field.help);
+/// What older records have in place of `as_original`.
+const std::map<std::string_view, nlohmann::json>& former_keys() {
+  static const std::map<std::string_view, nlohmann::json> keys{
+      {"compat_zeros", true},
+      {"compat_relu", true},
+      {"compat_accumulate", true},
+      {"row_gradients", "dense"},
+      {"lookup", "sequential"}};
+  return keys;
+}
+
+constexpr std::string_view kFormerEngine = "sparse_engine";
+
+void take_former_keys(const JsonPlace& here, Case& c) {
+  for (const auto& [name, original] : former_keys()) {
+    if (const auto place = here.find(name)) {
+      c.as_original = c.as_original || place->value == original;
+    }
+  }
+  if (const auto place = here.find(kFormerEngine)) {
+    c.engine += "+" + place->text();  // which carried the rows of tables
   }
 }
 
@@ -138,7 +148,12 @@ Case from_json(const JsonPlace& here) {
           c, std::visit(JsonReading{field, place}, usual_value(field)));
     }
   }
+  for (const auto& [name, original] : former_keys()) {
+    known.insert(name);
+  }
+  known.insert(kFormerEngine);
   here.check_keys(known);
+  take_former_keys(here, c);
   return c;
 }
 
@@ -156,18 +171,20 @@ ordered_json schema() {
     if (form == Form::kStated || form == Form::kOrNull) {
       property["type"] = {property["type"], "null"};
     }
-    property["description"] = description_of(field);
+    property["description"] = field.help;
+    property["default"] =
+        form == Form::kOrNull ? ordered_json() : json_of(usual_value(field));
   }
-  return {
-      {"description",
-       "What was asked for. A key that has null among its types beside its "
-       "own is null where the source of the record, a log of another "
-       "program, does not say it. Everything but label, discard and not_run "
-       "is part of the case's key."},
-      {"type", "object"},
-      {"additionalProperties", false},
-      {"required", required},
-      {"properties", properties}};
+  return {{"description",
+           "What was asked for. A key that has null among its types beside its "
+           "own is null where the source of the record, a log of another "
+           "program, does not say it. A key that is not required is there "
+           "where its value is not the default. Everything but label, discard "
+           "and not_run is part of the case's key."},
+          {"type", "object"},
+          {"additionalProperties", false},
+          {"required", required},
+          {"properties", properties}};
 }
 
 }  // namespace paceline::cases

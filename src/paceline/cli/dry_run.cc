@@ -17,13 +17,9 @@ namespace {
 
 constexpr std::size_t kCasesWithWholePlans = 4;
 
-/// What carries rows and what stands for compute and network, where something
-/// does.
+/// What stands for compute and network, where something does.
 std::string instruments_of(const records::Configuration& c) {
   std::string text;
-  if (!c.sparse_engine.empty()) {
-    text += fmt::format("; rows over {}", c.sparse_engine);
-  }
   if (!c.replay.empty()) {
     text += fmt::format("; replay of {}", c.replay);
   }

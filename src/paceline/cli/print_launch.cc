@@ -11,13 +11,13 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/field.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/engines/engine_table.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/experiment.h"
-#include "paceline/case/field.h"
 #include "paceline/launch/launch_command.h"
 
 namespace paceline::cli {
@@ -139,9 +139,9 @@ std::vector<int> hosts_of(const RawSettings& raw) {
   const auto given = raw.flags.find("ranks_per_host");
   if (given != raw.flags.end()) {
     cases::assign_key(*cases::find_key("ranks_per_host"),
-                           given->second.front().text,
-                           given->second.front().where,
-                           c);
+                      given->second.front().text,
+                      given->second.front().where,
+                      c);
     if (std::ranges::adjacent_find(c.ranks_per_host,
                                    std::ranges::not_equal_to()) !=
         c.ranks_per_host.end()) {
@@ -161,10 +161,7 @@ std::vector<int> hosts_of(const RawSettings& raw) {
 }
 
 bool meets_by_open_mpi(const records::Configuration& c) {
-  return std::ranges::any_of(
-      std::array{c.engine, c.sparse_engine}, [](const std::string& engine) {
-        return !engine.empty() && !engines::find_engine(engine).mpirun.empty();
-      });
+  return !c.engine.empty() && !engines::find_engine(c.engine).mpirun.empty();
 }
 
 }  // namespace

@@ -29,21 +29,22 @@ records::Configuration usual_case(const std::string& model) {
 
 TableFlags::TableFlags(CLI::App& app) {
   for (const cases::Field& key : cases::keys()) {
-    if (key.group != cases::Group::kEmbeddings ||
-        cases::is_switch(key)) {
+    if (key.of.part != cases::Part::kTables && key.name != "as_original") {
       continue;
     }
     const std::string flag = cases::flag_of(key);
-    options_.push_back(app.add_option_function<std::string>(
-                              flag,
-                              [this, &key, flag](const std::string& text) {
-                                cases::assign_key(
-                                    key, text, flag, tables_);
-                                given_.push_back(&key);
-                              },
-                              std::string(key.help))
-                           ->type_name(std::string(key.metavar))
-                           ->group("Embedding tables, of hybrid"));
+    const std::string help(key.help);
+    const auto take = [this, &key, flag](const std::string& text) {
+      cases::assign_key(key, text, flag, tables_);
+      given_.push_back(&key);
+    };
+    options_.push_back(
+        cases::is_switch(key)
+            ? app.add_flag_callback(
+                  flag, [take] { take("true"); }, help)
+            : app.add_option_function<std::string>(flag, take, help)
+                  ->type_name(std::string(key.metavar)));
+    options_.back()->group("Embedding tables, of hybrid");
   }
 }
 
@@ -56,10 +57,8 @@ void TableFlags::exclude_beside(CLI::Option& records) {
 records::Configuration TableFlags::configuration(const JobFlags& job) const {
   records::Configuration tables = usual_case(job.model());
   for (const cases::Field* key : given_) {
-    cases::assign_key(*key,
-                           cases::read_key(*key, tables_),
-                           cases::flag_of(*key),
-                           tables);
+    cases::assign_key(
+        *key, cases::read_key(*key, tables_), cases::flag_of(*key), tables);
   }
   if (job.batch_size()) {
     experiment::check_batch(tables.model,

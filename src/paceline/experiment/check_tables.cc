@@ -12,8 +12,8 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
-#include "paceline/experiment/check.h"
 #include "paceline/case/field.h"
+#include "paceline/experiment/check.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/ranks_per_host.h"
 #include "paceline/predict/tables.h"
@@ -183,24 +183,11 @@ void refuse(const std::string& origin, bool given, std::string_view why) {
 void check_placement(const Configuration& c, const Where& where) {
   const auto why = strategies::why_not_placed(
       {.placement = strategies::table_placement(c.placement),
-       .sequential = c.lookup == "sequential",
+       .sequential = c.as_original,
        .staleness = c.staleness,
        .colocated = c.servers == 0});
-  refuse(where(c.staleness > 0 ? "staleness" : "lookup"), !why.empty(), why);
-}
-
-/// An engine of its own is another one.
-void settle_sparse_engine(Configuration& c,
-                          const Machine& m,
-                          const Where& where) {
-  if (c.sparse_engine == c.engine) {
-    c.sparse_engine.clear();
-  }
-  if (!c.sparse_engine.empty() &&
-      std::ranges::find(m.engines, c.sparse_engine) == m.engines.end()) {
-    throw UsageError(fmt::format(
-        "{}: {}", where("sparse_engine"), not_built_in(c.sparse_engine, m)));
-  }
+  refuse(
+      where(c.staleness > 0 ? "staleness" : "as_original"), !why.empty(), why);
 }
 
 void check_training(const Configuration& c, const Where& where) {
@@ -220,9 +207,9 @@ void check_training(const Configuration& c, const Where& where) {
   if (c.batch_size != Configuration{}.batch_size) {
     check_batch(c.model, where("batch_size"));
   }
-  refuse(where("compat_relu"),
-         c.model != "hybrid" && c.compat_relu,
-         "of the model hybrid; leave it out");
+  refuse(where("as_original"),
+         c.model != "hybrid" && c.as_original,
+         "dlrm has no original; leave it out");
   refuse(where("link"),
          !c.link.empty(),
          "an emulated link cannot tell the true length of a lookup that "
@@ -258,7 +245,6 @@ void check_tables(Configuration& c, const Machine& m, const Where& where) {
   check_table_sizes(c, where);
   check_placement(c, where);
   check_training(c, where);
-  settle_sparse_engine(c, m, where);
   check_dense_strategy(c, where);
   check_table_memory(c, m, where);
 }

@@ -11,8 +11,8 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
-#include "paceline/experiment/experiment.h"
 #include "paceline/case/field.h"
+#include "paceline/experiment/experiment.h"
 #include "paceline/experiment/outside.h"
 
 namespace paceline::experiment {
@@ -45,8 +45,8 @@ constexpr auto kOfRanks =
 
 // Known of every command: without them there is no case, or they have a word
 // for it.
-constexpr auto kAlwaysTold = std::to_array<std::string_view>(
-    {"model", "batch_size", "ranks", "engine"});
+constexpr auto kAlwaysTold =
+    std::to_array<std::string_view>({"model", "batch_size", "ranks", "engine"});
 
 template <class Names>
 bool is_one_of(const Names& names, std::string_view name) {
@@ -122,18 +122,12 @@ void check_effect(const CommandCase& one) {
 
 const std::vector<std::string_view>& handed_over_keys() {
   static const std::vector<std::string_view> keys{
-      "model",          "batch_size",
-      "image_size",     "sequence_length",
-      "compat_zeros",   "classes",
-      "warmup",         "steps",
-      "bucket_mb",      "engine",
-      "sync_each_step", "device",
-      "dtype",          "channels_last",
-      "threads",        "seed",
-      "accumulate",     "compat_accumulate",
-      "optimizer",      "learning_rate",
-      "momentum",       "weight_decay",
-      "clip_norm"};
+      "model",        "batch_size",    "image_size",     "sequence_length",
+      "as_original",  "classes",       "warmup",         "steps",
+      "bucket_mb",    "engine",        "sync_each_step", "device",
+      "dtype",        "channels_last", "threads",        "seed",
+      "accumulate",   "optimizer",     "learning_rate",  "momentum",
+      "weight_decay", "clip_norm"};
   return keys;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/experiment/job_spec.h"
 
-#include <algorithm>
-#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -76,7 +74,7 @@ std::vector<std::string> engines_of(const JobSpec& job) {
   }
   for (const records::Configuration& c : job.experiment.cases) {
     if (!is_outside(c)) {
-      std::ranges::copy(c.engines(), std::back_inserter(engines));
+      engines.push_back(c.engine);
     }
   }
   return engines;

@@ -112,6 +112,16 @@ constexpr auto kNames = std::to_array<LegacyName>({
     {.name = "num_proc", .key = "ranks"},
     {.name = "network_interface", .key = "interface"},
     {.name = "timeline_filename", .key = "trace"},
+    // Earlier versions of Paceline.
+    {.name = "compat_zeros", .key = "as_original"},
+    {.name = "compat_relu", .key = "as_original"},
+    {.name = "compat_accumulate", .key = "as_original"},
+    {.name = "row_gradients", .key = "as_original",
+     .remark = "'--as-original' for dense gradients of rows"},
+    {.name = "lookup", .key = "as_original",
+     .remark = "'--as-original' for sequential lookups"},
+    {.name = "sparse_engine", .key = "engine",
+     .remark = "'--engine', which carries rows too"},
 });
 // clang-format on
 
@@ -215,7 +225,8 @@ std::string unknown_flag(const std::string& flag,
                          const std::optional<std::string>& value) {
   const std::string name = name_of(flag);
   const LegacyName* legacy = find_legacy_name(name);
-  const cases::Field* key = cases::find_key(legacy == nullptr ? name : legacy->key);
+  const cases::Field* key =
+      cases::find_key(legacy == nullptr ? name : legacy->key);
   const bool taken =
       key != nullptr && std::ranges::find(known, flag_of(*key)) != known.end();
   if (key != nullptr && !taken) {

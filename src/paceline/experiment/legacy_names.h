@@ -8,7 +8,8 @@
 
 namespace paceline::experiment {
 
-/// A flag of one of the benchmarks that Paceline reproduces.
+/// A flag of one of the benchmarks that Paceline reproduces, or of an earlier
+/// Paceline.
 struct LegacyName {
   std::string_view name;  // with underscores
   std::string_view key;   // what it is here

@@ -46,7 +46,7 @@ void take_network_of_profile(records::Configuration& c) {
   c.model = profiled.model.name;
   c.batch_size = profiled.batch_size * c.accumulate;
   c.image_size = c.classes = c.sequence_length = 0;
-  c.compat_zeros = false;
+  c.as_original = false;
   c.dtype = cluster::word_of(profiled.model.dtype);
   c.channels_last = false;
   c.device = "cpu";  // that is where its ranks sleep

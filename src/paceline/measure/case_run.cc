@@ -308,13 +308,8 @@ RankResult run_case(const engines::World& world,
   const std::shared_ptr<engines::Link> link = make_link(configuration);
   const auto engine =
       engines::behind_link(engines::make_engine(configuration.engine), link);
-  std::unique_ptr<engines::Engine> sparse_engine;
-  if (!configuration.sparse_engine.empty()) {
-    sparse_engine = engines::make_engine(configuration.sparse_engine);
-  }
   measure::RankGroup group = make_rank_group(
       world, configuration, *engine, options.name, options.interface);
-  group.sparse_engine = sparse_engine.get();
   group.peers.idle = options.idle;
   group.peers.timeout = options.limits.timeout;
   group.before_connecting = [&, connections = 0]() mutable {

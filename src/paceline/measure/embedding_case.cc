@@ -160,7 +160,7 @@ networks::NetworkOptions network_options(const records::Configuration& c) {
   networks::NetworkOptions options{.image_size = c.image_size,
                                    .classes = c.classes,
                                    .sequence_length = c.sequence_length,
-                                   .compat_zeros = c.compat_zeros};
+                                   .zeros = c.as_original};
   if (c.start == "formula") {
     options.dropout = 0;  // random numbers are the framework's own
   }
@@ -170,9 +170,14 @@ networks::NetworkOptions network_options(const records::Configuration& c) {
         static_cast<int>(std::max(plan::Elements{2}, job->bags.most_bags()));
     options.bag_width = static_cast<int>(job->width());
     options.bag_tables = job->tables;
-    options.one_relu = c.compat_relu;
+    options.one_relu = c.as_original;
   }
   return options;
+}
+
+bool keeps_gradients(const cases::Network& network) {
+  return network.as_original && !network.has_tables() &&
+         !networks::reads_text(network.model);
 }
 
 }  // namespace paceline::measure

@@ -39,6 +39,10 @@ void add_lookups(const strategies::EmbeddingJob& job,
                  const runtime::FlatMemory& memory,
                  records::Lookups& lookups);
 
+/// Whether gradients of the network are never zeroed, as in PyTorch's DDP
+/// benchmark: every backward pass adds.
+bool keeps_gradients(const cases::Network& network);
+
 /// Lookups come before the updates of their step, which they do not miss.
 std::map<plan::Step, std::int64_t> lookups_by_steps_missed(
     const std::map<plan::Step, std::int64_t>& kernels);

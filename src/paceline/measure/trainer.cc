@@ -33,9 +33,9 @@ Trainer::Trainer(records::Configuration configuration,
       networks::needs_loss_scaling(precision_, ranks_.device.type())) {
     options_.loss_scale = kInitialLossScale;
   }
-  if (options_.loss_scale && configuration_.compat_accumulate) {
+  if (options_.loss_scale && keeps_gradients(configuration_)) {
     throw UsageError(
-        "--compat-accumulate adds gradients of different steps, which loss "
+        "--as-original adds gradients of different steps, which loss "
         "scaling (--dtype amp on cuda) gives different scales: use --dtype "
         "fp32 or bf16.");
   }

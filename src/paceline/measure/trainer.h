@@ -39,7 +39,6 @@ struct RankGroup {
   std::string name;  // unique within the job; prefixes the store's keys
   c10::intrusive_ptr<c10d::Store> store;
   engines::Engine* engine = nullptr;
-  engines::Engine* sparse_engine = nullptr;  // of rows; null: `engine`
   int rank = 0;
   int world = 1;
   at::Device device{at::kCPU};

@@ -82,10 +82,7 @@ bool has_spare_core() {
 // Null where this rank is no member.
 std::unique_ptr<engines::Channel> Trainer::connect_to(
     const plan::Communicator& group) {
-  const bool apart = group.engine == plan::EngineRole::kSparse &&
-                     ranks_.sparse_engine != nullptr;
-  return connect_to(
-      group, apart ? *ranks_.sparse_engine : *ranks_.engine, ranks_.device);
+  return connect_to(group, *ranks_.engine, ranks_.device);
 }
 
 std::unique_ptr<engines::Channel> Trainer::connect_to(
@@ -201,7 +198,7 @@ void Trainer::make_executor(runtime::Channels by_id) {
       runtime::Executor::Options{
           .dispatcher = std::move(dispatcher),
           .keep_gradients =
-              configuration_.compat_accumulate || replay_ != nullptr,
+              keeps_gradients(configuration_) || replay_ != nullptr,
           .write_gradient =
               replay_ != nullptr && codes(*planner_, input_)
                   ? write_normal(runtime::scalar_type(input_.model.dtype),

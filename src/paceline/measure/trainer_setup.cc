@@ -201,15 +201,11 @@ void Trainer::make_plan() {
     data_->deal(static_cast<int>(training().size()), ranks_.rank);
   }
   const plan::Setup setup = planner_->setup(input_);
-  const auto takes_threads = [](const engines::Engine* engine) {
-    return engine != nullptr &&
-           engines::find_engine(engine->name()).thread_per_message;
-  };
   runtime::require_executable(
       *planner_,
       input_,
       setup,
-      takes_threads(ranks_.engine) || takes_threads(ranks_.sparse_engine));
+      engines::find_engine(ranks_.engine->name()).thread_per_message);
   make_memory(setup);
 }
 

@@ -112,7 +112,7 @@ Batch batch_of(const TextSample& sample, const BatchOptions& options) {
         "a network that reads text has layer normalization: no batch keeps its "
         "values integers");
   }
-  const bool zeros = options.network.compat_zeros;
+  const bool zeros = options.network.zeros;
   const std::int64_t batch = options.batch_size;
   const std::int64_t tokens = sample.tokens;
   at::Tensor words = uniform(

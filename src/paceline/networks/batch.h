@@ -48,7 +48,7 @@ struct BatchOptions {
 /// Classes and words are uniform.  Of a text, 15 % of the tokens (at least one)
 /// are to be predicted, of which 8 in 10 are hidden, 1 in 10 holds another word
 /// and 1 in 10 its own (Devlin et al., NAACL 2019, arXiv:1810.04805).  With
-/// `compat_zeros` it is the batch of ddl-benchmarks: words below 2000, nothing
+/// `zeros` it is the batch of ddl-benchmarks: words below 2000, nothing
 /// hidden, and 0 for everything else.
 ///
 /// Throws UsageError for an empty batch and for integers of a text.

@@ -15,7 +15,7 @@ struct NetworkOptions {
   int image_size = 0;               // 0: the network's own
   int classes = 0;                  // 0: the network's own
   int sequence_length = 0;          // tokens; 0: the network's own
-  bool compat_zeros = false;        // of texts, see make_batch
+  bool zeros = false;               // of texts, see make_batch
   std::optional<double> dropout{};  // null: the network's own
   // For networks with embedding tables:
   int bags = 2;           // samples of the largest batch
@@ -62,5 +62,8 @@ const std::vector<NetworkInfo>& embedding_networks();
 /// The network `name`, with embedding tables or without.  Throws UsageError
 /// that lists the known names.
 const NetworkInfo& find_network(std::string_view name);
+
+/// Whether it is a network of this library that reads text.
+bool reads_text(std::string_view name);
 
 }  // namespace paceline::networks

@@ -50,13 +50,11 @@ int either(int option, int own) {
 
 ImageSample complete(const ImageSample& own, const NetworkOptions& options) {
   refuse_negative(options);
-  if (options.sequence_length > 0 || options.compat_zeros) {
+  if (options.sequence_length > 0) {
     throw UsageError(fmt::format(
-        "{} is for networks that read text; this one reads images "
-        "(--image-size, --classes)",
-        options.compat_zeros
-            ? "--compat-zeros"
-            : fmt::format("--sequence-length {}", options.sequence_length)));
+        "--sequence-length {} is for networks that read text; this one reads "
+        "images (--image-size, --classes)",
+        options.sequence_length));
   }
   return {.side = either(options.image_size, own.side),
           .channels = own.channels,
@@ -247,6 +245,12 @@ const std::vector<NetworkInfo>& embedding_networks() {
          return make_dlrm(kClicks.channels, completed(kClicks, options));
        }}};
   return table;
+}
+
+bool reads_text(std::string_view name) {
+  return std::ranges::any_of(networks(), [&](const NetworkInfo& info) {
+    return info.name == name && std::holds_alternative<TextSample>(info.sample);
+  });
 }
 
 const NetworkInfo& find_network(std::string_view name) {

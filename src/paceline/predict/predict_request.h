@@ -61,10 +61,9 @@ struct PredictRequest {
   /// takes the place of `codecs`.
   std::optional<double> coding_s{};
   std::string optimizer = "sgd";
-  bool momentum = true;         // of sgd, which keeps it
-  bool unfused = false;         // a launch for each of the optimizer's tensors
-  std::string engine{};         // predict/engine_choice.h
-  std::string sparse_engine{};  // of embedding rows; empty: `engine`
+  bool momentum = true;  // of sgd, which keeps it
+  bool unfused = false;  // a launch for each of the optimizer's tensors
+  std::string engine{};  // predict/engine_choice.h
   std::optional<std::string> algorithm{};  // of collectives
   /// Steps in the record, rounded up to whole periods of the strategy.
   plan::Step steps = 10;

@@ -120,14 +120,6 @@ simulator::Costs costs_of(const PredictRequest& request,
   }
   // Before planners are told times that would not fit.
   cluster::check_costs(costs.machine, costs.software);
-  if (request.tables && !request.sparse_engine.empty() &&
-      request.sparse_engine != engine && !request.machine &&
-      !request.software) {
-    const EngineCosts& sparse =
-        request.cost_table().engine(request.sparse_engine);
-    costs.sparse = {.machine = machine_for(request.cluster, sparse),
-                    .message = sparse.costs.message};
-  }
   if (request.measured != MeasuredCosts{}) {
     put_measured(request.measured, costs);
   }

@@ -156,11 +156,11 @@ std::optional<EmbeddingJob> embedding_job_of(const records::Configuration& c) {
                       .dim = c.embedding_dim,
                       .placement = strategies::table_placement(c.placement),
                       .mean = c.pooling == "mean",
-                      .sequential = c.lookup == "sequential",
+                      .sequential = c.as_original,
                       .bags = bags,
                       .rule = strategies::row_rule(c.row_optimizer),
                       .bf16_rows = c.row_dtype == "bf16",
-                      .dense_gradients = c.row_gradients == "dense",
+                      .dense_gradients = c.as_original,
                       .staleness = c.staleness,
                       .colocated = c.servers == 0};
 }
@@ -173,15 +173,11 @@ void describe_tables(const PredictRequest& request, records::Configuration& c) {
   c.embedding_dim = static_cast<int>(job.dim);
   c.placement = strategies::name_of(job.placement);
   c.pooling = job.mean ? "mean" : "sum";
-  c.lookup = job.sequential ? "sequential" : "parallel";
+  c.as_original = job.sequential;
   c.zipf = job.bags.zipf;
   c.row_optimizer = strategies::name_of(job.rule);
   c.row_dtype = job.bf16_rows ? "bf16" : "fp32";
-  c.row_gradients = job.dense_gradients ? "dense" : "sparse";
   c.staleness = static_cast<int>(job.staleness);
-  if (request.sparse_engine != c.engine) {
-    c.sparse_engine = request.sparse_engine;
-  }
 }
 
 double typical_bags(const BagShape& bags) {
@@ -210,7 +206,6 @@ void set_tables(const records::Configuration& c, PredictRequest& request) {
   request.network = c.model == "dlrm" ? dlrm_shape(*job) : hybrid_shape(*job);
   request.tables = job;
   request.ranks = job->ranks();
-  request.sparse_engine = c.sparse_engine;
   request.momentum = c.momentum != 0;
   if (request.batch_size == 0) {
     request.batch_size = static_cast<int>(std::lround(typical_bags(job->bags)));

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 8> kWork{"model",
                                                 "image_size",
                                                 "classes",
                                                 "sequence_length",
-                                                "compat_zeros",
+                                                "as_original",
                                                 "ranks",
                                                 "accumulate"};
 // The keys that the JSON of PyTorch's benchmark has.

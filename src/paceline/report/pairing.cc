@@ -22,15 +22,12 @@ bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What select_records compares: `framework` and `sparse_engine` are said where
-// the JSON form leaves them out.
+// What select_records compares: `framework` is said where the JSON form leaves
+// it out.
 std::optional<std::string> value_of(const records::Configuration& c,
                                     std::string_view key) {
   if (key == "framework" && c.framework.empty()) {
     return "paceline";
-  }
-  if (key == "sparse_engine" && c.has_tables() && c.sparse_engine.empty()) {
-    return c.engine;
   }
   for (const auto& [name, text] : fields_of(c)) {
     if (name == key) {

@@ -105,9 +105,6 @@ std::string heading_of(const GroupSummary& group) {
   add(common(rows, type_on_device));
   add(common(rows, [](const Configuration& c) { return c.engine; }));
   add(common(rows, [](const Configuration& c) {
-    return c.sparse_engine.empty() ? "" : "rows over " + c.sparse_engine;
-  }));
-  add(common(rows, [](const Configuration& c) {
     return c.cluster.empty() ? "" : fmt::format("cluster {}", c.cluster);
   }));
   add(common(rows, [](const Configuration& c) {

@@ -196,14 +196,12 @@ std::string ways_text(const records::Configuration& c) {
     }
   };
   add("placement", c.placement, c.placement != usual.placement);
-  add("lookup", c.lookup, c.lookup != usual.lookup);
   add("pooling", c.pooling, c.pooling != usual.pooling);
   add("row optimizer", c.row_optimizer, c.row_optimizer != usual.row_optimizer);
   add("row dtype", c.row_dtype, c.row_dtype != usual.row_dtype);
-  add("row gradients", c.row_gradients, c.row_gradients != usual.row_gradients);
   add("zipf", c.zipf, c.zipf != usual.zipf);
   add("staleness", c.staleness, c.staleness != usual.staleness);
-  return text;
+  return text + (c.as_original ? ", as the original" : "");
 }
 
 /// The runs that left samples, and those that failed.
@@ -278,9 +276,7 @@ std::string table_job_words(const records::Configuration& c) {
       c.servers > 0 ? counted(c.servers, "server") : "which hold the tables",
       counted(c.embeddings, "row"),
       c.embedding_dim,
-      c.sparse_engine.empty()
-          ? c.engine
-          : fmt::format("{}, rows over {}", c.engine, c.sparse_engine),
+      c.engine,
       ways_text(c));
 }
 

@@ -54,8 +54,8 @@ void require_kept_gradients(const Executor::Parts& parts) {
   if (setup.buffers[plan::index_of(gradient.buffer)].elements <
       setup.buffers[plan::index_of(value.buffer)].elements) {
     throw UsageError(
-        "--compat-accumulate adds to the gradients of the step before, which "
-        "this strategy does not keep: leave it out, or take the update rule "
+        "--as-original adds to the gradients of the step before, which this "
+        "strategy does not keep: leave it out, or take the update rule "
         "zero-1.");
   }
 }

@@ -122,7 +122,7 @@ std::string_view why_not_placed(const EmbeddingJob& job) {
   }
   if (job.colocated && job.sequential) {
     return "trainers that hold the tables exchange rows all-to-all, not one "
-           "after the other; leave sequential out, or take servers";
+           "after the other; leave as_original out, or take servers";
   }
   if (job.placement == TablePlacement::kReplicated && job.staleness > 0) {
     return "replicas that apply gradients as they come drift apart; leave "
