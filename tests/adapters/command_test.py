@@ -394,7 +394,7 @@ class Mistakes(Command):
             ),
             (
                 (*UNSEEN, "--step-regex", "x", "--step-unit", "tokens/s"),
-                "--step-unit: 'tokens/s' needs --sequence-length",
+                "--step-unit: 'tokens/s' needs --tokens-per-sample",
             ),
             (
                 (*UNSEEN, "--steps-per-line", "10", "--warmup", "5"),

@@ -264,6 +264,9 @@ TEST(StepReader, UnitsOfARegularExpression) {
   c.sequence_length = 100;
   EXPECT_EQ(read("tokens/s", "", "6400"), 250'000'000);
   EXPECT_EQ(read("tokens/s", "device", "3.2e3"), 250'000'000);
+  c.tokens_per_sample = 50;
+  EXPECT_EQ(read("tokens/s", "", "6400"), 125'000'000);
+  c.tokens_per_sample = 0;
   c.ranks = 4;
   c.ranks_per_host = {2, 2};
   EXPECT_EQ(read("samples/s", "node", "64"), 250'000'000);

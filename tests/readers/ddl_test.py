@@ -365,8 +365,9 @@ class OwnLogs(unittest.TestCase):
         self.assertEqual((records, said), ([], ["damaged.log: its case has no result, left out"]))
 
     def test_keys_are_those_of_the_schema(self):
-        (one,) = read(HEAD + "--model resnet50 --ranks 4 --lr-decay 0.1@2 --compat-zeros\n" + HOROVOD)
+        (one,) = read(HEAD + "--model resnet50 --ranks 4 --lr-decay 0.1@2 --tokens-per-sample 3 --compat-zeros\n" + HOROVOD)
         self.assertEqual(one["configuration"]["lr_decay"], "0.1@2")
+        self.assertEqual(one["configuration"]["tokens_per_sample"], 3)
         self.assertIs(one["configuration"]["as_original"], True)
         self.assertEqual(one["configuration"]["weight_decay"], 1e-4)
 

@@ -105,16 +105,17 @@ struct Window {
 
 /// The program outside that performs the case (docs/adapters.md).
 struct Program {
-  std::string framework{};   // adapter; empty: Paceline itself
-  std::string command{};     // the user's own; empty: none
-  std::string launcher{};    // command: it starts its ranks; ranks: Paceline
-                             // does; empty: as the adapter says
-  std::string reader{};      // of the command's output; empty: found by itself
-  std::string step_regex{};  // finds the steps in the command's output
-  std::string step_unit{};   // of what it finds; empty: seconds
-  int steps_per_line = 1;    // that a line of the command's output stands for
-  std::string rate_scope{};  // what a rate that it finds is of; empty: global
-  std::string python{};      // interpreter; empty: the adapter's own
+  std::string framework{};    // adapter; empty: Paceline itself
+  std::string command{};      // the user's own; empty: none
+  std::string launcher{};     // command: it starts its ranks; ranks: Paceline
+                              // does; empty: as the adapter says
+  std::string reader{};       // of the command's output; empty: found by itself
+  std::string step_regex{};   // finds the steps in the command's output
+  std::string step_unit{};    // of what it finds; empty: seconds
+  int steps_per_line = 1;     // that a line of the command's output stands for
+  std::string rate_scope{};   // what a rate that it finds is of; empty: global
+  int tokens_per_sample = 0;  // of a rate of tokens; 0: sequence_length
+  std::string python{};       // interpreter; empty: the adapter's own
 
   bool operator==(const Program&) const = default;
 };
@@ -133,6 +134,11 @@ struct Case : Network, Training, Tables, Exchange, Machine, Window, Program {
   bool states(const std::string& key) const { return !unstated.contains(key); }
   /// Adds a key that may be unstated; its field loses its value.
   void forget(const std::string& key);
+
+  /// What a sample counts in a rate of tokens; 0: nobody says it.
+  int tokens_of_sample() const {
+    return tokens_per_sample > 0 ? tokens_per_sample : sequence_length;
+  }
 
   /// What a rank is beside embedding tables, counted from 0: "trainer 1",
   /// "server 0", "master"; empty for other ranks, and where there are none.

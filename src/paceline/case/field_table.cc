@@ -279,6 +279,10 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "whose samples/s or tokens/s --step-regex finds; default global",
      .of = member<&C::rate_scope>(), .group = Group::kOutside,
      .allowed = kRateScopes, .json = {.place = 51}},
+    {.name = "tokens_per_sample", .metavar = "N",
+     .help = "tokens of a sample in a rate of tokens/s; 0: those of a sequence",
+     .of = member<&C::tokens_per_sample>(), .group = Group::kOutside,
+     .minimum = 0},
     {.name = "steps_per_line", .metavar = "N",
      .help = "steps that a line of the output of --command stands for; its "
              "number is that of one of them",

@@ -23,22 +23,9 @@ using records::Configuration;
 constexpr const char* kCaseVariable = "PACELINE_CASE";
 constexpr std::uintmax_t kLargestScript = 4 << 20;
 
-// Of the run and of how its output is read.
-constexpr auto kOfPaceline = std::to_array<std::string_view>({"command",
-                                                              "discard",
-                                                              "env",
-                                                              "framework",
-                                                              "label",
-                                                              "launcher",
-                                                              "rate_scope",
-                                                              "reader",
-                                                              "step_regex",
-                                                              "step_unit",
-                                                              "steps",
-                                                              "steps_per_line",
-                                                              "strategy",
-                                                              "threads",
-                                                              "warmup"});
+// Of the run, beside how its output is read.
+constexpr auto kOfRun = std::to_array<std::string_view>(
+    {"env", "steps", "strategy", "threads", "warmup"});
 // Of the ranks that Paceline starts.
 constexpr auto kOfRanks =
     std::to_array<std::string_view>({"ranks", "ranks_per_host"});
@@ -51,6 +38,15 @@ constexpr auto kAlwaysTold =
 template <class Names>
 bool is_one_of(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
+}
+
+/// Whether the key says something to Paceline, not to the command.
+bool is_of_paceline(std::string_view name) {
+  const cases::Field* key = cases::find_key(name);
+  const bool of_program =
+      key != nullptr && (key->of.part == cases::Part::kProgram ||
+                         key->of.part == cases::Part::kNote);
+  return (of_program && name != "python") || is_one_of(kOfRun, name);
 }
 
 bool has_braces(const std::string& command, std::string_view name) {
@@ -150,7 +146,7 @@ std::map<std::string, std::string, std::less<>> placeholders_of(
 }
 
 bool command_sees(const Configuration& c, std::string_view key) {
-  if (is_one_of(kOfPaceline, key) ||
+  if (is_of_paceline(key) ||
       (c.launcher == "ranks" && is_one_of(kOfRanks, key)) ||
       has_braces(c.command, key)) {
     return true;

@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/field.h"
 #include "paceline/experiment/command_keys.h"
 #include "paceline/strategies/strategy.h"
 
@@ -48,9 +49,9 @@ void check_rate(const Configuration& c, const Where& where) {
                     where("rate_scope"),
                     c.rate_scope));
   }
-  if (tokens && c.sequence_length == 0) {
+  if (tokens && c.tokens_of_sample() == 0) {
     throw UsageError(
-        fmt::format("{}: '{}' needs --sequence-length, the tokens of a sample",
+        fmt::format("{}: '{}' needs --tokens-per-sample or --sequence-length",
                     where("step_unit"),
                     c.step_unit));
   }
@@ -98,6 +99,21 @@ void check_lines(const Configuration& c, const Where& where) {
           steps,
           c.steps_per_line,
           (steps / c.steps_per_line + 1) * c.steps_per_line));
+    }
+  }
+}
+
+/// What tells how a command is started and read has no use without one.
+void refuse_keys_of_commands(const Configuration& c, const Where& where) {
+  for (const cases::Field& field : cases::fields()) {
+    const bool of_frameworks =
+        field.name == "framework" || field.name == "python";
+    if (field.of.part == cases::Part::kProgram && !of_frameworks &&
+        value_of(field, c) != usual_value(field)) {
+      throw UsageError(
+          fmt::format("{}: '{}' belongs to --command, which is not given",
+                      where(std::string(field.name).c_str()),
+                      read_key(field, c)));
     }
   }
 }
@@ -308,19 +324,7 @@ void settle_outside(Configuration& c,
     c.framework = "";
   }
   if (c.command.empty()) {
-    std::string lines =
-        c.steps_per_line == 1 ? "" : std::to_string(c.steps_per_line);
-    for (const auto& [key, value] : {std::pair{"reader", &c.reader},
-                                     std::pair{"step_regex", &c.step_regex},
-                                     std::pair{"steps_per_line", &lines},
-                                     std::pair{"launcher", &c.launcher}}) {
-      if (!value->empty()) {
-        throw UsageError(
-            fmt::format("{}: '{}' belongs to --command, which is not given",
-                        where(key),
-                        *value));
-      }
-    }
+    refuse_keys_of_commands(c, where);
   }
   if (has_own_network(c) && c.framework.empty() &&
       c.strategy != kExternalStrategy) {

@@ -54,7 +54,7 @@ double scale_of(const Configuration& c,
     return samples_in(c, scope);
   }
   if (unit == kTokenRate) {
-    return samples_in(c, scope) * c.sequence_length;
+    return samples_in(c, scope) * c.tokens_of_sample();
   }
   const auto* const time = std::ranges::find(
       kTimeUnits, unit, &std::pair<std::string_view, double>::first);
@@ -124,7 +124,7 @@ std::vector<OtherReading> other_readings(const Configuration& c) {
   }
   for (const char* const scope : {"global", "node", "device"}) {
     add(kSampleRate, scope);
-    if (c.sequence_length > 0) {
+    if (c.tokens_of_sample() > 0) {
       add(kTokenRate, scope);
     }
   }
