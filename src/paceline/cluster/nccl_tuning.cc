@@ -34,95 +34,66 @@ struct TuningFile {
   std::map<std::string, NcclLink, std::less<>> links;
 };
 
-std::vector<double> numbers(const toml::table& table, std::string_view key) {
-  const toml::array* array = table[key].as_array();
-  if (array == nullptr) {
-    throw UsageError(fmt::format("{}: {} must be a list", kTuningFile, key));
-  }
-  std::vector<double> found;
-  for (const toml::node& element : *array) {
-    const auto number = element.value<double>();
-    if (!number || !(*number >= 0)) {
-      throw UsageError(fmt::format(
-          "{}: {} must be a list of numbers, 0 or more", kTuningFile, key));
-    }
-    found.push_back(*number);
-  }
-  return found;
-}
-
 template <class Number = double>
-std::array<Number, 3> three(const toml::table& table, std::string_view key) {
-  const std::vector<double> all = numbers(table, key);
+std::array<Number, 3> three(const Section& table, std::string_view key) {
+  const std::vector<double> all = table.magnitudes(key);
   if (all.size() != 3) {
-    throw UsageError(
-        fmt::format("{}: {} must have three numbers", kTuningFile, key));
+    table.refuse(key, fmt::format("{} numbers", all.size()), "must be three");
   }
   return {static_cast<Number>(all[0]),
           static_cast<Number>(all[1]),
           static_cast<Number>(all[2])};
 }
 
-const toml::table& part(const toml::table& file, std::string_view key) {
-  const toml::table* found = file[key].as_table();
-  if (found == nullptr) {
-    throw UsageError(fmt::format("{}: has no [{}]", kTuningFile, key));
-  }
-  return *found;
-}
-
-NcclTimes times(const toml::table& file, std::string_view key) {
-  const toml::table& table = part(file, key);
-  const Section known(
-      table, kTuningFile, fmt::format("[{}]", key), kAlgorithmKeys);
+NcclTimes times(const Section& file, std::string_view key) {
   NcclTimes all{};
-  for (std::size_t a = 0; a < all.size(); ++a) {
-    all[a] = three(table, name_of(kNcclAlgorithms[a]));
-  }
+  file.table(key, kAlgorithmKeys, [&](const Section& table) {
+    for (std::size_t a = 0; a < all.size(); ++a) {
+      all[a] = three(table, name_of(kNcclAlgorithms[a]));
+    }
+  });
   return all;
 }
 
-Generation generation_from(const toml::table& table) {
-  const Section entry(
-      table,
-      kTuningFile,
-      "[[generations]]",
-      "name devices nvlink_share ll_rate ring_ll128 tree_ll128 tree "
-      "nvls_tree plateau channels nvls_share nvls_channels");
+Generation generation_from(const Section& entry) {
   Generation generation;
   generation.devices = entry.texts("devices");
   generation.nvlink_share = entry.magnitude("nvlink_share").value_or(1);
   NcclTuning& tuning = generation.tuning;
   tuning.generation = entry.text("name");
-  tuning.ll_rate = three(table, "ll_rate");
-  tuning.ring_ll128 = three(table, "ring_ll128");
-  tuning.tree_ll128 = three(table, "tree_ll128");
-  tuning.tree = three(table, "tree");
-  tuning.nvls_tree = three(table, "nvls_tree");
+  tuning.ll_rate = three(entry, "ll_rate");
+  tuning.ring_ll128 = three(entry, "ring_ll128");
+  tuning.tree_ll128 = three(entry, "tree_ll128");
+  tuning.tree = three(entry, "tree");
+  tuning.nvls_tree = three(entry, "nvls_tree");
   tuning.plateau = entry.magnitude("plateau").value_or(1);
   tuning.channels = entry.integer("channels", 1, 1, 64);
   tuning.nvls_share = entry.magnitude("nvls_share").value_or(0);
-  tuning.nvls_channels = three<int>(table, "nvls_channels");
+  tuning.nvls_channels = three<int>(entry, "nvls_channels");
   return generation;
 }
 
 TuningFile read_tuning(std::string_view text) {
   const toml::table parsed = parse_toml(text, kTuningFile);
-  TuningFile file;
-  file.base = times(parsed, "base_us");
-  file.nvlink = times(parsed, "nvlink_hop_us");
-  file.pcie = times(parsed, "pcie_hop_us");
-  file.network = times(parsed, "network_hop_us");
-  const toml::table& trees = part(parsed, "tree_correction");
-  for (std::size_t p = 0; p < kNcclProtocols.size(); ++p) {
-    file.tree_correction[p] = numbers(trees, name_of(kNcclProtocols[p]));
-  }
-  const toml::array* generations = parsed["generations"].as_array();
-  PACELINE_CHECK(generations != nullptr && !generations->empty());
-  for (const toml::node& node : *generations) {
-    file.generations.push_back(generation_from(*node.as_table()));
-  }
   const Section whole(parsed, kTuningFile, "the tuning of NCCL", "");
+  TuningFile file;
+  file.base = times(whole, "base_us");
+  file.nvlink = times(whole, "nvlink_hop_us");
+  file.pcie = times(whole, "pcie_hop_us");
+  file.network = times(whole, "network_hop_us");
+  whole.table("tree_correction", "", [&](const Section& trees) {
+    for (std::size_t p = 0; p < kNcclProtocols.size(); ++p) {
+      file.tree_correction[p] = trees.magnitudes(name_of(kNcclProtocols[p]));
+    }
+  });
+  whole.each("generations",
+             "[[generations]]",
+             "name devices nvlink_share ll_rate ring_ll128 tree_ll128 tree "
+             "nvls_tree plateau channels nvls_share nvls_channels",
+             [&](const Section& entry) {
+               file.generations.push_back(generation_from(entry));
+             });
+  PACELINE_CHECK(!file.generations.empty());
   whole.each("links",
              "[[links]]",
              "name source share latency_us",

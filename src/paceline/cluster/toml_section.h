@@ -168,6 +168,26 @@ class Section {
     return given;
   }
 
+  /// A list of numbers that are not negative; empty where the key is not there.
+  std::vector<double> magnitudes(std::string_view key) const {
+    std::vector<double> found;
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) {
+      return found;
+    }
+    const toml::array* array = node->as_array();
+    for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
+      if (const auto number = (*array)[i].value<double>();
+          number && *number >= 0) {
+        found.push_back(*number);
+      }
+    }
+    if (array == nullptr || found.size() != array->size()) {
+      refuse(key, shown(*node), "must be a list of numbers, 0 or more");
+    }
+    return found;
+  }
+
   /// Whole numbers above 0; empty where the key is not there.
   std::vector<int> counts(std::string_view key) const {
     std::vector<int> found;
