@@ -45,19 +45,6 @@ std::string text_of(const nlohmann::ordered_json& value) {
   return value.is_null() ? "-" : value.dump();
 }
 
-// Adds what the JSON form leaves out of embedding tables where it is as usual.
-void add_usual_tables(const records::Configuration& c,
-                      ConfigurationFields& fields) {
-  for (const cases::Field& key : cases::keys()) {
-    if (key.group == cases::Group::kEmbeddings) {
-      const std::string usual = read_key(key, records::Configuration{});
-      if (!usual.empty() && read_key(key, c) == usual) {
-        fields.emplace_back(key.name, usual);
-      }
-    }
-  }
-}
-
 // Keys of instruments are there only where one is (case/field_table.cc).
 std::string value_at(const ConfigurationFields& fields,
                      const std::string& name) {
@@ -132,20 +119,23 @@ std::string text_of(const Difference& difference) {
       "{}: {} -> {}", difference.name, difference.base, difference.test);
 }
 
-ConfigurationFields fields_of(const records::Configuration& configuration) {
+ConfigurationFields fields_of(const records::Configuration& c) {
   ConfigurationFields fields;
-  const nlohmann::ordered_json json = cases::to_json(configuration);
-  for (const auto& [key, value] : json.items()) {
-    if (key != "label" && key != "discard" && key != "env" &&
-        key != "not_run") {
-      fields.emplace_back(key, text_of(value));
+  const nlohmann::ordered_json json = cases::to_json(c);
+  for (const cases::Field& field : cases::fields()) {
+    const std::string name(field.json_name());
+    if (!field.in_key) {
+      continue;
     }
-  }
-  for (const auto& [name, value] : configuration.env) {
-    fields.emplace_back("env." + name, value);
-  }
-  if (configuration.has_tables()) {
-    add_usual_tables(configuration, fields);
+    if (name == "env") {
+      for (const auto& [variable, value] : c.env) {
+        fields.emplace_back("env." + variable, value);
+      }
+    } else if (json.contains(name)) {
+      fields.emplace_back(name, text_of(json.at(name)));
+    } else if (field.of.part == cases::Part::kTables && c.has_tables()) {
+      fields.emplace_back(name, read_key(field, c));  // as usual
+    }
   }
   return fields;
 }

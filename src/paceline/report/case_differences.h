@@ -28,7 +28,7 @@ std::string text_of(const Difference& difference);
 using ConfigurationFields = std::vector<std::pair<std::string, std::string>>;
 
 /// What shapes a case's result, by the keys of its JSON form.
-ConfigurationFields fields_of(const records::Configuration& configuration);
+ConfigurationFields fields_of(const records::Configuration& c);
 
 /// The names of both, each once.
 std::vector<std::string> names_of(const ConfigurationFields& some,
