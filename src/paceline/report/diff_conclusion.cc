@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/diff_verdict.h"
 
 namespace paceline::report {
 namespace {
@@ -17,16 +18,6 @@ std::string beyond_text(const Diff& diff) {
   return diff.options.threshold > 0
              ? fmt::format(" beyond {:g} %", 100 * diff.options.threshold)
              : "";
-}
-
-std::vector<std::string> names_with(const Diff& diff, Verdict verdict) {
-  std::vector<std::string> names;
-  for (const DiffRow& row : diff.rows) {
-    if (row.verdict == verdict) {
-      names.push_back(row.name);
-    }
-  }
-  return names;
 }
 
 // Of the cases without a proof, of which enough is known; empty: there are

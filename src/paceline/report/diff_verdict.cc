@@ -83,17 +83,6 @@ std::optional<Verdict> proven(const DiffRow& row, const DiffOptions& options) {
              : std::nullopt;
 }
 
-// The names of the rows with this verdict.
-std::vector<std::string> named(const Diff& diff, Verdict verdict) {
-  std::vector<std::string> names;
-  for (const DiffRow& row : diff.rows) {
-    if (row.verdict == verdict) {
-      names.push_back(row.name);
-    }
-  }
-  return names;
-}
-
 std::string undecided_sentence(const Diff& diff, const DiffRow& row) {
   if (!row.change->interval) {
     return fmt::format("{} has no interval after {}",
@@ -125,7 +114,8 @@ std::string few_runs_sentence(const Diff& diff) {
 }
 
 void add_verdicts(const Diff& diff, std::vector<std::string>& missing) {
-  if (const auto apart = named(diff, Verdict::kNotComparable); !apart.empty()) {
+  if (const auto apart = names_with(diff, Verdict::kNotComparable);
+      !apart.empty()) {
     missing.push_back(fmt::format("no verdict of {}, which {} not comparable",
                                   counted(std::ssize(apart), "case"),
                                   apart.size() == 1 ? "is" : "are"));
@@ -135,7 +125,7 @@ void add_verdicts(const Diff& diff, std::vector<std::string>& missing) {
         {Verdict::kNoSamples, "no samples on a side"},
         {Verdict::kCoarseClock,
          "a clock whose tick is longer than what is looked for"}}) {
-    if (const auto names = named(diff, verdict); !names.empty()) {
+    if (const auto names = names_with(diff, verdict); !names.empty()) {
       missing.push_back(fmt::format("{}: {}", why, fmt::join(names, ", ")));
     }
   }
@@ -144,7 +134,7 @@ void add_verdicts(const Diff& diff, std::vector<std::string>& missing) {
       missing.push_back(undecided_sentence(diff, row));
     }
   }
-  if (!named(diff, Verdict::kTooFewRuns).empty()) {
+  if (!names_with(diff, Verdict::kTooFewRuns).empty()) {
     missing.push_back(few_runs_sentence(diff));
   }
 }
@@ -221,6 +211,16 @@ std::vector<std::string> missing_of(const Diff& diff) {
                                   alone == 1 ? "has" : "have"));
   }
   return missing;
+}
+
+std::vector<std::string> names_with(const Diff& diff, Verdict verdict) {
+  std::vector<std::string> names;
+  for (const DiffRow& row : diff.rows) {
+    if (row.verdict == verdict) {
+      names.push_back(row.name);
+    }
+  }
+  return names;
 }
 
 std::string_view name_of(Verdict verdict) {
