@@ -257,6 +257,14 @@ class Rejected(unittest.TestCase):
             with self.subTest(path=path):
                 self.rejects(why, self.changed(path if isinstance(path, tuple) else (path,), value))
 
+    def test_places_that_changed_places(self):
+        other = document(version=1)
+        swapped = {"in_place": "out_of_place", "out_of_place": "in_place"}
+        other["results"] = [{swapped.get(key, key): value for key, value in one.items()} for one in other["results"]]
+        with self.assertRaisesRegex(Invalid, "in_place stands before out_of_place"):
+            read(other)
+        self.assertEqual(len(read(text(document(version=1), sort_keys=True))), 2)
+
     def test_a_row_twice(self):
         other = document()
         other["results"].append(other["results"][0])

@@ -328,9 +328,14 @@ class Wrong(unittest.TestCase):
 
     def test_rows_that_may_be_alike(self):
         rows = [row("all_reduce_perf", 4, size, 12.1) for size in (8, 16)]
-        self.assertEqual(len(read(text(log("all_reduce_perf", ["a"] * 4, 3 * rows)))), 6)
+        records = read(text(log("all_reduce_perf", ["a"] * 4, 2 * rows)))  # the cycles of one process are one run
+        self.assertEqual([one["bytes"] for one in records], [8, 16])
+        self.assertEqual([one["iteration_ns"] for one in records], [[12100, 12100]] * 2)
+        self.assertEqual(records[0]["in_place"], {"iteration_ns": [11980, 11980], "wrong_elements": 0})
+        self.assertIn("one of each row of this size", records[0]["formula"])
         none = row("all_gather_perf", 4, 0, 0.05)
-        self.assertEqual(len(read(text(log("all_gather_perf", ["a"] * 4, 3 * [none])))), 3)
+        (record,) = read(text(log("all_gather_perf", ["a"] * 4, 3 * [none])))
+        self.assertEqual(record["iteration_ns"], [50] * 3)
         for again in (rows + rows[:1], rows[:1] + rows, 2 * rows[:1]):
             self.rejects(text(log("all_reduce_perf", ["a"] * 4, again)), "this row is that of line")
 

@@ -112,7 +112,9 @@ class Right(unittest.TestCase):
         self.assertEqual((first["ranks"], first["warnings"][0]["code"]), (16, "other-groups"))
 
     def test_cycles_and_places_alone(self):
-        self.assertEqual(len(read(as_json(rows(cycles=3)))), 9)
+        records = read(as_json(rows(cycles=3)))
+        self.assertEqual([len(one["iteration_ns"]) for one in records], [3] * 3)
+        self.assertEqual([len(one["in_place"]["iteration_ns"]) for one in records], [3] * 3)
         for place, name in ((0, "out-of-place"), (1, "in-place")):
             found = read(as_csv([row for row in rows() if row["inPlace"] == place]))
             self.assertEqual([one["place"] for one in found], [name] * 3)

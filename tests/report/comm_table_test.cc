@@ -76,8 +76,7 @@ TEST(CommTable, SaysWhatAnotherProgramsTimesAre) {
   records::CommRecord r = sample();
   r.formula = "durations on rank 1; bandwidth: size / median";
   const std::string text = rendered("table", {{r}});
-  EXPECT_NE(text.find("of 3 iterations: durations on rank 1\n"),
-            std::string::npos)
+  EXPECT_NE(text.find("3 values: durations on rank 1\n"), std::string::npos)
       << text;
   EXPECT_NE(text.find("wire: what a ring sends of a rank"), std::string::npos);
 }

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nccl-tests and rccl-tests print in any form: operations, types, ranks and rows."""
+"""What nccl-tests and rccl-tests print in any form: operations, types, options, and what rows say twice."""
 
 import re
 
 from .checks import Invalid, check_count, check_product, exactly, one_of, shown
-from .record import WRONG_VALUES, comm_record, warning
 
 # Program: Paceline's operation, whether it reduces, whether it has a root.
 OPERATIONS = {
@@ -23,7 +22,6 @@ ELEMENT_BYTES = {
     **dict.fromkeys(("float", "int32", "uint32"), 4),
     **dict.fromkeys(("double", "int64", "uint64"), 8),
 }
-FORMULA = "mean time of the program's iterations; bandwidth: size / time"
 
 
 def engine_of(devices) -> str:
@@ -127,64 +125,6 @@ def check_options(words: str, said: dict, place, where: str = "") -> None:
             check_count(int(given[-1]), said[letter], f"as -{letter} ({name})", place, where)
 
 
-def check_repeats(rows: list) -> None:
-    """Rejects a row that is there twice.  `rows` are (head, all of the row, place); the head is what
-    is measured.  Runs of several cycles (-N) measure all heads again, and of no bytes times are so
-    short that they may be alike."""
-    heads = [head for head, _, _ in rows]
-    period = next(
-        (n for n in range(2, len(heads) // 2 + 1) if heads[n:] == heads[:-n]),
-        len(heads),
-    )
-    seen = {}
-    for number, (head, row, place) in enumerate(rows):
-        first, before = seen.setdefault(row, (number, place))
-        if first != number and (number - first) % period and head[0] not in (0, "0"):
-            raise Invalid(place, f"this row is that of line {before.number} again")
-
-
 def reduction_of(program: str, op):
     """What the operation reduces with; None where it reduces nothing, or the log does not say."""
     return op if OPERATIONS[program][1] and op != "none" else None
-
-
-def is_wrong(one: dict) -> bool:
-    """Of one place's figures, of which old versions mark the wrong ones and do not count them."""
-    return bool(one["wrong"] or one.get("marked"))
-
-
-def _times(one: dict) -> list:
-    return one.get("iteration_ns") or [max(1, one["time"].times(1000))]
-
-
-def row_record(
-    shared: dict, warnings: list, size: int, out: dict, into: dict = None, **row
-) -> dict:
-    """A record of one row.  `out` and `into` are its out-of-place and in-place figures:
-    {"time": Figure in us, "wrong": n or None, "marked": whether it is wrong} and, where the log has single iterations, their
-    times as "iteration_ns".  A row without `out` is a record in place."""
-    place = "out-of-place" if out else "in-place"
-    out, into = (out, into) if out else (into, None)
-    found = list(warnings)
-    for where, one in ((place.replace("-", " "), out), ("in place", into)):
-        if one and is_wrong(one):
-            found.append(
-                warning(
-                    WRONG_VALUES,
-                    f"{size} bytes, {row.get('dtype')}, {row.get('op') or 'no reduction'}: "
-                    f"{one['wrong'] or 'some'} wrong elements {where}",
-                    "the program compared the result with the right one",
-                    "do not trust this machine's results before the cause is found",
-                )
-            )
-    return comm_record(
-        bytes=size,
-        iteration_ns=_times(out),
-        place=place,
-        in_place=into and {"iteration_ns": _times(into), "wrong_elements": into["wrong"]},
-        wrong_elements=out["wrong"],
-        bus_factor=bus_factor(shared["operation"], shared["ranks"]),
-        warnings=found,
-        device="cuda",
-        **{"formula": FORMULA, **shared, **row},
-    )

@@ -10,8 +10,9 @@ import re
 from dataclasses import dataclass
 
 from .checks import Invalid, one_of, shown
-from .collective import check_options, check_repeats, engine_of, operation_of, row_record
+from .collective import check_options, engine_of, operation_of
 from .collective_ranks import ranks_of
+from .collective_rows import check_repeats, joined, row_record
 from .json_text import check_keys, member, parse_several
 from .lines import Line
 from .nccl_json_rows import row_of, verdicts
@@ -106,7 +107,7 @@ def records_of(document: Document, note):
     if not rows:
         raise Invalid(place, "this run has no row of results: it failed")
     warnings += verdicts(top, bandwidth, rows, place, note)
-    for size, out, into, row in rows:
+    for size, out, into, row in joined(rows):
         yield row_record(shared, warnings, size, out, into, **row)
 
 

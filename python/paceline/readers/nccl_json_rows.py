@@ -18,6 +18,9 @@ def row_of(row, program: str, shared: dict, settings: dict, place) -> tuple:
     """(size, out-of-place figures, in-place figures, the row's own keys), checked."""
     size, elements = member(row, "size", int, place), member(row, "count", int, place)
     check_keys(row, _KEYS, "key of a row of results", place)
+    keys = [key for key in row if key in ("out_of_place", "in_place")]
+    if keys == ["in_place", "out_of_place"] and list(row) != sorted(row):  # as other tools sort keys
+        raise Invalid(place, f"{size} bytes: in_place stands before out_of_place, and the program writes it behind")
     dtype, op = member(row, "type", str, place), member(row, "redop", str, place)
     root = member(row, "root", str, place).strip()
     root = -1 if root == "-1" else count(root, place, f"{size} bytes, root")

@@ -13,14 +13,13 @@ from .collective import (
     check_columns,
     check_options,
     check_rates,
-    check_repeats,
     check_row,
     engine_of,
     operation_of,
     reduction_of,
-    row_record,
 )
 from .collective_ranks import ranks_of
+from .collective_rows import check_repeats, joined, row_record
 from .nccl_text import Table, program_in
 from .nccl_verdicts import bandwidth_warnings, bounds_warnings, other_average
 
@@ -59,7 +58,7 @@ def records_of(table: Table, named: set, note):
     check_repeats([(tuple(fields[:width]), tuple(fields), line) for fields, line in table.rows])
     rows = [_row(table, fields, line, program, shared) for fields, line in table.rows]
     warnings += _verdicts(table, rows, note)
-    for size, out, into, row in rows:
+    for size, out, into, row in joined(rows):
         yield row_record(shared, warnings, size, out, into, **row)
 
 

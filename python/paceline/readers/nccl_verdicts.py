@@ -2,7 +2,7 @@
 """What nccl-tests says itself of all of a run's results: right or wrong values, enough bandwidth."""
 
 from .checks import Invalid, figure
-from .collective import is_wrong
+from .collective_rows import is_wrong
 from .record import WRONG_VALUES, warning
 
 

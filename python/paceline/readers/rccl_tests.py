@@ -11,8 +11,9 @@ import json
 from dataclasses import dataclass
 
 from .checks import Invalid, check_count, count, one_of
-from .collective import ELEMENT_BYTES, check_columns, check_rates, operation_of, reduction_of, row_record
+from .collective import ELEMENT_BYTES, check_columns, check_rates, operation_of, reduction_of
 from .collective_ranks import other_groups
+from .collective_rows import joined, row_record
 from .json_text import member, number
 from .lines import Line
 from .rccl_rows import runs_of_csv, runs_of_json
@@ -119,18 +120,22 @@ def _checked_size(operation: str, ranks: int, size: int, figures: tuple) -> int:
 
 
 def _records(places: list, world: tuple):
-    """Of a place alone (-O, or in place alone) all rows are."""
     ranks, processes, groups = world
     warnings = other_groups(groups)
     shared = {"ranks": ranks, "ranks_per_host": None if processes else [ranks], "engine": "rccl"}
+    for size, out, into, row in joined(_rows(places)):
+        yield row_record({**shared, "operation": row.pop("operation")}, warnings, size, out, into, **row)
+
+
+def _rows(places: list):
+    """Of a place alone (-O, or in place alone) all rows are."""
     step = len({one.in_place for one in places})
     for first, second in zip(places[::step], places[step - 1 :: step]):
         if step == 2 and (first.in_place, second.in_place, first.key) != (0, 1, second.key):
             raise Invalid(second.line, "out of place and in place do not follow each other: a row is missing")
         out, into = (first.figures, second.figures) if step == 2 else (first.figures, None)
         out, into = (None, out) if step == 1 and first.in_place else (out, into)
-        own = {"operation": operation_of(first.program, first.line), **shared}
-        row = {"dtype": first.key[3], "op": reduction_of(first.program, first.key[4])}
-        yield row_record(own, warnings, first.size, out, into, **row)
+        row = {"operation": operation_of(first.program, first.line), "dtype": first.key[3]}
+        yield first.size, out, into, {**row, "op": reduction_of(first.program, first.key[4])}
     if len(places) % step:
         raise Invalid(places[-1].line, "out of place and in place do not follow each other: a row is missing")

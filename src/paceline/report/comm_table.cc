@@ -75,12 +75,13 @@ std::string title_of(const CommRecord& first) {
 
 // Of another program's record its formula says what the times are.
 std::string time_note(const CommRecord& first) {
-  std::string time = fmt::format(
-      "of {} iterations{}",
-      first.iteration_ns.size(),
+  std::string time =
       first.formula.empty()
-          ? ", in each the slowest rank's"
-          : ": " + first.formula.substr(0, first.formula.find(';')));
+          ? fmt::format("of {} iterations, in each the slowest rank's",
+                        first.iteration_ns.size())
+          : fmt::format("{}: {}",
+                        counted(std::ssize(first.iteration_ns), "value"),
+                        first.formula.substr(0, first.formula.find(';')));
   if (first.is_mean()) {
     time = first.mean_of > 0
                ? fmt::format("the program's mean of {}",

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The records of the rows that nccl-tests and rccl-tests print in any form.
+
+A row is (size, out-of-place figures, in-place figures, the record's other keys); the figures of a
+place are {"time": Figure in us, "wrong": n or None, "marked": whether it is wrong} and, where the
+log has single iterations, their times as "iteration_ns".  A place that the program did not do is None.
+"""
+
+from .checks import Invalid
+from .collective import bus_factor
+from .record import WRONG_VALUES, comm_record, warning
+
+FORMULA = "mean time of the program's iterations; bandwidth: size / time"
+_MEANS = "means of the program's iterations, one of each row of this size; bandwidth: size / median"
+_SINGLE = "times of iterations on the slowest process (-I), of all rows of this size; bandwidth: size / median"
+
+
+def check_repeats(rows: list) -> None:
+    """Rejects a row that is there twice.  `rows` are (head, all of the row, place); the head is what
+    is measured.  Runs of several cycles (-N) measure all heads again, and of no bytes times are so
+    short that they may be alike."""
+    heads = [head for head, _, _ in rows]
+    period = next(
+        (n for n in range(2, len(heads) // 2 + 1) if heads[n:] == heads[:-n]),
+        len(heads),
+    )
+    seen = {}
+    for number, (head, row, place) in enumerate(rows):
+        first, before = seen.setdefault(row, (number, place))
+        if first != number and (number - first) % period and head[0] not in (0, "0"):
+            raise Invalid(place, f"this row is that of line {before.number} again")
+
+
+def joined(rows: list):
+    """What the same processes measured several times (-N, or sizes that are rounded to one) as one row
+    with all times, since it is no run of its own."""
+    found = {}
+    for size, out, into, row in rows:
+        head = (size, out is None, into is None, *(row.get(key) for key in ("operation", "dtype", "op", "root")))
+        found.setdefault(head, []).append((out, into, row))
+    for (size, *_), several in found.items():
+        outs, intos, (row, *others) = zip(*several)
+        again = {"formula": _SINGLE if "iteration_ns" in (outs[0] or intos[0]) else _MEANS} if others else {}
+        yield size, _together(outs), _together(intos), {**row, **again}
+
+
+def _together(places: list):
+    """The figures of one place of several rows."""
+    if len(places) == 1 or places[0] is None:
+        return places[0]
+    wrong = [one["wrong"] for one in places]
+    return {
+        "iteration_ns": [time for one in places for time in _times(one)],
+        "wrong": None if None in wrong else sum(wrong),
+        "marked": any(map(is_wrong, places)),
+    }
+
+
+def is_wrong(one: dict) -> bool:
+    """Of one place's figures, of which old versions mark the wrong ones and do not count them."""
+    return bool(one["wrong"] or one.get("marked"))
+
+
+def _times(one: dict) -> list:
+    return one.get("iteration_ns") or [max(1, one["time"].times(1000))]
+
+
+def row_record(
+    shared: dict, warnings: list, size: int, out: dict, into: dict = None, **row
+) -> dict:
+    """A record of one row; `shared` are keys of all of them.  A row without `out` is a record in place."""
+    place = "out-of-place" if out else "in-place"
+    out, into = (out, into) if out else (into, None)
+    found = list(warnings)
+    for where, one in ((place.replace("-", " "), out), ("in place", into)):
+        if one and is_wrong(one):
+            found.append(
+                warning(
+                    WRONG_VALUES,
+                    f"{size} bytes, {row.get('dtype')}, {row.get('op') or 'no reduction'}: "
+                    f"{one['wrong'] or 'some'} wrong elements {where}",
+                    "the program compared the result with the right one",
+                    "do not trust this machine's results before the cause is found",
+                )
+            )
+    return comm_record(
+        bytes=size,
+        iteration_ns=_times(out),
+        place=place,
+        in_place=into and {"iteration_ns": _times(into), "wrong_elements": into["wrong"]},
+        wrong_elements=out["wrong"],
+        bus_factor=bus_factor(shared["operation"], shared["ranks"]),
+        warnings=found,
+        device="cuda",
+        **{"formula": FORMULA, **shared, **row},
+    )
