@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `paceline diff` and `paceline ab` of operations of engines.
 #include <cmath>
+#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -111,6 +112,20 @@ TEST_F(AbOperations, AbReadsWhatAProgramPrints) {
   EXPECT_EQ(nlohmann::json::parse(again.out)["cases"], diff["cases"]);
 }
 
+TEST_F(AbOperations, AbComparesVariablesOfAProgramThatPrints) {
+  write_logs(1, 1);
+  const Outcome outcome =
+      run("ab --runs 1 --out d --format json --env NCCL_ALGO=Ring --env "
+          "NCCL_ALGO=Tree -- cat a0.log");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto differences =
+      nlohmann::json::parse(outcome.out)["software_differences"];
+  ASSERT_EQ(differences.size(), 1u) << differences;
+  EXPECT_EQ(differences[0]["name"], "NCCL_ALGO");
+  EXPECT_EQ(differences[0]["base"], "Ring");
+  EXPECT_EQ(differences[0]["test"], "Tree");
+}
+
 TEST_F(AbOperations, AbComparesWhatPacelineCommMeasures) {
   const std::string command =
       std::string("'") + PACELINE_PROGRAM +
@@ -123,6 +138,13 @@ TEST_F(AbOperations, AbComparesWhatPacelineCommMeasures) {
   EXPECT_EQ(diff["cases"][0]["case"], "all-reduce 4 B to 1 KiB");
   EXPECT_EQ(diff["decision"], "not decided");
   EXPECT_FALSE(fs::exists(folder_ / "results"));
+  // The records keep what they say of their machine.
+  std::ifstream in(folder_ / "d/a.jsonl");
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line));
+  const auto environment = nlohmann::json::parse(line)["environment"];
+  EXPECT_FALSE(environment["hosts"].empty());
+  EXPECT_FALSE(environment["paceline_version"].is_null());
 }
 
 TEST_F(AbOperations, RejectsWhatCannotBeCompared) {

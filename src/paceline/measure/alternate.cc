@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,25 @@ std::vector<std::string> with_records(std::vector<std::string> words,
     }
   }
   return words;
+}
+
+// The allowed variables that a command begins with, and those that it inherits.
+std::map<std::string, std::string> variables_of(
+    const std::vector<std::string>& command) {
+  std::map<std::string, std::string> variables =
+      records::allowed_variables(environ);
+  for (const std::string& word : command) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) {
+      break;  // the command itself
+    }
+    const std::string name = word.substr(0, equals);
+    const std::string value = word.substr(equals + 1);
+    if (records::is_allowed_variable(name, value)) {
+      variables[name] = value;
+    }
+  }
+  return variables;
 }
 
 class Alternating {
@@ -152,7 +172,7 @@ class Alternating {
     const bool ended_well = !failed && ending.stop_signal == 0;
     records::ForeignRecords found = take_records(left);
     if (found.empty() && ended_well) {
-      found.operations = printed_operations(side.log, logged, started_at);
+      found.operations = printed_operations(side, logged, started_at);
     }
     left_records_[number] = !found.empty();
     if (found.empty() && ended_well) {
@@ -211,21 +231,22 @@ class Alternating {
 
   // The table of nccl-tests that the log has behind its first `logged` bytes.
   static std::vector<records::CommRecord> printed_operations(
-      const std::string& log,
+      const Alternation::Side& side,
       std::uintmax_t logged,
       const std::string& started_at) {
     const std::string text =
-        read_text_if_readable(log).value_or("").substr(logged);
+        read_text_if_readable(side.log).value_or("").substr(logged);
     if (text.find("algbw") == std::string::npos ||
         text.find("busbw") == std::string::npos) {
       return {};
     }
-    const std::string part = log + ".part";
+    const std::string part = side.log + ".part";
     write_atomically(part, text);
     auto found = records::read_foreign_if_known({part}).operations;
     fs::remove(part);
     for (records::CommRecord& one : found) {
       one.started_at = started_at;
+      one.environment.variables = variables_of(side.command);
     }
     return found;
   }
@@ -235,18 +256,7 @@ class Alternating {
                          std::int64_t wall_ns) const {
     RunRecord one = report::wall_time_record(
         shell_command(side.command), started_at, host_, wall_ns);
-    one.environment.variables = records::allowed_variables(environ);
-    for (const std::string& word : side.command) {
-      const std::size_t equals = word.find('=');
-      if (equals == std::string::npos) {
-        break;  // the command itself
-      }
-      const std::string name = word.substr(0, equals);
-      const std::string value = word.substr(equals + 1);
-      if (records::is_allowed_variable(name, value)) {
-        one.environment.variables[name] = value;
-      }
-    }
+    one.environment.variables = variables_of(side.command);
     return one;
   }
 
@@ -261,7 +271,7 @@ class Alternating {
     }
     for (const records::CommRecord& one : found.operations) {
       writers_[number]->append_line(
-          records::to_line(records::to_json(one, {})));
+          records::to_line(records::to_json(one, one.environment)));
     }
   }
 

@@ -67,6 +67,10 @@ std::optional<InPlace> in_place_from(const Json& json) {
       .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements"))};
 }
 
+Environment environment_in(const Json& json) {
+  return json.is_null() ? Environment{} : environment_from(json);
+}
+
 template <class Value>
 Value known_value(const Json& json) {
   return json.is_null() ? Value{} : json.get<Value>();
@@ -181,7 +185,8 @@ CommRecord record_from(const Json& json) {
       .in_place = in_place_from(json.value("in_place", Json())),
       .link_slack_ns = unless_null<std::int64_t>(json.at("link_slack_ns")),
       .valid = unless_null<bool>(json.at("valid")),
-      .warnings = {}};
+      .warnings = {},
+      .environment = environment_in(json.value("environment", Json()))};
   for (const Json& warning : json.at("warnings")) {
     record.warnings.push_back({.code = warning.at("code"),
                                .seen = warning.at("seen"),

@@ -59,6 +59,7 @@ struct CommRecord {
   /// is not known.  True without such a link.
   std::optional<bool> valid = true;
   std::vector<Warning> warnings;
+  Environment environment{};  // empty while `paceline comm` measures
 
   /// Whether iteration_ns is a mean of several.
   bool is_mean() const { return !formula.empty() && iteration_ns.size() == 1; }
@@ -90,8 +91,7 @@ double bus_factor(std::string_view operation, int ranks);
 nlohmann::ordered_json to_json(const CommRecord& record,
                                const Environment& environment);
 
-/// What to_json() wrote, without its environment.  Throws UsageError for
-/// anything else.
+/// What to_json() wrote.  Throws UsageError for anything else.
 CommRecord comm_record_from(const nlohmann::ordered_json& json);
 
 /// Reads one line of a file of operations.  Throws UsageError for text that is

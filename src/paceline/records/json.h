@@ -31,6 +31,9 @@ Json to_json(const std::vector<Warning>& warnings);
 /// out of range, and ranks that disagree on the number of steps.
 RunRecord from_json(const nlohmann::json& json);
 
+/// The environment that `to_json` wrote; throws as from_json() does.
+Environment environment_from(const nlohmann::json& json);
+
 /// One line of a record file, without the line break.  Bytes that are not
 /// UTF-8 (a host's name, a topology) become the replacement character.
 std::string to_line(const Json& json);

@@ -254,6 +254,12 @@ RunRecord from_json(const nlohmann::json& json) {
   return record;
 }
 
+Environment environment_from(const nlohmann::json& json) {
+  Environment environment;
+  decode(JsonPlace{json, nullptr, "environment"}, environment);
+  return environment;
+}
+
 RunRecord from_line(std::string_view line) {
   if (line.find('\0') != std::string_view::npos) {
     throw UsageError("not JSON: it holds a NUL byte");  // which ends a parse

@@ -178,6 +178,7 @@ RunRecord record_of(const std::string& label,
   c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
   c.warmup = 0;
   double sum = 0;
+  one.environment = first.environment;
   one.started_at = first.started_at;
   for (const MeasuredSize* point : points) {
     sum += std::log(point->median_ns);
