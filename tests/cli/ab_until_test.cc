@@ -129,6 +129,23 @@ TEST_F(Ab, PreparesAndCleansUpOutsideTheTime) {
       << failed.err;
 }
 
+TEST_F(Ab, CleansUpAfterARunThatFails) {
+  const Outcome failed =
+      run("ab --runs 2 --out d --cleanup 'echo clean >> said' -- "
+          "sh -c 'exit 7' -- sh -c 'exit 7'");
+  EXPECT_EQ(failed.exit_code, 3);
+  EXPECT_NE(failed.err.find("ended with exit code 7 in run 1"),
+            std::string::npos)
+      << failed.err;
+  std::ifstream in(folder_ / "said");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "clean\n");
+  // What failed first is named.
+  const Outcome both =
+      run("ab --runs 2 --out e --cleanup 'exit 8' -- sh -c 'exit 7' -- "
+          "sh -c 'exit 7'");
+  EXPECT_NE(both.err.find("exit code 7"), std::string::npos) << both.err;
+}
+
 TEST_F(Ab, RejectsWhatContradictsItself) {
   expect_refused("ab --runs 3 --until 2% -- true -- true",
                  "paceline: --runs 3: runs end by --until");

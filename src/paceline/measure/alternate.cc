@@ -128,21 +128,41 @@ class Alternating {
                                signals_,
                                wanted_.deadline,
                                kCommandStopGrace);
-    end_.stop_signal = ending.stop_signal;
-    const bool failed = ending.exit_code != 0 || ending.timed_out;
-    if (failed && ending.stop_signal == 0) {
-      end_.failure = describe(
-          fmt::format("{} of {}", flag, side.name), side.log, run, ending);
-    }
-    return !failed && ending.stop_signal == 0;
+    return go_on_after(
+        ending, fmt::format("{} of {}", flag, side.name), side.log, run);
   }
 
-  // Whether to go on.
+  // Keeps why the alternation ends, if `ending` ends it; what ended it first
+  // stands.  Whether to go on.
+  bool go_on_after(const launch::ChildExit& ending,
+                   const std::string& name,
+                   const std::string& log,
+                   int run) {
+    const bool failed = ending.exit_code != 0 || ending.timed_out;
+    const bool stopped = ending.stop_signal != 0;
+    if (end_.stop_signal == 0 && end_.failure.empty()) {
+      end_.stop_signal = ending.stop_signal;
+      end_.failure = failed && !stopped ? describe(name, log, run, ending) : "";
+    }
+    return !failed && !stopped;
+  }
+
+  // Whether to go on.  What a run left that failed, was stopped or cannot be
+  // read is cleaned up, too.
   bool measure(std::size_t number, int run) {
     const Alternation::Side& side = wanted_.sides[number];
-    return run_beside(side, "--prepare", side.prepare, run) &&
-           measure_command(number, run) &&
-           run_beside(side, "--cleanup", side.cleanup, run);
+    const auto clean_up = [&] {
+      return run_beside(side, "--cleanup", side.cleanup, run);
+    };
+    bool measured = false;
+    try {
+      measured = run_beside(side, "--prepare", side.prepare, run) &&
+                 measure_command(number, run);
+    } catch (const std::exception&) {
+      clean_up();
+      throw;
+    }
+    return clean_up() && measured;
   }
 
   bool measure_command(std::size_t number, int run) {
@@ -167,9 +187,7 @@ class Alternating {
         kCommandStopGrace);
     const std::int64_t wall_ns = watch.elapsed_ns();
     fmt::print(stderr, " {:.1f} s\n", static_cast<double>(wall_ns) / 1e9);
-    end_.stop_signal = ending.stop_signal;
-    const bool failed = ending.exit_code != 0 || ending.timed_out;
-    const bool ended_well = !failed && ending.stop_signal == 0;
+    const bool ended_well = go_on_after(ending, side.name, side.log, run);
     records::ForeignRecords found = take_records(left);
     if (found.empty() && ended_well) {
       found.operations = printed_operations(side, logged, started_at);
@@ -179,10 +197,7 @@ class Alternating {
       found.runs.push_back(wall_time_of(side, started_at, wall_ns));
     }
     keep(number, run, found);
-    if (failed && ending.stop_signal == 0) {
-      end_.failure = describe(side.name, side.log, run, ending);
-    }
-    return !failed && ending.stop_signal == 0;
+    return ended_well;
   }
 
   // Records of one command cannot be compared with the other's wall time.

@@ -16,8 +16,8 @@ struct Alternation {
     std::vector<std::string> command;  // looked up in PATH; NAME=value first
     std::string records;               // the file that gathers its records
     std::string log;                   // takes all that it prints
-    /// Commands of a shell before and after each run, outside of its time;
-    /// empty: none.
+    /// Commands of a shell before and after each run, outside of its time, the
+    /// latter also after a run that failed or was stopped; empty: none.
     std::string prepare{}, cleanup{};
   };
   Side sides[2];
