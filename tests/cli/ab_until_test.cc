@@ -155,6 +155,12 @@ TEST_F(Ab, RejectsWhatContradictsItself) {
                  "paceline: --until: -2%: must be a percentage above 0");
   expect_refused("ab --until 2% --budget 9days -- true -- true",
                  "paceline: --budget: 9days: must be a whole number of runs");
+  expect_refused("ab --until 2% --threshold 3 -- true -- true",
+                 "paceline: --threshold 3: is more than --until 2%");
+  expect_refused("ab -- true -- 'sleep 1'",
+                 "paceline: B: no program is named 'sleep 1'");
+  expect_refused("run --model mlp --ranks 1 --until 2% --budget 2",
+                 "paceline: --budget 2: each case is run 3 times before");
   expect_refused("ab --env A=1 --env A=2 -- true -- true",
                  "paceline: --env: makes the two sides of one command");
   expect_refused("ab --env A=1 --env A=1 -- true",

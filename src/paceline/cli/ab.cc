@@ -95,6 +95,23 @@ std::array<std::vector<std::string>, 2> sides_of_env(
   return sides;
 }
 
+// A command in quotes, as a shell takes it, is the name of no program.
+void check_is_program(const std::string& side,
+                      const std::vector<std::string>& command) {
+  const auto program = std::ranges::find_if(command, [](const auto& word) {
+    return word.find('=') == std::string::npos;
+  });
+  if (program != command.end() && program->find(' ') != std::string::npos &&
+      !fs::exists(*program)) {
+    throw UsageError(
+        fmt::format("{}: no program is named '{}'; leave the quotes out, or "
+                    "write sh -c '{}'",
+                    side,
+                    *program,
+                    *program));
+  }
+}
+
 std::string of_side(const std::string& flag,
                     const std::vector<std::string>& given,
                     std::size_t side) {
@@ -198,6 +215,7 @@ measure::Alternation AbCommand::alternation() const {
     const auto& words = commands_[one ? 0 : side];
     command.insert(command.end(), words.begin(), words.end());
     wanted.sides[side].name = side == 0 ? "A" : "B";
+    check_is_program(wanted.sides[side].name, command);
     wanted.sides[side].command = std::move(command);
     wanted.sides[side].prepare = of_side("--prepare", prepare_, side);
     wanted.sides[side].cleanup = of_side("--cleanup", cleanup_, side);
@@ -213,6 +231,13 @@ measure::Alternation AbCommand::alternation() const {
 report::DiffOptions AbCommand::options() const {
   report::DiffOptions options = flags_.options();
   if (const auto within = until_.within()) {
+    if (options.threshold > *within) {
+      throw UsageError(
+          fmt::format("--threshold {:g}: is more than --until {:g}%, and a "
+                      "change between the two would never be decided",
+                      100 * options.threshold,
+                      100 * *within));
+    }
     options.until = report::UntilOptions{
         .within = *within,
         .most = static_cast<std::size_t>(until_.most_runs())};
@@ -224,13 +249,13 @@ int AbCommand::run() const {
   until_.check();
   flags_.check();
   measure::Alternation wanted = alternation();
+  const report::DiffOptions options = this->options();
   const fs::path folder = make_folder(out_);
   for (auto& side : wanted.sides) {
     const std::string file = side.name == "A" ? "a" : "b";
     side.records = folder / (file + ".jsonl");
     side.log = folder / (file + ".log");
   }
-  const report::DiffOptions options = this->options();
   if (options.until) {
     wanted.is_enough = [&, watch = Stopwatch()] {
       const DiffFlags::Side a = side_of(wanted.sides[0]);

@@ -174,13 +174,22 @@ int dry_run(const experiment::RawSettings& raw,
   return 0;
 }
 
-std::optional<report::Narrowing> narrowing_of(const UntilFlags& until) {
+// Of cases that are run `runs` times each before single ones are repeated.
+std::optional<report::Narrowing> narrowing_of(const UntilFlags& until,
+                                              int runs) {
   const auto within = until.within();
-  return within
-             ? std::optional(report::Narrowing{.within = *within,
-                                               .most_runs = until.most_runs(),
-                                               .time = until.time()})
-             : std::nullopt;
+  if (!within) {
+    return std::nullopt;
+  }
+  if (until.most_runs() < runs) {
+    throw UsageError(
+        fmt::format("--budget {}: each case is run {} times before any is "
+                    "repeated",
+                    until.most_runs(),
+                    runs));
+  }
+  return report::Narrowing{
+      .within = *within, .most_runs = until.most_runs(), .time = until.time()};
 }
 
 // Starts the ranks and repeats what --until asks for.
@@ -195,12 +204,13 @@ int run_here(const experiment::RawSettings& raw,
       expand(raw, cluster ? cluster->slots_by_host() : std::vector<int>{});
   measure::place_virtually(job.settings, job.experiment);
   check_job(job, cluster);
-  measure::settle_largest_batches(job.experiment, job.settings);
   if (until.within()) {  // fewer have no interval
     job.experiment.runs = std::max(
         job.experiment.runs, static_cast<int>(stats::kFewestForSequential));
   }
-  return measure::run_job(std::move(job), cluster, narrowing_of(until));
+  const auto narrowing = narrowing_of(until, job.experiment.runs);
+  measure::settle_largest_batches(job.experiment, job.settings);
+  return measure::run_job(std::move(job), cluster, narrowing);
 }
 
 }  // namespace
