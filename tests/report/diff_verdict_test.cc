@@ -88,6 +88,34 @@ TEST(DiffVerdict, WhatIsMissingKeepsItUndecided) {
   EXPECT_EQ(missing(sides).front().substr(0, 9), "INVALID: ");
 }
 
+// A change of just the threshold is never proven to lie beyond it.
+TEST(DiffVerdict, TheSizeThatWouldHaveBeenFoundLiesBeyondTheThreshold) {
+  const Sides sides = repeated(8, 1.0);
+  const Diff plain = diff_records(sides.base, sides.test);
+  const Diff beyond = diff_records(sides.base, sides.test, {.threshold = 0.01});
+  ASSERT_TRUE(beyond.found_change);
+  EXPECT_NEAR(
+      *beyond.found_change, 1.01 * (1 + *plain.found_change) - 1, 1e-12);
+  EXPECT_EQ(beyond.power_change, 0.02);
+  EXPECT_NE(render_diff_markdown(beyond).find(
+                "find a change of 2 % nine times in ten beyond 1 %"),
+            std::string::npos);
+}
+
+// Values that a program computes are equal in all runs.
+TEST(DiffVerdict, EqualValuesAreNoCoarseClock) {
+  Sides sides = repeated(8, 1.0);
+  for (auto* side : {&sides.base, &sides.test}) {
+    for (RunRecord& r : *side) {
+      for (records::RankSamples& rank : r.ranks) {
+        rank.step_ns.assign(10, 100'000'003);
+      }
+    }
+  }
+  const Diff diff = diff_records(sides.base, sides.test, {.threshold = 0.01});
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kUnchanged);
+}
+
 // Steps that a clock of 20 ms rounds.
 TEST(DiffVerdict, ACoarseClockProvesNoEquality) {
   Sides sides = repeated(8, 1.0);
@@ -138,6 +166,7 @@ TEST(DiffUntil, EndsWhenTheChangeIsProvenSmaller) {
   EXPECT_FALSE(is_decided(diff));
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kUndecided);
   ASSERT_EQ(diff.missing.size(), 1u);
+  EXPECT_EQ(verdict_line(diff).find("regression"), std::string::npos);
   const std::size_t to_go = *diff.rows[0].pairs_to_go;
   sides = repeated(static_cast<int>(4 + 3 * to_go), 1.0);
   diff = diff_records(sides.base, sides.test, options);

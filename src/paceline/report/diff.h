@@ -121,11 +121,11 @@ struct Diff {
   bool exact = true;            // all arrangements were looked at
   double arrangements = 1;      // of the labels of all runs
   std::size_t needed_runs = 0;  // a side, below which nothing can be proven
-  /// About how many runs a side find a change of the threshold (1 % where
-  /// there is none) with power 0.9 in the case that scatters most; absent
-  /// below 3 runs.
+  /// About how many runs a side find power_change with power 0.9 in the case
+  /// that scatters most; absent below 3 runs.  A change of twice the threshold
+  /// is found where the interval lies beyond the threshold.
   std::optional<std::size_t> runs_for_power;
-  double power_change = 0;  // the change they find
+  double power_change = 0;  // twice the threshold; 1 % where there is none
   /// The change that these runs find with power 0.9 in the case that scatters
   /// most; absent where a case has too few runs to prove any.
   std::optional<double> found_change;

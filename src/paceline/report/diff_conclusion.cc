@@ -42,17 +42,21 @@ std::string unchanged_sentence(const Diff& diff) {
              : "";
 }
 
-// A comparison that finds nothing says what it would have found.
+// A comparison that finds nothing says what it would have found, or follows the
+// margin within which every case lies; empty where there is neither.
 std::string no_regression_sentence(const Diff& diff) {
-  std::string sentence =
+  const std::string sentence =
       fmt::format("no proven regression{}", beyond_text(diff));
   if (diff.found_change && !diff.options.until) {
-    sentence += fmt::format(
-        "; a change of {:.{}f} % would have been found nine times in ten",
+    return fmt::format(
+        "{}; a change of {:.{}f} % would have been found nine times in ten",
+        sentence,
         100 * *diff.found_change,
         *diff.found_change < 0.1 ? 1 : 0);
   }
-  return sentence;
+  return names_with(diff, Verdict::kUnchanged).size() == diff.rows.size()
+             ? sentence
+             : "";
 }
 
 std::string verdict_sentence(const Diff& diff) {
@@ -75,8 +79,9 @@ std::string verdict_sentence(const Diff& diff) {
   if (!unchanged.empty()) {
     clauses.push_back(unchanged);
   }
-  if (slower.empty() && (diff.found_change || !unchanged.empty())) {
-    clauses.push_back(no_regression_sentence(diff));
+  if (const std::string none = no_regression_sentence(diff);
+      slower.empty() && !none.empty()) {
+    clauses.push_back(none);
   }
   if (!diff.missing.empty()) {
     clauses.push_back(
@@ -88,7 +93,7 @@ std::string verdict_sentence(const Diff& diff) {
 std::string fixed_plan_sentence(const Diff& diff) {
   std::size_t most = 0;
   for (const DiffRow& row : diff.rows) {
-    most = std::max(most, std::max(row.base_runs, row.test_runs));
+    most = std::max(most, std::min(row.base_runs, row.test_runs));
   }
   std::string sentence =
       fmt::format("{} a side were used", counted(std::int64_t(most), "run"));
@@ -114,9 +119,10 @@ std::optional<Note> power_note(const Diff& diff) {
   return Note{
       "power",
       fmt::format("as much as these runs scatter, about {} a side find a "
-                  "change of {:g} % nine times in ten",
+                  "change of {:g} % nine times in ten{}",
                   counted(std::int64_t(*diff.runs_for_power), "run"),
-                  100 * diff.power_change)};
+                  100 * diff.power_change,
+                  beyond_text(diff))};
 }
 
 std::string decision_text(const Diff& diff) {

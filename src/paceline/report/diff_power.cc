@@ -61,7 +61,11 @@ std::optional<double> deviation_of(std::span<const double> values) {
 void plan_runs(Diff& diff, bool interleaved) {
   const DiffOptions& options = diff.options;
   diff.needed_runs = stats::fewest_runs(options.significance, interleaved);
-  diff.power_change = options.margin() > 0 ? options.margin() : kUsualChange;
+  const double beyond = options.until ? 0 : options.threshold;
+  diff.power_change = options.until ? options.until->within
+                      : beyond > 0  ? 2 * beyond
+                                    : kUsualChange;
+  const double log_beyond = std::log1p(beyond);
   bool all_found = !diff.rows.empty();
   for (const DiffRow& row : diff.rows) {
     const auto scatter = scatter_of(row, interleaved, options.step_time);
@@ -69,21 +73,21 @@ void plan_runs(Diff& diff, bool interleaved) {
       all_found = false;
       continue;
     }
-    diff.runs_for_power =
-        std::max(diff.runs_for_power.value_or(0),
-                 stats::runs_for_power(scatter->log_sd,
-                                       std::log1p(diff.power_change),
-                                       diff.rows.size(),
-                                       kPower,
-                                       options.significance));
+    diff.runs_for_power = std::max(
+        diff.runs_for_power.value_or(0),
+        stats::runs_for_power(scatter->log_sd,
+                              std::log1p(diff.power_change) - log_beyond,
+                              diff.rows.size(),
+                              kPower,
+                              options.significance));
     const auto found = stats::change_for_power(scatter->log_sd,
                                                scatter->runs,
                                                diff.rows.size(),
                                                kPower,
                                                options.significance);
     all_found = all_found && found;
-    diff.found_change =
-        std::max(diff.found_change.value_or(0), found.value_or(0));
+    diff.found_change = std::max(diff.found_change.value_or(0),
+                                 (1 + beyond) * (1 + found.value_or(0)) - 1);
     if (options.until) {
       const auto plan = fixed_plan_of(row, diff.rows.size(), options);
       diff.fixed_plan =

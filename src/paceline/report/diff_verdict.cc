@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,19 +30,32 @@ bool can_prove(const DiffRow& row,
   return stats::smallest_p(runs, interleaved) < options.significance;
 }
 
-// The longest time of which every sample is a multiple, in nanoseconds.
+// The longest time of which every sample is a multiple, in nanoseconds.  Of one
+// or two values it is the largest power of ten, since they say nothing else of
+// the clock: values that a program computes repeat, too.
 std::int64_t clock_tick(const CasePair& pair) {
   std::int64_t tick = 0;
+  std::set<std::int64_t> values;
   for (const Case* side : {&pair.base, &pair.test}) {
     for (const records::RunRecord* run : side->measured()) {
       for (const records::RankSamples& rank : run->ranks) {
         for (const std::int64_t ns : rank.step_ns) {
           tick = std::gcd(tick, ns);
+          if (values.size() < 3) {
+            values.insert(ns);
+          }
         }
       }
     }
   }
-  return tick;
+  if (values.size() >= 3) {
+    return tick;
+  }
+  std::int64_t power = 1;
+  while (tick > 0 && tick % (10 * power) == 0) {
+    power *= 10;
+  }
+  return power;
 }
 
 // Whether rounding to a tick of the clock moves a figure by more than is looked
