@@ -145,6 +145,37 @@ TEST(Operations, AJumpIsNamedWithItsSizes) {
   EXPECT_NE(render_diff_table(diff).find("jump"), std::string::npos);
 }
 
+// Five pairs are too few for any permutation test of pairs.
+TEST(Operations, AJumpIsNamedWhereverTheRunsEnd) {
+  const Tables both = tables(5, [](const std::string& name, std::int64_t b) {
+    return name == "all-reduce" && b >= 1 << 20 ? 1.5 : 1.0;
+  });
+  const OperationSides sides = operation_sides(both.base, both.test);
+  const Diff diff = diff_operations(
+      sides, {.until = UntilOptions{.within = 0.03, .most = 9}});
+  ASSERT_EQ(diff.jumps.size(), 1u);
+  EXPECT_TRUE(diff.jumps[0].starts_with("all-reduce: from 256 KiB to 1 MiB"))
+      << diff.jumps[0];
+}
+
+TEST(Operations, TheirMachinesAndVersionsAreCompared) {
+  Tables both = tables(6, as_it_is);
+  for (CommRecord& one : both.base) {
+    one.environment.nccl_version = "2.27.3";
+    one.environment.hosts = {{"a", {{"cores", "8"}}, ""}};
+  }
+  for (CommRecord& one : both.test) {
+    one.environment.nccl_version = "2.28.1";
+    one.environment.hosts = {{"b", {{"cores", "8"}}, ""}};
+  }
+  const OperationSides sides = operation_sides(both.base, both.test);
+  const Diff diff = diff_operations(sides);
+  ASSERT_EQ(diff.software.size(), 1u);
+  EXPECT_EQ(diff.software[0], (Difference{"nccl_version", "2.27.3", "2.28.1"}));
+  ASSERT_EQ(diff.warnings.size(), 1u);
+  EXPECT_EQ(diff.warnings[0].code, "machines-differ");
+}
+
 TEST(Operations, WhatOneSideLacksIsMissing) {
   Tables both = tables(8, as_it_is);
   std::erase_if(both.test, [](const CommRecord& one) {

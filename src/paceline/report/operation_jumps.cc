@@ -13,6 +13,7 @@
 #include "paceline/report/diff_power.h"
 #include "paceline/stats/permutation.h"
 #include "paceline/stats/quantile.h"
+#include "paceline/stats/sequential.h"
 
 namespace paceline::report {
 namespace {
@@ -23,12 +24,20 @@ struct Neighbors {
   const SizeSeries* larger = nullptr;
 };
 
+// Whether the label is the operation's name and a range of sizes: what follows
+// the name of another operation that begins alike is no number.
+bool is_range_of(const std::string& label, const std::string& operation) {
+  const std::string begin = operation + " ";
+  return label.starts_with(begin) && label.size() > begin.size() &&
+         label[begin.size()] >= '0' && label[begin.size()] <= '9';
+}
+
 // Whether some range of the operation is proven to have changed.
 bool has_changed(const Diff& diff, const std::string& operation) {
   return std::ranges::any_of(diff.rows, [&](const DiffRow& row) {
     return (row.verdict == Verdict::kSlower ||
             row.verdict == Verdict::kFaster) &&
-           row.label.starts_with(operation + " ");
+           is_range_of(row.label, operation);
   });
 }
 
@@ -74,6 +83,40 @@ std::vector<stats::Unit> jump_units(const std::vector<Neighbors>& all,
   return result;
 }
 
+// The chance of so large a jump were there none, over all neighbors.
+std::vector<double> corrected_p_of(const Diff& diff,
+                                   const std::vector<Neighbors>& all,
+                                   const std::vector<stats::Unit>& units) {
+  if (!diff.options.until) {
+    return stats::permutation_test(
+               units,
+               {.most_arrangements = diff.options.most_arrangements,
+                .draws = diff.options.draws,
+                .seed = diff.options.seed})
+        .corrected_p;
+  }
+  // A test that holds at whatever pair the runs end.
+  std::vector<double> p;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::map<std::size_t, std::pair<double, double>> pairs;  // base, test
+    for (const stats::Unit& unit : units) {
+      auto& pair =
+          pairs.try_emplace(unit.block, stats::kNoValue, stats::kNoValue)
+              .first->second;
+      (unit.test ? pair.second : pair.first) = unit.values[i];
+    }
+    std::vector<double> differences;
+    for (const auto& [run, pair] : pairs) {
+      if (!std::isnan(pair.first) && !std::isnan(pair.second)) {
+        differences.push_back(pair.second - pair.first);
+      }
+    }
+    const double evidence = stats::sequential_evidence(differences).value_or(0);
+    p.push_back(std::min(1.0, static_cast<double>(all.size()) / evidence));
+  }
+  return p;
+}
+
 double median_of(const std::map<int, double>& times) {
   std::vector<double> values;
   for (const auto& [run, ns] : times) {
@@ -91,22 +134,19 @@ double ratio_of(const SizeSeries& series) {
 std::vector<std::string> jumps_of(const Diff& diff,
                                   const OperationSides& sides) {
   const std::vector<Neighbors> all = neighbors_of(diff, sides);
-  const auto units = jump_units(all, diff.order == RunOrder::kInterleaved);
+  const auto units = jump_units(
+      all, diff.options.until || diff.order == RunOrder::kInterleaved);
   if (all.empty() || units.empty()) {
     return {};
   }
-  const auto tested = stats::permutation_test(
-      units,
-      {.most_arrangements = diff.options.most_arrangements,
-       .draws = diff.options.draws,
-       .seed = diff.options.seed});
+  const std::vector<double> corrected_p = corrected_p_of(diff, all, units);
   const double least =
       diff.options.margin() > 0 ? diff.options.margin() : kUsualChange;
   std::vector<std::string> jumps;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double before = ratio_of(*all[i].smaller);
     const double after = ratio_of(*all[i].larger);
-    if (tested.corrected_p[i] < diff.options.significance &&
+    if (corrected_p[i] < diff.options.significance &&
         std::abs(std::log(after / before)) > std::log1p(least)) {
       jumps.push_back(fmt::format(
           "{}: from {} to {} the test goes from {:.2f} to {:.2f} times the "
