@@ -196,7 +196,7 @@ class Requests:
             "trainers": DDP_RPC_TRAINERS,
             "servers": DDP_RPC_TRAINERS,
             "hosts": hosts_of("dgx", 1, 2 * DDP_RPC_TRAINERS + 1),
-            "as_original": True,
+            "as_original": "true",
             "staleness": 64,
             "strategy": "ddp",
             "engine": "gloo",
