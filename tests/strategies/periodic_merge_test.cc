@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "paceline/strategies/concurrent_transfers.h"
-#include "paceline/strategies/merge.h"
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_model.h"
 #include "strategies/cut.h"
@@ -98,27 +97,27 @@ Picoseconds played(const Network& net, const std::vector<std::size_t>& sizes) {
 TEST(BestStep, IsTheShortestOfAllCutsOfUpToTwelveTensors) {
   std::mt19937 rng(11);
   int ending_early_is_worse = 0;
-  for (int n = 0; n < 200; ++n) {
+  for (int n = 0; n < 300; ++n) {
     const Network net = network(rng, kTriedTensors);
     const std::size_t count = net.bytes.size();
     const StepTensors step = net.step();
-    Picoseconds best = std::numeric_limits<Picoseconds>::max();
+    constexpr auto kNever = std::numeric_limits<Picoseconds>::max();
+    Picoseconds best = kNever, earliest = kNever, step_of_earliest = kNever;
     for (std::uint32_t bits = 0; bits < (1U << (count - 1)); ++bits) {
       const Picoseconds one = played(net, cut(count, bits));
-      EXPECT_EQ(step_of(step, net.time(), cut(count, bits)).step, one) << n;
+      const PeriodicMerge said = step_of(step, net.time(), cut(count, bits));
+      EXPECT_EQ(said.step, one) << n;
       best = std::min(best, one);
+      if (said.end < earliest) {
+        earliest = said.end;
+        step_of_earliest = one;
+      }
     }
     const PeriodicMerge found = best_step(step, net.time());
     EXPECT_EQ(found.step, best) << n;
-    EXPECT_EQ(found.bound, best) << n;
+    EXPECT_TRUE(found.is_least) << n;
     EXPECT_EQ(played(net, found.sizes), best) << n;
-    EXPECT_LE(step_bound(step, net.time()), best) << n;
-    std::vector<ReadyTensor> ready;
-    for (const StepTensor& tensor : step.tensors) {
-      ready.push_back({0, tensor.bytes, tensor.ready});
-    }
-    const auto early = best_merge(ready, net.time()).sizes;
-    ending_early_is_worse += played(net, early) > best ? 1 : 0;
+    ending_early_is_worse += step_of_earliest > best ? 1 : 0;
   }
   EXPECT_GT(ending_early_is_worse, 0) << "or the objectives do not differ";
 }
@@ -187,8 +186,7 @@ TEST(BestStep, TriesAllCutsWhereUnitsCrossSideBySide) {
     for (const std::int32_t most : {2, 0}) {
       const TransferTime time = at_once(net.alpha, most);
       const PeriodicMerge found = best_step(net.step(), time);
-      EXPECT_EQ(found.bound, found.step);
-      EXPECT_LE(step_bound(net.step(), time), found.step) << n;
+      EXPECT_TRUE(found.is_least);
       for (std::uint32_t bits = 0; bits < (1U << (count - 1)); ++bits) {
         EXPECT_LE(found.step, step_of(net.step(), time, cut(count, bits)).step)
             << n;
@@ -197,7 +195,7 @@ TEST(BestStep, TriesAllCutsWhereUnitsCrossSideBySide) {
   }
 }
 
-TEST(BestStep, ImprovesOnSimpleCutsOfManyTensorsAndSaysHowFar) {
+TEST(BestStep, ImprovesOnSimpleCutsOfManyTensors) {
   std::mt19937 rng(13);
   for (int n = 0; n < 10; ++n) {
     Network net = network(rng, 40);
@@ -208,7 +206,6 @@ TEST(BestStep, ImprovesOnSimpleCutsOfManyTensorsAndSaysHowFar) {
     const StepTensors step = net.step();
     const PeriodicMerge found = best_step(step, time);
     EXPECT_EQ(found.step, step_of(step, time, found.sizes).step);
-    EXPECT_LE(found.bound, found.step);
     EXPECT_LE(found.step, step_of(step, time, {step.tensors.size()}).step);
     EXPECT_LE(
         found.step,

@@ -29,18 +29,11 @@ std::vector<ReadyTensor> tensors_of(const PlanInput& input,
 /// A way to cut the ready order into buckets, and what the model predicts.
 struct Merge {
   std::vector<std::size_t> sizes;  // tensors a bucket, in ready order
-  Picoseconds end = 0;    // of communication, from the backward's start
-  Picoseconds bound = 0;  // no cut can end earlier
+  Picoseconds end = 0;  // of communication, from the backward's start
 };
 
 /// The groups that buckets of so many tensors make.
 Groups grouped(const ModelShape& model, const std::vector<std::size_t>& sizes);
-
-/// When the communication of a cut ends: buckets cross one after the other,
-/// each when its last gradient is ready.
-Picoseconds end_of(const std::vector<ReadyTensor>& tensors,
-                   const TransferTime& time,
-                   const std::vector<std::size_t>& sizes);
 
 /// The rule of Shi et al. 2019 for any `time`: what merging two buckets saves
 /// stands where the paper has alpha, to which it is equal on a straight line.
@@ -48,18 +41,6 @@ Picoseconds end_of(const std::vector<ReadyTensor>& tensors,
 Merge greedy_merge(const std::vector<ReadyTensor>& tensors,
                    const TransferTime& time,
                    Elements small = 0);
-
-/// The cut that ends earliest: end[j] = min over i < j of
-/// max(end[i], ready[j]) + time(bytes i+1 .. j), for any `time`, O(n^2).
-/// Among equals the one with the longest last bucket.
-Merge best_merge(const std::vector<ReadyTensor>& tensors,
-                 const TransferTime& time);
-
-/// No cut ends before the last gradient has crossed, alone or with others, nor
-/// before all bytes have, sent in the cheapest pieces from the first gradient
-/// on.
-Picoseconds merge_bound(const std::vector<ReadyTensor>& tensors,
-                        const TransferTime& time);
 
 /// One line for people.
 std::string remark_on(const Merge& merge);

@@ -81,6 +81,9 @@ Cuts closing_at(const StepTensors& step, std::int64_t threshold) {
   return cuts;
 }
 
+/// Every tensor alone, buckets of 2^k bytes up to everything at once, the
+/// greedy rule's, and the best cuts were transfers one by one, under start-ups
+/// from none to the whole.
 void try_simple(const StepTensors& step,
                 const TransferTime& time,
                 Search& search) {
@@ -94,7 +97,6 @@ void try_simple(const StepTensors& step,
     search.try_cut(closing_at(step, bytes));
   }
   search.try_cut(cuts_of(greedy_merge(ready, time).sizes));
-  search.try_cut(cuts_of(best_merge(ready, time).sizes));
   constexpr int kParts = 8;
   for (int part = 0; part <= kParts; ++part) {
     const TransferTime in_turn([&](std::int64_t bytes) {
@@ -129,13 +131,8 @@ void climb(Search& search) {
   }
 }
 
-}  // namespace
-
-PeriodicMerge best_of_all_cuts(const StepTensors& step,
-                               const TransferTime& time) {
-  const std::size_t count = step.tensors.size();
-  PACELINE_CHECK(count >= 1 && count <= 20);
-  Search search(step, time);
+/// 2^(n-1) cuts of n tensors.
+void try_all(std::size_t count, Search& search) {
   Cuts cuts(count, 1);
   for (std::uint32_t bits = 0; bits < (1U << (count - 1)); ++bits) {
     for (std::size_t i = 0; i + 1 < count; ++i) {
@@ -143,14 +140,23 @@ PeriodicMerge best_of_all_cuts(const StepTensors& step,
     }
     search.try_cut(cuts);
   }
-  return search.best();
 }
 
-PeriodicMerge best_found(const StepTensors& step, const TransferTime& time) {
+}  // namespace
+
+PeriodicMerge best_side_by_side(const StepTensors& step,
+                                const TransferTime& time) {
   Search search(step, time);
-  try_simple(step, time, search);
-  climb(search);
-  return search.best();
+  const bool tries_all = step.tensors.size() <= kTriedTensors;
+  if (tries_all) {
+    try_all(step.tensors.size(), search);
+  } else {
+    try_simple(step, time, search);
+    climb(search);
+  }
+  PeriodicMerge best = search.best();
+  best.is_least = tries_all;
+  return best;
 }
 
 }  // namespace paceline::strategies

@@ -19,11 +19,10 @@ namespace {
 ///
 /// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: buckets
 /// cross one after the other, each when its last gradient is ready.  Their
-/// objective is that communication ends as early as possible within a step,
-/// which strategies/merge.h's best_merge reaches.  Here the step counts, of
-/// which communication may reach into the next, and an early end decides
-/// between equal steps.  Where an engine carries exchanges side by side,
-/// strategies/merge_search.cc finds the cuts.
+/// objective is that communication ends as early as possible within a step.
+/// Here the step counts, of which communication may reach into the next, and an
+/// early end decides between equal steps.  Where an engine carries exchanges
+/// side by side, strategies/merge_search.cc finds the cuts.
 class OptimalMerge final : public CutRule<PeriodicMerge> {
  private:
   PeriodicMerge cut(const PlanInput& input,

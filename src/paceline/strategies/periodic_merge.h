@@ -45,8 +45,8 @@ StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule);
 struct PeriodicMerge {
   std::vector<std::size_t> sizes;  // tensors a bucket, in ready order
   Picoseconds step = 0;
-  Picoseconds bound = 0;  // no cut makes a shorter one
   Picoseconds end = 0;    // of communication, from the backward's start
+  bool is_least = false;  // no cut makes a shorter step
 };
 
 /// The step of a cut.  One by one, buckets cross in ready order, each when its
@@ -68,31 +68,19 @@ PeriodicMerge step_of(const StepTensors& step,
 ///
 /// decides on T in O(n^2), and bisection finds the least whole T.
 ///
-/// Side by side it tries all cuts up to kTriedTensors tensors; of more it
-/// improves the best of some cuts, a few thousand times at most, and `bound`
-/// says how far from the best that may be.
+/// Side by side best_side_by_side() searches.
 PeriodicMerge best_step(const StepTensors& step, const TransferTime& time);
 
+/// Tries all cuts of up to kTriedTensors tensors.  Of more it begins with the
+/// best of: every tensor alone, everything at once, buckets of 2^k bytes, the
+/// greedy rule's, and the cuts with the shortest step were transfers one by
+/// one, under start-ups from none to the whole.  Then cuts are taken out, put
+/// in and moved by a tensor as long as that gains, a few thousand times at
+/// most.
+PeriodicMerge best_side_by_side(const StepTensors& step,
+                                const TransferTime& time);
+
 inline constexpr std::size_t kTriedTensors = 12;
-
-/// Tries all cuts: 2^(n-1) for n tensors.  Leaves the bound to the caller, as
-/// best_found() does.
-PeriodicMerge best_of_all_cuts(const StepTensors& step,
-                               const TransferTime& time);
-
-/// Begins with the best of: every tensor alone, everything at once, buckets of
-/// 2^k bytes, the greedy rule's, the one that ends earliest and the one with
-/// the shortest step were transfers one by one, under start-ups from none to
-/// the whole.  Then cuts are taken out, put in and moved by a tensor as long as
-/// that gains.
-PeriodicMerge best_found(const StepTensors& step, const TransferTime& time);
-
-/// No cut makes a shorter step: for every ready time r and forward left l, what
-/// is ready at r or later and needed with l left or earlier crosses between
-/// the two, behind one start-up, in the cheapest pieces:
-///
-///   step >= max(compute, r + start-up + least time a byte * bytes + l)
-Picoseconds step_bound(const StepTensors& step, const TransferTime& time);
 
 /// One line for people.
 std::string remark_on(const PeriodicMerge& merge);
