@@ -13,7 +13,6 @@
 #include "paceline/report/console.h"
 #include "paceline/report/text.h"
 #include "paceline/strategies/topology_analysis.h"
-#include "paceline/strategies/topology_uses.h"
 
 namespace paceline::report {
 namespace {
@@ -87,32 +86,21 @@ std::string by_step(const std::vector<int>& numbers, bool all_shown) {
                                           all_shown ? ", repeating" : ", ...");
 }
 
-/// Averages over a graph, and what they are called.
-struct Averages {
-  const strategies::Topology& topology;
-  plan::Rank nodes = 1;
-  strategies::Reading reading = strategies::Reading::kValues;
-  std::string_view who{};  // empty: every exchange that takes its weights
-  /// Without the exact mean after some steps: what becomes of them.
-  std::string_view in_the_end = "never, only in the limit";
-
-  std::string term(std::string_view what) const {
-    return who.empty() ? std::string(what) : fmt::format("{}: {}", who, what);
-  }
-};
-
-std::string consensus_lines(const Averages& averages) {
-  const auto& [topology, nodes, reading, who, in_the_end] = averages;
+/// How fast averages over the graph come to the mean; `in_the_end`: what
+/// becomes of them where no number of steps gives the exact mean.
+std::string consensus_lines(const strategies::Topology& topology,
+                            plan::Rank nodes,
+                            std::string_view in_the_end) {
   const plan::Step period = topology.period();
   if (period > kMostMultiplied) {
-    return line(averages.term("consensus"),
+    return line("consensus",
                 fmt::format("not computed: the graph repeats after {} steps, "
                             "more than {}",
                             period,
                             kMostMultiplied));
   }
   const auto exact = strategies::steps_to_consensus(
-      topology, nodes, std::max<plan::Step>(2 * period, nodes), reading);
+      topology, nodes, std::max<plan::Step>(2 * period, nodes));
   const double second =
       exact && *exact <= period
           ? 0
@@ -120,56 +108,25 @@ std::string consensus_lines(const Averages& averages) {
                 strategies::product_of(topology, nodes, period));
   const double a_step = std::pow(second, 1.0 / static_cast<double>(period));
   std::string text = line(
-      averages.term(who.empty() ? "second eigenvalue" : "eigenvalue"),
+      "second eigenvalue",
       period == 1
           ? fmt::format("{:.4g}", second)
           : fmt::format(
                 "{:.4g} over {} steps, {:.4g} a step", second, period, a_step));
   text += line(
-      averages.term("exact mean"),
+      "exact mean",
       exact ? fmt::format("after {} step{}", *exact, *exact == 1 ? "" : "s")
             : std::string(in_the_end));
   std::vector<std::string> distances;
   for (const plan::Step steps : {4, 16, 64}) {
-    const double distance = strategies::distance_to_mean(strategies::as_read(
-        strategies::product_of(topology, nodes, steps), reading));
+    const double distance = strategies::distance_to_mean(
+        strategies::product_of(topology, nodes, steps));
     distances.push_back(distance < 1e-12 ? "< 1e-12"
                                          : fmt::format("{:.3g}", distance));
   }
-  return text +
-         line(averages.term(who.empty() ? "distance to the mean" : "distance"),
-              fmt::format("{} after 4, 16, 64 steps (Frobenius)",
-                          fmt::join(distances, ", ")));
-}
-
-/// Rounding aside.
-bool differ(const Matrix& one, const Matrix& other) {
-  constexpr double kRounding = 1e-12;
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    for (std::size_t j = 0; j < one.size(); ++j) {
-      if (std::abs(one[i][j] - other[i][j]) > kRounding) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-/// The exchanges whose weights, in the steps shown, are not the graph's.
-std::vector<const strategies::TopologyUse*> with_other_weights(
-    const strategies::TopologyUses& uses, const TopologyView& view) {
-  std::vector<const strategies::TopologyUse*> others;
-  for (const strategies::TopologyUse& use : uses.accepted) {
-    for (plan::Step step = 0; use.weights && step < shown_steps(view); ++step) {
-      if (differ(
-              strategies::matrix_of(*use.weights, view.nodes.count, step),
-              strategies::matrix_of(view.topology, view.nodes.count, step))) {
-        others.push_back(&use);
-        break;
-      }
-    }
-  }
-  return others;
+  return text + line("distance to the mean",
+                     fmt::format("{} after 4, 16, 64 steps (Frobenius)",
+                                 fmt::join(distances, ", ")));
 }
 
 std::string sent_text(const TopologyView& view, int most_sent) {
@@ -229,35 +186,6 @@ std::string verdict(std::string_view what, const std::string& flaw) {
   return line(what, flaw.empty() ? "yes" : fmt::format("no: {}", flaw));
 }
 
-/// Which strategies average over the graph, and why others do not.
-std::string uses_lines(const TopologyView& view,
-                       const strategies::TopologyUses& uses) {
-  std::string_view what = "accepted by";
-  std::string text;
-  const auto add = [&](const std::string& value) {
-    text += hanging(fmt::format("  {:<26}", what), value);
-    what = "";
-  };
-  for (const strategies::TopologyUse& use : uses.accepted) {
-    add(fmt::format("{} with {}{}{}",
-                    use.exchange,
-                    fmt::join(use.updates, ", "),
-                    use.codecs.empty() ? "" : "; codecs ",
-                    fmt::join(use.codecs, ", ")));
-  }
-  if (uses.accepted.empty()) {
-    add("nothing");
-  }
-  what = "refused";
-  if (view.of_machines && !uses.refusals.empty()) {
-    add("(rows and columns are machines here)");
-  }
-  for (const std::string& refusal : uses.refusals) {
-    add(refusal);
-  }
-  return text;
-}
-
 }  // namespace
 
 plan::Step shown_steps(const TopologyView& view) {
@@ -267,7 +195,7 @@ plan::Step shown_steps(const TopologyView& view) {
 namespace {
 
 /// The matrices of the steps shown.
-std::string tables_text(const TopologyView& view, const std::string& what) {
+std::string tables_text(const TopologyView& view) {
   constexpr std::string_view kRule =
       "the row's rank takes so much of the column's";
   std::string text;
@@ -278,8 +206,8 @@ std::string tables_text(const TopologyView& view, const std::string& what) {
                       : list_table(view, step);
     table.title =
         period == 1
-            ? fmt::format("{}: {}", what, kRule)
-            : fmt::format("{}, step {} of {}: {}", what, step, period, kRule);
+            ? fmt::format("Weights: {}", kRule)
+            : fmt::format("Weights, step {} of {}: {}", step, period, kRule);
     text += "\n" + console_text(table);
   }
   return text;
@@ -306,33 +234,15 @@ std::string topology_text(const TopologyView& view) {
                     return strategies::asymmetry_of(
                         view.topology, view.nodes.count, step);
                   }));
-  const strategies::TopologyUses uses =
-      strategies::uses_of(view.name, view.nodes, view.of_machines);
-  text += uses_lines(view, uses);
-  text += consensus_lines(
-      {.topology = view.topology,
-       .nodes = count,
-       .in_the_end = !view.topology.recurrence().empty()
-                         ? "never, nor in the limit: values only go round"
-                     : uneven.empty()
-                         ? "never, only in the limit"
-                         : "never; push-sum finds it in the limit"});
-  const auto others = with_other_weights(uses, view);
-  for (const strategies::TopologyUse* use : others) {
-    text += consensus_lines({.topology = *use->weights,
-                             .nodes = count,
-                             .reading = strategies::Reading::kQuotients,
-                             .who = use->exchange});
-  }
+  text += consensus_lines(view.topology,
+                          count,
+                          !view.topology.recurrence().empty()
+                              ? "never, nor in the limit: values only go round"
+                          : uneven.empty()
+                              ? "never, only in the limit"
+                              : "never; push-sum finds it in the limit");
   text += traffic_lines(view);
-  text += tables_text(view, "Weights");
-  for (const strategies::TopologyUse* use : others) {
-    TopologyView own{.name = view.name,
-                     .topology = *use->weights,
-                     .nodes = view.nodes,
-                     .most_steps = view.most_steps};
-    text += tables_text(own, fmt::format("Weights of {}", use->exchange));
-  }
+  text += tables_text(view);
   if (shown_steps(view) < period) {
     text += fmt::format("\n... and {} more steps; --steps shows them\n",
                         period - shown_steps(view));

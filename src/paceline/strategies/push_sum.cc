@@ -104,11 +104,6 @@ class PushSum final : public ExchangeRule {
     return neighbors_.time(input, bytes);
   }
 
-  std::unique_ptr<const Topology> own_weights(
-      const PlanInput& input) const override {
-    return even_shares(neighbors_.graph(input));
-  }
-
   const CodecRule* codec() const override {
     return copies_ ? &copies_->codec() : nullptr;
   }

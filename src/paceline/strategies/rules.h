@@ -13,7 +13,6 @@
 #include "paceline/strategies/contraction.h"
 #include "paceline/strategies/merge.h"
 #include "paceline/strategies/plan_words.h"
-#include "paceline/strategies/topology.h"
 
 // The four parts of which most strategies are composed.  No part knows
 // another: a schedule says when and in which buckets, an exchange with whom, a
@@ -139,13 +138,6 @@ class ExchangeRule {
   /// What asymmetry_of() says of the graph over which the exchange averages.
   /// Empty: the graph is symmetric, or the exchange does not look.
   virtual std::string asymmetry(const PlanInput& /*input*/) const { return {}; }
-
-  /// The graph over which it averages, with the weights that it takes in place
-  /// of the graph's; null: it averages over no graph, or by the graph's.
-  virtual std::unique_ptr<const Topology> own_weights(
-      const PlanInput& /*input*/) const {
-    return nullptr;
-  }
 
   /// Whether it can combine wire forms so.  A sum is taken by every exchange;
   /// for the others the forms of all ranks must meet.

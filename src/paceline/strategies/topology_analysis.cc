@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include <Eigen/Eigenvalues>
@@ -139,33 +138,20 @@ double second_eigenvalue(const Matrix& matrix) {
 
 std::optional<Step> steps_to_consensus(const Topology& topology,
                                        Rank nodes,
-                                       Step most_steps,
-                                       Reading reading) {
+                                       Step most_steps) {
   constexpr double kExact = 1e-9;
   constexpr double kRounding = 1e-12;  // what is left there falls by chance
   Matrix product = identity(nodes);
   double before = distance_to_mean(product);
   for (Step step = 0; step < most_steps && before > kRounding; ++step) {
     product = advanced(topology, step, product);
-    const double after = distance_to_mean(as_read(product, reading));
+    const double after = distance_to_mean(product);
     if (after <= kExact * before) {
       return step + 1;
     }
     before = after;
   }
   return nodes == 1 ? std::optional<Step>(0) : std::nullopt;
-}
-
-Matrix as_read(Matrix product, Reading reading) {
-  for (auto& row : product) {
-    const double sum = reading == Reading::kQuotients
-                           ? std::accumulate(row.begin(), row.end(), 0.0)
-                           : 1;
-    for (double& entry : row) {
-      entry /= sum;
-    }
-  }
-  return product;
 }
 
 std::string imbalance_of(const Matrix& matrix) {

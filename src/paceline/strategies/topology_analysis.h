@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,22 +26,13 @@ double distance_to_mean(const Matrix& matrix);
 /// which repetition shrinks the distance to the mean in the end.
 double second_eigenvalue(const Matrix& matrix);
 
-/// What is read off a product of steps: the values themselves, or, where the
-/// matrices are those of push-sum, their quotients by the weights.
-enum class Reading : std::uint8_t { kValues, kQuotients };
-
 /// The first number of steps, from step 0 on, after which all nodes have the
 /// exact mean: rounding aside, in that the distance to it shrinks by more than
 /// a factor of 1e9 in one step.  Nothing where that happens in none of
 /// `most_steps`.
 std::optional<Step> steps_to_consensus(const Topology& topology,
                                        Rank nodes,
-                                       Step most_steps,
-                                       Reading reading = Reading::kValues);
-
-/// The weights that what is read has of the first values: those of `product`,
-/// or, of quotients, each row over its sum.
-Matrix as_read(Matrix product, Reading reading);
+                                       Step most_steps);
 
 /// The first row or column that does not sum to 1, with its sum; empty where
 /// all do, to 1e-12.
