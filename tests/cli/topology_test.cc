@@ -63,22 +63,6 @@ TEST_F(Program, AGraphThatNeverMixesIsRefused) {
   }
 }
 
-TEST_F(Program, AFileOfEdgesMayHaveMarksInItsName) {
-  write("a+b,c.txt", "0 1\n1 0\n");
-  const std::string graph = "edges:a+b,c.txt";
-  EXPECT_EQ(run("topology " + graph + " -n 2").exit_code, 0);
-  const Outcome ran =
-      run("run --model lenet --batch-size 2 --ranks 2 --warmup 0 --steps 1 "
-          "--strategy fusion,neighbor-allreduce:topology=" +
-          graph + "+awc,bsp --records r.jsonl");
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(
-      ran.out.find("\nfusion+neighbor-allreduce:topology=" + graph + "+awc"),
-      std::string::npos)
-      << ran.out;
-  EXPECT_EQ(run("report r.jsonl").exit_code, 0);
-}
-
 TEST_F(Program, TopologyDrawsTheSteps) {
   EXPECT_EQ(run("topology base -n 6 --svg base.svg").exit_code, 0);
   std::ifstream file(folder_ / "base.svg");

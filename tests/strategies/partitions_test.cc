@@ -60,9 +60,7 @@ TEST(Partitions, AsManyAsThereMayBe) {
   EXPECT_EQ(refusal(limit("0.00001"), buckets_of({most})), "");
   EXPECT_EQ(refusal(limit("0.00001"), buckets_of({most + 1})),
             "strategy option row:partition-mb=0.00001: cuts the model into "
-            "20001 pieces, and at most 20000 are planned; take 0.000123 or "
-            "more");
-  // What the sentence names is planned, and a step less is not.
+            "20001 pieces, and at most 20000 are planned; take larger ones");
   EXPECT_EQ(limit("0.000123").longest(buckets_of({most + 1}), 16, 4), 32);
   EXPECT_NE(refusal(limit("0.000121"), buckets_of({most + 1})), "");
 }

@@ -99,29 +99,6 @@ TEST(Strategy, CanonicalTextRoundTrips) {
   }
 }
 
-TEST(Strategy, AFileOfEdgesMayHaveMarksInItsName) {
-  const auto folder = std::filesystem::temp_directory_path() /
-                      fmt::format("paceline-a+b,c-{}", getpid());
-  std::filesystem::create_directory(folder);
-  const std::string file = (folder / "x+y,z.txt").string();
-  std::ofstream(file) << "0 1\n1 0\n";
-  const std::string exchange =
-      fmt::format("neighbor-allreduce:topology=edges:{}", file);
-  for (const std::string& text : {exchange,
-                                  "fusion+" + exchange + "+awc",
-                                  exchange + ",local=2",
-                                  exchange + ",local=2+local-sgd:every=2"}) {
-    const StrategySpec spec = parse_strategy(text);
-    EXPECT_EQ(spec.exchange.options.text("topology"), "edges:" + file);
-    EXPECT_EQ(parse_strategy(spec.text()).text(), spec.text());
-    EXPECT_FALSE(goes_on(text, "fusion+ps"));
-    EXPECT_TRUE(goes_on(text, "local=2"));
-  }
-  EXPECT_TRUE(goes_on("bsp+neighbor-allreduce:topology=edges:a", "b.txt+awc"));
-  EXPECT_FALSE(goes_on("bsp+neighbor-allreduce:topology=ring", "b.txt+awc"));
-  std::filesystem::remove_all(folder);
-}
-
 TEST(Strategy, ErrorsListWhatIsKnown) {
   EXPECT_TRUE(contains(message_of("fusoin"), "schedule: fusion, bsp, wfbp"));
   EXPECT_TRUE(contains(message_of("fusoin"), "whole: none, ddp, python-ddp"));

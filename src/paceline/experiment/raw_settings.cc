@@ -264,11 +264,9 @@ bool is_latency(std::string_view piece) {
   return piece.find_first_of("bB") == std::string_view::npos;
 }
 
-/// Whether `piece` belongs to the value `before` the comma.
-bool continues(std::string_view key,
-               std::string_view before,
-               std::string_view piece) {
-  return (key == "strategy" && strategies::goes_on(before, piece)) ||
+/// Whether `piece` belongs to the value before its comma.
+bool continues(std::string_view key, std::string_view piece) {
+  return (key == "strategy" && strategies::is_option(piece)) ||
          (key == "link" && is_latency(piece));
 }
 
@@ -333,7 +331,7 @@ std::vector<RawValue> split_flag(const std::string& name,
     }
     bool first = true;
     for (std::string& piece : split_at(text, ',')) {
-      if (!first && continues(name, values.back().text, piece)) {
+      if (!first && continues(name, piece)) {
         values.back().text += "," + piece;
       } else {
         values.push_back({std::move(piece), where});

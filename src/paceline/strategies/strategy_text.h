@@ -5,9 +5,7 @@
 #include <string_view>
 #include <vector>
 
-// How a strategy's text is cut.  `+` and `,` separate, but in the name of a
-// file, `topology=edges:FILE`: that goes on until a `+` before the name of a
-// part, or a `,` before the key of an option and `=`.
+// How a strategy's text is cut, at each `+` and `,`.
 
 namespace paceline::strategies {
 
@@ -23,8 +21,8 @@ std::vector<PartText> parts_of_text(std::string_view strategy);
 /// The names of the parts alone: "fusion+ps".
 std::string names_in_text(std::string_view strategy);
 
-/// Whether `next`, which a comma separates from the strategy `before` in a list
-/// of strategies, belongs to it: an option of it, or more of a file's name.
-bool goes_on(std::string_view before, std::string_view next);
+/// Whether this piece of a list of strategies, which commas separate, is an
+/// option of the strategy before it.
+bool is_option(std::string_view text);
 
 }  // namespace paceline::strategies
