@@ -2,7 +2,6 @@
 #include "paceline/cli/job_flags.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -11,25 +10,13 @@
 
 #include "paceline/base/error.h"
 #include "paceline/cli/argument_checks.h"
-#include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
 #include "paceline/plan/optimizer.h"
+#include "paceline/predict/case_request.h"
 #include "paceline/records/configuration.h"
 
 namespace paceline::cli {
 namespace {
-
-/// Of parameters and gradients; empty: the network's own.
-void put_type(const std::string& dtype, predict::PredictRequest& request) {
-  plan::DType& type = request.network.model.dtype;
-  if (dtype == "fp32") {
-    type = plan::DType::kF32;
-  } else if (dtype == "bf16") {
-    type = plan::DType::kBF16;
-  } else if (dtype == "fp16") {
-    type = plan::DType::kF16;
-  }
-}
 
 /// `measured`: figures say how fast another batch is.
 void choose_network(const std::string& model,
@@ -63,11 +50,7 @@ void choose_network(const std::string& model,
                     model,
                     profiled.batch_size));
   }
-  request.network.model = std::move(profiled.model);
-  request.profile = std::move(profiled.profile);
-  request.profile_device = profiled.device;
-  request.update = profiled.update;
-  request.codecs = std::move(profiled.codecs);
+  predict::put_profile(std::move(profiled), request);
 }
 
 }  // namespace
@@ -206,12 +189,9 @@ void JobFlags::put_recorded(const records::Configuration& recorded,
           fmt::to_string(recorded.accumulate));
     request.accumulate = recorded.accumulate;
   }
-  // Parameters and gradients of amp are fp32.
   if (recorded.states("dtype")) {
-    const std::string stored =
-        recorded.dtype == "amp" ? "fp32" : recorded.dtype;
-    check("--dtype", dtype_, stored);
-    put_type(stored, request);
+    check("--dtype", dtype_, recorded.dtype == "amp" ? "fp32" : recorded.dtype);
+    predict::put_type(recorded.dtype, request);
   }
   if (!model_.empty()) {
     check("MODEL", request.network.model.name, recorded.model);
@@ -222,16 +202,7 @@ void JobFlags::put_recorded(const records::Configuration& recorded,
     request.optimizer = rule;
   }
   if (!recorded.link.empty()) {
-    const cluster::LinkSpec link =
-        cluster::parse_link("link of the records", recorded.link);
-    const cluster::LinkModel own{
-        .bytes_per_s = std::llround(link.bytes_per_s),
-        .latency = link.latency_ns * plan::kPicosecondsPerNanosecond,
-        .sharing = cluster::LinkSharing::kDevice};
-    cluster::Machine& machine = request.machine.emplace();
-    machine.device = machine.network = own;
-    machine.servers_have_links = true;
-    request.engine = "link";
+    predict::put_link(recorded.link, request);
   } else if (recorded.states("engine") && engine_.empty()) {
     request.engine = recorded.engine;
   }
@@ -258,7 +229,7 @@ predict::PredictRequest JobFlags::request(
   }
   request.accumulate = accumulate_.value_or(1);
   choose_network(network, measured != nullptr, request);
-  put_type(dtype_, request);
+  predict::put_type(dtype_, request);
   if (!engine_costs_.empty()) {
     request.costs = std::make_shared<const predict::CostTable>(
         predict::read_costs(engine_costs_));

@@ -176,43 +176,36 @@ std::string PredictCommand::on_hosts(const std::string& strategy,
 }
 
 PredictCommand::PredictionText PredictCommand::predicted(
-    const predict::PredictRequest& request) const {
+    const predict::PredictRequest& request,
+    const std::optional<predict::MeasuredFit>& fit) const {
   const DelayedCall notice = slow_notice(request.ranks, request.strategy);
-  predict::Prediction prediction = predict::predict(request, !trace_.empty());
+  predict::Prediction prediction =
+      predict::predict(fit ? fit->priced(request) : request, !trace_.empty());
+  std::string more;
+  if (fit) {
+    predict::PredictRequest quiet = request;
+    quiet.noise = {};
+    predict::put_interval(*fit, quiet, prediction);
+    more = predict::efficiency_text(*fit, prediction);
+  }
   if (request.tables) {
     predict::check_memory(request, prediction);
-  }
-  std::string text = predict::summary_of(prediction);
-  if (has_tables(job_.model())) {
     records::Configuration tables = tables_.configuration(job_);
     tables.engine = request.engine;
-    text += fmt::format("  {}\n", report::table_job_words(tables));
+    more = fmt::format("  {}\n", report::table_job_words(tables));
   }
+  std::string text = predict::summary_of(prediction) + more;
   return {std::move(prediction), std::move(text)};
 }
 
-std::vector<PredictCommand::PredictionText> PredictCommand::from_cluster(
+PredictCommand::Asked PredictCommand::of_cluster(
     simulator::JobCache* jobs) const {
-  predict::PredictRequest request = job_.request();
-  put_flags(jobs, request);
-  const std::vector<plan::Rank> worlds = tables_.complete(job_, request);
-  const auto strategies = chosen({request.strategy});
-  check_number(worlds.size() * strategies.size(), jobs);
-  LeftOut left_out;
-  std::vector<PredictionText> texts;
-  for (const plan::Rank ranks : worlds) {
-    request.ranks = ranks;
-    for (const std::string& strategy : strategies) {
-      try {
-        request.strategy = on_hosts(strategy, request.bucket_mb);
-        texts.push_back(predicted(request));
-      } catch (const UsageError& error) {
-        left_out.add(strategy, ranks, error.what());
-      }
-    }
-  }
-  left_out.print_beside(texts.size());
-  return texts;
+  Asked asked{.request = job_.request()};
+  put_flags(jobs, asked.request);
+  asked.worlds = tables_.complete(job_, asked.request);
+  asked.strategies = chosen({asked.request.strategy});
+  check_number(asked, jobs);
+  return asked;
 }
 
 void PredictCommand::put_flags(simulator::JobCache* jobs,
@@ -223,71 +216,70 @@ void PredictCommand::put_flags(simulator::JobCache* jobs,
   request.jobs = jobs;
 }
 
-std::vector<PredictCommand::PredictionText> PredictCommand::from_figures(
-    simulator::JobCache* jobs) const {
+PredictCommand::Asked PredictCommand::of_figures(
+    simulator::JobCache* jobs, simulator::JobCache& own) const {
   if (has_tables(job_.model())) {
     throw UsageError(fmt::format(
         "--measured: figures of {} and its embedding tables cannot be fitted",
         job_.model()));
   }
-  const std::vector<plan::Rank> asked = job_.worlds({});
+  (void)job_.worlds({});  // rejects worlds before anything is read
   const predict::MeasuredRecords measured = measured_.read();
-  simulator::JobCache own;
-  predict::PredictRequest request = measured_job(job_, measured);
+  Asked asked{.request = measured_job(job_, measured)};
+  predict::PredictRequest& request = asked.request;
   put_flags(jobs != nullptr ? jobs : &own, request);
-  const bool has_hosts = !request.cluster.hosts.empty();
-  if (job_.ranks().empty() && !has_hosts) {
+  if (job_.ranks().empty() && request.cluster.hosts.empty()) {
     throw UsageError(
         "--measured without --cluster: say which numbers of ranks to predict, "
         "--ranks 8,16");
   }
-  const auto worlds =
-      job_.ranks().empty() ? job_.worlds(request.cluster) : asked;
+  asked.worlds = job_.worlds(request.cluster);
   const auto recorded = strategies_of(measured);
-  const auto strategies =
+  asked.strategies =
       chosen(recorded.empty() ? std::vector{request.strategy} : recorded);
-  check_number(worlds.size() * strategies.size(), jobs);
-  request.strategy = on_hosts(strategies.front(), request.bucket_mb);
+  check_number(asked, jobs);
   predict::PredictRequest quiet = request;
+  quiet.strategy = on_hosts(asked.strategies.front(), request.bucket_mb);
   quiet.noise = {};
-  const predict::MeasuredFit fit =
-      fit_measured(quiet, measured, jobs == nullptr);
-  std::vector<PredictionText> texts;
-  for (const plan::Rank ranks : worlds) {
-    request.ranks = ranks;
-    for (const std::string& strategy : strategies) {
-      request.strategy = on_hosts(strategy, request.bucket_mb);
-      PredictionText text = predicted(fit.priced(request));
-      quiet.ranks = ranks;
-      quiet.strategy = request.strategy;
-      predict::put_interval(fit, quiet, text.prediction);
-      text.text = predict::summary_of(text.prediction) +
-                  predict::efficiency_text(fit, text.prediction);
-      texts.push_back(std::move(text));
-    }
-  }
-  return texts;
+  asked.fit = fit_measured(quiet, measured, jobs == nullptr);
+  return asked;
 }
 
 // Called before anything is simulated.
-void PredictCommand::check_number(std::size_t predictions,
+void PredictCommand::check_number(const Asked& asked,
                                   const simulator::JobCache* jobs) const {
-  if (predictions > 1 && (jobs != nullptr || !trace_.empty())) {
+  const std::size_t cases = asked.worlds.size() * asked.strategies.size();
+  if (cases > 1 && (jobs != nullptr || !trace_.empty())) {
     throw UsageError(
         fmt::format("{} is of one prediction; {} were asked for",
                     jobs != nullptr ? "a line of --requests" : "--trace",
-                    predictions));
+                    cases));
   }
 }
 
+/// A case that cannot be is left out where others are left.
 std::vector<PredictCommand::PredictionText> PredictCommand::predictions(
     simulator::JobCache* jobs) const {
-  std::vector<PredictionText> texts =
-      measured_.given() ? from_figures(jobs) : from_cluster(jobs);
+  simulator::JobCache own;
+  const Asked asked =
+      measured_.given() ? of_figures(jobs, own) : of_cluster(jobs);
   const std::string now = utc_now();
-  for (PredictionText& it : texts) {
-    it.prediction.record.started_at = now;
+  LeftOut left_out;
+  std::vector<PredictionText> texts;
+  predict::PredictRequest request = asked.request;
+  for (const plan::Rank ranks : asked.worlds) {
+    request.ranks = ranks;
+    for (const std::string& strategy : asked.strategies) {
+      try {
+        request.strategy = on_hosts(strategy, request.bucket_mb);
+        texts.push_back(predicted(request, asked.fit));
+        texts.back().prediction.record.started_at = now;
+      } catch (const UsageError& error) {
+        left_out.add(strategy, ranks, error.what());
+      }
+    }
   }
+  left_out.print_beside(texts.size());
   return texts;
 }
 

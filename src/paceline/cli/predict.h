@@ -10,6 +10,7 @@
 #include "paceline/cli/job_flags.h"
 #include "paceline/cli/measured_flags.h"
 #include "paceline/cli/table_flags.h"
+#include "paceline/predict/measured_fit.h"
 #include "paceline/predict/predict.h"
 #include "paceline/simulator/job_cache.h"
 
@@ -40,16 +41,25 @@ class PredictCommand {
     std::string text;
   };
   void add_noise_flags(CLI::App& app);
+  /// What is predicted: every strategy in every world.
+  struct Asked {
+    predict::PredictRequest request;
+    std::vector<plan::Rank> worlds{};
+    std::vector<std::string> strategies{};
+    std::optional<predict::MeasuredFit> fit{};  // of --measured
+  };
   /// Throws UsageError for several predictions where one is allowed: of a
   /// request, which `jobs` says, and beside --trace.
-  void check_number(std::size_t predictions,
-                    const simulator::JobCache* jobs) const;
+  void check_number(const Asked& asked, const simulator::JobCache* jobs) const;
   /// `jobs`: of --requests; null: of the command line alone, which prints the
   /// constants of measured figures.
   std::vector<PredictionText> predictions(simulator::JobCache* jobs) const;
-  std::vector<PredictionText> from_cluster(simulator::JobCache* jobs) const;
-  std::vector<PredictionText> from_figures(simulator::JobCache* jobs) const;
-  PredictionText predicted(const predict::PredictRequest& request) const;
+  Asked of_cluster(simulator::JobCache* jobs) const;
+  /// `own`: the jobs of the command line alone.
+  Asked of_figures(simulator::JobCache* jobs, simulator::JobCache& own) const;
+  PredictionText predicted(
+      const predict::PredictRequest& request,
+      const std::optional<predict::MeasuredFit>& fit) const;
   void put_flags(simulator::JobCache* jobs,
                  predict::PredictRequest& request) const;
   std::string on_hosts(const std::string& strategy, double bucket_mb) const;

@@ -15,7 +15,7 @@
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/profile_model.h"
-#include "paceline/plan/optimizer.h"
+#include "paceline/predict/case_request.h"
 #include "paceline/predict/predict.h"
 #include "paceline/report/accuracy.h"
 #include "paceline/strategies/hosts.h"
@@ -95,22 +95,14 @@ cluster::ProfiledModel profile_of(Configuration c) {
   return profile_model(c);
 }
 
+/// With the engine of the cluster, not of this machine.
 predict::PredictRequest request_of(const Configuration& c,
                                    const cluster::ProfiledModel& profiled,
                                    const cluster::Cluster& cluster,
                                    double device_rate) {
-  predict::PredictRequest request{
-      .network = {},
-      .cluster = cluster,
-      .strategy = c.strategy,
-      .bucket_mb = c.bucket_mb,
-      .ranks = c.ranks,
-      .batch_size = c.batch_size,
-      .optimizer = plan::update_rule_of(c.optimizer)};
-  request.network.model = profiled.model;
-  request.profile = profiled.profile;
-  request.profile_device = profiled.device;
-  request.update = profiled.update;
+  predict::PredictRequest request = predict::request_of(c, cluster);
+  request.engine.clear();
+  predict::put_profile(profiled, request);
   if (device_rate > 0) {
     request.samples_per_s = device_rate;
   }

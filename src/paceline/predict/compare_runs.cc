@@ -12,9 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/case/same.h"
-#include "paceline/cluster/link_spec.h"
-#include "paceline/cluster/profile_file.h"
-#include "paceline/plan/optimizer.h"
+#include "paceline/predict/case_request.h"
 #include "paceline/predict/kernel_costs.h"
 #include "paceline/predict/predict.h"
 #include "paceline/predict/request_profile.h"
@@ -74,48 +72,22 @@ void check_predictable(const Configuration& c, const PredictRequest& request) {
   }
 }
 
-/// Every rank behind a link of its own, without an engine's costs.
-void describe_emulated_links(const Configuration& c, PredictRequest& request) {
-  const cluster::LinkSpec link = cluster::parse_link("link", c.link);
-  request.cluster = {};
-  request.cluster.hosts = {{.name = "here", .slots = c.ranks}};
-  request.machine = cluster::Machine{};
-  request.machine->device = request.machine->network = {
-      .bytes_per_s = std::llround(link.bytes_per_s),
-      .latency = link.latency_ns * plan::kPicosecondsPerNanosecond,
-      .sharing = cluster::LinkSharing::kDevice};
-  request.machine->servers_have_links = true;
-  request.engine = "link";
-}
-
-PredictRequest request_of(const Configuration& c,
-                          const std::optional<cluster::Cluster>& cluster) {
-  PredictRequest request{.cluster = cluster.value_or(cluster::Cluster{}),
-                         .strategy = c.strategy,
-                         .bucket_mb = c.bucket_mb,
-                         .ranks = c.ranks,
-                         .batch_size = c.batch_size,
-                         .optimizer = plan::update_rule_of(c.optimizer),
-                         .engine = c.engine};
+PredictRequest priced_case(const Configuration& c,
+                           const std::optional<cluster::Cluster>& cluster) {
+  PredictRequest request = request_of(c, cluster.value_or(cluster::Cluster{}));
   if (emulates_links(c)) {
-    describe_emulated_links(c, request);
+    request.cluster = {};
+    request.cluster.hosts = {{.name = "here", .slots = c.ranks}};
   }
   check_predictable(c, request);
   if (c.has_tables()) {
     request.batch_size = 0;
     set_tables(c, request);
-    return request;
-  }
-  if (c.replay.empty()) {
+  } else if (c.replay.empty()) {
     request.network = plan::network_shape(c.model);
-    return request;
+  } else {
+    put_profile(cluster::read_profile(c.replay), request);
   }
-  cluster::ProfiledModel profiled = cluster::read_profile(c.replay);
-  request.network.model = std::move(profiled.model);
-  request.profile = std::move(profiled.profile);
-  request.profile_device = profiled.device;
-  request.update = profiled.update;
-  request.codecs = std::move(profiled.codecs);
   return request;
 }
 
@@ -139,7 +111,7 @@ void predict_case(const std::optional<cluster::Cluster>& cluster,
                   Compared& it) {
   it.measured_s = stats::median(it.steps);
   try {
-    PredictRequest request = request_of(it.configuration, cluster);
+    PredictRequest request = priced_case(it.configuration, cluster);
     if (!is_timed(request) && !it.compute_only.empty()) {
       const double samples = it.examples.empty() ? it.configuration.batch_size
                                                  : stats::mean(it.examples);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/case_request.h"
+
+#include <cmath>
+#include <utility>
+
+#include "paceline/cluster/link_spec.h"
+#include "paceline/plan/optimizer.h"
+
+namespace paceline::predict {
+
+PredictRequest request_of(const records::Configuration& c,
+                          cluster::Cluster cluster) {
+  PredictRequest request{.cluster = std::move(cluster),
+                         .strategy = c.strategy,
+                         .bucket_mb = c.bucket_mb,
+                         .ranks = c.ranks,
+                         .batch_size = c.batch_size,
+                         .accumulate = c.accumulate,
+                         .optimizer = plan::update_rule_of(c.optimizer),
+                         .engine = c.engine};
+  if (!c.link.empty()) {
+    put_link(c.link, request);
+  }
+  return request;
+}
+
+void put_profile(cluster::ProfiledModel profiled, PredictRequest& request) {
+  request.network.model = std::move(profiled.model);
+  request.profile = std::move(profiled.profile);
+  request.profile_device = profiled.device;
+  request.update = profiled.update;
+  request.codecs = std::move(profiled.codecs);
+}
+
+void put_link(const std::string& link, PredictRequest& request) {
+  const cluster::LinkSpec spec = cluster::parse_link("link", link);
+  cluster::Machine& machine = request.machine.emplace();
+  machine.device = machine.network = {
+      .bytes_per_s = std::llround(spec.bytes_per_s),
+      .latency = spec.latency_ns * plan::kPicosecondsPerNanosecond,
+      .sharing = cluster::LinkSharing::kDevice};
+  machine.servers_have_links = true;
+  request.engine = "link";
+}
+
+void put_type(const std::string& dtype, PredictRequest& request) {
+  plan::DType& type = request.network.model.dtype;
+  if (dtype == "fp32" || dtype == "amp") {
+    type = plan::DType::kF32;
+  } else if (dtype == "bf16") {
+    type = plan::DType::kBF16;
+  } else if (dtype == "fp16") {
+    type = plan::DType::kF16;
+  }
+}
+
+}  // namespace paceline::predict
