@@ -63,8 +63,16 @@ records::Configuration runnable(records::Configuration row,
   return row;
 }
 
-void print_output(const report::CommandOutput& output,
+/// Prints what advice says, and the command on the cluster that runs the best
+/// of it.
+void print_output(report::CommandOutput output,
+                  const std::string& command,
+                  const JobFlags& job,
+                  std::vector<std::string> notes,
                   const std::string& format) {
+  output.command = fmt::format(
+      "{} {}", command, shell_command(cluster_words(job.cluster())));
+  output.command_notes = std::move(notes);
   fmt::print(
       "{}",
       report::find_format(report::output_formats(), format).render(output));
@@ -191,15 +199,11 @@ int AdviseCommand::place_tables() const {
   if (priced == nullptr || !priced->moves_cpu) {  // where rows are looked up
     run.engine = plan::engine_for("cpu").name;
   }
-  print_output(
-      {.tables = placement_tables(ranked, *request.tables, top_),
-       .command = fmt::format("{} {}",
-                              experiment::table_command_of(run, usual),
-                              shell_command(cluster_words(job_.cluster()))),
-       .command_notes = notes_of(best, run),
-       .csv = placements_csv(ranked),
-       .json = placements_json(ranked)},
-      format_);
+  print_output(placements_output(ranked, *request.tables, top_),
+               experiment::table_command_of(run, usual),
+               job_,
+               notes_of(best, run),
+               format_);
   return 0;
 }
 
@@ -230,15 +234,11 @@ int AdviseCommand::run() const {
   const predict::CodecTable codecs = predict::weigh_codecs(request);
   const records::Configuration& best = table.winner().configuration;
   const records::Configuration run = runnable(best, job_);
-  print_output(
-      {.tables = advice_tables(table, codecs, top_),
-       .command = fmt::format("{} {}",
-                              experiment::command_of(run),
-                              shell_command(cluster_words(job_.cluster()))),
-       .command_notes = notes_of(best, run),
-       .csv = advice_csv(table),
-       .json = advice_json(table, codecs)},
-      format_);
+  print_output(advice_output(table, codecs, top_),
+               experiment::command_of(run),
+               job_,
+               notes_of(best, run),
+               format_);
   if (!wanted.path.empty()) {
     fmt::print(stderr, "{}\n", write_experiment(wanted, table, request));
   }

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/advise_output.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/text.h"
+#include "paceline/records/json.h"
+#include "paceline/report/result_column.h"
+
+namespace paceline::cli {
+namespace {
+
+using plan::milliseconds_of;
+using plan::seconds_of;
+using predict::Advice;
+using predict::CodecAdvice;
+using report::Json;
+using report::Table;
+
+constexpr auto kLeft = report::Align::kLeft;
+constexpr std::string_view kNotValidated = "not validated";
+
+/// A cell with the time that `member` has of a row, in ms.
+template <class Row>
+auto milliseconds(plan::Picoseconds Row::*member) {
+  return [member](const Row& row) {
+    return fmt::format("{:.2f}", milliseconds_of(row.*member));
+  };
+}
+
+/// What a reader must know of a row beside its numbers.
+std::string remark_of(const predict::Advice& row) {
+  std::vector<std::string_view> words;
+  if (row.bar.known() && !row.bar.validated) {
+    words.emplace_back(kNotValidated);
+  }
+  if (const auto caution = predict::caution(row.guarantee); !caution.empty()) {
+    words.push_back(caution);
+  }
+  return words.empty() ? "" : fmt::format("  ({})", fmt::join(words, "; "));
+}
+
+/// What the intervals of the rows mean, or why there are none.
+std::string bars_text(std::span<const predict::Advice> rows) {
+  const auto barred = std::ranges::find_if(
+      rows, [](const predict::Advice& row) { return row.bar.known(); });
+  if (barred == rows.end()) {
+    return rows.front().bar.why.empty()
+               ? ""
+               : fmt::format("no error bars: {}", rows.front().bar.why);
+  }
+  const bool validated = std::ranges::any_of(
+      rows, [](const predict::Advice& row) { return row.bar.validated; });
+  const auto apart =
+      predict::distinguishable_by(rows.front().bar, rows.front().bar);
+  return fmt::format(
+      "* cannot be told from the first: {}{}",
+      apart ? fmt::format("at most {:.1f} % slower, which published pairs of "
+                          "such strategies do not tell apart, or of another "
+                          "kind with an interval that overlaps",
+                          *apart * 100)
+            : "their intervals overlap",
+      validated ? "\n[]: 9 of 10 published cells of such strategies are within"
+                : "");
+}
+
+/// Why rows are marked as not validated; empty: none is.
+std::string not_validated_text(std::span<const predict::Advice> rows) {
+  std::vector<std::string_view> whys;
+  bool largest = false;
+  for (const predict::Advice& row : rows) {
+    const predict::ErrorBar& bar = row.bar;
+    if (!bar.known() || bar.validated) {
+      continue;
+    }
+    largest = largest || bar.of != nullptr;
+    add_once(whys, bar.why);
+  }
+  return whys.empty()
+             ? ""
+             : fmt::format(
+                   "\n{}: no published table tells of {}{}",
+                   kNotValidated,
+                   fmt::join(whys, ", nor of "),
+                   largest ? "; the largest known error stands there" : "");
+}
+
+/// The meaning of the marks that the first `count` rows bear.
+std::string marks_text(const predict::AdviceTable& table, std::size_t count) {
+  const std::span rows = std::span(table.rows).first(count);
+  return bars_text(rows) + not_validated_text(rows);
+}
+
+/// The step with its error; a row without a bar has none.
+std::string interval_text(const predict::Advice& row) {
+  return row.bar.known() ? fmt::format("[{:.2f}, {:.2f}]",
+                                       milliseconds_of(row.low),
+                                       milliseconds_of(row.high))
+                         : "-";
+}
+
+report::ResultColumns<Advice> advice_columns() {
+  const auto known = [](auto value) {
+    return [value](const Advice& it) {
+      return it.bar.known() ? Json(value(it)) : Json();
+    };
+  };
+  report::ResultColumns<Advice> columns;
+  columns.add({.name = "strategy", .align = kLeft})
+      .place(4)
+      .cell([](const Advice& it) {
+        return it.configuration.strategy + remark_of(it);
+      })
+      .data("strategy",
+            &Advice::configuration,
+            &records::Configuration::strategy);
+  columns.add({.name = "step", .unit = "ms"})
+      .place(1)
+      .cell(milliseconds(&Advice::step))
+      .data("step_s", &Advice::step, seconds_of);
+  columns.add({.name = "[with its error]"})
+      .place(2)
+      .cell(interval_text)
+      .data("error_bar_low_s",
+            known([](const Advice& it) { return seconds_of(it.low); }))
+      .data("error_bar_high_s",
+            known([](const Advice& it) { return seconds_of(it.high); }))
+      .data("error_bar_validated",
+            known([](const Advice& it) { return it.bar.validated; }))
+      .data("error_bar_remark", &Advice::bar, &predict::ErrorBar::why);
+  columns.add({.name = "exposed", .unit = "ms"})
+      .place(3)
+      .cell(milliseconds(&Advice::exposed))
+      .data("exposed_communication_s", &Advice::exposed, seconds_of);
+  columns.add({.name = "", .align = kLeft})
+      .cell([](const Advice& it) { return it.like_best ? " *" : ""; })
+      .data("not_told_from_fastest", &Advice::like_best);
+  columns.data("caution", &Advice::guarantee, predict::caution);
+  return columns;
+}
+
+/// The first `top` rows (0: all), what their marks mean, and what cannot be.
+Table strategies_table(const predict::AdviceTable& table, int top) {
+  const std::size_t all = table.rows.size();
+  const std::size_t count =
+      top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;
+  Table shown = advice_columns().table(std::span(table.rows).first(count));
+  for (const predict::Unfit& unfit : table.unfit) {
+    shown.rows.push_back(
+        {.cells = {"", "-", "-", "-", unfit.strategy + ": " + unfit.why}});
+  }
+  shown.text = marks_text(table, count);
+  if (count < all) {
+    shown.text =
+        fmt::format("{} more, the last {:.2f} ms: --top 0 shows all{}{}",
+                    all - count,
+                    milliseconds_of(table.rows.back().step),
+                    shown.text.empty() ? "" : "\n\n",
+                    shown.text);
+  }
+  return shown;
+}
+
+Table strategies_csv(const predict::AdviceTable& table) {
+  Table lines = advice_columns().fields().table(table.rows);
+  lines.columns.push_back({.name = "errors"});
+  for (report::TableRow& row : lines.rows) {
+    row.cells.emplace_back();
+  }
+  for (const predict::Unfit& unfit : table.unfit) {
+    std::vector<std::string> cells(lines.columns.size());
+    cells.front() = unfit.strategy;
+    cells.back() = unfit.why;
+    lines.rows.push_back({.cells = std::move(cells)});
+  }
+  return lines;
+}
+
+std::string pays_text(const predict::CodecAdvice& row) {
+  const double change = row.change;
+  const std::string percent = fmt::format("{:.1f} %", std::abs(100 * change));
+  if (percent == "0.0 %") {
+    return "no difference";
+  }
+  if (row.like_none) {
+    return fmt::format("undecided, {}{}", change < 0 ? "-" : "+", percent);
+  }
+  return change < 0 ? fmt::format("yes, -{}", percent)
+                    : fmt::format("no, +{}", percent);
+}
+
+constexpr std::string_view kNoCodec = "none";
+
+report::ResultColumns<CodecAdvice> codec_columns() {
+  report::ResultColumns<CodecAdvice> columns;
+  columns.add({.name = "codec", .align = kLeft})
+      .data("codec", &CodecAdvice::codec);
+  columns.add({.name = "coding", .group = "a step", .unit = "ms"})
+      .cell(milliseconds(&CodecAdvice::coding))
+      .data("coding_s_per_step", &CodecAdvice::coding, seconds_of);
+  columns.add({.name = "sent", .group = "a step", .unit = "MB"})
+      .cell([](const CodecAdvice& it) { return megabytes(it.bytes); })
+      .data("wire_bytes_per_rank_per_step", &CodecAdvice::bytes);
+  columns.add({.name = "break-even", .unit = "Gbit/s"})
+      .cell([](const CodecAdvice& it) {
+        return it.break_even
+                   ? fmt::format("{:.3g}", *it.break_even * 8e-9)
+                   : std::string(it.codec == kNoCodec ? "-" : "saves none");
+      })
+      // JSON has no infinity: coding that takes no time has null.
+      .data(
+          "break_even_bits_per_s", &CodecAdvice::break_even, [](double bytes) {
+            return std::isfinite(bytes) ? Json(bytes * 8) : Json();
+          });
+  columns.data("strategy", &CodecAdvice::strategy);
+  columns.add({.name = "step", .group = "fusion", .unit = "ms"})
+      .cell(milliseconds(&CodecAdvice::step))
+      .data("step_s", &CodecAdvice::step, seconds_of);
+  columns.add({.name = "exposed", .group = "fusion", .unit = "ms"})
+      .cell(milliseconds(&CodecAdvice::exposed))
+      .data("exposed_communication_s", &CodecAdvice::exposed, seconds_of);
+  columns.add({.name = "pays", .group = "fusion"})
+      .cell([](const CodecAdvice& it) {
+        return it.codec == kNoCodec ? "" : pays_text(it);
+      })
+      .data("change", &CodecAdvice::change)
+      .data("undecided", &CodecAdvice::like_none);
+  return columns;
+}
+
+/// Fusion without a codec, then with each; empty: no codec was timed.
+std::vector<CodecAdvice> codec_rows(const predict::CodecTable& table) {
+  std::vector<CodecAdvice> rows;
+  if (!table.rows.empty()) {
+    rows.push_back({.codec = std::string(kNoCodec),
+                    .bytes = table.bytes,
+                    .strategy = table.strategy,
+                    .step = table.step,
+                    .exposed = table.exposed});
+  }
+  rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+  return rows;
+}
+
+/// Whether codecs pay whose coding times were measured; no rows: none were.
+Table codecs_table(const predict::CodecTable& table) {
+  if (table.rows.empty()) {
+    return {};
+  }
+  Table shown = codec_columns().table(codec_rows(table));
+  for (const predict::Unfit& unfit : table.unfit) {
+    shown.rows.push_back(
+        {.cells = {unfit.strategy, "-", "-", "-", "-", "-", unfit.why}});
+  }
+  shown.legend =
+      "coding: as `paceline profile --codecs` measured it, on one core "
+      "that the layers leave\nfree; break-even: the link rate below which "
+      "it takes less time than the\nbytes that it saves; exposed: what "
+      "communication adds to "
+      "the predicted step, all that a\ncodec can save; pays: that step is "
+      "shorter than without, each in its best bucket size, and\nby how "
+      "much; undecided: the error bars do not tell the two apart";
+  return shown;
+}
+
+std::string text_of(double mebibytes) {
+  return fmt::format("{:g}", mebibytes);
+}
+
+std::string text_of(const predict::PartitionSize& size) {
+  return fmt::format("{:g}/{:g}", size.partition_mb, size.credit_mb);
+}
+
+/// A row for each strategy of which several sizes were tried.
+template <class Size>
+Table sizes_table(const std::vector<predict::SizeAdvice<Size>>& sizes,
+                  const std::string& what) {
+  Table shown{
+      .columns = {{.name = "strategy", .align = report::Align::kLeft},
+                  {.name = "best", .group = what, .unit = "MiB"},
+                  {.name = "not told apart", .group = what, .unit = "MiB"},
+                  {.name = "worst", .group = what, .unit = "MiB"},
+                  {.name = "", .group = "cost of the worst", .unit = "%"}}};
+  for (const auto& it : sizes) {
+    if (it.worst == it.best) {
+      continue;
+    }
+    std::vector<std::string> like;
+    for (const Size& size : it.like) {
+      like.push_back(text_of(size));
+    }
+    shown.rows.push_back(
+        {.cells = {
+             it.strategy,
+             text_of(it.best),
+             like.size() > 1 ? fmt::format("{}", fmt::join(like, ", ")) : "-",
+             text_of(it.worst),
+             fmt::format("{:+.1f}", (it.worst_ratio - 1) * 100)}});
+  }
+  return shown;
+}
+
+/// Which bucket size each strategy with buckets should have.
+Table buckets_table(const predict::AdviceTable& table) {
+  Table buckets = sizes_table(table.buckets, "bucket size");
+  for (const predict::BucketAdvice& it : table.buckets) {
+    if (it.strategy == "ddp" && it.worst != it.best) {
+      buckets.text = fmt::format(
+          "ddp in PyTorch: DistributedDataParallel(model, bucket_cap_mb={:g})",
+          it.best);
+    }
+  }
+  return buckets;
+}
+
+Json unfit_json(const char* what, const std::vector<predict::Unfit>& unfit) {
+  Json all = Json::array();
+  for (const predict::Unfit& one : unfit) {
+    all.push_back({{what, one.strategy}, {"error", one.why}});
+  }
+  return all;
+}
+
+Json size_json(double mebibytes) {
+  return mebibytes;
+}
+
+Json size_json(const predict::PartitionSize& size) {
+  return {{"partition_mb", size.partition_mb}, {"credit_mb", size.credit_mb}};
+}
+
+template <class Size>
+Json sizes_json(const std::vector<predict::SizeAdvice<Size>>& sizes) {
+  Json all = Json::array();
+  for (const auto& it : sizes) {
+    Json like = Json::array();
+    for (const Size& size : it.like) {
+      like.push_back(size_json(size));
+    }
+    all.push_back({{"strategy", it.strategy},
+                   {"best", size_json(it.best)},
+                   {"not_told_apart", like},
+                   {"worst", size_json(it.worst)},
+                   {"cost_of_worst", it.worst_ratio - 1}});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string megabytes(std::int64_t bytes) {
+  return fmt::format("{:.2f}", static_cast<double>(bytes) * 1e-6);
+}
+
+report::CommandOutput advice_output(const predict::AdviceTable& table,
+                                    const predict::CodecTable& codecs,
+                                    int top) {
+  report::CommandOutput output{
+      .tables = {strategies_table(table, top),
+                 buckets_table(table),
+                 sizes_table(table.partitions, "partition/credit"),
+                 codecs_table(codecs)},
+      .csv = strategies_csv(table),
+      .json = {{"version", 1},
+               {"strategies", advice_columns().fields().array(table.rows)},
+               {"unfit", unfit_json("strategy", table.unfit)},
+               {"bucket_mb", sizes_json(table.buckets)},
+               {"partitions", sizes_json(table.partitions)},
+               {"codecs", codec_columns().fields().array(codec_rows(codecs))},
+               {"unfit_codecs", unfit_json("codec", codecs.unfit)},
+               {"warnings", records::to_json(table.warnings)}}};
+  std::erase_if(output.tables,
+                [](const Table& one) { return one.rows.empty(); });
+  return output;
+}
+
+}  // namespace paceline::cli
