@@ -2,16 +2,14 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "paceline/strategies/merge.h"
+#include "paceline/strategies/periodic_merge.h"
 #include "paceline/strategies/rules.h"
 
 namespace paceline::strategies {
 
-/// A schedule that cuts the ready order into the buckets that `Cut` says: it
-/// has `sizes`, and remark_on() makes a line of it.
-template <class Cut>
+/// A schedule that cuts the ready order into buckets by predicted times.
 class CutRule : public ScheduleRule {
  public:
   bool needs_times() const override { return true; }
@@ -27,7 +25,8 @@ class CutRule : public ScheduleRule {
   }
 
  protected:
-  virtual Cut cut(const PlanInput& input, const TransferTime& time) const = 0;
+  virtual PeriodicMerge cut(const PlanInput& input,
+                            const TransferTime& time) const = 0;
 };
 
 }  // namespace paceline::strategies

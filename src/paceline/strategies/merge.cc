@@ -43,10 +43,11 @@ Groups grouped(const ModelShape& model, const std::vector<std::size_t>& sizes) {
   return groups;
 }
 
-Merge greedy_merge(const std::vector<ReadyTensor>& tensors,
-                   const TransferTime& time,
-                   Elements small) {
-  Merge merge;  // its end: that of the buckets before the pending one
+std::vector<std::size_t> greedy_merge(const std::vector<ReadyTensor>& tensors,
+                                      const TransferTime& time,
+                                      Elements small) {
+  std::vector<std::size_t> sizes;
+  Picoseconds free = 0;  // when the buckets before the pending one have crossed
   ReadyTensor pending;
   std::size_t count = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -54,7 +55,7 @@ Merge greedy_merge(const std::vector<ReadyTensor>& tensors,
     pending.bytes += tensors[i].bytes;
     pending.ready = tensors[i].ready;
     ++count;
-    const Picoseconds start = std::max(merge.end, pending.ready);
+    const Picoseconds start = std::max(free, pending.ready);
     const Picoseconds crossed = start + time(pending.bytes);
     bool merges = false;
     if (i + 1 < tensors.size()) {
@@ -65,26 +66,13 @@ Merge greedy_merge(const std::vector<ReadyTensor>& tensors,
                pending.elements < small;
     }
     if (!merges) {
-      merge.sizes.push_back(count);
-      merge.end = crossed;
+      sizes.push_back(count);
+      free = crossed;
       pending = {};
       count = 0;
     }
   }
-  return merge;
-}
-
-std::string remark_on(const Merge& merge) {
-  std::size_t tensors = 0;
-  for (const std::size_t size : merge.sizes) {
-    tensors += size;
-  }
-  return fmt::format(
-      "{} buckets of {} tensors; communication is predicted to end {:.3f} ms "
-      "after the start of backward",
-      merge.sizes.size(),
-      tensors,
-      milliseconds_of(merge.end));
+  return sizes;
 }
 
 }  // namespace paceline::strategies

@@ -26,23 +26,14 @@ struct ReadyTensor {
 std::vector<ReadyTensor> tensors_of(const PlanInput& input,
                                     std::string_view schedule);
 
-/// A way to cut the ready order into buckets, and what the model predicts.
-struct Merge {
-  std::vector<std::size_t> sizes;  // tensors a bucket, in ready order
-  Picoseconds end = 0;  // of communication, from the backward's start
-};
-
 /// The groups that buckets of so many tensors make.
 Groups grouped(const ModelShape& model, const std::vector<std::size_t>& sizes);
 
 /// The rule of Shi et al. 2019 for any `time`: what merging two buckets saves
 /// stands where the paper has alpha, to which it is equal on a straight line.
 /// Pending buckets of fewer than `small` elements are merged in any case.
-Merge greedy_merge(const std::vector<ReadyTensor>& tensors,
-                   const TransferTime& time,
-                   Elements small = 0);
-
-/// One line for people.
-std::string remark_on(const Merge& merge);
+std::vector<std::size_t> greedy_merge(const std::vector<ReadyTensor>& tensors,
+                                      const TransferTime& time,
+                                      Elements small = 0);
 
 }  // namespace paceline::strategies

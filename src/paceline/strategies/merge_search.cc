@@ -96,7 +96,7 @@ void try_simple(const StepTensors& step,
   for (std::int64_t bytes = 1; bytes < 2 * total; bytes *= 2) {
     search.try_cut(closing_at(step, bytes));
   }
-  search.try_cut(cuts_of(greedy_merge(ready, time).sizes));
+  search.try_cut(cuts_of(greedy_merge(ready, time)));
   constexpr int kParts = 8;
   for (int part = 0; part <= kParts; ++part) {
     const TransferTime in_turn([&](std::int64_t bytes) {

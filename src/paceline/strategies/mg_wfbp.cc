@@ -20,14 +20,19 @@ namespace {
 /// small-elements adds what HKBU-HPML/ddl-benchmarks adds to the paper: a
 /// bucket of fewer elements is merged whatever the times say. Shi et al.,
 /// INFOCOM 2019, arXiv:1811.11141; TPDS 2021, arXiv:1912.09268.
-class MgWfbp final : public CutRule<Merge> {
+class MgWfbp final : public CutRule {
  public:
   explicit MgWfbp(Elements small) : small_(small) {}
 
  private:
-  Merge cut(const PlanInput& input, const TransferTime& time) const override {
-    return greedy_merge(tensors_of(input, "mg-wfbp"), time, small_);
+  PeriodicMerge cut(const PlanInput& input,
+                    const TransferTime& time) const override {
+    return step_of(step_tensors_of(input, kName),
+                   time,
+                   greedy_merge(tensors_of(input, kName), time, small_));
   }
+
+  static constexpr std::string_view kName = "mg-wfbp";
 
   Elements small_;
 };

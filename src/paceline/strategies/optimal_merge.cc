@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/strategies/cut_rule.h"
-#include "paceline/strategies/periodic_merge.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
 
@@ -23,7 +22,7 @@ namespace {
 /// Here the step counts, of which communication may reach into the next, and an
 /// early end decides between equal steps.  Where an engine carries exchanges
 /// side by side, strategies/merge_search.cc finds the cuts.
-class OptimalMerge final : public CutRule<PeriodicMerge> {
+class OptimalMerge final : public CutRule {
  private:
   PeriodicMerge cut(const PlanInput& input,
                     const TransferTime& time) const override {

@@ -157,11 +157,11 @@ std::string remark_on(const PeriodicMerge& merge) {
   const std::size_t tensors =
       std::accumulate(merge.sizes.begin(), merge.sizes.end(), std::size_t{0});
   return fmt::format(
-      "{} buckets of {} tensors; a step is predicted to take {:.3f} ms, {}",
+      "{} buckets of {} tensors; a step is predicted to take {:.3f} ms{}",
       merge.sizes.size(),
       tensors,
       milliseconds_of(merge.step),
-      merge.is_least ? "no cut takes less" : "no cut of a search takes less");
+      merge.is_least ? ", no cut takes less" : "");
 }
 
 }  // namespace paceline::strategies
