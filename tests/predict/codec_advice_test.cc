@@ -45,9 +45,9 @@ TEST(CodecAdvice, CodingTakesWhatItsKernelsTookByteForByte) {
   EXPECT_NEAR(
       plan::seconds_of(sign.coding), values * 75 / 8 / 1e9, 1e-3 * 0.24);
   EXPECT_NEAR(static_cast<double>(sign.bytes), 7 * values / 8, 1e4);
-  EXPECT_NEAR(static_cast<double>(table.bytes), 14 * values / 8 * 4, 1e5);
+  EXPECT_NEAR(static_cast<double>(table.plain.bytes), 14 * values / 8 * 4, 1e5);
   EXPECT_DOUBLE_EQ(*sign.break_even,
-                   static_cast<double>(table.bytes - sign.bytes) /
+                   static_cast<double>(table.plain.bytes - sign.bytes) /
                        plan::seconds_of(sign.coding));
   EXPECT_EQ(table.rows[1].codec, "gtopk");
 }
@@ -58,10 +58,10 @@ TEST(CodecAdvice, SaysWhetherTheStepIsShorter) {
   const CodecTable slow = weigh_codecs(request_of(1e8));
   EXPECT_LT(fast.change, 0);
   EXPECT_GT(slow.rows[0].change, 0);
-  EXPECT_DOUBLE_EQ((1 + fast.change) * static_cast<double>(slow.step),
+  EXPECT_DOUBLE_EQ((1 + fast.change) * static_cast<double>(slow.plain.step),
                    static_cast<double>(fast.step));
-  EXPECT_GT(slow.rows[0].step, slow.step);
-  EXPECT_LT(fast.step, slow.step);
+  EXPECT_GT(slow.rows[0].step, slow.plain.step);
+  EXPECT_LT(fast.step, slow.plain.step);
 }
 
 TEST(CodecAdvice, WhatIsWithinTheErrorBarIsNoDifference) {
@@ -100,8 +100,8 @@ CodecTable half_of_557_ms(double bytes_per_s) {
 // that backward does not cover is what a codec can save.
 TEST(CodecAdvice, ACodecSavesWhatBackwardDoesNotHide) {
   const CodecTable table = half_of_557_ms(100e9);
-  EXPECT_GT(plan::seconds_of(table.exposed), 0.557 - 0.336);
-  EXPECT_LT(plan::seconds_of(table.exposed), 0.557 - 0.336 + 0.06);
+  EXPECT_GT(plan::seconds_of(table.plain.exposed), 0.557 - 0.336);
+  EXPECT_LT(plan::seconds_of(table.plain.exposed), 0.557 - 0.336 + 0.06);
   EXPECT_LT(plan::seconds_of(table.rows[0].exposed), 0.02);
   EXPECT_LT(table.rows[0].change, -0.25);
   // Casts that take longer than the 221 ms.

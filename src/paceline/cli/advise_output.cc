@@ -239,15 +239,10 @@ report::ResultColumns<CodecAdvice> codec_columns() {
 
 /// Fusion without a codec, then with each; empty: no codec was timed.
 std::vector<CodecAdvice> codec_rows(const predict::CodecTable& table) {
-  std::vector<CodecAdvice> rows;
-  if (!table.rows.empty()) {
-    rows.push_back({.codec = std::string(kNoCodec),
-                    .bytes = table.bytes,
-                    .strategy = table.strategy,
-                    .step = table.step,
-                    .exposed = table.exposed});
+  std::vector<CodecAdvice> rows = table.rows;
+  if (!rows.empty()) {
+    rows.insert(rows.begin(), table.plain);
   }
-  rows.insert(rows.end(), table.rows.begin(), table.rows.end());
   return rows;
 }
 

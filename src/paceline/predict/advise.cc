@@ -17,24 +17,6 @@ plan::Picoseconds scaled(plan::Picoseconds time, double factor) {
   return std::llround(static_cast<double>(time) * factor);
 }
 
-Advice advice_of(const Prediction& prediction, const AdviseRequest& request) {
-  const records::Configuration& configuration = prediction.record.configuration;
-  const strategies::StrategySpec spec = strategies::strategy_of(configuration);
-  const plan::Picoseconds step = prediction.times.step;
-  ErrorBar bar = prediction.bar;
-  if (request.error) {
-    bar.share = request.error;
-    bar.of = nullptr;
-  }
-  return {.configuration = configuration,
-          .step = step,
-          .exposed = prediction.exposed(),
-          .bar = bar,
-          .low = scaled(step, std::max(0.0, 1 - bar.share.value_or(0))),
-          .high = scaled(step, 1 + bar.share.value_or(0)),
-          .guarantee = spec.guarantee()};
-}
-
 /// A strategy in words that differ from another's in its sizes alone.
 template <class Size>
 struct Sized {
@@ -70,9 +52,9 @@ std::optional<Sized<PartitionSize>> partition_of(
 
 /// Whether a row cannot be told from one that is as fast or faster; `apart`:
 /// by what share of the step they must differ, where that is known.
-bool alike(const Advice& faster,
-           const Advice& row,
-           const std::optional<double>& apart) {
+bool is_within(const Advice& faster,
+               const Advice& row,
+               const std::optional<double>& apart) {
   return apart ? row.step <= scaled(faster.step, 1 + *apart)
                : row.low <= faster.high;
 }
@@ -97,7 +79,7 @@ std::vector<SizeAdvice<Size>> sizes_of(
       bests.push_back(&row);
     }
     const Advice& best = *bests[static_cast<std::size_t>(found - all.begin())];
-    if (alike(best, row, sizes_distinguishable_by(row.bar))) {
+    if (is_within(best, row, sizes_distinguishable_by(row.bar))) {
       found->like.push_back(of->size);
     }
     found->worst = of->size;
@@ -126,6 +108,29 @@ void check_request(const AdviseRequest& request) {
 }
 
 }  // namespace
+
+Advice advice_of(const Prediction& prediction, const AdviseRequest& request) {
+  const records::Configuration& configuration = prediction.record.configuration;
+  const strategies::StrategySpec spec = strategies::strategy_of(configuration);
+  const plan::Picoseconds step = prediction.times.step;
+  ErrorBar bar = prediction.bar;
+  if (request.error) {
+    bar.share = request.error;
+    bar.of = nullptr;
+  }
+  return {.configuration = configuration,
+          .step = step,
+          .exposed = prediction.exposed(),
+          .bar = bar,
+          .low = scaled(step, std::max(0.0, 1 - bar.share.value_or(0))),
+          .high = scaled(step, 1 + bar.share.value_or(0)),
+          .guarantee = spec.guarantee()};
+}
+
+bool alike(const Advice& faster, const Advice& row) {
+  return faster.bar.known() && row.bar.known() &&
+         is_within(faster, row, distinguishable_by(faster.bar, row.bar));
+}
 
 const Advice& AdviceTable::winner() const {
   const Advice* best = nullptr;
@@ -179,9 +184,7 @@ AdviceTable advise(const AdviseRequest& request) {
   }
   std::ranges::stable_sort(table.rows, {}, &Advice::step);
   for (Advice& row : table.rows) {
-    const Advice& first = table.rows.front();
-    row.like_best = row.bar.known() &&
-                    alike(first, row, distinguishable_by(first.bar, row.bar));
+    row.like_best = alike(table.rows.front(), row);
   }
   table.buckets = sizes_of(table.rows, bucket_of);
   table.partitions = sizes_of(table.rows, partition_of);

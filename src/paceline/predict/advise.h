@@ -90,6 +90,13 @@ std::vector<std::string> candidates(const AdviseRequest& request,
 /// UsageError for a job that cannot be.
 AdviceTable advise(const AdviseRequest& request);
 
+/// The prediction with the request's error of it.
+Advice advice_of(const Prediction& prediction, const AdviseRequest& request);
+
+/// Whether the error bars do not tell a row from one that is as fast or faster;
+/// false where either has none.
+bool alike(const Advice& faster, const Advice& row);
+
 /// What a user must know of a strategy's update; empty: that of bsp.
 std::string_view caution(strategies::Guarantee guarantee);
 

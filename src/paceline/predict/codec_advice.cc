@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -14,47 +15,21 @@
 namespace paceline::predict {
 namespace {
 
-struct Fastest {
-  std::string strategy;
-  plan::Picoseconds step = 0, exposed = 0;
-  ErrorBar bar{};
-};
-
-/// Whether the error bars do not tell the two apart; false where there is none.
-bool alike(const AdviseRequest& request, const Fastest& a, const Fastest& b) {
-  const Fastest& faster = a.step <= b.step ? a : b;
-  const Fastest& slower = a.step <= b.step ? b : a;
-  const auto share = [&](const Fastest& one) {
-    return request.error ? request.error : one.bar.share;
-  };
-  if (!share(faster) || !share(slower)) {
-    return false;
-  }
-  const auto apart =
-      request.error ? std::nullopt : distinguishable_by(faster.bar, slower.bar);
-  const auto fast = static_cast<double>(faster.step);
-  const auto slow = static_cast<double>(slower.step);
-  return apart ? slow <= fast * (1 + *apart)
-               : slow * (1 - *share(slower)) <= fast * (1 + *share(faster));
-}
-
 /// Fusion in its fastest bucket size.  `codec_part`: what the strategy says of
 /// a codec ("+topk"); empty: none.
-Fastest best_of(const AdviseRequest& request, const std::string& codec_part) {
-  Fastest best{"", std::numeric_limits<plan::Picoseconds>::max()};
+Advice best_of(const AdviseRequest& request, const std::string& codec_part) {
+  std::optional<Advice> best;
   for (const double mebibytes : request.bucket_mb) {
     PredictRequest job = request.job;
     job.strategy = fmt::format("fusion:bucket-mb={}{}", mebibytes, codec_part);
     job.steps = 3;
-    const Prediction prediction = predict(job);
-    if (prediction.times.step < best.step) {
-      best = {job.strategy,
-              prediction.times.step,
-              prediction.exposed(),
-              prediction.bar};
+    Advice one = advice_of(predict(job), request);
+    one.configuration.strategy = job.strategy;
+    if (!best || one.step < best->step) {
+      best = std::move(one);
     }
   }
-  return best;
+  return *std::move(best);
 }
 
 /// Rank 0's program with everything in one bucket.  `codec_part`: as above.
@@ -95,24 +70,14 @@ struct BucketProgram {
   plan::CommPlan ops;
 };
 
-CodecAdvice weigh(const AdviseRequest& request,
-                  const cluster::CodecTime& codec,
-                  const CodecTable& table,
-                  const Fastest& plain) {
-  const std::string codec_part = "+" + codec.codec;
-  const BucketProgram program(request, codec_part);
-  CodecAdvice row{.codec = codec.codec,
-                  .coding = program.coding(codec),
-                  .bytes = program.sent_bytes()};
-  row.break_even = break_even(table.bytes - row.bytes, row.coding);
-  Fastest best = best_of(request, codec_part);
-  row.like_none = alike(request, plain, best);
-  row.strategy = std::move(best.strategy);
-  row.step = best.step;
-  row.exposed = best.exposed;
-  row.change = static_cast<double>(row.step - table.step) /
-               static_cast<double>(table.step);
-  return row;
+CodecAdvice row_of(const std::string& codec,
+                   const BucketProgram& program,
+                   const Advice& best) {
+  return {.codec = codec,
+          .bytes = program.sent_bytes(),
+          .strategy = best.configuration.strategy,
+          .step = best.step,
+          .exposed = best.exposed};
 }
 
 }  // namespace
@@ -132,14 +97,21 @@ CodecTable weigh_codecs(const AdviseRequest& request) {
   if (request.job.codecs.empty() || request.job.ranks == 1) {
     return table;
   }
-  const Fastest plain = best_of(request, "");
-  table.strategy = plain.strategy;
-  table.step = plain.step;
-  table.exposed = plain.exposed;
-  table.bytes = BucketProgram(request, "").sent_bytes();
+  const Advice plain = best_of(request, "");
+  table.plain = row_of("none", BucketProgram(request, ""), plain);
   for (const cluster::CodecTime& codec : request.job.codecs) {
     try {
-      table.rows.push_back(weigh(request, codec, table, plain));
+      const std::string codec_part = "+" + codec.codec;
+      const BucketProgram program(request, codec_part);
+      const Advice best = best_of(request, codec_part);
+      CodecAdvice row = row_of(codec.codec, program, best);
+      row.coding = program.coding(codec);
+      row.break_even = break_even(table.plain.bytes - row.bytes, row.coding);
+      row.change = static_cast<double>(row.step - plain.step) /
+                   static_cast<double>(plain.step);
+      row.like_none =
+          plain.step <= best.step ? alike(plain, best) : alike(best, plain);
+      table.rows.push_back(std::move(row));
     } catch (const UsageError& error) {
       table.unfit.push_back({codec.codec, error.what()});
     }

@@ -30,9 +30,7 @@ struct CodecAdvice {
 };
 
 struct CodecTable {
-  std::string strategy;  // without a codec, in its best buckets
-  plan::Picoseconds step = 0, exposed = 0;
-  std::int64_t bytes = 0;  // as above
+  CodecAdvice plain{};  // "none": without a codec
   std::vector<CodecAdvice> rows;
   std::vector<Unfit> unfit;
 };
