@@ -22,15 +22,6 @@ std::vector<Entry> models() {
   return entries;
 }
 
-std::vector<EngineEntry> engines() {
-  std::vector<EngineEntry> entries;
-  for (const engines::EngineInfo& info : engines::engines()) {
-    entries.push_back(
-        {{std::string(info.name), std::string(info.summary)}, info.built});
-  }
-  return entries;
-}
-
 experiment::Machine machine_here(std::vector<int> ranks_per_host) {
   experiment::Machine machine{
       .cores = experiment::usable_cores(),
@@ -41,9 +32,9 @@ experiment::Machine machine_here(std::vector<int> ranks_per_host) {
   for (Entry& entry : models()) {
     machine.models.push_back(std::move(entry.name));
   }
-  for (EngineEntry& entry : engines()) {
-    if (entry.built) {
-      machine.engines.push_back(std::move(entry.name));
+  for (const engines::EngineInfo& engine : engines::engines()) {
+    if (engine.built) {
+      machine.engines.emplace_back(engine.name);
     }
   }
   machine.adapters = measure::adapters_here();

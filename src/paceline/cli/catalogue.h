@@ -16,12 +16,6 @@ struct Entry {
 
 std::vector<Entry> models();
 
-/// Engines that this build can make; the others have the reason as summary.
-struct EngineEntry : Entry {
-  bool built = false;
-};
-std::vector<EngineEntry> engines();
-
 /// The machine as an experiment wants to know it; `ranks_per_host` of a joined
 /// world, empty where none was joined.
 experiment::Machine machine_here(std::vector<int> ranks_per_host);

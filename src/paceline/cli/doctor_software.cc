@@ -7,8 +7,8 @@
 #include "paceline/base/process.h"
 #include "paceline/base/python_package.h"
 #include "paceline/base/text.h"
-#include "paceline/cli/catalogue.h"
 #include "paceline/cli/doctor.h"
+#include "paceline/engines/engine_table.h"
 #include "paceline/experiment/flags.h"
 #include "paceline/measure/torch_facts.h"
 #include "paceline/measure/wheel.h"
@@ -75,9 +75,9 @@ Finding check_gpus(const measure::Wheel& wheel) {
 }
 
 Finding check_engines() {
-  std::vector<std::string> built;
-  std::vector<std::string> others;
-  for (const EngineEntry& engine : engines()) {
+  std::vector<std::string_view> built;
+  std::vector<std::string_view> others;
+  for (const engines::EngineInfo& engine : engines::engines()) {
     (engine.built ? built : others).push_back(engine.name);
   }
   Finding finding{.name = "engines",

@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
+#include "paceline/engines/engine_table.h"
 #include "paceline/experiment/flags.h"
 #include "paceline/experiment/raw_settings.h"
 #include "paceline/measure/outside_command.h"
@@ -126,10 +127,12 @@ std::string models_list() {
 
 std::string engines_list() {
   std::vector<Entry> entries;
-  for (const EngineEntry& engine : engines()) {
+  for (const engines::EngineInfo& engine : engines::engines()) {
     entries.push_back(
-        {engine.name,
-         engine.summary + (engine.built ? "" : " (not in this build)")});
+        {std::string(engine.name),
+         fmt::format("{}{}",
+                     engine.summary,
+                     engine.built ? "" : " (not in this build)")});
   }
   return section("Engines", entries);
 }

@@ -90,8 +90,8 @@ experiment::Machine imagined(const std::vector<int>& hosts) {
   machine.cuda_devices = hosts.front();
   machine.native_bf16 = true;
   machine.engines.clear();
-  for (EngineEntry& engine : engines()) {
-    machine.engines.push_back(std::move(engine.name));
+  for (const engines::EngineInfo& engine : engines::engines()) {
+    machine.engines.emplace_back(engine.name);
   }
   return machine;
 }
