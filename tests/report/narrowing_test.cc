@@ -73,6 +73,9 @@ TEST(Narrowing, TheBudgetAndAFailureEndACase) {
   const auto widths = widths_of(records);
   EXPECT_TRUE(widths[1].failed);
   EXPECT_EQ(widest(widths, {.within = 0.02}), nullptr);
+  EXPECT_TRUE(narrowing_text(widths, {.within = 0.02})
+                  .starts_with("every other case is within 2 %, 1 failed; "))
+      << narrowing_text(widths, {.within = 0.02});
 }
 
 }  // namespace

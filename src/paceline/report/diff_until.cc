@@ -127,10 +127,11 @@ std::string until_text(const Diff& diff) {
   if (diff.rows.size() > 1) {
     const auto decided = std::ranges::count_if(
         diff.rows, [](const DiffRow& one) { return is_decided(one); });
-    text += fmt::format("{} of {} decided; {}: ",
-                        decided,
-                        counted(std::ssize(diff.rows), "case"),
-                        printable(row.name));
+    text += fmt::format(
+        "{} of {} decided; {}: ",
+        decided,
+        counted(std::ssize(diff.rows), diff.operations ? "range" : "case"),
+        printable(row.name));
   }
   if (!row.change) {
     return text + std::string(name_of(row.verdict));

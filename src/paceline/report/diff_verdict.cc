@@ -97,19 +97,54 @@ std::optional<Verdict> proven(const DiffRow& row, const DiffOptions& options) {
              : std::nullopt;
 }
 
-std::string undecided_sentence(const Diff& diff, const DiffRow& row) {
-  if (!row.change->interval) {
-    return fmt::format("{} has no interval after {}",
-                       row.name,
-                       counted(std::int64_t(row.change->runs), "pair"));
-  }
-  return fmt::format(
+// Of undecided rows.  Of several one clause, with the interval whose end is
+// farthest.
+std::string wide_sentence(const Diff& diff,
+                          const std::vector<const DiffRow*>& rows) {
+  const DiffRow& farthest =
+      **std::ranges::max_element(rows, {}, [](const DiffRow* row) {
+        return std::max(-row->change->interval->low,
+                        row->change->interval->high);
+      });
+  const std::string reach = fmt::format(
       "the interval of {} reaches from {:+.1f} to {:+.1f} %, "
       "and the margin is {:g} %",
-      row.name,
-      100 * row.change->interval->low,
-      100 * row.change->interval->high,
+      farthest.name,
+      100 * farthest.change->interval->low,
+      100 * farthest.change->interval->high,
       100 * diff.options.margin());
+  return rows.size() == 1
+             ? reach
+             : fmt::format("{} {}s have intervals beyond the margin: {}",
+                           rows.size(),
+                           diff.operations ? "range" : "case",
+                           reach);
+}
+
+void add_undecided(const Diff& diff, std::vector<std::string>& missing) {
+  std::vector<const DiffRow*> wide;
+  std::vector<std::string> without;
+  std::size_t pairs = 0;
+  for (const DiffRow& row : diff.rows) {
+    if (row.verdict != Verdict::kUndecided) {
+      continue;
+    }
+    if (row.change->interval) {
+      wide.push_back(&row);
+    } else {
+      without.push_back(row.name);
+      pairs = std::max(pairs, row.change->runs);
+    }
+  }
+  if (!wide.empty()) {
+    missing.push_back(wide_sentence(diff, wide));
+  }
+  if (!without.empty()) {
+    missing.push_back(fmt::format("{} {} no interval after {}",
+                                  fmt::join(without, ", "),
+                                  without.size() == 1 ? "has" : "have",
+                                  counted(std::int64_t(pairs), "pair")));
+  }
 }
 
 std::string few_runs_sentence(const Diff& diff) {
@@ -143,11 +178,7 @@ void add_verdicts(const Diff& diff, std::vector<std::string>& missing) {
       missing.push_back(fmt::format("{}: {}", why, fmt::join(names, ", ")));
     }
   }
-  for (const DiffRow& row : diff.rows) {
-    if (row.verdict == Verdict::kUndecided) {
-      missing.push_back(undecided_sentence(diff, row));
-    }
-  }
+  add_undecided(diff, missing);
   if (!names_with(diff, Verdict::kTooFewRuns).empty()) {
     missing.push_back(few_runs_sentence(diff));
   }

@@ -79,17 +79,20 @@ std::string narrowing_text(std::span<const CaseWidth> widths,
                                               last->median_s * 1e3,
                                               100 * last->half_width)
                                 : "no interval";
-  return fmt::format(
-      "{}; widest: {}, {} after {}",
-      wide == 0
-          ? fmt::format("every case is within {:g} %", 100 * wanted.within)
-          : fmt::format("{} of {} not within {:g} %",
-                        wide,
-                        counted(std::ssize(widths), "case"),
-                        100 * wanted.within),
-      last->name,
-      width,
-      counted(std::int64_t(last->runs), "run"));
+  const auto failed = std::ranges::count_if(widths, &CaseWidth::failed);
+  return fmt::format("{}{}; widest: {}, {} after {}",
+                     wide == 0
+                         ? fmt::format("every {}case is within {:g} %",
+                                       failed > 0 ? "other " : "",
+                                       100 * wanted.within)
+                         : fmt::format("{} of {} not within {:g} %",
+                                       wide,
+                                       counted(std::ssize(widths), "case"),
+                                       100 * wanted.within),
+                     failed == 0 ? "" : fmt::format(", {} failed", failed),
+                     last->name,
+                     width,
+                     counted(std::int64_t(last->runs), "run"));
 }
 
 }  // namespace paceline::report

@@ -224,28 +224,47 @@ std::map<int, double> times_of(const Runs& runs) {
   return times;
 }
 
+// "all-reduce of 4 B only in the base"; of several sizes one clause.
+void add_unpaired(const std::string& operation,
+                  const std::vector<std::int64_t>& sizes,
+                  std::string_view side,
+                  OperationSides& sides) {
+  if (sizes.empty()) {
+    return;
+  }
+  const std::string which = sizes.size() == 1
+                                ? size_text(sizes.front())
+                                : fmt::format("{} sizes from {} to {}",
+                                              sizes.size(),
+                                              size_text(sizes.front()),
+                                              size_text(sizes.back()));
+  sides.unpaired.push_back(
+      fmt::format("{} of {} only in the {}", operation, which, side));
+}
+
 void add_operation(const std::string& operation,
                    const std::map<std::int64_t, Runs>& base,
                    const std::map<std::int64_t, Runs>& test,
                    OperationSides& sides) {
   std::map<int, std::vector<std::int64_t>> ranges;  // sizes of both
-  std::vector<std::string> alone;
+  std::vector<std::int64_t> only_base;
+  std::vector<std::int64_t> only_test;
   for (const auto& [bytes, runs] : base) {
     if (const auto other = test.find(bytes); other != test.end()) {
       ranges[range_of(bytes)].push_back(bytes);
       sides.series.push_back(
           {operation, bytes, times_of(runs), times_of(other->second)});
     } else {
-      sides.unpaired.push_back(fmt::format(
-          "{} of {} only in the base", operation, size_text(bytes)));
+      only_base.push_back(bytes);
     }
   }
   for (const auto& [bytes, runs] : test) {
     if (!base.contains(bytes)) {
-      sides.unpaired.push_back(fmt::format(
-          "{} of {} only in the test", operation, size_text(bytes)));
+      only_test.push_back(bytes);
     }
   }
+  add_unpaired(operation, only_base, "base", sides);
+  add_unpaired(operation, only_test, "test", sides);
   for (const auto& [range, sizes] : ranges) {
     const std::string label =
         sizes.size() == 1
