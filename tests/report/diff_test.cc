@@ -272,5 +272,21 @@ TEST(Diff, MeansSayWhatMediansOfStepsInTwoGroupsHide) {
   EXPECT_DOUBLE_EQ(diff.rows[0].change->value, 0);
 }
 
+TEST(Diff, CasesOfOtherBatchSizesHaveOtherNames) {
+  Sides sides = repeated(8, 1.1);
+  for (auto* side : {&sides.base, &sides.test}) {
+    const std::vector<RunRecord> small = *side;
+    for (RunRecord r : small) {
+      r.configuration.batch_size *= 2;
+      side->push_back(r);
+    }
+  }
+  const Diff diff = diff_records(sides.base, sides.test);
+  ASSERT_EQ(diff.rows.size(), 2u);
+  EXPECT_EQ(diff.rows[0].name, "resnet50 batch 32 1M/2G");
+  EXPECT_EQ(diff.rows[1].name, "resnet50 batch 64 1M/2G");
+  EXPECT_EQ(diff.rows[0].label, diff.rows[1].label);
+}
+
 }  // namespace
 }  // namespace paceline::report

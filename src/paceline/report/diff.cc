@@ -78,6 +78,10 @@ void name_rows(std::vector<DiffRow>& rows) {
       return unique_labels({one}).front();
     };
     std::vector<std::string> labels = unique_labels(bases);
+    const auto of_model =
+        std::ranges::count(tables, model, &TableGroup<DiffRow*>::model);
+    const std::string table =
+        of_model == 1 ? model : fmt::format("{} batch {}", model, batch_size);
     for (std::size_t i = 0; i < members.size(); ++i) {
       const CasePair& pair = members[i]->cases;
       if (const std::string test = alone(pair.test); test != alone(pair.base)) {
@@ -86,7 +90,7 @@ void name_rows(std::vector<DiffRow>& rows) {
       members[i]->label = labels[i];
       members[i]->name = tables.size() == 1
                              ? labels[i]
-                             : fmt::format("{} {}", model, labels[i]);
+                             : fmt::format("{} {}", table, labels[i]);
     }
   }
 }

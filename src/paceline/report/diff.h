@@ -77,7 +77,7 @@ struct DiffRow {
   /// Unique in its table (equal model and batch size): the base's name, and
   /// "base -> test" where the test has another.
   std::string label;
-  /// The label, behind the model where the diff has several tables.
+  /// The label, behind model and batch size where tables differ in them.
   std::string name;
   CasePair cases;
   std::size_t base_runs = 0, test_runs = 0;  // with samples
