@@ -20,6 +20,7 @@ class AbOperations : public Program {
   static std::string table(int run, double factor) {
     Random random(17, static_cast<std::uint64_t>(run));
     std::string rows;
+    double sum = 0;  // of bus bandwidths
     for (const std::int64_t bytes : {1 << 20, 4 << 20}) {
       std::string columns;
       for (int place = 0; place < 2; ++place) {
@@ -28,6 +29,7 @@ class AbOperations : public Program {
                        std::exp(0.01 * random.normal()) * 100) /
             100;
         const double algbw = static_cast<double>(bytes) / us * 1e-3;
+        sum += algbw * 1.5;
         columns += fmt::format(
             " {:9.2f} {:6.2f} {:6.2f} {:6}", us, algbw, algbw * 1.5, 0);
       }
@@ -50,7 +52,8 @@ class AbOperations : public Program {
            "algbw   busbw #wrong     time   algbw   busbw #wrong\n"
            "#        (B)    (elements)                               (us)  "
            "(GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n" +
-           rows + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 1\n";
+           rows + "# Out of bounds values : 0 OK\n" +
+           fmt::format("# Avg bus bandwidth    : {:g}\n", sum / 4);
   }
 
   void write_logs(int runs, double factor) const {
