@@ -72,6 +72,11 @@ at::Tensor neighbor_allreduce(Job& job,
   const auto graph = strategies::TopologyChoice(topology).on(
       {.count = job.size(), .local = hosts.front()});
   const strategies::Mixing mixing = graph->mixing(job.rank(), step);
+  if (!tensor.is_floating_point()) {
+    throw UsageError(fmt::format(
+        "neighbor_allreduce() of {} values: its weights are fractions.",
+        std::string(at::toString(tensor.scalar_type()))));
+  }
   const at::Tensor own = copy_of(tensor);
   at::Tensor out = at::empty_like(own);
   std::vector<double> weights{mixing.self};

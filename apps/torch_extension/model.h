@@ -95,12 +95,15 @@ class Model {
   /// Parameters and buffers are no longer those that the strategy's own buffers
   /// began with.
   void restart_from_parameters();
+  /// Of a model that is prepared.
+  const measure::Trainer& trainer() const { return *trainer_; }
+  /// What updates compute on a rank of this setup.
+  runtime::OptimizerSettings settings_of(const plan::ModelShape& model,
+                                         const plan::Setup& setup) const;
   /// Names of the parameters in the order of their gradients.
   std::vector<std::string> ready_order() const;
 
  private:
-  runtime::OptimizerSettings settings_of(const plan::ModelShape& model,
-                                         const plan::Setup& setup) const;
   void require_groups_of_all(const plan::ModelShape& model) const;
 
   Job& job_;

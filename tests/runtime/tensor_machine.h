@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -75,13 +77,14 @@ class WholeNumbers {
 inline std::unique_ptr<runtime::FlatMemory> start_memory(
     const plan::Setup& setup,
     const std::vector<at::Tensor>& parameters,
-    at::Device device = at::kCPU) {
+    at::Device device = at::kCPU,
+    double learning_rate = 0.5) {
   auto memory = std::make_unique<runtime::FlatMemory>(setup, device);
   if (!parameters.empty()) {
     memory->adopt(parameters);
   }
   if (const at::Tensor* rate = memory->scalar(plan::kLearningRate)) {
-    rate->fill_(0.5);
+    rate->fill_(learning_rate);
   }
   return memory;
 }
@@ -91,28 +94,68 @@ inline runtime::OptimizerSettings dyadic_rule() {
   return {.momentum = 0.5, .weight_decay = 0};
 }
 
+/// What takes the place of the ranks' networks.
+struct ModelWork {
+  /// The parameters of a rank that trains, with their values at the start.
+  std::function<std::vector<at::Tensor>(plan::Rank, const plan::ModelShape&)>
+      start;
+  /// Of one parameter in one micro-batch; undefined where it is not used.
+  std::function<at::Tensor(plan::Rank, plan::Step, const plan::Backward&)>
+      gradient;
+  std::function<runtime::OptimizerSettings(const plan::ModelShape&,
+                                           const plan::Setup&)>
+      rule;
+  double learning_rate = 0.5;
+  at::Device device{at::kCPU};
+};
+
 /// The interpreter's machine on tensors, with the runtime's kernels.
 class TensorMachine final : public plan::Machine {
  public:
   TensorMachine(const plan::Planner& planner,
                 const plan::PlanWorld& world,
                 const WholeNumbers& numbers)
-      : world_(world), numbers_(numbers) {
+      : TensorMachine(
+            planner,
+            world,
+            {.start =
+                 [numbers](plan::Rank, const plan::ModelShape& model) {
+                   return numbers.start(model);
+                 },
+             .gradient =
+                 [this, numbers](plan::Rank rank,
+                                 plan::Step step,
+                                 const plan::Backward& work) {
+                   return numbers.gradient(
+                       rank,
+                       step,
+                       work.parameter,
+                       of(rank).memory->parameter(work.parameter));
+                 },
+             .rule = [](const plan::ModelShape&,
+                        const plan::Setup&) { return dyadic_rule(); },
+             .device = numbers.device()}) {}
+
+  TensorMachine(const plan::Planner& planner,
+                const plan::PlanWorld& world,
+                ModelWork model)
+      : world_(world), model_(std::move(model)) {
     for (plan::Rank rank = 0; rank < world.ranks(); ++rank) {
       const plan::PlanInput& input = world.input(rank);
       Side& side = sides_.emplace_back();
       const bool trains = rank < planner.training_ranks(input);
       side.memory = start_memory(
           world.setup(rank),
-          trains ? numbers.start(input.model) : std::vector<at::Tensor>(),
-          numbers.device());
+          trains ? model_.start(rank, input.model) : std::vector<at::Tensor>(),
+          model_.device,
+          model_.learning_rate);
       for (const plan::Variant variant : plan::variants_of(planner, input)) {
         side.flat.merge(runtime::moved_gradients(
             world.setup(rank),
             planner.plan(input, world.setup(rank), variant)));
       }
       side.kernels = std::make_unique<runtime::KernelRunner>(
-          dyadic_rule(),
+          model_.rule(input.model, world.setup(rank)),
           runtime::Operands(*side.memory, side.flat),
           runtime::KernelRunner::Time{});
       for (const plan::PlanWorld::Item& item : world.items(rank)) {
@@ -127,15 +170,22 @@ class TensorMachine final : public plan::Machine {
                 plan::Step step,
                 const plan::Backward& work) override {
     const Side& side = of(rank);
-    const at::Tensor& parameter = side.memory->parameter(work.parameter);
-    const at::Tensor gradient =
-        numbers_.gradient(rank, step, work.parameter, parameter);
+    const at::Tensor gradient = model_.gradient(rank, step, work);
     const auto& placement =
         world_.setup(rank).parameters[plan::index_of(work.parameter)];
-    if (side.flat.contains(placement.gradient.buffer)) {
-      side.memory->gradient(work.parameter).copy_(gradient);
-    } else {
+    const at::Tensor& parameter = side.memory->parameter(work.parameter);
+    const bool is_flat = side.flat.contains(placement.gradient.buffer);
+    if (!is_flat && work.micro == 0) {
       parameter.mutable_grad() = gradient;
+      return;
+    }
+    const at::NoGradGuard no_grad;
+    const at::Tensor slot =
+        is_flat ? side.memory->gradient(work.parameter) : parameter.grad();
+    if (gradient.defined()) {
+      work.micro == 0 ? slot.copy_(gradient) : slot.add_(gradient);
+    } else if (work.micro == 0) {
+      slot.zero_();
     }
   }
 
@@ -224,7 +274,7 @@ class TensorMachine final : public plan::Machine {
   }
 
   const plan::PlanWorld& world_;
-  WholeNumbers numbers_;
+  ModelWork model_;
   std::vector<Side> sides_;  // by rank
   std::map<const plan::Op*, plan::OpIndex> places_;
   std::map<std::size_t, at::Tensor> messages_;

@@ -175,6 +175,7 @@ class Optimizers(unittest.TestCase):
         self.assertIn("1.weight", found["types"])
         self.assertIn("leave out optimizer.step()", found["step"])
         self.assertIn("no parameter", found["nothing"])
+        self.assertIn("Long values", found["integers"])
 
     def test_between_micro_batches_parameters_may_be_read(self):
         [found] = found_by(2, [["between_micro_batches"]])

@@ -323,6 +323,7 @@ def check_errors():
     pt.DataParallel(linear, optimizer, "bsp")
     told("step", optimizer.step)
     told("nothing", lambda: pt.DataParallel(torch.nn.ReLU(), None, "bsp"))
+    told("integers", lambda: pt.neighbor_allreduce(torch.ones(1, dtype=torch.int64)))
     return found
 
 
