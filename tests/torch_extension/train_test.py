@@ -177,6 +177,10 @@ class Optimizers(unittest.TestCase):
         self.assertIn("no parameter", found["nothing"])
         self.assertIn("Long values", found["integers"])
 
+    def test_two_models_learn_from_each_other(self):
+        [found] = found_by(2, [["adversaries"]])
+        self.assertTrue(found["same"])
+
     def test_between_micro_batches_parameters_may_be_read(self):
         [found] = found_by(2, [["between_micro_batches"]])
         self.assertTrue(found["same"])

@@ -298,6 +298,24 @@ def check_between_micro_batches():
     return found
 
 
+def check_adversaries():
+    """Two models, each of which learns from what the other computes."""
+    torch.manual_seed(0)
+    maker, judge = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)
+    made, judged = (pt.DataParallel(net, optimizer_of(net), "wfbp") for net in (maker, judge))
+    noise = torch.ones(2, 3)
+    for _ in range(3):
+        with torch.no_grad():
+            fake = made(noise)
+        judged.step(lambda: judged(fake).square().mean())
+        judge.requires_grad_(False)
+        made.step(lambda: -judge(made(noise)).mean())
+        judge.requires_grad_(True)
+    made.synchronize()
+    judged.synchronize()
+    return {"same": same_on_all_ranks([*maker.parameters(), *judge.parameters()])}
+
+
 def check_errors():
     """What cannot be is rejected by name, and the job goes on."""
     found = {}

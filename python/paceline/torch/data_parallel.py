@@ -84,7 +84,7 @@ class DataParallel(torch.nn.Module):
             self._model.add(name, parameter, parameter.requires_grad)
         for name, buffer in module.named_buffers():
             self._model.add(name, buffer, False)
-        self._gates = Gates(module, self._model)
+        self._gates = Gates(module, self._model, self.synchronize)
         self._watch_optimizer()
         job.watch(self)
 

@@ -22,19 +22,32 @@ class Gates:
     A module that has parameters waits before its forward pass until they may be
     read.  Inside compiled modules nothing waits: the compiled module does so for
     all that is in it, or the one around it where hooks would be compiled.
+    Outside of the forward passes of steps, while `open` is False, a module waits
+    by `synchronize()` for all.
     """
 
-    def __init__(self, network, model):
+    def __init__(self, network, model, synchronize):
         self._model = model
+        self._synchronize = synchronize
         self._owners = {}  # id of a parameter to its unit; the first name counts
         for name, parameter in network.named_parameters():
             self._owners[id(parameter)] = model.unit(name.rpartition(".")[0])
-        self.open = False  # hooks do nothing while it is False
+        self.open = False
         self._seen = set()
         self._handles = []
         # What is ready before the forward pass of the network begins.
         self._first = self._place(network)
         self._owners.clear()
+        if not _is_compiled_here(network):
+            self._hook_root(network)
+
+    def _hook_root(self, network):
+        # A function, as of all hooks: a copy of the network shares it.
+        def enter(_module, _inputs):
+            if not self.open:
+                self._synchronize()
+
+        self._handles.append(network.register_forward_pre_hook(enter, prepend=True))
 
     def enter_first(self):
         """Before the network's own forward pass."""
@@ -77,9 +90,11 @@ class Gates:
         model = self._model
 
         def enter(_module, _inputs):
-            if self.open:
-                for unit in units:
-                    model.enter(unit)
+            if not self.open:
+                self._synchronize()
+                return
+            for unit in units:
+                model.enter(unit)
 
         def leave(_module, _inputs, output):
             if self.open:
