@@ -67,7 +67,7 @@ std::vector<RunRecord> report_of(const std::string& facts,
 
 std::string model_of(const std::string& name, const std::string& results) {
   return R"({"model": ")" + name + R"(", "batch_size": 32, "result": [)" +
-         R"({"ranks": [0, 1], "measurements": [0.1, 0.1]})" + results + "]}";
+         R"({"ranks": [0], "measurements": [0.1]})" + results + "]}";
 }
 
 TEST(DiffFormats, DdpKeepsForeignKeysAndPrintsWhatIsMissing) {
