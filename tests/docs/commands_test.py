@@ -33,6 +33,7 @@ PATTERN = re.compile(r"\.\.\.(?!\w)|\{\}|\b(RECORDS|BASE|TEST|ARGS)\b")
 OWN = re.compile(
     r"cannot (be )?(open|read)|[Nn]o such file|does not exist|no file"
     r"|the first host is|but this machine is|hosts? of the cluster|sees no GPU here"
+    r"|No module named 'my_package'"
 )
 # A sentence may name a command with the flag that it speaks of and leave out the rest.
 PART = re.compile(r"nothing to run|is required|its value is missing|no cluster: give|--link = '--dry-run'")

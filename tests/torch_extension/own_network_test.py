@@ -27,9 +27,12 @@ class OwnNetwork(unittest.TestCase):
         (self.folder / "theirs.py").write_text(FACTORY)
 
     def run_program(self, *words, status=0):
-        command = [os.environ["PACELINE"], "run", "--ranks", "2", "--warmup", "2", "--steps", "6", "--threads", "1"]
+        few = ["--ranks", "2", "--warmup", "5", "--steps", "6", "--threads", "1"]
+        return self.run_words("run", *few, "--records", "r.jsonl", "--yes", *words, status=status)
+
+    def run_words(self, *words, status=0):
         done = subprocess.run(
-            [*command, "--records", "r.jsonl", "--yes", *words],
+            [os.environ["PACELINE"], *words],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -68,6 +71,14 @@ class OwnNetwork(unittest.TestCase):
     def test_what_is_not_there_is_told(self):
         self.run_program("--model", "theirs:other", "--batch-size", "8", "--strategy", "bsp", status=1)
         self.assertIn("'theirs:other'", self.records()[0]["error"])
+
+    def test_it_is_profiled_for_predictions(self):
+        job = ["theirs:build", "--cluster", "clusters/2x2-1gbe.toml", "--ranks", "4"]
+        job[2] = str(pathlib.Path(__file__).resolve().parents[2] / job[2])
+        self.assertIn("fusion", self.run_words("predict", *job, "--strategy", "fusion,wfbp"))
+        self.assertTrue((self.folder / "theirs.build.profile.json").exists())
+        self.assertIn("fusion", self.run_words("advise", *job))
+        self.assertIn("theirs:other", self.run_words("predict", "theirs:other", *job[1:], status=2))
 
     def test_a_strategy_of_another_program_is_rejected(self):
         printed = self.run_program("--model", "theirs:build", "--strategy", "python-ddp", status=2)

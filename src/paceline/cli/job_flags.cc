@@ -2,6 +2,7 @@
 #include "paceline/cli/job_flags.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/run_python.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cluster/profile_file.h"
 #include "paceline/plan/optimizer.h"
@@ -53,6 +55,20 @@ void choose_network(const std::string& model,
   predict::put_profile(std::move(profiled), request);
 }
 
+/// The profile of a network in Python, MODULE:FACTORY, written into a file of
+/// the working folder.
+std::string profile_of_own(const std::string& model) {
+  std::string path = model + ".profile.json";
+  std::ranges::replace(path, ':', '.');
+  const PythonOutput done = run_python(
+      "paceline.torch.profile", {model, "--name", model, "--output", path});
+  if (done.exit_code != 0) {
+    throw UsageError(fmt::format("--model {}: {}", model, last_words(done)));
+  }
+  std::fputs(done.errors.c_str(), stderr);  // warnings, and the file's name
+  return path;
+}
+
 }  // namespace
 
 void add_cluster_flags(CLI::App& app, cluster::ClusterChoice& choice) {
@@ -93,9 +109,15 @@ bool has_tables(const std::string& model) {
 JobFlags::JobFlags(CLI::App& app) {
   app.add_option("model,--model,--network",
                  model_,
-                 "a network: resnet50, vgg16, bert-base, ...; or a profile "
-                 "(paceline profile, paceline.torch.profile)")
-      ->type_name("NAME|PROFILE.json");
+                 "a network: resnet50, vgg16, bert-base, ...; a profile "
+                 "(paceline profile, paceline.torch.profile); or your own "
+                 "network, which is profiled here first")
+      ->type_name("NAME|PROFILE.json|MODULE:FACTORY");
+  app.parse_complete_callback([this] {
+    if (model_.find(':') != std::string::npos && !names_profile(model_)) {
+      model_ = profile_of_own(model_);
+    }
+  });
   add_cluster_flags(app, cluster_);
   app.add_option("--ranks", ranks_, "ranks: 8, or 8,16; left out: all slots")
       ->delimiter(',')
