@@ -13,6 +13,7 @@
 #include "job.h"
 #include "model.h"
 #include "paceline/base/error.h"
+#include "shards.h"
 #include "user_network.h"
 
 namespace paceline::extension {
@@ -64,7 +65,8 @@ void bind_job(py::module_& module) {
       .def("leave", &Job::leave)
       .def("all_reduce", &all_reduce)
       .def("broadcast", &broadcast)
-      .def("neighbor_allreduce", &neighbor_allreduce);
+      .def("neighbor_allreduce", &neighbor_allreduce)
+      .def("gathered_state", &gathered_state);
 }
 
 void bind_unit(py::module_& module) {
@@ -137,6 +139,7 @@ void bind_model(py::module_& module) {
               const std::string& name) {
              return if_defined(model.state(parameter, name));
            })
+      .def("scatter_state", &scatter_state)
       .def("step_count",
            [](const Model& model) { return if_defined(model.step_count()); })
       .def("restart_from_parameters", &Model::restart_from_parameters);

@@ -147,6 +147,7 @@ class Optimizers(unittest.TestCase):
     def test_groups_schedules_and_states_are_those_of_torch(self):
         kinds = ("sgd", "sgd-plain", "adam", "adamw", "rmsprop", "adagrad", "adadelta")
         checks = [["optimizer", kind, "fusion"] for kind in kinds] + [["optimizer", "adamw", "bytescheduler"]]
+        checks += [["optimizer", "adamw", "rs-ag+zero-1"], ["optimizer", "sgd", "wfbp+rs-ag+zero-2"]]
         for check, found in zip(checks, found_by(2, checks)):
             with self.subTest(check=check):
                 self.assertLess(found["apart"], 1e-5)

@@ -296,6 +296,15 @@ class DataParallel(torch.nn.Module):
         self.synchronize()
         return self.module.state_dict(*arguments, **named)
 
+    def gather_state(self):
+        """Lets the optimizer's state_dict() be whole until the next step where a strategy shards the state; collective."""
+        self._require_prepared("gather_state()")
+        if self._model.training_ranks < job.size():
+            raise UsageError("gather_state() where ranks only serve parameters: the state is theirs.")
+        self.synchronize()
+        if self.optimizer is not None:
+            self._rule.gather_state(job.current(), self._model)
+
     def load_state_dict(self, *arguments, **named):
         """That of the module.  What a strategy keeps beside the parameters begins with them again."""
         if self._micro > 0:

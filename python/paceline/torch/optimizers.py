@@ -106,6 +106,8 @@ class Rule:
         self._names = {id(parameter): name for name, parameter in parameters.items()}
         self._told = None
         self._steps = 0
+        self._gathered = False
+        self._sharded_names = []
 
     def parameters(self):
         """Those that are trained, by name."""
@@ -135,6 +137,7 @@ class Rule:
     def stepped(self):
         """An update is on its way."""
         self._steps += 1
+        self._forget_gathered()
         if self.optimizer is not None:
             self.optimizer._opt_called = True  # what torch's schedulers ask for
 
@@ -142,11 +145,15 @@ class Rule:
         """Makes the optimizer's state views of the plan's, with the values that the optimizer has."""
         if self.optimizer is None or not model.trains:
             return
+        self._sharded_names = self._sharded(model)
+        for ours in self._sharded_names:
+            self._put_shard(model, ours)
         for name, parameter in self._parameters.items():
             state = dict(self.optimizer.state.get(parameter, {}))
             for ours, theirs in _STATES[self.name].items():
                 view = model.state(name, ours)
                 if view is None:
+                    state.pop(theirs, None)
                     continue
                 if state.get(theirs) is not None:
                     view.copy_(state[theirs])
@@ -168,14 +175,38 @@ class Rule:
             count.copy_(torch.as_tensor(state["step"]))
         state["step"] = count
 
+    def _sharded(self, model):
+        """The plan's names of the states of which a rank has a shard only."""
+        has_state = self.name != "sgd" or any(group["momentum"] > 0 for group in self.groups())
+        first = next(iter(self._parameters))
+        return [ours for ours in _STATES[self.name] if has_state and model.state(first, ours) is None]
+
+    def _put_shard(self, model, ours):
+        theirs = _STATES[self.name][ours]
+        whole = {name: self.optimizer.state.get(p, {}).get(theirs) for name, p in self._parameters.items()}
+        if all(value is not None for value in whole.values()):
+            model.scatter_state(ours, whole)
+
+    def gather_state(self, job, model):
+        """Gives the optimizer the whole state, until the next step.  Collective where ranks have shards."""
+        for ours in self._sharded_names:
+            for name, value in job.gathered_state(model, ours).items():
+                self.optimizer.state[self._parameters[name]][_STATES[self.name][ours]] = value
+        self._gathered = True
+
+    def _forget_gathered(self):
+        if self._gathered:
+            self._gathered = False
+            for ours in self._sharded_names:
+                for parameter in self._parameters.values():
+                    self.optimizer.state[parameter].pop(_STATES[self.name][ours], None)
+
     def require_whole_state(self, model):
         """Raises UsageError where a rank has a shard of the state only."""
-        names = _STATES[self.name] if any(g["momentum"] > 0 or self.name != "sgd" for g in self.groups()) else {}
-        first = next(iter(self._parameters))
-        if any(model.state(first, ours) is None for ours in names):
+        if self._sharded_names and not self._gathered:
             raise UsageError(
-                f"Each rank has a shard of the optimizer's state under strategy {model.strategy}: its state_dict() "
-                "cannot be taken."
+                f"Each rank has a shard of the optimizer's state under strategy {model.strategy}: let all ranks call "
+                "gather_state() before its state_dict() is taken."
             )
 
     def count_state(self):
