@@ -181,6 +181,7 @@ class Optimizers(unittest.TestCase):
     def test_two_models_learn_from_each_other(self):
         [found] = found_by(2, [["adversaries"]])
         self.assertTrue(found["same"])
+        self.assertIn("outside of a backward pass of its own model", found["told"])
 
     def test_between_micro_batches_parameters_may_be_read(self):
         [found] = found_by(2, [["between_micro_batches"]])

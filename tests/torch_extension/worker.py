@@ -315,7 +315,12 @@ def check_adversaries():
         judge.requires_grad_(True)
     made.synchronize()
     judged.synchronize()
-    return {"same": same_on_all_ranks([*maker.parameters(), *judge.parameters()])}
+    found = {"same": same_on_all_ranks([*maker.parameters(), *judge.parameters()])}
+    try:
+        made.step(lambda: -judge(made(noise)).mean())
+    except RuntimeError as error:  # as autograd passes it on
+        found["told"] = str(error)
+    return found
 
 
 def check_errors():

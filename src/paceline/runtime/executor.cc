@@ -180,6 +180,7 @@ void Executor::begin_forward(int micro) {
 
 void Executor::begin_backward() {
   gates_->begin_backward();
+  in_backward_ = true;
   slots_taken_.clear();
   // All Forward are complete, so the training thread's stream is behind every
   // kernel that reads the gradients that autograd holds: updates come after
@@ -207,6 +208,7 @@ void Executor::end_backward() {
     }
     gates_->leave_gradient(unused);
   }
+  in_backward_ = false;
   gates_->end_backward();
 }
 
@@ -226,6 +228,13 @@ at::Tensor Executor::gradient_slot(const at::Tensor& parameter) {
 }
 
 void Executor::gradient_ready(plan::ParameterId parameter) {
+  if (!in_backward_) {
+    throw UsageError(fmt::format(
+        "A gradient of {} came outside of a backward pass of its own model: "
+        "freeze its parameters by requires_grad_(False) while another model "
+        "learns from what they compute.",
+        traced_.shape.parameters[plan::index_of(parameter)].name));
+  }
   if (!gates_->enter_gradient(parameter)) {
     throw UsageError(fmt::format(
         "The gradient of {} was final already in this backward pass: a pass "

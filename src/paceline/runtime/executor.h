@@ -151,6 +151,7 @@ class Executor final : public networks::Gates {
   FlatMemory& memory_;
   Reducer* performer_;
   const bool keep_gradients_;
+  bool in_backward_ = false;
   const std::function<void(const at::Tensor&)> write_gradient_;
   const at::Device place_;
   std::shared_ptr<execution::Device> device_;  // null on the CPU
