@@ -14,6 +14,7 @@
 #include "model.h"
 #include "paceline/base/error.h"
 #include "shards.h"
+#include "timing.h"
 #include "user_network.h"
 
 namespace paceline::extension {
@@ -66,7 +67,8 @@ void bind_job(py::module_& module) {
       .def("all_reduce", &all_reduce)
       .def("broadcast", &broadcast)
       .def("neighbor_allreduce", &neighbor_allreduce)
-      .def("gathered_state", &gathered_state);
+      .def("gathered_state", &gathered_state)
+      .def("timed_in_turn", &timed_in_turn);
 }
 
 void bind_unit(py::module_& module) {
@@ -123,6 +125,8 @@ void bind_model(py::module_& module) {
       .def_property_readonly("replicates", &Model::replicates)
       .def_property_readonly("strategy", &Model::strategy)
       .def_property_readonly("ready_order", &Model::ready_order)
+      .def("count_from", &Model::count_from)
+      .def("wire", &wire_of)
       .def("begin_forward", &Model::begin_forward)
       .def("begin_backward", &Model::begin_backward)
       .def("end_backward", &Model::end_backward)

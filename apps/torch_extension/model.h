@@ -57,6 +57,8 @@ class Model {
   /// time the closure, which is called several times then.
   void prepare(const py::function& closure);
   bool is_prepared() const { return trainer_ != nullptr; }
+  /// Bytes are counted from this step on; set before prepare().
+  void count_from(int step) { configuration_.warmup = step; }
 
   bool trains() const { return trainer_->trains(); }
   int training_ranks() const;

@@ -240,6 +240,33 @@ TEST(StepReader, TheWindowIsNotShorterThanItsSteps) {
   EXPECT_EQ(with_window("-5"), "bad-output");
 }
 
+TEST(StepReader, TheEndMaySayWhatCrossedAndStepsInTurn) {
+  const records::Configuration c = two_steps();
+  const auto end = [](const std::string& alone) {
+    return R"({"event": "end", "wire": {"measured_bytes_per_step": 8,)"
+           R"( "planned_bytes_per_step": null, "calls_per_step": 2,)"
+           R"( "bytes_by_pattern": {"all-reduce": 8}}, "in_turn":)"
+           R"( {"paired_step_ns": [5, 6], "pair_of_step": [0, 1],)"
+           R"( "compute_only_step_ns": )" +
+           alone + "}}";
+  };
+  StepReader reader(c, 0);
+  for (int step = 0; step < 3; ++step) {
+    reader.take(R"({"event": "step", "step_ns": 7})", 0);
+  }
+  reader.take(end("[3, 4]"), 0);
+  EXPECT_EQ(reader.wire(),
+            (records::WireBytes{.measured_per_step = 8,
+                                .planned_per_step = std::nullopt,
+                                .by_pattern = {{"all-reduce", 8}},
+                                .calls_per_step = 2}));
+  const records::RankSamples samples = reader.samples()[0];
+  EXPECT_EQ(samples.paired_step_ns, (std::vector<std::int64_t>{5, 6}));
+  EXPECT_EQ(samples.compute_only_step_ns, (std::vector<std::int64_t>{3, 4}));
+  EXPECT_EQ(samples.pair_of_step, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_THROW(reader.take(end("[3]"), 0), OutsideFailure);
+}
+
 TEST(StepReader, UnitsOfARegularExpression) {
   records::Configuration c = two_steps();
   c.step_regex = "v=([-0-9.,e]+)";

@@ -5,7 +5,6 @@
 paceline.torch.profile.  Environment in, JSON lines out: docs/adapters.md.
 """
 
-import contextlib
 import dataclasses
 import json
 import os
@@ -13,13 +12,14 @@ import platform
 import sys
 
 import torch
+import torch.distributed as dist
 from torch.utils._pytree import tree_map
 
 import paceline.torch as pt
-from paceline.adapters import formula, python_ddp
+from paceline.adapters import formula, python_ddp, torch_variants
 from paceline.adapters.case import UsageError, parse_case, rank_variable
 from paceline.adapters.events import clipping, emit
-from paceline.torch import profile
+from paceline.torch import job, profile
 
 
 def read_case(text):
@@ -31,48 +31,25 @@ def read_case(text):
     return parse_case(json.dumps(given)), model, strategy
 
 
-class OwnRank(python_ddp.Rank):
-    """What python_ddp.measure() drives."""
+class OwnNetwork:
+    """What a rank does with the user's network in place of a built-in one."""
 
-    name = "own-network"
+    source = exchange = ""
+    subject = None
 
-    def __init__(self, case, model, strategy):
-        self.case = case
-        self.rank = rank_variable("RANK")
-        self.world = rank_variable("WORLD_SIZE")
-        self.device = torch.device("cpu")
-        if case.device == "cuda":
-            self.device = torch.device("cuda", rank_variable("LOCAL_RANK") % torch.cuda.device_count())
-            torch.cuda.set_device(self.device)
-        if case.threads > 0:
-            torch.set_num_threads(case.threads)
+    def read(self, case, model, strategy):
         if case.as_original:
             raise UsageError("as_original is of Paceline's own networks")
-        pt.init(case.engine)
         torch.manual_seed(case.seed)
-        self.source = model
-        self.exchange = strategy
+        self.source, self.exchange = model, strategy
         self.subject = profile.made_by(model)
-        self.micro_batches = self.make_micro_batches()
+
+    def make_network(self):
         network = self.subject.model.to(self.device)
-        if case.channels_last:
-            network.to(memory_format=torch.channels_last)
-        self.network = network
-        self.parameter_count = sum(p.numel() for p in network.parameters())
-        self.optimizer = self.make_optimizer(network)
-        self.scaler = None
-        if case.dtype == "amp" and case.device == "cuda":
-            self.scaler = torch.amp.GradScaler("cuda")
-        self.model = pt.DataParallel(
-            network,
-            self.optimizer,
-            strategy,
-            accumulate=case.accumulate,
-            bucket_mb=case.bucket_mb,
-            clip_norm=case.clip_norm,
-            scaler=self.scaler,
-            seed=case.seed,
-        )
+        return network.to(memory_format=torch.channels_last) if self.case.channels_last else network
+
+    def count_flops(self, _network):
+        return None
 
     def make_micro_batches(self):
         """The example batch, in as many parts as there are micro-batches."""
@@ -95,46 +72,24 @@ class OwnRank(python_ddp.Rank):
 
         return [part(index) for index in range(parts)]
 
-    def loss_of(self, micro_batch):
+    def loss_of(self, model, micro_batch):
         positional, named = micro_batch
         with self.autocast():
-            return self.subject.loss(self.model(*positional, **named))
+            return self.subject.loss(model(*positional, **named))
 
-    def step(self, clock, before_update=lambda: None):
-        """One step; returns its loss."""
-        total = None
-        for micro_batch in self.micro_batches:
-            loss = self.model.step(lambda batch=micro_batch: self.loss_of(batch))
-            if loss is not None:
-                share = loss / len(self.micro_batches)
-                total = share if total is None else total + share
-        clock("forward")  # forward, backward and update overlap
-        if self.case.sync_each_step:
-            self.synchronize()
-        return torch.zeros(()) if total is None else total
-
-    def synchronize(self):
-        self.model.synchronize()
-        super().synchronize()
-
-    def whole_parameters(self):
-        self.model.synchronize()
-        return self.network.parameters()
-
-    def parameters_digest(self):
-        """None where ranks hold different parameters, or one of them none."""
-        return f"{formula.fingerprint_all(self.whole_parameters()):016x}" if self.model.replicates else None
+    def forward(self, micro_batch):
+        return self.loss_of(self.model, micro_batch) / self.case.accumulate
 
     def emit_environment(self):
         cuda = self.device.type == "cuda"
         emit(
             "environment",
             framework=self.name,
-            framework_version=torch.__version__,
+            framework_version=self.version(),
             data="the factory's batch",
             model_source=self.source,
             layout=None,
-            compiler=None,
+            compiler="torch.compile" if self.case.compiled else None,
             exchange=self.exchange,
             parameters=self.parameter_count,
             flops=None,
@@ -152,19 +107,142 @@ class OwnRank(python_ddp.Rank):
             case={**dataclasses.asdict(self.case), "model": self.source},
         )
 
-    def autocast(self):
-        if self.case.dtype != "amp":
-            return contextlib.nullcontext()
-        return torch.autocast(self.case.device, torch.float16 if self.case.device == "cuda" else torch.bfloat16)
+
+class DdpRank(OwnNetwork, python_ddp.Rank):
+    """Under PyTorch's DistributedDataParallel."""
+
+    name = "pytorch-ddp"
+
+    def __init__(self, case, model, strategy):
+        self.read(case, model, strategy)
+        super().__init__(case)
+
+
+class Fsdp2Rank(OwnNetwork, torch_variants.Fsdp2Rank):
+    """Under PyTorch's fully_shard."""
+
+    def __init__(self, case, model, strategy):
+        self.read(case, model, strategy)
+        super().__init__(case)
+
+
+class Training:
+    """The network under one strategy of Paceline."""
+
+    def __init__(self, rank, strategy):
+        self.rank = rank
+        self.network = rank.make_network()
+        self.optimizer = rank.make_optimizer(self.network)
+        case = rank.case
+        self.scaler = None
+        if case.dtype == "amp" and case.device == "cuda":
+            self.scaler = torch.amp.GradScaler("cuda")
+        self.model = pt.DataParallel(
+            self.network,
+            self.optimizer,
+            strategy,
+            accumulate=case.accumulate,
+            bucket_mb=case.bucket_mb,
+            clip_norm=case.clip_norm,
+            scaler=self.scaler,
+            seed=case.seed,
+        )
+
+    def step(self):
+        """One step; returns its loss, None where this rank serves."""
+        total = None
+        for micro_batch in self.rank.micro_batches:
+            loss = self.model.step(lambda batch=micro_batch: self.rank.loss_of(self.model, batch))
+            if loss is not None:
+                share = loss / len(self.rank.micro_batches)
+                total = share if total is None else total + share
+        return total
+
+    def drain(self):
+        self.model.synchronize()
+
+
+class PlanRank(OwnNetwork, python_ddp.Rank):
+    """Under a plan of Paceline."""
+
+    name = "own-network"
+
+    def __init__(self, case, model, strategy):
+        self.case = case
+        self.rank = rank_variable("RANK")
+        self.world = rank_variable("WORLD_SIZE")
+        self.device = torch.device("cpu")
+        if case.device == "cuda":
+            self.device = torch.device("cuda", rank_variable("LOCAL_RANK") % torch.cuda.device_count())
+            torch.cuda.set_device(self.device)
+        if case.threads > 0:
+            torch.set_num_threads(case.threads)
+        pt.init(case.engine)
+        self.read(case, model, strategy)
+        self.flops = None
+        self.micro_batches = self.make_micro_batches()
+        self.training = Training(self, strategy)
+        self.training.model._model.count_from(case.warmup)
+        self.optimizer, self.scaler = self.training.optimizer, self.training.scaler
+        self.model = self.training.model
+        self.parameter_count = sum(p.numel() for p in self.training.network.parameters())
+
+    def step(self, clock, before_update=lambda: None):
+        """One step; returns its loss."""
+        loss = self.training.step()
+        clock("forward")  # forward, backward and update overlap
+        if self.case.sync_each_step:
+            self.synchronize()
+        return torch.zeros(()) if loss is None else loss
+
+    def synchronize(self):
+        self.training.drain()
+        super().synchronize()
+
+    def whole_parameters(self):
+        self.training.drain()
+        return self.training.network.parameters()
+
+    def parameters_digest(self):
+        """None where ranks hold different parameters, or one of them none."""
+        return f"{formula.fingerprint_all(self.whole_parameters()):016x}" if self.model.replicates else None
+
+    def exchange_found(self):
+        """Bytes of the window, and steps in turn with those of a second network that communicates nothing."""
+        plan = self.model._model
+        found = {"wire": plan.wire(self.case.steps)}
+        if self.world > 1 and self.exchange != "none" and plan.training_ranks == self.world:
+            self.read(self.case, self.source, self.exchange)
+            alone = Training(self, "none")
+            found["in_turn"] = job.current().timed_in_turn(self.device, self.case.steps, self.training, alone)
+        return found
+
+
+def rank_of(case, model, strategy):
+    """By what performs the strategy; those of PyTorch may have options: NAME:KEY=VALUE,..."""
+    name, _, options = strategy.partition(":")
+    if name == "fsdp2":
+        return Fsdp2Rank(case, model, strategy)
+    if name != "python-ddp":
+        return PlanRank(case, model, strategy)
+    given = dict(option.split("=") for option in options.split(",") if option)
+    settings = given.get("settings", case.options)
+    bucket_mb = float(given.get("bucket-mb", case.bucket_mb))
+    return DdpRank(dataclasses.replace(case, options=settings, bucket_mb=bucket_mb), model, strategy)
 
 
 def main():
     try:
-        rank = OwnRank(*read_case(os.environ.get("PACELINE_CASE", "{}")))
+        rank = rank_of(*read_case(os.environ.get("PACELINE_CASE", "{}")))
         rank.emit_environment()
         python_ddp.measure(rank)
+        if dist.is_initialized():
+            dist.destroy_process_group()
     except (UsageError, profile.UsageError, pt.UsageError) as error:
         emit("error", message=str(error))
+        return 2
+    except NotImplementedError as error:  # fully_shard's, of channels-last parameters
+        emit("error", status="unsupported", message=str(error))
         return 2
     except Exception as error:  # the harness must learn of any failure
         emit("error", message=f"{type(error).__name__}: {error}")

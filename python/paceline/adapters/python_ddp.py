@@ -294,6 +294,10 @@ class Rank:
         with open("/proc/self/status", encoding="utf-8") as file:
             return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) * 1024
 
+    def exchange_found(self):
+        """More keys of the event `end`, about what crossed."""
+        return {}
+
     def version(self):
         return torch.__version__
 
@@ -372,6 +376,7 @@ def measure(rank):
         loss=losses[-1].item(),
         parameters_digest=rank.parameters_digest(),
         **norms.found,
+        **rank.exchange_found(),
     )
 
 

@@ -62,8 +62,9 @@ double crowd(const records::Configuration& c, int ranks_here, double cores) {
 }
 
 bool measures_pairs(const records::Configuration& c) {
-  return !experiment::is_outside(c) && c.ranks > 1 && !c.discard &&
-         c.strategy != "none";
+  const bool by_others =
+      experiment::is_outside(c) && c.framework != experiment::kOwnNetwork;
+  return !by_others && c.ranks > 1 && !c.discard && c.strategy != "none";
 }
 
 double seconds_of(const records::Configuration& c,

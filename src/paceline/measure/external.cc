@@ -125,6 +125,7 @@ class Execution {
       return part;
     }
     part.ranks = reader_.samples();
+    part.wire = reader_.wire();
     for (const auto& remark : {reader_.remark_of_clock(began),
                                reader_.remark_of_means(),
                                reader_.remark_of_units(),

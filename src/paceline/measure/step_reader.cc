@@ -2,7 +2,9 @@
 #include "paceline/measure/step_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -280,10 +282,38 @@ void StepReader::take_end(const json& event) {
   if (event.contains("window_ns")) {
     series.window_ns = event.at("window_ns");
   }
+  take_exchange(event, series);
+  constexpr auto kTaken = std::to_array<std::string_view>(
+      {"event", "window_ns", "rank", "peak_memory_bytes", "wire", "in_turn"});
   for (const auto& [key, value] : event.items()) {
-    if (key != "event" && key != "window_ns" && key != "rank" &&
-        key != "peak_memory_bytes" && !value.is_null()) {
+    if (std::ranges::find(kTaken, key) == kTaken.end() && !value.is_null()) {
       adapter_[key] = text_of(value);
+    }
+  }
+}
+
+// What crossed, and the steps with and without that in turn.
+void StepReader::take_exchange(const json& event, Series& series) {
+  if (const auto wire = event.find("wire"); wire != event.end()) {
+    const auto number = [&](const char* key) {
+      const json& value = wire->at(key);
+      return value.is_null() ? std::nullopt
+                             : std::optional(value.get<std::int64_t>());
+    };
+    wire_ = {.measured_per_step = number("measured_bytes_per_step"),
+             .planned_per_step = number("planned_bytes_per_step"),
+             .by_pattern = wire->at("bytes_by_pattern"),
+             .calls_per_step = number("calls_per_step")};
+  }
+  if (const auto turns = event.find("in_turn"); turns != event.end()) {
+    turns->at("paired_step_ns").get_to(series.paired_step_ns);
+    turns->at("compute_only_step_ns").get_to(series.compute_only_step_ns);
+    turns->at("pair_of_step").get_to(series.pair_of_step);
+    const std::size_t steps = series.pair_of_step.size();
+    if (series.paired_step_ns.size() != steps ||
+        series.compute_only_step_ns.size() != steps) {
+      throw OutsideFailure("bad-output",
+                           "the lists of in_turn are not equally long");
     }
   }
 }

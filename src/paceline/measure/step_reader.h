@@ -72,6 +72,8 @@ class StepReader {
   bool ends_early() const { return introduced_ && !ended_; }
   /// What the program said of itself.
   const std::map<std::string, std::string>& adapter() const { return adapter_; }
+  /// Bytes of a step, as the program counted them.
+  const records::WireBytes& wire() const { return wire_; }
   /// Holds the times of the window against the clock; the program was started
   /// at `began_ns`.  Throws OutsideFailure where they contradict each other.
   std::optional<records::Warning> remark_of_clock(std::int64_t began_ns) const;
@@ -94,6 +96,9 @@ class StepReader {
     std::int64_t last_match_ns = 0;  // 0: none
     std::optional<std::int64_t> peak_memory_bytes;
     std::optional<std::int64_t> window_ns;
+    // Of steps in turn, as in RankSamples.
+    std::vector<std::int64_t> paired_step_ns, compute_only_step_ns,
+        pair_of_step;
   };
 
   void take_events(const std::string& text,
@@ -102,6 +107,7 @@ class StepReader {
   void take_event(const nlohmann::json& event, std::int64_t now_ns);
   void take_step(const nlohmann::json& event, std::int64_t now_ns);
   void take_end(const nlohmann::json& event);
+  void take_exchange(const nlohmann::json& event, Series& series);
   void take_known(const RankLine& line,
                   const std::string& whole,
                   std::int64_t now_ns);
@@ -134,6 +140,7 @@ class StepReader {
   bool known_ = false;  // a reader knows the lines
   std::map<int, Series> series_;
   std::map<std::string, std::string> adapter_;
+  records::WireBytes wire_;
   int done_ = 0;
   bool introduced_ = false, ended_ = false;
 };

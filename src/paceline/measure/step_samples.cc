@@ -119,6 +119,9 @@ std::vector<records::RankSamples> StepReader::samples() const {
       }
     }
     samples.peak_memory_bytes = series.peak_memory_bytes;
+    samples.paired_step_ns = series.paired_step_ns;
+    samples.compute_only_step_ns = series.compute_only_step_ns;
+    samples.pair_of_step = series.pair_of_step;
     // As long as one step of each line, as the samples are.
     samples.window_ns = window_of(
         samples.step_ns,
