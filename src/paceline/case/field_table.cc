@@ -235,7 +235,7 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .json = {.place = 9, .form = Form::kOrNull}},
     {.name = "strategy", .metavar = "TEXT",
      .help = "SCHEDULE+EXCHANGE+CODEC+UPDATE with options name:key=value, or "
-             "none, ddp, python-ddp",
+             "none, ddp, python-ddp, fsdp2",
      .of = member<&C::strategy>(), .group = Group::kExchange,
      .json = {.place = 10, .form = Form::kStated}},
     {.name = "framework", .metavar = "NAME|FILE",

@@ -274,13 +274,6 @@ void settle_framework(Configuration& c,
 void settle_own_network(Configuration& c,
                         const Machine& machine,
                         const Where& where) {
-  if (strategies::parse_strategy(c.strategy).external()) {
-    throw UsageError(
-        fmt::format("{}: '{}' does not train {}; take a strategy of Paceline",
-                    where("strategy"),
-                    c.strategy,
-                    c.model));
-  }
   const std::string label = c.label;
   c.framework = kOwnNetwork;
   settle_framework(c, machine, where);

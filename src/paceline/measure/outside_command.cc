@@ -25,7 +25,10 @@ namespace {
 
 using records::Configuration;
 
-constexpr const char* kPythonDdp = "pytorch-ddp";
+// The adapter that performs a strategy of PyTorch's own.
+std::string adapter_for(const strategies::StrategySpec& spec) {
+  return spec.whole.row->name == "fsdp2" ? "pytorch-fsdp2" : "pytorch-ddp";
+}
 
 // What one rank needs of the configuration (docs/adapters.md); what a command's
 // case does not know is left out.
@@ -88,7 +91,7 @@ OutsideCommand of_command(const Configuration& c, const OutsidePlace& place) {
 OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
   const bool named = !c.framework.empty();
   const experiment::Adapter adapter =
-      adapter_of(named ? c.framework : kPythonDdp);
+      adapter_of(named ? c.framework : adapter_for(strategies::strategy_of(c)));
   nlohmann::json job = case_of(c);
   if (named) {
     if (c.compiled) {
@@ -106,8 +109,10 @@ OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
   } else {
     const auto spec = strategies::strategy_of(c);
     const strategies::Options& options = spec.whole.options;
-    job["bucket_mb"] = std::stod(options.text("bucket-mb"));
-    job["options"] = options.text("settings");
+    if (spec.whole.row->name == "python-ddp") {
+      job["bucket_mb"] = std::stod(options.text("bucket-mb"));
+      job["options"] = options.text("settings");
+    }
   }
   OutsideCommand command{
       .words = python_module(adapter.module,

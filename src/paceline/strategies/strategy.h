@@ -15,7 +15,7 @@
 
 // Strategies by name: SCHEDULE+EXCHANGE+CODEC+UPDATE, each part NAME or
 // NAME:KEY=VALUE,KEY=VALUE, parts left out take their defaults, `_` is read as
-// `-`; or one whole word (none, ddp, python-ddp), with options likewise.
+// `-`; or one whole word (none, ddp, python-ddp, ...), with options likewise.
 
 namespace paceline::strategies {
 
