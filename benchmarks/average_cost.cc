@@ -2,11 +2,10 @@
 // average_cost [MELEMENTS] [ROUNDS]: the average with neighbors, x <- w0 x +
 // w1 n1 + ..., over flat float32 buffers of so many million elements.
 //
-// The kernel `linear` of the runtime, which goes over memory once, and
-// PyTorch's operations, which go over the sum with each neighbor, take turns on
-// one thread.  Both are shown with the bytes that they have to move: (d + 2) S
-// once, (3 d + 2) S with operations, d neighbors, S bytes of the parameters;
-// and with the rate of a memcpy of S bytes, which moves 2 S.
+// The kernel `linear` of the runtime, which goes over memory once, and PyTorch's operations, which
+// go over the sum with each neighbor, take turns on one thread.  Both are shown with the bytes that
+// they have to move: (d + 2) S once, (3 d + 2) S with operations, d neighbors, S bytes of the
+// parameters; and with the rate of a memcpy of S bytes, which moves 2 S.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -40,8 +39,7 @@ void compare(std::int64_t elements, int neighbors, int rounds) {
     call.reads.push_back({at::full({elements}, 1.0 + n)});
   }
   call.writes.push_back({values});
-  const std::vector<double> weights(static_cast<std::size_t>(neighbors) + 1,
-                                    1.0 / (neighbors + 1));
+  const std::vector<double> weights(static_cast<std::size_t>(neighbors) + 1, 1.0 / (neighbors + 1));
   call.numbers = weights;
   const auto& kernel = runtime::find_kernel("linear");
   const at::Tensor copy = at::empty({elements});
@@ -56,10 +54,8 @@ void compare(std::int64_t elements, int neighbors, int rounds) {
                     weights[static_cast<std::size_t>(n)]);
       }
     });
-    const double copy_s = seconds_of([&] {
-      std::memcpy(
-          copy.mutable_data_ptr(), values.const_data_ptr(), values.nbytes());
-    });
+    const double copy_s = seconds_of(
+        [&] { std::memcpy(copy.mutable_data_ptr(), values.const_data_ptr(), values.nbytes()); });
     if (round > 0) {  // the first touches the memory
       once.push_back(kernel_s);
       by_operations.push_back(operations_s);
@@ -68,15 +64,10 @@ void compare(std::int64_t elements, int neighbors, int rounds) {
   }
   const double kernel_s = stats::median(once);
   const double operations_s = stats::median(by_operations);
-  fmt::print(
-      "{:>9}  {:>8.2f} {:>8.2f}  {:>8.2f} {:>8.2f}  {:>6.2f}  {:>8.2f}\n",
-      neighbors,
-      kernel_s * 1e3,
-      (neighbors + 2) * bytes / kernel_s * 1e-9,
-      operations_s * 1e3,
-      (3 * neighbors + 2) * bytes / operations_s * 1e-9,
-      kernel_s / operations_s,
-      2 * bytes / stats::median(copied) * 1e-9);
+  fmt::print("{:>9}  {:>8.2f} {:>8.2f}  {:>8.2f} {:>8.2f}  {:>6.2f}  {:>8.2f}\n", neighbors,
+             kernel_s * 1e3, (neighbors + 2) * bytes / kernel_s * 1e-9, operations_s * 1e3,
+             (3 * neighbors + 2) * bytes / operations_s * 1e-9, kernel_s / operations_s,
+             2 * bytes / stats::median(copied) * 1e-9);
 }
 
 }  // namespace
@@ -90,8 +81,7 @@ int main(int argc, char** argv) {
       "{} million float32, one thread, medians of {} rounds in turn\n"
       "           one pass           operations                  memcpy\n"
       "neighbors        ms     GB/s        ms     GB/s   ratio      GB/s\n",
-      millions,
-      rounds);
+      millions, rounds);
   for (const int neighbors : {1, 2, 4, 8}) {
     compare(static_cast<std::int64_t>(millions * 1e6), neighbors, rounds);
   }

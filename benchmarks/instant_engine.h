@@ -21,16 +21,14 @@ class DoneWork final : public c10d::Work {
   bool isCompleted() override { return true; }
   bool isSuccess() const override { return true; }
   bool wait(std::chrono::milliseconds /*timeout*/) override { return true; }
-  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
-    return future_;
-  }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
 
  private:
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 
-/// One rank of a world whose network takes no time: values stay as they are,
-/// but for gathered ones of up to 4 KiB, by which ranks agree on their plans.
+/// One rank of a world whose network takes no time: values stay as they are, but for gathered ones
+/// of up to 4 KiB, by which ranks agree on their plans.
 class InstantChannel final : public engines::Channel {
  public:
   explicit InstantChannel(const engines::ChannelSpec& spec)
@@ -38,12 +36,8 @@ class InstantChannel final : public engines::Channel {
 
   int rank() const override { return rank_; }
   int world() const override { return world_; }
-  Work all_reduce(const at::Tensor& /*values*/,
-                  plan::Reduce /*reduce*/) override {
-    return done();
-  }
-  Work reduce_scatter(const at::Tensor& /*in*/,
-                      const at::Tensor& /*out*/,
+  Work all_reduce(const at::Tensor& /*values*/, plan::Reduce /*reduce*/) override { return done(); }
+  Work reduce_scatter(const at::Tensor& /*in*/, const at::Tensor& /*out*/,
                       plan::Reduce /*reduce*/) override {
     return done();
   }
@@ -53,12 +47,9 @@ class InstantChannel final : public engines::Channel {
     }
     return done();
   }
-  Work broadcast(const at::Tensor& /*values*/, int /*root*/) override {
-    return done();
-  }
-  std::vector<Work> exchange(
-      const std::vector<Message>& /*sends*/,
-      const std::vector<Message>& /*receives*/) override {
+  Work broadcast(const at::Tensor& /*values*/, int /*root*/) override { return done(); }
+  std::vector<Work> exchange(const std::vector<Message>& /*sends*/,
+                             const std::vector<Message>& /*receives*/) override {
     return {done()};
   }
   Work barrier() override { return done(); }
@@ -76,8 +67,7 @@ class InstantChannel final : public engines::Channel {
 class InstantEngine final : public engines::Engine {
  public:
   std::string_view name() const override { return "instant"; }
-  std::unique_ptr<engines::Channel> connect(
-      const engines::ChannelSpec& spec) override {
+  std::unique_ptr<engines::Channel> connect(const engines::ChannelSpec& spec) override {
     return std::make_unique<InstantChannel>(spec);
   }
 };

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// lookup_cost [ROWS] [IDS] [ROUNDS] [REPEATS]: a server's lookup of embedding
-// rows.
+// lookup_cost [ROWS] [IDS] [ROUNDS] [REPEATS]: a server's lookup of embedding rows.
 //
-// The kernel `lookup` of the runtime and a plain gather in memory, PyTorch's
-// index_select into a buffer that is there, take turns on one thread over the
-// same random ids of one table.  Both move each row once out and once in.  No
-// engine takes part.
+// The kernel `lookup` of the runtime and a plain gather in memory, PyTorch's index_select into a
+// buffer that is there, take turns on one thread over the same random ids of one table.  Both move
+// each row once out and once in.  No engine takes part.
 //
-// Then another thread asks the server for these rows over Gloo on the loopback,
-// in turns with messages of the same lengths to which nobody looks anything up:
-// the engine's ping-pong, which no lookup can exceed.
+// Then another thread asks the server for these rows over Gloo on the loopback, in turns with
+// messages of the same lengths to which nobody looks anything up: the engine's ping-pong, which no
+// lookup can exceed.
 //
-// Of each pair of turns the other one begins.  Tables, ids, buffers and
-// connections are made anew for every repeat, which is one sample of the ratio
-// of rates; printed are the center of these samples and its 95 % interval.
+// Of each pair of turns the other one begins.  Tables, ids, buffers and connections are made anew
+// for every repeat, which is one sample of the ratio of rates; printed are the center of these
+// samples and its 95 % interval.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -54,9 +52,7 @@ at::Tensor ragged(std::int64_t elements, at::ScalarType type) {
 }
 
 /// Turns go by pairs: ours and the bound, the bound and ours, and so on.
-bool is_ours(int turn) {
-  return turn % 4 == 0 || turn % 4 == 3;
-}
+bool is_ours(int turn) { return turn % 4 == 0 || turn % 4 == 3; }
 
 /// A table, ids of it, and the call of the kernel that looks them up.
 struct Lookup {
@@ -71,8 +67,7 @@ struct Lookup {
         found(ragged(ids * dim, at::kFloat)),
         numbers(strategies::numbers_of({.rows = rows, .dim = dim}, 0)) {
     runtime::set_length(names, ids);
-    std::copy_n(wanted.const_data_ptr<std::int64_t>(),
-                ids,
+    std::copy_n(wanted.const_data_ptr<std::int64_t>(), ids,
                 runtime::elements_of<std::int64_t>(names));
     call.reads = {{table.view({-1})}, {names}};
     call.writes = {{found}};
@@ -116,23 +111,19 @@ Rounds in_memory(const Lookup& lookup, int rounds) {
       (ours ? taken.ours : taken.bound).push_back(seconds);
     }
   }
-  PACELINE_CHECK(
-      lookup.found
-          .narrow(0, lookup.found.numel() - gathered.numel(), gathered.numel())
-          .equal(gathered.view({-1})));
+  PACELINE_CHECK(lookup.found.narrow(0, lookup.found.numel() - gathered.numel(), gathered.numel())
+                     .equal(gathered.view({-1})));
   return taken;
 }
 
 void send(engines::Channel& channel, const at::Tensor& values) {
-  for (const auto& work :
-       channel.exchange({{values, 1 - channel.rank()}}, {})) {
+  for (const auto& work : channel.exchange({{values, 1 - channel.rank()}}, {})) {
     work->wait();
   }
 }
 
 void receive(engines::Channel& channel, const at::Tensor& values) {
-  for (const auto& work :
-       channel.exchange({}, {{values, 1 - channel.rank()}})) {
+  for (const auto& work : channel.exchange({}, {{values, 1 - channel.rank()}})) {
     work->wait();
   }
 }
@@ -142,11 +133,8 @@ Rounds over_engine(const Lookup& lookup, int rounds) {
   const auto engine = engines::make_engine("gloo");
   const auto store = c10::make_intrusive<c10d::HashStore>();
   const auto connect = [&](int rank) {
-    return engine->connect({.name = "lookups",
-                            .store = store,
-                            .rank = rank,
-                            .world = 2,
-                            .interface = "lo"});
+    return engine->connect(
+        {.name = "lookups", .store = store, .rank = rank, .world = 2, .interface = "lo"});
   };
   const int turns = 2 * (rounds + 1);
   auto server = std::async(std::launch::async, [&] {
@@ -179,21 +167,17 @@ Rounds over_engine(const Lookup& lookup, int rounds) {
 }
 
 double million_rows(std::int64_t ids, stats::Runs seconds) {
-  return static_cast<double>(ids) / stats::median_of_runs(seconds)->value *
-         1e-6;
+  return static_cast<double>(ids) / stats::median_of_runs(seconds)->value * 1e-6;
 }
 
 /// Both rates, and their ratio with its interval.
 std::string rates(std::int64_t ids, const Repeats& repeats) {
   const auto ratio = stats::paired_ratio(repeats.bound, repeats.ours);
-  return fmt::format("{:>9.3f} {:>9.3f}  {:.3f} {:16}",
-                     million_rows(ids, repeats.ours),
-                     million_rows(ids, repeats.bound),
-                     ratio->value,
-                     ratio->interval ? fmt::format("[{:.3f}, {:.3f}]",
-                                                   ratio->interval->low,
-                                                   ratio->interval->high)
-                                     : "");
+  return fmt::format(
+      "{:>9.3f} {:>9.3f}  {:.3f} {:16}", million_rows(ids, repeats.ours),
+      million_rows(ids, repeats.bound), ratio->value,
+      ratio->interval ? fmt::format("[{:.3f}, {:.3f}]", ratio->interval->low, ratio->interval->high)
+                      : "");
 }
 
 struct Sizes {
@@ -208,8 +192,7 @@ void compare(const Sizes& sizes, int dim) {
     memory.add(in_memory(lookup, sizes.rounds));
     engine.add(over_engine(lookup, sizes.rounds));
   }
-  fmt::print(
-      "{:>4} {} {}\n", dim, rates(sizes.ids, memory), rates(sizes.ids, engine));
+  fmt::print("{:>4} {} {}\n", dim, rates(sizes.ids, memory), rates(sizes.ids, engine));
 }
 
 }  // namespace
@@ -223,16 +206,12 @@ int main(int argc, char** argv) {
   const at::NoGradGuard no_grad;
   at::set_num_threads(1);
   fmt::print(
-      "{} ids of {} rows, fp32, {} repeats of {} rounds in turn, million "
-      "rows/s\n"
+      "{} ids of {} rows, fp32, {} repeats of {} rounds in turn, million rows/s\n"
       "     in memory, one thread                        "
       "over Gloo, loopback\n"
       " dim    lookup    gather  ratio                   "
       "served ping-pong  ratio\n",
-      sizes.ids,
-      sizes.rows,
-      sizes.repeats,
-      sizes.rounds);
+      sizes.ids, sizes.rows, sizes.repeats, sizes.rounds);
   for (const int dim : {16, 64, 256}) {
     compare(sizes, dim);
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// measuring_cost [BATCH] [IMAGE] [ROUNDS]: what the runtime and its clocks take
-// of a resnet50 step on one thread.
+// measuring_cost [BATCH] [IMAGE] [ROUNDS]: what the runtime and its clocks take of a resnet50 step
+// on one thread.
 //
-// First the gates, links, completions and calls of each schedule's step are
-// driven with nothing between them, over an engine that is done at once: calls
-// a step times what they cost, against a real step.  Then real steps of the
-// runtime over that engine and of PyTorch alone take turns: the ratio.
+// First the gates, links, completions and calls of each schedule's step are driven with nothing
+// between them, over an engine that is done at once: calls a step times what they cost, against a
+// real step.  Then real steps of the runtime over that engine and of PyTorch alone take turns: the
+// ratio.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -33,23 +33,20 @@ namespace {
 
 using namespace paceline;  // NOLINT: a program of one file
 
-/// A strategy's plan without its kernels: their arithmetic is the optimizer's,
-/// which PyTorch has to do as well.
+/// A strategy's plan without its kernels: their arithmetic is the optimizer's, which PyTorch has to
+/// do as well.
 class WithoutKernels final : public plan::Planner {
  public:
   explicit WithoutKernels(const std::string& strategy)
-      : planner_(
-            strategies::make_planner(strategies::parse_strategy(strategy))) {}
+      : planner_(strategies::make_planner(strategies::parse_strategy(strategy))) {}
 
   plan::Setup setup(const plan::PlanInput& input) const override {
     return planner_->setup(with_times(input));
   }
-  plan::Variant variant(const plan::PlanInput& input,
-                        plan::Step step) const override {
+  plan::Variant variant(const plan::PlanInput& input, plan::Step step) const override {
     return planner_->variant(input, step);
   }
-  plan::CommPlan plan(const plan::PlanInput& input,
-                      const plan::Setup& setup,
+  plan::CommPlan plan(const plan::PlanInput& input, const plan::Setup& setup,
                       plan::Variant variant) const override {
     plan::CommPlan kept;
     std::vector<std::optional<plan::OpIndex>> now;
@@ -78,22 +75,19 @@ class WithoutKernels final : public plan::Planner {
   /// Some planners cut by times; here any will do.
   static plan::PlanInput with_times(const plan::PlanInput& input) {
     plan::PlanInput timed = input;
-    timed.profile = {.origin = "all layers alike",
-                     .forward = std::vector<plan::Picoseconds>(
-                         input.model.modules.size(), 1'000'000'000),
-                     .backward = std::vector<plan::Picoseconds>(
-                         input.model.parameters.size(), 1'000'000'000)};
-    timed.alpha_beta = cluster::alpha_beta_of(
-        cluster::parse_link("a link", "1Gbit,50us"), input.world);
+    timed.profile = {
+        .origin = "all layers alike",
+        .forward = std::vector<plan::Picoseconds>(input.model.modules.size(), 1'000'000'000),
+        .backward = std::vector<plan::Picoseconds>(input.model.parameters.size(), 1'000'000'000)};
+    timed.alpha_beta =
+        cluster::alpha_beta_of(cluster::parse_link("a link", "1Gbit,50us"), input.world);
     return timed;
   }
 
   std::shared_ptr<const plan::Planner> planner_;
 };
 
-measure::RankGroup group_of(engines::Engine& engine,
-                            int world,
-                            const std::string& name) {
+measure::RankGroup group_of(engines::Engine& engine, int world, const std::string& name) {
   return {.name = name,
           .store = c10::make_intrusive<c10d::HashStore>(),
           .engine = &engine,
@@ -125,10 +119,9 @@ double bookkeeping_ns(measure::Trainer& trainer, int steps) {
 
 std::size_t calls_of(const measure::Trainer& trainer) {
   const auto plan = trainer.planner().plan(trainer.input(), trainer.setup(), 0);
-  return static_cast<std::size_t>(
-      std::ranges::count_if(plan.ops, [](const plan::Op& op) {
-        return std::holds_alternative<plan::Collective>(op.work);
-      }));
+  return static_cast<std::size_t>(std::ranges::count_if(plan.ops, [](const plan::Op& op) {
+    return std::holds_alternative<plan::Collective>(op.work);
+  }));
 }
 
 /// PyTorch's own loop over the same network and batch.
@@ -136,16 +129,13 @@ class Plain {
  public:
   explicit Plain(const records::Configuration& c)
       : network_(networks::make_network(networks::find_network(c.model),
-                                        {.image_size = c.image_size},
-                                        c.seed)),
-        batch_(networks::make_batch(networks::find_network(c.model),
-                                    {.batch_size = c.batch_size,
-                                     .seed = c.seed,
-                                     .network = {.image_size = c.image_size}})),
-        sgd_(network_->parameters(),
-             torch::optim::SGDOptions(c.learning_rate)
-                 .momentum(c.momentum)
-                 .weight_decay(c.weight_decay)) {}
+                                        {.image_size = c.image_size}, c.seed)),
+        batch_(networks::make_batch(
+            networks::find_network(c.model),
+            {.batch_size = c.batch_size, .seed = c.seed, .network = {.image_size = c.image_size}})),
+        sgd_(network_->parameters(), torch::optim::SGDOptions(c.learning_rate)
+                                         .momentum(c.momentum)
+                                         .weight_decay(c.weight_decay)) {}
 
   void step() {
     sgd_.zero_grad();
@@ -159,8 +149,8 @@ class Plain {
   torch::optim::SGD sgd_;
 };
 
-/// What one step takes: on the clock, and of the processors, which does not
-/// count what other programs take meanwhile.
+/// What one step takes: on the clock, and of the processors, which does not count what other
+/// programs take meanwhile.
 struct Taken {
   double wall_ns = 0, cpu_ns = 0;
 };
@@ -168,8 +158,7 @@ struct Taken {
 double cpu_ns() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 +
-         static_cast<double>(now.tv_nsec);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
 template <class Step>
@@ -182,12 +171,8 @@ Taken timed(const Step& step) {
 
 void print_ratio(const char* what, std::vector<double> ratios) {
   std::ranges::sort(ratios);
-  fmt::print("{}: {:.3f} (median of {}, from {:.3f} to {:.3f})\n",
-             what,
-             stats::median(ratios),
-             ratios.size(),
-             ratios.front(),
-             ratios.back());
+  fmt::print("{}: {:.3f} (median of {}, from {:.3f} to {:.3f})\n", what, stats::median(ratios),
+             ratios.size(), ratios.front(), ratios.back());
 }
 
 /// Prints the rows of bookkeeping against a step of `step` ns.
@@ -197,33 +182,21 @@ void print_products(const records::Configuration& c, double step) {
   small.batch_size = 2;
   small.image_size = 32;
   small.as_original = true;  // else gradients that no step made are zeroed
-  fmt::print("{:>14}  {:>5}  {:>14}  {:>9}  {:>9}\n",
-             "schedule",
-             "calls",
-             "bookkeeping us",
-             "clocks us",
-             "% of step");
+  fmt::print("{:>14}  {:>5}  {:>14}  {:>9}  {:>9}\n", "schedule", "calls", "bookkeeping us",
+             "clocks us", "% of step");
   for (const std::string schedule :
-       {"bsp",
-        "wfbp",
-        "fusion",
-        "bytescheduler:partition-mb=4,credit-mb=16",
-        "dear"}) {
+       {"bsp", "wfbp", "fusion", "bytescheduler:partition-mb=4,credit-mb=16", "dear"}) {
     measure::TrainerOptions options;
     options.planner = std::make_shared<WithoutKernels>(schedule);
     small.strategy = schedule;
     measure::Trainer trainer(small, group_of(engine, 2, schedule), options);
     const double bookkeeping = bookkeeping_ns(trainer, 300);
-    // Clock readings: 5 per step in the step loop, and at most 3 for each op
-    // that is issued, waited for or run.
-    const std::size_t ops =
-        trainer.input().model.parameters.size() + calls_of(trainer);
+    // Clock readings: 5 per step in the step loop, and at most 3 for each op that is issued, waited
+    // for or run.
+    const std::size_t ops = trainer.input().model.parameters.size() + calls_of(trainer);
     const double clocks = static_cast<double>(5 + 3 * ops) * clock_cost_ns();
-    fmt::print("{:>14}  {:5}  {:14.0f}  {:9.1f}  {:9.4f}\n",
-               schedule.substr(0, schedule.find(':')),
-               calls_of(trainer),
-               bookkeeping / 1e3,
-               clocks / 1e3,
+    fmt::print("{:>14}  {:5}  {:14.0f}  {:9.1f}  {:9.4f}\n", schedule.substr(0, schedule.find(':')),
+               calls_of(trainer), bookkeeping / 1e3, clocks / 1e3,
                100 * (bookkeeping + clocks) / step);
     std::fflush(stdout);
   }
@@ -264,14 +237,9 @@ int main(int argc, char** argv) {
   const auto& shape = trainer.input().model;
   const double step = stats::median(theirs);
   fmt::print(
-      "resnet50: {} gates and {} gradients a step; step of PyTorch alone, "
-      "batch {} at {} pixels, one thread: {:.0f} ms; a clock reading {:.0f} "
-      "ns\n\n",
-      shape.modules.size(),
-      shape.parameters.size(),
-      c.batch_size,
-      c.image_size,
-      step / 1e6,
+      "resnet50: {} gates and {} gradients a step; step of PyTorch alone, batch {} at {} pixels, "
+      "one thread: {:.0f} ms; a clock reading {:.0f} ns\n\n",
+      shape.modules.size(), shape.parameters.size(), c.batch_size, c.image_size, step / 1e6,
       clock_cost_ns());
   print_products(c, step);
   fmt::print("\nfusion over an instant engine / PyTorch alone, in turns\n");

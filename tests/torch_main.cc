@@ -5,9 +5,8 @@
 
 #include <gtest/gtest.h>
 
-// Leaves without the destructors of statics, as ranks do (engines/run_rank.cc):
-// threads of autograd and Gloo may still be on their way out while libtorch
-// takes its statics down.
+// Leaves without the destructors of statics, as ranks do (engines/run_rank.cc): threads of autograd
+// and Gloo may still be on their way out while libtorch takes its statics down.
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const int code = RUN_ALL_TESTS();

@@ -17,9 +17,7 @@ namespace {
 
 plan::Reduce reduce_of(const std::string& op) {
   constexpr std::array<std::pair<const char*, plan::Reduce>, 3> kAll{
-      {{"mean", plan::Reduce::kMean},
-       {"sum", plan::Reduce::kSum},
-       {"max", plan::Reduce::kMax}}};
+      {{"mean", plan::Reduce::kMean}, {"sum", plan::Reduce::kSum}, {"max", plan::Reduce::kMax}}};
   for (const auto& [name, reduce] : kAll) {
     if (op == name) {
       return reduce;
@@ -35,9 +33,7 @@ at::Tensor copy_of(const at::Tensor& tensor) {
 
 }  // namespace
 
-at::Tensor all_reduce(Job& job,
-                      const at::Tensor& tensor,
-                      const std::string& op) {
+at::Tensor all_reduce(Job& job, const at::Tensor& tensor, const std::string& op) {
   const plan::Reduce reduce = reduce_of(op);
   at::Tensor out = copy_of(tensor);
   if (job.size() > 1) {
@@ -51,8 +47,7 @@ at::Tensor all_reduce(Job& job,
 
 at::Tensor broadcast(Job& job, const at::Tensor& tensor, int root) {
   if (root < 0 || root >= job.size()) {
-    throw UsageError(
-        fmt::format("root={}: must be a rank, 0 to {}.", root, job.size() - 1));
+    throw UsageError(fmt::format("root={}: must be a rank, 0 to {}.", root, job.size() - 1));
   }
   at::Tensor out = copy_of(tensor);
   if (job.size() > 1) {
@@ -64,18 +59,15 @@ at::Tensor broadcast(Job& job, const at::Tensor& tensor, int root) {
   return out;
 }
 
-at::Tensor neighbor_allreduce(Job& job,
-                              const at::Tensor& tensor,
-                              const std::string& topology,
+at::Tensor neighbor_allreduce(Job& job, const at::Tensor& tensor, const std::string& topology,
                               std::int64_t step) {
   const std::vector<int> hosts = ranks_per_host<std::string>(job.world().hosts);
-  const auto graph = strategies::TopologyChoice(topology).on(
-      {.count = job.size(), .local = hosts.front()});
+  const auto graph =
+      strategies::TopologyChoice(topology).on({.count = job.size(), .local = hosts.front()});
   const strategies::Mixing mixing = graph->mixing(job.rank(), step);
   if (!tensor.is_floating_point()) {
-    throw UsageError(fmt::format(
-        "neighbor_allreduce() of {} values: its weights are fractions.",
-        std::string(at::toString(tensor.scalar_type()))));
+    throw UsageError(fmt::format("neighbor_allreduce() of {} values: its weights are fractions.",
+                                 std::string(at::toString(tensor.scalar_type()))));
   }
   const at::Tensor own = copy_of(tensor);
   at::Tensor out = at::empty_like(own);
@@ -97,8 +89,7 @@ at::Tensor neighbor_allreduce(Job& job,
   job.without_python([&] {
     if (!sends.empty() || !receives.empty()) {
       const engines::PeerWait peers = job.peers(tensor.device());
-      for (const auto& work :
-           job.channel(tensor.device()).exchange(sends, receives)) {
+      for (const auto& work : job.channel(tensor.device()).exchange(sends, receives)) {
         peers.wait_for(work);
       }
     }

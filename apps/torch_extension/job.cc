@@ -16,8 +16,8 @@ namespace {
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
   if (!(seconds > 0) || seconds > 1e6) {
-    throw UsageError(fmt::format(
-        "timeout={:g}: must be above 0 and at most 1e6 seconds.", seconds));
+    throw UsageError(
+        fmt::format("timeout={:g}: must be above 0 and at most 1e6 seconds.", seconds));
   }
   return std::chrono::milliseconds(std::llround(seconds * 1e3));
 }
@@ -42,8 +42,8 @@ Job::Job(const Options& options)
       engine_(engines::make_engine(options.engine)) {
   const launch::Launch launch = launch::detect_launch(options.rendezvous);
   const py::gil_scoped_release released;
-  joined_ = std::make_unique<engines::JoinedRank>(
-      launch, timeout_, [this](launch::FailureNotice& cause) {
+  joined_ =
+      std::make_unique<engines::JoinedRank>(launch, timeout_, [this](launch::FailureNotice& cause) {
         if (cause.rank == rank()) {
           std::fputs(traceback_.c_str(), stderr);
         }
@@ -72,8 +72,8 @@ engines::PeerWait Job::peers(at::Device device) {
 }
 
 measure::RankGroup Job::make_group(at::Device device) {
-  const engines::ChannelSpec spec = engines::channel_spec(
-      world(), fmt::format("group{}", groups_++), size(), interface_);
+  const engines::ChannelSpec spec =
+      engines::channel_spec(world(), fmt::format("group{}", groups_++), size(), interface_);
   engines::set_thread_device(device);
   return {.name = spec.name,
           .store = spec.store,

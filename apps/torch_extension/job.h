@@ -39,13 +39,12 @@ class Job {
   /// A group of all ranks; the n-th call is the same group on every rank.
   measure::RankGroup make_group(at::Device device);
 
-  /// A communicator of all ranks, for tensors of `device`; connected by the
-  /// first call.
+  /// A communicator of all ranks, for tensors of `device`; connected by the first call.
   engines::Channel& channel(at::Device device);
   engines::PeerWait peers(at::Device device);
 
-  /// Runs `call` without Python's lock.  A failure of the world ends the
-  /// process with one sentence, as the first rank that failed is known then.
+  /// Runs `call` without Python's lock.  A failure of the world ends the process with one sentence,
+  /// as the first rank that failed is known then.
   template <class Call>
   auto without_python(Call&& call) {
     const py::gil_scoped_release released;
@@ -66,8 +65,7 @@ class Job {
 
   [[noreturn]] void end(const std::exception& error);
 
-  /// This rank has done all that it will do; no other function is called after
-  /// it.
+  /// This rank has done all that it will do; no other function is called after it.
   void leave();
 
  private:

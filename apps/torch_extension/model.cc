@@ -17,18 +17,16 @@ namespace paceline::extension {
 namespace {
 
 std::string canonical_strategy(const ModelOptions& options) {
-  const strategies::StrategySpec spec = strategies::parse_strategy(
-      options.strategy, {.bucket_mb = options.bucket_mb});
+  const strategies::StrategySpec spec =
+      strategies::parse_strategy(options.strategy, {.bucket_mb = options.bucket_mb});
   if (spec.external()) {
-    throw UsageError(fmt::format(
-        "strategy '{}' is performed by a program outside of Paceline.",
-        options.strategy));
+    throw UsageError(fmt::format("strategy '{}' is performed by a program outside of Paceline.",
+                                 options.strategy));
   }
   return spec.text();
 }
 
-records::Configuration configuration_of(const Job& job,
-                                        const ModelOptions& options) {
+records::Configuration configuration_of(const Job& job, const ModelOptions& options) {
   records::Configuration c;
   c.model = "the network";
   c.batch_size = options.accumulate;
@@ -47,15 +45,11 @@ records::Configuration configuration_of(const Job& job,
 }  // namespace
 
 Model::Model(Job& job, ModelOptions options)
-    : job_(job),
-      options_(std::move(options)),
-      configuration_(configuration_of(job, options_)) {
+    : job_(job), options_(std::move(options)), configuration_(configuration_of(job, options_)) {
   plan::optimizer_named(options_.optimizer);
 }
 
-Model::~Model() {
-  close();
-}
+Model::~Model() { close(); }
 
 void Model::close() {
   const py::gil_scoped_release released;  // threads of the trainer may need it
@@ -71,16 +65,14 @@ void Model::set_groups(std::vector<ParameterGroup> groups) {
 // Without state for momentum in a plan there is no momentum in any group.
 void Model::require_groups_of_all(const plan::ModelShape& model) const {
   for (const plan::ParameterShape& parameter : model.parameters) {
-    const bool known =
-        std::ranges::any_of(groups_, [&](const ParameterGroup& group) {
-          return std::ranges::find(group.parameters, parameter.name) !=
-                 group.parameters.end();
-        });
+    const bool known = std::ranges::any_of(groups_, [&](const ParameterGroup& group) {
+      return std::ranges::find(group.parameters, parameter.name) != group.parameters.end();
+    });
     if (!known) {
-      throw UsageError(fmt::format(
-          "Parameter {} is trained and in no group of the optimizer: add it to "
-          "one, or freeze it by requires_grad_(False).",
-          parameter.name));
+      throw UsageError(
+          fmt::format("Parameter {} is trained and in no group of the optimizer: add it to one, or "
+                      "freeze it by requires_grad_(False).",
+                      parameter.name));
     }
   }
 }
@@ -116,14 +108,12 @@ void Model::prepare(const py::function& closure) {
   configuration_.learning_rate = groups_.front().learning_rate;
   configuration_.momentum = 0;  // whether the plan has state for it
   for (const ParameterGroup& group : groups_) {
-    configuration_.momentum =
-        std::max(configuration_.momentum, group.settings.momentum);
+    configuration_.momentum = std::max(configuration_.momentum, group.settings.momentum);
   }
   const at::Tensor any = at::zeros({options_.accumulate});
   job_.without_python([&] {
     trainer_ = std::make_unique<measure::Trainer>(
-        configuration_,
-        job_.make_group(device),
+        configuration_, job_.make_group(device),
         measure::TrainerOptions{
             .dispatcher = measure::dispatcher_options(
                 {.timeout = job_.timeout(), .heartbeat = &job_.heartbeat()},
@@ -137,11 +127,8 @@ void Model::prepare(const py::function& closure) {
             .loss_scale = options_.loss_scale,
             .network = [this] { return network_; },
             .batch = networks::Batch{.input = any, .target = any},
-            .rule =
-                [this](const plan::ModelShape& model,
-                       const plan::Setup& setup) {
-                  return settings_of(model, setup);
-                }});
+            .rule = [this](const plan::ModelShape& model,
+                           const plan::Setup& setup) { return settings_of(model, setup); }});
     claim_ = std::make_unique<launch::Heartbeat::Claim>(job_.heartbeat());
   });
   network_->set_closure({});
@@ -152,13 +139,10 @@ void Model::prepare(const py::function& closure) {
   }
 }
 
-int Model::training_ranks() const {
-  return trainer_->planner().training_ranks(trainer_->input());
-}
+int Model::training_ranks() const { return trainer_->planner().training_ranks(trainer_->input()); }
 
 bool Model::replicates() const {
-  const strategies::Guarantee guarantee =
-      strategies::strategy_of(configuration_).guarantee();
+  const strategies::Guarantee guarantee = strategies::strategy_of(configuration_).guarantee();
   return training_ranks() == job_.size() &&
          (job_.size() == 1 || guarantee == strategies::Guarantee::kExact ||
           guarantee == strategies::Guarantee::kRounded ||
@@ -186,19 +170,17 @@ void Model::enter_backward(const Unit& unit) {
   job_.without_python([&] { unit.enter_backward(); });
 }
 
-// As Note [The learning rate of a step] says: the updates of the step before
-// have read their constants when all Forward of this step are complete.
+// As Note [The learning rate of a step] says: the updates of the step before have read their
+// constants when all Forward of this step are complete.
 void Model::begin_backward() {
   job_.without_python([&] {
     trainer_->executor().begin_backward();
     if (micro_ == 0 && std::exchange(new_groups_, false)) {
       const at::NoGradGuard no_grad;
-      if (const at::Tensor* rate =
-              trainer_->memory().scalar(plan::kLearningRate)) {
+      if (const at::Tensor* rate = trainer_->memory().scalar(plan::kLearningRate)) {
         rate->fill_(groups_.front().learning_rate);
       }
-      trainer_->executor().set_rule(
-          settings_of(trainer_->input().model, trainer_->setup()));
+      trainer_->executor().set_rule(settings_of(trainer_->input().model, trainer_->setup()));
     }
   });
 }
@@ -231,8 +213,7 @@ void Model::show_gradients() {
   }
 }
 
-at::Tensor Model::state(const std::string& parameter,
-                        const std::string& name) const {
+at::Tensor Model::state(const std::string& parameter, const std::string& name) const {
   const auto place = places_.find(parameter);
   const auto buffer = plan::find_buffer(trainer_->setup(), name);
   if (place == places_.end() || !buffer || !trains()) {
@@ -244,9 +225,8 @@ at::Tensor Model::state(const std::string& parameter,
       buffers[plan::index_of(placement.buffer)].elements) {
     return {};  // this rank has a shard of the state
   }
-  return trainer_->memory().shaped(
-      static_cast<plan::ParameterId>(place->second),
-      {*buffer, placement.begin, placement.count});
+  return trainer_->memory().shaped(static_cast<plan::ParameterId>(place->second),
+                                   {*buffer, placement.begin, placement.count});
 }
 
 at::Tensor Model::step_count() const {
@@ -254,9 +234,7 @@ at::Tensor Model::step_count() const {
   return count == nullptr ? at::Tensor() : count->reshape({});
 }
 
-void Model::restart_from_parameters() {
-  trainer_->restart_from_parameters();
-}
+void Model::restart_from_parameters() { trainer_->restart_from_parameters(); }
 
 std::vector<std::string> Model::ready_order() const {
   std::vector<std::string> names;

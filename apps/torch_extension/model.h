@@ -37,9 +37,9 @@ struct ModelOptions {
 
 /// The user's network under a plan.
 ///
-/// A step of a rank that trains is, for each micro-batch: begin_forward(), the
-/// network's forward pass with its hooks at the units, begin_backward(), the
-/// backward pass, end_backward().  One of another rank is serve().
+/// A step of a rank that trains is, for each micro-batch: begin_forward(), the network's forward
+/// pass with its hooks at the units, begin_backward(), the backward pass, end_backward().  One of
+/// another rank is serve().
 class Model {
  public:
   Model(Job& job, ModelOptions options);
@@ -52,9 +52,9 @@ class Model {
   /// Set before prepare(), and before each backward pass where one has changed.
   void set_groups(std::vector<ParameterGroup> groups);
 
-  /// Traces the network with what `closure` computes, makes the plan and
-  /// connects to the other ranks: collective over the job.  Some strategies
-  /// time the closure, which is called several times then.
+  /// Traces the network with what `closure` computes, makes the plan and connects to the other
+  /// ranks: collective over the job.  Some strategies time the closure, which is called several
+  /// times then.
   void prepare(const py::function& closure);
   bool is_prepared() const { return trainer_ != nullptr; }
   /// Bytes are counted from this step on; set before prepare().
@@ -69,8 +69,8 @@ class Model {
   void begin_forward();
   /// The module's parameters are about to be read.
   void enter(const Unit& unit);
-  /// They have been read.  Whether something may wait in the backward pass
-  /// until it comes to this module.
+  /// They have been read.  Whether something may wait in the backward pass until it comes to this
+  /// module.
   bool leave(const Unit& unit);
   void enter_backward(const Unit& unit);
   void begin_backward();
@@ -85,17 +85,14 @@ class Model {
 
   /// The scale of the loss in this step; undefined: it is not scaled.
   at::Tensor loss_scale() const;
-  /// The averaged gradients are those of the parameters, also of one that this
-  /// rank did not use.
+  /// The averaged gradients are those of the parameters, also of one that this rank did not use.
   void show_gradients();
-  /// The optimizer's state of a parameter, a view of the flat buffer; undefined
-  /// where this rank has no state of that name.
+  /// The optimizer's state of a parameter, a view of the flat buffer; undefined where this rank has
+  /// no state of that name.
   at::Tensor state(const std::string& parameter, const std::string& name) const;
-  /// The number of updates that the optimizer has counted; undefined where it
-  /// counts none.
+  /// The number of updates that the optimizer has counted; undefined where it counts none.
   at::Tensor step_count() const;
-  /// Parameters and buffers are no longer those that the strategy's own buffers
-  /// began with.
+  /// Parameters and buffers are no longer those that the strategy's own buffers began with.
   void restart_from_parameters();
   /// Of a model that is prepared.
   const measure::Trainer& trainer() const { return *trainer_; }

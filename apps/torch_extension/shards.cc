@@ -17,8 +17,7 @@ struct Shard {
 
 // As the updates of the first step read them: values first, and each state.
 std::vector<Shard> shards_of(const Model& model, const std::string& name) {
-  const plan::BufferId buffer =
-      plan::buffer_named(model.trainer().setup(), name);
+  const plan::BufferId buffer = plan::buffer_named(model.trainer().setup(), name);
   std::vector<Shard> shards;
   for (const plan::Op& op : model.plan_of(0).ops) {
     const auto* kernel = std::get_if<plan::Kernel>(&op.work);
@@ -46,33 +45,26 @@ NamedTensors by_parameter(const Model& model, const at::Tensor& flat) {
   for (std::size_t p = 0; p < shapes.size(); ++p) {
     const at::Tensor& parameter = trainer.memory().parameters()[p];
     const at::Tensor own = part_of(flat, trainer.setup().parameters[p].value);
-    views[shapes[p].name] =
-        own.as_strided(parameter.sizes(), parameter.strides());
+    views[shapes[p].name] = own.as_strided(parameter.sizes(), parameter.strides());
   }
   return views;
 }
 
 at::Tensor zeros_as_values(const Model& model) {
   const plan::Setup& setup = model.trainer().setup();
-  const auto& values =
-      setup.buffers[plan::index_of(plan::buffer_named(setup, plan::kValues))];
-  const at::Tensor& rate =
-      *model.trainer().memory().scalar(plan::kLearningRate);
-  return at::zeros({values.elements},
-                   rate.options().dtype(runtime::scalar_type(values.dtype)));
+  const auto& values = setup.buffers[plan::index_of(plan::buffer_named(setup, plan::kValues))];
+  const at::Tensor& rate = *model.trainer().memory().scalar(plan::kLearningRate);
+  return at::zeros({values.elements}, rate.options().dtype(runtime::scalar_type(values.dtype)));
 }
 
 }  // namespace
 
-NamedTensors gathered_state(Job& job,
-                            const Model& model,
-                            const std::string& name) {
+NamedTensors gathered_state(Job& job, const Model& model, const std::string& name) {
   const at::NoGradGuard no_grad;
   const at::Tensor whole = zeros_as_values(model);
   const at::Tensor rank = at::zeros_like(whole, at::kInt);  // from the last, 1
   for (const Shard& shard : shards_of(model, name)) {
-    part_of(whole, shard.values)
-        .copy_(model.trainer().memory().view(shard.state));
+    part_of(whole, shard.values).copy_(model.trainer().memory().view(shard.state));
     part_of(rank, shard.values).fill_(job.size() - job.rank());
   }
   // Where several ranks have a shard, the first of them says its values.
@@ -80,19 +72,14 @@ NamedTensors gathered_state(Job& job,
   return by_parameter(model, all_reduce(job, whole, "sum"));
 }
 
-void scatter_state(const Model& model,
-                   const std::string& name,
-                   const NamedTensors& state) {
+void scatter_state(const Model& model, const std::string& name, const NamedTensors& state) {
   const at::NoGradGuard no_grad;
   const at::Tensor whole = zeros_as_values(model);
   for (const auto& [parameter, view] : by_parameter(model, whole)) {
     view.copy_(state.at(parameter));
   }
   for (const Shard& shard : shards_of(model, name)) {
-    model.trainer()
-        .memory()
-        .view(shard.state)
-        .copy_(part_of(whole, shard.values));
+    model.trainer().memory().view(shard.state).copy_(part_of(whole, shard.values));
   }
 }
 

@@ -15,15 +15,11 @@ namespace paceline::extension {
 
 using NamedTensors = std::map<std::string, at::Tensor>;
 
-/// The state called `name` of all parameters, by name, put together from the
-/// shards of all ranks.  Collective over the job.
-NamedTensors gathered_state(Job& job,
-                            const Model& model,
-                            const std::string& name);
+/// The state called `name` of all parameters, by name, put together from the shards of all ranks.
+/// Collective over the job.
+NamedTensors gathered_state(Job& job, const Model& model, const std::string& name);
 
 /// Writes this rank's shard of what gathered_state() returned.
-void scatter_state(const Model& model,
-                   const std::string& name,
-                   const NamedTensors& state);
+void scatter_state(const Model& model, const std::string& name, const NamedTensors& state);
 
 }  // namespace paceline::extension

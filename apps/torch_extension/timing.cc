@@ -42,9 +42,7 @@ py::dict wire_of(const Model& model, int steps) {
        .steps = steps,
        .rank = trainer.input().rank,
        .setup = trainer.setup(),
-       .plan_of = [&](plan::Step step) -> const plan::CommPlan& {
-         return model.plan_of(step);
-       }},
+       .plan_of = [&](plan::Step step) -> const plan::CommPlan& { return model.plan_of(step); }},
       trainer.counted());
   py::dict said;
   said["measured_bytes_per_step"] = wire.measured_per_step;
@@ -54,20 +52,15 @@ py::dict wire_of(const Model& model, int steps) {
   return said;
 }
 
-py::dict timed_in_turn(Job& job,
-                       at::Device device,
-                       int steps,
-                       const py::object& with,
+py::dict timed_in_turn(Job& job, at::Device device, int steps, const py::object& with,
                        const py::object& without) {
   PythonJob communicating(with, device);
   PythonJob alone(without, device);
   records::RankSamples samples;
   measure::measure_pairs(
-      communicating,
-      &alone,
+      communicating, &alone,
       {.layout = measure::pair_layout(steps),
-       .barrier =
-           [&] { all_reduce(job, at::zeros({1}, at::device(device)), "sum"); }},
+       .barrier = [&] { all_reduce(job, at::zeros({1}, at::device(device)), "sum"); }},
       samples);
   py::dict said;
   said["paired_step_ns"] = samples.paired_step_ns;

@@ -14,13 +14,9 @@ namespace paceline::extension {
 /// `wire`.
 py::dict wire_of(const Model& model, int steps);
 
-/// Times steps with and without communication in turn; the lists of the
-/// record's samples.  `with` and `without` have step() and drain().  `steps`:
-/// about how many.  Collective over the job.
-py::dict timed_in_turn(Job& job,
-                       at::Device device,
-                       int steps,
-                       const py::object& with,
+/// Times steps with and without communication in turn; the lists of the record's samples.  `with`
+/// and `without` have step() and drain().  `steps`: about how many.  Collective over the job.
+py::dict timed_in_turn(Job& job, at::Device device, int steps, const py::object& with,
                        const py::object& without);
 
 }  // namespace paceline::extension

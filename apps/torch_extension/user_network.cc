@@ -13,9 +13,8 @@ namespace {
 // "layer1.0.conv" and "weight" of "layer1.0.conv.weight".
 std::pair<std::string, std::string> split_last(const std::string& path) {
   const std::size_t dot = path.rfind('.');
-  return dot == std::string::npos
-             ? std::pair(std::string(), path)
-             : std::pair(path.substr(0, dot), path.substr(dot + 1));
+  return dot == std::string::npos ? std::pair(std::string(), path)
+                                  : std::pair(path.substr(0, dot), path.substr(dot + 1));
 }
 
 }  // namespace
@@ -52,9 +51,7 @@ torch::nn::Module& UserNetwork::module_of(const std::string& path) {
   return *units_.emplace(path, std::move(unit)).first->second;
 }
 
-void UserNetwork::add(const std::string& path,
-                      const at::Tensor& tensor,
-                      bool trained) {
+void UserNetwork::add(const std::string& path, const at::Tensor& tensor, bool trained) {
   const auto [owner, name] = split_last(path);
   torch::nn::Module& module = module_of(owner);
   if (trained) {
@@ -73,14 +70,13 @@ at::Tensor UserNetwork::loss(const networks::Batch& /*batch*/) {
   const py::gil_scoped_acquire python;
   const py::object value = closure_();
   if (!THPVariable_Check(value.ptr())) {
-    throw UsageError(fmt::format(
-        "The closure of a step must return the loss, a tensor; it returned {}.",
-        std::string(py::str(py::type::handle_of(value)))));
+    throw UsageError(
+        fmt::format("The closure of a step must return the loss, a tensor; it returned {}.",
+                    std::string(py::str(py::type::handle_of(value)))));
   }
   auto loss = value.cast<at::Tensor>();
   if (loss.numel() != 1) {
-    throw UsageError(fmt::format("The loss must have one element, and has {}.",
-                                 loss.numel()));
+    throw UsageError(fmt::format("The loss must have one element, and has {}.", loss.numel()));
   }
   return loss;
 }

@@ -13,8 +13,8 @@
 
 namespace paceline::extension {
 
-/// A module of the user's network, as the executor sees it: its parameters, and
-/// gates that the module's hooks in Python call.
+/// A module of the user's network, as the executor sees it: its parameters, and gates that the
+/// module's hooks in Python call.
 class Unit final : public torch::nn::Module, public networks::Gated {
  public:
   // As the functions of networks::Gates; unbound they do nothing.
@@ -24,16 +24,16 @@ class Unit final : public torch::nn::Module, public networks::Gated {
   void enter_backward() const;
 };
 
-/// The user's network: a tree of units that shares the tensors of the modules
-/// in Python.  What Python computes is a closure that returns the loss.
+/// The user's network: a tree of units that shares the tensors of the modules in Python.  What
+/// Python computes is a closure that returns the loss.
 class UserNetwork final : public networks::Network {
  public:
   /// `path`: as in the state dict.  A tensor that is not trained counts as a
   /// buffer, so that all ranks start from that of rank 0.
   void add(const std::string& path, const at::Tensor& tensor, bool trained);
 
-  /// The unit of a module that has parameters; null for the network itself,
-  /// whose own parameters are ready before the forward pass.
+  /// The unit of a module that has parameters; null for the network itself, whose own parameters
+  /// are ready before the forward pass.
   std::shared_ptr<Unit> unit(const std::string& path) const;
 
   /// What loss() calls, until it is set again.

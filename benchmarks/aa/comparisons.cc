@@ -33,10 +33,7 @@ struct Sample {
   std::array<CaseRuns, kCases> base, test;
 };
 
-Sample simulate(Random& random,
-                const Scatter& scatter,
-                std::size_t runs,
-                double planted) {
+Sample simulate(Random& random, const Scatter& scatter, std::size_t runs, double planted) {
   Sample sample;
   for (std::size_t run = 0; run < runs; ++run) {
     for (const bool test : {false, true}) {
@@ -44,11 +41,8 @@ Sample simulate(Random& random,
       for (std::size_t c = 0; c < kCases; ++c) {
         const double own = random.normal();
         const double factor = test && c == 0 ? 1 + planted : 1;
-        (test ? sample.test : sample.base)[c].push_back(
-            simulate_steps(random,
-                           scatter,
-                           factor * 0.1 * static_cast<double>(c + 1),
-                           kShared * (common + own)));
+        (test ? sample.test : sample.base)[c].push_back(simulate_steps(
+            random, scatter, factor * 0.1 * static_cast<double>(c + 1), kShared * (common + own)));
       }
     }
   }
@@ -56,16 +50,14 @@ Sample simulate(Random& random,
 }
 
 std::string minute(std::size_t number) {
-  return fmt::format("2024-05-{:02}T{:02}:{:02}:00Z",
-                     1 + number / 1440,
-                     number / 60 % 24,
+  return fmt::format("2024-05-{:02}T{:02}:{:02}:00Z", 1 + number / 1440, number / 60 % 24,
                      number % 60);
 }
 
-// What `paceline run` would have left of one side: the cases are equal jobs on
-// 1, 2, ... ranks, of which only the first one's steps are told.
-std::vector<records::RunRecord> records_of(
-    const std::array<CaseRuns, kCases>& side, bool test, bool in_turns) {
+// What `paceline run` would have left of one side: the cases are equal jobs on 1, 2, ... ranks, of
+// which only the first one's steps are told.
+std::vector<records::RunRecord> records_of(const std::array<CaseRuns, kCases>& side, bool test,
+                                           bool in_turns) {
   std::vector<records::RunRecord> records;
   for (std::size_t run = 0; run < side[0].size(); ++run) {
     for (std::size_t c = 0; c < kCases; ++c) {
@@ -73,8 +65,8 @@ std::vector<records::RunRecord> records_of(
       one.configuration.strategy = "ddp";
       one.configuration.ranks = static_cast<int>(c + 1);
       one.run = static_cast<int>(run);
-      one.started_at = minute(in_turns ? 2 * run + (test ? 1 : 0)
-                                       : run + (test ? side[0].size() : 0));
+      one.started_at =
+          minute(in_turns ? 2 * run + (test ? 1 : 0) : run + (test ? side[0].size() : 0));
       records::RankSamples& samples = one.ranks.emplace_back();
       for (const double seconds : side[c][run]) {
         samples.step_ns.push_back(std::llround(seconds * 1e9));
@@ -121,16 +113,13 @@ struct Shares {
 
 // Whether the case is claimed to be slower, faster.
 bool is_claimed(const report::DiffRow& row) {
-  return row.verdict == report::Verdict::kSlower ||
-         row.verdict == report::Verdict::kFaster;
+  return row.verdict == report::Verdict::kSlower || row.verdict == report::Verdict::kFaster;
 }
 
 // What `paceline diff` makes of the records, but for fewer draws.
 report::Diff diff_of(const std::vector<records::RunRecord>& base,
-                     const std::vector<records::RunRecord>& test,
-                     std::uint64_t seed) {
-  report::Diff diff = report::diff_records(base,
-                                           test,
+                     const std::vector<records::RunRecord>& test, std::uint64_t seed) {
+  report::Diff diff = report::diff_records(base, test,
                                            {.significance = kSignificance,
                                             .seed = seed,
                                             .most_arrangements = 1U << 14U,
@@ -139,18 +128,14 @@ report::Diff diff_of(const std::vector<records::RunRecord>& base,
   return diff;
 }
 
-Shares compare(const Scatter& scatter,
-               std::size_t runs,
-               bool in_turns,
-               double planted) {
+Shares compare(const Scatter& scatter, std::size_t runs, bool in_turns, double planted) {
   Shares shares;
   for (int i = 0; i < kComparisons; ++i) {
     Random random(2024, static_cast<std::uint64_t>(i));
     const Sample sample = simulate(random, scatter, runs, planted);
     const auto base = records_of(sample.base, false, in_turns);
     const auto test = records_of(sample.test, true, in_turns);
-    const report::Diff diff =
-        diff_of(base, test, static_cast<std::uint64_t>(i));
+    const report::Diff diff = diff_of(base, test, static_cast<std::uint64_t>(i));
     PACELINE_CHECK((diff.order == report::RunOrder::kInterleaved) == in_turns);
     const auto& rows = diff.rows;
     bool by_steps = false;
@@ -158,20 +143,15 @@ Shares compare(const Scatter& scatter,
       by_steps = by_steps || steps_differ(sample.base[c], sample.test[c]);
     }
     shares.by_steps += by_steps ? 1 : 0;
-    shares.significant += std::any_of(rows.begin(),
-                                      rows.end(),
-                                      [](const auto& r) {
-                                        return *r.corrected_p < kSignificance;
-                                      })
+    shares.significant += std::any_of(rows.begin(), rows.end(),
+                                      [](const auto& r) { return *r.corrected_p < kSignificance; })
                               ? 1
                               : 0;
     shares.claimed += std::any_of(rows.begin(), rows.end(), is_claimed) ? 1 : 0;
     shares.first_slower += rows[0].verdict == report::Verdict::kSlower ? 1 : 0;
   }
-  for (double* share : {&shares.significant,
-                        &shares.claimed,
-                        &shares.by_steps,
-                        &shares.first_slower}) {
+  for (double* share :
+       {&shares.significant, &shares.claimed, &shares.by_steps, &shares.first_slower}) {
     *share *= 100.0 / kComparisons;
   }
   return shares;
@@ -190,14 +170,7 @@ void print_false_positives() {
       "false positives in %, {} comparisons of equals, {} cases each;\n"
       "runs scatter by 1 %, their steps by 0.5 % with autocorrelation 0.6\n"
       "{:>6} {:>9} {:>11} {:>8} {:>8} {:>9}\n",
-      kComparisons,
-      kCases,
-      "runs",
-      "order",
-      "attainable",
-      "p < 5 %",
-      "claimed",
-      "by steps");
+      kComparisons, kCases, "runs", "order", "attainable", "p < 5 %", "claimed", "by steps");
   for (const auto& [runs, paired] : {std::pair<std::size_t, bool>{6, true},
                                      {8, true},
                                      {10, true},
@@ -205,13 +178,9 @@ void print_false_positives() {
                                      {5, false},
                                      {8, false}}) {
     const Shares shares = compare({}, runs, paired, 0);
-    fmt::print("{:>6} {:>9} {:>11.1f} {:>8.1f} {:>8.1f} {:>9.1f}\n",
-               runs,
-               paired ? "in turns" : "apart",
-               attainable(runs, paired),
-               shares.significant,
-               shares.claimed,
-               shares.by_steps);
+    fmt::print("{:>6} {:>9} {:>11.1f} {:>8.1f} {:>8.1f} {:>9.1f}\n", runs,
+               paired ? "in turns" : "apart", attainable(runs, paired), shares.significant,
+               shares.claimed, shares.by_steps);
   }
 }
 
@@ -220,23 +189,17 @@ void print_power() {
   fmt::print(
       "\n1 % slower in one of {} cases: found so many times in 100\n"
       "{:>12} {:>6} {:>6}\n",
-      kCases,
-      "run scatter",
-      "runs",
-      "found");
+      kCases, "run scatter", "runs", "found");
   for (const double run : {0.002, 0.003, 0.005, 0.007, 0.01}) {
     const Scatter scatter{.run = run};
     // What the line "power" says under a table of many runs.
     constexpr std::size_t kMany = 2000;
     Random random(7);
     const Sample many = simulate(random, scatter, kMany, 0);
-    const std::size_t runs = *diff_of(records_of(many.base, false, true),
-                                      records_of(many.test, true, true),
-                                      7)
-                                  .runs_for_power;
-    fmt::print("{:>10.1f} % {:>6} {:>6.1f}\n",
-               100 * run,
-               runs,
+    const std::size_t runs =
+        *diff_of(records_of(many.base, false, true), records_of(many.test, true, true), 7)
+             .runs_for_power;
+    fmt::print("{:>10.1f} % {:>6} {:>6.1f}\n", 100 * run, runs,
                compare(scatter, runs, true, kPlanted).first_slower);
   }
 }

@@ -39,8 +39,7 @@ void print_steps_by_correlation(Holds holds) {
   for (const int steps : {10, 20, 30, 50, 100, 300}) {
     fmt::print("{:>6}", steps);
     for (const double rho : kCorrelations) {
-      const Scatter scatter{
-          .run = 0, .step = 0.1, .rho = rho, .steps = steps, .shape = skewed};
+      const Scatter scatter{.run = 0, .step = 0.1, .rho = rho, .steps = steps, .shape = skewed};
       fmt::print(" {:>6.1f}", share([&](Random& random, std::uint64_t seed) {
                    return holds(simulate_steps(random, scatter, 1, 0), seed);
                  }));
@@ -54,25 +53,19 @@ void print_within_run() {
       "intervals that hold the truth, in % of {} simulations; aim: 95\n\n"
       "median of one run of skewed steps; columns: autocorrelation\n",
       kSimulations);
-  print_steps_by_correlation(
-      [](const std::vector<double>& steps, std::uint64_t seed) {
-        return stats::median_of_runs(CaseRuns{steps}, {.seed = seed})
-            ->interval->contains(1);
-      });
+  print_steps_by_correlation([](const std::vector<double>& steps, std::uint64_t seed) {
+    return stats::median_of_runs(CaseRuns{steps}, {.seed = seed})->interval->contains(1);
+  });
 }
 
 void print_warned() {
   fmt::print("\nruns that are warned of (their neighbors correlate), in %\n");
-  print_steps_by_correlation(
-      [](const std::vector<double>& steps, std::uint64_t) {
-        return stats::hides_its_correlation(steps);
-      });
+  print_steps_by_correlation([](const std::vector<double>& steps, std::uint64_t) {
+    return stats::hides_its_correlation(steps);
+  });
 }
 
-CaseRuns simulate_runs(Random& random,
-                       const Scatter& scatter,
-                       int runs,
-                       double center) {
+CaseRuns simulate_runs(Random& random, const Scatter& scatter, int runs, double center) {
   CaseRuns result;
   for (int i = 0; i < runs; ++i) {
     result.push_back(simulate_steps(random, scatter, center, random.normal()));
@@ -88,24 +81,14 @@ struct Kind {
 void print_over_runs() {
   const std::array kinds{
       Kind{"normal, independent steps", {.run = 0.03, .step = 0, .rho = 0}},
-      Kind{"normal, steps 3 %, autocorrelation 0.9",
-           {.run = 0.03, .step = 0.03, .rho = 0.9}},
+      Kind{"normal, steps 3 %, autocorrelation 0.9", {.run = 0.03, .step = 0.03, .rho = 0.9}},
       Kind{"skewed steps, autocorrelation 0.6",
            {.run = 0.01, .step = 0.05, .rho = 0.6, .shape = skewed}},
-      Kind{"heavy tails between runs",
-           {.run = 0.01, .step = 0.01, .rho = 0.6, .run_shape = heavy}},
+      Kind{"heavy tails between runs", {.run = 0.01, .step = 0.01, .rho = 0.6, .run_shape = heavy}},
       Kind{"heavy tails of runs and steps",
-           {.run = 0.01,
-            .step = 0.01,
-            .rho = 0.6,
-            .shape = heavy,
-            .run_shape = heavy}}};
+           {.run = 0.01, .step = 0.01, .rho = 0.6, .shape = heavy, .run_shape = heavy}}};
   for (const Kind& kind : kinds) {
-    fmt::print("\nover runs: {}\n{:>6} {:>8} {:>8} {:>8}\n",
-               kind.name,
-               "runs",
-               "median",
-               "ratio",
+    fmt::print("\nover runs: {}\n{:>6} {:>8} {:>8} {:>8}\n", kind.name, "runs", "median", "ratio",
                "paired");
     for (const int n : {3, 4, 5, 6, 7, 8, 10, 15}) {
       const double median = share([&](Random& random, std::uint64_t) {
@@ -114,21 +97,16 @@ void print_over_runs() {
       });
       const double ratio = share([&](Random& random, std::uint64_t seed) {
         const CaseRuns base = simulate_runs(random, kind.scatter, n, 1);
-        return stats::ratio_of_medians(
-                   simulate_runs(random, kind.scatter, n, 2),
-                   base,
-                   {.seed = seed})
+        return stats::ratio_of_medians(simulate_runs(random, kind.scatter, n, 2), base,
+                                       {.seed = seed})
             ->interval->contains(2);
       });
       const double paired = share([&](Random& random, std::uint64_t seed) {
         const CaseRuns base = simulate_runs(random, kind.scatter, n, 1);
-        return stats::paired_ratio(simulate_runs(random, kind.scatter, n, 2),
-                                   base,
-                                   {.seed = seed})
+        return stats::paired_ratio(simulate_runs(random, kind.scatter, n, 2), base, {.seed = seed})
             ->interval->contains(2);
       });
-      fmt::print(
-          "{:>6} {:>8.1f} {:>8.1f} {:>8.1f}\n", n, median, ratio, paired);
+      fmt::print("{:>6} {:>8.1f} {:>8.1f} {:>8.1f}\n", n, median, ratio, paired);
     }
   }
 }
@@ -139,12 +117,10 @@ void print_steady() {
   for (const int steps : {15, 40, 100, 300}) {
     fmt::print("{:>6}", steps);
     for (const double rho : {0.0, 0.3, 0.6}) {
-      const Scatter scatter{
-          .run = 0, .step = 0.05, .rho = rho, .steps = steps, .shape = skewed};
+      const Scatter scatter{.run = 0, .step = 0.05, .rho = rho, .steps = steps, .shape = skewed};
       fmt::print(" {:>6.1f}", share([&](Random& random, std::uint64_t seed) {
-                   return !stats::find_steady_state(
-                               simulate_steps(random, scatter, 1, 0),
-                               {.seed = seed})
+                   return !stats::find_steady_state(simulate_steps(random, scatter, 1, 0),
+                                                    {.seed = seed})
                                .changes.empty();
                  }));
     }

@@ -5,8 +5,8 @@
 // aa tables     the same of tables of operations by size
 // aa until      the same of runs that go on until a change is proven
 //
-// The tables of docs/measuring.md; simulations with fixed seeds, so that they
-// come out the same each time.
+// The tables of docs/measuring.md; simulations with fixed seeds, so that they come out the same
+// each time.
 #include <string>
 
 #include <fmt/format.h>

@@ -25,8 +25,7 @@ const double kCommonShare = std::sqrt(0.5);
 
 // 1 KiB, 1.5 KiB, 2 KiB, ... 768 MiB.
 std::int64_t size_at(int index) {
-  return (index % 2 == 0 ? std::int64_t{1024} : std::int64_t{1536})
-         << (index / 2);
+  return (index % 2 == 0 ? std::int64_t{1024} : std::int64_t{1536}) << (index / 2);
 }
 
 bool is_planted(std::size_t operation, std::int64_t bytes) {
@@ -54,14 +53,10 @@ Sides simulate(Random& random, int runs, double planted) {
           one.operation = kOperations.at(op);
           one.bytes = size_at(i);
           one.ranks = 8;
-          const double seconds =
-              (2e-5 + static_cast<double>(one.bytes) * 1e-11) *
-              (test && is_planted(op, one.bytes) ? 1 + planted : 1);
-          for (const double step :
-               simulate_steps(random,
-                              scatter,
-                              seconds,
-                              kCommonShare * (common + random.normal()))) {
+          const double seconds = (2e-5 + static_cast<double>(one.bytes) * 1e-11) *
+                                 (test && is_planted(op, one.bytes) ? 1 + planted : 1);
+          for (const double step : simulate_steps(random, scatter, seconds,
+                                                  kCommonShare * (common + random.normal()))) {
             one.iteration_ns.push_back(std::llround(step * 1e9));
           }
           (test ? sides.test : sides.base).push_back(std::move(one));
@@ -73,8 +68,7 @@ Sides simulate(Random& random, int runs, double planted) {
 }
 
 bool claims(const report::DiffRow& row) {
-  return row.verdict == report::Verdict::kSlower ||
-         row.verdict == report::Verdict::kFaster;
+  return row.verdict == report::Verdict::kSlower || row.verdict == report::Verdict::kFaster;
 }
 
 struct TableShares {
@@ -89,16 +83,12 @@ TableShares compare(int runs, double planted) {
   for (int i = 0; i < kTables; ++i) {
     Random random(276, static_cast<std::uint64_t>(i));
     const Sides sides = simulate(random, runs, planted);
-    const report::OperationSides paired =
-        report::operation_sides(sides.base, sides.test);
-    const report::Diff diff =
-        report::diff_operations(paired,
-                                {.seed = static_cast<std::uint64_t>(i),
-                                 .most_arrangements = 1U << 12U,
-                                 .draws = 1'999});
-    PACELINE_CHECK(std::ranges::count(diff.rows,
-                                      "all-reduce 1 MiB to 12 MiB",
-                                      &report::DiffRow::label) == 1);
+    const report::OperationSides paired = report::operation_sides(sides.base, sides.test);
+    const report::Diff diff = report::diff_operations(
+        paired,
+        {.seed = static_cast<std::uint64_t>(i), .most_arrangements = 1U << 12U, .draws = 1'999});
+    PACELINE_CHECK(
+        std::ranges::count(diff.rows, "all-reduce 1 MiB to 12 MiB", &report::DiffRow::label) == 1);
     bool found = false;
     bool others = false;
     for (const report::DiffRow& row : diff.rows) {
@@ -112,8 +102,7 @@ TableShares compare(int runs, double planted) {
     shares.any += found || others ? 1 : 0;
     shares.jump += diff.jumps.empty() ? 0 : 1;
   }
-  for (double* share :
-       {&shares.any, &shares.planted, &shares.others, &shares.jump}) {
+  for (double* share : {&shares.any, &shares.planted, &shares.others, &shares.jump}) {
     *share *= 100.0 / kTables;
   }
   return shares;
@@ -123,28 +112,15 @@ TableShares compare(int runs, double planted) {
 
 void print_tables() {
   fmt::print(
-      "{} simulated tables of {} sizes x {} operations, compared by range of "
-      "sizes;\nruns scatter by 1.5 %, half of the variance common to a run's "
-      "sizes\n{:>10} {:>6} {:>11} {:>15} {:>14} {:>12}\n",
-      kTables,
-      kSizes,
-      kOperations.size(),
-      "planted",
-      "runs",
-      "any claim %",
-      "found planted %",
-      "other claims %",
-      "jump named %");
-  for (const auto& [planted, runs] :
-       {std::pair{0.0, 6}, {0.0, 12}, {0.03, 12}}) {
+      "{} simulated tables of {} sizes x {} operations, compared by range of sizes;\nruns scatter "
+      "by 1.5 %, half of the variance common to a run's sizes\n{:>10} {:>6} {:>11} {:>15} {:>14} "
+      "{:>12}\n",
+      kTables, kSizes, kOperations.size(), "planted", "runs", "any claim %", "found planted %",
+      "other claims %", "jump named %");
+  for (const auto& [planted, runs] : {std::pair{0.0, 6}, {0.0, 12}, {0.03, 12}}) {
     const TableShares shares = compare(runs, planted);
-    fmt::print("{:>8.0f} % {:>6} {:>11.1f} {:>15.1f} {:>14.1f} {:>12.1f}\n",
-               100 * planted,
-               runs,
-               shares.any,
-               shares.planted,
-               shares.others,
-               shares.jump);
+    fmt::print("{:>8.0f} % {:>6} {:>11.1f} {:>15.1f} {:>14.1f} {:>12.1f}\n", 100 * planted, runs,
+               shares.any, shares.planted, shares.others, shares.jump);
   }
 }
 

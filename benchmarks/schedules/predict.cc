@@ -3,10 +3,9 @@
 //
 //   schedules_predict FOLDER RANKS
 //
-// writes FOLDER/NETWORK.profile.json for three networks on a GPU's roofline,
-// and prints one line a case: network, wire/compute, link, strategy, and the
-// predicted step, compute, wire, bound and sharper bound in ms, separated by
-// tabs.
+// writes FOLDER/NETWORK.profile.json for three networks on a GPU's roofline, and prints one line a
+// case: network, wire/compute, link, strategy, and the predicted step, compute, wire, bound and
+// sharper bound in ms, separated by tabs.
 #include "paceline/predict/predict.h"
 
 #include <cstdio>
@@ -44,8 +43,7 @@ name = "2080 Ti"
 flops = "13.4TFLOP/s"
 memory_bandwidth = "616GB/s"
 )",
-                                            ranks,
-                                            bytes_per_s),
+                                            ranks, bytes_per_s),
                                 "schedules");
 }
 
@@ -65,24 +63,21 @@ struct Subject {
 Subject subject_of(const std::string& name, int ranks) {
   Subject subject;
   subject.network = plan::network_shape(name);
-  const predict::Prediction alone =
-      predict::predict({.network = subject.network,
-                        .cluster = cluster_of(1e9, ranks),
-                        .strategy = "none",
-                        .ranks = 1,
-                        .batch_size = kBatch,
-                        .engine = "ideal"});
+  const predict::Prediction alone = predict::predict({.network = subject.network,
+                                                      .cluster = cluster_of(1e9, ranks),
+                                                      .strategy = "none",
+                                                      .ranks = 1,
+                                                      .batch_size = kBatch,
+                                                      .engine = "ideal"});
   subject.profile = alone.costs.profile;
   subject.profile.origin = "roofline of a 2080 Ti, batch 16";
-  subject.compute_s = plan::seconds_of(subject.profile.forward_total() +
-                                       subject.profile.backward_total());
+  subject.compute_s =
+      plan::seconds_of(subject.profile.forward_total() + subject.profile.backward_total());
   std::int64_t payload = 0;
-  for (const plan::ParameterShape& parameter :
-       subject.network.model.parameters) {
+  for (const plan::ParameterShape& parameter : subject.network.model.parameters) {
     payload += parameter.elements * 4;
   }
-  subject.wire_bytes =
-      plan::wire_bytes(plan::Pattern::kAllReduce, payload, ranks);
+  subject.wire_bytes = plan::wire_bytes(plan::Pattern::kAllReduce, payload, ranks);
   return subject;
 }
 
@@ -97,15 +92,9 @@ void write_profile(const Subject& subject, const std::string& path) {
 
 void predict_all(const Subject& subject, int ranks) {
   for (const double ratio : {0.25, 0.5, 1.0, 2.0, 4.0}) {
-    const double rate =
-        static_cast<double>(subject.wire_bytes) / (ratio * subject.compute_s);
-    for (const char* strategy : {"bsp",
-                                 "wfbp",
-                                 "fusion",
-                                 "mg-wfbp",
-                                 "optimal-merge",
-                                 "bytescheduler:queue=module",
-                                 "dear"}) {
+    const double rate = static_cast<double>(subject.wire_bytes) / (ratio * subject.compute_s);
+    for (const char* strategy : {"bsp", "wfbp", "fusion", "mg-wfbp", "optimal-merge",
+                                 "bytescheduler:queue=module", "dear"}) {
       const predict::Prediction p =
           predict::predict({.network = subject.network,
                             .cluster = without_memory(cluster_of(rate, ranks)),
@@ -114,16 +103,9 @@ void predict_all(const Subject& subject, int ranks) {
                             .batch_size = kBatch,
                             .profile = subject.profile,
                             .engine = "link"});
-      fmt::print("{}\t{}\t{:.0f}B/s,20us\t{}",
-                 subject.network.model.name,
-                 ratio,
-                 rate,
-                 strategy);
-      for (const plan::Picoseconds time : {p.times.step,
-                                           p.bound.compute,
-                                           p.bound.wire,
-                                           p.bound.step,
-                                           p.bound.overlap}) {
+      fmt::print("{}\t{}\t{:.0f}B/s,20us\t{}", subject.network.model.name, ratio, rate, strategy);
+      for (const plan::Picoseconds time :
+           {p.times.step, p.bound.compute, p.bound.wire, p.bound.step, p.bound.overlap}) {
         fmt::print("\t{:.3f}", plan::seconds_of(time) * 1e3);
       }
       fmt::print("\n");

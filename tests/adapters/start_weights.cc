@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the fingerprints of the random starts of the networks named as
-// arguments, for python_ddp_test.py.
+// Prints the fingerprints of the random starts of the networks named as arguments, for
+// python_ddp_test.py.
 #include <fmt/format.h>
 
 #include "paceline/networks/batch.h"

@@ -26,9 +26,7 @@ TEST(SteadyClock, NeverGoesBack) {
   }
 }
 
-TEST(ClockCost, IsAPositiveNumberOfNanoseconds) {
-  EXPECT_GT(clock_cost_ns(), 0);
-}
+TEST(ClockCost, IsAPositiveNumberOfNanoseconds) { EXPECT_GT(clock_cost_ns(), 0); }
 
 }  // namespace
 }  // namespace paceline

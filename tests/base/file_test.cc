@@ -24,8 +24,8 @@ class FileTest : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(
-        fs::directory_iterator(folder_), fs::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
 
   fs::path folder_;
@@ -47,9 +47,7 @@ TEST_F(FileTest, WritingAtomicallyFollowsALink) {
   EXPECT_EQ(read_text(folder_ / "target"), "new");
 }
 
-TEST_F(FileTest, WritingToADeviceWorks) {
-  EXPECT_NO_THROW(write_atomically("/dev/null", "text"));
-}
+TEST_F(FileTest, WritingToADeviceWorks) { EXPECT_NO_THROW(write_atomically("/dev/null", "text")); }
 
 TEST_F(FileTest, AFullDeviceIsAnError) {
   EXPECT_THROW(write_atomically("/dev/full", "text"), WorldError);
@@ -70,17 +68,15 @@ TEST_F(FileTest, CheckingNamesTheOptionAndTheReason) {
     }
     return "";
   };
-  EXPECT_EQ(words(folder_ / "no" / "x.json"),
-            "--json " + (folder_ / "no" / "x.json").string() +
-                ": there is no folder " + (folder_ / "no").string());
-  EXPECT_EQ(
-      words(folder_),
-      "--json " + folder_.string() + ": is a folder; a file name is needed");
+  EXPECT_EQ(words(folder_ / "no" / "x.json"), "--json " + (folder_ / "no" / "x.json").string() +
+                                                  ": there is no folder " +
+                                                  (folder_ / "no").string());
+  EXPECT_EQ(words(folder_), "--json " + folder_.string() + ": is a folder; a file name is needed");
   EXPECT_EQ(words(""), "--json : a file name is needed");
   // Root may write to this folder, and yet it takes no file.
-  EXPECT_EQ(words("/proc/x.json"),
-            "--json /proc/x.json: no file can be made in the folder /proc: No "
-            "such file or directory");
+  EXPECT_EQ(
+      words("/proc/x.json"),
+      "--json /proc/x.json: no file can be made in the folder /proc: No such file or directory");
   std::ofstream(folder_ / "file") << "x";
   EXPECT_NE(words(folder_ / "file" / "x"), "");
 }
@@ -91,8 +87,7 @@ TEST_F(FileTest, ReadingNamesThePathAndTheReason) {
     FAIL() << "nothing thrown";
   } catch (const UsageError& error) {
     EXPECT_EQ(error.what(),
-              "cannot read " + (folder_ / "missing").string() +
-                  ": No such file or directory");
+              "cannot read " + (folder_ / "missing").string() + ": No such file or directory");
   }
   EXPECT_EQ(read_text_if_readable(folder_ / "missing"), std::nullopt);
   EXPECT_EQ(read_text_if_readable(folder_), std::nullopt);

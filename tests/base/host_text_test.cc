@@ -10,8 +10,7 @@ namespace {
 
 std::pair<std::string, std::string> parts(std::string_view text) {
   const HostText split = split_host(text);
-  return {std::string(split.host),
-          std::string(split.after.value_or("nothing"))};
+  return {std::string(split.host), std::string(split.after.value_or("nothing"))};
 }
 
 using Split = std::pair<std::string, std::string>;

@@ -13,12 +13,9 @@ namespace {
 using Names = std::vector<std::string>;
 
 TEST(NodeList, expands_ranges_with_their_zeros) {
-  EXPECT_EQ(expand_node_list("n[1-3,07],m2"),
-            (Names{"n1", "n2", "n3", "n07", "m2"}));
-  EXPECT_EQ(expand_node_list("n[008-011]"),
-            (Names{"n008", "n009", "n010", "n011"}));
-  EXPECT_EQ(expand_node_list("single-host.example"),
-            (Names{"single-host.example"}));
+  EXPECT_EQ(expand_node_list("n[1-3,07],m2"), (Names{"n1", "n2", "n3", "n07", "m2"}));
+  EXPECT_EQ(expand_node_list("n[008-011]"), (Names{"n008", "n009", "n010", "n011"}));
+  EXPECT_EQ(expand_node_list("single-host.example"), (Names{"single-host.example"}));
 }
 
 TEST(NodeList, multiplies_several_brackets) {
@@ -27,19 +24,8 @@ TEST(NodeList, multiplies_several_brackets) {
 }
 
 TEST(NodeList, refuses_what_it_cannot_read) {
-  for (const char* list : {"",
-                           "n[1-3",
-                           "n]1[",
-                           "]a[1",
-                           "]a[1]",
-                           "n[[1]]",
-                           "n[1]]",
-                           "[1-99999][1-99999]",
-                           "n[3-1]",
-                           "n[a-b]",
-                           "n[]",
-                           "a,,b",
-                           "n[1-]"}) {
+  for (const char* list : {"", "n[1-3", "n]1[", "]a[1", "]a[1]", "n[[1]]", "n[1]]",
+                           "[1-99999][1-99999]", "n[3-1]", "n[a-b]", "n[]", "a,,b", "n[1-]"}) {
     EXPECT_THROW(expand_node_list(list), UsageError) << list;
   }
 }

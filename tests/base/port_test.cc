@@ -15,10 +15,7 @@ TEST(FreePort, CanBeBoundAtOnce) {
   address.sin_port = htons(free_port());
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   EXPECT_NE(address.sin_port, 0);
-  EXPECT_EQ(bind(descriptor,
-                 reinterpret_cast<const sockaddr*>(&address),
-                 sizeof(address)),
-            0);
+  EXPECT_EQ(bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
   close(descriptor);
 }
 

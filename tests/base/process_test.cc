@@ -28,8 +28,7 @@ bool is_alive(const std::string& stat_file) {
 }
 
 TEST(RunCommand, CollectsStdoutAndTheExitCode) {
-  const auto result =
-      run_command({"sh", "-c", "echo out; echo err >&2; exit 3"}, seconds(60));
+  const auto result = run_command({"sh", "-c", "echo out; echo err >&2; exit 3"}, seconds(60));
   ASSERT_TRUE(result.has_value());
   EXPECT_EQ(result->output, "out\n");
   EXPECT_EQ(result->exit_code, 3);
@@ -45,15 +44,13 @@ TEST(RunCommand, PassesArgumentsWithoutAShell) {
 }
 
 TEST(RunCommand, ReadsMoreThanAPipeHolds) {
-  const auto result =
-      run_command({"head", "-c", "1000000", "/dev/zero"}, seconds(60));
+  const auto result = run_command({"head", "-c", "1000000", "/dev/zero"}, seconds(60));
   ASSERT_TRUE(result.has_value());
   EXPECT_EQ(result->output.size(), 1'000'000U);
 }
 
 TEST(RunCommand, IsNothingWhereThereIsNoSuchProgram) {
-  EXPECT_EQ(run_command({"paceline-no-such-program"}, seconds(60)),
-            std::nullopt);
+  EXPECT_EQ(run_command({"paceline-no-such-program"}, seconds(60)), std::nullopt);
 }
 
 TEST(EnvironmentWith, ReplacesAddsAndLeavesOut) {
@@ -61,8 +58,7 @@ TEST(EnvironmentWith, ReplacesAddsAndLeavesOut) {
   ::setenv("PACELINE_TEST_OLD", "old", 1);
   ::setenv("PACELINE_TEST_GONE", "gone", 1);
   const auto environment = environment_with(
-      {{"PACELINE_TEST_OLD", "new"}, {"PACELINE_TEST_ADDED", ""}},
-      {"PACELINE_TEST_GONE"});
+      {{"PACELINE_TEST_OLD", "new"}, {"PACELINE_TEST_ADDED", ""}}, {"PACELINE_TEST_GONE"});
   const auto count = [&](const std::string& entry) {
     return std::ranges::count(environment, entry);
   };
@@ -82,8 +78,7 @@ TEST(ExecPointers, EndWithANull) {
 }
 
 TEST(RunCommand, AtTheDeadlineNothingOfTheCommandIsLeft) {
-  const auto result =
-      run_command({"sh", "-c", "sleep 600 & echo $!; wait"}, milliseconds(300));
+  const auto result = run_command({"sh", "-c", "sleep 600 & echo $!; wait"}, milliseconds(300));
   ASSERT_TRUE(result.has_value());
   EXPECT_TRUE(result->timed_out);
   EXPECT_EQ(result->exit_code, std::nullopt);
@@ -98,8 +93,7 @@ TEST(RunCommand, AtTheDeadlineNothingOfTheCommandIsLeft) {
 }
 
 TEST(RunCommand, ACommandThatClosedItsOutputIsStillEnded) {
-  const auto result =
-      run_command({"sh", "-c", "exec >&-; exec sleep 600"}, milliseconds(300));
+  const auto result = run_command({"sh", "-c", "exec >&-; exec sleep 600"}, milliseconds(300));
   ASSERT_TRUE(result.has_value());
   EXPECT_TRUE(result->timed_out);
 }
@@ -112,8 +106,8 @@ TEST(RunCommand, ASignalIsNoExitCode) {
 }
 
 #ifdef __GLIBC__
-// As of glibc: the allocator has the block from no mapping of its own, and has
-// as much to give away when the block is freed.
+// As of glibc: the allocator has the block from no mapping of its own, and has as much to give away
+// when the block is freed.
 TEST(KeepFreedMemory, LeavesLargeBlocksInTheProcess) {
   constexpr std::size_t kBytes = std::size_t{100} << 20;
   keep_freed_memory();

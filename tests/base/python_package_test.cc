@@ -25,8 +25,8 @@ class PythonPackageTest : public testing::Test {
   }
   std::string at(const fs::path& name) const { return (root_ / name).string(); }
 
-  fs::path root_ = fs::path(testing::TempDir()) /
-                   ("python_package_test_" + std::to_string(getpid()));
+  fs::path root_ =
+      fs::path(testing::TempDir()) / ("python_package_test_" + std::to_string(getpid()));
 };
 
 TEST_F(PythonPackageTest, IsInstalledAroundTheProgram) {
@@ -35,8 +35,7 @@ TEST_F(PythonPackageTest, IsInstalledAroundTheProgram) {
   const std::string python = make("venv/bin/python3");
   const std::string torch = at("other/lib/python3.11/site-packages/torch");
   make("other/bin/python3");
-  const PythonPackage package =
-      python_package_of(at(site / "paceline/bin/paceline"), torch);
+  const PythonPackage package = python_package_of(at(site / "paceline/bin/paceline"), torch);
   EXPECT_EQ(package.folder, at(site / "paceline"));
   EXPECT_EQ(package.python, python) << "not that of PyTorch's environment";
   EXPECT_EQ(package.environments, "");
@@ -52,8 +51,7 @@ TEST_F(PythonPackageTest, OfASourceTreeRunsInTheEnvironmentOfPyTorch) {
   EXPECT_EQ(package.environments, at("tree/.deps/adapters"));
 
   const std::string theirs = make("theirs/bin/python3.12");
-  package = python_package_of(program,
-                              at("theirs/lib/python3.12/site-packages/torch"));
+  package = python_package_of(program, at("theirs/lib/python3.12/site-packages/torch"));
   EXPECT_EQ(package.python, theirs);
   package = python_package_of(program, at("lib/python3/dist-packages/torch"));
   EXPECT_EQ(package.python, "python3") << "no interpreter beside that PyTorch";

@@ -20,21 +20,16 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
-// Of the calling thread.  The slice is the fourth word of the kernel's
-// sched_attr.
+// Of the calling thread.  The slice is the fourth word of the kernel's sched_attr.
 Seen seen() {
   std::array<std::uint64_t, 6> attributes{};
-  EXPECT_EQ(
-      syscall(SYS_sched_getattr, 0, attributes.data(), sizeof attributes, 0),
-      0);
+  EXPECT_EQ(syscall(SYS_sched_getattr, 0, attributes.data(), sizeof attributes, 0), 0);
   return {sched_getscheduler(0), attributes[3]};
 }
 
 class ScopedSchedulingTest : public ::testing::TestWithParam<Scheduling> {};
-INSTANTIATE_TEST_SUITE_P(,
-                         ScopedSchedulingTest,
-                         ::testing::Values(Scheduling::kShortSlice,
-                                           Scheduling::kBatch));
+INSTANTIATE_TEST_SUITE_P(, ScopedSchedulingTest,
+                         ::testing::Values(Scheduling::kShortSlice, Scheduling::kBatch));
 
 TEST_P(ScopedSchedulingTest, IsKeptByThreadsThatBeginMeanwhile) {
   const Seen own = seen();

@@ -14,8 +14,7 @@ TEST(ShellWord, QuotesOnlyWhereNeeded) {
 }
 
 TEST(ShellWords, AreThoseOfTheCommand) {
-  const std::vector<std::string> words{
-      "a", "", "b c", "it's", "\\", "--x=1,2", " ' '"};
+  const std::vector<std::string> words{"a", "", "b c", "it's", "\\", "--x=1,2", " ' '"};
   EXPECT_EQ(shell_words(shell_command(words)), words);
   EXPECT_TRUE(shell_words("").empty());
 }

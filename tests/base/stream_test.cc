@@ -83,8 +83,7 @@ TEST(Stream, SignalsDisturbNoSenderWhoseReceiverIsLate) {
   {
     const Interruptions interruptions;
     for (std::size_t sent = 0; sent < data.size();) {
-      const ssize_t n =
-          send_within(ends[0], data.data() + sent, data.size() - sent, 10s);
+      const ssize_t n = send_within(ends[0], data.data() + sent, data.size() - sent, 10s);
       ASSERT_GT(n, 0);
       sent += static_cast<std::size_t>(n);
     }

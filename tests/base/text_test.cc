@@ -29,8 +29,7 @@ TEST(UnknownName, SuggestsTheNearestAndListsAll) {
   EXPECT_EQ(unknown_name("model", "resnet5", known),
             "unknown model 'resnet5'; did you mean 'resnet50'? "
             "Known: lenet, resnet18, resnet50");
-  EXPECT_EQ(nearest_name("adamW", std::vector<std::string>{"adam", "adamw"}),
-            "adamw");
+  EXPECT_EQ(nearest_name("adamW", std::vector<std::string>{"adam", "adamw"}), "adamw");
   EXPECT_EQ(nearest_name("SGD", std::vector<std::string>{"sgd"}), "sgd");
   EXPECT_EQ(unknown_name("model", "transformer", known),
             "unknown model 'transformer'. Known: lenet, resnet18, resnet50");
@@ -50,11 +49,10 @@ TEST(Shown, IsPrintableAndShort) {
 // What nlohmann's library says of a text, behind its own name of the error.
 TEST(NotJson, SaysWhereAndWhy) {
   const auto said = [](std::string_view place) {
-    return "[json.exception.parse_error.101] parse error at " +
-           std::string(place) + ": unexpected '\x07'";
+    return "[json.exception.parse_error.101] parse error at " + std::string(place) +
+           ": unexpected '\x07'";
   };
-  EXPECT_EQ(not_json("{,}\n", said("line 1, column 2")),
-            "not JSON: column 2: unexpected '?'");
+  EXPECT_EQ(not_json("{,}\n", said("line 1, column 2")), "not JSON: column 2: unexpected '?'");
   EXPECT_EQ(not_json("{\n,}", said("line 2, column 1")),
             "not JSON: line 2, column 1: unexpected '?'");
   EXPECT_EQ(not_json("{", "something else"), "not JSON: something else");

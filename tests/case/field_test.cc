@@ -21,9 +21,7 @@ struct AnyValue {
 
 template <class T, std::size_t... I>
 constexpr bool takes(std::index_sequence<I...> /*count*/) {
-  return requires {
-    T{(static_cast<void>(I), AnyValue{})...};
-  };
+  return requires { T{(static_cast<void>(I), AnyValue{})...}; };
 }
 
 /// Number of members of an aggregate.
@@ -113,9 +111,7 @@ TEST(Keys, EachWritesItsOwnMemberAlone) {
     assign_key(key, other_value(key), "test", changed);
     for (const Field& other : keys()) {
       if (is_case_key(other)) {
-        EXPECT_EQ(read_key(other, changed) ==
-                      read_key(other, Case{}),
-                  other.name != key.name)
+        EXPECT_EQ(read_key(other, changed) == read_key(other, Case{}), other.name != key.name)
             << key.name << " and " << other.name;
       }
     }
@@ -134,8 +130,7 @@ TEST(Keys, EveryCaseKeyButLabelAndDiscardShapesTheCase) {
     }
     Case changed = plain;
     assign_key(key, other_value(key), "test", changed);
-    EXPECT_EQ(changed.key() == plain.key(),
-              key.name == "label" || key.name == "discard")
+    EXPECT_EQ(changed.key() == plain.key(), key.name == "label" || key.name == "discard")
         << key.name;
   }
 }
@@ -163,31 +158,21 @@ TEST(Keys, RefusalsNameOriginValueAndWhatIsAllowed) {
             "--batch-size: '32x' is not a whole number of at least 1 "
             "or one of max");
   EXPECT_EQ(refusal("batch_size", "99999999999"),
-            "--batch-size: '99999999999' is more than 2147483647, the most "
-            "there can be");
+            "--batch-size: '99999999999' is more than 2147483647, the most there can be");
   EXPECT_EQ(refusal("embeddings", "300000000000"),
-            "--embeddings: '300000000000' is more than 2147483647, the most "
-            "there can be");
-  EXPECT_EQ(refusal("steps", ""),
-            "--steps: '' is not a whole number of at least 1");
-  EXPECT_EQ(refusal("seed", "-1"),
-            "--seed: '-1' is not a whole number of at least 0");
+            "--embeddings: '300000000000' is more than 2147483647, the most there can be");
+  EXPECT_EQ(refusal("steps", ""), "--steps: '' is not a whole number of at least 1");
+  EXPECT_EQ(refusal("seed", "-1"), "--seed: '-1' is not a whole number of at least 0");
   EXPECT_EQ(refusal("learning_rate", "nan"),
             "--learning-rate: 'nan' is not a number of at least 0");
-  EXPECT_EQ(refusal("momentum", "1.5"),
-            "--momentum: '1.5' is not a number from 0 to 1");
-  EXPECT_EQ(
-      refusal("device", "gpu"),
-      "--device: 'gpu' is not one of auto, cpu, cuda; did you mean 'cpu'?");
-  EXPECT_EQ(refusal("dtype", "int8"),
-            "--dtype: 'int8' is not one of fp32, bf16, amp");
-  EXPECT_EQ(refusal("channels_last", "yes"),
-            "--channels-last: 'yes' is not true or false");
+  EXPECT_EQ(refusal("momentum", "1.5"), "--momentum: '1.5' is not a number from 0 to 1");
+  EXPECT_EQ(refusal("device", "gpu"),
+            "--device: 'gpu' is not one of auto, cpu, cuda; did you mean 'cpu'?");
+  EXPECT_EQ(refusal("dtype", "int8"), "--dtype: 'int8' is not one of fp32, bf16, amp");
+  EXPECT_EQ(refusal("channels_last", "yes"), "--channels-last: 'yes' is not true or false");
   EXPECT_EQ(refusal("ranks_per_host", "4+"),
-            "--ranks-per-host: '4+' is not ranks of each host joined by +, as "
-            "4+4, or one number");
-  EXPECT_EQ(refusal("timeout", "0"),
-            "--timeout: '0' is not a number from 1 to 86400");
+            "--ranks-per-host: '4+' is not ranks of each host joined by +, as 4+4, or one number");
+  EXPECT_EQ(refusal("timeout", "0"), "--timeout: '0' is not a number from 1 to 86400");
   EXPECT_EQ(refusal("print_launch", "pbs"),
             "--print-launch: 'pbs' is not one of slurm, mpirun, torchrun");
 }

@@ -11,9 +11,7 @@
 namespace paceline::cases {
 namespace {
 
-Case read(const nlohmann::json& json) {
-  return from_json(JsonPlace{json, nullptr, "case"});
-}
+Case read(const nlohmann::json& json) { return from_json(JsonPlace{json, nullptr, "case"}); }
 
 TEST(CaseJson, ComesBackAsItWas) {
   Case c;
@@ -30,17 +28,15 @@ TEST(CaseJson, ComesBackAsItWas) {
 
 TEST(CaseJson, KeysOfOlderRecordsBecomeOne) {
   const nlohmann::json usual = to_json(Case{});
-  for (const auto& [key, value] :
-       {std::pair<std::string, nlohmann::json>{"compat_zeros", true},
-        {"compat_relu", true},
-        {"compat_accumulate", true},
-        {"row_gradients", "dense"},
-        {"lookup", "sequential"}}) {
+  for (const auto& [key, value] : {std::pair<std::string, nlohmann::json>{"compat_zeros", true},
+                                   {"compat_relu", true},
+                                   {"compat_accumulate", true},
+                                   {"row_gradients", "dense"},
+                                   {"lookup", "sequential"}}) {
     nlohmann::json older = usual;
     older[key] = value;
     EXPECT_TRUE(read(older).as_original) << key;
-    for (const nlohmann::json& not_so :
-         {nlohmann::json(), nlohmann::json(false)}) {
+    for (const nlohmann::json& not_so : {nlohmann::json(), nlohmann::json(false)}) {
       older[key] = not_so;
       EXPECT_EQ(read(older), Case{}) << key;
     }

@@ -18,21 +18,18 @@ TEST(CaseKey, HasItsWordsInOneOrder) {
   c.learning_rate = 0.1 + 0.2;
   c.seed = 18446744073709551615U;
   std::string key =
-      "model=resnet50 batch_size=8 image_size=0 classes=0 ranks=2 "
-      "ranks_per_host=1+1 strategy=fusion bucket_mb=25 engine=gloo device=cpu "
-      "dtype=fp32 channels_last=false threads=0 warmup=5 steps=10 accumulate=1 "
-      "sync_each_step=false seed=18446744073709551615 "
-      "optimizer=sgd learning_rate=0.30000000000000004 momentum=0.9 "
-      "weight_decay=0.0001";
+      "model=resnet50 batch_size=8 image_size=0 classes=0 ranks=2 ranks_per_host=1+1 "
+      "strategy=fusion bucket_mb=25 engine=gloo device=cpu dtype=fp32 channels_last=false "
+      "threads=0 warmup=5 steps=10 accumulate=1 sync_each_step=false seed=18446744073709551615 "
+      "optimizer=sgd learning_rate=0.30000000000000004 momentum=0.9 weight_decay=0.0001";
   c.servers = 3;  // of tables, which there are not
   c.not_run = "too few ranks";
   EXPECT_EQ(c.key(), key);
   c.model = "hybrid";
   key.replace(0, key.find(" batch"), "model=hybrid");
-  EXPECT_TRUE(c.key().starts_with(
-      key +
-      " trainers=2 servers=3 embeddings=300 embedding_dim=64 "
-      "placement=table pooling=sum row_optimizer=sgd row_dtype=fp32 "))
+  EXPECT_TRUE(c.key().starts_with(key +
+                                  " trainers=2 servers=3 embeddings=300 embedding_dim=64 "
+                                  "placement=table pooling=sum row_optimizer=sgd row_dtype=fp32 "))
       << c.key();
   c.model = "bert";
   key.replace(0, key.find(" batch"), "model=bert");
@@ -44,10 +41,10 @@ TEST(CaseKey, HasItsWordsInOneOrder) {
   c.cluster = "lab.toml";
   c.data = "digits";
   c.clip_norm = 0.5;
-  EXPECT_EQ(c.key(),
-            key +
-                " stretch=2 start=formula env.A=1 env.B=2 3 cluster=lab.toml "
-                "data=digits clip_norm=0.5");
+  EXPECT_EQ(
+      c.key(),
+      key +
+          " stretch=2 start=formula env.A=1 env.B=2 3 cluster=lab.toml data=digits clip_norm=0.5");
 }
 
 TEST(Same, LooksPastWhatMayDiffer) {
@@ -64,8 +61,7 @@ TEST(Same, LooksPastWhatMayDiffer) {
   EXPECT_NE(key_but(a, {Part::kWindow}), key_but(b, {Part::kWindow}));
   EXPECT_EQ(key_but(a, {Part::kWindow, Part::kExchange}),
             key_but(b, {Part::kWindow, Part::kExchange}));
-  EXPECT_EQ(key_in(b, {Part::kWindow}),
-            "warmup=7 steps=10 sync_each_step=false");
+  EXPECT_EQ(key_in(b, {Part::kWindow}), "warmup=7 steps=10 sync_each_step=false");
 }
 
 TEST(Same, TellsWhatIsNotStatedFromItsValue) {

@@ -20,8 +20,8 @@ using records::RunRecord;
 
 class Ab : public Program {
  protected:
-  /// A command that leaves the record of fixed_diff.h of its turn, in which the
-  /// steps of B take `factor` times as long.
+  /// A command that leaves the record of fixed_diff.h of its turn, in which the steps of B take
+  /// `factor` times as long.
   std::string side(const std::string& name, double factor, int runs) const {
     const report::Sides sides = report::repeated(runs, factor);
     const auto& records = name == "a" ? sides.base : sides.test;
@@ -30,14 +30,13 @@ class Ab : public Program {
       one.run = 0;
       write(name + std::to_string(run), records::to_line(one) + "\n");
     }
-    write(name + ".sh",
-          "n=$(cat " + name +
-              ".turn 2>/dev/null || echo 0)\n"
-              "cp " +
-              name +
-              "$n $PACELINE_RECORDS\n"
-              "echo $((n + 1)) > " +
-              name + ".turn\n");
+    write(name + ".sh", "n=$(cat " + name +
+                            ".turn 2>/dev/null || echo 0)\n"
+                            "cp " +
+                            name +
+                            "$n $PACELINE_RECORDS\n"
+                            "echo $((n + 1)) > " +
+                            name + ".turn\n");
     return "sh " + name + ".sh";
   }
 
@@ -52,10 +51,8 @@ class Ab : public Program {
 };
 
 TEST_F(Ab, EndsWhenTheChangeIsProven) {
-  const std::string commands =
-      " -- " + side("a", 1.05, 20) + " -- " + side("b", 1.05, 20);
-  const Outcome outcome =
-      run("ab --until 2% --budget 20 --out d --format json" + commands);
+  const std::string commands = " -- " + side("a", 1.05, 20) + " -- " + side("b", 1.05, 20);
+  const Outcome outcome = run("ab --until 2% --budget 20 --out d --format json" + commands);
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
   const auto diff = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(diff["decision"], "changed");
@@ -70,36 +67,30 @@ TEST_F(Ab, EndsWhenTheChangeIsProven) {
 }
 
 TEST_F(Ab, EndsWhenTheChangeIsProvenSmaller) {
-  const std::string commands =
-      " -- " + side("a", 1, 50) + " -- " + side("b", 1, 50);
+  const std::string commands = " -- " + side("a", 1, 50) + " -- " + side("b", 1, 50);
   const Outcome outcome = run("ab --until 2% --out d" + commands);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("not changed by more than 2 %"), std::string::npos)
-      << outcome.out;
+  EXPECT_NE(outcome.out.find("not changed by more than 2 %"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("a plan fixed beforehand"), std::string::npos);
 }
 
 TEST_F(Ab, ASpentBudgetIsUndecided) {
-  const std::string commands =
-      " -- " + side("a", 1, 9) + " -- " + side("b", 1, 9);
-  const Outcome outcome =
-      run("ab --until 0.1% --budget 4 --fail-on undecided --out d" + commands);
+  const std::string commands = " -- " + side("a", 1, 9) + " -- " + side("b", 1, 9);
+  const Outcome outcome = run("ab --until 0.1% --budget 4 --fail-on undecided --out d" + commands);
   EXPECT_EQ(outcome.exit_code, 4) << outcome.err;
-  EXPECT_NE(outcome.out.find("not decided: the interval of 1M/2G reaches"),
-            std::string::npos)
+  EXPECT_NE(outcome.out.find("not decided: the interval of 1M/2G reaches"), std::string::npos)
       << outcome.out;
   EXPECT_EQ(outcome.out.find("no proven regression"), std::string::npos);
   // No run begins once the time is spent.
-  const Outcome timed =
-      run("ab --until 0.1% --budget 0.3s --out e -- sleep 0.2 -- sleep 0.2");
+  const Outcome timed = run("ab --until 0.1% --budget 0.3s --out e -- sleep 0.2 -- sleep 0.2");
   EXPECT_EQ(timed.exit_code, 0) << timed.err;
   EXPECT_EQ(count(timed.err, "after "), 1) << timed.err;
 }
 
 TEST_F(Ab, RunsOneCommandInTwoEnvironments) {
   const Outcome outcome =
-      run("ab --runs 2 --out d --env WORD=one --env 'WORD=two MORE=3' -- sh -c "
-          "'echo $WORD $MORE >> said'");
+      run("ab --runs 2 --out d --env WORD=one --env 'WORD=two MORE=3' -- sh -c 'echo $WORD $MORE "
+          ">> said'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   std::ifstream in(folder_ / "said");
   const std::string said(std::istreambuf_iterator<char>(in), {});
@@ -110,23 +101,18 @@ TEST_F(Ab, RunsOneCommandInTwoEnvironments) {
 
 TEST_F(Ab, PreparesAndCleansUpOutsideTheTime) {
   const Outcome outcome = run(
-      "ab --runs 1 --out d --format json --prepare 'echo p >> said; sleep 1' "
-      "--cleanup 'echo ca >> said' --cleanup 'echo cb >> said' -- "
-      "sh -c 'echo a >> said' -- sh -c 'echo b >> said'");
+      "ab --runs 1 --out d --format json --prepare 'echo p >> said; sleep 1' --cleanup 'echo ca >> "
+      "said' --cleanup 'echo cb >> said' -- sh -c 'echo a >> said' -- sh -c 'echo b >> said'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   std::ifstream in(folder_ / "said");
   const std::string said(std::istreambuf_iterator<char>(in), {});
-  EXPECT_TRUE(said == "p\na\nca\np\nb\ncb\n" || said == "p\nb\ncb\np\na\nca\n")
-      << said;
+  EXPECT_TRUE(said == "p\na\nca\np\nb\ncb\n" || said == "p\nb\ncb\np\na\nca\n") << said;
   const auto diff = nlohmann::json::parse(outcome.out);
   EXPECT_LT(diff["cases"][0]["base_step_median_s"].get<double>(), 1);
-  const Outcome failed =
-      run("ab --runs 2 --out e --prepare 'exit 5' -- true -- true");
+  const Outcome failed = run("ab --runs 2 --out e --prepare 'exit 5' -- true -- true");
   EXPECT_EQ(failed.exit_code, 3);
   EXPECT_NE(failed.err.find("paceline: --prepare of "), std::string::npos);
-  EXPECT_NE(failed.err.find("ended with exit code 5 in run 1"),
-            std::string::npos)
-      << failed.err;
+  EXPECT_NE(failed.err.find("ended with exit code 5 in run 1"), std::string::npos) << failed.err;
 }
 
 TEST_F(Ab, CleansUpAfterARunThatFails) {
@@ -134,9 +120,7 @@ TEST_F(Ab, CleansUpAfterARunThatFails) {
       run("ab --runs 2 --out d --cleanup 'echo clean >> said' -- "
           "sh -c 'exit 7' -- sh -c 'exit 7'");
   EXPECT_EQ(failed.exit_code, 3);
-  EXPECT_NE(failed.err.find("ended with exit code 7 in run 1"),
-            std::string::npos)
-      << failed.err;
+  EXPECT_NE(failed.err.find("ended with exit code 7 in run 1"), std::string::npos) << failed.err;
   std::ifstream in(folder_ / "said");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "clean\n");
   // What failed first is named.
@@ -149,16 +133,14 @@ TEST_F(Ab, CleansUpAfterARunThatFails) {
 TEST_F(Ab, RejectsWhatContradictsItself) {
   expect_refused("ab --runs 3 --until 2% -- true -- true",
                  "paceline: --runs 3: runs end by --until");
-  expect_refused("ab --budget 9 -- true -- true",
-                 "paceline: --budget 9: goes with --until");
+  expect_refused("ab --budget 9 -- true -- true", "paceline: --budget 9: goes with --until");
   expect_refused("ab --until -2% -- true -- true",
                  "paceline: --until: -2%: must be a percentage above 0");
   expect_refused("ab --until 2% --budget 9days -- true -- true",
                  "paceline: --budget: 9days: must be a whole number of runs");
   expect_refused("ab --until 2% --threshold 3 -- true -- true",
                  "paceline: --threshold 3: is more than --until 2%");
-  expect_refused("ab -- true -- 'sleep 1'",
-                 "paceline: B: no program is named 'sleep 1'");
+  expect_refused("ab -- true -- 'sleep 1'", "paceline: B: no program is named 'sleep 1'");
   expect_refused("run --model mlp --ranks 1 --until 2% --budget 2",
                  "paceline: --budget 2: each case is run 3 times before");
   expect_refused("ab --env A=1 --env A=2 -- true -- true",

@@ -13,15 +13,10 @@ namespace {
 using Advise = Program;
 
 TEST_F(Advise, RanksPlacementsOfEmbeddingTables) {
-  const Outcome outcome =
-      run("advise hybrid " + kCluster + " --device-rate 3000 --servers 3");
+  const Outcome outcome = run("advise hybrid " + kCluster + " --device-rate 3000 --servers 3");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* words :
-       {"row-hash",
-        "row-range",
-        "replicated",
-        "fullest of these",
-        "\n  paceline run hybrid --engine gloo --servers 3 "}) {
+  for (const char* words : {"row-hash", "row-range", "replicated", "fullest of these",
+                            "\n  paceline run hybrid --engine gloo --servers 3 "}) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
   }
   EXPECT_EQ(outcome.out.find(" trainers "), outcome.out.rfind(" trainers "))
@@ -30,16 +25,14 @@ TEST_F(Advise, RanksPlacementsOfEmbeddingTables) {
   expect_refused("advise hybrid " + kCluster + " --bucket-mb 25",
                  "paceline: placements of embedding tables are ranked");
   expect_refused("advise hybrid " + kCluster + " --placement row-range",
-                 "paceline: --placement row-range: placements are what is "
-                 "ranked");
+                 "paceline: --placement row-range: placements are what is ranked");
   expect_refused("advise resnet50 " + kCluster + " --strategy fusion",
                  "paceline: --strategy fusion: strategies are what is ranked");
 }
 
 TEST_F(Advise, PlacesTablesBesideAStrategyOfTheDenseLayers) {
   const Outcome outcome =
-      run("advise hybrid " + kCluster +
-          " --device-rate 3000 --servers 3 --strategy fusion");
+      run("advise hybrid " + kCluster + " --device-rate 3000 --servers 3 --strategy fusion");
   const auto line = outcome.out.find("\n  paceline run hybrid --engine gloo ");
   EXPECT_NE(outcome.out.find(" --strategy fusion ", line), std::string::npos)
       << outcome.out << outcome.err;
@@ -47,8 +40,8 @@ TEST_F(Advise, PlacesTablesBesideAStrategyOfTheDenseLayers) {
 
 // With as many trainers as servers; seven ranks share the card of one host.
 TEST_F(Advise, RanksTablesOnTrainersToo) {
-  Outcome outcome = run("advise hybrid " + kCluster +
-                        " --device-rate 3000 --trainers 3 --servers 3");
+  Outcome outcome =
+      run("advise hybrid " + kCluster + " --device-rate 3000 --trainers 3 --servers 3");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* words : {" servers ", " trainers ", " 7 ", " 3 "}) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
@@ -56,99 +49,82 @@ TEST_F(Advise, RanksTablesOnTrainersToo) {
   outcome = run("advise dlrm " + kCluster +
                 " --device-rate 3000 --trainers 3 --servers 0 --batch-size 64");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* words :
-       {"paceline run dlrm --engine gloo --batch-size 64 ", " --servers 0"}) {
+  for (const char* words : {"paceline run dlrm --engine gloo --batch-size 64 ", " --servers 0"}) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
   }
   EXPECT_EQ(outcome.out.find(" servers "), std::string::npos) << outcome.out;
 }
 
-// What three tables of 77 kB take from a step differs by less than predictions
-// tell, wherever each lies.
+// What three tables of 77 kB take from a step differs by less than predictions tell, wherever each
+// lies.
 TEST_F(Advise, MarksPlacementsThatAreNotToldApart) {
-  const std::string job = "advise hybrid " + kCluster +
-                          " --device-rate 3000 --trainers 3 --servers 3 ";
+  const std::string job =
+      "advise hybrid " + kCluster + " --device-rate 3000 --trainers 3 --servers 3 ";
   Outcome outcome = run(job);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* words :
-       {"\n *  table       trainers ",
-        "\n *  replicated  trainers ",
-        "\n *  replicated  servers ",
-        "* not told apart: ",
-        "whether tables fit is not checked: rows lie in the hosts' memory, and "
-        "the cluster file does not say hosts.memory",
-        "no error bars: ",
-        "its share of the critical path"}) {
+  for (const char* words : {"\n *  table       trainers ", "\n *  replicated  trainers ",
+                            "\n *  replicated  servers ", "* not told apart: ",
+                            "whether tables fit is not checked: rows lie in the hosts' memory, and "
+                            "the cluster file does not say hosts.memory",
+                            "no error bars: ", "its share of the critical path"}) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
   }
   outcome = run(job + "--top 1");
-  EXPECT_NE(outcome.out.find("; 7 more: --top 0 shows all"), std::string::npos)
-      << outcome.out;
+  EXPECT_NE(outcome.out.find("; 7 more: --top 0 shows all"), std::string::npos) << outcome.out;
 }
 
 // The line runs what was priced.
 TEST_F(Advise, NamesTheEngineOfTables) {
   const std::string job = "advise hybrid " + kCluster + " --device-rate 3000 ";
   Outcome outcome = run(job + "--engine mpi");
-  EXPECT_NE(outcome.out.find("\n  paceline run hybrid --engine mpi "),
-            std::string::npos)
+  EXPECT_NE(outcome.out.find("\n  paceline run hybrid --engine mpi "), std::string::npos)
       << outcome.out;
   EXPECT_EQ(outcome.out.find("priced with"), std::string::npos) << outcome.out;
   outcome = run(job + "--engine nccl");
-  EXPECT_NE(
-      outcome.out.find("\n  priced with --engine nccl; it runs on gloo\n"),
-      std::string::npos)
+  EXPECT_NE(outcome.out.find("\n  priced with --engine nccl; it runs on gloo\n"), std::string::npos)
       << outcome.out;
 }
 
 TEST_F(Advise, HintsAtFlagsOfRunAndOfTheOriginal) {
   for (const std::string command : {"predict", "advise"}) {
     const std::string job = command + " hybrid " + kCluster + " ";
+    expect_refused(job + "--warmup-cycles 5",
+                   "paceline: '--warmup-cycles' is '--warmup 50' of paceline run, "
+                   "which counts steps, 10 a cycle; paceline " +
+                       command + " does not take it\n");
+    expect_refused(job + "--timeout=5",
+                   "paceline: '--timeout' is a flag of paceline run; paceline " + command +
+                       " does not take it\n");
     expect_refused(
-        job + "--warmup-cycles 5",
-        "paceline: '--warmup-cycles' is '--warmup 50' of paceline run, "
-        "which counts steps, 10 a cycle; paceline " +
-            command + " does not take it\n");
-    expect_refused(
-        job + "--timeout=5",
-        "paceline: '--timeout' is a flag of paceline run; paceline " + command +
-            " does not take it\n");
-    expect_refused(job + "--number-trainers 5",
-                   "paceline: unknown flag '--number-trainers'; here it is "
-                   "'--trainers 5'; paceline " +
-                       command + " --help lists all\n");
+        job + "--number-trainers 5",
+        "paceline: unknown flag '--number-trainers'; here it is '--trainers 5'; paceline " +
+            command + " --help lists all\n");
     expect_refused(job + "--embeding 5",
-                   "paceline: unknown flag '--embeding'; did you mean "
-                   "'--embeddings'? paceline " +
+                   "paceline: unknown flag '--embeding'; did you mean '--embeddings'? paceline " +
                        command + " --help lists all\n");
   }
   expect_refused("run hybrid --warmup-cycles 5",
-                 "paceline: unknown flag '--warmup-cycles'; here it is "
-                 "'--warmup 50', which counts steps, 10 a cycle; paceline run "
-                 "--help lists all\n");
+                 "paceline: unknown flag '--warmup-cycles'; here it is '--warmup 50', which counts "
+                 "steps, 10 a cycle; paceline run --help lists all\n");
 }
 
 TEST_F(Advise, ChecksTheHostsMemoryForTables) {
   const auto cluster = [this](const std::string& memory) {
-    write("c.toml",
-          "[[hosts]]\nname = \"n\"\ncount = 2\nslots = 4\nmemory = \"" +
-              memory + "\"\n[[links]]\nrate = \"10Gbit\"\n");
+    write("c.toml", "[[hosts]]\nname = \"n\"\ncount = 2\nslots = 4\nmemory = \"" + memory +
+                        "\"\n[[links]]\nrate = \"10Gbit\"\n");
   };
   const std::string job =
-      "advise hybrid --cluster c.toml --device-rate 3000 --trainers 3 "
-      "--servers 3 --embeddings 390625 ";
+      "advise hybrid --cluster c.toml --device-rate 3000 --trainers 3 --servers 3 --embeddings "
+      "390625 ";
   cluster("400MB");
   Outcome outcome = run(job);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("\n !  replicated  "), std::string::npos)
-      << outcome.out;
+  EXPECT_NE(outcome.out.find("\n !  replicated  "), std::string::npos) << outcome.out;
   EXPECT_EQ(outcome.out.find("\n !  table "), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("! does not fit: "), std::string::npos)
-      << outcome.out;
+  EXPECT_NE(outcome.out.find("! does not fit: "), std::string::npos) << outcome.out;
   cluster("4GB");
   outcome = run(job);
-  EXPECT_NE(outcome.out.find("\ntables fit into the hosts' memory\n"),
-            std::string::npos)
+  EXPECT_NE(outcome.out.find("\ntables fit into the hosts' memory\n"), std::string::npos)
       << outcome.out;
   EXPECT_EQ(outcome.out.find(" ! "), std::string::npos) << outcome.out;
   cluster("50MB");
@@ -156,96 +132,73 @@ TEST_F(Advise, ChecksTheHostsMemoryForTables) {
 }
 
 TEST_F(Advise, EndsWithACommand) {
-  const Outcome outcome =
-      run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
+  const Outcome outcome = run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("paceline run"), std::string::npos);
   EXPECT_NE(outcome.out.find("\n * "), std::string::npos);
 }
 
 TEST_F(Advise, HasTheFormatsOfOtherCommands) {
-  const std::string job =
-      "advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25 --top 1";
+  const std::string job = "advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25 --top 1";
   const Outcome shown = run(job + " --format json");
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   const auto values = nlohmann::json::parse(shown.out);
   const auto& best = values.at("strategies").at(0);
   EXPECT_GT(values.at("strategies").size(), 1U);  // --top is of tables
   EXPECT_EQ(best.at("not_told_from_fastest"), true);
-  EXPECT_LT(best.at("error_bar_low_s").get<double>(),
-            best.at("step_s").get<double>());
+  EXPECT_LT(best.at("error_bar_low_s").get<double>(), best.at("step_s").get<double>());
   EXPECT_EQ(values.at("bucket_mb").at(0).at("best"), 25);
-  EXPECT_TRUE(
-      values.at("command").get<std::string>().starts_with("paceline run "));
+  EXPECT_TRUE(values.at("command").get<std::string>().starts_with("paceline run "));
   const Outcome csv = run(job + " --format csv");
-  EXPECT_TRUE(csv.out.starts_with("strategy,step_s,error_bar_low_s,"))
-      << csv.out;
-  EXPECT_NE(csv.out.find(best.at("strategy").get<std::string>()),
-            std::string::npos)
-      << csv.out;
-  EXPECT_EQ(
-      std::ranges::count(csv.out, '\n'),
-      1 + std::ssize(values.at("strategies")) + std::ssize(values.at("unfit")));
+  EXPECT_TRUE(csv.out.starts_with("strategy,step_s,error_bar_low_s,")) << csv.out;
+  EXPECT_NE(csv.out.find(best.at("strategy").get<std::string>()), std::string::npos) << csv.out;
+  EXPECT_EQ(std::ranges::count(csv.out, '\n'),
+            1 + std::ssize(values.at("strategies")) + std::ssize(values.at("unfit")));
   const Outcome markdown = run(job + " --format markdown");
   EXPECT_TRUE(markdown.out.starts_with("| | step, ms | ")) << markdown.out;
-  EXPECT_NE(markdown.out.find("\n```sh\npaceline run "), std::string::npos)
-      << markdown.out;
-  expect_refused(job + " --format tables",
-                 "paceline: --format: unknown format 'tables'");
+  EXPECT_NE(markdown.out.find("\n```sh\npaceline run "), std::string::npos) << markdown.out;
+  expect_refused(job + " --format tables", "paceline: --format: unknown format 'tables'");
 }
 
 TEST_F(Advise, HasTheFormatsForPlacementsToo) {
-  const std::string job = "advise hybrid " + kCluster +
-                          " --device-rate 3000 --servers 3 --top 1 --format ";
+  const std::string job =
+      "advise hybrid " + kCluster + " --device-rate 3000 --servers 3 --top 1 --format ";
   const auto values = nlohmann::json::parse(run(job + "json").out);
   const auto& placements = values.at("placements");
   EXPECT_GT(placements.size(), 1U);
   EXPECT_TRUE(placements.at(0).at("fullest_host").is_null());
   EXPECT_TRUE(placements.at(0).at("fits").is_null());
-  EXPECT_TRUE(values.at("command").get<std::string>().starts_with(
-      "paceline run hybrid "));
-  EXPECT_EQ(std::ranges::count(run(job + "csv").out, '\n'),
-            1 + std::ssize(placements));
-  EXPECT_NE(run(job + "markdown").out.find("\n| table | lies on | "),
-            std::string::npos);
+  EXPECT_TRUE(values.at("command").get<std::string>().starts_with("paceline run hybrid "));
+  EXPECT_EQ(std::ranges::count(run(job + "csv").out, '\n'), 1 + std::ssize(placements));
+  EXPECT_NE(run(job + "markdown").out.find("\n| table | lies on | "), std::string::npos);
 }
 
 TEST_F(Advise, SaysWhatItsBarsAre) {
-  Outcome outcome = run("advise resnet50 " + kCluster +
-                        " --ranks 8 --bucket-mb 25 --engine nccl-2.4");
+  Outcome outcome =
+      run("advise resnet50 " + kCluster + " --ranks 8 --bucket-mb 25 --engine nccl-2.4");
   EXPECT_EQ(outcome.err.find("no-throughput"), std::string::npos);
-  EXPECT_NE(outcome.out.find("\n[]: 9 of 10 published cells"),
-            std::string::npos)
-      << outcome.out;
-  EXPECT_NE(outcome.out.find("\nnot validated: no published table tells of "),
-            std::string::npos)
+  EXPECT_NE(outcome.out.find("\n[]: 9 of 10 published cells"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("\nnot validated: no published table tells of "), std::string::npos)
       << outcome.out;
   outcome = run("advise vgg16 " + kCluster + " --ranks 2 --bucket-mb 25");
   EXPECT_NE(outcome.err.find("no-throughput: "), std::string::npos);
-  EXPECT_EQ(outcome.err.find("no-throughput: "),
-            outcome.err.rfind("no-throughput: "));
-  EXPECT_NE(outcome.out.find("\nno error bars: "), std::string::npos)
-      << outcome.out;
+  EXPECT_EQ(outcome.err.find("no-throughput: "), outcome.err.rfind("no-throughput: "));
+  EXPECT_NE(outcome.out.find("\nno error bars: "), std::string::npos) << outcome.out;
   EXPECT_EQ(outcome.out.find("\n * "), std::string::npos) << outcome.out;
 }
 
-const std::string kProfile =
-    PACELINE_SOURCE_DIR "/benchmarks/translator.profile.json";
+const std::string kProfile = PACELINE_SOURCE_DIR "/benchmarks/translator.profile.json";
 
 TEST_F(Advise, ReplaysAProfile) {
-  const Outcome outcome =
-      run("advise " + kProfile + " " + kCluster + " --ranks 4 --bucket-mb 25");
+  const Outcome outcome = run("advise " + kProfile + " " + kCluster + " --ranks 4 --bucket-mb 25");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find(" --replay " + kProfile), std::string::npos)
+  EXPECT_NE(outcome.out.find(" --replay " + kProfile), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find(" --device cpu --engine gloo "), std::string::npos) << outcome.out;
+  EXPECT_TRUE(
+      outcome.out.ends_with("\n  --replay sleeps through the profile's layers on the CPU, moves "
+                            "real bytes with gloo\n  and trains nothing\n"))
       << outcome.out;
-  EXPECT_NE(outcome.out.find(" --device cpu --engine gloo "), std::string::npos)
-      << outcome.out;
-  EXPECT_TRUE(outcome.out.ends_with(
-      "\n  --replay sleeps through the profile's layers on the CPU, moves real "
-      "bytes with gloo\n  and trains nothing\n"))
-      << outcome.out;
-  const Outcome trained =
-      run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
+  const Outcome trained = run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
   EXPECT_EQ(trained.out.find("--replay"), std::string::npos) << trained.out;
 }
 
@@ -253,14 +206,12 @@ TEST_F(Advise, SaysWithWhatItRunsThatWasPricedOtherwise) {
   const std::string rest = kCluster + " --ranks 4 --bucket-mb 25 --engine ";
   const Outcome other = run("advise resnet50 " + rest + "bluefog");
   EXPECT_NE(other.out.find(" --engine nccl "), std::string::npos) << other.out;
-  EXPECT_NE(
-      other.out.find("\n  priced with --engine bluefog; it runs on nccl\n"),
-      std::string::npos)
+  EXPECT_NE(other.out.find("\n  priced with --engine bluefog; it runs on nccl\n"),
+            std::string::npos)
       << other.out;
   const Outcome replay = run("advise " + kProfile + " " + rest + "bluefog");
-  EXPECT_NE(
-      replay.out.find("\n  priced with --engine bluefog; it runs on gloo\n"),
-      std::string::npos)
+  EXPECT_NE(replay.out.find("\n  priced with --engine bluefog; it runs on gloo\n"),
+            std::string::npos)
       << replay.out;
   const Outcome same = run("advise resnet50 " + rest + "nccl");
   EXPECT_EQ(same.exit_code, 0) << same.err;

@@ -17,8 +17,8 @@ class CommEndings : public Program {
  protected:
   std::string line(const std::string& flags = "") const {
     return "env -C '" + folder_.string() + "' '" + PACELINE_PROGRAM +
-           "' comm --ranks 2 --only all-reduce --min 64B --max 64MB --factor "
-           "1000000 --iterations 400 --records r.jsonl " +
+           "' comm --ranks 2 --only all-reduce --min 64B --max 64MB --factor 1000000 --iterations "
+           "400 --records r.jsonl " +
            flags;
   }
 
@@ -34,12 +34,8 @@ class CommEndings : public Program {
     EXPECT_EQ(rows[0].at("wrong_elements"), 0);
     EXPECT_GT(rows[0].at("bytes_per_s").at("line"), 0);
     EXPECT_FALSE(rows[0].at("environment").at("hosts").empty());
-    EXPECT_NE(shown.find("all-reduce, 2 ranks (2), gloo on cpu, fp32"),
-              std::string::npos)
-        << shown;
-    EXPECT_NE(shown.find("1 of 2 rows measured, recorded in r.jsonl"),
-              std::string::npos)
-        << shown;
+    EXPECT_NE(shown.find("all-reduce, 2 ranks (2), gloo on cpu, fp32"), std::string::npos) << shown;
+    EXPECT_NE(shown.find("1 of 2 rows measured, recorded in r.jsonl"), std::string::npos) << shown;
   }
 
   static constexpr const char* kSecond =
@@ -52,8 +48,7 @@ TEST_F(CommEndings, AStopKeepsWhatIsMeasured) {
   ASSERT_TRUE(comm.see(kSecond)) << comm.shown();
   comm.type(kControlC);
   EXPECT_EQ(comm.end(), 130) << comm.shown();
-  EXPECT_NE(comm.shown().find("paceline: SIGINT ended the run: 1 of 2 rows"),
-            std::string::npos)
+  EXPECT_NE(comm.shown().find("paceline: SIGINT ended the run: 1 of 2 rows"), std::string::npos)
       << comm.shown();
   expect_the_first_row(comm.shown());
 }
@@ -68,12 +63,9 @@ TEST_F(CommEndings, ALostRankKeepsWhatIsMeasured) {
     ASSERT_GT(victim, 0);
     kill(victim, SIGKILL);
     EXPECT_EQ(comm.end(), 3) << comm.shown();
-    EXPECT_NE(comm.shown().find("rank " + std::to_string(rank) + " on host "),
-              std::string::npos);
-    EXPECT_NE(comm.shown().find("was killed by signal 9"), std::string::npos)
-        << comm.shown();
-    EXPECT_NE(comm.shown().find("at all-reduce of 64000000 B (row 2 of 2)"),
-              std::string::npos)
+    EXPECT_NE(comm.shown().find("rank " + std::to_string(rank) + " on host "), std::string::npos);
+    EXPECT_NE(comm.shown().find("was killed by signal 9"), std::string::npos) << comm.shown();
+    EXPECT_NE(comm.shown().find("at all-reduce of 64000000 B (row 2 of 2)"), std::string::npos)
         << comm.shown();
     expect_the_first_row(comm.shown());
   }
@@ -87,8 +79,7 @@ TEST_F(CommEndings, ADeadlineKeepsWhatIsMeasured) {
   ASSERT_GT(victim, 0);
   kill(victim, SIGSTOP);
   EXPECT_EQ(comm.end(), 3) << comm.shown();
-  EXPECT_NE(comm.shown().find("stopped answering"), std::string::npos)
-      << comm.shown();
+  EXPECT_NE(comm.shown().find("stopped answering"), std::string::npos) << comm.shown();
   expect_the_first_row(comm.shown());
 }
 

@@ -24,8 +24,7 @@ using records::RunRecord;
 
 class DiffProgram : public Program {
  protected:
-  void write_records(const std::string& name,
-                     const std::vector<RunRecord>& records) const {
+  void write_records(const std::string& name, const std::vector<RunRecord>& records) const {
     std::string text;
     for (const RunRecord& r : records) {
       text += records::to_line(r) + "\n";
@@ -47,8 +46,7 @@ long lines_in(const fs::path& path) {
 }
 
 std::string golden(const std::string& name) {
-  std::ifstream in(std::string(PACELINE_SOURCE_DIR) + "/tests/report/golden/" +
-                   name);
+  std::ifstream in(std::string(PACELINE_SOURCE_DIR) + "/tests/report/golden/" + name);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -56,29 +54,23 @@ TEST_F(DiffProgram, AProvenRegressionExitsWithOne) {
   write_sides();
   const Outcome slower = run("diff base.jsonl test.jsonl --threshold 1");
   EXPECT_EQ(slower.exit_code, 1) << slower.err;
-  EXPECT_NE(slower.out.find("slower beyond 1 %, proven: 1M/2G"),
-            std::string::npos)
-      << slower.out;
+  EXPECT_NE(slower.out.find("slower beyond 1 %, proven: 1M/2G"), std::string::npos) << slower.out;
   EXPECT_EQ(slower.err, "");
   const Outcome beyond = run("diff base.jsonl test.jsonl --threshold 10");
   EXPECT_EQ(beyond.exit_code, 0);
-  EXPECT_NE(beyond.out.find("no proven regression beyond 10 %"),
-            std::string::npos);
+  EXPECT_NE(beyond.out.find("no proven regression beyond 10 %"), std::string::npos);
 }
 
 TEST_F(DiffProgram, NoRegressionExitsWithZero) {
   write_sides();
   EXPECT_EQ(run("diff base.jsonl base.jsonl").exit_code, 0);
   // The case that grew slower is the one that is faster the other way round.
-  EXPECT_EQ(
-      run("diff base.jsonl test.jsonl --base ranks=4 --test ranks=4").exit_code,
-      0);
+  EXPECT_EQ(run("diff base.jsonl test.jsonl --base ranks=4 --test ranks=4").exit_code, 0);
 }
 
 TEST_F(DiffProgram, PrintsTheOriginalsLayout) {
   write_sides();
-  EXPECT_EQ(run("diff base.jsonl test.jsonl --format ddp").out,
-            golden("diff.ddp.txt"));
+  EXPECT_EQ(run("diff base.jsonl test.jsonl --format ddp").out, golden("diff.ddp.txt"));
 }
 
 TEST_F(DiffProgram, ReadsTheOriginalsJsonOnEitherSide) {
@@ -90,9 +82,8 @@ TEST_F(DiffProgram, ReadsTheOriginalsJsonOnEitherSide) {
             "result": [{"ranks": [0], "measurements": [0.1]},
             {"ranks": [0, 1], "measurements": [0.2, 0.2]}]}]})");
   fs::copy(folder_ / "report.json", folder_ / "again.json");
-  for (const char* sides : {"base.jsonl report.json",
-                            "report.json base.jsonl",
-                            "report.json report.json,again.json"}) {
+  for (const char* sides :
+       {"base.jsonl report.json", "report.json base.jsonl", "report.json report.json,again.json"}) {
     const Outcome outcome = run(std::string("diff --format json ") + sides);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     const json diff = json::parse(outcome.out);
@@ -110,16 +101,15 @@ TEST_F(DiffProgram, ComparesCasesOfOneFile) {
   std::vector<RunRecord> records;
   for (int repetition = 0; repetition < 6; ++repetition) {
     for (const char* strategy : {"ddp:bucket-mb=25", "fusion"}) {
-      RunRecord r = report::fixed_record(
-          {strategy, strategy, 2, strategy[0] == 'd' ? 100.0 : 90.0},
-          repetition);
+      RunRecord r = report::fixed_record({strategy, strategy, 2, strategy[0] == 'd' ? 100.0 : 90.0},
+                                         repetition);
       r.started_at = "2024-05-06T07:0" + std::to_string(repetition) + ":00Z";
       records.push_back(r);
     }
   }
   write_records("r.jsonl", records);
-  const Outcome outcome = run(
-      "diff --base strategy=ddp --test strategy=fusion r.jsonl --format json");
+  const Outcome outcome =
+      run("diff --base strategy=ddp --test strategy=fusion r.jsonl --format json");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const json diff = json::parse(outcome.out);
   ASSERT_EQ(diff["cases"].size(), 1u);
@@ -136,28 +126,20 @@ TEST_F(DiffProgram, RefusesWhatCannotBeCompared) {
   write("empty.jsonl", "");
   expect_refused("diff base.jsonl", "paceline: TEST: a second file is missing");
   expect_refused("diff", "paceline: BASE");
-  expect_refused("diff base.jsonl none.jsonl",
-                 "paceline: cannot read none.jsonl: ");
-  expect_refused("diff base.jsonl broken.jsonl",
-                 "paceline: broken.jsonl:1: not JSON");
-  expect_refused("diff base.jsonl future.jsonl",
-                 "paceline: future.jsonl:1: version: 2 is newer");
+  expect_refused("diff base.jsonl none.jsonl", "paceline: cannot read none.jsonl: ");
+  expect_refused("diff base.jsonl broken.jsonl", "paceline: broken.jsonl:1: not JSON");
+  expect_refused("diff base.jsonl future.jsonl", "paceline: future.jsonl:1: version: 2 is newer");
   expect_refused("diff report.json base.jsonl",
-                 "paceline: report.json:2: benchmark_results[0]: '7' is not an "
-                 "object");
-  expect_refused("diff base.jsonl empty.jsonl",
-                 "paceline: empty.jsonl: holds no record");
+                 "paceline: report.json:2: benchmark_results[0]: '7' is not an object");
+  expect_refused("diff base.jsonl empty.jsonl", "paceline: empty.jsonl: holds no record");
   expect_refused("diff base.jsonl,./base.jsonl test.jsonl",
                  "paceline: ./base.jsonl: given twice; its runs would count");
   expect_refused("diff base.jsonl test.jsonl --format tabel",
-                 "paceline: --format: unknown format 'tabel'; did you mean "
-                 "'table'?");
+                 "paceline: --format: unknown format 'tabel'; did you mean 'table'?");
   expect_refused("diff base.jsonl test.jsonl --step-time p75",
-                 "paceline: --step-time: unknown step time 'p75'. Known: "
-                 "median, mean");
-  expect_refused(
-      "diff base.jsonl test.jsonl --step-time mean --format ddp",
-      "paceline: --format ddp: PyTorch's diff.py prints percentiles of steps");
+                 "paceline: --step-time: unknown step time 'p75'. Known: median, mean");
+  expect_refused("diff base.jsonl test.jsonl --step-time mean --format ddp",
+                 "paceline: --format ddp: PyTorch's diff.py prints percentiles of steps");
   expect_refused("diff base.jsonl test.jsonl --threshold -1",
                  "paceline: --threshold: -1: must be a number from 0 to 1000");
   expect_refused("diff base.jsonl test.jsonl --base strategy",
@@ -167,12 +149,11 @@ TEST_F(DiffProgram, RefusesWhatCannotBeCompared) {
   const Outcome nothing = run("diff base.jsonl other.jsonl");
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_EQ(nothing.err,
-            "paceline: nothing was compared, for no case of one side is in the "
-            "other: base.jsonl has no ddp (model resnet50, batch 32, 1 rank, "
-            "none), 1M/2G (model resnet50, batch 32, 2 ranks, ddp), 1M/4G "
-            "(model resnet50, batch 32, 4 ranks, ddp) and 1 more; other.jsonl "
-            "has a (model resnet50, batch 32, 64 ranks, ddp); of the first, "
-            "nearest in the test: a (ranks: 1 -> 64)\n");
+            "paceline: nothing was compared, for no case of one side is in the other: base.jsonl "
+            "has no ddp (model resnet50, batch 32, 1 rank, none), 1M/2G (model resnet50, batch 32, "
+            "2 ranks, ddp), 1M/4G (model resnet50, batch 32, 4 ranks, ddp) and 1 more; other.jsonl "
+            "has a (model resnet50, batch 32, 64 ranks, ddp); of the first, nearest in the test: a "
+            "(ranks: 1 -> 64)\n");
   EXPECT_NE(nothing.out.find("only in the base: 1M/2G"), std::string::npos);
 }
 
@@ -200,8 +181,7 @@ TEST_F(DiffProgram, AbTakesTurnsAndComparesWallTimes) {
     first += outcome.err[at + line.size()] == 'A' ? 1 : 0;
   }
   EXPECT_EQ(first, 3) << outcome.err;
-  expect_refused("ab --out d -- true -- true",
-                 "paceline: --out d: holds a.jsonl of an earlier");
+  expect_refused("ab --out d -- true -- true", "paceline: --out d: holds a.jsonl of an earlier");
 }
 
 // Their default name is the second, which three in a row hardly ever differ in.
@@ -210,32 +190,25 @@ TEST_F(DiffProgram, AbBeginsAFolderOfItsOwnEachTime) {
     const Outcome outcome = run("ab --runs 1 -- true -- true");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   }
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results"),
-                          fs::directory_iterator()),
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results"), fs::directory_iterator()),
             3);
 }
 
 TEST_F(DiffProgram, AbSpeaksOfCommandsNotOfSteps) {
-  const Outcome outcome =
-      run("ab --runs 2 --out d -- sh -c : -- sh -c 'exit 0'");
+  const Outcome outcome = run("ab --runs 2 --out d -- sh -c : -- sh -c 'exit 0'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* words :
-       {"whole commands\n",
-        "wall time, ",
-        "differs     command: sh -c : -> sh -c 'exit 0'",
+       {"whole commands\n", "wall time, ", "differs     command: sh -c : -> sh -c 'exit 0'",
         "wall time   of the whole command, from its start"}) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << words;
   }
   for (const char* words : {"step", "rank", "batch", "strategy"}) {
-    EXPECT_EQ(outcome.out.find(words), std::string::npos) << words << "\n"
-                                                          << outcome.out;
+    EXPECT_EQ(outcome.out.find(words), std::string::npos) << words << "\n" << outcome.out;
   }
-  const Outcome refused =
-      run("ab --runs 6 --out e --format ddp -- true -- true");
+  const Outcome refused = run("ab --runs 6 --out e --format ddp -- true -- true");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_EQ(refused.out, "");
-  EXPECT_NE(refused.err.find("paceline: --format ddp: neither command left "
-                             "records"),
+  EXPECT_NE(refused.err.find("paceline: --format ddp: neither command left records"),
             std::string::npos)
       << refused.err;
   EXPECT_EQ(refused.err.find("run 2 of 6"), std::string::npos);
@@ -247,8 +220,7 @@ TEST_F(DiffProgram, HelpSaysTheExitCodes) {
   for (const char* command : {"diff --help", "ab --help"}) {
     const Outcome help = run(command);
     EXPECT_EQ(help.exit_code, 0);
-    for (const char* words : {"Exit code: 0 no proven regression of ",
-                              "1 one (corrected p < 0.05",
+    for (const char* words : {"Exit code: 0 no proven regression of ", "1 one (corrected p < 0.05",
                               "2 nothing could be compared"}) {
       EXPECT_NE(help.out.find(words), std::string::npos) << help.out;
     }
@@ -258,8 +230,8 @@ TEST_F(DiffProgram, HelpSaysTheExitCodes) {
 TEST_F(DiffProgram, AbTakesTheRecordsThatCommandsLeave) {
   write_records("r.jsonl", {report::fixed_record({"a", "ddp", 2, 100}, 3)});
   const Outcome outcome =
-      run("ab --runs 2 --out d --format json -- cp r.jsonl {records} -- sh -c "
-          "'cp r.jsonl $PACELINE_RECORDS'");
+      run("ab --runs 2 --out d --format json -- cp r.jsonl {records} -- sh -c 'cp r.jsonl "
+          "$PACELINE_RECORDS'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const json diff = json::parse(outcome.out);
   EXPECT_EQ(diff["cases"][0]["case"], "a");
@@ -269,11 +241,11 @@ TEST_F(DiffProgram, AbTakesTheRecordsThatCommandsLeave) {
 }
 
 TEST_F(DiffProgram, AbComparesWhatPacelineRunMeasures) {
-  const std::string command = std::string("'") + PACELINE_PROGRAM +
-                              "' run --model mlp --device cpu --ranks 1 "
-                              "--batch-size 4 --warmup 1 --steps 3 --strategy ";
-  const Outcome outcome = run("ab --runs 1 --out d --format json -- " +
-                              command + "none -- " + command + "bsp");
+  const std::string command =
+      std::string("'") + PACELINE_PROGRAM +
+      "' run --model mlp --device cpu --ranks 1 --batch-size 4 --warmup 1 --steps 3 --strategy ";
+  const Outcome outcome =
+      run("ab --runs 1 --out d --format json -- " + command + "none -- " + command + "bsp");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const json diff = json::parse(outcome.out);
   ASSERT_EQ(diff["cases"].size(), 1u);
@@ -284,13 +256,11 @@ TEST_F(DiffProgram, AbComparesWhatPacelineRunMeasures) {
 
 TEST_F(DiffProgram, AbEndsWhatFailsAndKeepsWhatWasMeasured) {
   const Outcome outcome =
-      run("ab --runs 3 --out d -- true -- sh -c 'echo no luck >&2; test ! -e "
-          "again || exit 7; touch again'");
+      run("ab --runs 3 --out d -- true -- sh -c 'echo no luck >&2; test ! -e again || exit 7; "
+          "touch again'");
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_NE(
-      outcome.err.find(
-          "paceline: B ended with exit code 7 in run 2: no luck (d/b.log)"),
-      std::string::npos)
+  EXPECT_NE(outcome.err.find("paceline: B ended with exit code 7 in run 2: no luck (d/b.log)"),
+            std::string::npos)
       << outcome.err;
   EXPECT_NE(outcome.out.find("too few runs: 1 a side"), std::string::npos);
   EXPECT_EQ(records::read_records(folder_ / "d/b.jsonl").records.size(), 1u);
@@ -316,15 +286,12 @@ TEST_F(DiffProgram, AbEndsCommandsAtTheDeadlineWithAllThatTheyStarted) {
       run("ab --runs 1 --timeout 0.5 --out d -- sh -c 'sleep 61.25 & echo "
           "$!; sleep 61.25' -- true");
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_NE(outcome.err.find("paceline: A had not ended after 0.5 s in run 1"),
-            std::string::npos)
+  EXPECT_NE(outcome.err.find("paceline: A had not ended after 0.5 s in run 1"), std::string::npos)
       << outcome.err;
   EXPECT_EQ(lines_in(folder_ / "d/a.log"), 1);  // the first one was there
   // Killed, yet perhaps not gone from the machine's table at once.
-  const auto deadline =
-      std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (processes({"sleep", "61.25"}) > 0 &&
-         std::chrono::steady_clock::now() < deadline) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (processes({"sleep", "61.25"}) > 0 && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_EQ(processes({"sleep", "61.25"}), 0);
@@ -336,8 +303,7 @@ TEST_F(DiffProgram, AbShowsWhatItHasWhenInterrupted) {
         "echo x >> count\n"
         "if [ $(wc -l < count) = 3 ]; then kill -INT $PPID; exec sleep 30; "
         "fi\n");
-  const Outcome outcome =
-      run("ab --runs 9 --out d --format json -- sh stop.sh -- true");
+  const Outcome outcome = run("ab --runs 9 --out d --format json -- sh stop.sh -- true");
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   const json diff = json::parse(outcome.out);
   EXPECT_EQ(diff["cases"][0]["base_runs"], 2);
@@ -350,23 +316,19 @@ TEST_F(DiffProgram, AbRefusesWhatItCannotRun) {
                  "paceline: --runs: 0: must be a whole number of at least 1");
   expect_refused("ab --timeout 0 -- true -- true",
                  "paceline: --timeout: 0: must be a number from 0.001 to ");
-  expect_refused("ab --format xml -- true -- true",
-                 "paceline: --format: unknown format 'xml'");
-  const Outcome outcome =
-      run("ab --runs 1 --out d -- true -- no-such-command-here");
+  expect_refused("ab --format xml -- true -- true", "paceline: --format: unknown format 'xml'");
+  const Outcome outcome = run("ab --runs 1 --out d -- true -- no-such-command-here");
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_NE(outcome.err.find("paceline: B could not be started in run 1: "),
-            std::string::npos)
+  EXPECT_NE(outcome.err.find("paceline: B could not be started in run 1: "), std::string::npos)
       << outcome.err;
 }
 
 TEST_F(DiffProgram, AbRefusesRecordsBesideWallTimes) {
   write_records("r.jsonl", {report::fixed_record({"a", "ddp", 2, 100})});
-  const Outcome outcome =
-      run("ab --runs 3 --out d -- cp r.jsonl {records} -- true");
+  const Outcome outcome = run("ab --runs 3 --out d -- cp r.jsonl {records} -- true");
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.err.find("paceline: only A left records, in the file that "
-                             "{records} or the variable PACELINE_RECORDS"),
+  EXPECT_NE(outcome.err.find("paceline: only A left records, in the file that {records} or the "
+                             "variable PACELINE_RECORDS"),
             std::string::npos)
       << outcome.err;
   EXPECT_EQ(outcome.err.find("run 2 of 3"), std::string::npos);

@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 
 // One case that is soon over, and one that only an accident ends.
 constexpr const char* kEndless =
-    "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
-    "--warmup 1 --steps 3,100000000 --yes --timeout 3 --format csv ";
+    "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 --warmup 1 --steps "
+    "3,100000000 --yes --timeout 3 --format csv ";
 
 // The same with a server, rank 1, and the master, rank 2.
 constexpr const char* kEndlessServed =
@@ -31,27 +31,23 @@ constexpr const char* kEndlessServed =
 
 // The same with two trainers, whose dense part c10d::Reducer exchanges.
 constexpr const char* kEndlessReducer =
-    "run hybrid --device cpu --trainers 2 --servers 1 --strategy ddp --warmup "
-    "1 --steps 3,100000000 --yes --timeout 8 --format csv ";
+    "run hybrid --device cpu --trainers 2 --servers 1 --strategy ddp --warmup 1 --steps "
+    "3,100000000 --yes --timeout 8 --format csv ";
 
 // The same with a neighbor, whose average waits for four micro-batches.
 constexpr const char* kEndlessNeighbors =
-    "run --model mlp --device cpu --ranks 2 --strategy "
-    "fusion+neighbor-allreduce:topology=ring+awc --batch-size 4 --accumulate 4 "
-    "--warmup 1 --steps 3,100000000 --yes --timeout 3 --format csv ";
+    "run --model mlp --device cpu --ranks 2 --strategy fusion+neighbor-allreduce:topology=ring+awc "
+    "--batch-size 4 --accumulate 4 --warmup 1 --steps 3,100000000 --yes --timeout 3 --format csv ";
 
 class Endings : public Program {
  protected:
   Endings() { setenv(kMark, folder_.c_str(), 1); }
 
   std::size_t records() const {
-    return records::completed(
-               records::read_records(folder_ / "r.jsonl").records)
-        .size();
+    return records::completed(records::read_records(folder_ / "r.jsonl").records).size();
   }
 
-  /// The record of the case that the accident ended has the same steps of the
-  /// ranks that lived on.
+  /// The record of the case that the accident ended has the same steps of the ranks that lived on.
   void expect_samples_so_far(int survivor) const {
     const auto failed = records::read_records(folder_ / "r.jsonl").records;
     ASSERT_EQ(failed.size(), 2U);
@@ -65,13 +61,12 @@ class Endings : public Program {
 
   /// Runs `job`, and `accident` as a script once the second case trains; in it,
   /// `rank R` prints the process of that rank.
-  Outcome run_into(const std::string& accident,
-                   const std::string& job = kEndless) const {
+  Outcome run_into(const std::string& accident, const std::string& job = kEndless) const {
     return run(job +
                "--records r.jsonl & program=$!; "
                "rank() { for p in $(cat /proc/$program/task/*/children); do "
-               "grep -qz \"^RANK=$1\\$\" /proc/$p/environ && echo $p; done; }; "
-               "until [ -s r.jsonl ]; do sleep 0.05; done; sleep 3; " +
+               "grep -qz \"^RANK=$1\\$\" /proc/$p/environ && echo $p; done; }; until [ -s r.jsonl "
+               "]; do sleep 0.05; done; sleep 3; " +
                accident + "; wait $program");
   }
 
@@ -84,21 +79,15 @@ class Endings : public Program {
     EXPECT_EQ(testing::marked_processes(mark), 0);
   }
 
-  void expect_named(const Outcome& outcome,
-                    const std::string& who,
-                    const std::string& fate,
+  void expect_named(const Outcome& outcome, const std::string& who, const std::string& fate,
                     const std::string& where = " at step ") const {
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_NE(outcome.err.find("paceline: " + who + " on host "),
-              std::string::npos)
-        << outcome.err;
+    EXPECT_NE(outcome.err.find("paceline: " + who + " on host "), std::string::npos) << outcome.err;
     EXPECT_NE(outcome.err.find(fate), std::string::npos) << outcome.err;
     EXPECT_NE(outcome.err.find(where), std::string::npos) << outcome.err;
-    EXPECT_NE(outcome.err.find("\nthat case is recorded as failed\n"),
-              std::string::npos)
+    EXPECT_NE(outcome.err.find("\nthat case is recorded as failed\n"), std::string::npos)
         << outcome.err;
-    EXPECT_TRUE(outcome.err.ends_with(
-        "\npaceline: 1 case failed; --resume tries it again\n"))
+    EXPECT_TRUE(outcome.err.ends_with("\npaceline: 1 case failed; --resume tries it again\n"))
         << outcome.err;
     EXPECT_EQ(records(), 1U);
     expect_no_process_left();
@@ -113,71 +102,57 @@ TEST_F(Endings, ACaseWithoutAPlanIsRefusedBeforeTheFirstOneRuns) {
           "--strategy fusion+diloco:every=10,fragments=5 --batch-size 4 "
           "--warmup 1 --steps 3 --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.err.find("of mlp on 2 ranks: diloco:fragments=5: the "
-                             "schedule makes one bucket"),
-            std::string::npos)
+  EXPECT_NE(
+      outcome.err.find("of mlp on 2 ranks: diloco:fragments=5: the schedule makes one bucket"),
+      std::string::npos)
       << outcome.err;
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 0);
 }
 
 TEST_F(Endings, AStoppedRank0IsNamed) {
-  expect_named(run_into("kill -STOP $(rank 0)"),
-               "rank 0",
-               ": stopped answering 3 s ago; ");
+  expect_named(run_into("kill -STOP $(rank 0)"), "rank 0", ": stopped answering 3 s ago; ");
 }
 
 TEST_F(Endings, AStoppedRank1IsNamed) {
-  expect_named(run_into("kill -STOP $(rank 1)"),
-               "rank 1",
-               ": stopped answering 3 s ago; ");
+  expect_named(run_into("kill -STOP $(rank 1)"), "rank 1", ": stopped answering 3 s ago; ");
 }
 
 TEST_F(Endings, AKilledRankIsNamed) {
-  expect_named(run_into("kill -KILL $(rank 1)"),
-               "rank 1",
-               "was killed by signal 9 (Killed)");
+  expect_named(run_into("kill -KILL $(rank 1)"), "rank 1", "was killed by signal 9 (Killed)");
   expect_samples_so_far(0);
 }
 
 TEST_F(Endings, ANeighborThatIsKilledAmongMicroBatchesIsNamed) {
-  expect_named(run_into("kill -KILL $(rank 1)", kEndlessNeighbors),
-               "rank 1",
+  expect_named(run_into("kill -KILL $(rank 1)", kEndlessNeighbors), "rank 1",
                "was killed by signal 9 (Killed)");
   expect_samples_so_far(0);
 }
 
 TEST_F(Endings, ANeighborThatStopsAmongMicroBatchesIsNamed) {
-  expect_named(run_into("kill -STOP $(rank 1)", kEndlessNeighbors),
-               "rank 1",
+  expect_named(run_into("kill -STOP $(rank 1)", kEndlessNeighbors), "rank 1",
                ": stopped answering 3 s ago; ");
 }
 
 TEST_F(Endings, AKilledServerIsNamed) {
-  expect_named(run_into("kill -KILL $(rank 1)", kEndlessServed),
-               "server 0 (rank 1)",
+  expect_named(run_into("kill -KILL $(rank 1)", kEndlessServed), "server 0 (rank 1)",
                "was killed by signal 9 (Killed)");
   expect_samples_so_far(0);
 }
 
 TEST_F(Endings, AStoppedServerIsNamed) {
-  expect_named(run_into("kill -STOP $(rank 1)", kEndlessServed),
-               "server 0 (rank 1)",
+  expect_named(run_into("kill -STOP $(rank 1)", kEndlessServed), "server 0 (rank 1)",
                ": stopped answering 10 s ago; ");
   expect_samples_so_far(0);
 }
 
 // The others do not wait for the master, and train on until they are told.
 TEST_F(Endings, AMasterThatIsKilledOrStopsIsNamed) {
-  for (const auto& [signal, fate] :
-       {std::pair{"KILL", "was killed by signal 9 (Killed)"},
-        {"STOP", ": stopped answering 10 s ago; "}}) {
+  for (const auto& [signal, fate] : {std::pair{"KILL", "was killed by signal 9 (Killed)"},
+                                     {"STOP", ": stopped answering 10 s ago; "}}) {
     SCOPED_TRACE(signal);
     fs::remove(folder_ / "r.jsonl");
-    expect_named(
-        run_into(std::string("kill -") + signal + " $(rank 2)", kEndlessServed),
-        "master (rank 2)",
-        fate,
-        " waiting for others\n");
+    expect_named(run_into(std::string("kill -") + signal + " $(rank 2)", kEndlessServed),
+                 "master (rank 2)", fate, " waiting for others\n");
     expect_samples_so_far(0);
     const auto failed = records::read_records(folder_ / "r.jsonl").records;
     EXPECT_GT(failed[1].ranks[0].lookups->rows, 0);
@@ -187,21 +162,17 @@ TEST_F(Endings, AMasterThatIsKilledOrStopsIsNamed) {
 // Rank 1 is killed after 4 s of processor time, most of them of steps.
 TEST_F(Endings, AFailedFirstCaseSaysWhereItsSamplesAre) {
   const Outcome outcome =
-      run("run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size "
-          "4 --warmup 1 --steps 100000000 --yes --records r.jsonl & "
-          "program=$!; rank() { for p in $(cat /proc/$program/task/*/children);"
-          " do grep -qz \"^RANK=$1\\$\" /proc/$p/environ && echo $p; done; }; "
-          "until [ -n \"$(rank 1)\" ] && "
-          "[ $(cut -d' ' -f14 /proc/$(rank 1)/stat) -gt 400 ]; "
-          "do sleep 0.05; done; kill -KILL $(rank 1); wait $program");
+      run("run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 --warmup 1 --steps "
+          "100000000 --yes --records r.jsonl & program=$!; rank() { for p in $(cat "
+          "/proc/$program/task/*/children); do grep -qz \"^RANK=$1\\$\" /proc/$p/environ && echo "
+          "$p; done; }; until [ -n \"$(rank 1)\" ] && [ $(cut -d' ' -f14 /proc/$(rank 1)/stat) -gt "
+          "400 ]; do sleep 0.05; done; kill -KILL $(rank 1); wait $program");
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_TRUE(outcome.err.ends_with(
-      "0 of 1 case finished, the failure is in r.jsonl; the same command with "
-      "--records r.jsonl --resume runs the rest\n"))
+  EXPECT_TRUE(
+      outcome.err.ends_with("0 of 1 case finished, the failure is in r.jsonl; the same command "
+                            "with --records r.jsonl --resume runs the rest\n"))
       << outcome.err;
-  EXPECT_NE(outcome.out.find("was killed by signal 9 (Killed)"),
-            std::string::npos)
-      << outcome.out;
+  EXPECT_NE(outcome.out.find("was killed by signal 9 (Killed)"), std::string::npos) << outcome.out;
   const auto failed = records::read_records(folder_ / "r.jsonl").records;
   ASSERT_EQ(failed.size(), 1U);
   EXPECT_FALSE(failed[0].ranks.empty());
@@ -210,33 +181,27 @@ TEST_F(Endings, AFailedFirstCaseSaysWhereItsSamplesAre) {
 
 // The other trainer hangs inside of the reducer.
 TEST_F(Endings, AStoppedTrainerLeavesTheSamplesOfTheOther) {
-  expect_named(run_into("kill -STOP $(rank 1)", kEndlessReducer),
-               "trainer 1 (rank 1)",
+  expect_named(run_into("kill -STOP $(rank 1)", kEndlessReducer), "trainer 1 (rank 1)",
                ": stopped answering 8 s ago; ");
   expect_samples_so_far(0);
 }
 
 #if PACELINE_HAVE_MPI
 TEST_F(Endings, AKilledServerOverMpiIsNamed) {
-  expect_named(run_into("kill -KILL $(rank 1)",
-                        std::string(kEndlessServed) + "--engine mpi "),
-               "server 0 (rank 1)",
-               "was killed by signal 9 (Killed)");
+  expect_named(run_into("kill -KILL $(rank 1)", std::string(kEndlessServed) + "--engine mpi "),
+               "server 0 (rank 1)", "was killed by signal 9 (Killed)");
   expect_samples_so_far(0);
 }
 
 TEST_F(Endings, AStoppedServerOverMpiIsNamed) {
-  expect_named(run_into("kill -STOP $(rank 1)",
-                        std::string(kEndlessServed) + "--engine mpi "),
-               "server 0 (rank 1)",
-               ": stopped answering 10 s ago; ");
+  expect_named(run_into("kill -STOP $(rank 1)", std::string(kEndlessServed) + "--engine mpi "),
+               "server 0 (rank 1)", ": stopped answering 10 s ago; ");
 }
 #endif
 
 // Rank 1 alone is asked to stop, which the others cannot know.
 TEST_F(Endings, ARankThatStoppedAloneNamesTheSignal) {
-  expect_named(run_into("kill -TERM $(rank 1)"),
-               "rank 1",
+  expect_named(run_into("kill -TERM $(rank 1)"), "rank 1",
                "ended because of a SIGTERM (exit code 143)");
 }
 
@@ -244,14 +209,13 @@ TEST_F(Endings, AWishToStopSaysWhatIsDoneAndHowToGoOn) {
   for (const char* signal : {"INT", "TERM"}) {
     SCOPED_TRACE(signal);
     fs::remove(folder_ / "r.jsonl");
-    const Outcome outcome =
-        run_into(std::string("kill -") + signal + " $program");
+    const Outcome outcome = run_into(std::string("kill -") + signal + " $program");
     EXPECT_EQ(outcome.exit_code, signal == std::string("INT") ? 130 : 143);
     EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 2) << outcome.out;
-    EXPECT_TRUE(outcome.err.ends_with(
-        std::string("paceline: SIG") + signal +
-        " ended the run: 1 of 2 cases finished, recorded in r.jsonl; the same "
-        "command with --records r.jsonl --resume runs the rest\n"))
+    EXPECT_TRUE(
+        outcome.err.ends_with(std::string("paceline: SIG") + signal +
+                              " ended the run: 1 of 2 cases finished, recorded in r.jsonl; the "
+                              "same command with --records r.jsonl --resume runs the rest\n"))
         << outcome.err;
     EXPECT_EQ(records(), 1U);
     expect_no_process_left();
@@ -259,15 +223,13 @@ TEST_F(Endings, AWishToStopSaysWhatIsDoneAndHowToGoOn) {
 }
 
 TEST_F(Endings, AWishBeforeTheFirstRecordLeavesNoFile) {
-  const Outcome outcome = run(
-      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
-      "--steps 100000000 --yes & program=$!; "
-      "until [ -n \"$(ls results 2>/dev/null)\" ]; do sleep 0.05; done; "
-      "kill -INT $program; wait $program");
+  const Outcome outcome =
+      run("run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 --steps 100000000 "
+          "--yes & program=$!; until [ -n \"$(ls results 2>/dev/null)\" ]; do sleep 0.05; done; "
+          "kill -INT $program; wait $program");
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
-  EXPECT_TRUE(
-      outcome.err.ends_with("paceline: SIGINT ended the run: 0 of 1 case "
-                            "finished, so there is no record\n"))
+  EXPECT_TRUE(outcome.err.ends_with(
+      "paceline: SIGINT ended the run: 0 of 1 case finished, so there is no record\n"))
       << outcome.err;
   EXPECT_FALSE(fs::exists(folder_ / "results"));
 }
@@ -275,45 +237,41 @@ TEST_F(Endings, AWishBeforeTheFirstRecordLeavesNoFile) {
 TEST_F(Endings, AWishAfterAFailedCaseNamesTheFileOfTheFailure) {
   const Outcome outcome =
       run_into("kill -INT $program",
-               "run --model mlp --device cpu --ranks 1 --strategy none "
-               "--learning-rate 1e30 --batch-size 4 --warmup 0 "
-               "--steps 20,100000000 --yes --format csv ");
-  EXPECT_TRUE(outcome.err.ends_with(
-      "0 of 2 cases finished, the failure is in r.jsonl; the same command with "
-      "--records r.jsonl --resume runs the rest\n"))
+               "run --model mlp --device cpu --ranks 1 --strategy none --learning-rate 1e30 "
+               "--batch-size 4 --warmup 0 --steps 20,100000000 --yes --format csv ");
+  EXPECT_TRUE(
+      outcome.err.ends_with("0 of 2 cases finished, the failure is in r.jsonl; the same command "
+                            "with --records r.jsonl --resume runs the rest\n"))
       << outcome.err;
 }
 
 TEST_F(Endings, RepetitionsAreNotCountedAsCases) {
   const std::string line =
-      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 "
-      "--warmup 1 --steps 3 --runs 2 --records r.jsonl --format csv ";
+      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 --warmup 1 --steps 3 "
+      "--runs 2 --records r.jsonl --format csv ";
   ASSERT_EQ(run(line).exit_code, 0);
   EXPECT_TRUE(run(line + "--resume")
-                  .err.starts_with("nothing is left to run: 2 runs of 1 case "
-                                   "finished\n"));
+                  .err.starts_with("nothing is left to run: 2 runs of 1 case finished\n"));
 }
 
 TEST_F(Endings, ARunThatIsCompleteSaysSo) {
   const std::string line =
-      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 "
-      "--warmup 1 --steps 3 --records r.jsonl --format csv ";
+      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 --warmup 1 --steps 3 "
+      "--records r.jsonl --format csv ";
   const Outcome first = run(line);
   ASSERT_EQ(first.exit_code, 0) << first.err;
   const Outcome again = run(line + "--resume");
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_EQ(again.out, first.out);
-  EXPECT_EQ(again.err,
-            "nothing is left to run: 1 case finished\nrecords: r.jsonl\n");
+  EXPECT_EQ(again.err, "nothing is left to run: 1 case finished\nrecords: r.jsonl\n");
   EXPECT_EQ(records(), 1U);
 }
 
-// A record whose check of the exchanged values failed, as another machine may
-// have written it.
+// A record whose check of the exchanged values failed, as another machine may have written it.
 TEST_F(Endings, WrongValuesAreAnExitCode) {
   const std::string line =
-      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
-      "--warmup 1 --steps 3 --records r.jsonl --format csv ";
+      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 --warmup 1 --steps 3 "
+      "--records r.jsonl --format csv ";
   ASSERT_EQ(run(line).exit_code, 0);
   auto all = records::read_records(folder_ / "r.jsonl").records;
   ASSERT_EQ(all.size(), 1U);
@@ -323,8 +281,7 @@ TEST_F(Endings, WrongValuesAreAnExitCode) {
   records::RecordWriter(folder_ / "r.jsonl").append(all[0]);
   const Outcome again = run(line + "--resume");
   EXPECT_EQ(again.exit_code, 3);
-  EXPECT_NE(again.err.find("paceline: 1 run with wrong values "
-                           "(verification-failed)\n"),
+  EXPECT_NE(again.err.find("paceline: 1 run with wrong values (verification-failed)\n"),
             std::string::npos)
       << again.err;
 }

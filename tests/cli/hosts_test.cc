@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks on several hosts, from outside.  The other host is this machine again:
-// by a shell that reads the line for a remote shell, or, where this machine has
-// an sshd (PACELINE_SSHD), by a real ssh to one of our own.
+// Ranks on several hosts, from outside.  The other host is this machine again: by a shell that
+// reads the line for a remote shell, or, where this machine has an sshd (PACELINE_SSHD), by a real
+// ssh to one of our own.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -27,9 +27,8 @@ namespace {
 using namespace std::chrono_literals;
 
 bool warns_of_one_host(const records::RunRecord& record) {
-  return std::ranges::any_of(record.warnings, [](const auto& warning) {
-    return warning.code == "one-host-alone";
-  });
+  return std::ranges::any_of(record.warnings,
+                             [](const auto& warning) { return warning.code == "one-host-alone"; });
 }
 
 class HostsTest : public Program {
@@ -60,8 +59,7 @@ class HostsTest : public Program {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  /// Processes of this test that have `assignment`, too, in the environment
-  /// they were started with.
+  /// Processes of this test that have `assignment`, too, in the environment they were started with.
   std::vector<pid_t> marked(const std::string& assignment = "") const {
     std::vector<pid_t> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -100,18 +98,16 @@ class HostsTest : public Program {
 #endif
 
   const std::string kJob =
-      " --model lenet --batch-size 4 --warmup 1 --threads 1 --yes --records "
-      "r.jsonl --format csv ";
+      " --model lenet --batch-size 4 --warmup 1 --threads 1 --yes --records r.jsonl --format csv ";
 };
 
 TEST_F(HostsTest, RanksOfBothTrainTogether) {
   write("lab.toml",
         "[[hosts]]\nname = \"localhost\"\nslots = 2\ninterface = \"lo\"\n"
         "[[hosts]]\nname = \"far\"\nslots = 2\ninterface = \"lo\"\n");
-  const Outcome outcome = run("run --cluster lab.toml " + std::string(kSsh) +
-                              " --steps 3 --strategy wfbp,dear --runs 2 "
-                              "--label 'it'\\''s \"$HOME\"; x'" +
-                              kJob);
+  const Outcome outcome =
+      run("run --cluster lab.toml " + std::string(kSsh) +
+          " --steps 3 --strategy wfbp,dear --runs 2 --label 'it'\\''s \"$HOME\"; x'" + kJob);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(text("ssh.log"), "far\nfar\n");  // once a repetition
   const auto records = records::read_records(folder_ / "r.jsonl").records;
@@ -131,8 +127,7 @@ TEST_F(HostsTest, RanksOfBothTrainTogether) {
 
 TEST_F(HostsTest, StrategiesSeeWhichRanksShareOne) {
   const std::string line = "run" + two_hosts() + kJob +
-                           " --steps 3 --strategy "
-                           "hierarchical,hierarchical-neighbor-allreduce";
+                           " --steps 3 --strategy hierarchical,hierarchical-neighbor-allreduce";
   const Outcome outcome = run(line);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto records = records::read_records(folder_ / "r.jsonl").records;
@@ -150,20 +145,15 @@ TEST_F(HostsTest, StrategiesSeeWhichRanksShareOne) {
 }
 
 TEST_F(HostsTest, OneAloneIsToldOfWhereAStrategyWantsSeveral) {
-  const std::string line =
-      "run --ranks 2" + kJob + " --steps 3 --strategy hierarchical ";
-  const std::string note =
-      "'hierarchical' exchanges between hosts, and all its ranks are on one";
-  EXPECT_NE(run(line + "--dry-run").out.find("note: " + note),
-            std::string::npos);
+  const std::string line = "run --ranks 2" + kJob + " --steps 3 --strategy hierarchical ";
+  const std::string note = "'hierarchical' exchanges between hosts, and all its ranks are on one";
+  EXPECT_NE(run(line + "--dry-run").out.find("note: " + note), std::string::npos);
   ASSERT_EQ(run(line).exit_code, 0);
-  EXPECT_TRUE(warns_of_one_host(
-      records::read_records(folder_ / "r.jsonl").records.at(0)));
+  EXPECT_TRUE(warns_of_one_host(records::read_records(folder_ / "r.jsonl").records.at(0)));
   std::string table = run("report r.jsonl").out;
   std::ranges::replace(table, '\n', ' ');
   EXPECT_NE(table.find("one-host-alone: "), std::string::npos) << table;
-  EXPECT_EQ(run(line + "--local-size 1 --dry-run").out.find("note: "),
-            std::string::npos);
+  EXPECT_EQ(run(line + "--local-size 1 --dry-run").out.find("note: "), std::string::npos);
 }
 
 TEST_F(HostsTest, ADeathThereIsNamed) {
@@ -178,12 +168,10 @@ TEST_F(HostsTest, ADeathThereIsNamed) {
       kill(pid, SIGKILL);
     }
   });
-  const Outcome outcome =
-      run("run --steps 1000000 --strategy wfbp" + two_hosts() + kJob);
+  const Outcome outcome = run("run --steps 1000000 --strategy wfbp" + two_hosts() + kJob);
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_NE(
-      outcome.err.find("paceline: rank 3 on host far: was killed by signal 9"),
-      std::string::npos)
+  EXPECT_NE(outcome.err.find("paceline: rank 3 on host far: was killed by signal 9"),
+            std::string::npos)
       << outcome.err;
   EXPECT_TRUE(all_gone());
 }
@@ -191,28 +179,25 @@ TEST_F(HostsTest, ADeathThereIsNamed) {
 TEST_F(HostsTest, NobodySurvivesWhoStartedThem) {
   const Outcome outcome =
       run("run --steps 1000000 --strategy wfbp" + two_hosts() + kJob +
-          "& job=$!; while [ ! -s ssh.log ]; do sleep 0.05; done; sleep 1; "
-          "kill -9 $job");
+          "& job=$!; while [ ! -s ssh.log ]; do sleep 0.05; done; sleep 1; kill -9 $job");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_TRUE(all_gone());
 }
 
 TEST_F(HostsTest, AStopReachesThem) {
-  const Outcome outcome =
-      run("run --steps 1000000 --strategy wfbp" + two_hosts() + kJob +
-          "& job=$!; while [ ! -s ssh.log ]; do sleep 0.05; done; sleep 2; "
-          "kill -INT $job; wait $job");
+  const Outcome outcome = run(
+      "run --steps 1000000 --strategy wfbp" + two_hosts() + kJob +
+      "& job=$!; while [ ! -s ssh.log ]; do sleep 0.05; done; sleep 2; kill -INT $job; wait $job");
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   EXPECT_TRUE(all_gone());
 }
 
 TEST_F(HostsTest, AHostThatIsNotReachedIsNamed) {
   script("no_ssh", "exit 255\n");
-  const Outcome outcome =
-      run("run --steps 3" + two_hosts("--ssh-command ./no_ssh") + kJob);
+  const Outcome outcome = run("run --steps 3" + two_hosts("--ssh-command ./no_ssh") + kJob);
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_NE(outcome.err.find("paceline: rank 2 on host far: ./no_ssh ended "
-                             "with exit code 255 before it began"),
+  EXPECT_NE(outcome.err.find(
+                "paceline: rank 2 on host far: ./no_ssh ended with exit code 255 before it began"),
             std::string::npos)
       << outcome.err;
   EXPECT_TRUE(all_gone());
@@ -220,29 +205,23 @@ TEST_F(HostsTest, AHostThatIsNotReachedIsNamed) {
 
 TEST_F(HostsTest, ControlCReachesThem) {
   OnTerminal terminal("env -C '" + folder_.string() + "' '" + PACELINE_PROGRAM +
-                      "' run --steps 1000000 --strategy wfbp" + two_hosts() +
-                      kJob);
+                      "' run --steps 1000000 --strategy wfbp" + two_hosts() + kJob);
   ASSERT_TRUE(terminal.see(": step 3 of ")) << terminal.shown();
   terminal.type('\x03');
   EXPECT_EQ(terminal.end(), 130) << terminal.shown();
-  EXPECT_NE(terminal.shown().find("SIGINT ended the run"), std::string::npos)
-      << terminal.shown();
+  EXPECT_NE(terminal.shown().find("SIGINT ended the run"), std::string::npos) << terminal.shown();
   EXPECT_TRUE(all_gone());
 }
 
 // It neither refuses nor begins.
 TEST_F(HostsTest, AHostThatDoesNotAnswerIsNamedAtTheDeadline) {
   script("slow_ssh", "exec sleep 1000\n");
-  const Outcome outcome = run("run --steps 3 --timeout 3 " +
-                              two_hosts("--ssh-command ./slow_ssh") + kJob);
+  const Outcome outcome =
+      run("run --steps 3 --timeout 3 " + two_hosts("--ssh-command ./slow_ssh") + kJob);
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(outcome.err.rfind("paceline: rank 2 on host far: did not join "
-                              "within ",
-                              0),
-            0U)
+  EXPECT_EQ(outcome.err.rfind("paceline: rank 2 on host far: did not join within ", 0), 0U)
       << outcome.err;
-  EXPECT_NE(outcome.err.find(" s; ./slow_ssh has not started it\n"),
-            std::string::npos)
+  EXPECT_NE(outcome.err.find(" s; ./slow_ssh has not started it\n"), std::string::npos)
       << outcome.err;
   EXPECT_TRUE(all_gone());
 }
@@ -252,11 +231,9 @@ TEST_F(HostsTest, AHostWhoseKeyIsUnknownIsRefused) {
   sshd_->forget_host_key();
   const Outcome outcome = run("run --steps 3" + two_hosts() + kJob);
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_NE(outcome.err.find("Host key verification failed."),
-            std::string::npos)
-      << outcome.err;
-  EXPECT_NE(outcome.err.find("paceline: rank 2 on host far: ssh ended with "
-                             "exit code 255 before it began"),
+  EXPECT_NE(outcome.err.find("Host key verification failed."), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find(
+                "paceline: rank 2 on host far: ssh ended with exit code 255 before it began"),
             std::string::npos)
       << outcome.err;
   EXPECT_TRUE(all_gone());
@@ -269,25 +246,20 @@ TEST_F(HostsTest, APathWithBlanksAndQuotesIsOneWord) {
   fs::copy(PACELINE_PROGRAM, odd / "paceline");
   setenv("ODD", odd.c_str(), 1);
   const Outcome outcome =
-      run("list > /dev/null; cd \"$ODD\" && ./paceline run --steps 2 "
-          "--strategy wfbp" +
+      run("list > /dev/null; cd \"$ODD\" && ./paceline run --steps 2 --strategy wfbp" +
           two_hosts() + kJob);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(records::read_records((odd / "r.jsonl").string()).records.size(),
-            1U);
+  EXPECT_EQ(records::read_records((odd / "r.jsonl").string()).records.size(), 1U);
   EXPECT_TRUE(all_gone());
 }
 #endif
 
 TEST_F(HostsTest, CommMeasuresBetweenThem) {
   write("hosts", "localhost slots=1\nfar:1\n");
-  const Outcome outcome =
-      run("comm --hostfile hosts --interface lo " + std::string(kSsh) +
-          " --max 1KiB --only all-reduce --iterations 2 --records r.jsonl");
+  const Outcome outcome = run("comm --hostfile hosts --interface lo " + std::string(kSsh) +
+                              " --max 1KiB --only all-reduce --iterations 2 --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("all-reduce, 2 ranks (1+1), gloo"),
-            std::string::npos)
-      << outcome.out;
+  EXPECT_NE(outcome.out.find("all-reduce, 2 ranks (1+1), gloo"), std::string::npos) << outcome.out;
   EXPECT_EQ(text("ssh.log"), "far\n");
   EXPECT_TRUE(all_gone());
 }
@@ -295,11 +267,10 @@ TEST_F(HostsTest, CommMeasuresBetweenThem) {
 TEST_F(HostsTest, ADryRunNeedsNoneOfThem) {
   write("hosts", "far slots=2\nfarther slots=2\n");
   const Outcome outcome =
-      run("run --hostfile hosts --model lenet --device cpu --strategy ddp "
-          "--ranks 4 --interface nosuch --dry-run");
+      run("run --hostfile hosts --model lenet --device cpu --strategy ddp --ranks 4 --interface "
+          "nosuch --dry-run");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("lenet batch 32 on 4 x cpu"), std::string::npos)
-      << outcome.out;
+  EXPECT_NE(outcome.out.find("lenet batch 32 on 4 x cpu"), std::string::npos) << outcome.out;
   EXPECT_TRUE(
       outcome.err.starts_with("note: the first host is 'far', and this "
                               "machine is '"))

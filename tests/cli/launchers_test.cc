@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program itself under a launcher of others, which PACELINE_LAUNCHER is the
-// beginning of the command line of: its ranks are joined, and records come out.
-// PACELINE_FLAGS are of every run.
+// The program itself under a launcher of others, which PACELINE_LAUNCHER is the beginning of the
+// command line of: its ranks are joined, and records come out. PACELINE_FLAGS are of every run.
 #include <filesystem>
 #include <fstream>
 
@@ -24,23 +23,19 @@ class PACELINE_SUITE : public ::testing::Test {
   ~PACELINE_SUITE() override { fs::remove_all(folder_); }
 
   testing::Said run(const std::string& arguments) const {
-    return testing::run_marked(
-        PACELINE_LAUNCHER " PROGRAM run " PACELINE_FLAGS " " + arguments);
+    return testing::run_marked(PACELINE_LAUNCHER " PROGRAM run " PACELINE_FLAGS " " + arguments);
   }
 
-  /// Runs a case that is soon over and one that has no end; sends `victim` the
-  /// signal when the second one trains, and SIGKILL when the second case's
-  /// record is written or after 20 s.  Returns the records.  A process that the
-  /// victim has forked has a larger number.
-  std::vector<records::RunRecord> run_into(const std::string& signal,
-                                           int victim) const {
+  /// Runs a case that is soon over and one that has no end; sends `victim` the signal when the
+  /// second one trains, and SIGKILL when the second case's record is written or after 20 s.
+  /// Returns the records.  A process that the victim has forked has a larger number.
+  std::vector<records::RunRecord> run_into(const std::string& signal, int victim) const {
     const fs::path script = folder_ / "script";
     std::ofstream(script)
         << "cd '" << folder_.string() << "'\n"
         << PACELINE_LAUNCHER " " PACELINE_RANK_PROGRAM " run " PACELINE_FLAGS
-        << " --model mlp --device cpu --strategy bsp --batch-size 4 --warmup 1 "
-           "--steps 3,100000000 --yes --timeout 8 --format csv "
-           "--records r.jsonl &\n"
+        << " --model mlp --device cpu --strategy bsp --batch-size 4 --warmup 1 --steps 3,100000000 "
+           "--yes --timeout 8 --format csv --records r.jsonl &\n"
         << "launcher=$!\n"
            "until [ -s r.jsonl ]; do sleep 0.05; done\n"
            "sleep 3\n"
@@ -120,13 +115,12 @@ TEST_F(PACELINE_SUITE, RecordsTheSignalByWhichRank0AloneWasAskedToStop) {
 TEST_F(PACELINE_SUITE, RunsEveryCaseOnItsRanksAndLeavesRecords) {
   const fs::path path = folder_ / "records.jsonl";
   const testing::Said said =
-      run("--model mlp --device cpu --ranks 1,2 --strategy bsp --batch-size 4 "
-          "--warmup 1 --steps 3 --format csv --records " +
+      run("--model mlp --device cpu --ranks 1,2 --strategy bsp --batch-size 4 --warmup 1 --steps 3 "
+          "--format csv --records " +
           path.string());
   ASSERT_EQ(said.exit_code, 0) << said.text;
   EXPECT_TRUE(said.contains("records: " + path.string())) << said.text;
-  const auto records =
-      records::read_records(path, records::BrokenTail::kRefuse).records;
+  const auto records = records::read_records(path, records::BrokenTail::kRefuse).records;
   ASSERT_EQ(records.size(), 2U);
   for (const records::RunRecord& record : records) {
     const auto ranks = static_cast<std::size_t>(record.configuration.ranks);
@@ -136,35 +130,31 @@ TEST_F(PACELINE_SUITE, RunsEveryCaseOnItsRanksAndLeavesRecords) {
       EXPECT_EQ(rank.step_ns.size(), 3U);
     }
     if (ranks == 2) {
-      EXPECT_EQ(
-          record.verified,
-          (std::map<std::string, bool>{{"integer_sums", true},
-                                       {"ranks_hold_equal_parameters", true}}));
+      EXPECT_EQ(record.verified,
+                (std::map<std::string, bool>{{"integer_sums", true},
+                                             {"ranks_hold_equal_parameters", true}}));
       EXPECT_EQ(record.ranks[1].local_rank, 1);
     }
   }
 }
 
-// PowerSGD takes whole tensors, and whether the schedule cuts them is known
-// once layers and collectives have been timed.
+// PowerSGD takes whole tensors, and whether the schedule cuts them is known once layers and
+// collectives have been timed.
 TEST_F(PACELINE_SUITE, ACaseThatIsRefusedOnceItHasBegunIsAFailedOne) {
   const fs::path path = folder_ / "records.jsonl";
   const std::string line =
-      "--model mlp --device cpu --ranks 2 --batch-size 4 --warmup 0 --steps 2 "
-      "--format csv --records " +
+      "--model mlp --device cpu --ranks 2 --batch-size 4 --warmup 0 --steps 2 --format csv "
+      "--records " +
       path.string() + " --strategy ";
   const std::string refused = "bytescheduler:partition-mb=0.01+powersgd";
   EXPECT_NE(run(line + refused).exit_code, 0);
   EXPECT_FALSE(fs::exists(path)) << "it is the only case";
   const testing::Said said = run(line + refused + ",bsp");
   EXPECT_NE(said.exit_code, 0) << said.text;
-  EXPECT_TRUE(said.contains("1 case failed; --resume tries it again"))
-      << said.text;
-  const auto records =
-      records::read_records(path, records::BrokenTail::kRefuse).records;
+  EXPECT_TRUE(said.contains("1 case failed; --resume tries it again")) << said.text;
+  const auto records = records::read_records(path, records::BrokenTail::kRefuse).records;
   ASSERT_EQ(records.size(), 2U) << said.text;
-  EXPECT_TRUE(
-      records[0].error.value_or("").starts_with("powersgd takes whole tensors"))
+  EXPECT_TRUE(records[0].error.value_or("").starts_with("powersgd takes whole tensors"))
       << records[0].error.value_or("");
   EXPECT_EQ(records[1].error, std::nullopt);
   EXPECT_EQ(records[1].ranks.size(), 2U);
@@ -176,8 +166,7 @@ TEST_F(PACELINE_SUITE, TellsAMistakeOnce) {
   const std::string sentence = "--ranks: '3', but 2 were started";
   const auto first = said.text.find(sentence);
   ASSERT_NE(first, std::string::npos) << said.text;
-  EXPECT_EQ(said.text.find(sentence, first + 1), std::string::npos)
-      << said.text;
+  EXPECT_EQ(said.text.find(sentence, first + 1), std::string::npos) << said.text;
 }
 
 }  // namespace

@@ -58,26 +58,24 @@ json job(const std::string& strategy, int ranks, const std::string& cluster) {
           {"ranks", ranks}};
 }
 
-// Each key is one that the command line takes, so no key can mean another
-// thing.  The jobs share networks, worlds and strategies.
+// Each key is one that the command line takes, so no key can mean another thing.  The jobs share
+// networks, worlds and strategies.
 TEST_F(PredictRequests, GiveTheRecordsOfTheSameCommandLines) {
   const std::string cluster = "8x4-2080ti-10gbe.toml";
-  std::vector<json> requests{job("wfbp", 8, cluster),
-                             job("mg-wfbp", 16, cluster),
+  std::vector<json> requests{job("wfbp", 8, cluster), job("mg-wfbp", 16, cluster),
                              job("wfbp", 8, "8x4-2080ti-100gbib.toml"),
                              job("mg-wfbp", 16, "8x4-2080ti-100gbib.toml")};
   requests[2]["batch_size"] = 16;
   requests[2]["device_rate"] = 250.5;
   requests.push_back(job("fusion", 8, cluster));
-  requests.back().update(
-      {{"bucket_mb", 4},
-       {"steps", 5},
-       {"noise", 0.05},
-       {"seed", 7},
-       {"hosts", "a:4,b:4"},
-       {"optimizer", "adamw"},
-       {"engine_costs", PACELINE_SOURCE_DIR "/data/engine_costs.toml"},
-       {"engine", "gloo"}});
+  requests.back().update({{"bucket_mb", 4},
+                          {"steps", 5},
+                          {"noise", 0.05},
+                          {"seed", 7},
+                          {"hosts", "a:4,b:4"},
+                          {"optimizer", "adamw"},
+                          {"engine_costs", PACELINE_SOURCE_DIR "/data/engine_costs.toml"},
+                          {"engine", "gloo"}});
   requests.push_back(requests[0]);
   const std::vector<json> lines = answers(requests, 0);
   ASSERT_EQ(lines.size(), requests.size());
@@ -86,16 +84,14 @@ TEST_F(PredictRequests, GiveTheRecordsOfTheSameCommandLines) {
     for (const auto& [key, value] : requests[i].items()) {
       std::string flag = key;
       std::ranges::replace(flag, '_', '-');
-      words += key == "id" ? ""
-                           : " --" + flag + " '" +
-                                 (value.is_string() ? value.get<std::string>()
-                                                    : value.dump()) +
-                                 "'";
+      words += key == "id"
+                   ? ""
+                   : " --" + flag + " '" +
+                         (value.is_string() ? value.get<std::string>() : value.dump()) + "'";
     }
     ASSERT_EQ(run(words).exit_code, 0) << words;
     const auto records = records::read_records(folder_ / "one.jsonl").records;
-    EXPECT_EQ(without_time(lines[i]),
-              without_time(json::parse(records::to_line(records.back()))))
+    EXPECT_EQ(without_time(lines[i]), without_time(json::parse(records::to_line(records.back()))))
         << words;
   }
 }
@@ -110,9 +106,8 @@ TEST_F(PredictRequests, GoOnBehindALineThatIsRefused) {
   json words = job("bsp", 4, "8x4-2080ti-10gbe.toml");
   words["batch_size"] = "many";
   const std::vector<json> lines =
-      answers(unknown.dump() + "\n{\"id\": 1,\n[]\n" + two.dump() + "\n\n" +
-                  strange.dump() + "\n" + words.dump() + "\n" +
-                  job("bsp", 99, "8x4-2080ti-10gbe.toml").dump() + "\n" +
+      answers(unknown.dump() + "\n{\"id\": 1,\n[]\n" + two.dump() + "\n\n" + strange.dump() + "\n" +
+                  words.dump() + "\n" + job("bsp", 99, "8x4-2080ti-10gbe.toml").dump() + "\n" +
                   job("bsp", 4, "8x4-2080ti-10gbe.toml").dump() + "\n",
               2);
   ASSERT_EQ(lines.size(), 8u);
@@ -127,8 +122,7 @@ TEST_F(PredictRequests, GoOnBehindALineThatIsRefused) {
   for (std::size_t i = 0; i < refusals.size(); ++i) {
     EXPECT_EQ(lines[i].size(), 2u);
     EXPECT_EQ(lines[i].at("id"), refusals[i].first);
-    EXPECT_TRUE(
-        lines[i].at("error").get<std::string>().starts_with(refusals[i].second))
+    EXPECT_TRUE(lines[i].at("error").get<std::string>().starts_with(refusals[i].second))
         << lines[i];
   }
   EXPECT_EQ(lines[7].at("configuration").at("ranks"), 4);
@@ -136,31 +130,27 @@ TEST_F(PredictRequests, GoOnBehindALineThatIsRefused) {
 
 TEST_F(PredictRequests, TakeRecordsInPlaceOfANetwork) {
   for (const char* world : {"1 --strategy none", "2 --strategy bsp"}) {
-    EXPECT_EQ(run("predict resnet50 " + kCluster +
-                  " --records predicted.jsonl --ranks " + world)
+    EXPECT_EQ(run("predict resnet50 " + kCluster + " --records predicted.jsonl --ranks " + world)
                   .exit_code,
               0);
   }
   auto known = records::read_records(folder_ / "predicted.jsonl").records;
   for (std::size_t i = 0; i < known.size(); ++i) {  // as if measured
     known[i].source = records::Source::kMeasured;
-    records::RecordWriter(folder_ / (i == 0 ? "one.jsonl" : "two.jsonl"))
-        .append(known[i]);
+    records::RecordWriter(folder_ / (i == 0 ? "one.jsonl" : "two.jsonl")).append(known[i]);
   }
   const json request{{"measured", {"one.jsonl", "two.jsonl"}}, {"ranks", 8}};
   const std::vector<json> lines = answers(std::vector{request}, 0);
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_EQ(run("predict --measured one.jsonl --measured two.jsonl --ranks 8 "
-                "--records r.jsonl")
+  EXPECT_EQ(run("predict --measured one.jsonl --measured two.jsonl --ranks 8 --records r.jsonl")
                 .exit_code,
             0);
   const auto records = records::read_records(folder_ / "r.jsonl").records;
-  EXPECT_EQ(without_time(lines[0]),
-            without_time(json::parse(records::to_line(records[0]))));
+  EXPECT_EQ(without_time(lines[0]), without_time(json::parse(records::to_line(records[0]))));
 }
 
-// Some published cells of reference/ as studies/published_tables asks for them,
-// and what was predicted when the study was last run.
+// Some published cells of reference/ as studies/published_tables asks for them, and what was
+// predicted when the study was last run.
 TEST_F(PredictRequests, PredictPublishedCellsAsTheStudyDid) {
   const std::string folder = PACELINE_SOURCE_DIR "/tests/cli/published_cells/";
   std::ifstream file(folder + "requests.jsonl");
@@ -187,9 +177,7 @@ TEST_F(PredictRequests, PredictPublishedCellsAsTheStudyDid) {
     }
     const double samples = static_cast<double>(it.predicted->training_ranks) *
                            it.configuration.batch_size * it.configuration.steps;
-    EXPECT_EQ(fmt::format("{:.6g}",
-                          samples / (static_cast<double>(window_ns) * 1e-9)),
-              expected[i])
+    EXPECT_EQ(fmt::format("{:.6g}", samples / (static_cast<double>(window_ns) * 1e-9)), expected[i])
         << requests[i].at("id");
   }
 }
@@ -203,8 +191,7 @@ TEST_F(PredictRequests, ComeFromStandardInput) {
 }
 
 TEST_F(PredictRequests, RefuseFlagsBesideThem) {
-  expect_refused("predict --requests r.jsonl --ranks 8",
-                 "paceline: --ranks excludes --requests");
+  expect_refused("predict --requests r.jsonl --ranks 8", "paceline: --ranks excludes --requests");
   expect_refused("predict --requests nowhere.jsonl",
                  "paceline: --requests nowhere.jsonl: cannot be read");
 }

@@ -15,9 +15,8 @@ namespace {
 using Predict = Program;
 
 TEST_F(Predict, WritesARecordAndATrace) {
-  const Outcome outcome =
-      run("predict resnet50 " + kCluster +
-          " --strategy bsp --ranks 8 --trace t.json --records r.jsonl");
+  const Outcome outcome = run("predict resnet50 " + kCluster +
+                              " --strategy bsp --ranks 8 --trace t.json --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("(predicted)"), std::string::npos);
   EXPECT_NE(outcome.err.find("exposed communication"), std::string::npos);
@@ -34,8 +33,7 @@ TEST_F(Predict, RefusesInOneSentence) {
   expect_refused("predict resnet50 --cluster none.toml", "paceline: ");
   const Outcome outcome = run("predict resnet5 " + kCluster);
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.err.find("or give a profile, FILE.json"), std::string::npos)
-      << outcome.err;
+  EXPECT_NE(outcome.err.find("or give a profile, FILE.json"), std::string::npos) << outcome.err;
   expect_refused("predict resnet50 " + kCluster + " --strategy nosuch",
                  "paceline: unknown strategy part 'nosuch'");
 }
@@ -49,11 +47,10 @@ TEST_F(Predict, KnowsTheLayersOfWhatRunTrains) {
 }
 
 TEST_F(Predict, RefusesALinkThatIsASlip) {
-  write("slow.toml",
-        "[[hosts]]\nname = 'a'\ncount = 2\n[[links]]\nrate = '10bit'\n");
-  expect_refused("predict resnet50 --cluster slow.toml",
-                 "paceline: slow.toml: link 'hosts' has a rate of 1.25 "
-                 "bytes/s; it must be at least 1000");
+  write("slow.toml", "[[hosts]]\nname = 'a'\ncount = 2\n[[links]]\nrate = '10bit'\n");
+  expect_refused(
+      "predict resnet50 --cluster slow.toml",
+      "paceline: slow.toml: link 'hosts' has a rate of 1.25 bytes/s; it must be at least 1000");
 }
 
 // Four of eight ranks serve: summary and table count the others.
@@ -70,64 +67,53 @@ TEST_F(Predict, CountsSamplesOnceInSummaryAndTable) {
     longest = std::max(longest, static_cast<double>(rank.window_ns));
   }
   const auto& c = records[0].configuration;
-  EXPECT_NE(
-      outcome.err.find(fmt::format(
-          "{:.1f} samples/s", 4.0 * c.batch_size * c.steps / (longest * 1e-9))),
-      std::string::npos)
+  EXPECT_NE(outcome.err.find(
+                fmt::format("{:.1f} samples/s", 4.0 * c.batch_size * c.steps / (longest * 1e-9))),
+            std::string::npos)
       << outcome.err;
 }
 
 TEST_F(Predict, FitsRecordsOfOneAndMoreRanks) {
   for (const char* world : {"1 --strategy none", "2 --strategy bsp"}) {
-    EXPECT_EQ(run("predict resnet50 " + kCluster +
-                  " --records predicted.jsonl --ranks " + world)
+    EXPECT_EQ(run("predict resnet50 " + kCluster + " --records predicted.jsonl --ranks " + world)
                   .exit_code,
               0);
   }
-  expect_refused(
-      "predict --measured predicted.jsonl --ranks 4",
-      "paceline: --measured predicted.jsonl: 2 of its 2 records are "
-      "predicted; only measured and replayed records can be fitted\n");
+  expect_refused("predict --measured predicted.jsonl --ranks 4",
+                 "paceline: --measured predicted.jsonl: 2 of its 2 records are "
+                 "predicted; only measured and replayed records can be fitted\n");
   // As if these steps had been measured.
   auto known = records::read_records(folder_ / "predicted.jsonl").records;
   for (records::RunRecord& record : known) {
     record.source = records::Source::kMeasured;
     records::RecordWriter(folder_ / "r.jsonl").append(record);
   }
-  const Outcome outcome =
-      run("predict --measured r.jsonl --ranks 4,8 --records p.jsonl");
+  const Outcome outcome = run("predict --measured r.jsonl --ranks 4,8 --records p.jsonl");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.err.find("rate within a host"), std::string::npos);
   EXPECT_NE(outcome.err.find("95 % interval of the step ["), std::string::npos);
-  EXPECT_NE(
-      outcome.err.find("% of 1 rank with a batch of 64 each, as measured"),
-      std::string::npos)
+  EXPECT_NE(outcome.err.find("% of 1 rank with a batch of 64 each, as measured"), std::string::npos)
       << outcome.err;
   const auto records = records::read_records(folder_ / "p.jsonl").records;
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[1].ranks.size(), 8u);
   EXPECT_EQ(records[1].configuration.strategy, "bsp");
   expect_refused("predict --measured r.jsonl",
-                 "paceline: --measured without --cluster: say which numbers of "
-                 "ranks to predict");
+                 "paceline: --measured without --cluster: say which numbers of ranks to predict");
   expect_refused("predict --measured r.jsonl --ranks 4 --device-rate 8",
                  "paceline: --device-rate excludes --measured\n");
   expect_refused("predict --measured r.jsonl --ranks 4 --optimizer adamw",
-                 "paceline: --optimizer adamw: the records of --measured are "
-                 "of sgd\n");
+                 "paceline: --optimizer adamw: the records of --measured are of sgd\n");
 }
 
 TEST_F(Predict, TakesFiguresInWhateverFormTheyAreHeld) {
   const std::string job = "predict resnet50 " + kCluster + " --ranks 32 ";
-  Outcome outcome =
-      run(job +
-          "--batch-size 64 --measured 'ranks=4 rate=640' --measured "
-          "'ranks=8 batch=64 step=430ms' --records p.jsonl");
+  Outcome outcome = run(job +
+                        "--batch-size 64 --measured 'ranks=4 rate=640' --measured "
+                        "'ranks=8 batch=64 step=430ms' --records p.jsonl");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.err.find("one device alone, batch 64"), std::string::npos)
-      << outcome.err;
-  EXPECT_NE(outcome.err.find("% of 4 ranks with a batch of 64 each"),
-            std::string::npos)
+  EXPECT_NE(outcome.err.find("one device alone, batch 64"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("% of 4 ranks with a batch of 64 each"), std::string::npos)
       << outcome.err;
   const auto records = records::read_records(folder_ / "p.jsonl").records;
   ASSERT_EQ(records.size(), 1u);
@@ -135,21 +121,18 @@ TEST_F(Predict, TakesFiguresInWhateverFormTheyAreHeld) {
   ASSERT_TRUE(bar && bar->known());
   EXPECT_LT(*bar->low_ns, *bar->high_ns);
   expect_refused("predict vgg16 " + kCluster + " --measured 'ranks=8 rate=640'",
-                 "paceline: --measured: no figure says its batch; give "
-                 "--batch-size");
-  expect_refused(job +
-                     "--measured 'ranks=8 batch=16 rate=640' --measured "
-                     "'ranks=8 batch=64 rate=900'",
-                 "paceline: --measured: figures are of batches of 16 and 64; "
-                 "say with --batch-size which is predicted\n");
+                 "paceline: --measured: no figure says its batch; give --batch-size");
+  expect_refused(
+      job + "--measured 'ranks=8 batch=16 rate=640' --measured 'ranks=8 batch=64 rate=900'",
+      "paceline: --measured: figures are of batches of 16 and 64; say with --batch-size which is "
+      "predicted\n");
   expect_refused(job + "--batch-size 64 --measured 'ranks=8'",
                  "paceline: --measured 'ranks=8': determines nothing: give ");
   expect_refused("advise hybrid --measured 'ranks=8 rate=3'", "paceline: ");
   outcome = run("advise resnet50 " + kCluster +
                 " --batch-size 64 --ranks 8 --measured 'ranks=4 rate=640'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.err.find("ranks=4 rate=640"), std::string::npos)
-      << outcome.err;
+  EXPECT_NE(outcome.err.find("ranks=4 rate=640"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
@@ -160,8 +143,7 @@ TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
                        " has no buckets, or says their size\n");
   }
   EXPECT_EQ(run("predict " + job + " --bucket-mb 0 --ranks 4").exit_code, 0);
-  EXPECT_EQ(run("predict " + job + " --bucket-mb 600000 --ranks 4").exit_code,
-            0);
+  EXPECT_EQ(run("predict " + job + " --bucket-mb 600000 --ranks 4").exit_code, 0);
   expect_refused("predict " + job + " --bucket-mb -1",
                  "paceline: --bucket-mb -1: must be from 0 to 1000000\n");
   expect_refused("predict " + job + " --bucket-mb 4 --strategy fusoin",
@@ -172,15 +154,13 @@ TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
                  "paceline: --trace a.json: is the file of --records too\n");
   expect_refused("predict resnet50 --cluster c.toml --trace ./c.toml",
                  "paceline: --trace ./c.toml: is the file of --cluster too\n");
-  expect_refused("advise " + job + " --strategies 3",
-                 "paceline: --strategies requires --write\n");
+  expect_refused("advise " + job + " --strategies 3", "paceline: --strategies requires --write\n");
 }
 
 TEST_F(Predict, TakesSeveralStrategies) {
-  const Outcome outcome =
-      run("predict resnet50 " + kCluster +
-          " --ranks 4,8 --records r.jsonl --strategy "
-          "bsp,fusion+diloco:every=2,fragments=2 --strategy wfbp");
+  const Outcome outcome = run("predict resnet50 " + kCluster +
+                              " --ranks 4,8 --records r.jsonl --strategy "
+                              "bsp,fusion+diloco:every=2,fragments=2 --strategy wfbp");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   std::vector<std::string> strategies;
   for (const auto& one : records::read_records(folder_ / "r.jsonl").records) {
@@ -200,8 +180,7 @@ TEST_F(Predict, RefusesWorldsFirst) {
   expect_refused(from + "--ranks 0",
                  "paceline: --ranks: 0: must be a whole number of at least "
                  "1\n");
-  expect_refused(from + "--ranks 8,4,8",
-                 "paceline: --ranks: 8 is given twice\n");
+  expect_refused(from + "--ranks 8,4,8", "paceline: --ranks: 8 is given twice\n");
   expect_refused(from + "--ranks 1 4 32", "paceline: ");
   expect_refused("predict resnet50 " + kCluster + " --ranks 4,8 --trace t.json",
                  "paceline: --trace is of one prediction; 2 were asked for\n");
@@ -212,43 +191,36 @@ TEST_F(Predict, RefusesWorldsFirst) {
 }
 
 TEST_F(Predict, PrintsAnErrorBarWhereOneIsKnown) {
-  Outcome outcome =
-      run("predict resnet50 " + kCluster + " --ranks 8 --engine nccl-2.4");
-  EXPECT_NE(outcome.err.find("  error bar ±"), std::string::npos)
-      << outcome.err;
+  Outcome outcome = run("predict resnet50 " + kCluster + " --ranks 8 --engine nccl-2.4");
+  EXPECT_NE(outcome.err.find("  error bar ±"), std::string::npos) << outcome.err;
   outcome = run("predict resnet50 " + kCluster + " --ranks 8 --engine gloo");
-  EXPECT_NE(outcome.err.find("  not validated: no published table tells of "
-                             "family merged with engine gloo; "),
+  EXPECT_NE(outcome.err.find(
+                "  not validated: no published table tells of family merged with engine gloo; "),
             std::string::npos)
       << outcome.err;
   outcome = run("predict vgg16 " + kCluster + " --ranks 8");
-  EXPECT_NE(outcome.err.find("  no error bar: "), std::string::npos)
-      << outcome.err;
+  EXPECT_NE(outcome.err.find("  no error bar: "), std::string::npos) << outcome.err;
 }
 
 // One strategy that cannot be leaves the others in the table.
 TEST_F(Predict, LeavesOutTheCasesThatCannotBe) {
   const std::string job = "predict resnet50 " + kCluster + " --ranks ";
-  const Outcome outcome =
-      run(job + "2,6 --strategy wfbp --strategy wfbp+hierarchical");
+  const Outcome outcome = run(job + "2,6 --strategy wfbp --strategy wfbp+hierarchical");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(
-      outcome.err.find("paceline: left out: wfbp+hierarchical on 6 ranks: "),
-      std::string::npos)
+  EXPECT_NE(outcome.err.find("paceline: left out: wfbp+hierarchical on 6 ranks: "),
+            std::string::npos)
       << outcome.err;
-  EXPECT_NE(outcome.err.find("\nwfbp on 6 ranks: step "), std::string::npos)
-      << outcome.err;
+  EXPECT_NE(outcome.err.find("\nwfbp on 6 ranks: step "), std::string::npos) << outcome.err;
   expect_refused(job + "6 --strategy wfbp+hierarchical", "paceline: ");
 }
 
 // The null model stands beside every prediction.
 TEST_F(Predict, PrintsLinearScaling) {
   const Outcome outcome = run("predict resnet50 " + kCluster +
-                              " --ranks 8 --strategy wfbp --batch-size 50 "
-                              "--device-rate 200");
-  EXPECT_NE(outcome.err.find("\n  linear scaling from one device: step 250.000 "
-                             "ms, 1600.0 samples/s\n"),
-            std::string::npos)
+                              " --ranks 8 --strategy wfbp --batch-size 50 --device-rate 200");
+  EXPECT_NE(
+      outcome.err.find("\n  linear scaling from one device: step 250.000 ms, 1600.0 samples/s\n"),
+      std::string::npos)
       << outcome.err;
 }
 
@@ -259,8 +231,7 @@ TEST_F(Predict, RefusesValuesThatCannotBe) {
                    std::string("paceline: --device-rate: ") + rate + ":");
   }
   expect_refused(predict + "--batch-size 0",
-                 "paceline: --batch-size: 0: must be a whole number of at "
-                 "least 1\n");
+                 "paceline: --batch-size: 0: must be a whole number of at least 1\n");
   expect_refused(predict + "--strategy ''", "paceline: --strategy: is empty; ");
   expect_refused(predict + "--ranks 8,,16", "paceline: --ranks: '8,,16' has ");
   expect_refused(predict + "--ranks=", "paceline: --ranks: is empty; ");
@@ -272,44 +243,36 @@ TEST_F(Predict, RefusesValuesThatCannotBe) {
                  "paceline: --straggler-factor 1: must be above 1\n");
   expect_refused(predict + "--stragglers 1.5 --straggler-factor 2",
                  "paceline: --stragglers: 1.5: must be a number from 0 to 1\n");
-  expect_refused(predict + "--noise -1",
-                 "paceline: --noise: -1: must be a number from 0 to 10\n");
+  expect_refused(predict + "--noise -1", "paceline: --noise: -1: must be a number from 0 to 10\n");
   expect_refused(predict + "--noise nan", "paceline: --noise: nan: must be ");
   expect_refused(predict + "--seed -1",
-                 "paceline: --seed: -1: must be a whole number from 0 to "
-                 "18446744073709551615\n");
+                 "paceline: --seed: -1: must be a whole number from 0 to 18446744073709551615\n");
   for (const char* seed : {"18446744073709551616", "+1", "0x10", "one"}) {
     expect_refused(predict + "--seed " + seed,
                    std::string("paceline: --seed: ") + seed +
-                       ": must be a whole number from 0 to "
-                       "18446744073709551615\n");
+                       ": must be a whole number from 0 to 18446744073709551615\n");
   }
   for (const char* steps : {"2.5", "2.0", "1e3", "ten", "0", "99999999999"}) {
-    expect_refused(predict + "--steps " + steps,
-                   std::string("paceline: --steps: ") + steps +
-                       ": must be a whole number of at least 1\n");
+    expect_refused(predict + "--steps " + steps, std::string("paceline: --steps: ") + steps +
+                                                     ": must be a whole number of at least 1\n");
   }
   for (const char* error : {"nan", "-1", "100"}) {
-    expect_refused("advise resnet50 " + kCluster + " --error " + error,
-                   std::string("paceline: --error: ") + error +
-                       ": must be a number from 0 to 99.9\n");
-  }
-  for (const char* strategy : {"bytescheduler:partition-mb=0.0001",
-                               "bytescheduler:partition-mb=1e-9,order=priority",
-                               "wfbp+ps:partition-mb=0.0001"}) {
-    expect_refused(predict + "--ranks 8 --strategy " + strategy,
-                   "paceline: strategy option ");
+    expect_refused(
+        "advise resnet50 " + kCluster + " --error " + error,
+        std::string("paceline: --error: ") + error + ": must be a number from 0 to 99.9\n");
   }
   for (const char* strategy :
-       {"bytescheduler:partition-mb=0", "wfbp+ps:partition-mb=0"}) {
-    expect_refused(predict + "--ranks 8 --strategy " + strategy,
-                   "paceline: strategy option ");
+       {"bytescheduler:partition-mb=0.0001", "bytescheduler:partition-mb=1e-9,order=priority",
+        "wfbp+ps:partition-mb=0.0001"}) {
+    expect_refused(predict + "--ranks 8 --strategy " + strategy, "paceline: strategy option ");
+  }
+  for (const char* strategy : {"bytescheduler:partition-mb=0", "wfbp+ps:partition-mb=0"}) {
+    expect_refused(predict + "--ranks 8 --strategy " + strategy, "paceline: strategy option ");
   }
 }
 
 TEST_F(Predict, AStragglerCostsTime) {
-  const std::string predict =
-      "predict resnet50 " + kCluster + " --ranks 2 --records r.jsonl ";
+  const std::string predict = "predict resnet50 " + kCluster + " --ranks 2 --records r.jsonl ";
   EXPECT_EQ(run(predict).exit_code, 0);
   EXPECT_EQ(run(predict + "--stragglers 1 --straggler-factor 2").exit_code, 0);
   const auto records = records::read_records(folder_ / "r.jsonl").records;
@@ -320,12 +283,10 @@ TEST_F(Predict, AStragglerCostsTime) {
 // A recurrent network that is not built in, as paceline.torch.profile wrote
 // it: its times are the prediction's, whatever the device.
 TEST_F(Predict, TakesAProfileForANetwork) {
-  const std::string profile =
-      "'" PACELINE_SOURCE_DIR "/tests/plan/their_network.profile.json' ";
+  const std::string profile = "'" PACELINE_SOURCE_DIR "/tests/plan/their_network.profile.json' ";
   for (const auto& model : {profile, "--model " + profile}) {
-    const Outcome outcome =
-        run("predict " + model + kCluster + " --ranks 1 --strategy none " +
-            "--engine ideal --records r.jsonl");
+    const Outcome outcome = run("predict " + model + kCluster + " --ranks 1 --strategy none " +
+                                "--engine ideal --records r.jsonl");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   }
   const auto records = records::read_records(folder_ / "r.jsonl").records;
@@ -338,28 +299,22 @@ TEST_F(Predict, TakesAProfileForANetwork) {
       records[0].warnings[0].seen.ends_with("cpu, the cluster's device "
                                             "is RTX 2080 Ti"))
       << records[0].warnings[0].seen;
-  expect_refused("predict " + profile + kCluster + " --batch-size 7",
-                 "paceline: --batch-size 7: ");
+  expect_refused("predict " + profile + kCluster + " --batch-size 7", "paceline: --batch-size 7: ");
   expect_refused("run --model " + profile, "paceline: --model: '");
 
-  const Outcome advice =
-      run("advise " + profile + kCluster + " --ranks 4 --bucket-mb 25");
+  const Outcome advice = run("advise " + profile + kCluster + " --ranks 4 --bucket-mb 25");
   EXPECT_EQ(advice.exit_code, 0) << advice.err;
-  EXPECT_NE(advice.out.find(" --replay " PACELINE_SOURCE_DIR),
-            std::string::npos)
-      << advice.out;
-  EXPECT_NE(advice.out.find(" --device cpu --engine gloo "), std::string::npos)
-      << advice.out;
-  EXPECT_NE(advice.out.find("\n  --replay sleeps through the profile's layers"),
-            std::string::npos)
+  EXPECT_NE(advice.out.find(" --replay " PACELINE_SOURCE_DIR), std::string::npos) << advice.out;
+  EXPECT_NE(advice.out.find(" --device cpu --engine gloo "), std::string::npos) << advice.out;
+  EXPECT_NE(advice.out.find("\n  --replay sleeps through the profile's layers"), std::string::npos)
       << advice.out;
 }
 
 TEST_F(Predict, ClustersAreRowsOfTheirOwn) {
   const std::string folder = PACELINE_SOURCE_DIR "/clusters/8x4-2080ti-";
   for (const char* network : {"10gbe", "100gbe"}) {
-    EXPECT_EQ(run("predict resnet50 --ranks 16 --records two.jsonl --cluster " +
-                  folder + network + ".toml")
+    EXPECT_EQ(run("predict resnet50 --ranks 16 --records two.jsonl --cluster " + folder + network +
+                  ".toml")
                   .exit_code,
               0);
   }
@@ -367,9 +322,8 @@ TEST_F(Predict, ClustersAreRowsOfTheirOwn) {
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[1].ranks[15].host, "node3");
   const std::string table = run("report two.jsonl").out;
-  for (const char* cluster :
-       {"cluster=8 nodes, 4 x RTX 2080 Ti, 10 Gb Ethernet; prices ",
-        "cluster=8 nodes, 4 x RTX 2080 Ti, 100 Gb Ethernet; prices "}) {
+  for (const char* cluster : {"cluster=8 nodes, 4 x RTX 2080 Ti, 10 Gb Ethernet; prices ",
+                              "cluster=8 nodes, 4 x RTX 2080 Ti, 100 Gb Ethernet; prices "}) {
     EXPECT_NE(table.find(cluster), std::string::npos) << table;
   }
 }
@@ -377,8 +331,8 @@ TEST_F(Predict, ClustersAreRowsOfTheirOwn) {
 TEST_F(Predict, TakesHostsAsRunDoes) {
   write("hosts", "a slots=4\nb slots=4\n");
   for (const char* hosts : {"-H a:4,b:4", "--hostfile hosts"}) {
-    const Outcome outcome = run("predict resnet50 " + kCluster + " " + hosts +
-                                " --strategy bsp --records r.jsonl");
+    const Outcome outcome =
+        run("predict resnet50 " + kCluster + " " + hosts + " --strategy bsp --records r.jsonl");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   }
   const auto records = records::read_records(folder_ / "r.jsonl").records;
@@ -386,22 +340,20 @@ TEST_F(Predict, TakesHostsAsRunDoes) {
   for (const auto& record : records) {
     EXPECT_EQ(record.configuration.ranks_per_host, (std::vector<int>{4, 4}));
   }
-  expect_refused("predict resnet50 -H a:4,b:4",
-                 "paceline: cluster 'a:4,b:4' has no [[links]]");
+  expect_refused("predict resnet50 -H a:4,b:4", "paceline: cluster 'a:4,b:4' has no [[links]]");
   expect_refused("predict resnet50", "paceline: no cluster: ");
 }
 
 TEST_F(Predict, SaysWhereAStrategyBetweenHostsHasOneAlone) {
-  const std::string line = "predict resnet50 " + kCluster +
-                           " --ranks 4 --strategy hierarchical --records ";
+  const std::string line =
+      "predict resnet50 " + kCluster + " --ranks 4 --strategy hierarchical --records ";
   ASSERT_EQ(run(line + "one.jsonl").exit_code, 0);
   const auto one = records::read_records(folder_ / "one.jsonl").records.at(0);
   ASSERT_FALSE(one.warnings.empty());
   EXPECT_EQ(one.warnings.back().code, "one-host-alone");
   ASSERT_EQ(run(line + "two.jsonl --local-size 2").exit_code, 0);
   const auto two = records::read_records(folder_ / "two.jsonl").records.at(0);
-  EXPECT_EQ(two.configuration.strategy,
-            "fusion:bucket-mb=25+hierarchical:local=2");
+  EXPECT_EQ(two.configuration.strategy, "fusion:bucket-mb=25+hierarchical:local=2");
   EXPECT_TRUE(two.warnings.empty());
   expect_refused(line + "three.jsonl --local-size 3",
                  "paceline: 'hierarchical': 4 ranks do not fill hosts of 3");

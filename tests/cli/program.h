@@ -44,14 +44,12 @@ class Program : public ::testing::Test {
   Outcome run(const std::string& arguments) const {
     const fs::path errors = folder_ / "stderr";
     // In braces, so that `arguments` may go on with a script.
-    const std::string line = "cd '" + folder_.string() + "' && { '" +
-                             PACELINE_PROGRAM "' " + arguments + "; } 2>'" +
-                             errors.string() + "' </dev/null";
+    const std::string line = "cd '" + folder_.string() + "' && { '" + PACELINE_PROGRAM "' " +
+                             arguments + "; } 2>'" + errors.string() + "' </dev/null";
     Outcome outcome;
     FILE* pipe = popen(line.c_str(), "r");
     std::array<char, 4096> buffer{};
-    while (const std::size_t n =
-               std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
       outcome.out.append(buffer.data(), n);
     }
     outcome.exit_code = WEXITSTATUS(pclose(pipe));
@@ -64,10 +62,8 @@ class Program : public ::testing::Test {
     std::ofstream(folder_ / name) << text;
   }
 
-  /// Exit 2, nothing on stdout, one line on stderr that begins so, and no file
-  /// left behind.
-  void expect_refused(const std::string& arguments,
-                      const std::string& sentence) const {
+  /// Exit 2, nothing on stdout, one line on stderr that begins so, and no file left behind.
+  void expect_refused(const std::string& arguments, const std::string& sentence) const {
     SCOPED_TRACE(arguments);
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.exit_code, 2);

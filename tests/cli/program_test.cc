@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built program from outside: exit codes, one sentence for each mistake,
-// and nothing started before the mistake is found.
+// The built program from outside: exit codes, one sentence for each mistake, and nothing started
+// before the mistake is found.
 #include "cli/program.h"
 
 #include <algorithm>
@@ -17,8 +17,7 @@ namespace {
 
 std::size_t occurrences(const std::string& text, const std::string& part) {
   std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos;
-       at = text.find(part, at + 1)) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
     ++count;
   }
   return count;
@@ -28,21 +27,16 @@ TEST_F(Program, BareItPrintsTheNextCommands) {
   const Outcome outcome = run("");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.err, "");
-  for (const char* next : {"doctor ",
-                           "run quick ",
-                           "report RECORDS -o page.html ",
-                           "diff BASE TEST ",
-                           "list "}) {
-    EXPECT_NE(outcome.out.find(std::string("\n  paceline ") + next),
-              std::string::npos)
-        << next;
+  for (const char* next :
+       {"doctor ", "run quick ", "report RECORDS -o page.html ", "diff BASE TEST ", "list "}) {
+    EXPECT_NE(outcome.out.find(std::string("\n  paceline ") + next), std::string::npos) << next;
   }
   EXPECT_EQ(occurrences(outcome.out, "\n  paceline "), 5u);
   // Every other command is named in one line.
   const std::size_t begin = outcome.out.find("\nFurther commands: ");
   ASSERT_NE(begin, std::string::npos) << outcome.out;
-  const std::string line = outcome.out.substr(
-      begin + 1, outcome.out.find('\n', begin + 1) - begin - 1);
+  const std::string line =
+      outcome.out.substr(begin + 1, outcome.out.find('\n', begin + 1) - begin - 1);
   const std::string help = run("--help").out;
   std::istringstream commands(help.substr(help.find("\nSubcommands:\n") + 14));
   std::size_t known = 0;
@@ -50,9 +44,8 @@ TEST_F(Program, BareItPrintsTheNextCommands) {
     if (row.size() > 2 && row[2] != ' ') {
       const std::string name = row.substr(2, row.find(' ', 2) - 2);
       ++known;
-      EXPECT_NE(
-          outcome.out.find("\n  paceline " + name + " ") != std::string::npos,
-          line.find(" " + name) != std::string::npos)
+      EXPECT_NE(outcome.out.find("\n  paceline " + name + " ") != std::string::npos,
+                line.find(" " + name) != std::string::npos)
           << name;
     }
   }
@@ -73,13 +66,11 @@ TEST_F(Program, HelpNamesTheFlagsThatOthersRelyOn) {
   const Outcome outcome = run("run --help");
   EXPECT_EQ(outcome.exit_code, 0);
   for (const char* flag :
-       {"--model",    "--batch-size",  "--image-size", "--ranks",
-        "--strategy", "--bucket-mb",   "--engine",     "--device",
-        "--dtype",    "--threads",     "--warmup",     "--steps",
-        "--runs",     "--seed",        "--accumulate", "--records",
-        "--json",     "--format",      "--dry-run",    "--resume",
-        "--yes",      "--timeout",     "--interface",  "--rendezvous",
-        "--trace",    "--print-launch"}) {
+       {"--model",   "--batch-size",  "--image-size", "--ranks",   "--strategy",  "--bucket-mb",
+        "--engine",  "--device",      "--dtype",      "--threads", "--warmup",    "--steps",
+        "--runs",    "--seed",        "--accumulate", "--records", "--json",      "--format",
+        "--dry-run", "--resume",      "--yes",        "--timeout", "--interface", "--rendezvous",
+        "--trace",   "--print-launch"}) {
     EXPECT_NE(outcome.out.find(flag), std::string::npos) << flag;
   }
 }
@@ -87,35 +78,20 @@ TEST_F(Program, HelpNamesTheFlagsThatOthersRelyOn) {
 TEST_F(Program, ListPrintsEveryTable) {
   const Outcome outcome = run("list");
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* name : {"fusion",
-                           "all-reduce",
-                           "python-ddp",
-                           "resnet50",
-                           "resnext101_32x8d",
-                           "gloo",
-                           "quick",
-                           "csv",
-                           "page",
-                           "fusion+all-reduce+identity+gradients"}) {
+  for (const char* name :
+       {"fusion", "all-reduce", "python-ddp", "resnet50", "resnext101_32x8d", "gloo", "quick",
+        "csv", "page", "fusion+all-reduce+identity+gradients"}) {
     EXPECT_NE(outcome.out.find(name), std::string::npos) << name;
   }
   EXPECT_EQ(run("list formats").out.rfind("Formats\n", 0), 0U);
-  expect_refused("list formts",
-                 "paceline: unknown list 'formts'; did you mean 'formats'?");
+  expect_refused("list formts", "paceline: unknown list 'formts'; did you mean 'formats'?");
 }
 
 TEST_F(Program, DoctorSaysWhatItSees) {
   const Outcome outcome = run("doctor");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  for (const char* name : {"host name",
-                           "loopback",
-                           "interface",
-                           "cores",
-                           "shared memory",
-                           "PyTorch",
-                           "engines",
-                           "GPUs",
-                           "launchers"}) {
+  for (const char* name : {"host name", "loopback", "interface", "cores", "shared memory",
+                           "PyTorch", "engines", "GPUs", "launchers"}) {
     EXPECT_NE(outcome.out.find(name), std::string::npos) << name;
   }
   EXPECT_EQ(outcome.out.find("BROKEN"), std::string::npos) << outcome.out;
@@ -123,28 +99,20 @@ TEST_F(Program, DoctorSaysWhatItSees) {
 
 TEST_F(Program, RefusesBadFlags) {
   expect_refused("rnu", "paceline: unknown command 'rnu'; did you mean 'run'?");
-  expect_refused("run --modle mlp",
-                 "paceline: unknown flag '--modle'; did you mean '--model'?");
-  expect_refused("run --model mlp --ranks two",
-                 "paceline: --ranks: 'two' is not a whole number");
+  expect_refused("run --modle mlp", "paceline: unknown flag '--modle'; did you mean '--model'?");
+  expect_refused("run --model mlp --ranks two", "paceline: --ranks: 'two' is not a whole number");
   expect_refused("run --model resnet5",
-                 "paceline: --model: unknown model 'resnet5'; did you mean "
-                 "'resnet50'?");
+                 "paceline: --model: unknown model 'resnet5'; did you mean 'resnet50'?");
   expect_refused("run --model mlp --strategy fusoin",
                  "paceline: --strategy: unknown strategy part 'fusoin'");
-  expect_refused("run --model mlp --format xml",
-                 "paceline: --format: unknown format 'xml'");
+  expect_refused("run --model mlp --format xml", "paceline: --format: unknown format 'xml'");
   expect_refused("run --model mlp --ranks", "paceline: --ranks: ");
-  expect_refused("run --model mlp --resume",
-                 "paceline: --resume: needs --records FILE");
-  expect_refused(
-      "run --model mlp --engine rpc",
-      "paceline: --engine: 'rpc' is not one of auto, gloo, nccl, mpi");
+  expect_refused("run --model mlp --resume", "paceline: --resume: needs --records FILE");
+  expect_refused("run --model mlp --engine rpc",
+                 "paceline: --engine: 'rpc' is not one of auto, gloo, nccl, mpi");
   expect_refused("run", "paceline: nothing to run: ");
-  expect_refused("run --timeout 0",
-                 "paceline: --timeout: '0' is not a number from 1 to 86400");
-  expect_refused("run --format foo",
-                 "paceline: --format: unknown format 'foo'");
+  expect_refused("run --timeout 0", "paceline: --timeout: '0' is not a number from 1 to 86400");
+  expect_refused("run --format foo", "paceline: --format: unknown format 'foo'");
   for (const char* flag : {"--hosts", "--hostfile", "--cluster"}) {
     expect_refused(std::string("run --model mlp ") + flag + " ''",
                    std::string("paceline: ") + flag + ": is empty; ");
@@ -155,10 +123,8 @@ TEST_F(Program, RefusesBadFlags) {
 }
 
 TEST_F(Program, TakesTheValueOfASwitchAsAWordToo) {
-  for (const char* line :
-       {"--channels-last=true,false", "--channels-last true,false"}) {
-    const Outcome outcome =
-        run(std::string("run --model mlp --device cpu --dry-run ") + line);
+  for (const char* line : {"--channels-last=true,false", "--channels-last true,false"}) {
+    const Outcome outcome = run(std::string("run --model mlp --device cpu --dry-run ") + line);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_NE(outcome.out.find("2 cases"), std::string::npos) << outcome.out;
   }
@@ -166,71 +132,55 @@ TEST_F(Program, TakesTheValueOfASwitchAsAWordToo) {
 }
 
 TEST_F(Program, RefusesMoreRanksThanTheCoresOfThisHostAllow) {
-  expect_refused("run --model mlp --ranks 1000000 --yes",
-                 "paceline: --ranks: '1000000' on ");
+  expect_refused("run --model mlp --ranks 1000000 --yes", "paceline: --ranks: '1000000' on ");
   expect_refused("comm --ranks 1000000", "paceline: --ranks: '1000000' on ");
   write("hosts", "localhost slots=1000000\n");
   write("cluster.toml", "[[hosts]]\nname = 'localhost'\nslots = 1000000\n");
-  for (const char* hosts :
-       {"-H localhost:1000000", "--hostfile hosts", "--cluster cluster.toml"}) {
+  for (const char* hosts : {"-H localhost:1000000", "--hostfile hosts", "--cluster cluster.toml"}) {
     for (const char* command : {"run --model mlp --device cpu --dry-run ",
-                                "run --model mlp --device cpu --yes ",
-                                "comm "}) {
-      expect_refused(std::string(command) + hosts,
-                     "paceline: host 'localhost': '1000000' on ");
+                                "run --model mlp --device cpu --yes ", "comm "}) {
+      expect_refused(std::string(command) + hosts, "paceline: host 'localhost': '1000000' on ");
     }
   }
 }
 
 TEST_F(Program, RefusesARendezvousOfOneHost) {
-  for (const char* command : {"run --model mlp --device cpu --dry-run ",
-                              "run --model mlp --device cpu ",
-                              "comm "}) {
-    expect_refused(
-        std::string(command) + "-H localhost:2 --rendezvous 10.99.99.99:1234",
-        "paceline: --rendezvous 10.99.99.99:1234: is where ranks of several "
-        "hosts meet, and all 2 are on this host; leave it out\n");
+  for (const char* command :
+       {"run --model mlp --device cpu --dry-run ", "run --model mlp --device cpu ", "comm "}) {
+    expect_refused(std::string(command) + "-H localhost:2 --rendezvous 10.99.99.99:1234",
+                   "paceline: --rendezvous 10.99.99.99:1234: is where ranks of several hosts meet, "
+                   "and all 2 are on this host; leave it out\n");
   }
 }
 
 TEST_F(Program, RefusesAFlagThatIsGivenTwice) {
-  expect_refused("comm --ranks 2 --ranks 2",
-                 "paceline: --ranks: is given twice; give it once\n");
+  expect_refused("comm --ranks 2 --ranks 2", "paceline: --ranks: is given twice; give it once\n");
   expect_refused("predict resnet50 --records a --records b --records c",
                  "paceline: --records: is given 3 times; give it once\n");
   expect_refused("comm --ranks", "paceline: --ranks: its value is missing\n");
 }
 
 TEST_F(Program, RefusesEmptyValues) {
-  for (const char* words : {"comm --link",
-                            "comm --ssh-command",
-                            "comm --only",
-                            "run --model mlp --link",
-                            "run --model mlp --replay",
-                            "profile mlp --output",
-                            "predict resnet50 --strategy",
-                            "advise resnet50 --bucket-mb",
-                            "report a.jsonl -o"}) {
-    const std::string flag(
-        std::string(words).substr(std::string(words).rfind(' ') + 1));
-    const std::string named =
-        flag == "-o" ? "paceline: --" : "paceline: " + flag;
+  for (const char* words :
+       {"comm --link", "comm --ssh-command", "comm --only", "run --model mlp --link",
+        "run --model mlp --replay", "profile mlp --output", "predict resnet50 --strategy",
+        "advise resnet50 --bucket-mb", "report a.jsonl -o"}) {
+    const std::string flag(std::string(words).substr(std::string(words).rfind(' ') + 1));
+    const std::string named = flag == "-o" ? "paceline: --" : "paceline: " + flag;
     expect_refused(std::string(words) + " ''", named);
     const Outcome outcome = run(std::string(words) + " ''");
-    EXPECT_NE(outcome.err.find(": is empty; leave it out, or give "),
-              std::string::npos)
+    EXPECT_NE(outcome.err.find(": is empty; leave it out, or give "), std::string::npos)
         << outcome.err;
   }
-  expect_refused("run --model mlp --link= --ranks 2",
-                 "paceline: --link: is empty; ");
+  expect_refused("run --model mlp --link= --ranks 2", "paceline: --link: is empty; ");
   expect_refused("comm --only all-reduce,,message",
                  "paceline: --only: 'all-reduce,,message' has an empty value ");
 }
 
 TEST_F(Program, ProfileHasTheFormatsOfOtherCommands) {
   const std::string job =
-      "profile lenet --batch-size 2 --warmup 0 --steps 1 --threads 1 --device "
-      "cpu --codecs --format ";
+      "profile lenet --batch-size 2 --warmup 0 --steps 1 --threads 1 --device cpu --codecs "
+      "--format ";
   const Outcome shown = run(job + "json");
   ASSERT_EQ(shown.exit_code, 0) << shown.err;
   std::ifstream file(folder_ / "lenet.profile.json");
@@ -242,9 +192,7 @@ TEST_F(Program, ProfileHasTheFormatsOfOtherCommands) {
             2 + std::ssize(nlohmann::json::parse(shown.out).at("codecs")));
   const std::string markdown = run(job + "markdown").out;
   EXPECT_TRUE(markdown.starts_with("lenet, batch 2 on cpu: forward "));
-  EXPECT_NE(markdown.find("\n\n| codec | one core, ms encode | "),
-            std::string::npos)
-      << markdown;
+  EXPECT_NE(markdown.find("\n\n| codec | one core, ms encode | "), std::string::npos) << markdown;
   const std::string table = run(job + "table").out;
   EXPECT_NE(table.find(" M elements\n          "), std::string::npos) << table;
   EXPECT_EQ(table.find("\n\n"), std::string::npos) << table;
@@ -256,27 +204,23 @@ TEST_F(Program, RefusesBadFiles) {
   expect_refused("run bad.toml", "paceline: bad.toml:2: not TOML: ");
   write("unknown.toml", "modle = 'mlp'\n");
   expect_refused("run unknown.toml",
-                 "paceline: unknown.toml:1: unknown key 'modle'; did you mean "
-                 "'model'?");
+                 "paceline: unknown.toml:1: unknown key 'modle'; did you mean 'model'?");
   write("unknown.toml", "modle = 'mlp'\n");
   const std::string sentence = run("run unknown.toml").err;
   EXPECT_NE(sentence.find(", case, sweep\n"), std::string::npos) << sentence;
-  expect_refused("run no-such-file",
-                 "paceline: unknown experiment 'no-such-file'");
+  expect_refused("run no-such-file", "paceline: unknown experiment 'no-such-file'");
   for (const char* path : {"nosuch.toml", "no/such"}) {
     expect_refused(std::string("run ") + path,
                    std::string("paceline: there is no file '") + path + "'; ");
   }
   write("records.jsonl", "not a record\n");
-  expect_refused("run --model mlp --records records.jsonl",
-                 "paceline: records.jsonl:1: ");
+  expect_refused("run --model mlp --records records.jsonl", "paceline: records.jsonl:1: ");
 }
 
 TEST_F(Program, RefusesOutputsThatCannotBeWritten) {
   for (const char* flag : {"--records", "--json", "--trace"}) {
-    expect_refused(
-        std::string("run --model mlp ") + flag + " /no/such/folder/file",
-        std::string("paceline: ") + flag);
+    expect_refused(std::string("run --model mlp ") + flag + " /no/such/folder/file",
+                   std::string("paceline: ") + flag);
   }
 }
 
@@ -288,14 +232,12 @@ TEST_F(Program, RefusesOneFileForTwoOutputs) {
 }
 
 TEST_F(Program, RefusesAnInterfaceThatIsNotHere) {
-  expect_refused(
-      "run --model mlp --interface nosuch0",
-      "paceline: --interface nosuch0: this host has no such interface");
+  expect_refused("run --model mlp --interface nosuch0",
+                 "paceline: --interface nosuch0: this host has no such interface");
 }
 
 TEST_F(Program, DryRunStartsNothing) {
-  const Outcome outcome =
-      run("run --model mlp --device cpu --ranks 1,2 --strategy bsp --dry-run");
+  const Outcome outcome = run("run --model mlp --device cpu --ranks 1,2 --strategy bsp --dry-run");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out.substr(0, outcome.out.find('\n')),
             "command-line: 2 cases, 1 run, up to 2 ranks");
@@ -305,93 +247,73 @@ TEST_F(Program, DryRunStartsNothing) {
 TEST_F(Program, DryRunSaysHowStepsOfAPeriodDiffer) {
   const std::string job = "run --model mlp --device cpu --dry-run ";
   const auto says = [](const Outcome& outcome, const std::string& words) {
-    EXPECT_NE(outcome.out.find(words), std::string::npos)
-        << words << outcome.out << outcome.err;
+    EXPECT_NE(outcome.out.find(words), std::string::npos) << words << outcome.out << outcome.err;
   };
-  const Outcome peers =
-      run(job + "--ranks 8 --strategy neighbor-allreduce+atc --warmup 3");
-  says(peers,
-       "     steps repeat after 3; counted from 0, step 0 of 3:\n   0  ");
+  const Outcome peers = run(job + "--ranks 8 --strategy neighbor-allreduce+atc --warmup 3");
+  says(peers, "     steps repeat after 3; counted from 0, step 0 of 3:\n   0  ");
   says(peers, " > rank 1, ");
   says(peers, "     steps 1-2 of 3: 4.2 MB on the wire, 1 call\n");
-  const Outcome local =
-      run(job + "--ranks 4 --strategy local-sgd:every=10 --warmup 0");
+  const Outcome local = run(job + "--ranks 4 --strategy local-sgd:every=10 --warmup 0");
   says(local, "     steps repeat after 10; counted from 0, step 9 of 10:\n");
   says(local, "     steps 0-8 of 10: 0 bytes on the wire, 0 calls\n");
-  EXPECT_EQ(run(job + "--ranks 2 --strategy ddp").out.find("repeat"),
-            std::string::npos);
+  EXPECT_EQ(run(job + "--ranks 2 --strategy ddp").out.find("repeat"), std::string::npos);
 }
 
 TEST_F(Program, DryRunPlansTheMeanOfStatistics) {
   const std::string job =
-      "run --model resnet18 --image-size 32 --device cpu --ranks 2 --strategy "
-      "bsp --dry-run --warmup 3 --average-buffers ";
+      "run --model resnet18 --image-size 32 --device cpu --ranks 2 --strategy bsp --dry-run "
+      "--warmup 3 --average-buffers ";
   const Outcome plain = run(job + "0"), often = run(job + "2");
   ASSERT_EQ(often.exit_code, 0) << often.err;
   EXPECT_EQ(plain.out.find("on statistics, 2 ranks"), std::string::npos);
-  EXPECT_NE(often.out.find("on statistics, 2 ranks"), std::string::npos)
-      << often.out;
+  EXPECT_NE(often.out.find("on statistics, 2 ranks"), std::string::npos) << often.out;
 }
 
 TEST_F(Program, PrintsTheLineThatStartsItOnACluster) {
   const Outcome two_hosts =
       run("run ddp --ranks-per-host 8+8 --json out.json --print-launch slurm");
   EXPECT_EQ(two_hosts.exit_code, 0) << two_hosts.err;
-  EXPECT_NE(two_hosts.out.find("srun --nodes=2 --ntasks-per-node=8 "),
-            std::string::npos)
+  EXPECT_NE(two_hosts.out.find("srun --nodes=2 --ntasks-per-node=8 "), std::string::npos)
       << two_hosts.out;
-  EXPECT_TRUE(two_hosts.out.ends_with("run ddp --json out.json\n"))
-      << two_hosts.out;
-  const Outcome mpirun =
-      run("run ddp --ranks-per-host 2+2 --device cpu --print-launch mpirun");
-  EXPECT_TRUE(
-      mpirun.out.starts_with("mpirun -np 4 -H FIRST_HOST:2,HOST_2:2 --map-by "))
+  EXPECT_TRUE(two_hosts.out.ends_with("run ddp --json out.json\n")) << two_hosts.out;
+  const Outcome mpirun = run("run ddp --ranks-per-host 2+2 --device cpu --print-launch mpirun");
+  EXPECT_TRUE(mpirun.out.starts_with("mpirun -np 4 -H FIRST_HOST:2,HOST_2:2 --map-by "))
       << mpirun.out;
-  EXPECT_EQ(mpirun.err,
-            "put the names of your hosts in place of FIRST_HOST and HOST_2\n");
+  EXPECT_EQ(mpirun.err, "put the names of your hosts in place of FIRST_HOST and HOST_2\n");
   // Trainers, servers and the master.
-  const Outcome tables =
-      run("run hybrid --trainers 3 --servers 2 --print-launch torchrun");
+  const Outcome tables = run("run hybrid --trainers 3 --servers 2 --print-launch torchrun");
   EXPECT_EQ(tables.exit_code, 0) << tables.err;
-  EXPECT_NE(tables.out.find("--nproc-per-node=6 "), std::string::npos)
-      << tables.out;
+  EXPECT_NE(tables.out.find("--nproc-per-node=6 "), std::string::npos) << tables.out;
 
-  const Outcome each = run(
-      "run --model mlp --device cpu --ranks 8 --local-size 4 --print-launch "
-      "mpirun");
-  EXPECT_NE(each.out.find("-np 8 -H FIRST_HOST:4,HOST_2:4 "), std::string::npos)
-      << each.out;
+  const Outcome each =
+      run("run --model mlp --device cpu --ranks 8 --local-size 4 --print-launch mpirun");
+  EXPECT_NE(each.out.find("-np 8 -H FIRST_HOST:4,HOST_2:4 "), std::string::npos) << each.out;
   EXPECT_EQ(each.out.find("--local-size"), std::string::npos) << each.out;
-  expect_refused(
-      "run --model mlp --ranks 6 --local-size 4 --print-launch slurm",
-      "paceline: --local-size: '4', but 6 ranks do not fill");
-  expect_refused(
-      "run --model mlp --ranks 4 --local-size 2 --ranks-per-host 2+2",
-      "paceline: --ranks-per-host excludes --local-size\n");
+  expect_refused("run --model mlp --ranks 6 --local-size 4 --print-launch slurm",
+                 "paceline: --local-size: '4', but 6 ranks do not fill");
+  expect_refused("run --model mlp --ranks 4 --local-size 2 --ranks-per-host 2+2",
+                 "paceline: --ranks-per-host excludes --local-size\n");
   expect_refused("run --model mlp --lr -1", "paceline: --lr: '-1' is not ");
   expect_refused("run quick --print-launch torchrun",
                  "paceline: --print-launch: say for how many ranks");
   expect_refused("run quick -H a:4,b:4 --print-launch mpirun",
-                 "paceline: --print-launch beside --hosts: the launcher names "
-                 "the hosts; say --ranks-per-host 4+4");
+                 "paceline: --print-launch beside --hosts: the launcher names the hosts; say "
+                 "--ranks-per-host 4+4");
 }
 
 constexpr const char* kTwoCases =
-    "run --model mlp --device cpu --ranks 1,2 --strategy bsp --batch-size 4 "
-    "--warmup 1 --steps 3 --records r.jsonl ";
+    "run --model mlp --device cpu --ranks 1,2 --strategy bsp --batch-size 4 --warmup 1 --steps 3 "
+    "--records r.jsonl ";
 
 // A batch of a petabyte, more than any address space.
 TEST_F(Program, WhatDoesNotFitIntoMemoryIsRefusedInOneSentence) {
   for (const char* ranks : {"1", "2"}) {
     SCOPED_TRACE(ranks);
     const Outcome outcome = run(
-        std::string("run --model resnet18 --device cpu --batch-size 2000000000 "
-                    "--ranks ") +
-        ranks);
+        std::string("run --model resnet18 --device cpu --batch-size 2000000000 --ranks ") + ranks);
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_EQ(outcome.out, "");
-    EXPECT_TRUE(
-        outcome.err.starts_with("paceline: resnet18 with batch 2000000000 on "))
+    EXPECT_TRUE(outcome.err.starts_with("paceline: resnet18 with batch 2000000000 on "))
         << outcome.err;
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_FALSE(fs::exists(folder_ / "results"));
@@ -400,8 +322,7 @@ TEST_F(Program, WhatDoesNotFitIntoMemoryIsRefusedInOneSentence) {
 
 TEST_F(Program, ALongRunAsksFirst) {
   const Outcome outcome =
-      run("run --model mlp --device cpu --ranks 2 --strategy bsp --steps "
-          "100000000");
+      run("run --model mlp --device cpu --ranks 2 --strategy bsp --steps 100000000");
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_NE(outcome.err.find("--yes"), std::string::npos) << outcome.err;
@@ -410,8 +331,7 @@ TEST_F(Program, ALongRunAsksFirst) {
 }
 
 TEST_F(Program, RunsASweepAndGoesOnWithIt) {
-  const Outcome first =
-      run(std::string(kTwoCases) + "--format csv --json original.json");
+  const Outcome first = run(std::string(kTwoCases) + "--format csv --json original.json");
   ASSERT_EQ(first.exit_code, 0) << first.err;
   EXPECT_EQ(std::ranges::count(first.out, '\n'), 3) << first.out;
   EXPECT_NE(first.err.find("records: r.jsonl"), std::string::npos);
@@ -427,18 +347,14 @@ TEST_F(Program, RunsASweepAndGoesOnWithIt) {
 // The second case runs until the first one's row has been seen.
 TEST_F(Program, TheOriginalsRowsComeAsCasesFinish) {
   const Outcome outcome = run(
-      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 "
-      "--warmup 1 --steps 3,1000000 --records r.jsonl --yes --format ddp "
-      "> rows & program=$!; "
-      "until grep -q p95 rows; do sleep 0.05; done; "
-      "kill -INT $program; wait $program; code=$?; cat rows; exit $code");
+      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 --warmup 1 --steps "
+      "3,1000000 --records r.jsonl --yes --format ddp > rows & program=$!; until grep -q p95 rows; "
+      "do sleep 0.05; done; kill -INT $program; wait $program; code=$?; cat rows; exit $code");
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   EXPECT_TRUE(outcome.out.starts_with("-----")) << outcome.out;
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
   std::size_t rows = 0;
-  for (std::size_t at = 0;
-       (at = outcome.out.find("p95:", at)) != std::string::npos;
-       ++at) {
+  for (std::size_t at = 0; (at = outcome.out.find("p95:", at)) != std::string::npos; ++at) {
     ++rows;
   }
   EXPECT_EQ(rows, 1U) << outcome.out;
@@ -448,8 +364,7 @@ TEST_F(Program, RepeatsInFreshProcesses) {
   const Outcome outcome = run(std::string(kTwoCases) + "--runs 2");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 4);
-  EXPECT_NE(outcome.err.find(" for 4 runs of 2 cases, "), std::string::npos)
-      << outcome.err;
+  EXPECT_NE(outcome.err.find(" for 4 runs of 2 cases, "), std::string::npos) << outcome.err;
 }
 
 }  // namespace

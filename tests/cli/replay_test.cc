@@ -27,11 +27,10 @@ class ReplayCommand : public Program {
 
 TEST_F(ReplayCommand, EightRanksOfANetworkThatIsNotBuiltIn) {
   const Outcome outcome =
-      run("run --replay theirs.json --ranks 8 --strategy bsp,wfbp,dear "
-          "--warmup 0 --steps 3 --records r.jsonl");
+      run("run --replay theirs.json --ranks 8 --strategy bsp,wfbp,dear --warmup 0 --steps 3 "
+          "--records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("theirs, batch 2 per rank"), std::string::npos)
-      << outcome.out;
+  EXPECT_NE(outcome.out.find("theirs, batch 2 per rank"), std::string::npos) << outcome.out;
   const auto all = records("r.jsonl");
   ASSERT_EQ(all.size(), 3U);
   for (const records::RunRecord& one : all) {
@@ -50,11 +49,10 @@ TEST_F(ReplayCommand, EightRanksOfANetworkThatIsNotBuiltIn) {
 
 TEST_F(ReplayCommand, AnEstimateCountsWhatCrossesTheLink) {
   const Outcome outcome =
-      run("run --replay theirs.json --ranks 2 --strategy bsp --warmup 0 "
-          "--steps 9000 --link 1Mbit,50us");
+      run("run --replay theirs.json --ranks 2 --strategy bsp --warmup 0 --steps 9000 --link "
+          "1Mbit,50us");
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.err.find("more than 30 minutes"), std::string::npos)
-      << outcome.err;
+  EXPECT_NE(outcome.err.find("more than 30 minutes"), std::string::npos) << outcome.err;
 }
 
 TEST_F(ReplayCommand, ADryRunShowsThePlanThatItsTimesMake) {
@@ -63,19 +61,17 @@ TEST_F(ReplayCommand, ADryRunShowsThePlanThatItsTimesMake) {
       "--strategy optimal-merge";
   EXPECT_NE(run(job).out.find("no plan yet"), std::string::npos);
   const Outcome outcome = run(job + " --link 1Gbit,10us");
-  EXPECT_NE(outcome.out.find("52.0 kB on the wire per rank and step"),
-            std::string::npos)
+  EXPECT_NE(outcome.out.find("52.0 kB on the wire per rank and step"), std::string::npos)
       << outcome.out << outcome.err;
-  EXPECT_NE(outcome.out.find("; replay of theirs.json; link 1Gbit,10us\n"),
-            std::string::npos)
+  EXPECT_NE(outcome.out.find("; replay of theirs.json; link 1Gbit,10us\n"), std::string::npos)
       << outcome.out;
 }
 
 TEST_F(ReplayCommand, TimesOfAStretchedCaseAreThoseOfTheModel) {
   const std::int64_t began_ns = steady_ns();
   const Outcome outcome =
-      run("run --replay theirs.json --link 10Mbit,1ms --stretch 8 --ranks 2 "
-          "--strategy bsp --warmup 0 --steps 2 --records r.jsonl");
+      run("run --replay theirs.json --link 10Mbit,1ms --stretch 8 --ranks 2 --strategy bsp "
+          "--warmup 0 --steps 2 --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::int64_t took_ns = steady_ns() - began_ns;
   const auto all = records("r.jsonl");
@@ -94,8 +90,8 @@ TEST_F(ReplayCommand, TimesOfAStretchedCaseAreThoseOfTheModel) {
 
 TEST_F(ReplayCommand, ALinkThatNoEngineReachesIsSaidEverywhere) {
   const std::string job =
-      "run --replay theirs.json --link 100000Gbit --ranks 2 --strategy wfbp "
-      "--warmup 1 --steps 2 --records ";
+      "run --replay theirs.json --link 100000Gbit --ranks 2 --strategy wfbp --warmup 1 --steps 2 "
+      "--records ";
   const Outcome outcome = run(job + "r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("INVALID"), std::string::npos) << outcome.out;
@@ -106,8 +102,7 @@ TEST_F(ReplayCommand, ALinkThatNoEngineReachesIsSaidEverywhere) {
   EXPECT_GE(all[0].link_check->operations, 4);  // the warm-up's last ones too
   EXPECT_LT(all[0].link_check->slack_ns, 0);
   EXPECT_FALSE(all[0].valid());
-  EXPECT_NE(run("report r.jsonl").out.find("slower-than-link"),
-            std::string::npos);
+  EXPECT_NE(run("report r.jsonl").out.find("slower-than-link"), std::string::npos);
   const Outcome diff = run("diff r.jsonl r.jsonl");
   EXPECT_NE((diff.out + diff.err).find("slower-than-link"), std::string::npos)
       << diff.out << diff.err;
@@ -115,30 +110,26 @@ TEST_F(ReplayCommand, ALinkThatNoEngineReachesIsSaidEverywhere) {
 
 // advise prices the cluster's devices under nccl; the profile is of a CPU.
 const std::string kTimedOnCpu =
-    "profile-of-another-device: the profile's layers were timed on cpu, the "
-    "cluster's device is one that engine nccl drives: compute takes the "
-    "profile's times all the same; give --device-rate, samples/s of that "
-    "device, or a profile measured there\n";
+    "profile-of-another-device: the profile's layers were timed on cpu, the cluster's device is "
+    "one that engine nccl drives: compute takes the profile's times all the same; give "
+    "--device-rate, samples/s of that device, or a profile measured there\n";
 
 TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnEmulatedLinks) {
   write("two.toml", kTwoHosts);
   const Outcome advice =
-      run("advise theirs.json --cluster two.toml --bucket-mb 25 --top 1 "
-          "--write best.toml --strategies 2");
+      run("advise theirs.json --cluster two.toml --bucket-mb 25 --top 1 --write best.toml "
+          "--strategies 2");
   ASSERT_EQ(advice.exit_code, 0) << advice.err;
-  EXPECT_EQ(advice.err,
-            kTimedOnCpu +
-                "experiment: best.toml, the best 2 strategies on emulated "
-                "links here, compute replayed\n");
+  EXPECT_EQ(advice.err, kTimedOnCpu +
+                            "experiment: best.toml, the best 2 strategies on emulated links here, "
+                            "compute replayed\n");
   const Outcome outcome = run("run best.toml --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(
-      outcome.out.find("\npredicted for the emulated links alone, without "
-                       "the costs of an engine\n"),
-      std::string::npos)
+  EXPECT_NE(outcome.out.find("\npredicted for the emulated links alone, without "
+                             "the costs of an engine\n"),
+            std::string::npos)
       << outcome.out;
-  EXPECT_NE(outcome.out.find("\nlargest error "), std::string::npos)
-      << outcome.out;
+  EXPECT_NE(outcome.out.find("\nlargest error "), std::string::npos) << outcome.out;
   const auto all = records("r.jsonl");
   ASSERT_EQ(all.size(), 2U);
   for (const records::RunRecord& one : all) {
@@ -147,8 +138,7 @@ TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnEmulatedLinks) {
     EXPECT_EQ(one.configuration.replay, "best.profile.json");
     EXPECT_EQ(one.configuration.ranks, 2);
     EXPECT_TRUE(one.link_check.has_value());
-    EXPECT_NE(outcome.out.find(one.configuration.strategy + ", 2 ranks"),
-              std::string::npos)
+    EXPECT_NE(outcome.out.find(one.configuration.strategy + ", 2 ranks"), std::string::npos)
         << outcome.out;
   }
 }
@@ -163,8 +153,8 @@ TEST_F(ReplayCommand, CodingIsPricedByTheProfile) {
   {"kernel": "unsign", "bytes": 53000, "us": 1000000}]}],)");
   write("slow.json", slow);
   const Outcome outcome =
-      run("run --replay slow.json --link 10Mbit,1ms --ranks 2 --strategy "
-          "bsp+sign --warmup 0 --steps 1 --records r.jsonl");
+      run("run --replay slow.json --link 10Mbit,1ms --ranks 2 --strategy bsp+sign --warmup 0 "
+          "--steps 1 --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::size_t row = outcome.out.find("bsp+sign, 2 ranks");
   ASSERT_NE(row, std::string::npos) << outcome.out;
@@ -181,17 +171,15 @@ TEST_F(ReplayCommand, AdviceForThisMachineRunsOnIt) {
   here.replace(here.find("\"hosts\""), 7, "\"devices\"");
   write("here.toml", here);
   const Outcome advice =
-      run("advise theirs.json --cluster here.toml --bucket-mb 25 --top 1 "
-          "--write best.toml --strategies 1");
+      run("advise theirs.json --cluster here.toml --bucket-mb 25 --top 1 --write best.toml "
+          "--strategies 1");
   ASSERT_EQ(advice.exit_code, 0) << advice.out << advice.err;
   EXPECT_EQ(advice.err,
             kTimedOnCpu +
-                "experiment: best.toml, the best strategy on cluster 'two', "
-                "compute replayed\n");
+                "experiment: best.toml, the best strategy on cluster 'two', compute replayed\n");
   const Outcome outcome = run("run best.toml --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_NE(outcome.out.find("\npredicted for cluster 'two', beside what was "
-                             "measured on it\n"),
+  EXPECT_NE(outcome.out.find("\npredicted for cluster 'two', beside what was measured on it\n"),
             std::string::npos)
       << outcome.out;
   const auto all = records("r.jsonl");
@@ -203,11 +191,10 @@ TEST_F(ReplayCommand, AdviceForThisMachineRunsOnIt) {
 TEST_F(ReplayCommand, ACaseThatCannotBePredictedSaysWhy) {
   write("bare.toml", "[[hosts]]\nname = \"localhost\"\nslots = 2\n");
   const Outcome outcome =
-      run("run --replay theirs.json --cluster bare.toml --strategy bsp "
-          "--warmup 0 --steps 1 --records r.jsonl");
+      run("run --replay theirs.json --cluster bare.toml --strategy bsp --warmup 0 --steps 1 "
+          "--records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("  not predicted: "), std::string::npos)
-      << outcome.out;
+  EXPECT_NE(outcome.out.find("  not predicted: "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("\nno valid comparison\n"), std::string::npos);
 }
 
@@ -215,13 +202,11 @@ TEST_F(ReplayCommand, WhatCannotBeWrittenIsRefusedBeforeAnythingIsPredicted) {
   write("two.toml", kTwoHosts);
   const std::string job = "advise theirs.json --cluster two.toml ";
   expect_refused(job + "--strategies 2", "paceline: --strategies requires");
-  expect_refused(job + "--write best.toml --strategies 0",
-                 "paceline: --strategies: ");
+  expect_refused(job + "--write best.toml --strategies 0", "paceline: --strategies: ");
   expect_refused(job + "--write two.toml",
                  "paceline: --write two.toml: is the file of --cluster too");
   expect_refused(job + "--write nowhere/best.toml", "paceline: --write");
-  expect_refused(job + "--top -1",
-                 "paceline: --top: -1: must be a whole number of at least 0");
+  expect_refused(job + "--top -1", "paceline: --top: -1: must be a whole number of at least 0");
   expect_refused(job + "--bucket-mb 1,-2",
                  "paceline: --bucket-mb: -2: must be a number from 0 to ");
   expect_refused(
@@ -231,12 +216,10 @@ TEST_F(ReplayCommand, WhatCannotBeWrittenIsRefusedBeforeAnythingIsPredicted) {
 }
 
 TEST_F(ReplayCommand, ContradictionsAreRefused) {
-  expect_refused("run --replay nowhere.json --ranks 2",
-                 "paceline: cannot read nowhere.json");
+  expect_refused("run --replay nowhere.json --ranks 2", "paceline: cannot read nowhere.json");
   for (const char* flag : {"--device cuda", "--engine nccl"}) {
-    expect_refused(
-        std::string("run --replay theirs.json --ranks 2 ") + flag,
-        std::string("paceline: ") + std::string(flag).substr(0, 8) + ": '");
+    expect_refused(std::string("run --replay theirs.json --ranks 2 ") + flag,
+                   std::string("paceline: ") + std::string(flag).substr(0, 8) + ": '");
   }
   expect_refused("run --model lenet --link fast --ranks 2", "paceline: --link");
   expect_refused("run --model lenet --stretch 2 --ranks 2",

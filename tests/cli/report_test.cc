@@ -20,8 +20,8 @@ TEST_F(Report, ImportsNoFileWithoutAResult) {
       {"ddl", "holds no result in the form of ddl"},
       {"rates", "'nothing of interest' is not a known column"}};
   for (const auto& [from, sentence] : sentences) {
-    const Outcome outcome = run(
-        std::string("import empty.log --records none.jsonl --from ") + from);
+    const Outcome outcome =
+        run(std::string("import empty.log --records none.jsonl --from ") + from);
     EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
     EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
     EXPECT_FALSE(fs::exists(folder_ / "none.jsonl"));
@@ -29,38 +29,31 @@ TEST_F(Report, ImportsNoFileWithoutAResult) {
 }
 
 TEST_F(Report, ImportsOurLogsAndLeavesOutACaseWithoutAResult) {
-  const std::string head =
-      "# survey, 2026-01-01T00:00:00Z\n# records: s.jsonl\n# paceline run\n";
+  const std::string head = "# survey, 2026-01-01T00:00:00Z\n# records: s.jsonl\n# paceline run\n";
   write("failed.log", head + "# failed: a rank died\n");
-  write("lenet.log",
-        head +
-            "Model: lenet\nBatch size: 8\nNumber of CPUs: 2\n"
-            "Iter #0: 10.0 img/sec per CPU\n"
-            "Img/sec per CPU: 10.0 +-0.0\n"
-            "Total img/sec on 2 CPU(s): 20.0 +-0.0\n");
+  write("lenet.log", head +
+                         "Model: lenet\nBatch size: 8\nNumber of CPUs: 2\n"
+                         "Iter #0: 10.0 img/sec per CPU\n"
+                         "Img/sec per CPU: 10.0 +-0.0\n"
+                         "Total img/sec on 2 CPU(s): 20.0 +-0.0\n");
   const Outcome both = run("import failed.log lenet.log --format csv");
   EXPECT_EQ(both.exit_code, 0) << both.err;
-  EXPECT_NE(both.err.find("failed.log: its case has no result, left out"),
-            std::string::npos)
+  EXPECT_NE(both.err.find("failed.log: its case has no result, left out"), std::string::npos)
       << both.err;
   EXPECT_NE(both.out.find("lenet"), std::string::npos) << both.out;
   for (const char* command : {"report", "report --format csv"}) {
     const Outcome shown = run(fmt::format("{} failed.log lenet.log", command));
     EXPECT_EQ(shown.exit_code, 0) << shown.err;
-    EXPECT_EQ(shown.err,
-              "paceline: failed.log: its case has no result, left out\n");
+    EXPECT_EQ(shown.err, "paceline: failed.log: its case has no result, left out\n");
     EXPECT_NE(shown.out.find("lenet"), std::string::npos) << shown.out;
   }
-  write("cut.log",
-        "Model: lenet\nBatch size: 8\nRunning warmup...\nTraceback\n");
+  write("cut.log", "Model: lenet\nBatch size: 8\nRunning warmup...\nTraceback\n");
   const Outcome cut = run("report cut.log lenet.log");
   EXPECT_EQ(cut.exit_code, 0) << cut.err;
   EXPECT_EQ(cut.err, "paceline: cut.log: its case has no result, left out\n");
   const Outcome none = run("import failed.log");
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_NE(none.err.find("paceline: no file has a result\n"),
-            std::string::npos)
-      << none.err;
+  EXPECT_NE(none.err.find("paceline: no file has a result\n"), std::string::npos) << none.err;
 }
 
 TEST_F(Report, AppendsResultsOfNcclTestsToRecords) {
@@ -75,8 +68,7 @@ TEST_F(Report, AppendsResultsOfNcclTestsToRecords) {
   const Outcome refused = run("import nccl.log --records r.jsonl --format ddp");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
-  for (const char* end :
-       {"r.jsonl\n", ", 1 of them not for the first time\n"}) {
+  for (const char* end : {"r.jsonl\n", ", 1 of them not for the first time\n"}) {
     const Outcome outcome = run("import nccl.log --records r.jsonl");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_TRUE(outcome.err.ends_with(end)) << outcome.err;
@@ -96,25 +88,20 @@ TEST_F(Report, TellsWhatTheProgramOfALogFoundWrong) {
   write("wrong.log", begin + "4\n# Out of bounds values : 1 FAILED\n");
   const Outcome wrong = run("import wrong.log");
   EXPECT_EQ(wrong.exit_code, 3) << wrong.err;
-  EXPECT_NE(wrong.out.find("4 WRONG ELEMENTS IN PLACE"), std::string::npos)
-      << wrong.out;
+  EXPECT_NE(wrong.out.find("4 WRONG ELEMENTS IN PLACE"), std::string::npos) << wrong.out;
   write("contradiction.log", begin + "4\n# Out of bounds values : 0 OK\n");
   const Outcome contradiction = run("import contradiction.log");
   EXPECT_EQ(contradiction.exit_code, 2) << contradiction.err;
-  EXPECT_NE(
-      contradiction.err.find("contradiction.log:6: the log says 0 values"),
-      std::string::npos)
+  EXPECT_NE(contradiction.err.find("contradiction.log:6: the log says 0 values"), std::string::npos)
       << contradiction.err;
   const Outcome other = run("report wrong.log");
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_NE(other.err.find("has records of operations"), std::string::npos)
-      << other.err;
+  EXPECT_NE(other.err.find("has records of operations"), std::string::npos) << other.err;
 }
 
 TEST_F(Report, ShowsRecordsInEveryForm) {
-  fs::copy(
-      fs::path(PACELINE_SOURCE_DIR) / "tests/records/corpus/good-full.jsonl",
-      folder_ / "r.jsonl");
+  fs::copy(fs::path(PACELINE_SOURCE_DIR) / "tests/records/corpus/good-full.jsonl",
+           folder_ / "r.jsonl");
   EXPECT_NE(run("report r.jsonl").out.find("resnet18"), std::string::npos);
   for (const auto& [file, begin] : {std::pair{"r.html", "<!doctype html>"},
                                     {"r.md", "### resnet18"},
@@ -129,47 +116,36 @@ TEST_F(Report, ShowsRecordsInEveryForm) {
     std::string text(std::istreambuf_iterator<char>(in), {});
     EXPECT_TRUE(text.starts_with(begin)) << text.substr(0, 100);
   }
-  EXPECT_NE(run("report r.jsonl --format page --title '<T>'")
-                .out.find("<h1>&lt;T&gt;</h1>"),
+  EXPECT_NE(run("report r.jsonl --format page --title '<T>'").out.find("<h1>&lt;T&gt;</h1>"),
             std::string::npos);
 }
 
 TEST_F(Report, RefusesWhatItCannotShow) {
-  fs::copy(
-      fs::path(PACELINE_SOURCE_DIR) / "tests/records/corpus/good-full.jsonl",
-      folder_ / "r.jsonl");
+  fs::copy(fs::path(PACELINE_SOURCE_DIR) / "tests/records/corpus/good-full.jsonl",
+           folder_ / "r.jsonl");
   write("empty.jsonl", "");
   expect_refused("report", "paceline: records is required");
   expect_refused("report none.jsonl", "paceline: cannot read none.jsonl: ");
   expect_refused("report empty.jsonl", "paceline: empty.jsonl: holds no rec");
-  expect_refused("report r.jsonl ./r.jsonl",
-                 "paceline: ./r.jsonl: given twice");
+  expect_refused("report r.jsonl ./r.jsonl", "paceline: ./r.jsonl: given twice");
   expect_refused("report r.jsonl -o r.jsonl",
                  "paceline: --output: 'r.jsonl' is a file of records to read");
   expect_refused("report r.jsonl -o no/such/r.html", "paceline: --output");
   expect_refused("report r.jsonl -o r.pdf",
-                 "paceline: --output: 'r.pdf' ends in .pdf, which is no format;"
-                 " allowed are .html, .htm, .md, .csv, .json, .txt or no "
-                 "ending");
+                 "paceline: --output: 'r.pdf' ends in .pdf, which is no format; allowed are .html, "
+                 ".htm, .md, .csv, .json, .txt or no ending");
   expect_refused("report r.jsonl --format pgae",
-                 "paceline: --format: unknown format 'pgae'; did you mean "
-                 "'page'?");
+                 "paceline: --format: unknown format 'pgae'; did you mean 'page'?");
   expect_refused("report r.jsonl --title T", "paceline: --title: only a page");
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
 }
 
-// The reader's own tests take every file of the corpus; these are one of each
-// kind.
+// The reader's own tests take every file of the corpus; these are one of each kind.
 TEST_F(Report, NeverFallsOverADamagedFile) {
-  for (const char* name : {"truncated",
-                           "future-version",
-                           "not-utf8",
-                           "nul-bytes",
-                           "huge-number"}) {
+  for (const char* name : {"truncated", "future-version", "not-utf8", "nul-bytes", "huge-number"}) {
     SCOPED_TRACE(name);
-    const Outcome outcome =
-        run(std::string("report '") + PACELINE_SOURCE_DIR +
-            "/tests/records/corpus/" + name + ".jsonl' -o r.html");
+    const Outcome outcome = run(std::string("report '") + PACELINE_SOURCE_DIR +
+                                "/tests/records/corpus/" + name + ".jsonl' -o r.html");
     EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
     EXPECT_NE(outcome.err.find(".jsonl:1: "), std::string::npos) << outcome.err;
     EXPECT_FALSE(fs::exists(folder_ / "r.html"));

@@ -21,8 +21,8 @@
 
 namespace paceline::testing {
 
-/// An sshd of our own on the loopback, with keys that lie in `folder` and let
-/// this user in alone, and a client's command that reaches it as any host.
+/// An sshd of our own on the loopback, with keys that lie in `folder` and let this user in alone,
+/// and a client's command that reaches it as any host.
 class Sshd {
  public:
   /// Remote commands have `assignment` in their environment.
@@ -35,17 +35,14 @@ class Sshd {
     make_key("host_key");
     make_key("client_key");
     write("sshd_config",
-          "Port " + port_ + "\nListenAddress 127.0.0.1\nHostKey " +
-              at("host_key") + "\nAuthorizedKeysFile " + at("client_key.pub") +
-              "\nPidFile none\nStrictModes no\nUsePAM no\nPermitRootLogin "
-              "yes\nSetEnv " +
+          "Port " + port_ + "\nListenAddress 127.0.0.1\nHostKey " + at("host_key") +
+              "\nAuthorizedKeysFile " + at("client_key.pub") +
+              "\nPidFile none\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nSetEnv " +
               assignment + "\n");
     write("known_hosts", "[127.0.0.1]:" + port_ + " " + text("host_key.pub"));
-    write("ssh_config",
-          "HostName 127.0.0.1\nPort " + port_ + "\nIdentityFile " +
-              at("client_key") + "\nIdentitiesOnly yes\nUserKnownHostsFile " +
-              at("known_hosts") +
-              "\nGlobalKnownHostsFile /dev/null\nStrictHostKeyChecking yes\n");
+    write("ssh_config", "HostName 127.0.0.1\nPort " + port_ + "\nIdentityFile " + at("client_key") +
+                            "\nIdentitiesOnly yes\nUserKnownHostsFile " + at("known_hosts") +
+                            "\nGlobalKnownHostsFile /dev/null\nStrictHostKeyChecking yes\n");
     start();
   }
   ~Sshd() {
@@ -56,9 +53,7 @@ class Sshd {
   Sshd& operator=(const Sshd&) = delete;
 
   /// Words for a shell, before ssh's own options and the host.
-  std::string client() const {
-    return "/usr/bin/ssh -F '" + at("ssh_config") + "'";
-  }
+  std::string client() const { return "/usr/bin/ssh -F '" + at("ssh_config") + "'"; }
 
   void forget_host_key() const { write("known_hosts", ""); }
 
@@ -76,9 +71,7 @@ class Sshd {
     return std::to_string(ntohs(address.sin_port));
   }
 
-  std::string at(const std::string& name) const {
-    return (folder_ / name).string();
-  }
+  std::string at(const std::string& name) const { return (folder_ / name).string(); }
 
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;
@@ -90,8 +83,7 @@ class Sshd {
   }
 
   void make_key(const std::string& name) const {
-    const std::string line =
-        "ssh-keygen -q -t ed25519 -N '' -f '" + at(name) + "' </dev/null";
+    const std::string line = "ssh-keygen -q -t ed25519 -N '' -f '" + at(name) + "' </dev/null";
     if (std::system(line.c_str()) != 0) {
       throw std::runtime_error("ssh-keygen makes no key");
     }
@@ -104,15 +96,8 @@ class Sshd {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       char path[] = "PATH=/usr/bin:/bin:/usr/sbin:/sbin";
       char* environment[] = {path, nullptr};
-      execle(PACELINE_SSHD,
-             PACELINE_SSHD,
-             "-D",
-             "-f",
-             at("sshd_config").c_str(),
-             "-E",
-             at("log").c_str(),
-             nullptr,
-             environment);
+      execle(PACELINE_SSHD, PACELINE_SSHD, "-D", "-f", at("sshd_config").c_str(), "-E",
+             at("log").c_str(), nullptr, environment);
       _exit(127);
     }
     const auto deadline = steady_now() + std::chrono::seconds(10);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a survey that is left alone does: repeats failed cases, writes a log a
-// case, and goes on where it was stopped.
+// What a survey that is left alone does: repeats failed cases, writes a log a case, and goes on
+// where it was stopped.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -25,9 +25,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// While it lives no file of this process and of those that it starts grows
-/// beyond so many bytes: a write ends short there, then fails, as on a full
-/// disk.
+/// While it lives no file of this process and of those that it starts grows beyond so many bytes: a
+/// write ends short there, then fails, as on a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {
@@ -48,8 +47,7 @@ class FullDisk {
   void (*on_signal_)(int) = nullptr;
 };
 
-/// While it lives this process and those that it starts have so much memory of
-/// their own at most.
+/// While it lives this process and those that it starts have so much memory of their own at most.
 class MemoryLimit {
  public:
   explicit MemoryLimit(rlim_t bytes) {
@@ -107,13 +105,12 @@ class Survey : public Program {
   static constexpr const char* kMark = "PACELINE_TEST_MARK";
 };
 
-// Two ranks that train alone drift apart, the mean of both is one network, and
-// what all-reduce keeps equal is not measured.
+// Two ranks that train alone drift apart, the mean of both is one network, and what all-reduce
+// keeps equal is not measured.
 TEST_F(Survey, SaysHowFarRanksAreFromTheirMean) {
   const Outcome outcome =
-      run("run --model mlp --device cpu --ranks 2 --batch-size 4 --warmup 0 "
-          "--steps 3 --strategy none,neighbor-allreduce+atc,all-reduce "
-          "--records r.jsonl");
+      run("run --model mlp --device cpu --ranks 2 --batch-size 4 --warmup 0 --steps 3 --strategy "
+          "none,neighbor-allreduce+atc,all-reduce --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto all = records();
   ASSERT_EQ(all.size(), 3u);
@@ -128,15 +125,13 @@ TEST_F(Survey, ALossThatIsNotFiniteIsAFailedCaseWithItsReason) {
   const auto found = reasons();
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0], "");
-  EXPECT_NE(found[1].find("the loss of the last step is "), std::string::npos)
-      << found[1];
+  EXPECT_NE(found[1].find("the loss of the last step is "), std::string::npos) << found[1];
   EXPECT_NE(found[1].find("1e+30"), std::string::npos) << found[1];
   EXPECT_EQ(found[2], "");
 }
 
 TEST_F(Survey, RetriesRepeatTheFailedCaseAlone) {
-  const Outcome outcome =
-      run("run survey.toml --records r.jsonl --format csv --retries 2");
+  const Outcome outcome = run("run survey.toml --records r.jsonl --format csv --retries 2");
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
   int failed = 0, good = 0;
   for (const std::string& reason : reasons()) {
@@ -148,9 +143,8 @@ TEST_F(Survey, RetriesRepeatTheFailedCaseAlone) {
 
 TEST_F(Survey, LogsAreOneACaseWithTheLinesOfTheOriginal) {
   const Outcome outcome =
-      run("run --model mlp --device cpu --ranks 1 --strategy none,bsp "
-          "--batch-size 4 --warmup 1 --steps 3 --records r.jsonl --logs logs "
-          "--format csv");
+      run("run --model mlp --device cpu --ranks 1 --strategy none,bsp --batch-size 4 --warmup 1 "
+          "--steps 3 --records r.jsonl --logs logs --format csv");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   std::size_t logs = 0;
   for (const auto& entry : fs::directory_iterator(folder_ / "logs")) {
@@ -165,16 +159,15 @@ TEST_F(Survey, LogsAreOneACaseWithTheLinesOfTheOriginal) {
 
 TEST_F(Survey, LogsAreOfOneRecordFile) {
   const std::string line =
-      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 "
-      "--warmup 0 --steps 2 --logs logs --format csv --records ";
+      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 --warmup 0 --steps 2 "
+      "--logs logs --format csv --records ";
   ASSERT_EQ(run(line + "r.jsonl").exit_code, 0);
   const fs::path log = fs::directory_iterator(folder_ / "logs")->path();
   const std::string text = text_of(log);
   expect_refused(line + "other.jsonl",
                  "paceline: --logs logs: " + log.filename().string() +
-                     " there is of the records in r.jsonl, and this run's are "
-                     "in other.jsonl; take another folder, or go on with "
-                     "--records r.jsonl --resume\n");
+                     " there is of the records in r.jsonl, and this run's are in other.jsonl; take "
+                     "another folder, or go on with --records r.jsonl --resume\n");
   EXPECT_EQ(text_of(log), text);
   EXPECT_EQ(run(line + "./r.jsonl --resume").exit_code, 0);
   ASSERT_EQ(run(line + "r.jsonl").exit_code, 0);
@@ -189,27 +182,24 @@ TEST_F(Survey, LogsAreOfOneRecordFile) {
   EXPECT_TRUE(fs::exists(folder_ / "logs" / (log.stem().string() + "-2.log")));
 }
 
-// PowerSGD takes whole tensors, and whether the schedule cuts them is known
-// once layers and collectives have been timed.
+// PowerSGD takes whole tensors, and whether the schedule cuts them is known once layers and
+// collectives have been timed.
 TEST_F(Survey, ACaseThatIsRefusedOnceItHasBegunIsAFailedOne) {
   const std::string line =
-      "run --model mlp --device cpu --ranks 2 --batch-size 4 --warmup 0 "
-      "--steps 2 --records r.jsonl --format csv --strategy ";
+      "run --model mlp --device cpu --ranks 2 --batch-size 4 --warmup 0 --steps 2 --records "
+      "r.jsonl --format csv --strategy ";
   const std::string refused = "bytescheduler:partition-mb=0.01+powersgd";
   const Outcome alone = run(line + refused);
   EXPECT_EQ(alone.exit_code, 2) << alone.err;
   EXPECT_FALSE(fs::exists(folder_ / "r.jsonl"));
   for (const std::size_t failed : {1U, 2U}) {
-    const Outcome outcome =
-        run(line + refused + ",bsp" + (failed == 2 ? " --resume" : ""));
+    const Outcome outcome = run(line + refused + ",bsp" + (failed == 2 ? " --resume" : ""));
     EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-    EXPECT_TRUE(outcome.err.ends_with(
-        "paceline: 1 case failed; --resume tries it again\n"))
+    EXPECT_TRUE(outcome.err.ends_with("paceline: 1 case failed; --resume tries it again\n"))
         << outcome.err;
     const auto found = reasons();
     ASSERT_EQ(found.size(), failed + 1);
-    EXPECT_TRUE(found[0].starts_with("powersgd takes whole tensors"))
-        << found[0];
+    EXPECT_TRUE(found[0].starts_with("powersgd takes whole tensors")) << found[0];
     EXPECT_EQ(found[1], "") << "bsp goes on, and is not repeated";
     EXPECT_EQ(found.back(), failed == 2 ? found[0] : "");
   }
@@ -229,19 +219,18 @@ TEST_F(Survey, ACaseThatDoesNotFitIsRefusedWithASmallerExperiment) {
   const MemoryLimit limit(rlim_t{8} << 30);
   const Outcome outcome = run("run grid --section all");
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_TRUE(outcome.err.starts_with(
-      "paceline: huge with batch 2 on 2 ranks needs more than "))
+  EXPECT_TRUE(outcome.err.starts_with("paceline: huge with batch 2 on 2 ranks needs more than "))
       << outcome.err;
-  EXPECT_TRUE(outcome.err.ends_with(
-      " GB; use --replay FILE of a smaller network, or `paceline run "
-      "grid --section small`.\n"))
+  EXPECT_TRUE(
+      outcome.err.ends_with(" GB; use --replay FILE of a smaller network, or `paceline run "
+                            "grid --section small`.\n"))
       << outcome.err;
 }
 
 TEST_F(Survey, SaysTheTableOfARunWhoseRecordsAreThrownAway) {
   const Outcome outcome =
-      run("run --model mlp --device cpu --ranks 1 --strategy none --batch-size "
-          "4 --warmup 0 --steps 2 --records /dev/null --format csv");
+      run("run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 --warmup 0 "
+          "--steps 2 --records /dev/null --format csv");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 2) << outcome.out;
   EXPECT_TRUE(outcome.err.ends_with("\nrecords: /dev/null\n")) << outcome.err;
@@ -250,19 +239,16 @@ TEST_F(Survey, SaysTheTableOfARunWhoseRecordsAreThrownAway) {
 TEST_F(Survey, ASecondRunOfAFileIsRefusedAndClaimsNoneOfItsRecords) {
   write("r.jsonl", "");
   const records::RecordWriter first((folder_ / "r.jsonl").string());
-  const Outcome outcome =
-      run("run --model mlp --device cpu --ranks 1 --records r.jsonl");
+  const Outcome outcome = run("run --model mlp --device cpu --ranks 1 --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_EQ(outcome.err,
-            "paceline: --records r.jsonl: another run is writing this file\n");
+  EXPECT_EQ(outcome.err, "paceline: --records r.jsonl: another run is writing this file\n");
 }
 
-// The second case takes long enough that it is under way when the first's
-// record is there.
+// The second case takes long enough that it is under way when the first's record is there.
 TEST_F(Survey, GoesOnAfterCtrlCAndAfterAKill) {
   const std::string line =
-      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
-      "--warmup 1 --steps 3,400 --records r.jsonl --page p.html --format csv ";
+      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 --warmup 1 --steps "
+      "3,400 --records r.jsonl --page p.html --format csv ";
   for (const char* signal : {"INT", "KILL"}) {
     SCOPED_TRACE(signal);
     fs::remove(folder_ / "r.jsonl");
@@ -274,12 +260,10 @@ TEST_F(Survey, GoesOnAfterCtrlCAndAfterAKill) {
     ASSERT_EQ(records().size(), 1U);
     const records::RunRecord first = records().front();
     EXPECT_EQ(first.configuration.steps, 3);
-    EXPECT_EQ(
-        text_of(folder_ / "p.html").find("\"steps\":3,") != std::string::npos,
-        signal == std::string("INT"))
+    EXPECT_EQ(text_of(folder_ / "p.html").find("\"steps\":3,") != std::string::npos,
+              signal == std::string("INT"))
         << "the page has what there is";
-    EXPECT_EQ(text_of(folder_ / "p.html").find("\"steps\":400,"),
-              std::string::npos);
+    EXPECT_EQ(text_of(folder_ / "p.html").find("\"steps\":400,"), std::string::npos);
     const std::string mark = std::string(kMark) + "=" + folder_.string();
     const auto deadline = steady_now() + 20s;
     while (testing::marked_processes(mark) > 0 && steady_now() < deadline) {
@@ -293,16 +277,15 @@ TEST_F(Survey, GoesOnAfterCtrlCAndAfterAKill) {
     EXPECT_EQ(records()[0], first) << "is not run again";
     EXPECT_EQ(records()[1].configuration.steps, 400);
     EXPECT_FALSE(records()[1].error) << *records()[1].error;
-    EXPECT_NE(text_of(folder_ / "p.html").find("\"steps\":400,"),
-              std::string::npos);
+    EXPECT_NE(text_of(folder_ / "p.html").find("\"steps\":400,"), std::string::npos);
   }
 }
 
 // The disk is full in the middle of the second record.
 TEST_F(Survey, GoesOnAfterAFullDisk) {
   const std::string line =
-      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
-      "--warmup 1 --steps 3 --seed 1,2,3 --records r.jsonl --format csv ";
+      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 --warmup 1 --steps 3 "
+      "--seed 1,2,3 --records r.jsonl --format csv ";
   ASSERT_EQ(run(line).exit_code, 0);
   const auto whole = fs::file_size(folder_ / "r.jsonl");
   fs::remove(folder_ / "r.jsonl");
@@ -310,12 +293,11 @@ TEST_F(Survey, GoesOnAfterAFullDisk) {
     const FullDisk disk(whole / 2);
     const Outcome stopped = run(line);
     EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
-    EXPECT_NE(stopped.err.find("r.jsonl: a record could not be written: "),
-              std::string::npos)
+    EXPECT_NE(stopped.err.find("r.jsonl: a record could not be written: "), std::string::npos)
         << stopped.err;
-    EXPECT_TRUE(stopped.err.ends_with(
-        "1 of 3 cases finished, recorded in r.jsonl; the same command with "
-        "--records r.jsonl --resume runs the rest\n"))
+    EXPECT_TRUE(
+        stopped.err.ends_with("1 of 3 cases finished, recorded in r.jsonl; the same command with "
+                              "--records r.jsonl --resume runs the rest\n"))
         << stopped.err;
   }
   EXPECT_EQ(fs::file_size(folder_ / "r.jsonl"), whole / 2);
@@ -335,8 +317,8 @@ TEST_F(Survey, GoesOnAfterAFullDisk) {
 // The bytes without a codec are counted for a strategy that has no gamma.
 TEST_F(Survey, ACodecOfAveragesTakesAStepOfItsOwn) {
   const Outcome outcome =
-      run("run --model mlp --ranks 2 --batch-size 2 --warmup 0 --steps 2 "
-          "--strategy neighbor-allreduce:gamma=0.3+qsgd --records r.jsonl");
+      run("run --model mlp --ranks 2 --batch-size 2 --warmup 0 --steps 2 --strategy "
+          "neighbor-allreduce:gamma=0.3+qsgd --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto all = records();
   ASSERT_EQ(all.size(), 1u);

@@ -73,8 +73,8 @@ class OnTerminal {
 
   /// Its child whose environment has `assignment`; 0: none.
   pid_t child_with(const std::string& assignment) const {
-    std::ifstream children("/proc/" + std::to_string(child_) + "/task/" +
-                           std::to_string(child_) + "/children");
+    std::ifstream children("/proc/" + std::to_string(child_) + "/task/" + std::to_string(child_) +
+                           "/children");
     for (pid_t pid = 0; children >> pid;) {
       std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
       const std::string all{std::istreambuf_iterator<char>(file), {}};

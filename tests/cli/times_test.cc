@@ -16,14 +16,11 @@ class TimesOfPlans : public Program {
   TimesOfPlans() { write("theirs.json", kTwoTensors); }
 
   /// A cluster file whose devices have one fit: start-up and engine are given.
-  void describe(const std::string& file,
-                const std::string& alpha,
-                const std::string& engine,
+  void describe(const std::string& file, const std::string& alpha, const std::string& engine,
                 int ranks = 2) const {
     write(file,
-          "[[hosts]]\nname = \"localhost\"\nslots = 4\n[[links]]\njoins = "
-          "\"devices\"\nrate = \"1GB/s\"\n[[links.fits]]\noperation = "
-          "\"all-reduce\"\nranks = " +
+          "[[hosts]]\nname = \"localhost\"\nslots = 4\n[[links]]\njoins = \"devices\"\nrate = "
+          "\"1GB/s\"\n[[links.fits]]\noperation = \"all-reduce\"\nranks = " +
               std::to_string(ranks) + "\nengine = \"" + engine +
               "\"\ndevice = \"cpu\"\npieces = [{ alpha = \"" + alpha +
               "\", beta_ps_per_byte = 1.5 }]\n");
@@ -40,8 +37,8 @@ class TimesOfPlans : public Program {
   }
 
   const std::string kReplay =
-      "run --replay theirs.json --ranks 2 --strategy mg-wfbp --warmup 0 "
-      "--steps 2 --records r.jsonl --cluster ";
+      "run --replay theirs.json --ranks 2 --strategy mg-wfbp --warmup 0 --steps 2 --records "
+      "r.jsonl --cluster ";
 };
 
 // Where starting costs a second, two tensors cross as one.
@@ -52,10 +49,8 @@ TEST_F(TimesOfPlans, FitsOfTheClusterFileDecide) {
     describe("lab.toml", alpha, "gloo");
     const Outcome outcome = run(kReplay + "lab.toml");
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    const std::string origin =
-        "lab.toml, fits of link 'devices', gloo on cpu among 2 ranks";
-    EXPECT_NE(outcome.err.find("times of collectives: " + origin + "\n"),
-              std::string::npos)
+    const std::string origin = "lab.toml, fits of link 'devices', gloo on cpu among 2 ranks";
+    EXPECT_NE(outcome.err.find("times of collectives: " + origin + "\n"), std::string::npos)
         << outcome.err;
     const records::RunRecord one = only_record();
     EXPECT_EQ(one.wire.calls_per_step, calls);
@@ -71,8 +66,8 @@ TEST_F(TimesOfPlans, FitsOfTheClusterFileDecide) {
 TEST_F(TimesOfPlans, AFileOfAnExperimentNamesTheCluster) {
   describe("lab.toml", "1s", "gloo");
   write("sweep.toml",
-        "cluster = 'lab.toml'\nreplay = 'theirs.json'\nranks = 2\nwarmup = "
-        "0\nsteps = 2\nstrategy = 'mg-wfbp'\n");
+        "cluster = 'lab.toml'\nreplay = 'theirs.json'\nranks = 2\nwarmup = 0\nsteps = 2\nstrategy "
+        "= 'mg-wfbp'\n");
   const Outcome outcome = run("run sweep.toml --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(only_record().wire.calls_per_step, 1);
@@ -83,47 +78,41 @@ TEST_F(TimesOfPlans, FitsOfAnotherEngineOrWorldAreNotTaken) {
   describe("lab.toml", "1s", "nccl");
   describe("four.toml", "1s", "gloo", 4);
   for (const auto& [file, known] :
-       {std::pair{"lab.toml", "nccl on cpu among 2"},
-        {"four.toml", "gloo on cpu among 4"}}) {
+       {std::pair{"lab.toml", "nccl on cpu among 2"}, {"four.toml", "gloo on cpu among 4"}}) {
     SCOPED_TRACE(file);
     fs::remove(folder_ / "r.jsonl");
     const Outcome outcome = run(kReplay + file);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_NE(outcome.err.find(std::string("link 'devices' of ") + file +
-                               " has fits of " + known +
-                               ", none of gloo on cpu among 2 ranks; they are "
-                               "measured before the run\n"),
-              std::string::npos)
+    EXPECT_NE(
+        outcome.err.find(std::string("link 'devices' of ") + file + " has fits of " + known +
+                         ", none of gloo on cpu among 2 ranks; they are measured before the run\n"),
+        std::string::npos)
         << outcome.err;
-    EXPECT_EQ(only_record().planned_by->costs_origin,
-              "measured before the run, gloo");
+    EXPECT_EQ(only_record().planned_by->costs_origin, "measured before the run, gloo");
   }
 }
 
 TEST_F(TimesOfPlans, ADryRunPlansByTheFits) {
   describe("lab.toml", "1s", "gloo");
   const Outcome fits = run(kReplay + "lab.toml --dry-run");
-  EXPECT_NE(fits.out.find("52.0 kB on the wire per rank and step, 1 call"),
-            std::string::npos)
+  EXPECT_NE(fits.out.find("52.0 kB on the wire per rank and step, 1 call"), std::string::npos)
       << fits.out << fits.err;
   describe("lab.toml", "1s", "nccl");
-  EXPECT_NE(run(kReplay + "lab.toml --dry-run").out.find("no plan yet"),
-            std::string::npos);
+  EXPECT_NE(run(kReplay + "lab.toml --dry-run").out.find("no plan yet"), std::string::npos);
 }
 
 // A line through times needs two sizes; this network is smaller than the first.
 TEST_F(TimesOfPlans, AreMeasuredForTheSmallestNetwork) {
   const Outcome outcome =
-      run("run --model linear --image-size 4 --batch-size 2 --device cpu "
-          "--ranks 2 --strategy mg-wfbp --warmup 0 --steps 2");
+      run("run --model linear --image-size 4 --batch-size 2 --device cpu --ranks 2 --strategy "
+          "mg-wfbp --warmup 0 --steps 2");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
 TEST_F(TimesOfPlans, ASweepMeasuresOnce) {
   const Outcome outcome =
-      run("run --model lenet --batch-size 4 --device cpu --ranks 2 --threads 1 "
-          "--strategy optimal-merge,mg-wfbp --warmup 0 --steps 2 --runs 2 "
-          "--records r.jsonl --yes");
+      run("run --model lenet --batch-size 4 --device cpu --ranks 2 --threads 1 --strategy "
+          "optimal-merge,mg-wfbp --warmup 0 --steps 2 --runs 2 --records r.jsonl --yes");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto all = records();
   ASSERT_EQ(all.size(), 4U);
@@ -134,8 +123,7 @@ TEST_F(TimesOfPlans, ASweepMeasuresOnce) {
     SCOPED_TRACE(i);
     const records::PlannedBy& later = *all[i].planned_by;
     EXPECT_EQ(later.costs_origin,
-              "measured before the run beside compute, gloo, for an earlier "
-              "case of this run");
+              "measured before the run beside compute, gloo, for an earlier case of this run");
     EXPECT_EQ(later.profile_origin,
               "measured before the run, rank 0, for an earlier case of this "
               "run");

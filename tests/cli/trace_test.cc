@@ -49,8 +49,7 @@ Shown shown(const fs::path& path) {
   std::map<std::pair<int, int>, std::string> tracks;
   Shown all;
   for (const json& event : trace.at("traceEvents")) {
-    const std::pair thread(event.at("pid").get<int>(),
-                           event.at("tid").get<int>());
+    const std::pair thread(event.at("pid").get<int>(), event.at("tid").get<int>());
     const std::string name = event.at("name");
     if (name == "process_name") {
       all.processes = shape_of(event["args"]["name"]);
@@ -59,9 +58,7 @@ Shown shown(const fs::path& path) {
     } else if (event["ph"] == "X") {
       const std::string& track = tracks.at(thread);
       const std::string category = event.at("cat");
-      all.kinds.insert({track.substr(0, track.find(' ')),
-                        category,
-                        keys_of(event.at("args"))});
+      all.kinds.insert({track.substr(0, track.find(' ')), category, keys_of(event.at("args"))});
       if (category == "transfer" && thread.first == 0) {
         all.transfers.insert({name, event["args"]["bytes"]});
       } else if (category == "update") {
@@ -83,25 +80,17 @@ class Traces : public Program {
 };
 
 TEST_F(Traces, APredictionShowsWhatItsRunShows) {
-  for (const char* const strategy : {"wfbp",
-                                     "bsp+rs-ag",
-                                     "dear",
-                                     "bsp+ps",
-                                     "fusion+neighbor-allreduce+awc",
-                                     "fusion+push-sum+atc",
-                                     "fusion+ps:partition-mb=0.01",
-                                     "fusion+win-put+awc"}) {
+  for (const char* const strategy :
+       {"wfbp", "bsp+rs-ag", "dear", "bsp+ps", "fusion+neighbor-allreduce+awc",
+        "fusion+push-sum+atc", "fusion+ps:partition-mb=0.01", "fusion+win-put+awc"}) {
     SCOPED_TRACE(strategy);
     const std::string job = std::string(" --ranks 2 --strategy ") + strategy;
-    const Outcome measured =
-        run("run --replay theirs.json --link 10Mbit,1ms --warmup 1 --steps 3 "
-            "--trace measured.json" +
-            job);
+    const Outcome measured = run(
+        "run --replay theirs.json --link 10Mbit,1ms --warmup 1 --steps 3 --trace measured.json" +
+        job);
     ASSERT_EQ(measured.exit_code, 0) << measured.err;
     const Outcome predicted =
-        run("predict theirs.json --cluster two.toml --engine link --trace "
-            "predicted.json" +
-            job);
+        run("predict theirs.json --cluster two.toml --engine link --trace predicted.json" + job);
     ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
     const Shown left = shown(folder_ / "measured.json");
     const Shown right = shown(folder_ / "predicted.json");
@@ -135,14 +124,13 @@ std::set<std::string> processes_of(const fs::path& path) {
 
 TEST_F(Traces, CasesAreProcessesOfTheirOwn) {
   const Outcome outcome =
-      run("run --replay theirs.json --link 10Mbit,1ms --warmup 1 --steps 2 "
-          "--ranks 1,2 --strategy bsp,wfbp --trace all.json");
+      run("run --replay theirs.json --link 10Mbit,1ms --warmup 1 --steps 2 --ranks 1,2 --strategy "
+          "bsp,wfbp --trace all.json");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto names = processes_of(folder_ / "all.json");
   EXPECT_EQ(names.size(), 6U);
-  EXPECT_TRUE(std::ranges::all_of(names, [](const std::string& name) {
-    return name.find(": rank ") != std::string::npos;
-  }));
+  EXPECT_TRUE(std::ranges::all_of(
+      names, [](const std::string& name) { return name.find(": rank ") != std::string::npos; }));
 }
 
 }  // namespace

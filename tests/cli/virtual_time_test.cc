@@ -13,10 +13,9 @@ namespace paceline {
 namespace {
 
 constexpr const char* kTraining =
-    "run --model mlp --data digits --batch-size 4 --ranks 4 --threads 1 "
-    "--warmup 0 --steps 4 --evaluate-every 2 --target 0.01 --bucket-mb 1 "
-    "--learning-rate 0.05 --device cpu --engine gloo --yes --strategy "
-    "hierarchical-neighbor-allreduce+atc ";
+    "run --model mlp --data digits --batch-size 4 --ranks 4 --threads 1 --warmup 0 --steps 4 "
+    "--evaluate-every 2 --target 0.01 --bucket-mb 1 --learning-rate 0.05 --device cpu --engine "
+    "gloo --yes --strategy hierarchical-neighbor-allreduce+atc ";
 
 class VirtualTime : public Program {
  protected:
@@ -53,18 +52,15 @@ std::vector<double> losses(const records::RunRecord& record) {
 }
 
 TEST_F(VirtualTime, IsTheRealRunWithAPredictionOfItsPlanBeside) {
-  const Outcome priced = run(std::string(kTraining) +
-                             "--virtual-time two.toml --records virtual.jsonl");
+  const Outcome priced =
+      run(std::string(kTraining) + "--virtual-time two.toml --records virtual.jsonl");
   ASSERT_EQ(priced.exit_code, 0) << priced.err;
-  EXPECT_NE(priced.out.find("Cluster 1: two nodes"), std::string::npos)
-      << priced.out;
-  const Outcome real =
-      run(std::string(kTraining) + "--ranks-per-host 2+2 --records real.jsonl");
+  EXPECT_NE(priced.out.find("Cluster 1: two nodes"), std::string::npos) << priced.out;
+  const Outcome real = run(std::string(kTraining) + "--ranks-per-host 2+2 --records real.jsonl");
   ASSERT_EQ(real.exit_code, 0) << real.err;
   const auto both = records("virtual.jsonl");
   ASSERT_EQ(both.size(), 2u);
-  EXPECT_EQ(both[0].configuration.key(),
-            records("real.jsonl").at(0).configuration.key());
+  EXPECT_EQ(both[0].configuration.key(), records("real.jsonl").at(0).configuration.key());
   EXPECT_EQ(losses(both[0]).size(), 12u);
   EXPECT_EQ(losses(both[0]), losses(records("real.jsonl").at(0)));
   EXPECT_EQ(both[1].source, records::Source::kPredicted);
@@ -73,13 +69,11 @@ TEST_F(VirtualTime, IsTheRealRunWithAPredictionOfItsPlanBeside) {
 }
 
 TEST_F(VirtualTime, AddsNoSecondPredictionToAResumedRun) {
-  const std::string line =
-      std::string(kTraining) + "--virtual-time two.toml --records r.jsonl ";
+  const std::string line = std::string(kTraining) + "--virtual-time two.toml --records r.jsonl ";
   ASSERT_EQ(run(line).exit_code, 0);
   const Outcome again = run(line + "--resume");
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_NE(again.out.find("Cluster 1: two nodes"), std::string::npos)
-      << again.out;
+  EXPECT_NE(again.out.find("Cluster 1: two nodes"), std::string::npos) << again.out;
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 2);
 }
 
@@ -93,21 +87,18 @@ TEST_F(VirtualTime, PricesAResumedRunOnAnotherCluster) {
         "latency = \"20us\"\n");
   const Outcome slow = run(line + "--virtual-time slow.toml --resume");
   EXPECT_EQ(slow.exit_code, 0) << slow.err;
-  EXPECT_NE(slow.out.find("Cluster 1: slow nodes"), std::string::npos)
-      << slow.out;
+  EXPECT_NE(slow.out.find("Cluster 1: slow nodes"), std::string::npos) << slow.out;
   EXPECT_EQ(slow.out.find("two nodes"), std::string::npos) << slow.out;
   const auto all = records("r.jsonl");
   ASSERT_EQ(all.size(), 3u);
-  EXPECT_GT(records::slowest_step_s(all[2])[0],
-            10 * records::slowest_step_s(all[1])[0]);
+  EXPECT_GT(records::slowest_step_s(all[2])[0], 10 * records::slowest_step_s(all[1])[0]);
 }
 
 TEST_F(VirtualTime, ComputesAsFastAsTheNamedDevice) {
   const std::string line = std::string(kTraining) + "--virtual-time two.toml ";
   ASSERT_EQ(run(line + "--device-rate 0.01 --records slow.jsonl").exit_code, 0);
-  // 4 samples at 0.01 samples/s.  Links take milliseconds.  The update takes
-  // the share of the 400 s that it takes on this machine, and may end in the
-  // next step.
+  // 4 samples at 0.01 samples/s.  Links take milliseconds.  The update takes the share of the 400 s
+  // that it takes on this machine, and may end in the next step.
   const auto steps = records::slowest_step_s(records("slow.jsonl").at(1));
   ASSERT_FALSE(steps.empty());
   EXPECT_GT(steps[0], 200.0);
@@ -115,21 +106,17 @@ TEST_F(VirtualTime, ComputesAsFastAsTheNamedDevice) {
 }
 
 TEST_F(VirtualTime, KeepsTwoRatesOfADeviceApart) {
-  const std::string line =
-      std::string(kTraining) + "--virtual-time two.toml --records r.jsonl ";
+  const std::string line = std::string(kTraining) + "--virtual-time two.toml --records r.jsonl ";
   ASSERT_EQ(run(line + "--device-rate 100").exit_code, 0);
   const Outcome second = run(line + "--device-rate 200 --resume");
   ASSERT_EQ(second.exit_code, 0) << second.err;
-  EXPECT_NE(second.out.find("two nodes; device 200 samples/s"),
-            std::string::npos)
-      << second.out;
+  EXPECT_NE(second.out.find("two nodes; device 200 samples/s"), std::string::npos) << second.out;
   const auto all = records("r.jsonl");
   ASSERT_EQ(all.size(), 3u);
   EXPECT_NE(all[1].configuration.key(), all[2].configuration.key());
   const std::string table = run("report r.jsonl").out;
   for (const char* rate : {"100", "200"}) {
-    const std::string name =
-        "two nodes; device " + std::string(rate) + " samples/s";
+    const std::string name = "two nodes; device " + std::string(rate) + " samples/s";
     EXPECT_NE(table.find("cluster=" + name), std::string::npos) << table;
     EXPECT_NE(table.find(": " + name + "."), std::string::npos) << table;
   }
@@ -137,9 +124,8 @@ TEST_F(VirtualTime, KeepsTwoRatesOfADeviceApart) {
 
 TEST_F(VirtualTime, RefusesWhatItCannotTell) {
   EXPECT_EQ(refusal("run --model mlp --ranks 2 --virtual-time two.toml"),
-            "paceline: virtual_time: 'fusion:bucket-mb=25' of mlp on 2 ranks "
-            "trains on no data; name some (--data digits), or take `paceline "
-            "predict`\n");
+            "paceline: virtual_time: 'fusion:bucket-mb=25' of mlp on 2 ranks trains on no data; "
+            "name some (--data digits), or take `paceline predict`\n");
   const std::string digits = "run --model mlp --data digits --ranks 2 ";
   EXPECT_NE(refusal(digits + "--virtual-time two.toml --strategy win-put+awc")
                 .find("averages what has arrived"),
@@ -147,18 +133,16 @@ TEST_F(VirtualTime, RefusesWhatItCannotTell) {
   EXPECT_NE(refusal(digits + "--virtual-time two.toml --ranks-per-host 1+1")
                 .find("leave out --local-size and --ranks-per-host"),
             std::string::npos);
-  EXPECT_NE(refusal(digits + "--virtual-time two.toml --accumulate 2")
-                .find("take accumulate 1, fp32"),
+  EXPECT_NE(
+      refusal(digits + "--virtual-time two.toml --accumulate 2").find("take accumulate 1, fp32"),
+      std::string::npos);
+  EXPECT_NE(refusal(digits + "--virtual-time two.toml -H localhost:2").find("leave out the hosts"),
             std::string::npos);
-  EXPECT_NE(refusal(digits + "--virtual-time two.toml -H localhost:2")
-                .find("leave out the hosts"),
-            std::string::npos);
-  EXPECT_NE(refusal("run --model mlp --data digits --ranks 5 --batch-size 4 "
-                    "--virtual-time two.toml")
-                .find("world of 5 ranks does not fit on cluster 'two nodes'"),
-            std::string::npos);
-  EXPECT_NE(refusal(digits + "--device-rate 100").find("give that too"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal("run --model mlp --data digits --ranks 5 --batch-size 4 --virtual-time two.toml")
+          .find("world of 5 ranks does not fit on cluster 'two nodes'"),
+      std::string::npos);
+  EXPECT_NE(refusal(digits + "--device-rate 100").find("give that too"), std::string::npos);
 }
 
 }  // namespace

@@ -106,8 +106,7 @@ TEST(Cluster, WritesWhatItReads) {
   const Cluster again = parse_cluster(once, "d.toml");
   EXPECT_EQ(to_toml(again), once);
   EXPECT_EQ(again.hosts.size(), 4u);
-  EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].line.pieces[0].alpha,
-            100'000'000);
+  EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].line.pieces[0].alpha, 100'000'000);
   EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].error_percent, 2.5);
   EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].engine, "nccl");
   EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].device, "cuda");
@@ -124,32 +123,26 @@ TEST(Cluster, FillsHostsInOrder) {
     FAIL() << "14 ranks fit nowhere";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "a world of 14 ranks does not fit on cluster 'two racks': 4 "
-                 "hosts have 13 slots");
+                 "a world of 14 ranks does not fit on cluster 'two racks': 4 hosts have 13 slots");
   }
 }
 
 TEST(Cluster, NamesTheOffendingValue) {
   const std::string hosts = "[[hosts]]\nname = 'a'\n";
-  EXPECT_EQ(message_of(""),
-            "c.toml: a cluster needs at least one of [[hosts]]");
+  EXPECT_EQ(message_of(""), "c.toml: a cluster needs at least one of [[hosts]]");
   EXPECT_EQ(message_of("[[hosts]]\nslots = 0\n"),
             "c.toml:2: [[hosts]] slots = 0: must be 1 to 1048576");
   EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '-1Gbit'\n"),
-            "c.toml:4: [[links]] rate = '-1Gbit': must be a rate above 0, like "
-            "10Gbit or 12.5GB/s");
-  EXPECT_EQ(
-      message_of(hosts + "[[links]]\nrate = '10bit'\n"),
-      "c.toml: link 'hosts' has a rate of 1.25 bytes/s; it must be at least "
-      "1000");
+            "c.toml:4: [[links]] rate = '-1Gbit': must be a rate above 0, like 10Gbit or 12.5GB/s");
+  EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '10bit'\n"),
+            "c.toml: link 'hosts' has a rate of 1.25 bytes/s; it must be at least 1000");
   EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '8000bit'\n"), "no error");
   EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '1Gbit'\nlatency = '-1us'\n"),
-            "c.toml:5: [[links]] latency = '-1us': must be a duration, not "
-            "negative, in ps, ns, us, ms or s, like 50us");
+            "c.toml:5: [[links]] latency = '-1us': must be a duration, not negative, in ps, ns, "
+            "us, ms or s, like 50us");
   EXPECT_EQ(message_of(hosts + "[[links]]\nrat = '1Gbit'\n"),
-            "c.toml:4: unknown key of [[links]] 'rat'; did you mean 'rate'? "
-            "Known: name, joins, sharing, duplex, rate, latency, "
-            "under_compute, decline, fits");
+            "c.toml:4: unknown key of [[links]] 'rat'; did you mean 'rate'? Known: name, joins, "
+            "sharing, duplex, rate, latency, under_compute, decline, fits");
   EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '1Gbit'\njoins = 'racks'\n"),
             "c.toml:5: [[links]] joins = 'racks': known are hosts, devices");
   EXPECT_EQ(message_of(hosts + "[[hosts]]\nname = 'a'\n"),
@@ -166,51 +159,40 @@ TEST(Cluster, NamesTheLineOfAFit) {
       "[[links.fits]]\noperation = 'message'\n";  // 6 lines
   const std::string pieces = "pieces = [{alpha = '1us'}]\n";
   for (const auto& [line, why] :
-       {std::pair<std::string, std::string>{"engine = 'mp1'",
-                                            "engine = 'mp1': known are gloo, "
-                                            "nccl, mpi, bytescheduler, byteps, "
-                                            "bluefog"},
+       {std::pair<std::string, std::string>{
+            "engine = 'mp1'",
+            "engine = 'mp1': known are gloo, nccl, mpi, bytescheduler, byteps, bluefog"},
         {"device = 'gpu'", "device = 'gpu': known are cpu, cuda"},
-        {"error_percent = -1.5",
-         "error_percent = -1.5: must be a number, 0 or more"},
-        {"error_percent = nan",
-         "error_percent = nan: must be a number, 0 or more"},
-        {"ranks_per_host = [1, 2]",
-         "ranks_per_host = [1, 2]: the sum must be ranks, 2"},
+        {"error_percent = -1.5", "error_percent = -1.5: must be a number, 0 or more"},
+        {"error_percent = nan", "error_percent = nan: must be a number, 0 or more"},
+        {"ranks_per_host = [1, 2]", "ranks_per_host = [1, 2]: the sum must be ranks, 2"},
         {"ranks_per_host = [2, 0]",
          "ranks_per_host = [ 2, 0 ]: must be whole numbers above 0, like [4, "
          "4]"}}) {
-    EXPECT_EQ(message_of(before + line + "\n" + pieces),
-              "c.toml:7: [[links.fits]] " + why);
+    EXPECT_EQ(message_of(before + line + "\n" + pieces), "c.toml:7: [[links.fits]] " + why);
   }
   EXPECT_EQ(message_of(before + "pieces = []\n"),
             "c.toml:7: [[links.fits]] pieces = []: a fit has at least one "
             "piece");
-  EXPECT_EQ(message_of(before +
-                       "pieces = [{alpha = '1us', beta_ps_per_byte = -2}]\n"),
-            "c.toml:7: [[links.fits.pieces]] beta_ps_per_byte = -2: must be a "
-            "number, 0 or more");
-  EXPECT_EQ(
-      message_of("[[hosts]]\n[[links]]\nrate = '1Gbit'\n[[links.fits]]\n"
-                 "operation = 'allreduce'\n" +
-                 pieces),
-      "c.toml:5: [[links.fits]] operation = 'allreduce': known are all-reduce, "
-      "reduce-scatter, all-gather, broadcast, message");
+  EXPECT_EQ(message_of(before + "pieces = [{alpha = '1us', beta_ps_per_byte = -2}]\n"),
+            "c.toml:7: [[links.fits.pieces]] beta_ps_per_byte = -2: must be a number, 0 or more");
+  EXPECT_EQ(message_of("[[hosts]]\n[[links]]\nrate = '1Gbit'\n[[links.fits]]\n"
+                       "operation = 'allreduce'\n" +
+                       pieces),
+            "c.toml:5: [[links.fits]] operation = 'allreduce': known are all-reduce, "
+            "reduce-scatter, all-gather, broadcast, message");
 }
 
 TEST(Cluster, NamesTheLineOfAHostOrLink) {
   EXPECT_EQ(message_of("[[hosts]]\nname = ''\n"),
-            "c.toml:2: [[hosts]] name = '': a name is not empty and does not "
-            "begin with '-'");
+            "c.toml:2: [[hosts]] name = '': a name is not empty and does not begin with '-'");
   EXPECT_EQ(message_of("[[hosts]]\nname = '-l'\n"),
-            "c.toml:2: [[hosts]] name = '-l': a name is not empty and does not "
-            "begin with '-'");
+            "c.toml:2: [[hosts]] name = '-l': a name is not empty and does not begin with '-'");
   const std::string links =
       "[[hosts]]\n[[links]]\nname = 'n'\nrate = '1Gbit'\n[[links]]\n"
       "rate = '1Gbit'\n";
   EXPECT_EQ(message_of(links + "name = 'm'\njoins = 'hosts'\n"),
-            "c.toml:8: [[links]] joins = 'hosts': so does link 'n'; one link "
-            "each");
+            "c.toml:8: [[links]] joins = 'hosts': so does link 'n'; one link each");
   EXPECT_EQ(message_of(links + "name = 'n'\njoins = 'devices'\n"),
             "c.toml:7: [[links]] name = 'n': a link before it has this name");
 }
@@ -247,9 +229,8 @@ TEST(Cluster, RefusesImpossibleFits) {
   EXPECT_THROW(check_cluster(cluster), UsageError);
   fit.ranks_per_host = {fit.ranks - 1, 1};
   EXPECT_NO_THROW(check_cluster(cluster));
-  EXPECT_EQ(
-      parse_cluster(to_toml(cluster), "d.toml").links[0].fits[0].ranks_per_host,
-      fit.ranks_per_host);
+  EXPECT_EQ(parse_cluster(to_toml(cluster), "d.toml").links[0].fits[0].ranks_per_host,
+            fit.ranks_per_host);
 }
 
 TEST(Cluster, ReadsHostListsAndHostfiles) {
@@ -275,8 +256,7 @@ TEST(Cluster, ReadsHostListsAndHostfiles) {
 
 // Open MPI's words, MPICH's colon, and a node file with a line per slot.
 TEST(Cluster, HostfilesOfBothMpis) {
-  const auto open_mpi =
-      parse_hostfile("a slots=4 max-slots=8\nb  slots=2\tmax_slots=2\n", "h");
+  const auto open_mpi = parse_hostfile("a slots=4 max-slots=8\nb  slots=2\tmax_slots=2\n", "h");
   ASSERT_EQ(open_mpi.size(), 2u);
   EXPECT_EQ(open_mpi[0].slots, 4);
   EXPECT_EQ(open_mpi[1].slots, 2);
@@ -300,12 +280,10 @@ TEST(Cluster, HostfilesOfBothMpis) {
   };
   for (const std::string slots : {"x", "0", "-99999999999", "4x"}) {
     EXPECT_EQ(message("a\nb slots=" + slots + "\n"),
-              "h:2: host 'b' has '" + slots +
-                  "' slots; it needs a whole number above 0");
+              "h:2: host 'b' has '" + slots + "' slots; it needs a whole number above 0");
   }
   EXPECT_EQ(message("a slots=99999999999\n"),
-            "h:1: host 'a' has 99999999999 slots; at most 16777216 are "
-            "supported");
+            "h:1: host 'a' has 99999999999 slots; at most 16777216 are supported");
 }
 
 TEST(Cluster, HostsThatNobodyCanReachAreRefused) {
@@ -318,12 +296,11 @@ TEST(Cluster, HostsThatNobodyCanReachAreRefused) {
     return "no error";
   };
   EXPECT_EQ(message({.hosts = "localhost:2:3"}),
-            "--hosts localhost:2:3: 'localhost:2:3' has more than one colon; "
-            "hosts are written a:4,b:4, an IPv6 "
-            "address [fd00::7]:4");
+            "--hosts localhost:2:3: 'localhost:2:3' has more than one colon; hosts are written "
+            "a:4,b:4, an IPv6 address [fd00::7]:4");
   EXPECT_EQ(message({.hosts = "a,-oProxyCommand=x"}),
-            "--hosts a,-oProxyCommand=x: host '-oProxyCommand=x': a name that "
-            "begins with '-' would be an option of ssh");
+            "--hosts a,-oProxyCommand=x: host '-oProxyCommand=x': a name that begins with '-' "
+            "would be an option of ssh");
   try {
     parse_hostfile(std::string_view("a\nb\0c\n", 6), "h");
     FAIL();
@@ -333,12 +310,11 @@ TEST(Cluster, HostsThatNobodyCanReachAreRefused) {
 }
 
 TEST(Cluster, HostsInPlaceOfTheFiles) {
-  const std::string path = std::filesystem::path(PACELINE_SOURCE_DIR) /
-                           "clusters/8x4-2080ti-10gbe.toml";
+  const std::string path =
+      std::filesystem::path(PACELINE_SOURCE_DIR) / "clusters/8x4-2080ti-10gbe.toml";
   const Cluster whole = read_cluster(ClusterChoice{.file = path});
   EXPECT_EQ(whole.slots(), 32);
-  const Cluster part =
-      read_cluster(ClusterChoice{.file = path, .hosts = "x:2,y:3"});
+  const Cluster part = read_cluster(ClusterChoice{.file = path, .hosts = "x:2,y:3"});
   ASSERT_EQ(part.hosts.size(), 2u);
   EXPECT_EQ(part.slots(), 5);
   EXPECT_EQ(part.name, whole.name);
@@ -346,26 +322,22 @@ TEST(Cluster, HostsInPlaceOfTheFiles) {
   const Cluster alone = read_cluster(ClusterChoice{.hosts = "x:2,y:3"});
   EXPECT_EQ(alone.name, "x:2,y:3");
   EXPECT_TRUE(alone.links.empty());
-  for (const ClusterChoice& bad : {ClusterChoice{},
-                                   ClusterChoice{.hosts = "a", .hostfile = "b"},
-                                   ClusterChoice{.hosts = "-a"},
-                                   ClusterChoice{.hosts = "a:0"},
-                                   ClusterChoice{.hostfile = "nosuch"}}) {
+  for (const ClusterChoice& bad :
+       {ClusterChoice{}, ClusterChoice{.hosts = "a", .hostfile = "b"}, ClusterChoice{.hosts = "-a"},
+        ClusterChoice{.hosts = "a:0"}, ClusterChoice{.hostfile = "nosuch"}}) {
     EXPECT_THROW(read_cluster(bad), UsageError) << bad.hosts;
   }
 }
 
 TEST(Cluster, OfTheProgramIsReadByItsName) {
-  EXPECT_EQ(
-      to_toml(read_cluster("2x2-10gbe")),
-      to_toml(read_cluster(PACELINE_SOURCE_DIR "/clusters/2x2-10gbe.toml")));
+  EXPECT_EQ(to_toml(read_cluster("2x2-10gbe")),
+            to_toml(read_cluster(PACELINE_SOURCE_DIR "/clusters/2x2-10gbe.toml")));
   try {
     read_cluster("2x2-10gb");
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_TRUE(std::string(error.what())
-                    .starts_with("unknown cluster '2x2-10gb'; did you mean "
-                                 "'2x2-10gbe'? Known: "))
+                    .starts_with("unknown cluster '2x2-10gb'; did you mean '2x2-10gbe'? Known: "))
         << error.what();
   }
 }
@@ -379,8 +351,7 @@ TEST(Cluster, EveryPresetReads) {
     EXPECT_NE(cluster.link(LinkScope::kHosts), nullptr);
     EXPECT_NE(cluster.link(LinkScope::kDevices), nullptr);
     EXPECT_FALSE(cluster.source.empty());
-    EXPECT_NE(cluster.device.flops_per_s.has_value(),
-              cluster.source.ends_with("not of a machine"));
+    EXPECT_NE(cluster.device.flops_per_s.has_value(), cluster.source.ends_with("not of a machine"));
     ++presets;
   }
   EXPECT_GE(presets, 8);
@@ -405,8 +376,7 @@ TEST(ClusterUnits, ReadsWhatPeopleWrite) {
 class Collectives : public ::testing::Test {
  protected:
   Collectives() {
-    std::string name =
-        std::filesystem::temp_directory_path() / "paceline-cluster-XXXXXX";
+    std::string name = std::filesystem::temp_directory_path() / "paceline-cluster-XXXXXX";
     folder_ = mkdtemp(name.data());
     write("measured.toml", link("hosts", 4, 7));
   }
@@ -418,16 +388,14 @@ class Collectives : public ::testing::Test {
 
   static std::string fit(int ranks, int alpha_us) {
     return fmt::format(
-        "[[links.fits]]\noperation = \"all-reduce\"\nranks = {}\nengine = "
-        "\"gloo\"\npieces = [{{ alpha = \"{}us\" }}]\n",
-        ranks,
-        alpha_us);
+        "[[links.fits]]\noperation = \"all-reduce\"\nranks = {}\nengine = \"gloo\"\npieces = [{{ "
+        "alpha = \"{}us\" }}]\n",
+        ranks, alpha_us);
   }
 
   static std::string link(const std::string& joins, int ranks, int alpha_us) {
-    return "[[hosts]]\nname = \"a\"\n[[links]]\nname = \"measured " + joins +
-           "\"\njoins = \"" + joins + "\"\nrate = \"1GB/s\"\n" +
-           fit(ranks, alpha_us);
+    return "[[hosts]]\nname = \"a\"\n[[links]]\nname = \"measured " + joins + "\"\njoins = \"" +
+           joins + "\"\nrate = \"1GB/s\"\n" + fit(ranks, alpha_us);
   }
 
   Cluster read(const std::string& text) const {
@@ -452,8 +420,8 @@ constexpr std::string_view kNetwork =
     "\"10Gbit\"\n";
 
 TEST_F(Collectives, MeasuredFitsReplaceTheSameAndLeaveTheLink) {
-  const Cluster cluster = read("collectives = \"measured.toml\"\n" +
-                               std::string(kNetwork) + fit(2, 1) + fit(4, 2));
+  const Cluster cluster =
+      read("collectives = \"measured.toml\"\n" + std::string(kNetwork) + fit(2, 1) + fit(4, 2));
   ASSERT_EQ(cluster.links.size(), 1U);
   const ClusterLink& net = cluster.links[0];
   EXPECT_EQ(net.name, "net");
@@ -467,8 +435,7 @@ TEST_F(Collectives, MeasuredFitsReplaceTheSameAndLeaveTheLink) {
 TEST_F(Collectives, AMeasuredLinkIsAddedWhereTheFileHasNone) {
   write("inside.toml", link("devices", 2, 3));
   const Cluster cluster =
-      read("collectives = [\"measured.toml\", \"inside.toml\"]\n" +
-           std::string(kNetwork));
+      read("collectives = [\"measured.toml\", \"inside.toml\"]\n" + std::string(kNetwork));
   ASSERT_EQ(cluster.links.size(), 2U);
   EXPECT_EQ(cluster.links[0].fits.size(), 1U);
   EXPECT_EQ(cluster.links[1].name, "measured devices");
@@ -479,18 +446,13 @@ TEST_F(Collectives, AMeasuredLinkIsAddedWhereTheFileHasNone) {
 TEST_F(Collectives, ABadFileIsNamedWithTheLineThatNamesIt) {
   const std::string lab = (folder_ / "lab.toml").string();
   const std::string other = (folder_ / "other.toml").string();
-  const std::string text =
-      "collectives = \"other.toml\"\n" + std::string(kNetwork);
-  const std::string begin =
-      lab + ":1: a cluster file collectives = 'other.toml': ";
-  EXPECT_EQ(refusal(text),
-            begin + "cannot read " + other + ": No such file or directory");
+  const std::string text = "collectives = \"other.toml\"\n" + std::string(kNetwork);
+  const std::string begin = lab + ":1: a cluster file collectives = 'other.toml': ";
+  EXPECT_EQ(refusal(text), begin + "cannot read " + other + ": No such file or directory");
   write("other.toml", "[[hosts]\n");
-  EXPECT_TRUE(refusal(text).starts_with(begin + other + ":1: not TOML: "))
-      << refusal(text);
+  EXPECT_TRUE(refusal(text).starts_with(begin + other + ":1: not TOML: ")) << refusal(text);
   write("other.toml", "collectives = \"measured.toml\"\n");
-  EXPECT_TRUE(refusal(text).starts_with(
-      begin + other + ":1: unknown key of a file of collectives"))
+  EXPECT_TRUE(refusal(text).starts_with(begin + other + ":1: unknown key of a file of collectives"))
       << refusal(text);
   EXPECT_EQ(refusal("collectives = 5\n" + std::string(kNetwork)),
             lab + ":1: a cluster file collectives = 5: must be text");

@@ -36,18 +36,14 @@ TEST(LinkSpec, GlooCarriesTwoAtOnce) {
 }
 
 TEST(LinkSpec, GivesPlannersItsAlphaAndBeta) {
-  const plan::AlphaBeta model =
-      alpha_beta_of(parse_link("--link", "1GB/s,10us"), 4);
+  const plan::AlphaBeta model = alpha_beta_of(parse_link("--link", "1GB/s,10us"), 4);
   EXPECT_EQ(model.world, 4);
   // 2 * 3 latencies and 2 * 3 / 4 of the bytes at a nanosecond each.
   EXPECT_EQ(model.all_reduce.time(4'000'000), 60'000'000 + 6'000'000'000);
   EXPECT_EQ(model.reduce_scatter.time(4'000'000), 30'000'000 + 3'000'000'000);
   EXPECT_EQ(model.message.time(1000), 10'000'000 + 1'000'000);
-  for (const plan::AlphaBetaLine& line : {model.all_reduce,
-                                          model.reduce_scatter,
-                                          model.all_gather,
-                                          model.broadcast,
-                                          model.message}) {
+  for (const plan::AlphaBetaLine& line :
+       {model.all_reduce, model.reduce_scatter, model.all_gather, model.broadcast, model.message}) {
     plan::check_line(line, "line");
   }
 }

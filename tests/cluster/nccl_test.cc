@@ -20,9 +20,7 @@ namespace {
 constexpr double kLaunch = 28e-6;  // issue_us of data/engine_costs.toml
 
 /// Nodes of eight GPUs.
-Cluster nodes_of(const std::string& device,
-                 double line,
-                 const std::string& network = "ndr400") {
+Cluster nodes_of(const std::string& device, double line, const std::string& network = "ndr400") {
   Cluster cluster;
   cluster.device.name = device;
   cluster.hosts = {{.name = "a", .slots = 8}, {.name = "b", .slots = 8}};
@@ -47,22 +45,17 @@ Machine machine_for(const Cluster& cluster) {
   return machine;
 }
 
-NcclChoice choice(const Machine& machine,
-                  std::int64_t bytes,
-                  plan::Rank hosts = 1,
+NcclChoice choice(const Machine& machine, std::int64_t bytes, plan::Rank hosts = 1,
                   plan::Pattern pattern = plan::Pattern::kAllReduce) {
-  return nccl_choice(
-      {.pattern = pattern,
-       .bytes = bytes,
-       .group = {.ranks = 8 * hosts, .hosts = hosts, .most_local = 8}},
-      machine);
+  return nccl_choice({.pattern = pattern,
+                      .bytes = bytes,
+                      .group = {.ranks = 8 * hosts, .hosts = hosts, .most_local = 8}},
+                     machine);
 }
 
 double seconds(const Machine& machine, std::int64_t bytes, const Group& group) {
   return plan::seconds_of(
-      alone(price({plan::Pattern::kAllReduce, bytes, group}, machine),
-            group,
-            machine));
+      alone(price({plan::Pattern::kAllReduce, bytes, group}, machine), group, machine));
 }
 
 TEST(Nccl, RingOfLlByItsOwnFormula) {
@@ -81,26 +74,22 @@ TEST(Nccl, ChoosesByTheSizeAndTheGeneration) {
   EXPECT_EQ(choice(a100, 1 << 30).protocol, NcclProtocol::kSimple);
   EXPECT_EQ(choice(h100, 1 << 30).algorithm, NcclAlgorithm::kNvls);
   EXPECT_EQ(choice(h100, 1 << 30, 4).algorithm, NcclAlgorithm::kNvlsTree);
-  EXPECT_EQ(choice(h100, 1 << 20, 2, plan::Pattern::kBroadcast).algorithm,
-            NcclAlgorithm::kRing);
+  EXPECT_EQ(choice(h100, 1 << 20, 2, plan::Pattern::kBroadcast).algorithm, NcclAlgorithm::kRing);
   EXPECT_EQ(choice(a100, 1 << 16, 32).algorithm, NcclAlgorithm::kTree);
 }
 
 TEST(Nccl, TakesCollNetOnlyWhereItIsAskedFor) {
   Machine machine = machine_for(nodes_of("V100-SXM2-16GB", 150e9));
   for (std::int64_t bytes = 1024; bytes < (std::int64_t{1} << 31); bytes *= 4) {
-    EXPECT_LT(choice(machine, bytes, 16).algorithm,
-              NcclAlgorithm::kCollNetDirect);
+    EXPECT_LT(choice(machine, bytes, 16).algorithm, NcclAlgorithm::kCollNetDirect);
   }
   machine.algorithm = Algorithm::kNcclCollNet;
-  EXPECT_GE(choice(machine, 4 << 20, 16).algorithm,
-            NcclAlgorithm::kCollNetDirect);
+  EXPECT_GE(choice(machine, 4 << 20, 16).algorithm, NcclAlgorithm::kCollNetDirect);
 }
 
 TEST(Nccl, KnowsLinksByTheirNamesAndHops) {
   EXPECT_EQ(nccl_tuning_of(nodes_of("H100", 450e9))->network.share, 0.96);
-  EXPECT_EQ(nccl_tuning_of(nodes_of("H100", 450e9, "EFA v2"))->network.extra_us,
-            75);
+  EXPECT_EQ(nccl_tuning_of(nodes_of("H100", 450e9, "EFA v2"))->network.extra_us, 75);
   Cluster slow = nodes_of("H100", 450e9);
   slow.links[1].latency_ps = 25'000'000;
   EXPECT_FALSE(nccl_tuning_of(slow)->ll128);
@@ -117,8 +106,7 @@ TEST(Nccl, TakesLongerForMoreAndLessOnFasterLines) {
       Cluster faster = nodes_of(device, 600e9);
       faster.links[1].bytes_per_s = 100e9;
       const Machine fast = machine_for(faster);
-      for (std::int64_t bytes = 0; bytes < (std::int64_t{1} << 34);
-           bytes = 4 * bytes + 1024) {
+      for (std::int64_t bytes = 0; bytes < (std::int64_t{1} << 34); bytes = 4 * bytes + 1024) {
         EXPECT_LE(seconds(fast, bytes, group), seconds(slow, bytes, group))
             << device << ' ' << hosts << ' ' << bytes;
       }
@@ -134,8 +122,7 @@ TEST(Nccl, IsNeverFasterThanTheLines) {
       const Machine machine = machine_for(nodes_of(device, 300e9));
       Machine bound = machine;
       bound.lines_alone = true;
-      for (std::int64_t bytes = 1; bytes < (std::int64_t{1} << 34);
-           bytes *= 4) {
+      for (std::int64_t bytes = 1; bytes < (std::int64_t{1} << 34); bytes *= 4) {
         EXPECT_LT(seconds(bound, bytes, group), seconds(machine, bytes, group));
       }
     }
@@ -167,8 +154,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 /// Rows of reference/modern/nccl_allreduce.csv that move something.
 std::vector<Row> published() {
-  std::ifstream file(std::string(PACELINE_SOURCE_DIR) +
-                     "/reference/modern/nccl_allreduce.csv");
+  std::ifstream file(std::string(PACELINE_SOURCE_DIR) + "/reference/modern/nccl_allreduce.csv");
   std::string line;
   std::getline(file, line);
   const std::vector<std::string> names = cells_of(line);
@@ -185,10 +171,8 @@ std::vector<Row> published() {
     row.nodes = std::stoi(cell["nodes"]);
     row.ranks = std::stoi(cell["n_ranks"]);
     row.nvls = cell["note"].find("NVLS off") == std::string::npos;
-    for (const auto& [word, rate] : {std::pair{"A100", 300e9},
-                                     {"H100", 450e9},
-                                     {"H200", 450e9},
-                                     {"B200", 900e9}}) {
+    for (const auto& [word, rate] :
+         {std::pair{"A100", 300e9}, {"H100", 450e9}, {"H200", 450e9}, {"B200", 900e9}}) {
       if (row.system.find(word) != std::string::npos) {
         row.device = word;
         row.line = rate;
@@ -196,11 +180,10 @@ std::vector<Row> published() {
     }
     const double n = row.ranks;
     const auto bytes = static_cast<double>(row.bytes);
-    row.us =
-        !cell["time_us"].empty() ? std::stod(cell["time_us"])
-        : !cell["algbw_GBps"].empty()
-            ? bytes / (1e3 * std::stod(cell["algbw_GBps"]))
-            : bytes * 2 * (n - 1) / n / (1e3 * std::stod(cell["busbw_GBps"]));
+    row.us = !cell["time_us"].empty() ? std::stod(cell["time_us"])
+             : !cell["algbw_GBps"].empty()
+                 ? bytes / (1e3 * std::stod(cell["algbw_GBps"]))
+                 : bytes * 2 * (n - 1) / n / (1e3 * std::stod(cell["busbw_GBps"]));
     if (row.bytes > 0) {
       rows.push_back(row);
     }
@@ -209,16 +192,13 @@ std::vector<Row> published() {
 }
 
 double predicted_us(const Row& row) {
-  Machine machine = machine_for(
-      nodes_of(row.device, row.line, row.nodes > 1 ? "efa" : "ndr400"));
+  Machine machine = machine_for(nodes_of(row.device, row.line, row.nodes > 1 ? "efa" : "ndr400"));
   if (!row.nvls) {
     NcclTuning without = *machine.nccl;
     without.nvls_share = 0;
     machine.nccl = std::make_shared<const NcclTuning>(without);
   }
-  const Group group{.ranks = row.ranks,
-                    .hosts = row.nodes,
-                    .most_local = row.ranks / row.nodes};
+  const Group group{.ranks = row.ranks, .hosts = row.nodes, .most_local = row.ranks / row.nodes};
   return 1e6 * (kLaunch + seconds(machine, row.bytes, group));
 }
 
@@ -233,13 +213,8 @@ TEST(Nccl, IsAsFarFromPublishedTimesAsIsSaid) {
     errors[large ? "from 2 MiB" : "below"].push_back(error);
     errors[row.system + (large ? ", from 2 MiB" : ", below")].push_back(error);
     if (std::getenv("PACELINE_SHOW_ROWS") != nullptr) {
-      fmt::print("{} {} {} {:.1f} {:.1f} {:+.0f} %\n",
-                 row.system,
-                 row.ranks,
-                 row.bytes,
-                 row.us,
-                 predicted_us(row),
-                 100 * (predicted_us(row) / row.us - 1));
+      fmt::print("{} {} {} {:.1f} {:.1f} {:+.0f} %\n", row.system, row.ranks, row.bytes, row.us,
+                 predicted_us(row), 100 * (predicted_us(row) / row.us - 1));
     }
   }
   for (const auto& [of, all] : errors) {

@@ -41,15 +41,13 @@ TEST(ProfileFile, IsReadWithShapeTimesAndOrder) {
   EXPECT_EQ(p.device, "cpu");
   EXPECT_EQ(p.update, 3'500'000);
   EXPECT_EQ(p.memory, 1000);
-  EXPECT_EQ(p.profile.forward,
-            (std::vector<plan::Picoseconds>{1'250'000, 2'000'000}));
+  EXPECT_EQ(p.profile.forward, (std::vector<plan::Picoseconds>{1'250'000, 2'000'000}));
   EXPECT_EQ(p.profile.backward, (std::vector<plan::Picoseconds>{4'000'000, 1}));
   EXPECT_EQ(p.profile.activation_bytes, (std::vector<std::int64_t>{64, 32}));
   EXPECT_EQ(p.model.parameters[0].elements, 6);
   EXPECT_EQ(p.model.parameters[1].module, plan::ModuleId{1});
   EXPECT_EQ(p.model.ready_order,
-            (std::vector<plan::ParameterId>{plan::ParameterId{1},
-                                            plan::ParameterId{0}}));
+            (std::vector<plan::ParameterId>{plan::ParameterId{1}, plan::ParameterId{0}}));
   plan::check_profile(p.model, p.profile);
 }
 
@@ -83,16 +81,16 @@ TEST(ProfileFile, WhatIsWrittenReadsBackEqual) {
 }
 
 TEST(ProfileFile, WhatIsNotKnownIsNull) {
-  const ProfiledModel p = parse_profile(
-      replaced("\"update_us\": 3.5", "\"update_us\": null"), "p.json");
+  const ProfiledModel p =
+      parse_profile(replaced("\"update_us\": 3.5", "\"update_us\": null"), "p.json");
   EXPECT_FALSE(p.update.has_value());
   EXPECT_NE(to_json_text(p).find("\"update_us\": null"), std::string::npos);
 }
 
 // What paceline.torch.profile wrote of a network that is not built in.
 TEST(ProfileFile, AnyPyTorchModelsProfileIsRead) {
-  const ProfiledModel p = read_profile(
-      PACELINE_SOURCE_DIR "/tests/plan/their_network.profile.json");
+  const ProfiledModel p =
+      read_profile(PACELINE_SOURCE_DIR "/tests/plan/their_network.profile.json");
   EXPECT_EQ(p.model.name, "reader");
   EXPECT_EQ(p.model.parameters.size(), 12U);
   EXPECT_EQ(p.model.modules.front(), "(root)");
@@ -102,26 +100,22 @@ TEST(ProfileFile, AnyPyTorchModelsProfileIsRead) {
 }
 
 TEST(ProfileFile, MistakesAreNamed) {
-  EXPECT_EQ(refusal("{").find("p.json: not JSON: column 2: "), 0U)
-      << refusal("{");
-  EXPECT_EQ(
-      refusal(replaced("\"batch_size\": 8", "\"batch_size\": 0")),
-      "p.json: batch_size: expected a whole number of at least 1, found 0");
+  EXPECT_EQ(refusal("{").find("p.json: not JSON: column 2: "), 0U) << refusal("{");
+  EXPECT_EQ(refusal(replaced("\"batch_size\": 8", "\"batch_size\": 0")),
+            "p.json: batch_size: expected a whole number of at least 1, found 0");
   EXPECT_EQ(refusal(replaced("\"module\": \"b\"", "\"module\": \"c\"")),
             "p.json: parameters[1]: module 'c' is not among the modules");
   EXPECT_EQ(refusal(replaced("\"b.bias\", \"a.weight\"]", "\"b.bias\"]")),
             "p.json: ready_order: 1 of 2 parameters");
   EXPECT_EQ(refusal(replaced("\"forward_us\": 2", "\"forward_us\": -2")),
-            "p.json: modules[1].forward_us: expected a time in microseconds, "
-            "found -2");
+            "p.json: modules[1].forward_us: expected a time in microseconds, found -2");
   EXPECT_EQ(refusal(replaced("\"name\": \"b\"", "\"name\": \"a\"")),
             "p.json: modules[1]: module 'a' is there twice");
-  EXPECT_EQ(refusal(replaced("\"model\"", "\"modle\""))
-                .find("p.json: unknown key 'modle'; known are "),
-            0U);
+  EXPECT_EQ(
+      refusal(replaced("\"model\"", "\"modle\"")).find("p.json: unknown key 'modle'; known are "),
+      0U);
   EXPECT_EQ(refusal(replaced("\"sizes\": [5]", "\"sizes\": [0]")),
-            "p.json: parameters[1].sizes[0]: expected an integer from 1 to "
-            "1099511627776, found 0");
+            "p.json: parameters[1].sizes[0]: expected an integer from 1 to 1099511627776, found 0");
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 
 namespace paceline::testing {
 
-/// Ends when it is told to; with a future, as Gloo's collectives, or without
-/// one, as its messages, which may be waited for once.
+/// Ends when it is told to; with a future, as Gloo's collectives, or without one, as its messages,
+/// which may be waited for once.
 class ControlledWork final : public c10d::Work {
  public:
   explicit ControlledWork(bool has_future)

@@ -32,33 +32,24 @@ inline RankUnderTest& rank_under_test() {
   return rank;
 }
 
-inline const engines::RankContext& context() {
-  return *rank_under_test().context;
-}
+inline const engines::RankContext& context() { return *rank_under_test().context; }
 
-inline const std::string& engine() {
-  return rank_under_test().engine;
-}
+inline const std::string& engine() { return rank_under_test().engine; }
 
-inline at::Device device() {
-  return rank_under_test().device;
-}
+inline at::Device device() { return rank_under_test().device; }
 
-inline at::Device device_of(const std::string& type,
-                            const engines::RankContext& context) {
+inline at::Device device_of(const std::string& type, const engines::RankContext& context) {
   const at::Device device(type);
   return device.is_cpu()
              ? device
-             : at::Device(device.type(),
-                          static_cast<c10::DeviceIndex>(
-                              context.world.self.local_rank %
-                              static_cast<int>(torch::cuda::device_count())));
+             : at::Device(device.type(), static_cast<c10::DeviceIndex>(
+                                             context.world.self.local_rank %
+                                             static_cast<int>(torch::cuda::device_count())));
 }
 
 /// Of a channel between all ranks; `name` must be new.
 inline engines::ChannelSpec spec_of(const std::string& name) {
-  auto spec =
-      engines::channel_spec(context().world, name, context().world.self.world);
+  auto spec = engines::channel_spec(context().world, name, context().world.self.world);
   spec.timeout = spec.operation_timeout = std::chrono::seconds(20);
   spec.device = device();
   return spec;
@@ -68,15 +59,12 @@ inline std::unique_ptr<engines::Channel> connect(const std::string& name) {
   return engines::make_engine(engine())->connect(spec_of(name));
 }
 
-inline int launch_ranks(const std::string& program,
-                        const std::string& engine,
-                        int ranks,
+inline int launch_ranks(const std::string& program, const std::string& engine, int ranks,
                         const std::string& device) {
   launch::JobLaunch job;
   job.serve_store = engines::serve_key_value_store;
-  job.hosts = {{.host = launch::host_name(),
-                .ranks = ranks,
-                .argv = {program, "rank", engine, device}}};
+  job.hosts = {
+      {.host = launch::host_name(), .ranks = ranks, .argv = {program, "rank", engine, device}}};
   job.mpirun = engines::find_engine(engine).mpirun;
   const auto outcome = launch::launch_job(job);
   std::printf("%s\n", outcome.message.c_str());
@@ -84,8 +72,8 @@ inline int launch_ranks(const std::string& program,
 }
 
 /// `launch ENGINE RANKS DEVICE` starts the ranks, each of which runs all tests,
-/// all in the same order: a test is collective.  DEVICE is cpu or cuda, where
-/// ranks take GPUs in turn.
+/// all in the same order: a test is collective.  DEVICE is cpu or cuda, where ranks take GPUs in
+/// turn.
 inline int run_or_launch(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
   if (words.size() == 5 && words[1] == "launch") {
@@ -93,11 +81,9 @@ inline int run_or_launch(int argc, char** argv) {
   }
   if (words.size() == 4 && words[1] == "rank") {
     return engines::run_rank(
-        launch::detect_launch(""),
-        std::chrono::seconds(20),
+        launch::detect_launch(""), std::chrono::seconds(20),
         [&](const engines::RankContext& its_context) {
-          rank_under_test() = {
-              words[2], device_of(words[3], its_context), &its_context};
+          rank_under_test() = {words[2], device_of(words[3], its_context), &its_context};
           ::testing::InitGoogleTest();
           return RUN_ALL_TESTS();
         });

@@ -3,8 +3,8 @@
 //
 //   engine_conformance_test launch ENGINE RANKS DEVICE
 //
-// starts the ranks, each of which runs all tests below, all in the same order;
-// a test is collective.
+// starts the ranks, each of which runs all tests below, all in the same order; a test is
+// collective.
 #include "engines/engine_conformance.h"
 
 #include <chrono>
@@ -23,12 +23,9 @@ namespace {
 using engines::Channel;
 using plan::Reduce;
 
-constexpr auto kTypes = {
-    at::kFloat, at::kDouble, at::kInt, at::kLong, at::kBFloat16, at::kHalf};
+constexpr auto kTypes = {at::kFloat, at::kDouble, at::kInt, at::kLong, at::kBFloat16, at::kHalf};
 
-at::TensorOptions of_type(at::ScalarType type) {
-  return at::TensorOptions(type).device(device());
-}
+at::TensorOptions of_type(at::ScalarType type) { return at::TensorOptions(type).device(device()); }
 
 // Element i of rank r is i % 7 + r: every sum of four is exact in 8 bits.
 at::Tensor values_of(int rank, std::int64_t n, at::ScalarType type) {
@@ -36,9 +33,7 @@ at::Tensor values_of(int rank, std::int64_t n, at::ScalarType type) {
 }
 
 at::Tensor sum_of(int world, std::int64_t n, at::ScalarType type) {
-  return ((at::arange(n, of_type(at::kLong)) % 7) * world +
-          world * (world - 1) / 2)
-      .to(type);
+  return ((at::arange(n, of_type(at::kLong)) % 7) * world + world * (world - 1) / 2).to(type);
 }
 
 TEST(Conformance, all_reduce_of_every_type_is_exact) {
@@ -47,12 +42,10 @@ TEST(Conformance, all_reduce_of_every_type_is_exact) {
     for (const std::int64_t n : {1, 1001, 300'000}) {
       const auto sum = values_of(channel->rank(), n, type);
       channel->all_reduce(sum, Reduce::kSum)->wait();
-      EXPECT_TRUE(sum.equal(sum_of(channel->world(), n, type)))
-          << type << ' ' << n;
+      EXPECT_TRUE(sum.equal(sum_of(channel->world(), n, type))) << type << ' ' << n;
       const auto largest = values_of(channel->rank(), n, type);
       channel->all_reduce(largest, Reduce::kMax)->wait();
-      EXPECT_TRUE(largest.equal(values_of(channel->world() - 1, n, type)))
-          << type << ' ' << n;
+      EXPECT_TRUE(largest.equal(values_of(channel->world() - 1, n, type))) << type << ' ' << n;
     }
   }
 }
@@ -80,16 +73,12 @@ TEST(Conformance, means_divide_the_sum_once) {
     EXPECT_TRUE(mean.eq(world * (world - 1) / 2).all().item<bool>()) << type;
     const auto shard = at::zeros({3}, of_type(type));
     channel
-        ->reduce_scatter(
-            at::full({3 * world}, world * channel->rank(), of_type(type)),
-            shard,
-            Reduce::kMean)
+        ->reduce_scatter(at::full({3 * world}, world * channel->rank(), of_type(type)), shard,
+                         Reduce::kMean)
         ->wait();
     EXPECT_TRUE(shard.eq(world * (world - 1) / 2).all().item<bool>()) << type;
   }
-  EXPECT_THROW(
-      channel->all_reduce(at::ones({5}, of_type(at::kLong)), Reduce::kMean),
-      UsageError);
+  EXPECT_THROW(channel->all_reduce(at::ones({5}, of_type(at::kLong)), Reduce::kMean), UsageError);
 }
 
 TEST(Conformance, reduce_scatter_and_all_gather_are_exact) {
@@ -99,10 +88,7 @@ TEST(Conformance, reduce_scatter_and_all_gather_are_exact) {
   for (const auto type : kTypes) {
     const auto want = sum_of(channel->world(), all, type);
     const auto shard = at::zeros({n}, of_type(type));
-    channel
-        ->reduce_scatter(
-            values_of(channel->rank(), all, type), shard, Reduce::kSum)
-        ->wait();
+    channel->reduce_scatter(values_of(channel->rank(), all, type), shard, Reduce::kSum)->wait();
     EXPECT_TRUE(shard.equal(want.narrow(0, n * channel->rank(), n))) << type;
     const auto whole = at::zeros({all}, of_type(type));
     channel->all_gather(shard, whole)->wait();
@@ -118,8 +104,7 @@ TEST(Conformance, shards_may_be_views_of_the_whole) {
   const auto shard = whole.narrow(0, n * channel->rank(), n);
   channel->reduce_scatter(whole, shard, Reduce::kSum)->wait();
   channel->all_gather(shard, whole)->wait();
-  EXPECT_TRUE(
-      whole.equal(sum_of(channel->world(), channel->world() * n, at::kInt)));
+  EXPECT_TRUE(whole.equal(sum_of(channel->world(), channel->world() * n, at::kInt)));
 }
 
 TEST(Conformance, lists_are_gathered_in_rank_order) {
@@ -131,8 +116,7 @@ TEST(Conformance, lists_are_gathered_in_rank_order) {
   }
   channel->process_group()->allgather(outputs, inputs)->wait();
   for (int rank = 0; rank < channel->world(); ++rank) {
-    EXPECT_TRUE(outputs[0][static_cast<std::size_t>(rank)].equal(
-        values_of(rank, 12, at::kLong)));
+    EXPECT_TRUE(outputs[0][static_cast<std::size_t>(rank)].equal(values_of(rank, 12, at::kLong)));
   }
 }
 
@@ -167,28 +151,22 @@ TEST(Conformance, collectives_in_flight_together_do_not_mix) {
 TEST(Conformance, messages_match_by_tag_out_of_order) {
   const auto channel = connect("messages");
   const int next = (channel->rank() + 1) % channel->world();
-  const int previous =
-      (channel->rank() + channel->world() - 1) % channel->world();
+  const int previous = (channel->rank() + channel->world() - 1) % channel->world();
   const std::vector<int> tags{0, 1, 5, 1 << 19, (1 << 20) - 1};
-  const auto length = [](std::size_t i) {
-    return static_cast<std::int64_t>(i * i * 9973 + 1);
-  };
+  const auto length = [](std::size_t i) { return static_cast<std::int64_t>(i * i * 9973 + 1); };
   std::vector<Channel::Message> sends, receives;
   for (std::size_t i = 0; i < tags.size(); ++i) {
     const std::size_t j = tags.size() - 1 - i;
     sends.push_back(
-        {values_of(channel->rank() + tags[i] % 11, length(i), at::kFloat),
-         next,
-         tags[i]});
-    receives.push_back(
-        {at::zeros({length(j)}, of_type(at::kFloat)), previous, tags[j]});
+        {values_of(channel->rank() + tags[i] % 11, length(i), at::kFloat), next, tags[i]});
+    receives.push_back({at::zeros({length(j)}, of_type(at::kFloat)), previous, tags[j]});
   }
   for (const auto& work : channel->exchange(sends, receives)) {
     work->wait();
   }
   for (const Channel::Message& message : receives) {
-    EXPECT_TRUE(message.values.equal(values_of(
-        previous + message.tag % 11, message.values.numel(), at::kFloat)))
+    EXPECT_TRUE(message.values.equal(
+        values_of(previous + message.tag % 11, message.values.numel(), at::kFloat)))
         << message.tag;
   }
 }
@@ -197,25 +175,20 @@ TEST(Conformance, messages_match_by_tag_out_of_order) {
 TEST(Conformance, a_message_may_be_shorter_than_its_room) {
   const auto channel = connect("ragged");
   const int next = (channel->rank() + 1) % channel->world();
-  const int previous =
-      (channel->rank() + channel->world() - 1) % channel->world();
+  const int previous = (channel->rank() + channel->world() - 1) % channel->world();
   constexpr std::int64_t kRoom = 40'000;
   const auto length = [](int rank) { return 10'000 * std::int64_t{rank} + 1; };
   const at::Tensor room = at::full({kRoom}, -1, of_type(at::kFloat));
-  const at::Tensor sent =
-      values_of(channel->rank(), length(channel->rank()), at::kFloat);
-  for (const auto& work :
-       channel->exchange({{sent, next, 4}}, {{room, previous, 4}})) {
+  const at::Tensor sent = values_of(channel->rank(), length(channel->rank()), at::kFloat);
+  for (const auto& work : channel->exchange({{sent, next, 4}}, {{room, previous, 4}})) {
     work->wait();
   }
   const std::int64_t got = length(previous);
-  EXPECT_TRUE(
-      room.narrow(0, 0, got).equal(values_of(previous, got, at::kFloat)));
+  EXPECT_TRUE(room.narrow(0, 0, got).equal(values_of(previous, got, at::kFloat)));
   EXPECT_TRUE(room.narrow(0, got, kRoom - got).eq(-1).all().item<bool>());
 }
 
-// No rank leaves before the last has come: what rank 0 sets before it comes,
-// all see.
+// No rank leaves before the last has come: what rank 0 sets before it comes, all see.
 TEST(Conformance, a_barrier_holds_all_ranks) {
   const auto channel = connect("barrier");
   const auto& store = context().world.store;
@@ -261,8 +234,8 @@ TEST(Conformance, futures_complete_without_a_wait) {
   EXPECT_TRUE(values.equal(sum_of(channel->world(), 1001, at::kFloat)));
 }
 
-// The last: an engine may be of no use afterwards.  Each rank is alone in the
-// all-reduce of a channel of its own.
+// The last: an engine may be of no use afterwards.  Each rank is alone in the all-reduce of a
+// channel of its own.
 TEST(Deadline, ends_an_operation_that_no_peer_joins) {
   std::vector<std::unique_ptr<Channel>> channels;
   for (int rank = 0; rank < context().world.self.world; ++rank) {
@@ -270,16 +243,13 @@ TEST(Deadline, ends_an_operation_that_no_peer_joins) {
     spec.operation_timeout = std::chrono::milliseconds(500);
     channels.push_back(engines::make_engine(engine())->connect(spec));
   }
-  const auto& channel =
-      channels[static_cast<std::size_t>(context().world.self.rank)];
-  const auto work =
-      channel->all_reduce(at::ones({100}, of_type(at::kFloat)), Reduce::kSum);
+  const auto& channel = channels[static_cast<std::size_t>(context().world.self.rank)];
+  const auto work = channel->all_reduce(at::ones({100}, of_type(at::kFloat)), Reduce::kSum);
   try {
     work->wait();
     ADD_FAILURE() << "it ended without its peers";
   } catch (const std::exception& error) {
-    EXPECT_EQ(engines::classify_failure(error.what()),
-              engines::FailureKind::kTimeout)
+    EXPECT_EQ(engines::classify_failure(error.what()), engines::FailureKind::kTimeout)
         << error.what();
   }
 }
@@ -287,6 +257,4 @@ TEST(Deadline, ends_an_operation_that_no_peer_joins) {
 }  // namespace
 }  // namespace paceline::testing
 
-int main(int argc, char** argv) {
-  return paceline::testing::conformance_main(argc, argv);
-}
+int main(int argc, char** argv) { return paceline::testing::conformance_main(argc, argv); }

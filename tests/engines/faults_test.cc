@@ -21,8 +21,8 @@ TEST(JobLaunch, ranks_work_together) {
   const auto said = run_marked("PROGRAM launch 4 20000 ok");
   EXPECT_EQ(said.exit_code, 0) << said.text;
   for (const auto* rank : {"0", "1", "2", "3"}) {
-    EXPECT_TRUE(said.contains(std::string("rank ") + rank + " of 4, local " +
-                              rank + " of 4, paceline, mean 10"))
+    EXPECT_TRUE(said.contains(std::string("rank ") + rank + " of 4, local " + rank +
+                              " of 4, paceline, mean 10"))
         << said.text;
   }
 }
@@ -31,8 +31,7 @@ TEST(Faults, a_killed_rank_is_named) {
   const auto said = run_marked("PROGRAM launch 4 20000 kill");
   EXPECT_EQ(said.exit_code, 3);
   EXPECT_TRUE(said.contains("outcome: rank 3 on host ")) << said.text;
-  EXPECT_TRUE(
-      said.contains("was killed by signal 9 (Killed); last heartbeat at step "))
+  EXPECT_TRUE(said.contains("was killed by signal 9 (Killed); last heartbeat at step "))
       << said.text;
   EXPECT_TRUE(said.contains("all-reduce, 8 B")) << said.text;
 }
@@ -48,18 +47,14 @@ TEST(Faults, a_stopped_rank_is_named) {
   const auto said = run_marked("PROGRAM launch 3 4000 stop");
   EXPECT_EQ(said.exit_code, 3);
   EXPECT_TRUE(said.contains("outcome: rank 2 on host ")) << said.text;
-  EXPECT_TRUE(
-      said.contains("stopped answering 4 s ago; last heartbeat at step "))
-      << said.text;
+  EXPECT_TRUE(said.contains("stopped answering 4 s ago; last heartbeat at step ")) << said.text;
 }
 
 TEST(Faults, rank_0_that_is_stopped_is_named) {
   const auto said = run_marked("PROGRAM launch 3 4000 stop-first");
   EXPECT_EQ(said.exit_code, 3);
   EXPECT_TRUE(said.contains("outcome: rank 0 on host ")) << said.text;
-  EXPECT_TRUE(
-      said.contains("stopped answering 4 s ago; last heartbeat at step "))
-      << said.text;
+  EXPECT_TRUE(said.contains("stopped answering 4 s ago; last heartbeat at step ")) << said.text;
 }
 
 TEST(Faults, a_rank_that_exits_early_is_named) {
@@ -104,13 +99,11 @@ class Running : public ::testing::Test {
   void SetUp() override {
     auto environment = environment_with({});
     environment.push_back(testing::mark());
-    pid_ =
-        spawn({"/bin/sh",
-               {"sh",
-                "-c",
-                std::string("exec ") + PACELINE_RANK_PROGRAM +
-                    " launch 3 20000 forever > " + output_.string() + " 2>&1"},
-               environment});
+    pid_ = spawn({"/bin/sh",
+                  {"sh", "-c",
+                   std::string("exec ") + PACELINE_RANK_PROGRAM + " launch 3 20000 forever > " +
+                       output_.string() + " 2>&1"},
+                  environment});
     const auto deadline = steady_now() + 60s;
     while (text().find("first step done") == std::string::npos) {
       ASSERT_LT(steady_now(), deadline) << text();
@@ -131,8 +124,7 @@ class Running : public ::testing::Test {
 
   void expect_nothing_left() {
     const auto deadline = steady_now() + 10s;
-    while (testing::marked_processes(testing::mark()) > 0 &&
-           steady_now() < deadline) {
+    while (testing::marked_processes(testing::mark()) > 0 && steady_now() < deadline) {
       std::this_thread::sleep_for(5ms);
     }
     EXPECT_EQ(testing::marked_processes(testing::mark()), 0);
@@ -145,8 +137,7 @@ class Running : public ::testing::Test {
   }
 
   std::filesystem::path output_ =
-      std::filesystem::temp_directory_path() /
-      ("paceline-faults-" + std::to_string(getpid()));
+      std::filesystem::temp_directory_path() / ("paceline-faults-" + std::to_string(getpid()));
   pid_t pid_ = -1;
 };
 

@@ -43,8 +43,7 @@ TEST_P(Worlds, all_reduce_sums_integers_exactly) {
     for (const auto dtype : {at::kFloat, at::kDouble, at::kLong}) {
       const auto values = strided_integers(channel.rank(), 1001, dtype);
       channel.all_reduce(values, Reduce::kSum)->wait();
-      EXPECT_TRUE(values.to(at::kLong).equal(sum_over_ranks(world, 1001)))
-          << dtype;
+      EXPECT_TRUE(values.to(at::kLong).equal(sum_over_ranks(world, 1001))) << dtype;
     }
     // bf16 has 8 bits: 11 elements of 7 ranks stay below 256 in every sum.
     const auto small = at::full({11}, channel.rank() + 1, at::kBFloat16);
@@ -56,8 +55,7 @@ TEST_P(Worlds, all_reduce_sums_integers_exactly) {
 // How many threads of this process have the policy SCHED_BATCH, by name.
 std::map<std::string, int> batch_threads() {
   std::map<std::string, int> threads;
-  for (const auto& entry :
-       std::filesystem::directory_iterator("/proc/self/task")) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
     if (sched_getscheduler(std::stoi(entry.path().filename())) != SCHED_BATCH) {
       continue;
     }
@@ -72,13 +70,12 @@ std::map<std::string, int> batch_threads() {
 std::map<std::string, int> batch_threads_of(std::int64_t largest_operation) {
   const auto store = c10::make_intrusive<c10d::HashStore>();
   const auto connect = [&](int rank) {
-    return make_engine("gloo")->connect(
-        {.name = "policies",
-         .store = store,
-         .rank = rank,
-         .world = 2,
-         .interface = "lo",
-         .largest_operation = largest_operation});
+    return make_engine("gloo")->connect({.name = "policies",
+                                         .store = store,
+                                         .rank = rank,
+                                         .world = 2,
+                                         .interface = "lo",
+                                         .largest_operation = largest_operation});
   };
   auto other = std::async(std::launch::async, connect, 0);
   const auto channel = connect(1);
@@ -88,8 +85,7 @@ std::map<std::string, int> batch_threads_of(std::int64_t largest_operation) {
 
 TEST(Threads, of_events_do_not_take_the_core_from_those_that_send) {
   const auto threads = batch_threads_of(4'200'000);
-  // The name that Gloo gives the thread; c10d 2.11 leaves it that of its
-  // creator.
+  // The name that Gloo gives the thread; c10d 2.11 leaves it that of its creator.
   ASSERT_EQ(threads.size(), 1U);
   EXPECT_EQ(threads.begin()->second, 2);
   EXPECT_NE(threads.begin()->first, "pt_gloo_runloop");
@@ -127,12 +123,10 @@ TEST_P(Worlds, all_reduce_takes_maximum_and_mean) {
     channel.all_reduce(largest, Reduce::kMax)->wait();
     EXPECT_TRUE(largest.eq((world - 1) * 3.0).all().item<bool>());
     // The sum is a multiple of the world, so the one division is exact.
-    const auto mean =
-        at::full({5}, static_cast<double>(world * channel.rank()), at::kFloat);
+    const auto mean = at::full({5}, static_cast<double>(world * channel.rank()), at::kFloat);
     channel.all_reduce(mean, Reduce::kMean)->wait();
     EXPECT_TRUE(mean.eq(world * (world - 1) / 2).all().item<bool>());
-    EXPECT_THROW(channel.all_reduce(at::ones({5}, at::kLong), Reduce::kMean),
-                 UsageError);
+    EXPECT_THROW(channel.all_reduce(at::ones({5}, at::kLong), Reduce::kMean), UsageError);
   });
 }
 
@@ -145,15 +139,13 @@ TEST_P(Worlds, reduce_scatter_and_all_gather_are_the_halves_of_all_reduce) {
       const auto own = at::zeros({13}, dtype);
       channel.reduce_scatter(values, own, Reduce::kSum)->wait();
       const auto want = sum_over_ranks(world, n);
-      EXPECT_TRUE(
-          own.to(at::kLong).equal(want.narrow(0, 13 * channel.rank(), 13)));
+      EXPECT_TRUE(own.to(at::kLong).equal(want.narrow(0, 13 * channel.rank(), 13)));
       const auto all = at::zeros({n}, dtype);
       channel.all_gather(own, all)->wait();
       EXPECT_TRUE(all.to(at::kLong).equal(want));
     }
     // Neither mean nor maximum may silently become a sum.
-    const auto values =
-        at::full({2 * world}, 1.0 * world * channel.rank(), at::kFloat);
+    const auto values = at::full({2 * world}, 1.0 * world * channel.rank(), at::kFloat);
     const auto own = at::zeros({2});
     channel.reduce_scatter(values, own, Reduce::kMean)->wait();
     EXPECT_TRUE(own.eq(world * (world - 1) / 2).all().item<bool>());
@@ -187,8 +179,7 @@ TEST_P(Worlds, ledger_equals_the_closed_forms) {
     const auto bytes = channel.ledger().bytes;
     const std::int64_t payload = 4 * n;
     EXPECT_EQ(bytes.at("all-reduce"), 2 * (world - 1) * payload / world);
-    EXPECT_EQ(bytes.at("all-reduce"),
-              plan::wire_bytes(plan::Pattern::kAllReduce, payload, world));
+    EXPECT_EQ(bytes.at("all-reduce"), plan::wire_bytes(plan::Pattern::kAllReduce, payload, world));
     EXPECT_EQ(bytes.at("reduce-scatter"), (world - 1) * payload / world);
     EXPECT_EQ(bytes.at("all-gather"), (world - 1) * payload / world);
     EXPECT_EQ(bytes.at("broadcast"), world > 1 ? payload : 0);
@@ -224,9 +215,7 @@ TEST(GlooEngine, strided_tensors_are_refused_with_their_shape) {
 TEST(GlooEngine, shards_that_do_not_fit_are_refused) {
   run_ranks(2, [](Channel& channel) {
     EXPECT_THROW(channel.all_gather(at::ones({3}), at::ones({7})), WorldError);
-    EXPECT_THROW(
-        channel.reduce_scatter(at::ones({7}), at::ones({3}), Reduce::kSum),
-        WorldError);
+    EXPECT_THROW(channel.reduce_scatter(at::ones({7}), at::ones({3}), Reduce::kSum), WorldError);
   });
 }
 

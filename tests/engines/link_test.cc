@@ -39,8 +39,8 @@ TEST(VirtualLink, TransfersInFlightShareTheRate) {
   VirtualLink model({.bytes_per_s = 1e9, .latency_ns = 0});
   model.start(0, 300, 0);
   model.start(100, 100, 0);
-  // Alone until 100, then half each: the second one ends after 200 more, the
-  // first one has 100 bytes left and the link to itself.
+  // Alone until 100, then half each: the second one ends after 200 more, the first one has 100
+  // bytes left and the link to itself.
   EXPECT_EQ(all(model, 1000), (Deliveries{{1, 300}, {0, 400}}));
 }
 
@@ -130,25 +130,18 @@ struct FakeLink {
 
   Link::Ticket start(const std::string& name, std::int64_t bytes) {
     return link.start(
-        bytes,
-        1,
+        bytes, 1,
         [this, name](const std::exception_ptr& error) {
           events.push_back(name + (error ? " failed" : ""));
         },
         LinkedName{.channel = name});
   }
   /// A message that began at `began_ns`, as the link is told now.
-  Link::Ticket receive(const std::string& name,
-                       std::int64_t bytes,
-                       std::int64_t began_ns,
+  Link::Ticket receive(const std::string& name, std::int64_t bytes, std::int64_t began_ns,
                        VirtualLink::Lane lane = VirtualLink::kOpen) {
-    return link.receive({.name = {.channel = name},
-                         .bytes = bytes,
-                         .began_ns = began_ns,
-                         .lane = lane},
-                        [this, name](const std::exception_ptr& /*error*/) {
-                          events.push_back(name);
-                        });
+    return link.receive(
+        {.name = {.channel = name}, .bytes = bytes, .began_ns = began_ns, .lane = lane},
+        [this, name](const std::exception_ptr& /*error*/) { events.push_back(name); });
   }
   std::vector<std::int64_t> take_slack() {
     std::vector<std::int64_t> slack;
@@ -202,9 +195,8 @@ TEST(Link, OperationsInFlightDelayEachOther) {
 
 TEST(Link, AnEngineThatFailsIsToldAtOnce) {
   FakeLink f;
-  f.link.engine_done(
-      f.start("a", 100),
-      std::make_exception_ptr(std::runtime_error("connection lost")));
+  f.link.engine_done(f.start("a", 100),
+                     std::make_exception_ptr(std::runtime_error("connection lost")));
   EXPECT_EQ(f.events, std::vector<std::string>{"a failed"});
   f.at(1000);
   EXPECT_EQ(f.events.size(), 1U);
@@ -278,11 +270,8 @@ TEST(Link, AMessageKnownWhenItShouldHaveEndedEndsAtOnce) {
 TEST(Link, AMessageEndsWhenItsSendersLinkHasEndedIt) {
   FakeLink f;
   f.link.engine_done(
-      f.link.receive(
-          {.name = {.channel = "in"}, .bytes = 100, .sender_end_ns = 250},
-          [&](const std::exception_ptr& /*error*/) {
-            f.events.emplace_back("in");
-          }),
+      f.link.receive({.name = {.channel = "in"}, .bytes = 100, .sender_end_ns = 250},
+                     [&](const std::exception_ptr& /*error*/) { f.events.emplace_back("in"); }),
       nullptr);
   f.at(249);
   EXPECT_TRUE(f.events.empty());
@@ -294,14 +283,12 @@ TEST(Link, AMessageEndsWhenItsSendersLinkHasEndedIt) {
 TEST(Link, SaysWhenWhatIsInFlightWillBeDelivered) {
   FakeLink f;
   const auto first = f.start("a", 100), second = f.start("b", 100);
-  EXPECT_EQ(f.link.deliveries_of({first, second}),
-            (std::vector<std::int64_t>{250, 250}));
+  EXPECT_EQ(f.link.deliveries_of({first, second}), (std::vector<std::int64_t>{250, 250}));
   f.at(100);
   const auto third = f.start("c", 300);
   EXPECT_EQ(f.link.deliveries_of({third}), std::vector<std::int64_t>{550});
   f.at(300);
-  EXPECT_EQ(f.link.deliveries_of({first, third}),
-            (std::vector<std::int64_t>{0, 550}));
+  EXPECT_EQ(f.link.deliveries_of({first, third}), (std::vector<std::int64_t>{0, 550}));
 }
 
 TEST(Link, MessagesOfALaneFollowEachOther) {
@@ -323,8 +310,7 @@ TEST(Link, TheRealClockHoldsAsLong) {
   std::condition_variable wake;
   bool done = false;
   const auto began = std::chrono::steady_clock::now();
-  link.engine_done(link.start(10'000'000,
-                              1,
+  link.engine_done(link.start(10'000'000, 1,
                               [&](const std::exception_ptr&) {
                                 const std::lock_guard lock(mutex);
                                 done = true;
@@ -332,10 +318,8 @@ TEST(Link, TheRealClockHoldsAsLong) {
                               }),
                    nullptr);
   std::unique_lock lock(mutex);
-  ASSERT_TRUE(
-      wake.wait_for(lock, std::chrono::seconds(20), [&] { return done; }));
-  EXPECT_GE(std::chrono::steady_clock::now() - began,
-            std::chrono::milliseconds(30));
+  ASSERT_TRUE(wake.wait_for(lock, std::chrono::seconds(20), [&] { return done; }));
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(30));
 }
 
 }  // namespace

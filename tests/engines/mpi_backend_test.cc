@@ -18,18 +18,14 @@ namespace {
 
 using plan::Reduce;
 
-c10::intrusive_ptr<engines::mpi::MpiBackend> backend_of(
-    const engines::ChannelSpec& spec, std::int64_t count) {
+c10::intrusive_ptr<engines::mpi::MpiBackend> backend_of(const engines::ChannelSpec& spec,
+                                                        std::int64_t count) {
   auto& process = engines::mpi::Process::start(spec.timeout, spec.idle);
   std::vector<int> members(static_cast<std::size_t>(spec.world));
   std::iota(members.begin(), members.end(), 0);
   return c10::make_intrusive<engines::mpi::MpiBackend>(
-      process,
-      process.connect(members, spec.name, spec.timeout, spec.idle),
-      spec.rank,
-      spec.world,
-      engines::mpi::MpiBackend::Limits{.timeout = spec.operation_timeout,
-                                       .count = count});
+      process, process.connect(members, spec.name, spec.timeout, spec.idle), spec.rank, spec.world,
+      engines::mpi::MpiBackend::Limits{.timeout = spec.operation_timeout, .count = count});
 }
 
 class MpiBackend : public ::testing::Test {
@@ -62,9 +58,9 @@ TEST_F(MpiBackend, operations_longer_than_a_call_are_split) {
   channel->broadcast(root, world - 1)->wait();
   EXPECT_TRUE(root.equal(numbers + world - 1));
   const auto got = at::zeros({20}, at::kLong);
-  for (const auto& work : channel->exchange(
-           {{at::full({20}, rank, at::kLong), (rank + 1) % world, 3}},
-           {{got, (rank + world - 1) % world, 3}})) {
+  for (const auto& work :
+       channel->exchange({{at::full({20}, rank, at::kLong), (rank + 1) % world, 3}},
+                         {{got, (rank + world - 1) % world, 3}})) {
     work->wait();
   }
   EXPECT_TRUE(got.eq((rank + world - 1) % world).all().item<bool>());

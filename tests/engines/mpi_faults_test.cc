@@ -51,8 +51,7 @@ TEST(MpiFaults, an_mpirun_that_ends_while_it_starts_leaves_nothing) {
   for (int moment = 0; moment < 40; moment += 2) {
     {
       int asked = 0;
-      const launch::MpiManager stopped(
-          PACELINE_MPIRUN, 3, 60s, [&] { return asked++ >= moment; });
+      const launch::MpiManager stopped(PACELINE_MPIRUN, 3, 60s, [&] { return asked++ >= moment; });
       EXPECT_TRUE(moment > 0 || stopped.variables().size() < 3U);
     }
     SCOPED_TRACE(moment);
@@ -68,8 +67,7 @@ TEST(MpiFaults, the_start_of_mpirun_ends_at_the_timeout) {
     FAIL() << "mpirun started within a millisecond";
   } catch (const WorldError& error) {
     EXPECT_TRUE(std::string(error.what())
-                    .starts_with("engine mpi: mpirun did not start 2 ranks "
-                                 "within 0.001 s"))
+                    .starts_with("engine mpi: mpirun did not start 2 ranks within 0.001 s"))
         << error.what();
   }
 }
@@ -109,8 +107,8 @@ TEST(MpiFaults, ranks_work_together) {
   const auto said = run_marked("PROGRAM launch 4 20000 ok mpi");
   EXPECT_EQ(said.exit_code, 0) << said.text;
   for (const auto* rank : {"0", "1", "2", "3"}) {
-    EXPECT_TRUE(said.contains(std::string("rank ") + rank + " of 4, local " +
-                              rank + " of 4, paceline, mean 10"))
+    EXPECT_TRUE(said.contains(std::string("rank ") + rank + " of 4, local " + rank +
+                              " of 4, paceline, mean 10"))
         << said.text;
   }
 }
@@ -128,29 +126,24 @@ void expect_named(const testing::Said& said, const std::string& cause) {
 TEST(MpiFaults, a_killed_rank_is_named) {
   const auto said = run_marked("PROGRAM launch 3 20000 kill mpi");
   expect_named(said, "outcome: rank 2 on host ");
-  EXPECT_TRUE(
-      said.contains("was killed by signal 9 (Killed); last heartbeat at step "))
+  EXPECT_TRUE(said.contains("was killed by signal 9 (Killed); last heartbeat at step "))
       << said.text;
 }
 
 TEST(MpiFaults, rank_0s_death_is_named) {
-  expect_named(run_marked("PROGRAM launch 3 20000 kill-first mpi"),
-               "outcome: rank 0 on host ");
+  expect_named(run_marked("PROGRAM launch 3 20000 kill-first mpi"), "outcome: rank 0 on host ");
 }
 
 TEST(MpiFaults, a_stopped_rank_is_named) {
   const auto said = run_marked("PROGRAM launch 3 4000 stop mpi");
   expect_named(said, "outcome: rank 2 on host ");
-  EXPECT_TRUE(
-      said.contains("stopped answering 4 s ago; last heartbeat at step "))
-      << said.text;
+  EXPECT_TRUE(said.contains("stopped answering 4 s ago; last heartbeat at step ")) << said.text;
 }
 
 TEST(MpiFaults, a_rank_that_exits_early_is_named) {
   const auto said = run_marked("PROGRAM launch 3 20000 exit mpi");
   expect_named(said, "outcome: rank 2 on host ");
-  EXPECT_TRUE(said.contains("left early: it ended with exit code 0; "))
-      << said.text;
+  EXPECT_TRUE(said.contains("left early: it ended with exit code 0; ")) << said.text;
 }
 
 TEST(MpiFaults, a_rank_that_hangs_before_it_connects_is_named) {
@@ -162,13 +155,11 @@ TEST(MpiFaults, a_rank_that_hangs_before_it_connects_is_named) {
 TEST(MpiFaults, a_rank_of_srun_without_PMIx_is_refused) {
   const auto said = run_marked("SLURM_PROCID=0 PROGRAM rank 20000 ok mpi");
   EXPECT_EQ(said.exit_code, 2);
-  EXPECT_TRUE(said.contains("engine mpi: srun started this rank without PMIx"))
-      << said.text;
+  EXPECT_TRUE(said.contains("engine mpi: srun started this rank without PMIx")) << said.text;
 }
 
 TEST(MpiFaults, an_exceptions_text_is_the_message) {
-  expect_named(run_marked("PROGRAM launch 3 20000 throw mpi"),
-               ": failed: broken on purpose\n");
+  expect_named(run_marked("PROGRAM launch 3 20000 throw mpi"), ": failed: broken on purpose\n");
 }
 
 }  // namespace

@@ -13,19 +13,15 @@ const std::string kMpirun = PACELINE_LAUNCHER " ";
 TEST(Mpirun, ranks_work_together) {
   const auto said = run_marked(kMpirun + "2 PROGRAM rank 20000 ok");
   EXPECT_EQ(said.exit_code, 0) << said.text;
-  EXPECT_TRUE(said.contains("rank 0 of 2, local 0 of 2, mpirun, mean 3"))
-      << said.text;
-  EXPECT_TRUE(said.contains("rank 1 of 2, local 1 of 2, mpirun, mean 3"))
-      << said.text;
+  EXPECT_TRUE(said.contains("rank 0 of 2, local 0 of 2, mpirun, mean 3")) << said.text;
+  EXPECT_TRUE(said.contains("rank 1 of 2, local 1 of 2, mpirun, mean 3")) << said.text;
 }
 
 TEST(Mpirun, a_silent_rank_is_named_by_rank_0) {
   const auto said = run_marked(kMpirun + "3 PROGRAM rank 4000 stop");
   EXPECT_NE(said.exit_code, 0);
   EXPECT_TRUE(said.contains("paceline: rank 2 on host ")) << said.text;
-  EXPECT_TRUE(
-      said.contains("stopped answering 4 s ago; last heartbeat at step "))
-      << said.text;
+  EXPECT_TRUE(said.contains("stopped answering 4 s ago; last heartbeat at step ")) << said.text;
 }
 
 TEST(Mpirun, rank_0s_death_takes_the_store_and_is_named) {

@@ -15,9 +15,7 @@ class PassingChannel : public engines::Channel {
   Work all_reduce(const at::Tensor& values, plan::Reduce reduce) override {
     return real_.all_reduce(values, reduce);
   }
-  Work reduce_scatter(const at::Tensor& in,
-                      const at::Tensor& out,
-                      plan::Reduce reduce) override {
+  Work reduce_scatter(const at::Tensor& in, const at::Tensor& out, plan::Reduce reduce) override {
     return real_.reduce_scatter(in, out, reduce);
   }
   Work all_gather(const at::Tensor& in, const at::Tensor& out) override {
@@ -32,9 +30,7 @@ class PassingChannel : public engines::Channel {
   }
   Work barrier() override { return real_.barrier(); }
   engines::Ledger ledger() const override { return real_.ledger(); }
-  c10::intrusive_ptr<c10d::ProcessGroup> process_group() override {
-    return real_.process_group();
-  }
+  c10::intrusive_ptr<c10d::ProcessGroup> process_group() override { return real_.process_group(); }
 
  private:
   engines::Channel& real_;

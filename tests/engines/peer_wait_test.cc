@@ -43,8 +43,7 @@ TEST_P(Peers, AreWaitedForTenTimesTheTimeout) {
     PeerWait{.timeout = std::chrono::milliseconds(20)}.wait_for(work);
     FAIL() << "ended though no peer took part";
   } catch (const WorldError& error) {
-    EXPECT_STREQ(error.what(),
-                 "timed out, a peer did not take part within 0.2 s");
+    EXPECT_STREQ(error.what(), "timed out, a peer did not take part within 0.2 s");
   }
   work->end();
 }
@@ -64,17 +63,15 @@ TEST(PeerWait, WaitsOnAThreadThatUsesTheDeviceOfTheTensors) {
   // Eight devices that do nothing, to the end of the process.
   using Guard = c10::impl::FakeGuardImpl<at::kPrivateUse1>;
   static const Guard guard{};
-  static const c10::impl::DeviceGuardImplRegistrar known(at::kPrivateUse1,
-                                                         &guard);
+  static const c10::impl::DeviceGuardImplRegistrar known(at::kPrivateUse1, &guard);
   const at::Device fifth(at::kPrivateUse1, 4);
   const auto work = c10::make_intrusive<DeviceOfWaiter>();
   PeerWait{.device = fifth}.wait_for(work);
   EXPECT_EQ(work->device, fifth);
 }
 
-INSTANTIATE_TEST_SUITE_P(Works, Peers, ::testing::Bool(), [](const auto& it) {
-  return it.param ? "WithAFuture" : "WithoutOne";
-});
+INSTANTIATE_TEST_SUITE_P(Works, Peers, ::testing::Bool(),
+                         [](const auto& it) { return it.param ? "WithAFuture" : "WithoutOne"; });
 
 }  // namespace
 }  // namespace paceline::engines

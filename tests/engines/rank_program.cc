@@ -6,11 +6,10 @@
 //   rank_program rank TIMEOUT_MS MODE [ENGINE]
 //                            is a rank, whoever started it
 //
-// Ranks add up integers over the engine, or gloo, step by step.  MODE is what
-// the last rank does at step 5: kill, stop, exit, throw, closed-pipe (gets
-// SIGPIPE, and works for twenty steps); before it connects: hang; what rank 0
-// does: kill-first, stop-first, term-first (is asked to stop alone); or what
-// all do: usage, ok (twenty steps), forever (until asked to stop).
+// Ranks add up integers over the engine, or gloo, step by step.  MODE is what the last rank does at
+// step 5: kill, stop, exit, throw, closed-pipe (gets SIGPIPE, and works for twenty steps); before
+// it connects: hang; what rank 0 does: kill-first, stop-first, term-first (is asked to stop alone);
+// or what all do: usage, ok (twenty steps), forever (until asked to stop).
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
@@ -58,21 +57,17 @@ bool agree_to_stop(engines::Channel& channel, const launch::StopSignals& stop) {
   return flag.item<std::int64_t>() != 0;
 }
 
-int work(const engines::RankContext& context,
-         const launch::StopSignals& stop,
-         const std::string& mode,
-         const std::string& engine) {
+int work(const engines::RankContext& context, const launch::StopSignals& stop,
+         const std::string& mode, const std::string& engine) {
   const launch::RankInfo& self = context.world.self;
   if (mode == "hang" && self.rank == self.world - 1) {
     std::this_thread::sleep_for(std::chrono::hours(1));
   }
-  engines::ChannelSpec spec =
-      engines::channel_spec(context.world, "all", self.world);
+  engines::ChannelSpec spec = engines::channel_spec(context.world, "all", self.world);
   spec.idle = [&] { context.heartbeat.note_move(); };
   const auto channel = engines::make_engine(engine)->connect(spec);
   const int culprit = mode.ends_with("-first") ? 0 : self.world - 1;
-  const launch::Heartbeat::Hold hold(context.heartbeat,
-                                     launch::Heartbeat::Hold::For::kPeers);
+  const launch::Heartbeat::Hold hold(context.heartbeat, launch::Heartbeat::Hold::For::kPeers);
   std::int64_t sum = 0;
   int step = 0;
   for (bool going = true; going; ++step) {
@@ -87,20 +82,14 @@ int work(const engines::RankContext& context,
     const auto values = at::full({1}, self.rank + 1, at::kLong);
     channel->all_reduce(values, plan::Reduce::kSum)->wait();
     sum += values.item<std::int64_t>();
-    going = mode == "ok" || mode == "closed-pipe"
-                ? step < 19
-                : !agree_to_stop(*channel, stop);
+    going = mode == "ok" || mode == "closed-pipe" ? step < 19 : !agree_to_stop(*channel, stop);
     if (step == 0 && self.rank == 0) {
       std::puts("first step done");
       std::fflush(stdout);
     }
   }
-  std::printf("rank %d of %d, local %d of %d, %s, mean %g\n",
-              self.rank,
-              self.world,
-              self.local_rank,
-              self.local_world,
-              self.launcher.c_str(),
+  std::printf("rank %d of %d, local %d of %d, %s, mean %g\n", self.rank, self.world,
+              self.local_rank, self.local_world, self.launcher.c_str(),
               static_cast<double>(sum) / step);
   return 0;
 }
@@ -108,18 +97,15 @@ int work(const engines::RankContext& context,
 int run(const Arguments& arguments) {
   const bool launches = arguments.size() > 1 && arguments[1] == "launch";
   const std::size_t without_engine = launches ? 5 : 4;
-  const std::string engine =
-      arguments.size() > without_engine ? arguments.back() : "gloo";
+  const std::string engine = arguments.size() > without_engine ? arguments.back() : "gloo";
   if (arguments.size() >= without_engine && launches) {
     launch::JobLaunch job;
     job.serve_store = engines::serve_key_value_store;
-    job.hosts = {
-        {.host = launch::host_name(),
-         .ranks = std::stoi(arguments[2]),
-         .argv = {arguments[0], "rank", arguments[3], arguments[4], engine}}};
+    job.hosts = {{.host = launch::host_name(),
+                  .ranks = std::stoi(arguments[2]),
+                  .argv = {arguments[0], "rank", arguments[3], arguments[4], engine}}};
     job.mpirun = engines::find_engine(engine).mpirun;
-    job.supervise.heartbeat_timeout =
-        std::chrono::milliseconds(std::stoi(arguments[3]));
+    job.supervise.heartbeat_timeout = std::chrono::milliseconds(std::stoi(arguments[3]));
     const auto outcome = launch::launch_job(job);
     std::printf("outcome: %s\n", outcome.message.c_str());
     return outcome.exit_code;

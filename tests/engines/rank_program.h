@@ -14,17 +14,13 @@
 
 namespace paceline::testing {
 
-inline std::string mark() {
-  return "PACELINE_TEST_MARK=" + std::to_string(getpid());
-}
+inline std::string mark() { return "PACELINE_TEST_MARK=" + std::to_string(getpid()); }
 
 struct Said {
   int exit_code = -1;
   std::string text;  // stdout and stderr
 
-  bool contains(const std::string& part) const {
-    return text.find(part) != std::string::npos;
-  }
+  bool contains(const std::string& part) const { return text.find(part) != std::string::npos; }
 };
 
 /// Expects that all processes with this mark end within 5 s.
@@ -42,12 +38,11 @@ inline void expect_none_marked() {
 inline Said run_marked(std::string command) {
   using namespace std::chrono_literals;
   const std::string program = "PROGRAM";
-  for (auto at = command.find(program); at != std::string::npos;
-       at = command.find(program)) {
+  for (auto at = command.find(program); at != std::string::npos; at = command.find(program)) {
     command.replace(at, program.size(), PACELINE_RANK_PROGRAM);
   }
-  const auto result = run_command(
-      {"/bin/sh", "-c", "exec env " + mark() + " " + command + " 2>&1"}, 100s);
+  const auto result =
+      run_command({"/bin/sh", "-c", "exec env " + mark() + " " + command + " 2>&1"}, 100s);
   if (!result || !result->exit_code) {
     return {-1, result ? result->output : "cannot be started"};
   }

@@ -21,11 +21,10 @@
 namespace paceline::testing {
 
 /// Runs `body` once per rank, each in a thread of its own with a connected
-/// Gloo channel between them; connects and joins.  The first exception is
-/// thrown again as "rank 2: text".  A world that is not done after ten
+/// Gloo channel between them; connects and joins.  The first exception is thrown again as "rank 2:
+/// text".  A world that is not done after ten
 /// seconds ends the test program, because its threads cannot be joined.
-inline void run_ranks(int world,
-                      const std::function<void(engines::Channel&)>& body) {
+inline void run_ranks(int world, const std::function<void(engines::Channel&)>& body) {
   struct Shared {
     std::mutex mutex;
     std::condition_variable done;
@@ -64,14 +63,10 @@ inline void run_ranks(int world,
   }
   {
     std::unique_lock lock(shared.mutex);
-    if (!shared.done.wait_for(lock, std::chrono::seconds(10), [&] {
-          return shared.finished == world;
-        })) {
-      std::fprintf(stderr,
-                   "run_ranks: %d of %d ranks done after 10 s; %s\n",
-                   shared.finished,
-                   world,
-                   shared.first_error.c_str());
+    if (!shared.done.wait_for(lock, std::chrono::seconds(10),
+                              [&] { return shared.finished == world; })) {
+      std::fprintf(stderr, "run_ranks: %d of %d ranks done after 10 s; %s\n", shared.finished,
+                   world, shared.first_error.c_str());
       std::abort();
     }
   }

@@ -13,10 +13,8 @@ const std::string kSrun = PACELINE_LAUNCHER " ";
 TEST(Srun, ranks_work_together) {
   const auto said = run_marked(kSrun + "2 PROGRAM rank 20000 ok");
   EXPECT_EQ(said.exit_code, 0) << said.text;
-  EXPECT_TRUE(said.contains("rank 0 of 2, local 0 of 2, srun, mean 3"))
-      << said.text;
-  EXPECT_TRUE(said.contains("rank 1 of 2, local 1 of 2, srun, mean 3"))
-      << said.text;
+  EXPECT_TRUE(said.contains("rank 0 of 2, local 0 of 2, srun, mean 3")) << said.text;
+  EXPECT_TRUE(said.contains("rank 1 of 2, local 1 of 2, srun, mean 3")) << said.text;
 }
 
 TEST(Srun, a_failing_rank_tells_why) {

@@ -15,8 +15,7 @@
 namespace paceline::engines {
 namespace {
 
-/// As long as it lives a new thread needs a stack of 4 GB, for which this
-/// process has no room.
+/// As long as it lives a new thread needs a stack of 4 GB, for which this process has no room.
 class NoRoomForThreads {
  public:
   NoRoomForThreads() {
@@ -28,8 +27,7 @@ class NoRoomForThreads {
     std::size_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     rlimit less = limit_;
-    less.rlim_cur =
-        pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + kStack / 2;
+    less.rlim_cur = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + kStack / 2;
     setrlimit(RLIMIT_AS, &less);
   }
   ~NoRoomForThreads() {
@@ -62,8 +60,7 @@ TEST(Waiters, CallsNothingWhereNoThreadStarts) {
   Waiters waiters;
   {
     const NoRoomForThreads limit;
-    EXPECT_THROW(waiters.watch([&] { called = true; },
-                               [&](const auto&) { called = true; }),
+    EXPECT_THROW(waiters.watch([&] { called = true; }, [&](const auto&) { called = true; }),
                  std::system_error);
   }
   waiters.watch([] {}, [&](const auto&) { done.set_value(); });

@@ -98,8 +98,7 @@ TEST(Deadlines, FindsAThreadThatStandsStillThoughNothingHoldsIt) {
   deadlines.progress(260);
   EXPECT_EQ(deadlines.find_hang(false, 300), std::nullopt);
   deadlines.begin_step(300);
-  EXPECT_EQ(deadlines.find_hang(false, 2099), std::nullopt)
-      << "six times the slowest step, 300";
+  EXPECT_EQ(deadlines.find_hang(false, 2099), std::nullopt) << "six times the slowest step, 300";
   EXPECT_EQ(deadlines.find_hang(false, 2100), nanoseconds(1800));
 }
 

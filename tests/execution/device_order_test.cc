@@ -18,9 +18,7 @@ using plan::OpRef;
 class DeviceOrderTest : public ::testing::Test {
  protected:
   /// `ref` stands in a stream; returns the event behind it.
-  std::shared_ptr<CountedEvent> enqueue(OpRef ref,
-                                        bool computes,
-                                        std::int64_t began_ns = 0) {
+  std::shared_ptr<CountedEvent> enqueue(OpRef ref, bool computes, std::int64_t began_ns = 0) {
     auto event = std::make_shared<CountedEvent>(0);
     order.add(ref, event, began_ns, computes);
     frontier.enqueue(ref);
@@ -72,8 +70,7 @@ TEST_F(DeviceOrderTest, WhatIsDoneIsTakenOnce) {
 
 TEST_F(DeviceOrderTest, OpsOfOtherStreamsEndInAnyOrder) {
   frontier.open(0, tiny.plan());
-  for (const auto op :
-       {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
+  for (const auto op : {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
     frontier.complete({0, op});
   }
   enqueue({0, kReduceSecond}, false);
@@ -92,8 +89,8 @@ std::shared_ptr<const plan::CommPlan> kernels() {
   for (plan::Elements i = 0; i < 10; ++i) {
     const plan::Slice own{plan::BufferId{2}, i, 1};
     const plan::Slice read{plan::BufferId{2}, i == 9 ? 3 : i, 1};
-    plan.ops.push_back(plan::Op{plan::Kernel{
-        .name = "scale", .reads = {{read}}, .writes = {{own}}, .numbers = {}}});
+    plan.ops.push_back(plan::Op{
+        plan::Kernel{.name = "scale", .reads = {{read}}, .writes = {{own}}, .numbers = {}}});
   }
   return std::make_shared<const plan::CommPlan>(std::move(plan));
 }

@@ -33,8 +33,7 @@ std::string error_of(Run&& run) {
 }
 
 void compute(Dispatcher& dispatcher, plan::Step step) {
-  for (const auto op :
-       {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
+  for (const auto op : {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
     dispatcher.wait_ready({step, op});
     dispatcher.complete({step, op});
   }
@@ -45,12 +44,8 @@ class DispatcherTest : public ::testing::Test {
  protected:
   void make(Dispatcher::Options options = {}) {
     dispatcher.emplace(
-        tiny.input,
-        tiny.setup,
-        issuer,
-        [this](OpRef ref, const plan::Kernel& kernel) {
-          run_kernel(ref, kernel);
-        },
+        tiny.input, tiny.setup, issuer,
+        [this](OpRef ref, const plan::Kernel& kernel) { run_kernel(ref, kernel); },
         std::move(options));
   }
 
@@ -60,8 +55,8 @@ class DispatcherTest : public ::testing::Test {
   std::optional<Dispatcher> dispatcher;
 };
 
-/// The memory of TinyPlan with one number per parameter.  Its accesses are not
-/// guarded: the dispatcher must order them.
+/// The memory of TinyPlan with one number per parameter.  Its accesses are not guarded: the
+/// dispatcher must order them.
 struct Numbers {
   std::array<std::int64_t, 2> values{3, 5}, gradients{};
 
@@ -77,8 +72,8 @@ struct Numbers {
   }
 };
 
-// Threads of the engine, the communication thread and the training thread
-// compute what one thread computes.
+// Threads of the engine, the communication thread and the training thread compute what one thread
+// computes.
 TEST_F(DispatcherTest, ManyStepsOnThreeThreadsGiveTheResultOfTheProgram) {
   constexpr plan::Step kSteps = 300;
   Numbers expected;
@@ -92,8 +87,7 @@ TEST_F(DispatcherTest, ManyStepsOnThreeThreadsGiveTheResultOfTheProgram) {
   }
   Numbers numbers;
   const plan::CommPlan ops = tiny.ops();
-  const StepProgram program =
-      make_step_program(tiny.ops(), tiny.input, tiny.setup);
+  const StepProgram program = make_step_program(tiny.ops(), tiny.input, tiny.setup);
   std::array<plan::Step, 2> steps{};
   run_kernel = [&](OpRef ref, const plan::Kernel& kernel) {
     const bool second = kernel.writes[0].slice.begin > 0;
@@ -144,8 +138,7 @@ TEST_F(DispatcherTest, WatchesTheTrainingThreadInStepsAndWaits) {
   EXPECT_TRUE(in_wait);
   EXPECT_FALSE(watched());
   dispatcher->begin_step(1, tiny.plan());
-  dispatcher->pick_arrived(
-      0, 0, std::make_exception_ptr(std::runtime_error("lost")));
+  dispatcher->pick_arrived(0, 0, std::make_exception_ptr(std::runtime_error("lost")));
   EXPECT_TRUE(watched());
   EXPECT_EQ(error_of([&] { dispatcher->progress(); }), "lost");
   EXPECT_FALSE(watched());
@@ -194,9 +187,7 @@ TEST_F(DispatcherTest, WithoutASpareCoreOnlyUrgentKernelsRunBeside) {
 }
 
 TEST_F(DispatcherTest, AnOpMayEndOnTheThreadThatStartsIt) {
-  issuer.on_start = [&](OpRef ref, const Events&) {
-    dispatcher->op_ended(ref, nullptr);
-  };
+  issuer.on_start = [&](OpRef ref, const Events&) { dispatcher->op_ended(ref, nullptr); };
   make({.record_spans = true});
   for (const plan::Step step : {0, 1}) {
     dispatcher->begin_step(step, tiny.plan());
@@ -204,10 +195,8 @@ TEST_F(DispatcherTest, AnOpMayEndOnTheThreadThatStartsIt) {
   }
   dispatcher->wait_all();
   EXPECT_EQ(issuer.started,
-            (std::vector<OpRef>{{0, kReduceSecond},
-                                {0, kReduceFirst},
-                                {1, kReduceSecond},
-                                {1, kReduceFirst}}));
+            (std::vector<OpRef>{
+                {0, kReduceSecond}, {0, kReduceFirst}, {1, kReduceSecond}, {1, kReduceFirst}}));
   std::size_t work = 0;
   for (const OpSpan& span : dispatcher->take_spans()) {
     work += span.kind == OpSpan::Kind::kWork ? 1 : 0;
@@ -224,9 +213,7 @@ TEST_F(DispatcherTest, AWaitThatTakesTooLongNamesTheOpInFlight) {
     compute(*dispatcher, 0);
     dispatcher->wait_all();
   });
-  EXPECT_EQ(why.find("step 0: all-reduce, 8 bytes, gradients second.weight"),
-            0U)
-      << why;
+  EXPECT_EQ(why.find("step 0: all-reduce, 8 bytes, gradients second.weight"), 0U) << why;
   EXPECT_EQ(error_of([&] { dispatcher->progress(); }), why)
       << "the first error is every later call's";
 }
@@ -240,31 +227,28 @@ TEST_F(DispatcherTest, AnOpThatCannotStartIsTheErrorOfTheRun) {
     dispatcher->wait_all();
   });
   EXPECT_EQ(why,
-            "step 0: all-reduce, 8 bytes, gradients first.weight, on grad, 2 "
-            "ranks could not start: no more");
+            "step 0: all-reduce, 8 bytes, gradients first.weight, on grad, 2 ranks could not "
+            "start: no more");
   dispatcher->op_ended({0, kReduceSecond}, nullptr);  // still reported
 }
 
 TEST_F(DispatcherTest, AnOpThatFailsIsTheErrorOfTheRun) {
   issuer.on_start = [&](OpRef ref, const Events&) {
-    dispatcher->op_ended(
-        ref, std::make_exception_ptr(std::runtime_error("peer closed")));
+    dispatcher->op_ended(ref, std::make_exception_ptr(std::runtime_error("peer closed")));
   };
   make();
   dispatcher->begin_step(0, tiny.plan());
-  EXPECT_EQ(error_of([&] {
-              compute(*dispatcher, 0);
-              dispatcher->wait_all();
-            }),
-            "step 0: all-reduce, 8 bytes, gradients second.weight, on grad, 2 "
-            "ranks failed: peer closed");
+  EXPECT_EQ(
+      error_of([&] {
+        compute(*dispatcher, 0);
+        dispatcher->wait_all();
+      }),
+      "step 0: all-reduce, 8 bytes, gradients second.weight, on grad, 2 ranks failed: peer closed");
   EXPECT_EQ(issuer.started.size(), 1U) << "a failed run starts nothing more";
 }
 
 TEST_F(DispatcherTest, AnErrorOfAKernelOrOfTheHeartbeatEndsTheWait) {
-  issuer.on_start = [&](OpRef ref, const Events&) {
-    dispatcher->op_ended(ref, nullptr);
-  };
+  issuer.on_start = [&](OpRef ref, const Events&) { dispatcher->op_ended(ref, nullptr); };
   run_kernel = [](OpRef, const plan::Kernel&) {
     throw UsageError("this kernel is not for these operands");
   };
@@ -276,9 +260,8 @@ TEST_F(DispatcherTest, AnErrorOfAKernelOrOfTheHeartbeatEndsTheWait) {
             }),
             "this kernel is not for these operands");
   issuer.on_start = {};
-  make({.heartbeat = [](plan::Step, const std::string&) {
-    throw WorldError("the store is gone");
-  }});
+  make(
+      {.heartbeat = [](plan::Step, const std::string&) { throw WorldError("the store is gone"); }});
   EXPECT_EQ(error_of([&] {
               dispatcher->begin_step(0, tiny.plan());
               dispatcher->wait_ready({0, kUpdateFirst});
@@ -293,10 +276,9 @@ TEST_F(DispatcherTest, ATrainingThreadThatAPerformerHoldsIsReported) {
         .stuck = [&](const std::exception_ptr& e) { told.set_value(e); },
         .grace = std::chrono::nanoseconds(0)});
   dispatcher->begin_step(0, tiny.plan_of_performer());
-  const std::string why =
-      error_of([&] { std::rethrow_exception(told.get_future().get()); });
-  EXPECT_EQ(why.find("step 0: all-reduce, 8 bytes, gradients second.weight, on "
-                     "grad, 2 ranks, by another is not done after"),
+  const std::string why = error_of([&] { std::rethrow_exception(told.get_future().get()); });
+  EXPECT_EQ(why.find("step 0: all-reduce, 8 bytes, gradients second.weight, on grad, 2 ranks, by "
+                     "another is not done after"),
             0U)
       << why;
 }
@@ -307,10 +289,8 @@ TEST_F(DispatcherTest, ATrainingThreadThatHangsIsReported) {
   make({.training_timeout = std::chrono::milliseconds(1),
         .stuck = [&](const std::exception_ptr& e) { told.set_value(e); }});
   dispatcher->begin_step(0, tiny.plan());
-  const std::string why =
-      error_of([&] { std::rethrow_exception(told.get_future().get()); });
-  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U)
-      << why;
+  const std::string why = error_of([&] { std::rethrow_exception(told.get_future().get()); });
+  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U) << why;
   EXPECT_NE(why.find(" s, at forward, first"), std::string::npos) << why;
 }
 
@@ -327,12 +307,10 @@ TEST_F(DispatcherTest, ATrainingThreadThatHangsInItsLastIssueIsReported) {
         .stuck = [&](const std::exception_ptr& e) { told.set_value(e); }});
   dispatcher->begin_step(0, tiny.plan());
   std::thread training([&] { compute(*dispatcher, 0); });
-  const std::string why =
-      error_of([&] { std::rethrow_exception(told.get_future().get()); });
+  const std::string why = error_of([&] { std::rethrow_exception(told.get_future().get()); });
   released.set_value();
   training.join();
-  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U)
-      << why;
+  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U) << why;
   EXPECT_NE(why.find("at all-reduce, 8 bytes"), std::string::npos) << why;
 }
 
@@ -343,27 +321,20 @@ TEST_F(DispatcherTest, ATrainingThreadThatHangsBehindTheLastOpIsReported) {
         .stuck = [&](const std::exception_ptr& e) { told.set_value(e); }});
   auto no_communication = tiny.ops();
   no_communication.ops.resize(kReduceSecond);
-  dispatcher->begin_step(
-      0, std::make_shared<const plan::CommPlan>(no_communication));
-  for (const auto op :
-       {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
+  dispatcher->begin_step(0, std::make_shared<const plan::CommPlan>(no_communication));
+  for (const auto op : {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
     dispatcher->complete({0, op});
   }
-  const std::string why =
-      error_of([&] { std::rethrow_exception(told.get_future().get()); });
-  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U)
-      << why;
-  EXPECT_NE(why.find(" s, behind the last operation"), std::string::npos)
-      << why;
+  const std::string why = error_of([&] { std::rethrow_exception(told.get_future().get()); });
+  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U) << why;
+  EXPECT_NE(why.find(" s, behind the last operation"), std::string::npos) << why;
 }
 
 // A kernel that the training thread runs while it waits is its own work.
 TEST_F(DispatcherTest, ATrainingThreadThatHangsInAKernelIsReported) {
   std::promise<std::exception_ptr> told;
   std::promise<void> released;
-  run_kernel = [&](OpRef, const plan::Kernel&) {
-    released.get_future().wait();
-  };
+  run_kernel = [&](OpRef, const plan::Kernel&) { released.get_future().wait(); };
   make({.training_timeout = std::chrono::milliseconds(1),
         .spare_core = false,
         .stuck = [&](const std::exception_ptr& e) { told.set_value(e); }});
@@ -372,14 +343,11 @@ TEST_F(DispatcherTest, ATrainingThreadThatHangsInAKernelIsReported) {
   dispatcher->op_ended({0, kReduceSecond}, nullptr);
   dispatcher->op_ended({0, kReduceFirst}, nullptr);
   std::string waited;
-  std::thread training(
-      [&] { waited = error_of([&] { dispatcher->wait_all(); }); });
-  const std::string why =
-      error_of([&] { std::rethrow_exception(told.get_future().get()); });
+  std::thread training([&] { waited = error_of([&] { dispatcher->wait_all(); }); });
+  const std::string why = error_of([&] { std::rethrow_exception(told.get_future().get()); });
   released.set_value();
   training.join();
-  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U)
-      << why;
+  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U) << why;
   EXPECT_NE(why.find("at update"), std::string::npos) << why;
   EXPECT_EQ(waited, why);
 }
@@ -390,8 +358,7 @@ TEST_F(DispatcherTest, TheFirstMemberSendsWhatItPicks) {
   dispatcher->begin_step(0, tiny.plan());
   compute(*dispatcher, 0);
   EXPECT_EQ(issuer.picks_asked, 0);
-  EXPECT_EQ(issuer.started,
-            (std::vector<OpRef>{{0, kReduceSecond}, {0, kReduceFirst}}));
+  EXPECT_EQ(issuer.started, (std::vector<OpRef>{{0, kReduceSecond}, {0, kReduceFirst}}));
   EXPECT_EQ(issuer.picks_sent, (std::vector<IssueQueue::Pick>{0, 1}));
   dispatcher->op_ended({0, kReduceSecond}, nullptr);
   dispatcher->op_ended({0, kReduceFirst}, nullptr);
@@ -408,8 +375,7 @@ TEST_F(DispatcherTest, TheOthersStartWhatTheFirstMemberPicked) {
   dispatcher->pick_arrived(0, 1, nullptr);
   EXPECT_EQ(issuer.started, (std::vector<OpRef>{{0, kReduceFirst}}));
   EXPECT_EQ(issuer.picks_asked, 2);
-  dispatcher->pick_arrived(
-      0, 0, std::make_exception_ptr(std::runtime_error("leader lost")));
+  dispatcher->pick_arrived(0, 0, std::make_exception_ptr(std::runtime_error("leader lost")));
   EXPECT_EQ(error_of([&] { dispatcher->progress(); }), "leader lost");
 }
 

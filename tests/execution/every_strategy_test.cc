@@ -20,9 +20,8 @@
 #include "plan/toy_model.h"
 #include "strategies/strategy_texts.h"
 
-// The classes that the runtime consists of, on threads, with an engine whose
-// data moves at random moments: every row of the strategy table must end with
-// the interpreter's values, bit for bit.
+// The classes that the runtime consists of, on threads, with an engine whose data moves at random
+// moments: every row of the strategy table must end with the interpreter's values, bit for bit.
 
 namespace paceline::execution {
 namespace {
@@ -43,8 +42,7 @@ plan::ToyMemory meaning_of(const plan::PlanWorld& world) {
 class EveryStrategy : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryStrategy, EndsWithTheInterpretersValues) {
-  const auto planner =
-      strategies::make_planner(strategies::parse_strategy(GetParam()));
+  const auto planner = strategies::make_planner(strategies::parse_strategy(GetParam()));
   for (const plan::Rank ranks : {2, 3, 4}) {
     for (const int micro_batches : {1, 2}) {
       plan::PlanInput input = plan::input_of(plan::tiny_model(), ranks);
@@ -58,8 +56,7 @@ TEST_P(EveryStrategy, EndsWithTheInterpretersValues) {
       const plan::ToyMemory expected = meaning_of(*world);
       for (const std::uint32_t seed : {1U, 2U}) {
         EXPECT_EQ(run_ranks(*planner, *world, {.seed = seed}), expected)
-            << ranks << " ranks, " << micro_batches << " micro-batches, seed "
-            << seed;
+            << ranks << " ranks, " << micro_batches << " micro-batches, seed " << seed;
       }
     }
   }
@@ -67,12 +64,9 @@ TEST_P(EveryStrategy, EndsWithTheInterpretersValues) {
 
 // An op that counts as complete before its data has arrived must be seen.
 TEST_P(EveryStrategy, AnEndThatIsReportedTooEarlyIsSeen) {
-  const auto planner =
-      strategies::make_planner(strategies::parse_strategy(GetParam()));
+  const auto planner = strategies::make_planner(strategies::parse_strategy(GetParam()));
   const plan::PlanWorld world(
-      *planner,
-      plan::input_of(plan::tiny_model(), strategies::ranks_for(GetParam())),
-      kToySteps);
+      *planner, plan::input_of(plan::tiny_model(), strategies::ranks_for(GetParam())), kToySteps);
   const plan::ToyMemory expected = meaning_of(world);
   int seen = 0;
   for (std::uint32_t seed = 0; seed < 3; ++seed) {
@@ -81,10 +75,9 @@ TEST_P(EveryStrategy, AnEndThatIsReportedTooEarlyIsSeen) {
   }
   bool communicates = false;
   for (plan::Step step = 0; step < kToySteps; ++step) {
-    communicates = communicates || plan::communicates(planner->plan(
-                                       world.input(0),
-                                       world.setup(0),
-                                       planner->variant(world.input(0), step)));
+    communicates =
+        communicates || plan::communicates(planner->plan(world.input(0), world.setup(0),
+                                                         planner->variant(world.input(0), step)));
   }
   EXPECT_EQ(seen > 0, communicates);
 }
@@ -99,19 +92,16 @@ bool works_in_one_order(const plan::PlanWorld& world) {
   return true;
 }
 
-/// On a device, with an engine that orders streams (NCCL) where the plan works
-/// there, else with one that holds the host (Gloo).
+/// On a device, with an engine that orders streams (NCCL) where the plan works there, else with one
+/// that holds the host (Gloo).
 ToyRun on_device(const plan::PlanWorld& world, std::uint32_t seed) {
   const bool one_order = works_in_one_order(world);
-  return {.seed = seed,
-          .on_device = true,
-          .one_issue_order = one_order,
-          .orders_streams = one_order};
+  return {
+      .seed = seed, .on_device = true, .one_issue_order = one_order, .orders_streams = one_order};
 }
 
 TEST_P(EveryStrategy, OnADeviceEndsWithTheInterpretersValues) {
-  const auto planner =
-      strategies::make_planner(strategies::parse_strategy(GetParam()));
+  const auto planner = strategies::make_planner(strategies::parse_strategy(GetParam()));
   for (const plan::Rank ranks : {2, 3, 4}) {
     plan::PlanInput input = plan::input_of(plan::tiny_model(), ranks);
     input.micro_batches = ranks == 3 ? 2 : 1;
@@ -123,22 +113,18 @@ TEST_P(EveryStrategy, OnADeviceEndsWithTheInterpretersValues) {
     }
     const plan::ToyMemory expected = meaning_of(*world);
     for (const std::uint32_t seed : {1U, 2U}) {
-      const ToyRun run = seed == 1 ? on_device(*world, seed)
-                                   : ToyRun{.seed = seed, .on_device = true};
-      EXPECT_EQ(run_ranks(*planner, *world, run), expected)
-          << ranks << " ranks, seed " << seed;
+      const ToyRun run =
+          seed == 1 ? on_device(*world, seed) : ToyRun{.seed = seed, .on_device = true};
+      EXPECT_EQ(run_ranks(*planner, *world, run), expected) << ranks << " ranks, seed " << seed;
     }
   }
 }
 
 // A stream that waits for no event must be seen.
 TEST_P(EveryStrategy, OnADeviceAMissingEventIsSeen) {
-  const auto planner =
-      strategies::make_planner(strategies::parse_strategy(GetParam()));
+  const auto planner = strategies::make_planner(strategies::parse_strategy(GetParam()));
   const plan::PlanWorld world(
-      *planner,
-      plan::input_of(plan::tiny_model(), strategies::ranks_for(GetParam())),
-      kToySteps);
+      *planner, plan::input_of(plan::tiny_model(), strategies::ranks_for(GetParam())), kToySteps);
   const plan::ToyMemory expected = meaning_of(world);
   bool seen = false;
   for (std::uint32_t seed = 0; seed < 20 && !seen; ++seed) {
@@ -150,23 +136,15 @@ TEST_P(EveryStrategy, OnADeviceAMissingEventIsSeen) {
 }
 
 /// Whether works of the two kinds ever ran at once, in up to 20 trials.
-bool overlaps(const std::string& strategy,
-              FakeDevice::Kind a,
-              FakeDevice::Kind b,
+bool overlaps(const std::string& strategy, FakeDevice::Kind a, FakeDevice::Kind b,
               const FakeDevice::Faults& faults) {
-  const auto planner =
-      strategies::make_planner(strategies::parse_strategy(strategy));
-  const plan::PlanWorld world(
-      *planner, plan::input_of(plan::tiny_model(), 2), kToySteps);
+  const auto planner = strategies::make_planner(strategies::parse_strategy(strategy));
+  const plan::PlanWorld world(*planner, plan::input_of(plan::tiny_model(), 2), kToySteps);
   bool seen = false;
   for (std::uint32_t seed = 0; seed < 20 && !seen; ++seed) {
-    const ToyRun run{.seed = seed,
-                     .on_device = true,
-                     .faults = faults,
-                     .orders_streams = true};
-    run_ranks(*planner, world, run, [&](const ToyRank& rank) {
-      seen = seen || rank.device().overlapped(a, b);
-    });
+    const ToyRun run{.seed = seed, .on_device = true, .faults = faults, .orders_streams = true};
+    run_ranks(*planner, world, run,
+              [&](const ToyRank& rank) { seen = seen || rank.device().overlapped(a, b); });
   }
   return seen;
 }
@@ -186,8 +164,7 @@ TEST(OnADevice, WhatNoHazardOrdersRunsAtOnce) {
   };
   for (const auto& row : rows) {
     EXPECT_TRUE(overlaps(row.strategy, row.a, row.b, {})) << row.strategy;
-    EXPECT_FALSE(overlaps(row.strategy, row.a, row.b, {.one_stream = true}))
-        << row.strategy;
+    EXPECT_FALSE(overlaps(row.strategy, row.a, row.b, {.one_stream = true})) << row.strategy;
   }
 }
 
@@ -197,20 +174,18 @@ bool is_model_work(const std::vector<plan::Op>& ops, plan::OpIndex op) {
          std::holds_alternative<plan::Backward>(work);
 }
 
-// The gradient that is ready first leaves at once; those that become ready
-// while its message is under way leave in the order of the next forward.
+// The gradient that is ready first leaves at once; those that become ready while its message is
+// under way leave in the order of the next forward.
 TEST(ToServers, MessagesLeaveByPriority) {
-  const auto planner = strategies::make_planner(strategies::parse_strategy(
-      "bytescheduler:order=priority,credit-mb=0+ps:placement=apart,"
-      "servers=1"));
+  const auto planner = strategies::make_planner(
+      strategies::parse_strategy("bytescheduler:order=priority,credit-mb=0+ps:placement=apart,"
+                                 "servers=1"));
   const plan::PlanInput input = plan::input_of(plan::tiny_model(), 3);
   const plan::Setup setup = planner->setup(input);
-  const auto plan =
-      std::make_shared<const plan::CommPlan>(planner->plan(input, setup, 0));
+  const auto plan = std::make_shared<const plan::CommPlan>(planner->plan(input, setup, 0));
   const auto push = plan::communicator_named(setup, "push");
   const auto on_push = [&](plan::OpRef ref) {
-    return plan::communicator_of(plan->ops[static_cast<std::size_t>(ref.op)]) ==
-           push;
+    return plan::communicator_of(plan->ops[static_cast<std::size_t>(ref.op)]) == push;
   };
   Scheduler scheduler(input.model, setup, 0);
   scheduler.open(0, plan);
@@ -230,8 +205,7 @@ TEST(ToServers, MessagesLeaveByPriority) {
   }
   std::vector<std::int32_t> read_first_by;
   for (const plan::OpRef ref : under_way) {
-    read_first_by.push_back(
-        plan->ops[static_cast<std::size_t>(ref.op)].priority);
+    read_first_by.push_back(plan->ops[static_cast<std::size_t>(ref.op)].priority);
   }
   EXPECT_EQ(read_first_by, (std::vector<std::int32_t>{2, 0, 0, 1, 2}));
 }
@@ -240,22 +214,19 @@ TEST(ShardedEmbeddings, EndWithTheInterpretersValues) {
   for (const auto& [job, at] : plan::toy_jobs()) {
     const auto planner = plan::with_tables(job, "fusion");
     const plan::PlanWorld world(
-        *planner,
-        plan::input_of(plan::model_behind_bags(job, at), job.ranks()),
-        kToySteps);
+        *planner, plan::input_of(plan::model_behind_bags(job, at), job.ranks()), kToySteps);
     EXPECT_EQ(run_ranks(*planner, world, {.seed = 1}), meaning_of(world));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All,
-    EveryStrategy,
-    ::testing::ValuesIn(strategies::performed_strategies()),
-    [](const auto& test) {
-      std::string name = test.param;
-      std::erase_if(name, [](unsigned char c) { return std::isalnum(c) == 0; });
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(All, EveryStrategy,
+                         ::testing::ValuesIn(strategies::performed_strategies()),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::erase_if(name,
+                                         [](unsigned char c) { return std::isalnum(c) == 0; });
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace paceline::execution

@@ -19,17 +19,12 @@
 
 namespace paceline::testing {
 
-/// A device that runs behind the host, as a GPU does: streams are queues, and a
-/// thread takes from them at random moments what may begin or end.  So two
-/// works run at once unless an event or their stream keeps them apart.
+/// A device that runs behind the host, as a GPU does: streams are queues, and a thread takes from
+/// them at random moments what may begin or end.  So two works run at once unless an event or their
+/// stream keeps them apart.
 class FakeDevice final : public execution::Device {
  public:
-  enum class Kind : std::uint8_t {
-    kForward,
-    kBackward,
-    kKernel,
-    kCommunication
-  };
+  enum class Kind : std::uint8_t { kForward, kBackward, kKernel, kCommunication };
   /// What is wrong with it, for tests that must fail.
   struct Faults {
     bool drops_waits = false;  // no stream waits for an event
@@ -63,9 +58,7 @@ class FakeDevice final : public execution::Device {
   }
   void wait(Stream stream, const execution::Event& event) override {
     if (!faults_.drops_waits) {
-      push(stream,
-           {.what = Item::What::kWait,
-            .done = static_cast<const FakeEvent&>(event).done});
+      push(stream, {.what = Item::What::kWait, .done = static_cast<const FakeEvent&>(event).done});
     }
   }
   void on(Stream stream, const std::function<void()>& put) override {
@@ -81,14 +74,13 @@ class FakeDevice final : public execution::Device {
 
   /// A work of the stream that `on` names, else of the training thread's.
   void put(Kind kind, std::function<void()> begin, std::function<void()> end) {
-    push(current(),
-         {.kind = kind,
-          .begin =
-              [begin = std::move(begin)](const Done& done) {
-                begin();
-                done();
-              },
-          .end = std::move(end)});
+    push(current(), {.kind = kind,
+                     .begin =
+                         [begin = std::move(begin)](const Done& done) {
+                           begin();
+                           done();
+                         },
+                     .end = std::move(end)});
   }
   /// A work that may end once the function that `begin` gets was called.
   void put_async(Kind kind, std::function<void(Done)> begin) {
@@ -100,8 +92,8 @@ class FakeDevice final : public execution::Device {
     const std::lock_guard lock(mutex_);
     for (const Span& one : spans_) {
       for (const Span& other : spans_) {
-        if (&one != &other && one.kind == a && other.kind == b &&
-            one.begin < other.end && other.begin < one.end) {
+        if (&one != &other && one.kind == a && other.kind == b && one.begin < other.end &&
+            other.begin < one.end) {
           return true;
         }
       }
@@ -139,8 +131,8 @@ class FakeDevice final : public execution::Device {
   void push(Stream stream, Item item) {
     {
       const std::lock_guard lock(mutex_);
-      streams_[static_cast<std::size_t>(stream == kCompute ? 0 : stream)]
-          .push_back(std::move(item));
+      streams_[static_cast<std::size_t>(stream == kCompute ? 0 : stream)].push_back(
+          std::move(item));
     }
     wake_.notify_one();
   }
@@ -224,8 +216,8 @@ class FakeDevice final : public execution::Device {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
   std::mt19937 random_;
-  /// The first is the training thread's.  A deque: streams stay where they are
-  /// when one is added while the lock is open.
+  /// The first is the training thread's.  A deque: streams stay where they are when one is added
+  /// while the lock is open.
   std::deque<std::deque<Item>> streams_;
   std::vector<Span> spans_;
   std::int64_t now_ = 0;

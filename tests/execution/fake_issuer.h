@@ -18,9 +18,7 @@ namespace paceline::testing {
 /// Starts nothing, and says what it was asked for.  Tests end the ops.
 class FakeIssuer : public execution::Issuer {
  public:
-  void start(plan::OpRef ref,
-             const plan::Op& /*op*/,
-             const execution::Events& before) override {
+  void start(plan::OpRef ref, const plan::Op& /*op*/, const execution::Events& before) override {
     if (started.size() == most_starts) {
       throw std::runtime_error("no more");
     }
@@ -29,8 +27,7 @@ class FakeIssuer : public execution::Issuer {
       on_start(ref, before);
     }
   }
-  void send_pick(std::size_t /*on*/,
-                 execution::IssueQueue::Pick pick) override {
+  void send_pick(std::size_t /*on*/, execution::IssueQueue::Pick pick) override {
     picks_sent.push_back(pick);
   }
   void receive_pick(std::size_t /*on*/) override { ++picks_asked; }
@@ -45,8 +42,7 @@ class FakeIssuer : public execution::Issuer {
 /// A thread that is given jobs and does them in a random order.
 class RandomOrderThread {
  public:
-  explicit RandomOrderThread(std::uint32_t seed)
-      : random_(seed), thread_([this] { run(); }) {}
+  explicit RandomOrderThread(std::uint32_t seed) : random_(seed), thread_([this] { run(); }) {}
   ~RandomOrderThread() {
     {
       const std::lock_guard lock(mutex_);

@@ -16,9 +16,9 @@
 #include "execution/random_job.h"
 #include "execution/scheduled_rank.h"
 
-// The simulator runs random plans at random costs.  The runtime's scheduler is
-// told what has ended there, and when; it must issue what the simulator issues,
-// at the same moments.  So must the issue rule as it is written down here:
+// The simulator runs random plans at random costs.  The runtime's scheduler is told what has ended
+// there, and when; it must issue what the simulator issues, at the same moments.  So must the issue
+// rule as it is written down here:
 // both executors share plan::IssueRule.
 
 namespace paceline::execution {
@@ -39,8 +39,7 @@ struct Moment {
   std::vector<ItemId> begun, ended;
 };
 
-std::map<plan::Picoseconds, Moment> timeline(const RandomJob& random,
-                                             const simulator::Job& job) {
+std::map<plan::Picoseconds, Moment> timeline(const RandomJob& random, const simulator::Job& job) {
   simulator::Simulator simulator(job);
   simulator.run(random.costs);
   std::map<plan::Picoseconds, Moment> moments;
@@ -62,15 +61,14 @@ std::string text(const std::optional<OpRef>& ref) {
   return ref ? fmt::format("step {}, op {}", ref->step, ref->op) : "nothing";
 }
 
-/// Where the runtime's issues or the rule's first differ from the simulator's;
-/// nothing where they do not.
+/// Where the runtime's issues or the rule's first differ from the simulator's; nothing where they
+/// do not.
 class Comparison {
  public:
   Comparison(const RandomJob& random, const Alter& alter)
       : random_(random),
         planner_(random.planner()),
-        job_(simulator::compile(
-            planner_, random.input, {.steps = kSteps, .fold = false})) {
+        job_(simulator::compile(planner_, random.input, {.steps = kSteps, .fold = false})) {
     plan::PlanInput input = random.input;
     for (input.rank = 0; input.rank < input.world; ++input.rank) {
       plan::Setup setup = planner_.setup(input);
@@ -78,8 +76,7 @@ class Comparison {
       if (alter) {
         alter(setup, plan);
       }
-      ranks_.emplace_back(
-          input.model, input.rank, std::move(setup), std::move(plan));
+      ranks_.emplace_back(input.model, input.rank, std::move(setup), std::move(plan));
     }
   }
 
@@ -120,9 +117,7 @@ class Comparison {
     return begun;
   }
 
-  std::optional<std::string> issue(std::size_t r,
-                                   plan::Picoseconds now,
-                                   const Begun& begun,
+  std::optional<std::string> issue(std::size_t r, plan::Picoseconds now, const Begun& begun,
                                    Seen& seen) {
     ScheduledRank& rank = ranks_[r];
     if (const auto kernel = rank.take_kernel(); kernel != begun.kernel) {
@@ -132,17 +127,15 @@ class Comparison {
     const auto rule = free ? rank.first_by_the_rule(seen) : std::nullopt;
     const auto issued = free ? rank.take_communication(seen) : std::nullopt;
     if (issued != begun.issued || rule != begun.issued) {
-      return fmt::format("the simulator issues {}, the runtime {}, the rule {}",
-                         text(begun.issued),
-                         text(issued),
-                         text(rule));
+      return fmt::format("the simulator issues {}, the runtime {}, the rule {}", text(begun.issued),
+                         text(issued), text(rule));
     }
     if (issued) {
       rank.issues_until = now + random_.costs.software.issue;
       if (const auto* group = rank.picked_for(*issued)) {
         for (std::size_t m = 1; m < group->members.size(); ++m) {
-          ranks_[static_cast<std::size_t>(group->members[m])].follow(
-              rank.on(*issued), rank.pick_of(*issued));
+          ranks_[static_cast<std::size_t>(group->members[m])].follow(rank.on(*issued),
+                                                                     rank.pick_of(*issued));
         }
       }
     }
@@ -159,8 +152,7 @@ TEST(IssueOrder, OfTheRuntimeIsThatOfTheSimulatorAndOfTheRule) {
   Seen seen;
   for (std::uint32_t seed = 0; seed < kJobs; ++seed) {
     const RandomJob job(seed);
-    ASSERT_EQ(Comparison(job, {}).first_difference(seen), std::nullopt)
-        << "seed " << seed;
+    ASSERT_EQ(Comparison(job, {}).first_difference(seen), std::nullopt) << "seed " << seed;
   }
   EXPECT_GT(seen.overtaken, 100) << "or the test says little";
   EXPECT_GT(seen.held, 100) << "or the test says little";
@@ -187,14 +179,12 @@ TEST(IssueOrder, OfARuntimeWithoutCreditPriorityOrOrderDiffers) {
               group.credit_bytes = std::numeric_limits<std::int64_t>::max();
             })),
             kJobs / 10);
-  EXPECT_GT(differences(of_groups([](plan::Communicator& group) {
-              group.order = IssueOrder::kProgram;
-            })),
-            kJobs / 10);
+  EXPECT_GT(
+      differences(of_groups([](plan::Communicator& group) { group.order = IssueOrder::kProgram; })),
+      kJobs / 10);
   EXPECT_GT(differences([](plan::Setup&, plan::CommPlan& plan) {
               for (plan::Op& op : plan.ops) {
-                op.priority =
-                    plan::communicator_of(op).has_value() ? 0 : op.priority;
+                op.priority = plan::communicator_of(op).has_value() ? 0 : op.priority;
               }
             }),
             kJobs / 10);

@@ -18,8 +18,7 @@ namespace {
 using plan::OpRef;
 
 plan::Communicator group(plan::IssueOrder order, std::int64_t credit) {
-  return {
-      .name = "g", .members = {0, 1}, .order = order, .credit_bytes = credit};
+  return {.name = "g", .members = {0, 1}, .order = order, .credit_bytes = credit};
 }
 
 std::optional<OpRef> pop(IssueQueue& queue, const IssueQueue::IsReady& ready) {
@@ -49,8 +48,7 @@ TEST(IssueQueue, CreditHoldsBackUntilBytesHaveEnded) {
     queue.push({0, op}, true, 0, 10);
   }
   EXPECT_TRUE(pop(queue, all).has_value());
-  EXPECT_TRUE(pop(queue, all).has_value())
-      << "10 of 15: one more may exceed it";
+  EXPECT_TRUE(pop(queue, all).has_value()) << "10 of 15: one more may exceed it";
   EXPECT_FALSE(pop(queue, all).has_value());
   queue.end(10);
   EXPECT_TRUE(pop(queue, all).has_value());
@@ -111,8 +109,8 @@ struct RandomOp {
   std::int64_t bytes = 0;
 };
 
-/// A member of a communicator twice: the queue of the runtime, and the rule as
-/// the simulator asks it.
+/// A member of a communicator twice: the queue of the runtime, and the rule as the simulator asks
+/// it.
 struct Member {
   Member(const plan::Communicator& on, bool leads)
       : queue(on, leads), simulated(on.order, on.credit_bytes, leads) {}
@@ -133,14 +131,12 @@ struct Member {
   std::set<OpRef> ready;
 };
 
-/// Issues what both queues let go; returns the picks that the other member
-/// follows, by number among collectives.
-std::vector<IssueQueue::Pick> issue(Member& member,
-                                    const std::vector<RandomOp>& ops) {
+/// Issues what both queues let go; returns the picks that the other member follows, by number among
+/// collectives.
+std::vector<IssueQueue::Pick> issue(Member& member, const std::vector<RandomOp>& ops) {
   std::vector<IssueQueue::Pick> picks;
   const auto is_ready = [&](OpRef ref) { return member.ready.contains(ref); };
-  for (auto next = member.simulated.next(); next;
-       next = member.simulated.next()) {
+  for (auto next = member.simulated.next(); next; next = member.simulated.next()) {
     const auto number = static_cast<std::size_t>(*next);
     EXPECT_EQ(pop(member.queue, is_ready), ops[number].ref);
     if (member.simulated.picks() && ops[number].collective) {
@@ -153,8 +149,8 @@ std::vector<IssueQueue::Pick> issue(Member& member,
   return picks;
 }
 
-/// Steps open, ops get ready and end in random order, the same for both queues
-/// of a member; one member follows the other.
+/// Steps open, ops get ready and end in random order, the same for both queues of a member; one
+/// member follows the other.
 class RandomQueues {
  public:
   explicit RandomQueues(std::uint32_t seed) : rng_(seed) {}
@@ -181,12 +177,11 @@ class RandomQueues {
   std::vector<RandomOp> random_ops(plan::IssueOrder order) {
     std::vector<RandomOp> ops;
     for (std::size_t n = 0; n < kRandomOps; ++n) {
-      ops.push_back(
-          {.ref = {static_cast<plan::Step>(n / kOpsPerStep),
-                   static_cast<plan::OpIndex>(2 * (n % kOpsPerStep))},
-           .collective = order != plan::IssueOrder::kAsReady && random(4) > 0,
-           .priority = static_cast<std::int32_t>(random(5)),
-           .bytes = static_cast<std::int64_t>(5 * random(4))});
+      ops.push_back({.ref = {static_cast<plan::Step>(n / kOpsPerStep),
+                             static_cast<plan::OpIndex>(2 * (n % kOpsPerStep))},
+                     .collective = order != plan::IssueOrder::kAsReady && random(4) > 0,
+                     .priority = static_cast<std::int32_t>(random(5)),
+                     .bytes = static_cast<std::int64_t>(5 * random(4))});
     }
     return ops;
   }
@@ -196,14 +191,12 @@ class RandomQueues {
     if (member.opened < kRandomOps && random(6) == 0) {
       member.open_step(ops);
     } else if (!member.waiting.empty() && random(2) == 0) {
-      std::swap(member.waiting[random(member.waiting.size())],
-                member.waiting.back());
+      std::swap(member.waiting[random(member.waiting.size())], member.waiting.back());
       member.ready.insert(ops[member.waiting.back()].ref);
       member.simulated.ready(static_cast<std::int64_t>(member.waiting.back()));
       member.waiting.pop_back();
     } else if (!member.in_flight.empty()) {
-      std::swap(member.in_flight[random(member.in_flight.size())],
-                member.in_flight.back());
+      std::swap(member.in_flight[random(member.in_flight.size())], member.in_flight.back());
       const std::int64_t bytes = ops[member.in_flight.back()].bytes;
       member.queue.end(bytes);
       member.simulated.end(bytes);
@@ -218,9 +211,8 @@ class RandomQueues {
 
 TEST(IssueQueue, IssuesInTheOrderOfTheSimulatorsQueue) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
-    for (const plan::IssueOrder order : {plan::IssueOrder::kProgram,
-                                         plan::IssueOrder::kPriority,
-                                         plan::IssueOrder::kAsReady}) {
+    for (const plan::IssueOrder order :
+         {plan::IssueOrder::kProgram, plan::IssueOrder::kPriority, plan::IssueOrder::kAsReady}) {
       RandomQueues(seed).run(order);
       ASSERT_FALSE(HasFailure()) << "seed " << seed;
     }

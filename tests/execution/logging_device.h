@@ -46,8 +46,7 @@ class LoggingDevice final : public execution::Device {
   execution::EventPtr record(Stream stream) override {
     const std::lock_guard lock(mutex_);
     const int number = static_cast<int>(events_.size());
-    log_.push_back("event " + std::to_string(number) + " in stream " +
-                   std::to_string(stream));
+    log_.push_back("event " + std::to_string(number) + " in stream " + std::to_string(stream));
     events_.push_back(std::make_shared<CountedEvent>(number));
     events_.back()->done = all_done_;
     return events_.back();

@@ -8,8 +8,7 @@ namespace {
 
 using plan::CommunicatorId;
 
-plan::Op exchange(CommunicatorId on,
-                  std::vector<plan::Message> sends,
+plan::Op exchange(CommunicatorId on, std::vector<plan::Message> sends,
                   std::vector<plan::Message> receives) {
   return {plan::Exchange{on, std::move(sends), std::move(receives)}};
 }

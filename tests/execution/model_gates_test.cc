@@ -110,8 +110,7 @@ TEST_F(ModelGatesTest, AGateWaitsForTheUpdateOfItsParameters) {
 
 TEST_F(ModelGatesTest, OpsOfAPerformerAreCompleteAtTheEndOfBackward) {
   plan::CommPlan plan = *tiny.plan_of_performer();
-  const StepProgram performed =
-      make_step_program(std::move(plan), tiny.input, tiny.setup);
+  const StepProgram performed = make_step_program(std::move(plan), tiny.input, tiny.setup);
   for (const plan::Step step : {0, 1}) {
     gates.begin_step(step, performed);
     gates.begin_forward(0);
@@ -134,8 +133,7 @@ TEST_F(ModelGatesTest, BackwardHasAGateWhereItWaitsForMoreThanModelWork) {
   auto& work = std::get<plan::Collective>(fetch.work);
   work.in = work.out = tiny.setup.parameters[plan::index_of(kFirst)].value;
   plan.ops.insert(plan.ops.begin() + kBackwardFirst, fetch);
-  const StepProgram gated =
-      make_step_program(std::move(plan), tiny.input, tiny.setup);
+  const StepProgram gated = make_step_program(std::move(plan), tiny.input, tiny.setup);
   EXPECT_TRUE(gated.gates_backward[plan::index_of(kFirstModule)]);
   EXPECT_FALSE(gated.gates_backward[plan::index_of(kSecondModule)]);
 }

@@ -36,9 +36,7 @@ class OnDeviceTest : public ::testing::Test {
   void make(Dispatcher::Options options = {}) {
     options.device = &device;
     dispatcher.emplace(
-        tiny.input,
-        tiny.setup,
-        issuer,
+        tiny.input, tiny.setup, issuer,
         [this](OpRef ref, const plan::Kernel&) {
           if (ref == OpRef{0, kUpdateFirst}) {
             updated.set_value();
@@ -48,8 +46,7 @@ class OnDeviceTest : public ::testing::Test {
   }
 
   void compute(plan::Step step) {
-    for (const auto op :
-         {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
+    for (const auto op : {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
       dispatcher->wait_ready({step, op});
       dispatcher->complete({step, op});
     }
@@ -79,8 +76,7 @@ TEST_F(OnDeviceTest, OpsAreEnqueuedBehindTheEventsOfTheirOwnPredecessors) {
   dispatcher->begin_step(0, tiny.plan());
   compute(0);
   updated.get_future().wait();  // with no event over
-  EXPECT_EQ(issuer.started,
-            (std::vector<OpRef>{{0, kReduceSecond}, {0, kReduceFirst}}));
+  EXPECT_EQ(issuer.started, (std::vector<OpRef>{{0, kReduceSecond}, {0, kReduceFirst}}));
   const auto log = device.log();
   // The all-reduce of the second gradient does not wait for the first's.
   EXPECT_EQ(log[2], "event 2 in stream -1");
@@ -132,36 +128,31 @@ TEST_F(OnDeviceTest, TheFirstMemberPicksAmongWhatTheDeviceHasDone) {
   plan::CommPlan plan = tiny.ops();
   plan.ops[kReduceSecond].priority = 1;
   make();
-  dispatcher->begin_step(
-      0, std::make_shared<const plan::CommPlan>(std::move(plan)));
+  dispatcher->begin_step(0, std::make_shared<const plan::CommPlan>(std::move(plan)));
   compute(0);
   EXPECT_TRUE(issuer.started.empty());
   starts_awaited = 2;
   device.end_all();
   started.get_future().wait();
-  EXPECT_EQ(issuer.started,
-            (std::vector<OpRef>{{0, kReduceFirst}, {0, kReduceSecond}}));
+  EXPECT_EQ(issuer.started, (std::vector<OpRef>{{0, kReduceFirst}, {0, kReduceSecond}}));
   dispatcher->wait_all();
 }
 
 TEST_F(OnDeviceTest, CommunicatorsShareOneOrderWhereTheEngineWantsIt) {
   tiny.setup.communicators.push_back({.name = "other", .members = {0, 1}});
   plan::CommPlan plan = tiny.ops();
-  std::get<plan::Collective>(plan.ops[kReduceSecond].work).on =
-      plan::CommunicatorId{1};
+  std::get<plan::Collective>(plan.ops[kReduceSecond].work).on = plan::CommunicatorId{1};
   // In program order, kReduceFirst comes behind an op that waits for it.
   std::swap(plan.ops[kReduceSecond], plan.ops[kReduceFirst]);
   make({.one_issue_order = true});
-  dispatcher->begin_step(
-      0, std::make_shared<const plan::CommPlan>(std::move(plan)));
+  dispatcher->begin_step(0, std::make_shared<const plan::CommPlan>(std::move(plan)));
   for (const auto op : {kForwardFirst, kForwardSecond, kBackwardSecond}) {
     dispatcher->wait_ready({0, op});
     dispatcher->complete({0, op});
   }
   EXPECT_TRUE(issuer.started.empty()) << "the other communicator's is first";
   dispatcher->complete({0, kBackwardFirst});
-  EXPECT_EQ(issuer.started,
-            (std::vector<OpRef>{{0, kReduceSecond}, {0, kReduceFirst}}));
+  EXPECT_EQ(issuer.started, (std::vector<OpRef>{{0, kReduceSecond}, {0, kReduceFirst}}));
   dispatcher->end_step();
   device.end_all();
 }
@@ -178,16 +169,12 @@ TEST_F(OnDeviceTest, AnOpThatTheDeviceNeverEndsIsNamed) {
   } catch (const PeerTimeout& error) {
     why = error.what();
   }
-  EXPECT_NE(why.find("all-reduce, 8 bytes, gradients second.weight"),
-            std::string::npos)
-      << why;
+  EXPECT_NE(why.find("all-reduce, 8 bytes, gradients second.weight"), std::string::npos) << why;
 }
 
 TEST_F(OnDeviceTest, ADeviceThatFailsIsTheErrorOfTheRun) {
   struct Failed final : Event {
-    bool is_done() const override {
-      throw std::runtime_error("an illegal memory access");
-    }
+    bool is_done() const override { throw std::runtime_error("an illegal memory access"); }
   };
   issuer.on_start = [this](OpRef ref, const Events&) {
     dispatcher->op_enqueued(ref, std::make_shared<Failed>());

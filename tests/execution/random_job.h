@@ -18,9 +18,9 @@
 
 namespace paceline::testing {
 
-/// A plan and its costs, drawn from a seed: two to four ranks, up to three
-/// communicators of some of them, with an order and a credit each, of which one
-/// carries the gradient of each parameter, by a priority.  An update follows.
+/// A plan and its costs, drawn from a seed: two to four ranks, up to three communicators of some of
+/// them, with an order and a credit each, of which one carries the gradient of each parameter, by a
+/// priority.  An update follows.
 class RandomJob {
  public:
   explicit RandomJob(std::uint32_t seed) : rng_(seed) {
@@ -66,17 +66,12 @@ class RandomJob {
   };
   static constexpr auto kUnlimited = std::numeric_limits<std::int64_t>::max();
 
-  int below(int count) {
-    return static_cast<int>(rng_() % static_cast<unsigned>(count));
-  }
+  int below(int count) { return static_cast<int>(rng_() % static_cast<unsigned>(count)); }
 
-  plan::Picoseconds up_to_us(int most) {
-    return 1'000 + below(most * 1'000'000);
-  }
+  plan::Picoseconds up_to_us(int most) { return 1'000 + below(most * 1'000'000); }
 
   plan::Communicator draw_group() {
-    constexpr std::array kOrders{plan::IssueOrder::kProgram,
-                                 plan::IssueOrder::kPriority,
+    constexpr std::array kOrders{plan::IssueOrder::kProgram, plan::IssueOrder::kPriority,
                                  plan::IssueOrder::kAsReady};
     const auto order = kOrders[static_cast<std::size_t>(below(3))];
     const plan::Rank stride = input.world > 2 ? 1 + below(2) : 1;
@@ -89,17 +84,16 @@ class RandomJob {
             .credit_bytes = free ? kUnlimited : 1 + below(5000)};
   }
 
-  /// Exchanges alone are issued as they are ready.  Messages both ways at once
-  /// do not go with a credit where each rank picks its own.
+  /// Exchanges alone are issued as they are ready.  Messages both ways at once do not go with a
+  /// credit where each rank picks its own.
   Crossing draw_crossing() {
-    const auto on =
-        static_cast<std::size_t>(below(static_cast<int>(groups_.size())));
+    const auto on = static_cast<std::size_t>(below(static_cast<int>(groups_.size())));
     auto how = static_cast<How>(below(3));
     const plan::Communicator& group = groups_[on];
     if (group.order == plan::IssueOrder::kAsReady && how == How::kAllReduce) {
       how = How::kSwap;
-    } else if (group.order == plan::IssueOrder::kPriority &&
-               group.credit_bytes < kUnlimited && how == How::kSwap) {
+    } else if (group.order == plan::IssueOrder::kPriority && group.credit_bytes < kUnlimited &&
+               how == How::kSwap) {
       how = How::kSendAndReceive;
     }
     return {on, how, below(3), below(3)};
@@ -125,26 +119,19 @@ class RandomJob {
 
   void write(std::size_t i, plan::Program& program) const {
     const plan::Setup& setup = program.setup();
-    const plan::Placement& at =
-        setup.parameters[plan::index_of(input.model.ready_order[i])];
-    const plan::Slice received{plan::buffer_named(setup, "received"),
-                               at.gradient.begin,
+    const plan::Placement& at = setup.parameters[plan::index_of(input.model.ready_order[i])];
+    const plan::Slice received{plan::buffer_named(setup, "received"), at.gradient.begin,
                                at.gradient.count};
     const plan::OpIndex first = program.size();
     cross(crossings_[i], at.gradient, received, program);
     program.set_priority(first, crossings_[i].priority);
     const plan::OpIndex update =
-        program.kernel("linear",
-                       {{at.value}, {at.gradient}, {received}},
-                       {{at.value}},
-                       {1, 1, 1});
+        program.kernel("linear", {{at.value}, {at.gradient}, {received}}, {{at.value}}, {1, 1, 1});
     program.set_priority(update, crossings_[i].update_priority);
   }
 
   /// Members send to the next one, in a ring.
-  void cross(const Crossing& crossing,
-             const plan::Slice& gradient,
-             const plan::Slice& received,
+  void cross(const Crossing& crossing, const plan::Slice& gradient, const plan::Slice& received,
              plan::Program& program) const {
     const plan::Members& members = groups_[crossing.on].members;
     const auto on = static_cast<plan::CommunicatorId>(crossing.on);
@@ -154,8 +141,7 @@ class RandomJob {
     }
     const std::size_t count = members.size();
     const plan::Message send{members[(*place + 1) % count], gradient};
-    const plan::Message receive{members[(*place + count - 1) % count],
-                                received};
+    const plan::Message receive{members[(*place + count - 1) % count], received};
     switch (crossing.how) {
       case How::kAllReduce:
         program.all_reduce(gradient, on);
@@ -165,8 +151,7 @@ class RandomJob {
         break;
       case How::kSendAndReceive:
         program.exchange(on, {send}, {});
-        program.after(program.exchange(on, {}, {receive}),
-                      *program.last_backward());
+        program.after(program.exchange(on, {}, {receive}), *program.last_backward());
     }
   }
 

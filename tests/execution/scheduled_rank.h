@@ -24,13 +24,11 @@ struct Seen {
   int held = 0;       // ops, by the credit
 };
 
-/// A rank of the runtime: its scheduler, and what the issue rule must know of
-/// it where the rule is written down once more.
+/// A rank of the runtime: its scheduler, and what the issue rule must know of it where the rule is
+/// written down once more.
 class ScheduledRank {
  public:
-  ScheduledRank(const plan::ModelShape& model,
-                plan::Rank rank,
-                plan::Setup setup,
+  ScheduledRank(const plan::ModelShape& model, plan::Rank rank, plan::Setup setup,
                 plan::CommPlan plan)
       : rank_(rank),
         setup_(std::move(setup)),
@@ -80,8 +78,7 @@ class ScheduledRank {
       const bool in_turn =
           communicator.order == plan::IssueOrder::kProgram
               ? heads
-              : !follows(ref) || (!group.picks.empty() &&
-                                  group.picks.front() == pick_of(ref));
+              : !follows(ref) || (!group.picks.empty() && group.picks.front() == pick_of(ref));
       if (!in_turn || !scheduler_.frontier().is_ready(ref)) {
         continue;
       }
@@ -100,9 +97,7 @@ class ScheduledRank {
     if (ref) {
       const auto found = std::ranges::find(waiting_, *ref);
       seen.overtaken +=
-          std::any_of(waiting_.begin(), found, [&](plan::OpRef it) {
-            return on(it) == on(*ref);
-          });
+          std::any_of(waiting_.begin(), found, [&](plan::OpRef it) { return on(it) == on(*ref); });
       waiting_.erase(found);
       groups_[on(*ref)].in_flight += bytes(*ref);
       if (follows(*ref)) {
@@ -114,23 +109,18 @@ class ScheduledRank {
 
   /// The communicator of which the op is a pick for the other members.
   const plan::Communicator* picked_for(plan::OpRef ref) const {
-    return is_collective(ref) && scheduler_.queue_of(ref).picks()
-               ? &setup_.communicators[on(ref)]
-               : nullptr;
+    return is_collective(ref) && scheduler_.queue_of(ref).picks() ? &setup_.communicators[on(ref)]
+                                                                  : nullptr;
   }
   void follow(std::size_t group, execution::IssueQueue::Pick pick) {
     groups_[group].picks.push_back(pick);
     scheduler_.queues()[group].follow(pick);
   }
 
-  std::size_t on(plan::OpRef ref) const {
-    return plan::index_of(*plan::communicator_of(op(ref)));
-  }
+  std::size_t on(plan::OpRef ref) const { return plan::index_of(*plan::communicator_of(op(ref))); }
 
   /// The number of a collective among those of its communicator.
-  execution::IssueQueue::Pick pick_of(plan::OpRef ref) const {
-    return picks_.at(ref);
-  }
+  execution::IssueQueue::Pick pick_of(plan::OpRef ref) const { return picks_.at(ref); }
 
   plan::Picoseconds issues_until = 0;
 
@@ -141,12 +131,8 @@ class ScheduledRank {
     std::deque<execution::IssueQueue::Pick> picks;  // not issued here
   };
 
-  const plan::Op& op(plan::OpRef ref) const {
-    return plan_->ops[static_cast<std::size_t>(ref.op)];
-  }
-  std::int64_t bytes(plan::OpRef ref) const {
-    return plan::bytes_on_credit(setup_, op(ref));
-  }
+  const plan::Op& op(plan::OpRef ref) const { return plan_->ops[static_cast<std::size_t>(ref.op)]; }
+  std::int64_t bytes(plan::OpRef ref) const { return plan::bytes_on_credit(setup_, op(ref)); }
   bool is_collective(plan::OpRef ref) const {
     return std::holds_alternative<plan::Collective>(op(ref).work);
   }

@@ -17,8 +17,7 @@ class SchedulerTest : public ::testing::Test {
 
   /// Forward and backward of `step`.
   static void compute(Scheduler& scheduler, plan::Step step) {
-    for (const auto op :
-         {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
+    for (const auto op : {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
       scheduler.complete({step, op});
     }
   }
@@ -77,8 +76,8 @@ TEST_F(SchedulerTest, CommunicatorsIssueByPriorityThenInProgramOrder) {
   for (const bool second_is_urgent : {false, true}) {
     plan::CommPlan plan = tiny.ops();
     const auto put = [&](plan::OpIndex op, std::int32_t on) {
-      std::get<plan::Collective>(plan.ops[static_cast<std::size_t>(op)].work)
-          .on = plan::CommunicatorId{on};
+      std::get<plan::Collective>(plan.ops[static_cast<std::size_t>(op)].work).on =
+          plan::CommunicatorId{on};
     };
     put(kReduceSecond, 1);
     put(kReduceFirst, 0);
@@ -93,8 +92,7 @@ TEST_F(SchedulerTest, CommunicatorsIssueByPriorityThenInProgramOrder) {
     }
     const OpRef first{0, kReduceFirst}, second{0, kReduceSecond};
     EXPECT_EQ(issued,
-              second_is_urgent ? (std::vector{first, second})
-                               : (std::vector{second, first}));
+              second_is_urgent ? (std::vector{first, second}) : (std::vector{second, first}));
   }
 }
 
@@ -117,10 +115,8 @@ TEST_F(SchedulerTest, AKernelIsUrgentByWayOfAnotherKernel) {
   const plan::Slice first = tiny.setup.parameters[0].value;
   const plan::Slice second = tiny.setup.parameters[1].value;
   plan.ops.insert(plan.ops.end() - 1,
-                  plan::Op{plan::Kernel{.name = "copy",
-                                        .reads = {{second}},
-                                        .writes = {{first}},
-                                        .numbers = {}}});
+                  plan::Op{plan::Kernel{
+                      .name = "copy", .reads = {{second}}, .writes = {{first}}, .numbers = {}}});
   Scheduler scheduler = make();
   scheduler.open(0, std::make_shared<const plan::CommPlan>(plan));
   compute(scheduler, 0);
@@ -138,8 +134,7 @@ TEST_F(SchedulerTest, ACompleteCollectiveReturnsItsCredit) {
   compute(scheduler, 0);
   ASSERT_EQ(scheduler.take_communication(70), (OpRef{0, kReduceSecond}));
   EXPECT_EQ(scheduler.take_communication(80), std::nullopt);
-  EXPECT_EQ(scheduler.in_flight(),
-            (std::map<OpRef, std::int64_t>{{{0, kReduceSecond}, 70}}));
+  EXPECT_EQ(scheduler.in_flight(), (std::map<OpRef, std::int64_t>{{{0, kReduceSecond}, 70}}));
   scheduler.complete({0, kReduceSecond});
   EXPECT_EQ(scheduler.take_communication(90), (OpRef{0, kReduceFirst}));
 }

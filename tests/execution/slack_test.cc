@@ -23,8 +23,8 @@
 #include "plan/toy_model.h"
 #include "strategies/strategy_texts.h"
 
-// Plans whose readers may miss writes, on threads: how much they miss, that
-// they see no half of a write, and that the count of it is right.
+// Plans whose readers may miss writes, on threads: how much they miss, that they see no half of a
+// write, and that the count of it is right.
 
 namespace paceline::execution {
 namespace {
@@ -35,40 +35,33 @@ using testing::ToyRank;
 
 constexpr plan::Step kRecordedSteps = 6;
 
-/// Each rank trains, sends the number of its steps to the other, and reads the
-/// other's newest, late by `slack` steps at most.
+/// Each rank trains, sends the number of its steps to the other, and reads the other's newest, late
+/// by `slack` steps at most.
 plan::HandPlanner stamps(plan::Step slack) {
   return {[](const plan::PlanInput& input) {
             plan::SetupBuilder builder(input, {input.model.ready_order});
             builder.add_world_as_ready("all");
-            for (const char* name :
-                 {"mine", "put0", "put1", "put2", "landed", "theirs", "seen"}) {
+            for (const char* name : {"mine", "put0", "put1", "put2", "landed", "theirs", "seen"}) {
               builder.add_buffer({.name = name, .elements = 1});
             }
             return std::move(builder).finish();
           },
           [slack](plan::Program& program, plan::Variant variant) {
             const auto buffer = [&](const std::string& name) {
-              return plan::whole(program.setup(),
-                                 plan::buffer_named(program.setup(), name));
+              return plan::whole(program.setup(), plan::buffer_named(program.setup(), name));
             };
-            const plan::Slice put =
-                buffer("put" + std::to_string(static_cast<int>(variant)));
+            const plan::Slice put = buffer("put" + std::to_string(static_cast<int>(variant)));
             const plan::Rank peer = 1 - program.input().rank;
             const plan::CommunicatorId all{0};
             program.kernel("count", {{buffer("mine")}}, {{buffer("mine")}});
             program.kernel("copy", {{buffer("mine")}}, {{put}}, {1});
             program.exchange(all, {{peer, put}}, {});
             program.exchange(all, {}, {{peer, buffer("landed")}});
-            program.kernel(
-                "copy", {{buffer("landed")}}, {{buffer("theirs")}}, {1});
+            program.kernel("copy", {{buffer("landed")}}, {{buffer("theirs")}}, {1});
             program.compute();
-            program.kernel(
-                "copy", {{buffer("theirs"), slack}}, {{buffer("seen")}}, {1});
-            program.update(plan::buckets_of(program.setup(),
-                                            {program.input().model.ready_order})
-                               .front(),
-                           1);
+            program.kernel("copy", {{buffer("theirs"), slack}}, {{buffer("seen")}}, {1});
+            program.update(
+                plan::buckets_of(program.setup(), {program.input().model.ready_order}).front(), 1);
           },
           3};
 }
@@ -76,22 +69,16 @@ plan::HandPlanner stamps(plan::Step slack) {
 /// Runs all ranks, each with pauses of its own, and hands each of them to
 /// `prepare` before.
 template <class Prepare>
-void run_ranks(const plan::Planner& planner,
-               const plan::PlanWorld& world,
-               std::uint32_t seed,
-               plan::Step steps,
-               SharedMemory& memory,
-               std::vector<std::unique_ptr<ToyRank>>& ranks,
+void run_ranks(const plan::Planner& planner, const plan::PlanWorld& world, std::uint32_t seed,
+               plan::Step steps, SharedMemory& memory, std::vector<std::unique_ptr<ToyRank>>& ranks,
                const Prepare& prepare) {
   ToyNetwork network(world, memory, seed);
   const testing::ToyRun run{.steps = steps, .seed = seed};
   for (plan::Rank rank = 0; rank < world.ranks(); ++rank) {
-    ranks.push_back(
-        std::make_unique<ToyRank>(planner, world, rank, memory, network, run));
+    ranks.push_back(std::make_unique<ToyRank>(planner, world, rank, memory, network, run));
     auto random = std::make_shared<std::mt19937>(seed * 7 + rank);
     ranks.back()->before_step = [random](plan::Step) {
-      std::this_thread::sleep_for(
-          std::chrono::microseconds((*random)() % 4 == 0 ? 1500 : 0));
+      std::this_thread::sleep_for(std::chrono::microseconds((*random)() % 4 == 0 ? 1500 : 0));
     };
     prepare(*ranks.back(), rank);
   }
@@ -116,34 +103,23 @@ TEST(Slack, IsTheMostThatAReaderMissesAndIsCounted) {
   for (const plan::Step slack : {1, 2, 64}) {
     for (std::uint32_t seed = 0; seed < 6; ++seed) {
       const plan::HandPlanner planner = stamps(slack);
-      const plan::PlanWorld world(
-          planner, plan::input_of(plan::tiny_model(), 2), kSteps);
+      const plan::PlanWorld world(planner, plan::input_of(plan::tiny_model(), 2), kSteps);
       SharedMemory memory(world);
       std::vector<std::unique_ptr<ToyRank>> ranks;
       std::vector<std::map<plan::Step, std::int64_t>> seen(2);
       std::vector<std::mutex> locks(2);
-      run_ranks(
-          planner,
-          world,
-          seed,
-          kSteps,
-          memory,
-          ranks,
-          [&](ToyRank& toy, plan::Rank rank) {
-            const auto index = static_cast<std::size_t>(rank);
-            toy.around_kernel = [&, rank, index](
-                                    plan::OpRef ref,
-                                    const plan::Kernel& kernel,
-                                    const std::function<void()>& work) {
-              work();
-              if (kernel.reads[0].slack > 0) {
-                const double stamp =
-                    memory.read(rank, kernel.writes[0].slice)[0];
-                const std::lock_guard lock(locks[index]);
-                ++seen[index][ref.step + 1 - static_cast<plan::Step>(stamp)];
-              }
-            };
-          });
+      run_ranks(planner, world, seed, kSteps, memory, ranks, [&](ToyRank& toy, plan::Rank rank) {
+        const auto index = static_cast<std::size_t>(rank);
+        toy.around_kernel = [&, rank, index](plan::OpRef ref, const plan::Kernel& kernel,
+                                             const std::function<void()>& work) {
+          work();
+          if (kernel.reads[0].slack > 0) {
+            const double stamp = memory.read(rank, kernel.writes[0].slice)[0];
+            const std::lock_guard lock(locks[index]);
+            ++seen[index][ref.step + 1 - static_cast<plan::Step>(stamp)];
+          }
+        };
+      });
       for (std::size_t rank = 0; rank < 2; ++rank) {
         EXPECT_EQ(ranks[rank]->take_staleness(), seen[rank])
             << "slack " << slack << ", seed " << seed << ", rank " << rank;
@@ -161,14 +137,13 @@ TEST(Slack, IsTheMostThatAReaderMissesAndIsCounted) {
   EXPECT_GT(over_all.size(), 1U) << "nobody was ever late";
 }
 
-// What excludes each other never runs at the same time: the copies into a
-// window, and the average that reads it.
+// What excludes each other never runs at the same time: the copies into a window, and the average
+// that reads it.
 TEST(Slack, KernelsThatExcludeEachOtherRunOneAfterTheOther) {
   constexpr plan::Step kSteps = 12;
-  const auto planner = strategies::make_planner(strategies::parse_strategy(
-      "fusion:bucket-mb=0.00005+win-put:topology=full"));
-  const plan::PlanWorld world(
-      *planner, plan::input_of(plan::tiny_model(), 3), kSteps);
+  const auto planner = strategies::make_planner(
+      strategies::parse_strategy("fusion:bucket-mb=0.00005+win-put:topology=full"));
+  const plan::PlanWorld world(*planner, plan::input_of(plan::tiny_model(), 3), kSteps);
   SharedMemory memory(world);
   std::vector<std::unique_ptr<ToyRank>> ranks;
   struct Running {
@@ -189,54 +164,36 @@ TEST(Slack, KernelsThatExcludeEachOtherRunOneAfterTheOther) {
     }
     return false;
   };
-  run_ranks(
-      *planner,
-      world,
-      1,
-      kSteps,
-      memory,
-      ranks,
-      [&](ToyRank& toy, plan::Rank rank) {
-        toy.around_kernel = [&, rank](plan::OpRef,
-                                      const plan::Kernel& kernel,
-                                      const std::function<void()>& work) {
-          Running& here = running[static_cast<std::size_t>(rank)];
-          {
-            const std::lock_guard lock(here.mutex);
-            for (const plan::Kernel* other : here.kernels) {
-              collisions +=
-                  conflict(kernel, *other) || conflict(*other, kernel) ? 1 : 0;
-            }
-            here.kernels.push_back(&kernel);
-          }
-          std::this_thread::sleep_for(std::chrono::microseconds(50));
-          work();
-          const std::lock_guard lock(here.mutex);
-          std::erase(here.kernels, &kernel);
-        };
-      });
+  run_ranks(*planner, world, 1, kSteps, memory, ranks, [&](ToyRank& toy, plan::Rank rank) {
+    toy.around_kernel = [&, rank](plan::OpRef, const plan::Kernel& kernel,
+                                  const std::function<void()>& work) {
+      Running& here = running[static_cast<std::size_t>(rank)];
+      {
+        const std::lock_guard lock(here.mutex);
+        for (const plan::Kernel* other : here.kernels) {
+          collisions += conflict(kernel, *other) || conflict(*other, kernel) ? 1 : 0;
+        }
+        here.kernels.push_back(&kernel);
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      work();
+      const std::lock_guard lock(here.mutex);
+      std::erase(here.kernels, &kernel);
+    };
+  });
   EXPECT_EQ(collisions, 0);
 }
 
-/// The memory after six steps, with the kernels of each rank in the order in
-/// which they ran.
-plan::ToyMemory run_recorded(const plan::Planner& planner,
-                             const plan::PlanWorld& world,
-                             std::uint32_t seed,
-                             std::vector<plan::KernelOrder>& ran) {
+/// The memory after six steps, with the kernels of each rank in the order in which they ran.
+plan::ToyMemory run_recorded(const plan::Planner& planner, const plan::PlanWorld& world,
+                             std::uint32_t seed, std::vector<plan::KernelOrder>& ran) {
   SharedMemory memory(world);
   std::vector<std::unique_ptr<ToyRank>> ranks;
   std::mutex mutex;
   ran.assign(static_cast<std::size_t>(world.ranks()), {});
-  run_ranks(planner,
-            world,
-            seed,
-            kRecordedSteps,
-            memory,
-            ranks,
+  run_ranks(planner, world, seed, kRecordedSteps, memory, ranks,
             [&](ToyRank& toy, plan::Rank rank) {
-              toy.around_kernel = [&, rank](plan::OpRef ref,
-                                            const plan::Kernel&,
+              toy.around_kernel = [&, rank](plan::OpRef ref, const plan::Kernel&,
                                             const std::function<void()>& work) {
                 {
                   const std::lock_guard lock(mutex);
@@ -252,15 +209,12 @@ plan::ToyMemory run_recorded(const plan::Planner& planner,
 TEST(Slack, EveryStrategyThatHasSomeEndsWithTheValuesOfItsOrder) {
   int late = 0, runs = 0;
   for (const std::string& text : strategies::late_strategies()) {
-    const auto planner =
-        strategies::make_planner(strategies::parse_strategy(text));
+    const auto planner = strategies::make_planner(strategies::parse_strategy(text));
     for (const plan::Rank ranks : {2, 3, 4}) {
       SCOPED_TRACE(text + " of " + std::to_string(ranks));
       std::optional<plan::PlanWorld> world;
       try {
-        world.emplace(*planner,
-                      plan::input_of(plan::tiny_model(), ranks),
-                      kRecordedSteps);
+        world.emplace(*planner, plan::input_of(plan::tiny_model(), ranks), kRecordedSteps);
       } catch (const UsageError&) {
         continue;  // the strategy does not exist in this world
       }

@@ -26,27 +26,21 @@ inline constexpr plan::ModuleId kSecondModule{1};
 inline constexpr plan::ParameterId kFirst{0};
 inline constexpr plan::ParameterId kSecond{1};
 
-/// Two modules of one parameter each; each gradient has an all-reduce and an
-/// update of its own (wfbp).  Two ranks.
+/// Two modules of one parameter each; each gradient has an all-reduce and an update of its own
+/// (wfbp).  Two ranks.
 struct TinyPlan {
   TinyPlan() {
     input.world = 2;
     input.model.name = "tiny";
     input.model.modules = {"first", "second"};
-    input.model.parameters = {{.name = "first.weight",
-                               .sizes = {2},
-                               .elements = 2,
-                               .module = kFirstModule},
-                              {.name = "second.weight",
-                               .sizes = {2},
-                               .elements = 2,
-                               .module = kSecondModule}};
+    input.model.parameters = {
+        {.name = "first.weight", .sizes = {2}, .elements = 2, .module = kFirstModule},
+        {.name = "second.weight", .sizes = {2}, .elements = 2, .module = kSecondModule}};
     input.model.ready_order = {kSecond, kFirst};
-    setup.buffers = {{.name = "values", .elements = 4},
-                     {.name = "gradients", .elements = 4}};
+    setup.buffers = {{.name = "values", .elements = 4}, {.name = "gradients", .elements = 4}};
     for (const plan::Elements begin : {0, 2}) {
-      setup.parameters.push_back({.value = {plan::BufferId{0}, begin, 2},
-                                  .gradient = {plan::BufferId{1}, begin, 2}});
+      setup.parameters.push_back(
+          {.value = {plan::BufferId{0}, begin, 2}, .gradient = {plan::BufferId{1}, begin, 2}});
     }
     setup.communicators = {{.name = "grad", .members = {0, 1}}};
   }
@@ -66,14 +60,9 @@ struct TinyPlan {
                                    .writes = {{at.value}},
                                    .numbers = {}}};
     };
-    return {{plan::Op{plan::Forward{kFirstModule}},
-             plan::Op{plan::Forward{kSecondModule}},
-             plan::Op{plan::Backward{kSecond}},
-             plan::Op{plan::Backward{kFirst}},
-             reduce(kSecond),
-             reduce(kFirst),
-             update(kSecond),
-             update(kFirst)}};
+    return {{plan::Op{plan::Forward{kFirstModule}}, plan::Op{plan::Forward{kSecondModule}},
+             plan::Op{plan::Backward{kSecond}}, plan::Op{plan::Backward{kFirst}}, reduce(kSecond),
+             reduce(kFirst), update(kSecond), update(kFirst)}};
   }
 
   std::shared_ptr<const plan::CommPlan> plan() const {
@@ -84,8 +73,8 @@ struct TinyPlan {
   std::shared_ptr<const plan::CommPlan> plan_with_broadcast() const {
     plan::CommPlan all = ops();
     const plan::Slice values = setup.parameters[0].value;
-    all.ops.push_back(plan::Op{plan::Collective{
-        .pattern = plan::Pattern::kBroadcast, .in = values, .out = values}});
+    all.ops.push_back(plan::Op{
+        plan::Collective{.pattern = plan::Pattern::kBroadcast, .in = values, .out = values}});
     return std::make_shared<const plan::CommPlan>(std::move(all));
   }
 

@@ -18,8 +18,8 @@
 
 namespace paceline::testing {
 
-/// The toy memory of all ranks, from any thread.  A read of what is written at
-/// the same time is seen by the values, not by the thread sanitizer.
+/// The toy memory of all ranks, from any thread.  A read of what is written at the same time is
+/// seen by the values, not by the thread sanitizer.
 class SharedMemory {
  public:
   explicit SharedMemory(const plan::PlanWorld& world) : memory_(world) {}
@@ -28,9 +28,7 @@ class SharedMemory {
     const std::lock_guard lock(mutex_);
     return memory_.read(rank, slice);
   }
-  void write(plan::Rank rank,
-             const plan::Slice& slice,
-             const plan::Values& values) {
+  void write(plan::Rank rank, const plan::Slice& slice, const plan::Values& values) {
     const std::lock_guard lock(mutex_);
     memory_.write(rank, slice, values);
   }
@@ -47,20 +45,17 @@ class SharedMemory {
 
 /// An engine between ranks that are threads.
 ///
-/// It matches as engines do: collectives of a communicator by the order in
-/// which each member issues them, messages by their tags.  Data moves at random
-/// moments and in a random order.  It is read when the op starts or only when
-/// it moves, and what it replaces holds NaN meanwhile.  So results are right
-/// only if every op waits for what it depends on.
+/// It matches as engines do: collectives of a communicator by the order in which each member issues
+/// them, messages by their tags.  Data moves at random moments and in a random order.  It is read
+/// when the op starts or only when it moves, and what it replaces holds NaN meanwhile.  So results
+/// are right only if every op waits for what it depends on.
 class ToyNetwork {
  public:
   using Done = std::function<void()>;
   using Picked = std::function<void(execution::IssueQueue::Pick)>;
 
   /// Both must outlive it.
-  ToyNetwork(const plan::PlanWorld& world,
-             SharedMemory& memory,
-             std::uint32_t seed)
+  ToyNetwork(const plan::PlanWorld& world, SharedMemory& memory, std::uint32_t seed)
       : world_(world), memory_(memory), random_(seed), engine_(seed) {}
 
   /// The number of the member's next collective.
@@ -69,28 +64,19 @@ class ToyNetwork {
     return issued_[{on, rank}]++;
   }
 
-  void start(plan::Rank rank,
-             const plan::Collective& work,
-             std::size_t number,
-             Done done) {
+  void start(plan::Rank rank, const plan::Collective& work, std::size_t number, Done done) {
     const std::lock_guard lock(mutex_);
     const plan::Communicator& on = world_.communicator(rank, work.on);
     Parts& parts = collectives_[{work.on, on.members[0], number}];
-    parts[*on.members.place_of(rank)] = {
-        &work, input(rank, work.in, {work.out}), std::move(done)};
+    parts[*on.members.place_of(rank)] = {&work, input(rank, work.in, {work.out}), std::move(done)};
     if (parts.size() == on.members.size()) {
       engine_.add([this, &on, &parts] { move(on, parts); });
     }
   }
 
   /// One end of a message.
-  void start(bool sends,
-             plan::CommunicatorId on,
-             plan::Rank from,
-             plan::Rank to,
-             int tag,
-             const plan::Slice& slice,
-             Done done) {
+  void start(bool sends, plan::CommunicatorId on, plan::Rank from, plan::Rank to, int tag,
+             const plan::Slice& slice, Done done) {
     const std::lock_guard lock(mutex_);
     Letter& letter = letters_[{on, from, to, tag}];
     if (sends) {
@@ -110,9 +96,7 @@ class ToyNetwork {
     }
   }
 
-  void pick(plan::CommunicatorId on,
-            plan::Rank leader,
-            execution::IssueQueue::Pick pick) {
+  void pick(plan::CommunicatorId on, plan::Rank leader, execution::IssueQueue::Pick pick) {
     const std::lock_guard lock(mutex_);
     picks_[{on, leader}].push_back(pick);
     hand_out(on, leader);
@@ -148,9 +132,7 @@ class ToyNetwork {
   };
   using Group = std::pair<plan::CommunicatorId, plan::Rank>;
 
-  Input input(plan::Rank rank,
-              const plan::Slice& in,
-              const std::vector<plan::Slice>& outs) {
+  Input input(plan::Rank rank, const plan::Slice& in, const std::vector<plan::Slice>& outs) {
     Input made{rank, in, std::nullopt};
     if (random_() % 2 == 0) {
       made.early = memory_.read(rank, in);
@@ -186,8 +168,7 @@ class ToyNetwork {
       if (ask.number >= picks.size()) {
         return false;
       }
-      engine_.add(
-          [picked = ask.picked, pick = picks[ask.number]] { picked(pick); });
+      engine_.add([picked = ask.picked, pick = picks[ask.number]] { picked(pick); });
       return true;
     });
   }
@@ -199,12 +180,9 @@ class ToyNetwork {
   std::map<Group, std::size_t> issued_, asked_;  // by rank
   std::map<std::tuple<plan::CommunicatorId, plan::Rank, std::size_t>, Parts>
       collectives_;  // by first member
-  std::map<std::tuple<plan::CommunicatorId, plan::Rank, plan::Rank, int>,
-           Letter>
-      letters_;
-  std::map<Group, std::vector<execution::IssueQueue::Pick>>
-      picks_;                               // by leader
-  std::map<Group, std::vector<Ask>> asks_;  // by leader
+  std::map<std::tuple<plan::CommunicatorId, plan::Rank, plan::Rank, int>, Letter> letters_;
+  std::map<Group, std::vector<execution::IssueQueue::Pick>> picks_;  // by leader
+  std::map<Group, std::vector<Ask>> asks_;                           // by leader
   RandomOrderThread engine_;
 };
 

@@ -22,8 +22,8 @@
 #include "paceline/execution/model_gates.h"
 #include "plan/toy_math.h"
 
-// A rank that consists of the runtime's classes, on threads of its own, with
-// toy numbers for tensors and a toy network for an engine.
+// A rank that consists of the runtime's classes, on threads of its own, with toy numbers for
+// tensors and a toy network for an engine.
 
 namespace paceline::testing {
 
@@ -36,9 +36,9 @@ struct ToyRun {
   /// Every rank has a device that runs behind it.
   bool on_device = false;
   FakeDevice::Faults faults{};
-  /// As the traits of an engine.  One that orders streams (NCCL) has works in
-  /// the stream of their communicator, so ranks must issue them in one order;
-  /// others (Gloo) have works beside each other.
+  /// As the traits of an engine.  One that orders streams (NCCL) has works in the stream of their
+  /// communicator, so ranks must issue them in one order; others (Gloo) have works beside each
+  /// other.
   bool one_issue_order = false;
   bool orders_streams = false;
 };
@@ -46,15 +46,11 @@ struct ToyRun {
 /// Starts ops on the network.
 class ToyIssuer final : public execution::Issuer {
  public:
-  ToyIssuer(ToyNetwork& network,
-            plan::Rank rank,
-            std::size_t communicators,
-            FakeDevice* device,
+  ToyIssuer(ToyNetwork& network, plan::Rank rank, std::size_t communicators, FakeDevice* device,
             const ToyRun& run)
       : network_(network), rank_(rank), device_(device), run_(run) {
     for (std::size_t on = 0; device != nullptr && on < communicators; ++on) {
-      streams_.push_back(run.one_issue_order && on > 0 ? streams_.front()
-                                                       : device->add_stream());
+      streams_.push_back(run.one_issue_order && on > 0 ? streams_.front() : device->add_stream());
     }
   }
 
@@ -63,9 +59,7 @@ class ToyIssuer final : public execution::Issuer {
     tags_.open(step, plan);
   }
 
-  void start(plan::OpRef ref,
-             const plan::Op& op,
-             const execution::Events& before) override {
+  void start(plan::OpRef ref, const plan::Op& op, const execution::Events& before) override {
     const Place place = take_place(ref, op);
     if (device_ == nullptr) {
       send(op, place, [this, ref] {
@@ -98,8 +92,7 @@ class ToyIssuer final : public execution::Issuer {
     network_.pick(static_cast<plan::CommunicatorId>(on), rank_, pick);
   }
   void receive_pick(std::size_t on) override {
-    network_.ask(static_cast<plan::CommunicatorId>(on),
-                 rank_,
+    network_.ask(static_cast<plan::CommunicatorId>(on), rank_,
                  [this, on](execution::IssueQueue::Pick pick) {
                    listener->pick_arrived(on, pick, nullptr);
                  });
@@ -115,19 +108,16 @@ class ToyIssuer final : public execution::Issuer {
   };
 
   /// A work in `stream`; calls `ended` when its data has moved.
-  void put(execution::Device::Stream stream,
-           const plan::Op& op,
-           const Place& place,
+  void put(execution::Device::Stream stream, const plan::Op& op, const Place& place,
            const ToyNetwork::Done& ended) {
     device_->on(stream, [&] {
-      device_->put_async(
-          FakeDevice::Kind::kCommunication,
-          [this, &op, place, ended](const FakeDevice::Done& done) {
-            send(op, place, [done, ended] {
-              done();
-              ended();
-            });
-          });
+      device_->put_async(FakeDevice::Kind::kCommunication,
+                         [this, &op, place, ended](const FakeDevice::Done& done) {
+                           send(op, place, [done, ended] {
+                             done();
+                             ended();
+                           });
+                         });
     });
   }
 
@@ -135,9 +125,7 @@ class ToyIssuer final : public execution::Issuer {
   void send(const plan::Op& op, const Place& place, ToyNetwork::Done ended) {
     const auto* exchange = std::get_if<plan::Exchange>(&op.work);
     const std::size_t messages =
-        exchange == nullptr
-            ? 1
-            : exchange->sends.size() + exchange->receives.size();
+        exchange == nullptr ? 1 : exchange->sends.size() + exchange->receives.size();
     struct Parts {
       std::atomic<std::size_t> left;  // the parts, and the start
     };
@@ -154,13 +142,11 @@ class ToyIssuer final : public execution::Issuer {
       const auto& tags = place.tags;
       for (std::size_t i = 0; i < exchange->sends.size(); ++i) {
         const auto& [peer, slice] = exchange->sends[i];
-        network_.start(
-            true, exchange->on, rank_, peer, tags.sends[i], slice, end);
+        network_.start(true, exchange->on, rank_, peer, tags.sends[i], slice, end);
       }
       for (std::size_t i = 0; i < exchange->receives.size(); ++i) {
         const auto& [peer, slice] = exchange->receives[i];
-        network_.start(
-            false, exchange->on, peer, rank_, tags.receives[i], slice, end);
+        network_.start(false, exchange->on, peer, rank_, tags.receives[i], slice, end);
       }
     }
     end();
@@ -186,35 +172,22 @@ class ToyIssuer final : public execution::Issuer {
 /// One rank: a dispatcher, and the model work of the training thread.
 class ToyRank {
  public:
-  ToyRank(const plan::Planner& planner,
-          const plan::PlanWorld& world,
-          plan::Rank rank,
-          SharedMemory& memory,
-          ToyNetwork& network,
-          const ToyRun& run = {})
+  ToyRank(const plan::Planner& planner, const plan::PlanWorld& world, plan::Rank rank,
+          SharedMemory& memory, ToyNetwork& network, const ToyRun& run = {})
       : world_(world),
         rank_(rank),
         memory_(memory),
         run_(run),
         trains_(rank < planner.training_ranks(world.input(rank))),
-        device_(run.on_device
-                    ? std::make_unique<FakeDevice>(
-                          run.seed * 64 + static_cast<std::uint32_t>(rank),
-                          run.faults)
-                    : nullptr),
-        issuer_(network,
-                rank,
-                world.setup(rank).communicators.size(),
-                device_.get(),
-                run),
+        device_(run.on_device ? std::make_unique<FakeDevice>(
+                                    run.seed * 64 + static_cast<std::uint32_t>(rank), run.faults)
+                              : nullptr),
+        issuer_(network, rank, world.setup(rank).communicators.size(), device_.get(), run),
         programs_(planner, world.input(rank), world.setup(rank)),
-        dispatcher_(world.input(rank),
-                    world.setup(rank),
-                    issuer_,
+        dispatcher_(world.input(rank), world.setup(rank), issuer_,
                     [this](plan::OpRef ref, const plan::Kernel& kernel) {
                       if (around_kernel) {
-                        around_kernel(
-                            ref, kernel, [&] { this->kernel(kernel); });
+                        around_kernel(ref, kernel, [&] { this->kernel(kernel); });
                       } else {
                         this->kernel(kernel);
                       }
@@ -245,13 +218,10 @@ class ToyRank {
 
   const FakeDevice& device() const { return *device_; }
 
-  std::map<plan::Step, std::int64_t> take_staleness() {
-    return dispatcher_.take_staleness();
-  }
+  std::map<plan::Step, std::int64_t> take_staleness() { return dispatcher_.take_staleness(); }
 
   /// Runs a kernel's work; empty: it just runs.
-  std::function<void(
-      plan::OpRef, const plan::Kernel&, const std::function<void()>& work)>
+  std::function<void(plan::OpRef, const plan::Kernel&, const std::function<void()>& work)>
       around_kernel;
   std::function<void(plan::Step)> before_step;  // may take its time
 
@@ -259,8 +229,7 @@ class ToyRank {
   using Kind = FakeDevice::Kind;
   struct Operation {
     std::vector<plan::Slice> reads, writes;
-    std::function<std::vector<plan::Values>(const std::vector<plan::Values>&)>
-        compute;
+    std::function<std::vector<plan::Values>(const std::vector<plan::Values>&)> compute;
   };
 
   const plan::PlanInput& input() const { return world_.input(rank_); }
@@ -269,10 +238,9 @@ class ToyRank {
     gates_.begin_forward(micro);
     for (std::size_t m = 0; m < input().model.modules.size(); ++m) {
       gates_.enter(static_cast<plan::ModuleId>(m));
-      perform(Kind::kForward,
-              {.reads = {}, .writes = {}, .compute = [](const auto&) {
-                 return std::vector<plan::Values>();
-               }});
+      perform(Kind::kForward, {.reads = {}, .writes = {}, .compute = [](const auto&) {
+                                 return std::vector<plan::Values>();
+                               }});
       gates_.leave(static_cast<plan::ModuleId>(m));
     }
     gates_.begin_backward();
@@ -285,15 +253,13 @@ class ToyRank {
   }
 
   void backward(plan::ParameterId p, plan::Step step, int micro) {
-    const auto& [value, gradient] =
-        world_.setup(rank_).parameters[plan::index_of(p)];
+    const auto& [value, gradient] = world_.setup(rank_).parameters[plan::index_of(p)];
     Operation operation{.reads = {value}, .writes = {gradient}, .compute = {}};
     if (micro > 0) {
       operation.reads.push_back(gradient);
     }
     operation.compute = [this, p, step, micro](const auto& reads) {
-      plan::Values out =
-          plan::toy_gradient(rank_, step, {p, micro}, reads.front());
+      plan::Values out = plan::toy_gradient(rank_, step, {p, micro}, reads.front());
       for (std::size_t i = 0; micro > 0 && i < out.size(); ++i) {
         out[i] += reads.back()[i];
       }
@@ -310,14 +276,11 @@ class ToyRank {
     for (const plan::Access& access : kernel.writes) {
       operation.writes.push_back(access.slice);
     }
-    operation.compute = [&kernel](const auto& reads) {
-      return plan::toy_kernel(kernel, reads);
-    };
+    operation.compute = [&kernel](const auto& reads) { return plan::toy_kernel(kernel, reads); };
     perform(Kind::kKernel, std::move(operation));
   }
 
-  /// Reads when it begins, or only when it ends; what it writes holds NaN
-  /// meanwhile.
+  /// Reads when it begins, or only when it ends; what it writes holds NaN meanwhile.
   void perform(Kind kind, Operation operation) {
     const auto work = std::make_shared<Operation>(std::move(operation));
     const auto early = std::make_shared<std::vector<plan::Values>>();
@@ -334,9 +297,7 @@ class ToyRank {
         *early = read();
       }
       for (const plan::Slice& out : work->writes) {
-        const auto touches = [&](const plan::Slice& in) {
-          return plan::overlap(in, out);
-        };
+        const auto touches = [&](const plan::Slice& in) { return plan::overlap(in, out); };
         if (reads_early || std::ranges::none_of(work->reads, touches)) {
           memory_.poison(rank_, out);
         }
@@ -369,20 +330,16 @@ class ToyRank {
   execution::ModelGates gates_;
 };
 
-/// The memory after all steps of all ranks.  `look` is called with each rank at
-/// its end.
+/// The memory after all steps of all ranks.  `look` is called with each rank at its end.
 template <class Look>
-plan::ToyMemory run_ranks(const plan::Planner& planner,
-                          const plan::PlanWorld& world,
-                          const ToyRun& run,
-                          const Look& look) {
+plan::ToyMemory run_ranks(const plan::Planner& planner, const plan::PlanWorld& world,
+                          const ToyRun& run, const Look& look) {
   SharedMemory memory(world);
   std::vector<std::unique_ptr<ToyRank>> ranks;
   {
     ToyNetwork network(world, memory, run.seed);
     for (plan::Rank rank = 0; rank < world.ranks(); ++rank) {
-      ranks.push_back(std::make_unique<ToyRank>(
-          planner, world, rank, memory, network, run));
+      ranks.push_back(std::make_unique<ToyRank>(planner, world, rank, memory, network, run));
     }
     std::vector<std::thread> threads;
     for (const auto& rank : ranks) {
@@ -404,8 +361,7 @@ plan::ToyMemory run_ranks(const plan::Planner& planner,
   return memory.whole();
 }
 
-inline plan::ToyMemory run_ranks(const plan::Planner& planner,
-                                 const plan::PlanWorld& world,
+inline plan::ToyMemory run_ranks(const plan::Planner& planner, const plan::PlanWorld& world,
                                  const ToyRun& run) {
   return run_ranks(planner, world, run, [](const ToyRank&) {});
 }

@@ -18,8 +18,8 @@ namespace paceline::experiment {
 
 namespace fs = std::filesystem;
 
-/// A folder of adapters with one that is installed, one that is not, and one
-/// that needs no environment of its own.
+/// A folder of adapters with one that is installed, one that is not, and one that needs no
+/// environment of its own.
 class Adapters : public testing::Test {
  protected:
   void SetUp() override {
@@ -73,8 +73,7 @@ environment = "absent"
             .adapters = read()};
   }
   static std::vector<records::Configuration> cases(
-      const std::vector<std::pair<std::string, std::string>>& flags,
-      const Machine& machine) {
+      const std::vector<std::pair<std::string, std::string>>& flags, const Machine& machine) {
     RawSettings raw;
     for (const auto& [name, text] : flags) {
       raw.flags[name] = split_flag(name, {text});
@@ -82,8 +81,7 @@ environment = "absent"
     return expand(raw, machine).cases;
   }
 
-  fs::path root_ = fs::path(testing::TempDir()) /
-                   ("outside_test_" + std::to_string(getpid()));
+  fs::path root_ = fs::path(testing::TempDir()) / ("outside_test_" + std::to_string(getpid()));
 };
 
 }  // namespace paceline::experiment

@@ -27,16 +27,14 @@ class CommandKeys : public Adapters {
 };
 
 TEST_F(CommandKeys, SweptAndNotSeenAreRejected) {
-  EXPECT_EQ(refused({{"command", "train"}, {"optimizer", "sgd,adamw"}}),
-            "--optimizer: sgd and adamw would be the same job: the command "
-            "does not see it; write {optimizer} where it takes it, or "
-            "PACELINE_CASE where it reads its case from that variable");
+  EXPECT_EQ(
+      refused({{"command", "train"}, {"optimizer", "sgd,adamw"}}),
+      "--optimizer: sgd and adamw would be the same job: the command does not see it; write "
+      "{optimizer} where it takes it, or PACELINE_CASE where it reads its case from that variable");
   EXPECT_EQ(refused({{"command", "train"}, {"optimizer", "adamw"}}), "")
       << "one value is a statement about the job";
-  EXPECT_EQ(refused({{"command", "t {optimizer}"}, {"optimizer", "sgd,adamw"}}),
-            "");
-  EXPECT_NE(
-      refused({{"command", "t ${optimizer}"}, {"optimizer", "sgd,adamw"}}), "");
+  EXPECT_EQ(refused({{"command", "t {optimizer}"}, {"optimizer", "sgd,adamw"}}), "");
+  EXPECT_NE(refused({{"command", "t ${optimizer}"}, {"optimizer", "sgd,adamw"}}), "");
 }
 
 TEST_F(CommandKeys, EveryKeyHasAPlaceholder) {
@@ -64,8 +62,7 @@ TEST_F(CommandKeys, EveryKeyHasAPlaceholder) {
   for (const cases::Field& key : cases::keys()) {
     const bool is_text_of_run =
         key.name == "command" || key.name == "step_regex" || key.name == "env";
-    EXPECT_EQ(placeholders_of({}).contains(key.name),
-              is_case_key(key) && !is_text_of_run)
+    EXPECT_EQ(placeholders_of({}).contains(key.name), is_case_key(key) && !is_text_of_run)
         << key.name;
   }
 }
@@ -73,20 +70,15 @@ TEST_F(CommandKeys, EveryKeyHasAPlaceholder) {
 TEST_F(CommandKeys, WhatPacelineHandsOverIsSeen) {
   EXPECT_EQ(refused({{"command", "train"}, {"threads", "1,2"}}), "");
   EXPECT_EQ(refused({{"command", "train"}, {"steps", "10,20"}}), "");
-  EXPECT_EQ(
-      refused({{"command", "train"}, {"launcher", "ranks"}, {"ranks", "1,2"}}),
-      "");
+  EXPECT_EQ(refused({{"command", "train"}, {"launcher", "ranks"}, {"ranks", "1,2"}}), "");
   const std::string script = (root_ / "train.py").string();
   std::ofstream(script) << "import os\n";
   const Given flags{{"command", "python " + script}, {"seed", "1,2"}};
   EXPECT_NE(refused(flags), "");
   std::ofstream(script) << "case = os.environ['PACELINE_CASE']\n";
   EXPECT_EQ(refused(flags), "");
-  EXPECT_EQ(refused({{"command", "train \"$PACELINE_CASE\""},
-                     {"dtype", "fp32,bf16"}}),
-            "");
-  EXPECT_NE(
-      refused({{"command", "train \"$PACELINE_CASE\""}, {"ranks", "1,2"}}), "")
+  EXPECT_EQ(refused({{"command", "train \"$PACELINE_CASE\""}, {"dtype", "fp32,bf16"}}), "");
+  EXPECT_NE(refused({{"command", "train \"$PACELINE_CASE\""}, {"ranks", "1,2"}}), "")
       << "the case does not have its ranks";
 }
 
@@ -104,8 +96,7 @@ optimizer = "adamw"
     expand(raw, machine());
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_TRUE(std::string(error.what())
-                    .starts_with("e.toml:7: optimizer: sgd and adamw"))
+    EXPECT_TRUE(std::string(error.what()).starts_with("e.toml:7: optimizer: sgd and adamw"))
         << error.what();
   }
 }
@@ -124,19 +115,10 @@ TEST_F(CommandKeys, WhatNobodySaysIsNotKnown) {
     return cases(flags, on).front();
   };
   EXPECT_EQ(one({{"command", "train"}}, machine()).unstated,
-            (std::set<std::string>{"accumulate",
-                                   "bucket_mib",
-                                   "channels_last",
-                                   "dtype",
-                                   "engine",
-                                   "learning_rate",
-                                   "momentum",
-                                   "optimizer",
-                                   "seed",
-                                   "sync_each_step",
-                                   "weight_decay"}));
-  const auto told =
-      one({{"command", "train {seed}"}, {"optimizer", "adamw"}}, machine());
+            (std::set<std::string>{"accumulate", "bucket_mib", "channels_last", "dtype", "engine",
+                                   "learning_rate", "momentum", "optimizer", "seed",
+                                   "sync_each_step", "weight_decay"}));
+  const auto told = one({{"command", "train {seed}"}, {"optimizer", "adamw"}}, machine());
   EXPECT_EQ(told.optimizer, "adamw");
   EXPECT_TRUE(told.states("optimizer") && told.states("seed"));
   EXPECT_FALSE(told.states("learning_rate"));
@@ -156,13 +138,10 @@ TEST_F(CommandKeys, WindowsAreOfWholeLines) {
   };
   EXPECT_EQ(window({{"steps_per_line", "5"}}), std::pair(5, 10));
   EXPECT_EQ(window({{"steps_per_line", "20"}}), std::pair(20, 20));
-  EXPECT_EQ(window({{"steps_per_line", "4"}, {"warmup", "0"}}),
-            std::pair(0, 12));
-  EXPECT_EQ(
-      refused(
-          {{"command", "train"}, {"steps_per_line", "10"}, {"steps", "25"}}),
-      "--steps: '25' steps are no whole number of lines of 10 steps; "
-      "take 30");
+  EXPECT_EQ(window({{"steps_per_line", "4"}, {"warmup", "0"}}), std::pair(0, 12));
+  EXPECT_EQ(refused({{"command", "train"}, {"steps_per_line", "10"}, {"steps", "25"}}),
+            "--steps: '25' steps are no whole number of lines of 10 steps; "
+            "take 30");
 }
 
 }  // namespace

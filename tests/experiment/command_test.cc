@@ -35,11 +35,9 @@ std::vector<Configuration> cases_of(const std::string& line) {
   CLI::App app;
   Flags flags(app);
   app.parse(words);
-  return expand(flags.raw_settings(),
-                {.cores = 4,
-                 .native_bf16 = true,
-                 .models = {"mlp", "resnet18"},
-                 .engines = {"gloo"}})
+  return expand(
+             flags.raw_settings(),
+             {.cores = 4, .native_bf16 = true, .models = {"mlp", "resnet18"}, .engines = {"gloo"}})
       .cases;
 }
 
@@ -80,9 +78,7 @@ TEST(Command, NamesNoBatchThatThereIsNot) {
   Configuration c;
   for (const auto& [model, named] : {std::pair{"hybrid", 0}, {"dlrm", 1}}) {
     c.model = model;
-    EXPECT_EQ(std::ranges::count(words_of(command_of(c)), "--batch-size"),
-              named)
-        << model;
+    EXPECT_EQ(std::ranges::count(words_of(command_of(c)), "--batch-size"), named) << model;
   }
 }
 
@@ -94,8 +90,7 @@ TEST(Command, LeavesOutWhatFollowsFromTheUsersCommand) {
   c.label = "train";
   c.command = "./train {batch}";
   const std::string line =
-      "paceline run --ranks 1 --batch-size 32 --device cpu --steps 10 "
-      "--command './train {batch}'";
+      "paceline run --ranks 1 --batch-size 32 --device cpu --steps 10 --command './train {batch}'";
   EXPECT_EQ(command_of(c), line);
   c.launcher = "ranks";
   c.env["A"] = "b";

@@ -63,9 +63,8 @@ TEST(Flags, EveryKeyHasOne) {
 }
 
 TEST(Flags, ReachTheSettingsAsKeys) {
-  const RawSettings raw = parse(
-      "--model mlp --ranks 1,2 --ranks 4 --bucket-mb=1 --yes "
-      "--channels-last=false --seed 7");
+  const RawSettings raw =
+      parse("--model mlp --ranks 1,2 --ranks 4 --bucket-mb=1 --yes --channels-last=false --seed 7");
   EXPECT_EQ(raw.flags.at("ranks").size(), 3U);
   EXPECT_EQ(raw.flags.at("ranks")[2].text, "4");
   EXPECT_EQ(raw.flags.at("bucket_mb")[0].text, "1");
@@ -77,8 +76,7 @@ TEST(Flags, ReachTheSettingsAsKeys) {
 
 TEST(Flags, TheExperimentIsPositionalAnywhere) {
   const std::string path = PACELINE_SOURCE_DIR "/experiments/quick.toml";
-  for (const std::string& line :
-       {path + " --ranks 2", "--ranks 2 " + path, "--yes " + path}) {
+  for (const std::string& line : {path + " --ranks 2", "--ranks 2 " + path, "--yes " + path}) {
     EXPECT_EQ(parse(line).source, path) << line;
   }
 }
@@ -91,31 +89,24 @@ TEST(Flags, UnknownOnesNameTheLikelyOnes) {
             "unknown flag '--modle'; did you mean '--model'?" + help);
   EXPECT_EQ(refusal_of_line("--batch 32"),
             "unknown flag '--batch'; did you mean '--batch-size'?" + help);
-  EXPECT_EQ(
-      refusal_of_line("--step 32"),
-      "unknown flag '--step'; did you mean '--steps' or '--step-unit'?" + help);
+  EXPECT_EQ(refusal_of_line("--step 32"),
+            "unknown flag '--step'; did you mean '--steps' or '--step-unit'?" + help);
   EXPECT_EQ(refusal_of_line("--colour red"), "unknown flag '--colour';" + help);
-  EXPECT_EQ(
-      refusal_of_line("--distributed-backend nccl"),
-      "unknown flag '--distributed-backend'; here it is '--engine';" + help);
+  EXPECT_EQ(refusal_of_line("--distributed-backend nccl"),
+            "unknown flag '--distributed-backend'; here it is '--engine';" + help);
   for (const auto& [former, today] :
-       {std::pair("--warmup-cycles",
-                  "--warmup', which counts steps, 10 a cycle"),
+       {std::pair("--warmup-cycles", "--warmup', which counts steps, 10 a cycle"),
         std::pair("--master-addr", "--rendezvous HOST:PORT'"),
         std::pair("--master-port", "--rendezvous HOST:PORT'")}) {
     EXPECT_EQ(refusal_of_line(std::string(former) + " 5"),
-              std::string("unknown flag '") + former + "'; here it is '" +
-                  today + ";" + help);
+              std::string("unknown flag '") + former + "'; here it is '" + today + ";" + help);
   }
 }
 
 TEST(Flags, OfOtherBenchmarksSayWhatToType) {
-  const auto typed = [](const std::string& flag,
-                        const std::optional<std::string>& value) {
-    const std::string text =
-        unknown_flag(flag, "run", cases::all_flags(), value);
-    const std::string begin =
-        fmt::format("unknown flag '{}'; here it is ", flag);
+  const auto typed = [](const std::string& flag, const std::optional<std::string>& value) {
+    const std::string text = unknown_flag(flag, "run", cases::all_flags(), value);
+    const std::string begin = fmt::format("unknown flag '{}'; here it is ", flag);
     EXPECT_TRUE(text.starts_with(begin)) << text;
     return text.substr(begin.size(), text.rfind(';') - begin.size());
   };
@@ -123,27 +114,21 @@ TEST(Flags, OfOtherBenchmarksSayWhatToType) {
             "'--strategy neighbor-allreduce+awc:window=backward'");
   EXPECT_EQ(typed("--dist-optimizer", "nosuch"), "'--strategy'");
   EXPECT_EQ(typed("-np", "4"), "'--ranks 4'");
-  EXPECT_EQ(typed("--num-iters", "10"),
-            "'--steps 100', which counts steps, 10 an iteration");
-  EXPECT_EQ(typed("--num-iters", {}),
-            "'--steps', which counts steps, 10 an iteration");
-  EXPECT_EQ(typed("--atc-style", {}),
-            "'+atc' in place of '+awc:window=backward' in '--strategy'");
-  EXPECT_EQ(typed("--compressor", "eftopk"),
-            "'--strategy bsp+topk:density=0.001'");
+  EXPECT_EQ(typed("--num-iters", "10"), "'--steps 100', which counts steps, 10 an iteration");
+  EXPECT_EQ(typed("--num-iters", {}), "'--steps', which counts steps, 10 an iteration");
+  EXPECT_EQ(typed("--atc-style", {}), "'+atc' in place of '+awc:window=backward' in '--strategy'");
+  EXPECT_EQ(typed("--compressor", "eftopk"), "'--strategy bsp+topk:density=0.001'");
   EXPECT_EQ(typed("--density", "0.001"), "'--strategy bsp+topk:density=0.001'");
   EXPECT_EQ(typed("--threshold", "0"), "'--strategy wfbp'");
   EXPECT_EQ(typed("--threshold", "536870912"), "'--strategy bsp'");
   EXPECT_EQ(typed("--threshold", "524288"), "'--strategy fusion:bucket-mb=2'");
   EXPECT_EQ(typed("--amp", {}), "'--dtype amp'");
-  for (const char* flag :
-       {"--rdma", "--partition", "--use-adasum", "--fp16", "--use-amp"}) {
+  for (const char* flag : {"--rdma", "--partition", "--use-adasum", "--fp16", "--use-amp"}) {
     EXPECT_NE(typed(flag, "1"), "") << flag;
   }
   EXPECT_EQ(typed("--no-cuda", {}), "'--device cpu'");
   EXPECT_EQ(typed("--compat-relu", {}), "'--as-original'");
-  EXPECT_EQ(typed("--lookup", "sequential"),
-            "'--as-original' for sequential lookups");
+  EXPECT_EQ(typed("--lookup", "sequential"), "'--as-original' for sequential lookups");
   EXPECT_EQ(typed("--dnn", "bert"), "'--model bert-large'");
   EXPECT_EQ(typed("--dnn", "resnet50"), "'--model resnet50'");
 }
@@ -171,8 +156,8 @@ TEST(Flags, ASmallMachineRunsTheSmallSection) {
 
 TEST(Flags, RefusesALineThatNamesNothing) {
   EXPECT_EQ(refusal_of_line("--yes"),
-            "nothing to run: name an experiment (paceline run quick) or a case "
-            "(paceline run --model resnet50 --ranks 2)");
+            "nothing to run: name an experiment (paceline run quick) or a case (paceline run "
+            "--model resnet50 --ranks 2)");
   EXPECT_EQ(refusal_of_line(PACELINE_SOURCE_DIR "/experiments/quick.toml ddp"),
             "'ddp' follows the experiment '" PACELINE_SOURCE_DIR
             "/experiments/quick.toml'; one run takes one experiment");
@@ -187,27 +172,22 @@ TEST(Flags, RefuseAnEmptyValue) {
   }
   for (const char* list : {"8,,16", "8,", ",8"}) {
     EXPECT_EQ(refusal_of_line(std::string("--ranks ") + list),
-              "--ranks: one of its values is empty; leave it out, or give a "
-              "value");
+              "--ranks: one of its values is empty; leave it out, or give a value");
   }
   // It would train a network instead.
   EXPECT_EQ(refusal_of_line("--replay a.profile.json,"),
-            "--replay: one of its values is empty; leave it out, or give a "
-            "value");
+            "--replay: one of its values is empty; leave it out, or give a value");
 }
 
 TEST(FindExperiment, LooksBelowTheRoots) {
   const std::vector<std::string> roots = {PACELINE_SOURCE_DIR};
-  EXPECT_EQ(find_experiment("ddp", roots),
-            PACELINE_SOURCE_DIR "/experiments/ddp.toml");
+  EXPECT_EQ(find_experiment("ddp", roots), PACELINE_SOURCE_DIR "/experiments/ddp.toml");
   try {
     find_experiment("quik", roots);
     FAIL();
   } catch (const UsageError& error) {
     const std::string said = error.what();
-    EXPECT_EQ(said.find("unknown experiment 'quik'; did you mean 'quick'? "
-                        "Known: accuracy, "),
-              0U)
+    EXPECT_EQ(said.find("unknown experiment 'quik'; did you mean 'quick'? Known: accuracy, "), 0U)
         << said;
   }
 }
@@ -219,13 +199,10 @@ std::string keys_as_markdown() {
       "| --- | --- | --- | --- | --- |\n";
   for (const cases::Field& key : cases::keys()) {
     const std::string fallback = default_text(key);
-    text += fmt::format("| {} | `{}`{} | {} | {} | {} |\n",
-                        key.in_file ? fmt::format("`{}`", key.name) : "-",
-                        flag_of(key),
-                        key.also.empty() ? "" : fmt::format(", `{}`", key.also),
-                        fallback.empty() ? "-" : fmt::format("`{}`", fallback),
-                        allowed_text(key),
-                        key.help);
+    text += fmt::format(
+        "| {} | `{}`{} | {} | {} | {} |\n", key.in_file ? fmt::format("`{}`", key.name) : "-",
+        flag_of(key), key.also.empty() ? "" : fmt::format(", `{}`", key.also),
+        fallback.empty() ? "-" : fmt::format("`{}`", fallback), allowed_text(key), key.help);
   }
   return text;
 }

@@ -53,49 +53,40 @@ TEST(Placement, OfACaseGoesFirst) {
 }
 
 TEST(Placement, OneNumberIsThatOfEveryHost) {
-  const auto all =
-      expand(mlp({{"ranks", "1,2,8"}, {"ranks_per_host", "2"}}), machine())
-          .cases;
+  const auto all = expand(mlp({{"ranks", "1,2,8"}, {"ranks_per_host", "2"}}), machine()).cases;
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].ranks_per_host, Hosts{1});
   EXPECT_EQ(all[1].ranks_per_host, Hosts{2});
   EXPECT_EQ(all[2].ranks_per_host, (Hosts{2, 2, 2, 2}));
-  EXPECT_EQ(
-      refusal_of(mlp({{"ranks", "6"}, {"ranks_per_host", "4"}}), machine()),
-      "--ranks-per-host: '4', but 6 ranks do not fill hosts of 4 each");
+  EXPECT_EQ(refusal_of(mlp({{"ranks", "6"}, {"ranks_per_host", "4"}}), machine()),
+            "--ranks-per-host: '4', but 6 ranks do not fill hosts of 4 each");
 }
 
 TEST(Placement, ThatAStrategyCannotHaveIsARowUnlessItWasAskedFor) {
   const auto cases =
-      expand(mlp({{"ranks", "6"}, {"strategy", "hierarchical,fusion"}}),
-             machine({4, 4}))
-          .cases;
+      expand(mlp({{"ranks", "6"}, {"strategy", "hierarchical,fusion"}}), machine({4, 4})).cases;
   ASSERT_EQ(cases.size(), 2U);
   EXPECT_EQ(cases[0].not_run,
             "'hierarchical' wants hosts with equally many ranks; here are 4, "
             "2");
   EXPECT_EQ(cases[1].not_run, "");
-  EXPECT_EQ(refusal_of(mlp({{"ranks", "6"},
-                            {"ranks_per_host", "4+2"},
-                            {"strategy", "hierarchical"}}),
-                       machine()),
-            "--strategy: 'hierarchical' wants hosts with equally many ranks; "
-            "here are 4, 2");
-  EXPECT_EQ(refusal_of(mlp({{"ranks", "6"},
-                            {"strategy", "neighbor-allreduce:topology=ring"}}),
+  EXPECT_EQ(
+      refusal_of(mlp({{"ranks", "6"}, {"ranks_per_host", "4+2"}, {"strategy", "hierarchical"}}),
+                 machine()),
+      "--strategy: 'hierarchical' wants hosts with equally many ranks; here are 4, 2");
+  EXPECT_EQ(refusal_of(mlp({{"ranks", "6"}, {"strategy", "neighbor-allreduce:topology=ring"}}),
                        machine({4, 4})),
             "no error");
 }
 
 TEST(Placement, IsWhatGraphsOfHostsAndRanksAreMadeFor) {
   const RawSettings raw =
-      mlp({{"ranks", "6"},
-           {"strategy", "neighbor-allreduce:topology=inner-outer-ring"}});
+      mlp({{"ranks", "6"}, {"strategy", "neighbor-allreduce:topology=inner-outer-ring"}});
   EXPECT_EQ(refusal_of(raw, machine({3, 3})), "no error");
-  EXPECT_EQ(refusal_of(raw, machine()),
-            "--strategy: topology=inner-outer-ring wants two or more hosts of "
-            "the same number of ranks, at least 3; here are 6 ranks, all on "
-            "one host; with 6, 9 or more ranks give --local-size 3");
+  EXPECT_EQ(
+      refusal_of(raw, machine()),
+      "--strategy: topology=inner-outer-ring wants two or more hosts of the same number of ranks, "
+      "at least 3; here are 6 ranks, all on one host; with 6, 9 or more ranks give --local-size 3");
 }
 
 TEST(Late, AveragesAreRefusedOnAGpu) {
@@ -103,9 +94,8 @@ TEST(Late, AveragesAreRefusedOnAGpu) {
   EXPECT_EQ(refusal_of(raw, machine()), "no error");
   raw.flags["device"] = split_flag("device", {"cuda"});
   EXPECT_EQ(refusal_of(raw, machine()),
-            "--strategy: 'win-put' averages what has arrived, which the host, "
-            "running ahead of a GPU, cannot know; take --device cpu, or "
-            "neighbor-allreduce");
+            "--strategy: 'win-put' averages what has arrived, which the host, running ahead of a "
+            "GPU, cannot know; take --device cpu, or neighbor-allreduce");
 }
 
 }  // namespace

@@ -7,8 +7,7 @@ namespace paceline::experiment {
 namespace {
 
 TEST(NativeBf16, IsAWordOfItsOwn) {
-  EXPECT_FALSE(
-      has_native_bf16("processor\t: 0\nflags\t\t: fpu avx avx2 fma\n"));
+  EXPECT_FALSE(has_native_bf16("processor\t: 0\nflags\t\t: fpu avx avx2 fma\n"));
   EXPECT_FALSE(has_native_bf16("flags\t\t: avx512_bf16x my_bf16\n"));
   EXPECT_FALSE(has_native_bf16(""));
   EXPECT_TRUE(has_native_bf16("flags\t\t: avx2 avx512f avx512_bf16\n"));

@@ -25,9 +25,7 @@ TEST_F(Adapters, AreReadWithTheirInterpreters) {
   EXPECT_EQ(own.options.at("start"), "formula");
   EXPECT_EQ(own.missing, "");
   const Adapter here = *find_adapter(all, "here");
-  EXPECT_EQ(
-      here.python,
-      (root_ / ".deps" / "adapters" / "here" / "bin" / "python").string());
+  EXPECT_EQ(here.python, (root_ / ".deps" / "adapters" / "here" / "bin" / "python").string());
   EXPECT_EQ(here.missing, "");
   EXPECT_EQ(find_adapter(all, "absent")->missing,
             "absent is not installed here: make adapters NAME=absent");
@@ -40,8 +38,7 @@ TEST_F(Adapters, OfAnInstalledPackageRunWhereItIsInstalled) {
   EXPECT_EQ(find_adapter(read_adapters(package), "here")->missing,
             "here is not installed here: pip install "
             "'paceline[adapters-here]'");
-  fs::create_directories(root_ / "python" / "lib" / "python3.11" /
-                         "site-packages" / "here");
+  fs::create_directories(root_ / "python" / "lib" / "python3.11" / "site-packages" / "here");
   const std::vector<Adapter> all = read_adapters(package);
   const Adapter here = *find_adapter(all, "here");
   EXPECT_EQ(here.missing, "");
@@ -52,8 +49,7 @@ TEST_F(Adapters, ThatAreWrongAreRefused) {
   write("[a]\nabout = 'x'\n");
   EXPECT_EQ(refusal(), ":1: [a] module = '': an adapter names its module");
   write("[a]\nmodule = 'x'\ncolour = 'red'\n");
-  EXPECT_TRUE(
-      refusal().starts_with(":3: unknown key of [a] 'colour'. Known: "));
+  EXPECT_TRUE(refusal().starts_with(":3: unknown key of [a] 'colour'. Known: "));
   write("[a]\nmodule = 'x'\nhosts = 'two'\n");
   EXPECT_EQ(refusal(), ":3: [a] hosts = 'two': known are one");
   write("[a]\nmodule = 3\n");
@@ -64,10 +60,8 @@ TEST_F(Adapters, ThatAreWrongAreRefused) {
 }
 
 TEST_F(Adapters, SettleTheirCases) {
-  const auto all = cases({{"framework", "paceline,own,here,absent"},
-                          {"model", "lenet"},
-                          {"ranks", "2"}},
-                         machine());
+  const auto all = cases(
+      {{"framework", "paceline,own,here,absent"}, {"model", "lenet"}, {"ranks", "2"}}, machine());
   ASSERT_EQ(all.size(), 4U);
   EXPECT_FALSE(is_outside(all[0]));
   EXPECT_EQ(all[0].framework, "");
@@ -78,8 +72,7 @@ TEST_F(Adapters, SettleTheirCases) {
   EXPECT_EQ(all[2].engine, "grpc");
   EXPECT_TRUE(all[2].compiled);
   EXPECT_EQ(all[2].label, "here");
-  EXPECT_EQ(all[3].not_run,
-            "absent is not installed here: make adapters NAME=absent");
+  EXPECT_EQ(all[3].not_run, "absent is not installed here: make adapters NAME=absent");
   EXPECT_EQ(status_of_not_run(all[3]), "not-installed");
 }
 
@@ -90,35 +83,27 @@ TEST_F(Adapters, OutsideOfTheirDevicesAndHostsAreARow) {
   Machine with_gpus = machine();
   with_gpus.cuda_devices = 1;
   with_gpus.engines.emplace_back("nccl");
-  auto all =
-      cases({{"framework", "own,near"}, {"model", "lenet"}, {"device", "cuda"}},
-            with_gpus);
+  auto all = cases({{"framework", "own,near"}, {"model", "lenet"}, {"device", "cuda"}}, with_gpus);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].not_run, "");
-  EXPECT_EQ(all[1].not_run,
-            "the adapter of near trains on cpu alone, not on cuda");
+  EXPECT_EQ(all[1].not_run, "the adapter of near trains on cpu alone, not on cuda");
   Machine hosts = machine();
   hosts.ranks_per_host = {2, 2};
-  all = cases({{"framework", "own,near"}, {"model", "lenet"}, {"ranks", "2,4"}},
-              hosts);
+  all = cases({{"framework", "own,near"}, {"model", "lenet"}, {"ranks", "2,4"}}, hosts);
   ASSERT_EQ(all.size(), 4U);
   for (const records::Configuration& c : all) {
     const bool refused = c.framework == "near" && c.ranks == 4;
-    EXPECT_EQ(c.not_run,
-              refused ? "the adapter of near trains on one host alone, not on 2"
-                      : "");
+    EXPECT_EQ(c.not_run, refused ? "the adapter of near trains on one host alone, not on 2" : "");
   }
 }
 
 TEST_F(Adapters, ThatReadNoDataAreARowBesideOursThatDoes) {
-  const auto all = cases(
-      {{"framework", "paceline,own"}, {"model", "lenet"}, {"data", "digits"}},
-      machine());
+  const auto all =
+      cases({{"framework", "paceline,own"}, {"model", "lenet"}, {"data", "digits"}}, machine());
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].not_run, "");
   EXPECT_EQ(all[1].not_run,
-            "the adapter of own trains on one synthetic batch alone, not on "
-            "'digits'");
+            "the adapter of own trains on one synthetic batch alone, not on 'digits'");
   EXPECT_EQ(status_of_not_run(all[1]), "unsupported");
 }
 
@@ -130,9 +115,8 @@ TEST_F(Adapters, AFileIsOne) {
   EXPECT_EQ(all[0].not_run, "");
   EXPECT_EQ(all[0].label, "mine.py");
   EXPECT_EQ(find_adapter(read(), file)->module, file);
-  EXPECT_TRUE(cases({{"framework", file}, {"model", "bert-base"}}, machine())
-                  .at(0)
-                  .not_run.empty());
+  EXPECT_TRUE(
+      cases({{"framework", file}, {"model", "bert-base"}}, machine()).at(0).not_run.empty());
   try {
     cases({{"framework", "./absent.py"}, {"model", "lenet"}}, machine());
     FAIL();
@@ -152,11 +136,9 @@ TEST_F(Adapters, WithoutTransformersAreARowThatSaysSoWhereTheModelIsBert) {
   };
   EXPECT_EQ(first("lenet").not_run, "");
   EXPECT_EQ(first("bert-tiny").not_run,
-            "transformers, whose BERT own trains, is not installed here: make "
-            "adapters NAME=bert");
+            "transformers, whose BERT own trains, is not installed here: make adapters NAME=bert");
   EXPECT_EQ(status_of_not_run(first("bert-tiny")), "not-installed");
-  const fs::path beside =
-      home / "lib" / "python3.11" / "site-packages" / "transformers";
+  const fs::path beside = home / "lib" / "python3.11" / "site-packages" / "transformers";
   fs::create_directories(beside);
   EXPECT_EQ(first("bert-tiny").not_run, "");
   fs::remove_all(beside);
@@ -171,8 +153,7 @@ TEST_F(Adapters, ThatAreNotAvailableAreARowThatSaysWhy) {
   write("[gone]\nabout = 'x'\nunavailable = 'gone 1.0 does not compile'\n");
   for (const char* python : {"", "/usr/bin/python3"}) {
     const auto all =
-        cases({{"framework", "gone"}, {"model", "lenet"}, {"python", python}},
-              machine());
+        cases({{"framework", "gone"}, {"model", "lenet"}, {"python", python}}, machine());
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all[0].not_run, "gone 1.0 does not compile");
     EXPECT_EQ(status_of_not_run(all[0]), "unsupported");
@@ -182,44 +163,34 @@ TEST_F(Adapters, ThatAreNotAvailableAreARowThatSaysWhy) {
 TEST_F(Adapters, AreNamedInMessagesAsTheUserNamedThem) {
   const auto refused = [&](const char* key, const char* value) {
     try {
-      cases({{"framework", "own"}, {"model", "lenet"}, {key, value}},
-            machine());
+      cases({{"framework", "own"}, {"model", "lenet"}, {key, value}}, machine());
     } catch (const UsageError& error) {
       return std::string(error.what());
     }
     return std::string("accepted");
   };
   EXPECT_EQ(refused("link", "1Gbit"),
-            "--link: '1Gbit' holds operations of Paceline's own ranks, and own "
-            "performs the case");
+            "--link: '1Gbit' holds operations of Paceline's own ranks, and own performs the case");
 }
 
 TEST_F(Adapters, LeaveARowWhereTheyCannotRunACase) {
-  const auto reason =
-      [&](const char* framework, const char* key, const char* value) {
-        const auto all =
-            cases({{"framework", framework}, {"model", "lenet"}, {key, value}},
-                  machine());
-        EXPECT_EQ(status_of_not_run(all.at(0)), "unsupported");
-        return all.at(0).not_run;
-      };
-  EXPECT_EQ(reason("own", "compiled", "true"),
-            "the adapter of own has no compiled form");
-  EXPECT_EQ(reason("here", "dtype", "bf16"),
-            "the adapter of here has fp32 alone, not bf16");
+  const auto reason = [&](const char* framework, const char* key, const char* value) {
+    const auto all = cases({{"framework", framework}, {"model", "lenet"}, {key, value}}, machine());
+    EXPECT_EQ(status_of_not_run(all.at(0)), "unsupported");
+    return all.at(0).not_run;
+  };
+  EXPECT_EQ(reason("own", "compiled", "true"), "the adapter of own has no compiled form");
+  EXPECT_EQ(reason("here", "dtype", "bf16"), "the adapter of here has fp32 alone, not bf16");
   EXPECT_EQ(reason("here", "optimizer", "rmsprop"),
             "the adapter of here has sgd, adamw alone, not rmsprop");
   EXPECT_EQ(reason("here", "model", "resnet50"),
             "the adapter of here has lenet alone, not resnet50");
-  EXPECT_EQ(reason("paceline", "compiled", "true"),
-            "Paceline's networks have no compiled form");
+  EXPECT_EQ(reason("paceline", "compiled", "true"), "Paceline's networks have no compiled form");
 }
 
 TEST_F(Adapters, AnyStrategyOfASweepIsOneCaseOfAFramework) {
-  const auto all = cases({{"framework", "paceline,own"},
-                          {"model", "lenet"},
-                          {"strategy", "bsp,fusion"}},
-                         machine());
+  const auto all = cases(
+      {{"framework", "paceline,own"}, {"model", "lenet"}, {"strategy", "bsp,fusion"}}, machine());
   EXPECT_EQ(all.size(), 3U);
 }
 
@@ -240,8 +211,7 @@ TEST_F(Adapters, FlagsChooseAmongTheFrameworksOfAFile) {
 TEST_F(Adapters, TravelToTheRanks) {
   JobSpec job;
   job.experiment.cases =
-      cases({{"framework", "here,absent"}, {"model", "lenet"}, {"ranks", "1"}},
-            machine());
+      cases({{"framework", "here,absent"}, {"model", "lenet"}, {"ranks", "1"}}, machine());
   job.experiment.cases[0].env = {{"A", "x,\"y"}, {"B", ""}};
   EXPECT_EQ(job_spec_from(to_text(job)).experiment.cases, job.experiment.cases);
 }
@@ -285,8 +255,7 @@ TEST(EnvValues, AreAnAxis) {
   Machine machine{.cores = 1, .models = {"lenet"}, .engines = {"gloo"}};
   const auto all = expand(raw, machine).cases;
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[0].env,
-            (std::map<std::string, std::string>{{"KEPT", "x"}, {"PACE", "1"}}));
+  EXPECT_EQ(all[0].env, (std::map<std::string, std::string>{{"KEPT", "x"}, {"PACE", "1"}}));
   EXPECT_NE(all[0].key(), all[1].key());
   raw.flags.merge(env_of_flags({"PACE=3,4,5"}));
   EXPECT_EQ(expand(raw, machine).cases.size(), 3U);

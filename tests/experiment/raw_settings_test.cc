@@ -49,41 +49,31 @@ TEST(RawSettings, KeepsDefaultsCasesAndSweepApart) {
 
 TEST(RawSettings, UnknownKeyListsTheKnownOnes) {
   const std::string sentence = refusal("\nbucket_size = 25\n");
-  EXPECT_TRUE(sentence.starts_with(
-      "x.toml:2: unknown key 'bucket_size'; here it is 'bucket_mb'. Known: "
-      "label, model, batch_size, image_size, classes, sequence_length, "))
+  EXPECT_TRUE(
+      sentence.starts_with("x.toml:2: unknown key 'bucket_size'; here it is 'bucket_mb'. Known: "
+                           "label, model, batch_size, image_size, classes, sequence_length, "))
       << sentence;
   EXPECT_TRUE(refusal("[[case]]\nmodle = 'mlp'\n")
-                  .starts_with("x.toml:2: unknown key 'modle'; did you mean "
-                               "'model'? Known: "));
-  EXPECT_TRUE(refusal("[sweep]\nqqqqqqqq = 1\n")
-                  .starts_with("x.toml:2: unknown key 'qqqqqqqq'. Known: "));
+                  .starts_with("x.toml:2: unknown key 'modle'; did you mean 'model'? Known: "));
+  EXPECT_TRUE(
+      refusal("[sweep]\nqqqqqqqq = 1\n").starts_with("x.toml:2: unknown key 'qqqqqqqq'. Known: "));
 }
 
 TEST(RawSettings, RefusalsNameFileAndLine) {
-  EXPECT_EQ(refusal("steps = '32'"),
-            "x.toml:1: steps: '32' is not a whole number of at least 1");
-  EXPECT_EQ(refusal("steps = 1.5"),
-            "x.toml:1: steps: 1.5 is not a whole number of at least 1");
-  EXPECT_EQ(refusal("device = 1"),
-            "x.toml:1: device: 1 is not one of auto, cpu, cuda");
-  EXPECT_EQ(refusal("channels_last = 1"),
-            "x.toml:1: channels_last: 1 is not true or false");
+  EXPECT_EQ(refusal("steps = '32'"), "x.toml:1: steps: '32' is not a whole number of at least 1");
+  EXPECT_EQ(refusal("steps = 1.5"), "x.toml:1: steps: 1.5 is not a whole number of at least 1");
+  EXPECT_EQ(refusal("device = 1"), "x.toml:1: device: 1 is not one of auto, cpu, cuda");
+  EXPECT_EQ(refusal("channels_last = 1"), "x.toml:1: channels_last: 1 is not true or false");
   EXPECT_EQ(refusal("model = ['mlp', 'lenet']"),
-            "x.toml:1: model: a list of values belongs under [sweep] or "
-            "[[case]]");
-  EXPECT_EQ(refusal("[[case]]\nranks = []"),
-            "x.toml:2: ranks: the list is empty");
-  EXPECT_EQ(refusal("[sweep]\nranks = []"),
-            "x.toml:2: ranks: the list is empty");
+            "x.toml:1: model: a list of values belongs under [sweep] or [[case]]");
+  EXPECT_EQ(refusal("[[case]]\nranks = []"), "x.toml:2: ranks: the list is empty");
+  EXPECT_EQ(refusal("[sweep]\nranks = []"), "x.toml:2: ranks: the list is empty");
   EXPECT_EQ(refusal("[sweep]\nruns = [1]"),
-            "x.toml:2: runs holds for the whole experiment; write it above the "
-            "first table");
+            "x.toml:2: runs holds for the whole experiment; write it above the first table");
   EXPECT_EQ(refusal("dry_run = true"),
             "x.toml:1: dry_run is not a key of files; give the flag --dry-run");
   EXPECT_EQ(refusal("sweep = 'ddp'"),
-            "x.toml:1: sweep: write it as a table, [sweep], with a list for "
-            "each key that varies");
+            "x.toml:1: sweep: write it as a table, [sweep], with a list for each key that varies");
   EXPECT_EQ(refusal("case = 3"),
             "x.toml:1: case: write every case as a table of its own, [[case]]");
 }
@@ -118,28 +108,24 @@ TEST(RawSettings, SectionsAreCheckedAndKnownByName) {
     return std::string("accepted");
   };
   EXPECT_EQ(refused(kSections, "smal"),
-            "x.toml: unknown section 'smal'; did you mean 'small'? Known: "
-            "large, small");
-  EXPECT_EQ(refused("steps = 3", "small"),
-            "x.toml: has no sections, and --section names 'small'");
+            "x.toml: unknown section 'smal'; did you mean 'small'? Known: large, small");
+  EXPECT_EQ(refused("steps = 3", "small"), "x.toml: has no sections, and --section names 'small'");
   EXPECT_EQ(refused("[section.small]\nsteps = 'x'\n", ""),
             "x.toml:2: steps: 'x' is not a whole number of at least 1");
   for (const char* text : {"section = 1", "[section]\nsteps = 3\n"}) {
     EXPECT_EQ(refused(text, ""),
-              "x.toml:1: section: write every section as a table with a name, "
-              "[section.small]");
+              "x.toml:1: section: write every section as a table with a name, [section.small]");
   }
 }
 
 TEST(RawSettings, NoSectionIsCalledAsTheWholeFile) {
-  EXPECT_EQ(refusal("[section.all]\nsteps = 3\n"),
-            "x.toml:1: section: 'all' is what --section calls the rest of the "
-            "file; take another name");
+  EXPECT_EQ(
+      refusal("[section.all]\nsteps = 3\n"),
+      "x.toml:1: section: 'all' is what --section calls the rest of the file; take another name");
 }
 
 TEST(RawSettings, BrokenTomlNamesTheLine) {
-  EXPECT_TRUE(refusal("steps = 3\nbatch_size = = 8\n")
-                  .starts_with("x.toml:2: not TOML: "));
+  EXPECT_TRUE(refusal("steps = 3\nbatch_size = = 8\n").starts_with("x.toml:2: not TOML: "));
 }
 
 TEST(RawSettings, MissingFileIsAUsageError) {
@@ -148,8 +134,8 @@ TEST(RawSettings, MissingFileIsAUsageError) {
 }
 
 TEST(RawSettings, AProfileMayLieBesideTheFileThatNamesIt) {
-  const auto folder = std::filesystem::path(testing::TempDir()) /
-                      ("beside." + std::to_string(getpid()));
+  const auto folder =
+      std::filesystem::path(testing::TempDir()) / ("beside." + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "p.json") << "{}";
   std::ofstream(folder / "e.toml") << "replay = 'p.json'\n[sweep]\n"
@@ -162,10 +148,9 @@ TEST(RawSettings, AProfileMayLieBesideTheFileThatNamesIt) {
   // An experiment names its files from the folder above its own.
   std::filesystem::create_directories(folder / "experiments");
   std::ofstream(folder / "experiments" / "e.toml") << "replay = 'p.json'\n";
-  EXPECT_EQ(read_raw_settings((folder / "experiments" / "e.toml").string())
-                .defaults.at("replay")[0]
-                .text,
-            found);
+  EXPECT_EQ(
+      read_raw_settings((folder / "experiments" / "e.toml").string()).defaults.at("replay")[0].text,
+      found);
   std::filesystem::remove_all(folder);
 }
 
@@ -177,8 +162,7 @@ TEST(RawSettings, WhatIsWrittenIsReadAgain) {
   const RawSettings raw = parse_raw_settings(
       "about = \"it's \\\"one\\\" sentence\"\nmodel = \"lenet\"\n"
       "learning_rate = 0.5\nchannels_last = true\n[[case]]\nranks = "
-      "\"max:2\"\n[sweep]\nranks = [1, 2]\nstrategy = [\"bsp\", "
-      "\"fusion:threshold-mb=8\"]\n",
+      "\"max:2\"\n[sweep]\nranks = [1, 2]\nstrategy = [\"bsp\", \"fusion:threshold-mb=8\"]\n",
       "x.toml");
   const std::string written = to_toml(raw);
   const RawSettings again = parse_raw_settings(written, "y.toml");
@@ -189,24 +173,20 @@ TEST(RawSettings, WhatIsWrittenIsReadAgain) {
   ASSERT_EQ(again.cases.size(), 1U) << written;
   EXPECT_EQ(texts(again.cases[0].at("ranks")), Texts{"max:2"});
   EXPECT_EQ(texts(again.sweep->at("ranks")), (Texts{"1", "2"}));
-  EXPECT_EQ(texts(again.sweep->at("strategy")),
-            (Texts{"bsp", "fusion:threshold-mb=8"}));
+  EXPECT_EQ(texts(again.sweep->at("strategy")), (Texts{"bsp", "fusion:threshold-mb=8"}));
 }
 
 TEST(SplitFlag, CommasSweepExceptInsideOptions) {
   EXPECT_EQ(texts(split_flag("ranks", {"1,2", "4"})), (Texts{"1", "2", "4"}));
-  EXPECT_EQ(
-      texts(split_flag("strategy",
-                       {"ddp,fusion:threshold_mb=8,credit=2,"
-                        "bsp+ps:servers=2"})),
-      (Texts{"ddp", "fusion:threshold_mb=8,credit=2", "bsp+ps:servers=2"}));
+  EXPECT_EQ(texts(split_flag("strategy", {"ddp,fusion:threshold_mb=8,credit=2,"
+                                          "bsp+ps:servers=2"})),
+            (Texts{"ddp", "fusion:threshold_mb=8,credit=2", "bsp+ps:servers=2"}));
   EXPECT_EQ(texts(split_flag("label", {"a, b"})), Texts{"a, b"});
   EXPECT_EQ(texts(split_flag("ranks", {"1,"})), (Texts{"1", ""}));
 }
 
 TEST(SettingsOf, FlagsWinOverTheFile) {
-  RawSettings raw =
-      parse_raw_settings("runs = 3\ntimeout = 30\n", "a/quick.toml");
+  RawSettings raw = parse_raw_settings("runs = 3\ntimeout = 30\n", "a/quick.toml");
   raw.flags["runs"] = split_flag("runs", {"5"});
   const Settings settings = settings_of(raw);
   EXPECT_EQ(settings.name, "quick");

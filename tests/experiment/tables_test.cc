@@ -32,11 +32,7 @@ TEST_F(Adapters, TablesOnTrainersMakeNoRanksBeside) {
   const auto with = [&](const char* key, const char* value) {
     Machine tables = machine();
     tables.models.emplace_back("hybrid");
-    return cases({{"model", "hybrid"},
-                  {"trainers", "2"},
-                  {"servers", "0"},
-                  {key, value}},
-                 tables);
+    return cases({{"model", "hybrid"}, {"trainers", "2"}, {"servers", "0"}, {key, value}}, tables);
   };
   EXPECT_EQ(with("placement", "replicated").front().ranks, 2);
   EXPECT_THROW(with("staleness", "1"), UsageError);
@@ -45,10 +41,8 @@ TEST_F(Adapters, TablesOnTrainersMakeNoRanksBeside) {
 }
 
 TEST_F(Adapters, TablesLargerThanMemoryAreRefusedWhereverRanksStart) {
-  const auto refusal = [&](std::vector<int> ranks_per_host,
-                           const char* placement,
-                           const std::string& rows,
-                           const char* numbers = "64") -> std::string {
+  const auto refusal = [&](std::vector<int> ranks_per_host, const char* placement,
+                           const std::string& rows, const char* numbers = "64") -> std::string {
     Machine tables = machine();
     tables.models.emplace_back("hybrid");
     tables.ranks_per_host = std::move(ranks_per_host);
@@ -64,35 +58,34 @@ TEST_F(Adapters, TablesLargerThanMemoryAreRefusedWhereverRanksStart) {
     }
   };
   // Of which one table fits into this machine, and not two.
-  const std::string large =
-      std::to_string(usable_memory_bytes() / (64 * 4) * 2 / 3);
+  const std::string large = std::to_string(usable_memory_bytes() / (64 * 4) * 2 / 3);
   for (const std::vector<int>& one_host : {std::vector<int>{}, {5}}) {
-    EXPECT_TRUE(refusal(one_host, "table", large)
-                    .starts_with("--embeddings: " + large +
-                                 " rows of 64 numbers in 2 tables: on one host "
-                                 "2 servers and 2 trainers take "))
+    EXPECT_TRUE(
+        refusal(one_host, "table", large)
+            .starts_with(
+                "--embeddings: " + large +
+                " rows of 64 numbers in 2 tables: on one host 2 servers and 2 trainers take "))
         << refusal(one_host, "table", large);
     EXPECT_NE(refusal(one_host, "row-hash", large), "");
   }
   EXPECT_EQ(refusal({3, 2}, "table", large), "");
   EXPECT_EQ(refusal({3, 2}, "row-range", large), "");
-  EXPECT_TRUE(refusal({3, 2}, "replicated", large)
-                  .starts_with("--embeddings: " + large +
-                               " rows of 64 numbers in 2 tables, on every "
-                               "server: on one host 1 server and "));
-  const std::string third =
-      std::to_string(usable_memory_bytes() / (64 * 4) / 3);
+  EXPECT_TRUE(
+      refusal({3, 2}, "replicated", large)
+          .starts_with(
+              "--embeddings: " + large +
+              " rows of 64 numbers in 2 tables, on every server: on one host 1 server and "));
+  const std::string third = std::to_string(usable_memory_bytes() / (64 * 4) / 3);
   EXPECT_NE(refusal({5}, "replicated", third), "");
   EXPECT_EQ(refusal({3, 2}, "replicated", third), "");
   EXPECT_TRUE(refusal({}, "table", "1", "1000000000")
-                  .starts_with("--embedding-dim: 1 row of 1000000000 numbers "
-                               "in 2 tables"));
+                  .starts_with("--embedding-dim: 1 row of 1000000000 numbers in 2 tables"));
   EXPECT_TRUE(refusal({}, "table", "1", "2000000000")
-                  .starts_with("--embedding-dim: 2 tables of 2000000000 "
-                               "numbers in each row make 4000000000 numbers"));
+                  .starts_with("--embedding-dim: 2 tables of 2000000000 numbers in each row make "
+                               "4000000000 numbers"));
   EXPECT_TRUE(refusal({}, "table", "2000000000", "1000000000")
-                  .starts_with("--embeddings: 2000000000 rows of 1000000000 "
-                               "numbers in 2 tables are 4.0e+18 numbers"));
+                  .starts_with("--embeddings: 2000000000 rows of 1000000000 numbers in 2 tables "
+                               "are 4.0e+18 numbers"));
 }
 
 TEST_F(Adapters, KeysOfTablesAreRefusedWhereThereAreNone) {
@@ -127,24 +120,19 @@ TEST_F(Adapters, AProgramOutsideTrainsNoTables) {
     }
     return "";
   };
-  EXPECT_EQ(refusal({{"command", "sh bench.sh"},
-                     {"step_regex", "(.*)"},
-                     {"batch_size", "4"}}),
-            "--command: 'sh bench.sh' is a program outside, which knows no "
-            "model with embedding tables");
-  EXPECT_EQ(refusal({{"strategy", "python-ddp"}}),
-            "--strategy: 'python-ddp' is a program outside, which knows no "
-            "model with embedding tables");
+  EXPECT_EQ(
+      refusal({{"command", "sh bench.sh"}, {"step_regex", "(.*)"}, {"batch_size", "4"}}),
+      "--command: 'sh bench.sh' is a program outside, which knows no model with embedding tables");
+  EXPECT_EQ(
+      refusal({{"strategy", "python-ddp"}}),
+      "--strategy: 'python-ddp' is a program outside, which knows no model with embedding tables");
 }
 
 TEST_F(Adapters, DlrmHasNoOriginal) {
   Machine tables = machine();
   tables.models = {"hybrid", "dlrm"};
-  EXPECT_TRUE(cases({{"model", "hybrid"}, {"as_original", "true"}}, tables)
-                  .front()
-                  .as_original);
-  EXPECT_THROW(cases({{"model", "dlrm"}, {"as_original", "true"}}, tables),
-               UsageError);
+  EXPECT_TRUE(cases({{"model", "hybrid"}, {"as_original", "true"}}, tables).front().as_original);
+  EXPECT_THROW(cases({{"model", "dlrm"}, {"as_original", "true"}}, tables), UsageError);
 }
 
 }  // namespace

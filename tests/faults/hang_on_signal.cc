@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library to preload: the thread that gets kHang hangs for ever, wherever it
-// is, and the other threads of its process go on.  The kernel gives a signal to
-// a process to its main thread first, which is the training thread of a rank.
+// A library to preload: the thread that gets kHang hangs for ever, wherever it is, and the other
+// threads of its process go on.  The kernel gives a signal to a process to its main thread first,
+// which is the training thread of a rank.
 #include <csignal>
 
 #include <unistd.h>

@@ -13,17 +13,14 @@ namespace {
 using Variables = std::map<std::string, std::string>;
 
 Launch detect(const Variables& variables, const std::string& rendezvous = "") {
-  const Environment environment =
-      [&](const std::string& name) -> std::optional<std::string> {
+  const Environment environment = [&](const std::string& name) -> std::optional<std::string> {
     const auto it = variables.find(name);
     return it == variables.end() ? std::nullopt : std::optional(it->second);
   };
   return detect_launch(environment, rendezvous, "h0", 4711);
 }
 
-TcpRendezvous tcp(const Launch& launch) {
-  return std::get<TcpRendezvous>(launch.rendezvous);
-}
+TcpRendezvous tcp(const Launch& launch) { return std::get<TcpRendezvous>(launch.rendezvous); }
 
 const Variables kTorchrun{{"RANK", "3"},
                           {"WORLD_SIZE", "4"},
@@ -77,8 +74,7 @@ TEST(Place, our_own_ranks_are_clients) {
 }
 
 TEST(Place, rendezvous_overrides_the_launcher) {
-  const auto tcp_launch =
-      detect(with(kTorchrun, {{"RANK", "0"}}), "other:1234");
+  const auto tcp_launch = detect(with(kTorchrun, {{"RANK", "0"}}), "other:1234");
   EXPECT_EQ(tcp(tcp_launch).host, "other");
   EXPECT_EQ(tcp(tcp_launch).port, 1234);
   EXPECT_TRUE(tcp(tcp_launch).serve);
@@ -107,25 +103,19 @@ TEST(Place, mpirun_on_one_host_meets_on_the_loopback) {
   EXPECT_EQ(tcp(other).port, tcp(launch).port);
   EXPECT_FALSE(tcp(other).serve);
   // Another job on the same host gets another port.
-  EXPECT_NE(tcp(detect(with(kOpenMpi, {{"PMIX_NAMESPACE", "124.1"}}))).port,
-            tcp(launch).port);
+  EXPECT_NE(tcp(detect(with(kOpenMpi, {{"PMIX_NAMESPACE", "124.1"}}))).port, tcp(launch).port);
 }
 
 TEST(Place, mpirun_on_several_hosts_asks_where_to_meet) {
   const auto variables = with(kOpenMpi, {{"OMPI_COMM_WORLD_SIZE", "4"}});
   EXPECT_THROW(detect(variables), UsageError);
   EXPECT_EQ(tcp(detect(variables, "n1:4000")).port, 4000);
-  EXPECT_EQ(tcp(detect(with(variables,
-                            {{"MASTER_ADDR", "n1"}, {"MASTER_PORT", "77"}})))
-                .port,
-            77);
+  EXPECT_EQ(tcp(detect(with(variables, {{"MASTER_ADDR", "n1"}, {"MASTER_PORT", "77"}}))).port, 77);
 }
 
 TEST(Place, hydra_ranks_of_one_parent_meet) {
-  const auto launch = detect({{"PMI_RANK", "1"},
-                              {"PMI_SIZE", "2"},
-                              {"MPI_LOCALRANKID", "1"},
-                              {"MPI_LOCALNRANKS", "2"}});
+  const auto launch = detect(
+      {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}, {"MPI_LOCALNRANKS", "2"}});
   EXPECT_EQ(launch.self.rank, 1);
   EXPECT_EQ(launch.job, "hydra-4711");
 }
@@ -141,19 +131,17 @@ TEST(Place, mvapich_ranks_of_one_parent_meet) {
   EXPECT_EQ(launch.self.world, 2);
   EXPECT_EQ(launch.job, "mvapich-4711");
   EXPECT_EQ(tcp(launch).host, "127.0.0.1");
-  EXPECT_THROW(detect(with(variables, {{"MV2_COMM_WORLD_SIZE", "4"}})),
-               UsageError);
+  EXPECT_THROW(detect(with(variables, {{"MV2_COMM_WORLD_SIZE", "4"}})), UsageError);
 }
 
 TEST(Place, a_rank_above_0_of_an_unknown_launcher_is_no_world_of_one) {
-  for (const char* name :
-       {"PMIX_RANK", "PMI_RANK", "PALS_RANKID", "FLUX_TASK_RANK"}) {
+  for (const char* name : {"PMIX_RANK", "PMI_RANK", "PALS_RANKID", "FLUX_TASK_RANK"}) {
     try {
       detect({{name, "1"}});
       ADD_FAILURE() << name;
     } catch (const UsageError& error) {
-      EXPECT_TRUE(std::string(error.what())
-                      .starts_with(std::string(name) + "=1 in the environment"))
+      EXPECT_TRUE(
+          std::string(error.what()).starts_with(std::string(name) + "=1 in the environment"))
           << error.what();
     }
     EXPECT_EQ(detect({{name, "0"}}).self.launcher, "single");
@@ -161,8 +149,7 @@ TEST(Place, a_rank_above_0_of_an_unknown_launcher_is_no_world_of_one) {
 }
 
 TEST(Place, takes_addresses_with_colons) {
-  EXPECT_EQ(tcp(detect(with(kTorchrun, {{"MASTER_ADDR", "[::1]"}}))).host,
-            "::1");
+  EXPECT_EQ(tcp(detect(with(kTorchrun, {{"MASTER_ADDR", "[::1]"}}))).host, "::1");
   EXPECT_EQ(tcp(detect(with(kTorchrun, {{"MASTER_ADDR", "::1"}}))).host, "::1");
   const TcpRendezvous given = tcp(detect(kTorchrun, "[fd00::7]:4000"));
   EXPECT_EQ(given.host, "fd00::7");
@@ -202,15 +189,11 @@ TEST(Place, slurm_batch_scripts_are_not_steps) {
 TEST(Place, mpi_inside_a_slurm_step_is_mpi) {
   EXPECT_EQ(detect(with(kSlurm, kOpenMpi)).self.launcher, "mpirun");
   // srun --mpi=pmi2 sets PMI_RANK for the step's own tasks...
-  EXPECT_EQ(detect(with(kSlurm, {{"PMI_RANK", "3"}, {"PMI_SIZE", "5"}}))
-                .self.launcher,
-            "srun");
+  EXPECT_EQ(detect(with(kSlurm, {{"PMI_RANK", "3"}, {"PMI_SIZE", "5"}})).self.launcher, "srun");
   // ... Hydra over srun has ranks that are not the step's tasks.
-  const auto hydra = detect(with(kSlurm,
-                                 {{"PMI_RANK", "1"},
-                                  {"PMI_SIZE", "2"},
-                                  {"MPI_LOCALRANKID", "1"},
-                                  {"MPI_LOCALNRANKS", "2"}}));
+  const auto hydra = detect(with(
+      kSlurm,
+      {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}, {"MPI_LOCALNRANKS", "2"}}));
   EXPECT_EQ(hydra.self.launcher, "mpirun");
   EXPECT_EQ(hydra.self.rank, 1);
 }
@@ -224,8 +207,7 @@ TEST(Place, nonsense_names_its_variable) {
       detect(variables);
       ADD_FAILURE() << name;
     } catch (const UsageError& error) {
-      EXPECT_NE(std::string(error.what()).find(name), std::string::npos)
-          << error.what();
+      EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
     }
   }
 }
@@ -258,8 +240,7 @@ TEST(Place, knows_whether_it_was_launched) {
   EXPECT_FALSE(launched({}));
   EXPECT_FALSE(launched({{"RANK", "0"}}));
   EXPECT_TRUE(launched(kTorchrun));
-  EXPECT_TRUE(
-      launched({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}));
+  EXPECT_TRUE(launched({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}));
 }
 
 }  // namespace

@@ -32,14 +32,11 @@ TEST(FailureNotice, first_cause_wins_over_consequences) {
 
 TEST(FailureNotice, sentences_name_rank_and_host) {
   EXPECT_EQ(message_of(kOwn), "rank 1 on host b: out of memory");
-  EXPECT_EQ(message_of({1, "b", "--model x: unknown", false, 2}),
-            "--model x: unknown");
-  const SilentRank silence{
-      3, 61s, Progress{5, 0, 12, "all-reduce, 9.4 MB", false}};
+  EXPECT_EQ(message_of({1, "b", "--model x: unknown", false, 2}), "--model x: unknown");
+  const SilentRank silence{3, 61s, Progress{5, 0, 12, "all-reduce, 9.4 MB", false}};
   EXPECT_EQ(message_of(notice_of(silence, "h")),
-            "rank 3 on host h: stopped answering 61 s ago; last heartbeat at "
-            "step 12, "
-            "all-reduce, 9.4 MB");
+            "rank 3 on host h: stopped answering 61 s ago; last heartbeat at step 12, all-reduce, "
+            "9.4 MB");
 }
 
 TEST(FailureNotice, sentences_name_the_role_that_a_rank_has_said) {
@@ -49,9 +46,8 @@ TEST(FailureNotice, sentences_name_the_role_that_a_rank_has_said) {
   const auto last = read_progress(*store, 3);
   const FailureNotice notice = notice_of(SilentRank{3, 61s, last}, "h");
   EXPECT_EQ(message_of(notice),
-            "server 1 (rank 3) on host h: stopped answering 61 s ago; last "
-            "heartbeat before "
-            "its first step");
+            "server 1 (rank 3) on host h: stopped answering 61 s ago; last heartbeat before its "
+            "first step");
   post_failure(*store, notice);
   EXPECT_EQ(message_of(*job_failure(*store)), message_of(notice));
 }
@@ -59,8 +55,7 @@ TEST(FailureNotice, sentences_name_the_role_that_a_rank_has_said) {
 TEST(Explain, own_failures_are_told_once) {
   MemoryStore store;
   EXPECT_EQ(explain_failure(store, kOwn, kHosts, 10s), message_of(kOwn));
-  EXPECT_EQ(explain_failure(store, {2, "c", "also", false, 3}, kHosts, 10s),
-            std::nullopt);
+  EXPECT_EQ(explain_failure(store, {2, "c", "also", false, 3}, kHosts, 10s), std::nullopt);
   EXPECT_EQ(explain_failure(store, kConsequence, kHosts, 10s), std::nullopt);
 }
 
@@ -75,8 +70,8 @@ TEST(Explain, a_consequence_names_the_rank_whose_heartbeat_stopped) {
     }
   });
   EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 4s),
-            "rank 1 on host b: ended without an error message; last heartbeat "
-            "at step 12, all-reduce, 9.4 MB");
+            "rank 1 on host b: ended without an error message; last heartbeat at step 12, "
+            "all-reduce, 9.4 MB");
 }
 
 TEST(Explain, a_consequence_without_a_cause_tells_itself) {
@@ -84,8 +79,7 @@ TEST(Explain, a_consequence_without_a_cause_tells_itself) {
   for (const int rank : {1, 2}) {
     Heartbeat(store, rank, 0ms).finish();
   }
-  EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 100ms),
-            message_of(kConsequence));
+  EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 100ms), message_of(kConsequence));
 }
 
 // The kernel says so long before heartbeats do.
@@ -96,19 +90,17 @@ TEST(Explain, a_consequence_names_the_rank_whose_process_has_ended) {
   dead.beat(12, "");
   finished.finish();
   const EndedRanks ended = [] { return std::vector{2, 1}; };
-  EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 1h, {.ended = ended}),
-            "server 0 (rank 1) on host b: ended without an error message; last "
-            "heartbeat at step 12");
+  EXPECT_EQ(
+      explain_failure(*store, kConsequence, kHosts, 1h, {.ended = ended}),
+      "server 0 (rank 1) on host b: ended without an error message; last heartbeat at step 12");
   EXPECT_EQ(await_cause(*store, 0, kHosts, {}, 0ms)->rank, 1) << "it is posted";
 }
 
 TEST(Explain, a_hurried_consequence_claims_no_cause) {
   const auto store = std::make_shared<MemoryStore>();
-  EXPECT_EQ(
-      explain_failure(
-          *store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }}),
-      "rank 0 on host a: was asked to stop before it knew which other "
-      "rank has failed: connection to a peer lost");
+  EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }}),
+            "rank 0 on host a: was asked to stop before it knew which other "
+            "rank has failed: connection to a peer lost");
 }
 
 TEST(Explain, a_rank_that_said_why_it_ends_is_not_dead) {
@@ -125,10 +117,8 @@ TEST(Explain, a_consequence_names_the_rank_that_alone_was_asked_to_stop) {
   MemoryStore store;
   post_stop(store, {.rank = 1, .host = "b", .text = "was asked to stop"});
   EXPECT_EQ(stop_of(store, 0), std::nullopt);
-  EXPECT_EQ(
-      explain_failure(
-          store, {0, "a", "connection closed", true, 3}, {"a", "b"}, 50ms),
-      "rank 1 on host b: was asked to stop");
+  EXPECT_EQ(explain_failure(store, {0, "a", "connection closed", true, 3}, {"a", "b"}, 50ms),
+            "rank 1 on host b: was asked to stop");
 }
 
 TEST(AwaitCause, names_the_only_rank_that_does_not_answer) {
@@ -137,8 +127,7 @@ TEST(AwaitCause, names_the_only_rank_that_does_not_answer) {
   const auto mute = await_cause(store, 1, kHosts, {}, 0ms);
   ASSERT_TRUE(mute);
   EXPECT_EQ(mute->rank, 2);
-  EXPECT_EQ(mute->text,
-            "did not answer when all ranks were asked to stop before it began");
+  EXPECT_EQ(mute->text, "did not answer when all ranks were asked to stop before it began");
   EXPECT_EQ(job_failure(store)->rank, 2);
 }
 
@@ -156,8 +145,7 @@ TEST(AwaitCause, knows_that_a_hurried_rank_was_asked_to_stop_as_well) {
   MemoryStore store;
   post_failure(store, {1, "b", "connection to a peer lost", true, 3});
   std::jthread hurried([&] {
-    explain_failure(
-        store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }});
+    explain_failure(store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }});
   });
   EXPECT_TRUE(wait_for(store, "failure/asked/0", 10s));
   EXPECT_EQ(await_cause(store, 1, kHosts, {}, 0ms)->rank, 2);
@@ -184,11 +172,8 @@ TEST(AwaitCause, accuses_none_of_those_that_are_asked_to_stop) {
 TEST(Explain, a_hurried_rank_names_the_only_one_that_does_not_answer) {
   MemoryStore store;
   await_cause(store, 2, kHosts, {}, 0ms);
-  EXPECT_EQ(
-      explain_failure(
-          store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }}),
-      "rank 1 on host b: did not answer when all ranks were asked to stop "
-      "before it began");
+  EXPECT_EQ(explain_failure(store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }}),
+            "rank 1 on host b: did not answer when all ranks were asked to stop before it began");
 }
 
 // Launchers end all ranks once one has ended.

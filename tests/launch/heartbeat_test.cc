@@ -83,9 +83,7 @@ TEST(Heartbeat, only_the_claimer_counts_while_there_is_one) {
 TEST(Heartbeat, needs_a_thread_for_each_claim) {
   const auto store = std::make_shared<MemoryStore>();
   Heartbeat heartbeat(store, 0, 0ms);
-  const auto beat_elsewhere = [&] {
-    std::thread([&] { heartbeat.beat(5, "forward"); }).join();
-  };
+  const auto beat_elsewhere = [&] { std::thread([&] { heartbeat.beat(5, "forward"); }).join(); };
   const Heartbeat::Claim first(heartbeat);
   {
     const Heartbeat::Claim second(heartbeat);
@@ -110,9 +108,7 @@ TEST(Heartbeat, tells_each_thread_of_the_end) {
   const Heartbeat::Claim first(heartbeat), second(heartbeat);
   announce_end(*store);
   EXPECT_NO_THROW(heartbeat.beat(4, "all-reduce"));
-  std::thread([&] {
-    EXPECT_THROW(heartbeat.beat(4, "all-reduce"), PeerTimeout);
-  }).join();
+  std::thread([&] { EXPECT_THROW(heartbeat.beat(4, "all-reduce"), PeerTimeout); }).join();
   EXPECT_THROW(heartbeat.beat(4, "all-reduce"), PeerTimeout);
 }
 
@@ -146,8 +142,7 @@ TEST_F(FailureDetection, waits_until_the_timeout_is_over) {
   }
   EXPECT_FALSE(detector_.silent_rank());
   look_at(11s);
-  EXPECT_EQ(detector_.silent_rank()->rank, 0)
-      << "never beating is silence, too";
+  EXPECT_EQ(detector_.silent_rank()->rank, 0) << "never beating is silence, too";
   EXPECT_FALSE(detector_.silent_rank()->last);
 }
 

@@ -50,14 +50,13 @@ void expect_exit_codes(const HostLaunch& launch) {
 }
 
 TEST(HostLaunch, every_rank_gets_its_numbers) {
-  expect_exit_codes(
-      {.host = "b",
-       .first_rank = 4,
-       .ranks = 2,
-       .executable = "/bin/sh",
-       .argv = {"sh", "-c", "exit $((RANK * 10 + LOCAL_RANK + SHIFT))"},
-       .variables = {{"SHIFT", "100"}},
-       .folder = ""});
+  expect_exit_codes({.host = "b",
+                     .first_rank = 4,
+                     .ranks = 2,
+                     .executable = "/bin/sh",
+                     .argv = {"sh", "-c", "exit $((RANK * 10 + LOCAL_RANK + SHIFT))"},
+                     .variables = {{"SHIFT", "100"}},
+                     .folder = ""});
 }
 
 // Starting many takes time, and the wish to stop waits until `supervise` runs.
@@ -82,11 +81,8 @@ TEST(HostLaunch, a_signal_ends_the_starting) {
 }
 
 TEST(HostLaunch, knows_this_machine) {
-  for (const std::string& name : {std::string("localhost"),
-                                  std::string("127.0.0.1"),
-                                  std::string("127.0.1.1"),
-                                  std::string("::1"),
-                                  host_name()}) {
+  for (const std::string& name : {std::string("localhost"), std::string("127.0.0.1"),
+                                  std::string("127.0.1.1"), std::string("::1"), host_name()}) {
     EXPECT_TRUE(is_this_host(name)) << name;
   }
   EXPECT_FALSE(is_this_host(host_name() + "x"));

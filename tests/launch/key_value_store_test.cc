@@ -84,9 +84,8 @@ TEST(PrefixStore, AWaitShowsInTheHeartbeatUntilItEnds) {
 }
 
 TEST(PrefixStore, AnExceptionOfIdleEndsAWait) {
-  PrefixStore store(std::make_shared<MemoryStore>(), 0, "x/", nullptr, [] {
-    throw UsageError("stop");
-  });
+  PrefixStore store(std::make_shared<MemoryStore>(), 0, "x/", nullptr,
+                    [] { throw UsageError("stop"); });
   EXPECT_THROW(store.wait("key"), UsageError);
 }
 

@@ -40,8 +40,7 @@ TEST(Listener, a_taken_port_and_a_foreign_address_are_refused) {
     listen_at("127.0.0.1", listener->port);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("is taken on this host"),
-              std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("is taken on this host"), std::string::npos)
         << error.what();
   }
   close(listener->fd);

@@ -49,8 +49,7 @@ TEST(LocalProcesses, SayWhichRankWasKilled) {
   EXPECT_EQ(processes.ended(), std::vector{2}) << "before it is reaped";
   waitpid(two, nullptr, 0);
   store->vanish();
-  EXPECT_EQ(processes.ended(), std::vector{2})
-      << "afterwards, and without store";
+  EXPECT_EQ(processes.ended(), std::vector{2}) << "afterwards, and without store";
   kill(one, SIGKILL);
   waitpid(one, nullptr, 0);
   EXPECT_EQ(processes.ended(), (std::vector{1, 2}));

@@ -7,8 +7,8 @@
 
 namespace paceline::testing {
 
-/// How many living processes have `assignment` (NAME=value) in the environment
-/// that they were started with.  Zombies have none.
+/// How many living processes have `assignment` (NAME=value) in the environment that they were
+/// started with.  Zombies have none.
 inline int marked_processes(const std::string& assignment) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {

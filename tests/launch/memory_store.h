@@ -22,8 +22,7 @@ class MemoryStore final : public launch::KeyValueStore {
     values_[key] = value;
     ++writes_;
   }
-  std::string set_if_absent(const std::string& key,
-                            const std::string& value) override {
+  std::string set_if_absent(const std::string& key, const std::string& value) override {
     std::unique_lock lock(mutex_);
     answering_.wait(lock, [this] { return !silent_; });
     check();

@@ -25,40 +25,31 @@ using testing::MemoryStore;
 
 // One rank's guard, and the sentence with which it ends its process.
 struct Guarded {
-  Guarded(const std::shared_ptr<MemoryStore>& store,
-          int rank,
-          std::chrono::milliseconds timeout,
-          bool supervised = false,
-          bool rank_0_serves_store = false)
+  Guarded(const std::shared_ptr<MemoryStore>& store, int rank, std::chrono::milliseconds timeout,
+          bool supervised = false, bool rank_0_serves_store = false)
       : heartbeat(std::make_shared<Heartbeat>(store, rank, 0ms)),
-        monitor({.store = store,
-                 .heartbeat = heartbeat,
-                 .rank = rank,
-                 .hosts = {"a", "b", "c"},
-                 .supervised = supervised,
-                 .rank_0_serves_store = rank_0_serves_store,
-                 .timeout = timeout,
-                 .grace = 50ms,
-                 .tell =
-                     [this](const FailureNotice& cause) {
-                       told = message_of(cause);
-                     },
-                 .end =
-                     [this](const FailureNotice& cause, bool prints) {
-                       said.set_value(prints ? message_of(cause) : told);
-                     }}) {}
+        monitor(
+            {.store = store,
+             .heartbeat = heartbeat,
+             .rank = rank,
+             .hosts = {"a", "b", "c"},
+             .supervised = supervised,
+             .rank_0_serves_store = rank_0_serves_store,
+             .timeout = timeout,
+             .grace = 50ms,
+             .tell = [this](const FailureNotice& cause) { told = message_of(cause); },
+             .end = [this](const FailureNotice& cause,
+                           bool prints) { said.set_value(prints ? message_of(cause) : told); }}) {}
 
   std::string message() {
     auto future = said.get_future();
-    return future.wait_for(10s) == std::future_status::ready ? future.get()
-                                                             : "nothing";
+    return future.wait_for(10s) == std::future_status::ready ? future.get() : "nothing";
   }
 
   std::string told;
   std::promise<std::string> said;
   std::shared_ptr<Heartbeat> heartbeat;
-  std::optional<Heartbeat::Hold> hold{
-      std::in_place, *heartbeat, Heartbeat::Hold::For::kWatched};
+  std::optional<Heartbeat::Hold> hold{std::in_place, *heartbeat, Heartbeat::Hold::For::kWatched};
   RankMonitor monitor;  // last: its thread uses the rest
 };
 
@@ -67,8 +58,7 @@ TEST(RankMonitor, rank_0_finds_a_silent_rank_and_all_end) {
   Guarded zero(store, 0, 2s), one(store, 1, 2s);
   Heartbeat(store, 2, 0ms).beat(5, "all-gather");
   const auto told = zero.message();
-  EXPECT_NE(told.find("rank 2 on host c: stopped answering"), std::string::npos)
-      << told;
+  EXPECT_NE(told.find("rank 2 on host c: stopped answering"), std::string::npos) << told;
   EXPECT_NE(told.find("at step 5, all-gather"), std::string::npos) << told;
   EXPECT_EQ(one.message(), "") << "ends, but rank 0 speaks";
 }
@@ -77,8 +67,7 @@ TEST(RankMonitor, rank_1_watches_rank_0) {
   const auto store = std::make_shared<MemoryStore>();
   Guarded one(store, 1, 2s);
   const auto told = one.message();
-  EXPECT_NE(told.find("rank 0 on host a: stopped answering"), std::string::npos)
-      << told;
+  EXPECT_NE(told.find("rank 0 on host a: stopped answering"), std::string::npos) << told;
 }
 
 TEST(RankMonitor, a_filed_failure_ends_a_stuck_rank) {
@@ -99,8 +88,7 @@ TEST(RankMonitor, a_lost_store_is_reported_by_rank_1) {
 TEST(RankMonitor, a_store_that_rank_0_served_names_it) {
   EXPECT_EQ(message_of(lost_store({"a", "b"}, true, "gone")),
             "rank 0 on host a: ended without an error message");
-  EXPECT_EQ(message_of(lost_store({"a", "b"}, false, "gone")),
-            "rank 1 on host b: gone");
+  EXPECT_EQ(message_of(lost_store({"a", "b"}, false, "gone")), "rank 1 on host b: gone");
 }
 
 // The threads that send heartbeats need not wait for the grace to be over.
@@ -119,9 +107,7 @@ TEST(RankMonitor, a_store_that_does_not_answer_ends_all) {
   Guarded one(store, 1, 400ms), two(store, 2, 400ms);
   store->stop_answering();
   const auto told = one.message();
-  EXPECT_TRUE(told.starts_with(
-      "rank 1 on host b: the ranks' store has not answered for "))
-      << told;
+  EXPECT_TRUE(told.starts_with("rank 1 on host b: the ranks' store has not answered for ")) << told;
   EXPECT_EQ(two.message(), "");
   store->answer();  // so that the monitors' threads can be joined
 }
@@ -132,11 +118,8 @@ TEST(RankMonitor, names_its_own_rank_where_the_main_thread_stands_still) {
   two.heartbeat->beat(-1, "report of case 3");
   two.hold.reset();
   const auto told = two.message();
-  EXPECT_TRUE(
-      told.starts_with("rank 2 on host c: the main thread has not moved for "))
-      << told;
-  EXPECT_TRUE(told.ends_with(" s, before its first step, report of case 3"))
-      << told;
+  EXPECT_TRUE(told.starts_with("rank 2 on host c: the main thread has not moved for ")) << told;
+  EXPECT_TRUE(told.ends_with(" s, before its first step, report of case 3")) << told;
   EXPECT_EQ(job_failure(*store)->rank, 2);
 }
 
@@ -145,8 +128,7 @@ TEST(RankMonitor, a_wait_for_other_ranks_ends_as_their_consequence) {
   Guarded two(store, 2, 100ms);
   two.hold.emplace(*two.heartbeat, Heartbeat::Hold::For::kPeers);
   const auto told = two.message();
-  EXPECT_TRUE(told.starts_with(
-      "rank 2 on host c: the main thread has waited for other ranks for "))
+  EXPECT_TRUE(told.starts_with("rank 2 on host c: the main thread has waited for other ranks for "))
       << told;
   EXPECT_EQ(job_failure(*store), std::nullopt);
   EXPECT_TRUE(failure_of(*store, 2)->consequence);
@@ -174,29 +156,22 @@ void wait_at_the_store(bool third_waits) {
   const Heartbeat::Waiting first(*zero.heartbeat, "case/0/start");
   const Heartbeat::Waiting second(*one.heartbeat, "case/0/ready/2");
   const std::jthread beats = keep_beating(two);
-  const auto deadline =
-      std::chrono::steady_clock::now() + (third_waits ? 10s : 1s);
+  const auto deadline = std::chrono::steady_clock::now() + (third_waits ? 10s : 1s);
   while (!job_failure(*store) && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(1ms);
   }
   const auto cause = job_failure(*store);
   ASSERT_EQ(cause.has_value(), third_waits);
   if (cause) {
-    EXPECT_EQ(
-        cause->text,
-        fmt::format("all ranks have waited for others for more than 0.5 "
-                    "s, this one for '{}'",
-                    cause->rank == 0 ? "case/0/start" : "case/0/ready/2"));
+    EXPECT_EQ(cause->text, fmt::format("all ranks have waited for others for more than 0.5 "
+                                       "s, this one for '{}'",
+                                       cause->rank == 0 ? "case/0/start" : "case/0/ready/2"));
   }
 }
 
-TEST(RankMonitor, ends_the_job_where_all_ranks_wait_for_each_other) {
-  wait_at_the_store(true);
-}
+TEST(RankMonitor, ends_the_job_where_all_ranks_wait_for_each_other) { wait_at_the_store(true); }
 
-TEST(RankMonitor, lets_ranks_wait_for_one_that_does_not) {
-  wait_at_the_store(false);
-}
+TEST(RankMonitor, lets_ranks_wait_for_one_that_does_not) { wait_at_the_store(false); }
 
 TEST(RankMonitor, names_a_rank_that_alone_was_asked_to_stop) {
   const auto store = std::make_shared<MemoryStore>();
@@ -208,8 +183,7 @@ TEST(RankMonitor, names_a_rank_that_alone_was_asked_to_stop) {
   EXPECT_EQ(zero.message(), "rank 2 on host c: was asked to stop");
 }
 
-const FailureNotice kStopOf0{
-    .rank = 0, .host = "a", .text = "was asked to stop by SIGTERM"};
+const FailureNotice kStopOf0{.rank = 0, .host = "a", .text = "was asked to stop by SIGTERM"};
 
 // Rank 0 serves the store for a while, and is not silent.
 TEST(RankMonitor, names_rank_0_that_will_leave_with_the_store) {

@@ -19,13 +19,10 @@ TEST(RankVariables, AreThoseOfAPlaceInAJob) {
                                        "SLURM_STEP_NODELIST"};
   EXPECT_EQ(rank_variables(names, RankVariables::kTorch),
             (std::vector<std::string>{"RANK", "TORCHELASTIC_USE_AGENT_STORE"}));
-  EXPECT_EQ(rank_variables(names, RankVariables::kAll),
-            (std::vector<std::string>{"RANK",
-                                      "TORCHELASTIC_USE_AGENT_STORE",
-                                      "OMPI_COMM_WORLD_RANK",
-                                      "PMIX_RANK",
-                                      "SLURM_PROCID",
-                                      "SLURM_STEP_NODELIST"}));
+  EXPECT_EQ(
+      rank_variables(names, RankVariables::kAll),
+      (std::vector<std::string>{"RANK", "TORCHELASTIC_USE_AGENT_STORE", "OMPI_COMM_WORLD_RANK",
+                                "PMIX_RANK", "SLURM_PROCID", "SLURM_STEP_NODELIST"}));
 }
 
 }  // namespace

@@ -23,19 +23,17 @@ namespace {
 using namespace std::chrono_literals;
 using testing::MemoryStore;
 
-// Shell scripts stand in for ranks.  Their processes carry a marker, so that
-// what they leave behind can be found.
+// Shell scripts stand in for ranks.  Their processes carry a marker, so that what they leave behind
+// can be found.
 class Supervising : public ::testing::Test {
  protected:
   Outcome run(const std::vector<std::string>& scripts) {
     std::vector<ChildProcess> children;
     for (const auto& script : scripts) {
-      const auto environment =
-          environment_with({{"PACELINE_TEST_MARK", mark_}});
-      children.push_back(
-          {.pid = spawn({"/bin/sh", {"sh", "-c", script}, environment}),
-           .first_rank = static_cast<int>(children.size()),
-           .host = "h"});
+      const auto environment = environment_with({{"PACELINE_TEST_MARK", mark_}});
+      children.push_back({.pid = spawn({"/bin/sh", {"sh", "-c", script}, environment}),
+                          .first_rank = static_cast<int>(children.size()),
+                          .host = "h"});
     }
     const auto outcome = supervise(children, store_, signals_, options_);
     // What the shells started has been killed, but dies in its own time.
@@ -47,9 +45,7 @@ class Supervising : public ::testing::Test {
     return outcome;
   }
 
-  int left_behind() const {
-    return testing::marked_processes("PACELINE_TEST_MARK=" + mark_);
-  }
+  int left_behind() const { return testing::marked_processes("PACELINE_TEST_MARK=" + mark_); }
 
   void TearDown() override { std::filesystem::remove(ready_); }
 
@@ -59,24 +55,20 @@ class Supervising : public ::testing::Test {
 
   // Answers SIGTERM by `answer`, and lets the other know when it would.
   std::string ready_to_stop(const std::string& answer) const {
-    return "trap '" + answer + "' TERM; : > " + ready_.string() +
-           "; while :; do sleep 0.01; done";
+    return "trap '" + answer + "' TERM; : > " + ready_.string() + "; while :; do sleep 0.01; done";
   }
 
   // The other: signals this process when both would answer.
-  std::string stops_us(const std::string& answer,
-                       const std::string& signal) const {
+  std::string stops_us(const std::string& answer, const std::string& signal) const {
     return "trap '" + answer + "' TERM; while [ ! -e " + ready_.string() +
-           " ]; do sleep 0.01; done; kill -" + signal + " " +
-           std::to_string(getpid()) + "; while :; do sleep 0.01; done";
+           " ]; do sleep 0.01; done; kill -" + signal + " " + std::to_string(getpid()) +
+           "; while :; do sleep 0.01; done";
   }
 
   SupervisorSignals signals_;
   MemoryStore store_;
-  SuperviseOptions options_{.heartbeat_timeout = 60s,
-                            .stop_grace = 5s,
-                            .failure_grace = 100ms,
-                            .settle_time = 100ms};
+  SuperviseOptions options_{
+      .heartbeat_timeout = 60s, .stop_grace = 5s, .failure_grace = 100ms, .settle_time = 100ms};
   std::string mark_ = std::to_string(getpid());
   std::filesystem::path ready_ =
       std::filesystem::temp_directory_path() / ("paceline-ready-" + mark_);
@@ -95,8 +87,7 @@ TEST_F(Supervising, a_rank_that_leaves_early_ends_the_others) {
   const auto outcome = run({"sleep 1000", "exit 0"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.message,
-            "rank 1 on host h: left early: it ended with exit code 0 before it "
-            "began");
+            "rank 1 on host h: left early: it ended with exit code 0 before it began");
 }
 
 TEST_F(Supervising, marks_are_seen) {
@@ -113,14 +104,12 @@ TEST_F(Supervising, an_exit_code_ends_the_others) {
   const auto outcome = run({"sleep 1000", "exit 7", "sleep 1000 & wait"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.rank, 1);
-  EXPECT_EQ(outcome.message,
-            "rank 1 on host h: ended with exit code 7 before it began");
+  EXPECT_EQ(outcome.message, "rank 1 on host h: ended with exit code 7 before it began");
 }
 
 TEST_F(Supervising, a_rank_that_stopped_as_asked_names_the_signal) {
   EXPECT_EQ(run({"sleep 1000", "exit 143"}).message,
-            "rank 1 on host h: ended because of a SIGTERM (exit code 143) "
-            "before it began");
+            "rank 1 on host h: ended because of a SIGTERM (exit code 143) before it began");
 }
 
 TEST_F(Supervising, what_all_ranks_have_lost_is_the_cause) {
@@ -136,8 +125,7 @@ TEST_F(Supervising, a_rank_that_does_not_come_is_blamed) {
   store_.set(host_key(0), "h");
   const auto outcome = run({"sleep 1000", "sleep 1000"});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_TRUE(
-      outcome.message.starts_with("rank 1 on host h: did not join within "))
+  EXPECT_TRUE(outcome.message.starts_with("rank 1 on host h: did not join within "))
       << outcome.message;
 }
 
@@ -145,14 +133,12 @@ TEST_F(Supervising, a_signal_is_named) {
   const auto outcome = run({"sleep 1000", "sleep 1000", "kill -9 $$"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.rank, 2);
-  EXPECT_NE(outcome.message.find("was killed by signal 9 (Killed)"),
-            std::string::npos)
+  EXPECT_NE(outcome.message.find("was killed by signal 9 (Killed)"), std::string::npos)
       << outcome.message;
 }
 
 TEST_F(Supervising, those_who_ignore_sigterm_are_killed) {
-  const auto outcome =
-      run({"trap '' TERM; sleep 1000 & wait; sleep 1000", "exit 1"});
+  const auto outcome = run({"trap '' TERM; sleep 1000 & wait; sleep 1000", "exit 1"});
   EXPECT_EQ(outcome.rank, 1);
 }
 
@@ -171,8 +157,7 @@ TEST_F(Supervising, a_stopped_rank_is_lost) {
   const auto outcome = run({"sleep 1000", "kill -STOP $$"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.rank, 1);
-  EXPECT_NE(outcome.message.find("stopped answering"), std::string::npos)
-      << outcome.message;
+  EXPECT_NE(outcome.message.find("stopped answering"), std::string::npos) << outcome.message;
 }
 
 TEST_F(Supervising, consequences_are_not_blamed) {
@@ -181,8 +166,7 @@ TEST_F(Supervising, consequences_are_not_blamed) {
   Heartbeat(store(), 1, 0ms).beat(12, "all-reduce, 9.4 MB");
   const auto outcome = run({"exit 3", "kill -9 $$"});
   EXPECT_EQ(outcome.rank, 1);
-  EXPECT_NE(outcome.message.find("at step 12, all-reduce, 9.4 MB"),
-            std::string::npos)
+  EXPECT_NE(outcome.message.find("at step 12, all-reduce, 9.4 MB"), std::string::npos)
       << outcome.message;
 }
 
@@ -191,8 +175,7 @@ TEST_F(Supervising, a_rank_that_left_early_is_to_blame) {
   post_failure(store_, {0, "h", "connection to a peer lost", true, 3});
   const auto outcome = run({"exit 3", "exit 0"});
   EXPECT_EQ(outcome.rank, 1);
-  EXPECT_NE(outcome.message.find("left early"), std::string::npos)
-      << outcome.message;
+  EXPECT_NE(outcome.message.find("left early"), std::string::npos) << outcome.message;
 }
 
 TEST_F(Supervising, a_filed_sentence_is_the_message) {
@@ -211,8 +194,7 @@ TEST_F(Supervising, a_users_mistake_keeps_its_exit_code) {
 }
 
 TEST_F(Supervising, a_signal_to_us_stops_all) {
-  const auto outcome =
-      run({ready_to_stop("exit 0"), stops_us("exit 0", "INT")});
+  const auto outcome = run({ready_to_stop("exit 0"), stops_us("exit 0", "INT")});
   EXPECT_EQ(outcome.stop_signal, SIGINT);
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.message, "");
@@ -220,10 +202,8 @@ TEST_F(Supervising, a_signal_to_us_stops_all) {
 
 TEST_F(Supervising, who_waits_for_a_rank_that_stopped_is_killed_soon) {
   options_.stop_grace = 600s;
-  const auto outcome =
-      run({"sleep 1000",
-           "trap '' TERM; kill -INT " + std::to_string(getpid()) +
-               "; while :; do sleep 0.05; done"});
+  const auto outcome = run({"sleep 1000", "trap '' TERM; kill -INT " + std::to_string(getpid()) +
+                                              "; while :; do sleep 0.05; done"});
   EXPECT_EQ(outcome.stop_signal, SIGINT);
   EXPECT_EQ(outcome.rank, 1);
 }
@@ -238,8 +218,7 @@ TEST_F(Supervising, who_does_not_stop_is_killed_and_named) {
 TEST_F(Supervising, two_signals_at_once_are_one_request) {
   const auto outcome =
       run({ready_to_stop("sleep 0.2; exit 0"),
-           stops_us("sleep 0.2; exit 0",
-                    "HUP " + std::to_string(getpid()) + "; kill -TERM")});
+           stops_us("sleep 0.2; exit 0", "HUP " + std::to_string(getpid()) + "; kill -TERM")});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.message;
   EXPECT_NE(outcome.stop_signal, 0);
 }
@@ -247,10 +226,8 @@ TEST_F(Supervising, two_signals_at_once_are_one_request) {
 TEST_F(Supervising, a_second_request_kills) {
   options_.stop_grace = 600s;
   options_.failure_grace = 600s;
-  const auto outcome = run(
-      {ready_to_stop(""),
-       stops_us(
-           "", "INT " + std::to_string(getpid()) + "; sleep 0.5; kill -TERM")});
+  const auto outcome = run({ready_to_stop(""), stops_us("", "INT " + std::to_string(getpid()) +
+                                                                "; sleep 0.5; kill -TERM")});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.rank, 0);
 }
@@ -260,19 +237,16 @@ TEST(Spawn, the_child_dies_with_its_parent) {
   ASSERT_EQ(pipe(ends), 0);
   const pid_t parent = fork();
   if (parent == 0) {
-    const pid_t child =
-        spawn({"/bin/sleep", {"sleep", "1000"}, environment_with({})});
+    const pid_t child = spawn({"/bin/sleep", {"sleep", "1000"}, environment_with({})});
     (void)!write(ends[1], &child, sizeof child);
     kill(getpid(), SIGKILL);
   }
   pid_t child = 0;
-  ASSERT_EQ(read(ends[0], &child, sizeof child),
-            static_cast<ssize_t>(sizeof child));
+  ASSERT_EQ(read(ends[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
   waitpid(parent, nullptr, 0);
   const auto deadline = steady_now() + 5s;
   const auto alive = [&] {  // a zombie that init has not reaped counts as dead
-    std::FILE* file =
-        std::fopen(("/proc/" + std::to_string(child) + "/stat").c_str(), "r");
+    std::FILE* file = std::fopen(("/proc/" + std::to_string(child) + "/stat").c_str(), "r");
     char state = 'X';
     if (file) {
       if (std::fscanf(file, "%*d %*s %c", &state) != 1) {

@@ -21,8 +21,7 @@ using Change = std::function<void(plan::Setup&, plan::CommPlan&)>;
 class Changed final : public plan::Planner {
  public:
   Changed(const std::string& strategy, Change change)
-      : planner_(
-            strategies::make_planner(strategies::parse_strategy(strategy))),
+      : planner_(strategies::make_planner(strategies::parse_strategy(strategy))),
         change_(std::move(change)) {}
 
   plan::Setup setup(const plan::PlanInput& input) const override {
@@ -31,15 +30,11 @@ class Changed final : public plan::Planner {
     change_(setup, none);
     return setup;
   }
-  plan::Variant variant(const plan::PlanInput& input,
-                        plan::Step step) const override {
+  plan::Variant variant(const plan::PlanInput& input, plan::Step step) const override {
     return planner_->variant(input, step);
   }
-  plan::Step period(const plan::PlanInput& input) const override {
-    return planner_->period(input);
-  }
-  plan::CommPlan plan(const plan::PlanInput& input,
-                      const plan::Setup& setup,
+  plan::Step period(const plan::PlanInput& input) const override { return planner_->period(input); }
+  plan::CommPlan plan(const plan::PlanInput& input, const plan::Setup& setup,
                       plan::Variant variant) const override {
     plan::CommPlan plan = planner_->plan(input, setup, variant);
     plan::Setup unused = setup;
@@ -56,15 +51,12 @@ PlanDigest digest_for(
     const std::string& strategy, const Change& change = [](auto&, auto&) {}) {
   const Changed planner(strategy, change);
   plan::PlanInput input = plan::input_of(plan::small_model(), 2);
-  return digest_of(
-      planner, input, planner.setup(input), plan::CommunicatorId{0});
+  return digest_of(planner, input, planner.setup(input), plan::CommunicatorId{0});
 }
 
 TEST(PlanDigest, DiffersWherePlansDifferLongAfterTheFirstSteps) {
   const std::string rule = "fusion+parameter-allreduce+local-sgd:every=";
-  const auto every = [&](const std::string& steps) {
-    return digest_for(rule + steps).collectives;
-  };
+  const auto every = [&](const std::string& steps) { return digest_for(rule + steps).collectives; };
   EXPECT_EQ(every("100"), every("100"));
   EXPECT_NE(every("100"), every("200"));
 }

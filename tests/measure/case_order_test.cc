@@ -36,8 +36,7 @@ TEST(CaseOrder, LeavesOutWhatIsCompletedOfThisRepetitionButNotDiscardedCases) {
   for (const int done : {1, 3, 8}) {
     completed.insert({experiment.cases[done - 1].key(), 1});
   }
-  EXPECT_EQ(ranks_of(cases_to_do(experiment, completed, 1)),
-            (std::vector<int>{1, 2, 4, 5, 6, 7}));
+  EXPECT_EQ(ranks_of(cases_to_do(experiment, completed, 1)), (std::vector<int>{1, 2, 4, 5, 6, 7}));
   EXPECT_EQ(ranks_of(cases_to_do(experiment, completed, 2)),
             (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
 }

@@ -25,9 +25,7 @@ TEST(ChildTest, LinesThenExitCode) {
   EXPECT_EQ(child.wait(), 7);
 }
 
-TEST(ChildTest, NoSuchCommand) {
-  EXPECT_THROW(Child({"/no/such/command"}, {}), WorldError);
-}
+TEST(ChildTest, NoSuchCommand) { EXPECT_THROW(Child({"/no/such/command"}, {}), WorldError); }
 
 TEST(ChildTest, DiesWithAKilledParentOfWhoseGroupItIs) {
   // Orphans become our children, so that their end can be waited for.
@@ -40,8 +38,7 @@ TEST(ChildTest, DiesWithAKilledParentOfWhoseGroupItIs) {
     Child child({"sh", "-c", "echo $$; exec sleep 20"}, {});
     const std::string line = *child.read_line(kPatience, [] {});
     const pid_t pid = std::stoi(line);
-    _exit(write(pipe_ends[1], &pid, sizeof(pid)) == sizeof(pid) ? child.wait()
-                                                                : 1);
+    _exit(write(pipe_ends[1], &pid, sizeof(pid)) == sizeof(pid) ? child.wait() : 1);
   }
   pid_t grandchild = 0;
   ASSERT_EQ(read(pipe_ends[0], &grandchild, sizeof(grandchild)),

@@ -77,9 +77,8 @@ TEST(SparseCodecs, ThatSelectEverythingTrainAsWithout) {
   for (const char* schedule :
        {"bsp", "fusion", "bytescheduler:partition-mb=0.0005,credit-mb=0.04"}) {
     for (const char* codec : {"random-k", "topk", "gtopk"}) {
-      EXPECT_EQ(
-          digest_after_steps(fmt::format("{}+{}:density=1", schedule, codec)),
-          digest_after_steps(schedule))
+      EXPECT_EQ(digest_after_steps(fmt::format("{}+{}:density=1", schedule, codec)),
+                digest_after_steps(schedule))
           << schedule << "+" << codec;
     }
   }
@@ -91,8 +90,7 @@ TEST_P(Compressed, SendsWhatItsPlanSays) {
   for (const int world : worlds_of(GetParam())) {
     testing::run_rank_threads_well(world, [&](const RankGroup& group) {
       Trainer trainer(irregular_case(GetParam()), group, irregular_options());
-      EXPECT_EQ(testing::booked(trainer, 3),
-                testing::planned(trainer, group.rank, 3))
+      EXPECT_EQ(testing::booked(trainer, 3), testing::planned(trainer, group.rank, 3))
           << "rank " << group.rank << " of " << world;
     });
   }
@@ -120,21 +118,16 @@ TEST_P(Compressed, LeavesEqualParametersAndAShorterLoss) {
       }
     });
     for (std::size_t rank = 0; rank < digests.size(); ++rank) {
-      EXPECT_TRUE(trains[rank] == 0 || digests[rank] == digests[0])
-          << rank << " of " << world;
+      EXPECT_TRUE(trains[rank] == 0 || digests[rank] == digests[0]) << rank << " of " << world;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All,
-                         Compressed,
-                         ::testing::ValuesIn(compressed()),
-                         [](const auto& test) {
-                           return std::to_string(test.index);
-                         });
+INSTANTIATE_TEST_SUITE_P(All, Compressed, ::testing::ValuesIn(compressed()),
+                         [](const auto& test) { return std::to_string(test.index); });
 
-/// One process that computes the gradients of all ranks one by one and applies
-/// the sign of the sum of their signs.
+/// One process that computes the gradients of all ranks one by one and applies the sign of the sum
+/// of their signs.
 Training by_majority(int world) {
   at::set_num_threads(1);
   const auto c = irregular_case("none");
@@ -142,13 +135,13 @@ Training by_majority(int world) {
   networks::cast_network(network, at::kDouble);
   std::vector<networks::Batch> batches;
   for (int rank = 0; rank < world; ++rank) {
-    batches.push_back(networks::make_batch(
-        networks::find_network(c.model),
-        {.batch_size = c.batch_size,
-         .seed = c.seed,
-         .rank = rank,
-         .dtype = at::kDouble,
-         .network = {.image_size = c.image_size, .classes = c.classes}}));
+    batches.push_back(
+        networks::make_batch(networks::find_network(c.model),
+                             {.batch_size = c.batch_size,
+                              .seed = c.seed,
+                              .rank = rank,
+                              .dtype = at::kDouble,
+                              .network = {.image_size = c.image_size, .classes = c.classes}}));
   }
   std::vector<at::Tensor> trained;
   for (const auto& parameter : network.parameters()) {
@@ -156,8 +149,7 @@ Training by_majority(int world) {
       trained.push_back(parameter);
     }
   }
-  torch::optim::SGD sgd(
-      trained, torch::optim::SGDOptions(c.learning_rate).momentum(c.momentum));
+  torch::optim::SGD sgd(trained, torch::optim::SGDOptions(c.learning_rate).momentum(c.momentum));
   Training result{copies(network.parameters()), {}};
   for (int step = 0; step < kSteps; ++step) {
     std::vector<at::Tensor> sums;
@@ -166,12 +158,10 @@ Training by_majority(int world) {
     }
     for (const networks::Batch& batch : batches) {
       sgd.zero_grad();
-      at::cross_entropy_loss(network.forward(batch.input), batch.target)
-          .backward();
+      at::cross_entropy_loss(network.forward(batch.input), batch.target).backward();
       for (std::size_t p = 0; p < trained.size(); ++p) {
         const at::Tensor& gradient = trained[p].grad();
-        sums[p] += gradient.defined() ? gradient.ge(0) * 2 - 1
-                                      : at::ones({}, at::kLong);
+        sums[p] += gradient.defined() ? gradient.ge(0) * 2 - 1 : at::ones({}, at::kLong);
       }
     }
     for (std::size_t p = 0; p < trained.size(); ++p) {
@@ -195,9 +185,7 @@ TEST(Sign, TrainsByTheMajorityOfTheRanks) {
           trainer.step();
         }
         trainer.drain();
-        EXPECT_LE(testing::distance(reference,
-                                    copies(trainer.network().parameters())),
-                  1e-10)
+        EXPECT_LE(testing::distance(reference, copies(trainer.network().parameters())), 1e-10)
             << strategy << ", rank " << group.rank << " of " << world;
       });
     }
@@ -208,10 +196,8 @@ TEST(Sign, TrainsByTheMajorityOfTheRanks) {
 TEST(Sign, TrainsTheSameInEveryForm) {
   for (const int world : {2, 3}) {
     std::vector<std::int64_t> digests;
-    for (const char* strategy : {"bsp+sign",
-                                 "bsp+ps+sign",
-                                 "bsp+sign:form=int8",
-                                 "bsp+ps+sign:form=int8"}) {
+    for (const char* strategy :
+         {"bsp+sign", "bsp+ps+sign", "bsp+sign:form=int8", "bsp+ps+sign:form=int8"}) {
       std::vector<std::int64_t> of_rank(static_cast<std::size_t>(world));
       testing::run_rank_threads_well(world, [&](const RankGroup& group) {
         Trainer trainer(irregular_case(strategy), group, irregular_options());
@@ -219,8 +205,7 @@ TEST(Sign, TrainsTheSameInEveryForm) {
           trainer.step();
         }
         trainer.drain();
-        of_rank[static_cast<std::size_t>(group.rank)] =
-            trainer.parameter_digest();
+        of_rank[static_cast<std::size_t>(group.rank)] = trainer.parameter_digest();
       });
       digests.insert(digests.end(), of_rank.begin(), of_rank.end());
     }
@@ -233,15 +218,12 @@ TEST(TopK, OfDensityOneLosesNothing) {
   for (const int world : {2, 3}) {
     const Training reference = testing::whole_batch(world);
     testing::run_rank_threads_well(world, [&](const RankGroup& group) {
-      Trainer trainer(
-          irregular_case("wfbp+topk:density=1"), group, irregular_options());
+      Trainer trainer(irregular_case("wfbp+topk:density=1"), group, irregular_options());
       for (int step = 0; step < testing::kSteps; ++step) {
         trainer.step();
       }
       trainer.drain();
-      EXPECT_LE(
-          testing::distance(reference, copies(trainer.network().parameters())),
-          1e-10);
+      EXPECT_LE(testing::distance(reference, copies(trainer.network().parameters())), 1e-10);
     });
   }
 }

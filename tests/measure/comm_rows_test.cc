@@ -11,15 +11,12 @@ namespace {
 TEST(CommRows, SizesThatRoundToTheSameAreOneRow) {
   const std::vector<std::int64_t> sizes{4, 5, 6, 7, 8, 9, 12};
   EXPECT_EQ(comm_rows({"all-reduce", "all-reduce"}, sizes, "fp32", 2),
-            (std::vector<CommRow>{
-                {"all-reduce", 4}, {"all-reduce", 8}, {"all-reduce", 12}}));
+            (std::vector<CommRow>{{"all-reduce", 4}, {"all-reduce", 8}, {"all-reduce", 12}}));
   // Equal shards for two ranks.
-  EXPECT_EQ(comm_rows({"all-gather", "message"}, sizes, "fp32", 2),
-            (std::vector<CommRow>{{"all-gather", 8},
-                                  {"all-gather", 16},
-                                  {"message", 4},
-                                  {"message", 8},
-                                  {"message", 12}}));
+  EXPECT_EQ(
+      comm_rows({"all-gather", "message"}, sizes, "fp32", 2),
+      (std::vector<CommRow>{
+          {"all-gather", 8}, {"all-gather", 16}, {"message", 4}, {"message", 8}, {"message", 12}}));
   EXPECT_EQ(comm_rows({"broadcast"}, {1, 3, 4}, "bf16", 4),
             (std::vector<CommRow>{{"broadcast", 2}, {"broadcast", 4}}));
 }

@@ -13,9 +13,9 @@
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/job_launch.h"
 
-// Worlds: what a schedule sends is its plan's cost in each of them, and ranks
-// that are processes train as those that are threads do.  The whole matrix is
-// the nightly run's; what every run sees takes from each row and column.
+// Worlds: what a schedule sends is its plan's cost in each of them, and ranks that are processes
+// train as those that are threads do.  The whole matrix is the nightly run's; what every run sees
+// takes from each row and column.
 
 namespace paceline::measure {
 namespace {
@@ -36,11 +36,9 @@ std::vector<std::string> schedules_of(int world) {
 void expect_planned_bytes(int world, const std::string& schedule) {
   SCOPED_TRACE(schedule + " of " + std::to_string(world));
   testing::run_rank_threads_well(world, [&](const RankGroup& group) {
-    Trainer trainer(
-        testing::irregular_case(schedule), group, testing::irregular_options());
+    Trainer trainer(testing::irregular_case(schedule), group, testing::irregular_options());
     testing::booked(trainer, 1);
-    EXPECT_EQ(testing::booked(trainer, 2),
-              testing::planned(trainer, group.rank, 2))
+    EXPECT_EQ(testing::booked(trainer, 2), testing::planned(trainer, group.rank, 2))
         << "rank " << group.rank;
   });
 }
@@ -64,16 +62,12 @@ TEST_P(NightlyWorld, SendsWhatPlansSay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(UpTo16,
-                         EveryWorld,
-                         ::testing::Range(2, kMostRanks + 1));
-INSTANTIATE_TEST_SUITE_P(UpTo16,
-                         NightlyWorld,
-                         ::testing::Range(2, kMostRanks + 1));
+INSTANTIATE_TEST_SUITE_P(UpTo16, EveryWorld, ::testing::Range(2, kMostRanks + 1));
+INSTANTIATE_TEST_SUITE_P(UpTo16, NightlyWorld, ::testing::Range(2, kMostRanks + 1));
 
-/// One for each kind of operation in plans: all-reduces behind backward and
-/// under it, halves of one that cross the step border, both halves at once,
-/// groups of ranks, partitions by priority and credit.
+/// One for each kind of operation in plans: all-reduces behind backward and under it, halves of one
+/// that cross the step border, both halves at once, groups of ranks, partitions by priority and
+/// credit.
 std::vector<std::string> one_of_each_kind() {
   return {"bsp",
           "wfbp",
@@ -89,13 +83,11 @@ at::Device device_of_ranks() {
   return device == nullptr ? at::kCPU : at::Device(device);
 }
 
-void train_as_rank(const engines::World& world,
-                   const std::vector<std::string>& schedules) {
+void train_as_rank(const engines::World& world, const std::vector<std::string>& schedules) {
   const auto engine = engines::make_engine("gloo");
   const testing::Training reference = testing::whole_batch(world.self.world);
   for (const std::string& schedule : schedules) {
-    const auto spec =
-        engines::channel_spec(world, schedule, world.self.world, "");
+    const auto spec = engines::channel_spec(world, schedule, world.self.world, "");
     Trainer trainer(testing::irregular_case(schedule),
                     {.name = spec.name,
                      .store = spec.store,
@@ -108,43 +100,35 @@ void train_as_rank(const engines::World& world,
     const auto sent = testing::booked(trainer, testing::kSteps);
     EXPECT_EQ(sent, testing::planned(trainer, spec.rank, testing::kSteps))
         << schedule << ", rank " << spec.rank;
-    EXPECT_LE(testing::distance(
-                  reference, testing::copies(trainer.network().parameters())),
-              1e-10)
+    EXPECT_LE(testing::distance(reference, testing::copies(trainer.network().parameters())), 1e-10)
         << schedule << ", rank " << spec.rank;
   }
 }
 
 int be_a_rank(const std::vector<std::string>& schedules) {
   at::set_num_threads(1);
-  return engines::run_rank(
-      launch::detect_launch(""), 60s, [&](const engines::RankContext& context) {
-        train_as_rank(context.world, schedules);
-        return ::testing::Test::HasFailure() ? 1 : 0;
-      });
+  return engines::run_rank(launch::detect_launch(""), 60s,
+                           [&](const engines::RankContext& context) {
+                             train_as_rank(context.world, schedules);
+                             return ::testing::Test::HasFailure() ? 1 : 0;
+                           });
 }
 
 // What the processes that the tests below start run.
-TEST(DISABLED_RankOf, OneOfEachKind) {
-  ASSERT_EQ(be_a_rank(one_of_each_kind()), 0);
-}
+TEST(DISABLED_RankOf, OneOfEachKind) { ASSERT_EQ(be_a_rank(one_of_each_kind()), 0); }
 
-TEST(DISABLED_RankOf, EverySchedule) {
-  ASSERT_EQ(be_a_rank(testing::schedules()), 0);
-}
+TEST(DISABLED_RankOf, EverySchedule) { ASSERT_EQ(be_a_rank(testing::schedules()), 0); }
 
 void start_ranks(int world, const std::string& test) {
   SCOPED_TRACE(std::to_string(world) + " processes");
   const launch::JobLaunch job{
       .hosts = {{.host = launch::host_name(),
                  .ranks = world,
-                 .argv = {"train_test",
-                          "--gtest_also_run_disabled_tests",
+                 .argv = {"train_test", "--gtest_also_run_disabled_tests",
                           "--gtest_filter=DISABLED_RankOf." + test}}},
       .serve_store = engines::serve_key_value_store,
       // Of this process, which may be one of several shards.
-      .rank_variables = {{"GTEST_TOTAL_SHARDS", "1"},
-                         {"GTEST_SHARD_INDEX", "0"}}};
+      .rank_variables = {{"GTEST_TOTAL_SHARDS", "1"}, {"GTEST_SHARD_INDEX", "0"}}};
   const launch::Outcome outcome = launch::launch_job(job);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.message;
 }

@@ -3,8 +3,8 @@
 //
 //   embedding_engines_test launch ENGINE
 //
-// starts five ranks, each of which trains its part of some jobs on integers and
-// compares it with what one process computes, bit for bit.
+// starts five ranks, each of which trains its part of some jobs on integers and compares it with
+// what one process computes, bit for bit.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -25,18 +25,15 @@ namespace paceline::measure {
 namespace {
 
 // A mean over 1, 2 or 4 trainers is exact.
-const std::vector<Job> kJobs{
-    {.name = "table"},
-    {.name = "hash", .trainers = 1, .servers = 3, .placement = "row-hash"},
-    {.name = "range", .placement = "row-range"},
-    {.name = "replicas", .placement = "replicated"},
-    {.name = "sequential", .strategy = "dear", .as_original = true},
-    {.name = "trainers", .trainers = 4, .servers = 0}};
+const std::vector<Job> kJobs{{.name = "table"},
+                             {.name = "hash", .trainers = 1, .servers = 3, .placement = "row-hash"},
+                             {.name = "range", .placement = "row-range"},
+                             {.name = "replicas", .placement = "replicated"},
+                             {.name = "sequential", .strategy = "dear", .as_original = true},
+                             {.name = "trainers", .trainers = 4, .servers = 0}};
 
 /// Whether this rank's part of the job ends as that of one process does.
-bool agrees(const Job& job,
-            const std::string& engine,
-            const engines::World& world) {
+bool agrees(const Job& job, const std::string& engine, const engines::World& world) {
   auto c = case_of(job);
   c.engine = engine;
   const Trained one = OneProcess(c, true).train(1);
@@ -50,8 +47,7 @@ bool agrees(const Job& job,
     equal = testing::identical(one.dense.end, dense_of(trainer)) &&
             !testing::identical(one.dense.start, one.dense.end);
   }
-  const bool serves =
-      c.servers == 0 || (!trainer.trains() && group.rank + 1 < c.ranks);
+  const bool serves = c.servers == 0 || (!trainer.trains() && group.rank + 1 < c.ranks);
   if (serves) {
     auto changed = testing::copies(one.tables.start);
     take_rows(trainer, changed);
@@ -60,10 +56,7 @@ bool agrees(const Job& job,
     equal = equal && testing::identical(ended, one.tables.end) &&
             !testing::identical(changed, one.tables.start);
   }
-  std::printf("rank %d, %s: %s\n",
-              group.rank,
-              job.name.c_str(),
-              equal ? "equal" : "DIFFERENT");
+  std::printf("rank %d, %s: %s\n", group.rank, job.name.c_str(), equal ? "equal" : "DIFFERENT");
   return equal;
 }
 
@@ -82,11 +75,8 @@ int train(const std::string& engine, const engines::RankContext& context) {
 int launch_ranks(const std::string& program, const std::string& engine) {
   launch::JobLaunch job;
   job.serve_store = engines::serve_key_value_store;
-  job.hosts = {{.host = launch::host_name(),
-                .ranks = 5,
-                .argv = {program, "rank", engine}}};
-  if (const auto mpirun = engines::find_engine(engine).mpirun;
-      !mpirun.empty()) {
+  job.hosts = {{.host = launch::host_name(), .ranks = 5, .argv = {program, "rank", engine}}};
+  if (const auto mpirun = engines::find_engine(engine).mpirun; !mpirun.empty()) {
     job.mpirun = mpirun;
   }
   const auto outcome = launch::launch_job(job);
@@ -99,11 +89,9 @@ int run(const std::vector<std::string>& words) {
     return launch_ranks(words[0], words[2]);
   }
   if (words.size() == 3 && words[1] == "rank") {
-    return engines::run_rank(launch::detect_launch(""),
-                             std::chrono::seconds(20),
-                             [&](const engines::RankContext& context) {
-                               return train(words[2], context);
-                             });
+    return engines::run_rank(
+        launch::detect_launch(""), std::chrono::seconds(20),
+        [&](const engines::RankContext& context) { return train(words[2], context); });
   }
   std::fprintf(stderr, "%s launch ENGINE\n", words[0].c_str());
   return 2;
@@ -113,8 +101,7 @@ int run(const std::vector<std::string>& words) {
 }  // namespace paceline::measure
 
 int main(int argc, char** argv) {
-  const int code =
-      paceline::measure::run(std::vector<std::string>(argv, argv + argc));
+  const int code = paceline::measure::run(std::vector<std::string>(argv, argv + argc));
   std::fflush(nullptr);
   std::_Exit(code);
 }

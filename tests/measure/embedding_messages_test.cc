@@ -14,8 +14,8 @@
 #include "paceline/measure/embedding_case.h"
 #include "paceline/networks/bags.h"
 
-// What ranks of a job with embedding tables send each other, how late it may
-// be, and ids that no table has.
+// What ranks of a job with embedding tables send each other, how late it may be, and ids that no
+// table has.
 
 namespace paceline::measure {
 namespace {
@@ -59,8 +59,7 @@ TEST(EmbeddingsSend, WhatWasLookedUpAndNoMore) {
         }
       }
     }
-    EXPECT_EQ(trainer.ledger().bytes["message"], expected)
-        << "rank " << group.rank;
+    EXPECT_EQ(trainer.ledger().bytes["message"], expected) << "rank " << group.rank;
   });
 }
 
@@ -84,8 +83,7 @@ TEST(EmbeddingsSend, NothingToThemselves) {
         }
       }
     }
-    EXPECT_EQ(trainer.ledger().bytes["message"], ids + rows_in + rows_out)
-        << "rank " << group.rank;
+    EXPECT_EQ(trainer.ledger().bytes["message"], ids + rows_in + rows_out) << "rank " << group.rank;
     const records::Lookups lookups = *trainer.take_lookups();
     EXPECT_EQ(lookups.id_bytes, ids);
     EXPECT_EQ(lookups.row_bytes, rows_in);
@@ -93,16 +91,14 @@ TEST(EmbeddingsSend, NothingToThemselves) {
   });
 }
 
-// A table of one row is always looked up once, so that the typical length is
-// the true one.
+// A table of one row is always looked up once, so that the typical length is the true one.
 TEST(EmbeddingsSend, WhatTheirPlansSay) {
   for (const bool original : {false, true}) {
     auto c = case_of({.name = "", .servers = 3, .as_original = original});
     c.embeddings = 1;
     testing::run_rank_threads_well(c.ranks, [&](const RankGroup& group) {
       Trainer trainer(c, group, options_of(c, false));
-      EXPECT_EQ(testing::booked(trainer, 3),
-                testing::planned(trainer, group.rank, 3))
+      EXPECT_EQ(testing::booked(trainer, 3), testing::planned(trainer, group.rank, 3))
           << original << ", rank " << group.rank;
     });
   }
@@ -128,13 +124,11 @@ TEST(EmbeddingsStale, MissNoMoreStepsThanTheyMay) {
 }
 
 /// A planner of the case's tables, whose trainers draw ids of 1000.
-std::shared_ptr<const plan::Planner> with_more_ids(
-    const records::Configuration& c) {
+std::shared_ptr<const plan::Planner> with_more_ids(const records::Configuration& c) {
   auto job = *embedding_job_of(c);
   job.bags.ids = 1000;
   return strategies::make_sharded_embeddings(
-      job,
-      strategies::make_planner(strategies::parse_strategy(c.strategy)),
+      job, strategies::make_planner(strategies::parse_strategy(c.strategy)),
       strategies::Rows::kServed);
 }
 
@@ -142,24 +136,20 @@ TEST(EmbeddingsOutOfRange, AreErrorsOfTheTrainer) {
   for (const Job& job : {Job{.name = "", .trainers = 2, .servers = 3},
                          Job{.name = "", .trainers = 3, .servers = 0}}) {
     const auto c = case_of(job);
-    const auto errors =
-        testing::run_rank_threads(c.ranks, [&](const RankGroup& group) {
-          TrainerOptions options = options_of(c, false);
-          options.planner = with_more_ids(c);
-          options.dispatcher.timeout = std::chrono::milliseconds(500);
-          Trainer trainer(c, group, options);
-          trainer.step();
-          trainer.drain();
-        });
+    const auto errors = testing::run_rank_threads(c.ranks, [&](const RankGroup& group) {
+      TrainerOptions options = options_of(c, false);
+      options.planner = with_more_ids(c);
+      options.dispatcher.timeout = std::chrono::milliseconds(500);
+      Trainer trainer(c, group, options);
+      trainer.step();
+      trainer.drain();
+    });
     for (int rank = 0; rank + 1 < c.ranks; ++rank) {
       const std::string& error = errors[static_cast<std::size_t>(rank)];
-      const std::string mine =
-          "trainer " + std::to_string(rank) + " looks up id ";
-      EXPECT_EQ(error.find(mine) != std::string::npos, rank < c.trainers)
-          << error;
-      EXPECT_EQ(
-          error.find(" of table 0, whose ids are 0 to 36") != std::string::npos,
-          rank < c.trainers)
+      const std::string mine = "trainer " + std::to_string(rank) + " looks up id ";
+      EXPECT_EQ(error.find(mine) != std::string::npos, rank < c.trainers) << error;
+      EXPECT_EQ(error.find(" of table 0, whose ids are 0 to 36") != std::string::npos,
+                rank < c.trainers)
           << error;
     }
   }

@@ -16,8 +16,7 @@
 #include "paceline/plan/program.h"
 #include "paceline/records/learning_rate.h"
 
-// A job with embedding tables, and one process that trains it with PyTorch's
-// own operators.
+// A job with embedding tables, and one process that trains it with PyTorch's own operators.
 
 namespace paceline::measure {
 
@@ -53,19 +52,17 @@ inline records::Configuration case_of(const Job& job) {
   return c;
 }
 
-inline std::shared_ptr<networks::Network> make_network(
-    const records::Configuration& c) {
+inline std::shared_ptr<networks::Network> make_network(const records::Configuration& c) {
   auto network = networks::find_network(c.model).make(network_options(c));
   networks::fill_by_formula(*network, 11);  // the same in every thread
   return network;
 }
 
 /// Makes a network behind the bags of a case.
-using MakeNetwork = std::function<std::shared_ptr<networks::Network>(
-    const records::Configuration&)>;
+using MakeNetwork =
+    std::function<std::shared_ptr<networks::Network>(const records::Configuration&)>;
 
-inline TrainerOptions options_of(const records::Configuration& c,
-                                 bool integers,
+inline TrainerOptions options_of(const records::Configuration& c, bool integers,
                                  const MakeNetwork& make = make_network) {
   return {.integers = integers,
           .network = [c, make] { return make(c); },
@@ -80,9 +77,7 @@ struct Trained {
 /// One process with all tables, on the mean of the trainers' losses.
 class OneProcess {
  public:
-  OneProcess(const records::Configuration& c,
-             bool integers,
-             const MakeNetwork& make = make_network)
+  OneProcess(const records::Configuration& c, bool integers, const MakeNetwork& make = make_network)
       : c_(c),
         job_(*embedding_job_of(c)),
         type_(integers ? at::kFloat : at::kDouble),
@@ -105,16 +100,13 @@ class OneProcess {
   }
 
   Trained train(int steps) {
-    Trained result{{testing::copies(tables_), {}},
-                   {testing::copies(dense_), {}}};
+    Trained result{{testing::copies(tables_), {}}, {testing::copies(dense_), {}}};
     for (const at::Tensor& table : tables_) {
-      states_.push_back(
-          at::zeros({job_.rows, c_.row_optimizer == "adagrad" ? job_.dim : 1},
-                    table.options().requires_grad(false)));
+      states_.push_back(at::zeros({job_.rows, c_.row_optimizer == "adagrad" ? job_.dim : 1},
+                                  table.options().requires_grad(false)));
     }
-    torch::optim::SGD dense(
-        dense_,
-        torch::optim::SGDOptions(c_.learning_rate).momentum(c_.momentum));
+    torch::optim::SGD dense(dense_,
+                            torch::optim::SGDOptions(c_.learning_rate).momentum(c_.momentum));
     for (int step = 0; step < steps; ++step) {
       dense.zero_grad();
       for (int trainer = 0; trainer < job_.trainers; ++trainer) {
@@ -122,9 +114,7 @@ class OneProcess {
       }
       const double rate = records::learning_rate_at(c_, step);
       update_rows(rate);
-      static_cast<torch::optim::SGDOptions&>(
-          dense.param_groups().front().options())
-          .lr(rate);
+      static_cast<torch::optim::SGDOptions&>(dense.param_groups().front().options()).lr(rate);
       dense.step();
     }
     result.tables.end = testing::copies(tables_);
@@ -137,11 +127,9 @@ class OneProcess {
     const at::Tensor rows = at::empty({job_.rows, job_.dim}, at::kDouble);
     for (plan::Elements id = 0; id < job_.rows; ++id) {
       Random random(c_.seed,
-                    (std::uint64_t{1} << 63U) |
-                        static_cast<std::uint64_t>(table * job_.rows + id));
+                    (std::uint64_t{1} << 63U) | static_cast<std::uint64_t>(table * job_.rows + id));
       for (plan::Elements d = 0; d < job_.dim; ++d) {
-        rows[id][d] = job_.integers ? static_cast<double>(random.below(3)) - 1
-                                    : random.normal();
+        rows[id][d] = job_.integers ? static_cast<double>(random.below(3)) - 1 : random.normal();
       }
     }
     return rounded(rows.to(type_));
@@ -155,19 +143,15 @@ class OneProcess {
     for (int table = 0; table < job_.tables; ++table) {
       const auto ids = networks::draw_ids(job_, key, table, lookups);
       bags.push_back(std::get<0>(
-          at::embedding_bag(tables_[static_cast<std::size_t>(table)],
-                            at::tensor(ids, at::kLong),
-                            at::tensor(offsets, at::kLong),
-                            false,
-                            job_.mean ? 1 : 0)));
+          at::embedding_bag(tables_[static_cast<std::size_t>(table)], at::tensor(ids, at::kLong),
+                            at::tensor(offsets, at::kLong), false, job_.mean ? 1 : 0)));
     }
     return at::cat(bags, 1);
   }
 
   void accumulate(const networks::BagKey& key) {
     const at::Tensor bags = bags_of(key);
-    const auto batch = networks::draw_bag_batch(
-        job_, key, networks::find_network(c_.model), type_);
+    const auto batch = networks::draw_bag_batch(job_, key, networks::find_network(c_.model), type_);
     {
       const at::NoGradGuard no_grad;
       pooled_.narrow(0, 0, bags.size(0)).copy_(bags);
@@ -184,8 +168,7 @@ class OneProcess {
       tables_[i].mutable_grad().reset();
       if (c_.row_optimizer != "sgd") {
         const at::Tensor squares = gradient * gradient;
-        states_[i].add_(c_.row_optimizer == "adagrad" ? squares
-                                                      : squares.mean(1, true));
+        states_[i].add_(c_.row_optimizer == "adagrad" ? squares : squares.mean(1, true));
         gradient = gradient / (states_[i].sqrt() + 1e-10);
       }
       tables_[i].sub_(gradient * rate);
@@ -208,8 +191,8 @@ class OneProcess {
 /// Those rows of the tables that a server has; the others keep their values.
 inline void take_rows(const Trainer& server, std::vector<at::Tensor>& tables) {
   const auto& setup = server.setup();
-  const at::Tensor rows = server.memory().view(
-      plan::whole(setup, plan::buffer_named(setup, "embedding_rows")));
+  const at::Tensor rows =
+      server.memory().view(plan::whole(setup, plan::buffer_named(setup, "embedding_rows")));
   const auto job = *embedding_job_of(server.configuration());
   const strategies::TableMap map(job);
   const int place = server.input().rank - job.first_server();

@@ -14,8 +14,8 @@
 #include "paceline/plan/program.h"
 #include "paceline/predict/tables.h"
 
-// Embedding tables on servers, trained by several trainers over Gloo and by one
-// process with PyTorch's own operators.
+// Embedding tables on servers, trained by several trainers over Gloo and by one process with
+// PyTorch's own operators.
 
 namespace paceline::measure {
 namespace {
@@ -37,10 +37,7 @@ void run_steps(Trainer& trainer, const records::Configuration& c, int steps) {
 
 /// Checks every rank's parameters; `check(what, found, expected)`.
 template <class Check>
-void train_and_check(const records::Configuration& c,
-                     int steps,
-                     bool integers,
-                     const Check& check,
+void train_and_check(const records::Configuration& c, int steps, bool integers, const Check& check,
                      const MakeNetwork& make = make_network) {
   const Trained reference = OneProcess(c, integers, make).train(steps);
   for (const auto* part : {&reference.tables, &reference.dense}) {
@@ -56,9 +53,7 @@ void train_and_check(const records::Configuration& c,
     run_steps(trainer, c, steps);
     const std::lock_guard lock(mutex);
     if (trainer.trains()) {
-      check("rank " + std::to_string(group.rank),
-            reference.dense,
-            dense_of(trainer));
+      check("rank " + std::to_string(group.rank), reference.dense, dense_of(trainer));
     }
     if (c.servers == 0 || (!trainer.trains() && group.rank + 1 < c.ranks)) {
       take_rows(trainer, tables);
@@ -75,30 +70,23 @@ class Embeddings : public ::testing::TestWithParam<Job> {};
 TEST_P(Embeddings, TrainLikeOneProcess) {
   records::Configuration c = case_of(GetParam());
   c.learning_rate = 0.03125;  // with which ten steps do not diverge
-  train_and_check(c,
-                  GetParam().steps,
+  train_and_check(c, GetParam().steps,
                   /*integers=*/false,
-                  [](const std::string& what,
-                     const testing::Training& expected,
+                  [](const std::string& what, const testing::Training& expected,
                      const std::vector<at::Tensor>& found) {
                     EXPECT_LE(distance(expected, found), 1e-10) << what;
                   });
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All,
-    Embeddings,
+    All, Embeddings,
     ::testing::Values(
-        Job{.name = "Table"},
-        Job{.name = "OneAndOne", .trainers = 1, .servers = 1},
+        Job{.name = "Table"}, Job{.name = "OneAndOne", .trainers = 1, .servers = 1},
         Job{.name = "LearningRateOfAStep", .lr_warmup = 7},
         Job{.name = "MoreServers", .trainers = 1, .servers = 3},
         Job{.name = "MoreTrainers", .trainers = 3, .servers = 1},
         Job{.name = "Ddp", .strategy = "ddp"},
-        Job{.name = "Dear",
-            .strategy = "dear",
-            .model = "dlrm",
-            .as_original = true},
+        Job{.name = "Dear", .strategy = "dear", .model = "dlrm", .as_original = true},
         Job{.name = "RowHash",
             .servers = 3,
             .strategy = "bytescheduler:partition-mb=0.02,credit-mb=0.04",
@@ -113,17 +101,11 @@ INSTANTIATE_TEST_SUITE_P(
             .strategy = "bsp",
             .placement = "replicated",
             .zipf = 1.1},
-        // Of several trainers one may see another's update of the same step,
-        // but in the first, which is strict.
+        // Of several trainers one may see another's update of the same step, but in the first,
+        // which is strict.
         Job{.name = "StaleButDrained", .trainers = 1, .staleness = 2},
-        Job{.name = "StaleInTheFirstStep",
-            .trainers = 3,
-            .staleness = 2,
-            .steps = 1},
-        Job{.name = "HogwildButDrained",
-            .trainers = 1,
-            .placement = "row-hash",
-            .staleness = 64},
+        Job{.name = "StaleInTheFirstStep", .trainers = 3, .staleness = 2, .steps = 1},
+        Job{.name = "HogwildButDrained", .trainers = 1, .placement = "row-hash", .staleness = 64},
         Job{.name = "Dlrm", .trainers = 3, .model = "dlrm"},
         Job{.name = "DlrmRowHash",
             .servers = 3,
@@ -145,10 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
             .strategy = "dear",
             .placement = "replicated",
             .zipf = 1.1},
-        Job{.name = "OnTrainersDlrm",
-            .servers = 0,
-            .placement = "row-range",
-            .model = "dlrm"},
+        Job{.name = "OnTrainersDlrm", .servers = 0, .placement = "row-range", .model = "dlrm"},
         Job{.name = "Adagrad", .placement = "row-hash", .rule = "adagrad"},
         Job{.name = "RowwiseAdagrad",
             .trainers = 3,
@@ -171,30 +150,23 @@ TEST(EmbeddingsExactly, TrainLikeOneProcessOnIntegers) {
        {Job{.name = "Table", .servers = 3},
         Job{.name = "RowHash", .servers = 3, .placement = "row-hash"},
         Job{.name = "OnTrainers", .servers = 0},
-        Job{.name = "OnFourTrainers",
-        .trainers = 4,
-        .servers = 0,
-        .placement = "row-range"},
+        Job{.name = "OnFourTrainers", .trainers = 4, .servers = 0, .placement = "row-range"},
         Job{.name = "Bf16", .servers = 1, .row_dtype = "bf16"},
         Job{.name = "DenseGradients", .servers = 3, .as_original = true}}) {
-    train_and_check(case_of(job),
-                    1,
-                    /*integers=*/true,
-                    [&](const std::string& what,
-                        const testing::Training& expected,
-                        const std::vector<at::Tensor>& found) {
-                      EXPECT_TRUE(testing::identical(expected.end, found))
-                          << job.name << ", " << what;
-                      EXPECT_FALSE(testing::identical(expected.start, found))
-                          << job.name << ", " << what;
-                    });
+    train_and_check(
+        case_of(job), 1,
+        /*integers=*/true,
+        [&](const std::string& what, const testing::Training& expected,
+            const std::vector<at::Tensor>& found) {
+          EXPECT_TRUE(testing::identical(expected.end, found)) << job.name << ", " << what;
+          EXPECT_FALSE(testing::identical(expected.start, found)) << job.name << ", " << what;
+        });
   }
 }
 
 class Bags final : public torch::nn::Module, public networks::Gated {
  public:
-  Bags(int bags, int width)
-      : pooled_(register_parameter("pooled", torch::zeros({bags, width}))) {}
+  Bags(int bags, int width) : pooled_(register_parameter("pooled", torch::zeros({bags, width}))) {}
   at::Tensor forward(std::int64_t bags) {
     return through([&] { return pooled_.narrow(0, 0, bags); });
   }
@@ -203,14 +175,13 @@ class Bags final : public torch::nn::Module, public networks::Gated {
   at::Tensor pooled_;
 };
 
-/// One layer behind the bags.  The loss on integers is linear in its weights
-/// and in the rows, so that a step adds few bits and some steps stay exact.
+/// One layer behind the bags.  The loss on integers is linear in its weights and in the rows, so
+/// that a step adds few bits and some steps stay exact.
 class OneLayer final : public networks::Classifier {
  public:
   OneLayer(int bags, int width)
       : layer_(register_module("layer", networks::Linear(width, 8))),
-        bags_(register_module("embedding_bags",
-                              std::make_shared<Bags>(bags, width))) {}
+        bags_(register_module("embedding_bags", std::make_shared<Bags>(bags, width))) {}
   bool numbers_as_registered() const override { return true; }
   at::Tensor forward(const at::Tensor& input) override {
     return layer_(bags_->forward(input.size(0)));
@@ -223,37 +194,29 @@ class OneLayer final : public networks::Classifier {
 
 TEST(EmbeddingsExactly, TrainLikeOneProcessForSomeSteps) {
   for (const auto& [trainers, servers] : {std::pair{2, 3}, {4, 1}, {2, 0}}) {
-    for (const char* placement :
-         {"table", "row-hash", "row-range", "replicated"}) {
-      records::Configuration c = case_of({.name = "",
-                                          .trainers = trainers,
-                                          .servers = servers,
-                                          .placement = placement});
+    for (const char* placement : {"table", "row-hash", "row-range", "replicated"}) {
+      records::Configuration c =
+          case_of({.name = "", .trainers = trainers, .servers = servers, .placement = placement});
       c.momentum = 0.5;
       train_and_check(
-          c,
-          3,
+          c, 3,
           /*integers=*/true,
-          [&](const std::string& what,
-              const testing::Training& expected,
+          [&](const std::string& what, const testing::Training& expected,
               const std::vector<at::Tensor>& found) {
             EXPECT_TRUE(testing::identical(expected.end, found))
-                << c.trainers << " + " << c.servers << ", " << c.placement
-                << ", " << what;
+                << c.trainers << " + " << c.servers << ", " << c.placement << ", " << what;
           },
           [](const records::Configuration& one) {
             const auto job = *embedding_job_of(one);
-            return std::make_shared<OneLayer>(
-                static_cast<int>(job.bags.most_bags()),
-                static_cast<int>(job.width()));
+            return std::make_shared<OneLayer>(static_cast<int>(job.bags.most_bags()),
+                                              static_cast<int>(job.width()));
           });
     }
   }
 }
 
 /// The tables after some steps on real numbers.
-std::vector<at::Tensor> tables_after(const records::Configuration& c,
-                                     int steps) {
+std::vector<at::Tensor> tables_after(const records::Configuration& c, int steps) {
   std::mutex mutex;
   std::vector<at::Tensor> tables;
   for (int table = 0; table < c.servers; ++table) {
@@ -271,20 +234,16 @@ std::vector<at::Tensor> tables_after(const records::Configuration& c,
 }
 
 TEST(EmbeddingsExactly, EndAlikeWithSparseAndDenseGradients) {
-  for (const Job& job :
-       {Job{.name = "Sgd", .model = "dlrm"},
-        Job{.name = "Adagrad", .rule = "adagrad", .model = "dlrm"},
-        Job{.name = "RowwiseAdagrad",
-        .rule = "rowwise-adagrad",
-        .model = "dlrm"},
-        Job{.name = "Bf16", .row_dtype = "bf16", .model = "dlrm"},
-        Job{.name = "Stale", .trainers = 1, .staleness = 1, .model = "dlrm"}}) {
+  for (const Job& job : {Job{.name = "Sgd", .model = "dlrm"},
+                         Job{.name = "Adagrad", .rule = "adagrad", .model = "dlrm"},
+                         Job{.name = "RowwiseAdagrad", .rule = "rowwise-adagrad", .model = "dlrm"},
+                         Job{.name = "Bf16", .row_dtype = "bf16", .model = "dlrm"},
+                         Job{.name = "Stale", .trainers = 1, .staleness = 1, .model = "dlrm"}}) {
     records::Configuration c = case_of(job);
     c.learning_rate = 0.03125;  // with which ten steps do not diverge
     const auto sparse = tables_after(c, kSteps);
     c.as_original = true;  // of which DLRM has the dense gradients
-    EXPECT_TRUE(testing::identical(sparse, tables_after(c, kSteps)))
-        << job.name;
+    EXPECT_TRUE(testing::identical(sparse, tables_after(c, kSteps))) << job.name;
   }
 }
 

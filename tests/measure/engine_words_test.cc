@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of --engine are the engine table's: the key cannot see that table,
-// which is in the torch half.
+// The words of --engine are the engine table's: the key cannot see that table, which is in the
+// torch half.
 #include <string_view>
 #include <vector>
 
@@ -18,8 +18,7 @@ TEST(EngineWords, AreAutoAndTheTable) {
     wanted.push_back(engine.name);
   }
   const auto& allowed = cases::find_key("engine")->allowed;
-  EXPECT_EQ(std::vector<std::string_view>(allowed.begin(), allowed.end()),
-            wanted);
+  EXPECT_EQ(std::vector<std::string_view>(allowed.begin(), allowed.end()), wanted);
 }
 
 }  // namespace

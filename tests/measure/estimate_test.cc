@@ -23,31 +23,26 @@ records::Configuration unknown_network() {
 
 class LaterRepetition : public ::testing::Test {
  protected:
-  LaterRepetition() {
-    world_.store = std::make_shared<paceline::testing::MemoryStore>();
-  }
+  LaterRepetition() { world_.store = std::make_shared<paceline::testing::MemoryStore>(); }
 
   Estimate agree(const nlohmann::json& note) {
     world_.store->set(kEstimateKey, note.dump());
     launch::PrefixStore job(world_.store, 0, "");
     const experiment::Settings settings;
-    return share_estimate(
-        world_, job, {unknown_network()}, {.settings = settings, .cores = 2});
+    return share_estimate(world_, job, {unknown_network()}, {.settings = settings, .cores = 2});
   }
 
   engines::World world_;
 };
 
 TEST_F(LaterRepetition, TakesTheFirstOnesEstimateAndProbesNothing) {
-  const Estimate estimate =
-      agree({{"refusal", ""}, {"first_step_s", nlohmann::json::object()}});
+  const Estimate estimate = agree({{"refusal", ""}, {"first_step_s", nlohmann::json::object()}});
   EXPECT_EQ(estimate.first_step(unknown_network(), 1, 2).count(), 0);
 }
 
 TEST_F(LaterRepetition, IsRefusedWithTheSameSentence) {
   try {
-    agree(
-        {{"refusal", "too long"}, {"first_step_s", nlohmann::json::object()}});
+    agree({{"refusal", "too long"}, {"first_step_s", nlohmann::json::object()}});
     ADD_FAILURE() << "not refused";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(), "too long");
@@ -72,8 +67,7 @@ TEST(Estimate, RefusesByTheShapeBeforeAnyProbe) {
     ADD_FAILURE() << "not refused";
   } catch (const UsageError& error) {
     EXPECT_TRUE(std::string(error.what())
-                    .starts_with("resnet50 with batch 1000000 on 1 rank needs "
-                                 "more than "))
+                    .starts_with("resnet50 with batch 1000000 on 1 rank needs more than "))
         << error.what();
   }
 }
@@ -110,8 +104,7 @@ TEST(BeforeProbe, RowsAreDrawnWhereThereAreTables) {
 TEST(KnownTime, IsThatOfReplaysAlone) {
   records::Configuration c = unknown_network();
   EXPECT_EQ(known_time_text({c, c}, 3),
-            "time: of 2 cases no time is known without a probe, which a run "
-            "makes first\n");
+            "time: of 2 cases no time is known without a probe, which a run makes first\n");
   records::Configuration replay = c;
   replay.replay = PACELINE_SOURCE_DIR "/tests/plan/their_network.profile.json";
   replay.strategy = "none";
@@ -120,12 +113,11 @@ TEST(KnownTime, IsThatOfReplaysAlone) {
   replay.stretch = 10'000;
   const std::string once = known_time_text({replay}, 1);
   EXPECT_TRUE(once.starts_with("time: about ")) << once;
-  EXPECT_TRUE(once.ends_with(" for 1 replayed case, by the profiles\n"))
-      << once;
+  EXPECT_TRUE(once.ends_with(" for 1 replayed case, by the profiles\n")) << once;
   EXPECT_NE(known_time_text({replay}, 100), once);
-  EXPECT_TRUE(known_time_text({replay, c}, 1)
-                  .ends_with("; of 1 case no time is known without a probe, "
-                             "which a run makes first\n"));
+  EXPECT_TRUE(
+      known_time_text({replay, c}, 1)
+          .ends_with("; of 1 case no time is known without a probe, which a run makes first\n"));
 }
 
 TEST(NetworkOf, TellsWidthsOfEmbeddingsApart) {

@@ -14,8 +14,8 @@
 #include "paceline/measure/trainer.h"
 #include "paceline/plan/program.h"
 
-// Gradients and parameters that trainers over Gloo end with, against those of
-// ranks alone and of another plan, bit for bit.
+// Gradients and parameters that trainers over Gloo end with, against those of ranks alone and of
+// another plan, bit for bit.
 
 namespace paceline::measure {
 namespace {
@@ -24,8 +24,8 @@ using testing::gradients_after;
 using testing::identical;
 using testing::small_case;
 
-// Sum over ranks of the gradients that each rank has alone: exact, because
-// every gradient is a small integer.
+// Sum over ranks of the gradients that each rank has alone: exact, because every gradient is a
+// small integer.
 std::vector<at::Tensor> exact_sum(const std::string& model, int world) {
   std::vector<at::Tensor> sum;
   for (int rank = 0; rank < world; ++rank) {
@@ -47,9 +47,9 @@ std::vector<at::Tensor> exact_sum(const std::string& model, int world) {
   return sum;
 }
 
-// Reduce-scatter in backward, all-gather before the module's next forward, one
-// update per bucket: nothing of it is an all-reduce, and the all-gathers cross
-// the step border (Zhang et al., "DeAR", ICDCS 2023).
+// Reduce-scatter in backward, all-gather before the module's next forward, one update per bucket:
+// nothing of it is an all-reduce, and the all-gathers cross the step border (Zhang et al., "DeAR",
+// ICDCS 2023).
 class ScatterGather final : public plan::Planner {
  public:
   plan::Setup setup(const plan::PlanInput& input) const override {
@@ -57,19 +57,16 @@ class ScatterGather final : public plan::Planner {
     builder.add_world("world");
     plan::Setup setup = std::move(builder).finish();
     for (const auto& bucket : plan::buckets_of(setup, groups(input))) {
-      setup.buffers.push_back(
-          {.name = "shard" + std::to_string(setup.buffers.size()),
-           .dtype = plan::DType::kF32,
-           .elements = bucket.gradients.count / input.world});
+      setup.buffers.push_back({.name = "shard" + std::to_string(setup.buffers.size()),
+                               .dtype = plan::DType::kF32,
+                               .elements = bucket.gradients.count / input.world});
     }
     return setup;
   }
-  plan::Variant variant(const plan::PlanInput& /*input*/,
-                        plan::Step /*step*/) const override {
+  plan::Variant variant(const plan::PlanInput& /*input*/, plan::Step /*step*/) const override {
     return 0;
   }
-  plan::CommPlan plan(const plan::PlanInput& input,
-                      const plan::Setup& setup,
+  plan::CommPlan plan(const plan::PlanInput& input, const plan::Setup& setup,
                       plan::Variant /*variant*/) const override {
     plan::Program program(input, setup);
     const auto buckets = plan::buckets_of(setup, groups(input));
@@ -107,14 +104,11 @@ TEST(Trainer, PerformsPlansThatAreNoAllReduce) {
       Trainer expected(c, group, {.integers = true});
       RankGroup other = group;
       other.name = "scatter-gather";
-      Trainer trainer(
-          c,
-          other,
-          {.integers = true, .planner = std::make_shared<ScatterGather>()});
+      Trainer trainer(c, other, {.integers = true, .planner = std::make_shared<ScatterGather>()});
       EXPECT_EQ(trainer.parameter_digest(), expected.parameter_digest());
       const auto start = trainer.parameter_digest();
-      // Exact in any order of summing: the first step has integers, and halves
-      // of them still fit a float's 24 bits in the second.
+      // Exact in any order of summing: the first step has integers, and halves of them still fit a
+      // float's 24 bits in the second.
       for (int i = 0; i < (world == 2 ? 2 : 1); ++i) {
         expected.step();
         trainer.step();
@@ -122,8 +116,7 @@ TEST(Trainer, PerformsPlansThatAreNoAllReduce) {
       expected.drain();
       trainer.drain();
       EXPECT_NE(trainer.parameter_digest(), start);
-      EXPECT_EQ(trainer.parameter_digest(), expected.parameter_digest())
-          << "world " << world;
+      EXPECT_EQ(trainer.parameter_digest(), expected.parameter_digest()) << "world " << world;
     });
   }
 }
@@ -138,8 +131,8 @@ struct Exchange {
 
 class ExactExchange : public ::testing::TestWithParam<Exchange> {};
 
-// Paceline sums and divides once, so the mean is the correctly rounded one in
-// every world; the Reducer multiplies by 1/P first, exact for powers of two.
+// Paceline sums and divides once, so the mean is the correctly rounded one in every world; the
+// Reducer multiplies by 1/P first, exact for powers of two.
 TEST_P(ExactExchange, ReturnsTheMeanBitForBit) {
   const auto& [model, strategy] = GetParam();
   for (const int world : {1, 2, 3, 4, 7}) {
@@ -161,25 +154,18 @@ TEST_P(ExactExchange, ReturnsTheMeanBitForBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies,
-                         ExactExchange,
-                         ::testing::Values(Exchange{"mlp", "bsp"},
-                                           Exchange{"mlp", "wfbp"},
-                                           Exchange{"mlp", "fusion"},
-                                           Exchange{"mlp", "ddp"},
-                                           Exchange{"lenet",
-                                                    "fusion:bucket-mb=0.05"},
+INSTANTIATE_TEST_SUITE_P(Strategies, ExactExchange,
+                         ::testing::Values(Exchange{"mlp", "bsp"}, Exchange{"mlp", "wfbp"},
+                                           Exchange{"mlp", "fusion"}, Exchange{"mlp", "ddp"},
+                                           Exchange{"lenet", "fusion:bucket-mb=0.05"},
                                            Exchange{"lenet", "ddp"},
                                            Exchange{"lenet",
                                                     "ddp:views=yes,"
                                                     "static=yes"}),
                          [](const auto& row) {
-                           std::string name =
-                               row.param.model + "_" + row.param.strategy;
+                           std::string name = row.param.model + "_" + row.param.strategy;
                            std::replace_if(
-                               name.begin(),
-                               name.end(),
-                               [](char c) { return !std::isalnum(c); },
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
                                '_');
                            return name;
                          });

@@ -24,9 +24,7 @@ class FailingChannel final : public engines::Channel {
     }
     return real_->all_reduce(values, reduce);
   }
-  Work reduce_scatter(const at::Tensor& in,
-                      const at::Tensor& out,
-                      plan::Reduce reduce) override {
+  Work reduce_scatter(const at::Tensor& in, const at::Tensor& out, plan::Reduce reduce) override {
     return real_->reduce_scatter(in, out, reduce);
   }
   Work all_gather(const at::Tensor& in, const at::Tensor& out) override {
@@ -41,9 +39,7 @@ class FailingChannel final : public engines::Channel {
   }
   Work barrier() override { return real_->barrier(); }
   engines::Ledger ledger() const override { return real_->ledger(); }
-  c10::intrusive_ptr<c10d::ProcessGroup> process_group() override {
-    return real_->process_group();
-  }
+  c10::intrusive_ptr<c10d::ProcessGroup> process_group() override { return real_->process_group(); }
 
  private:
   std::unique_ptr<engines::Channel> real_;
@@ -56,10 +52,8 @@ class FailingEngine final : public engines::Engine {
       : real_(real), good_all_reduces_(good_all_reduces) {}
 
   std::string_view name() const override { return real_.name(); }
-  std::unique_ptr<engines::Channel> connect(
-      const engines::ChannelSpec& spec) override {
-    return std::make_unique<FailingChannel>(real_.connect(spec),
-                                            good_all_reduces_);
+  std::unique_ptr<engines::Channel> connect(const engines::ChannelSpec& spec) override {
+    return std::make_unique<FailingChannel>(real_.connect(spec), good_all_reduces_);
   }
 
  private:

@@ -11,9 +11,7 @@ namespace paceline::measure {
 namespace {
 
 // What torchrun 2.13 writes after the output of its ranks.
-std::string torchrun_says(int rank,
-                          const std::string& exit_code,
-                          const std::string& traceback) {
+std::string torchrun_says(int rank, const std::string& exit_code, const std::string& traceback) {
   return R"(W1128 22:59:43.318000 16572 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 16659 closing signal SIGTERM
 E1128 22:59:43.320000 16572 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: )" +
          exit_code + R"() local_rank: 1 (pid: 16660) of binary: /usr/bin/python
@@ -50,13 +48,12 @@ Root Cause (first observed failure):
 }
 
 constexpr const char* kNoTraceback =
-    "To enable traceback see: https://pytorch.org/docs/stable/elastic/"
-    "errors.html";
+    "To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html";
 
 std::string raised(const std::string& prefix, const std::string& exception) {
   return prefix + "Traceback (most recent call last):\n" + prefix +
-         "  File \"train.py\", line 4, in <module>\n" + prefix +
-         "    train()\n" + prefix + exception + "\n";
+         "  File \"train.py\", line 4, in <module>\n" + prefix + "    train()\n" + prefix +
+         exception + "\n";
 }
 
 TEST(FailureReason, OfTorchrunIsTheExceptionOfItsChild) {
@@ -64,27 +61,21 @@ TEST(FailureReason, OfTorchrunIsTheExceptionOfItsChild) {
   EXPECT_EQ(failure_reason(raised("", "ValueError: no such layer") + end),
             "ValueError: no such layer");
   for (const char* const prefix : {"[rank1]: ", "[default1]:"}) {
-    EXPECT_EQ(
-        failure_reason(raised("[rank0]: ", "RuntimeError: Connection closed") +
-                       raised(prefix, "ValueError: no such layer") + end),
-        "ValueError: no such layer");
+    EXPECT_EQ(failure_reason(raised("[rank0]: ", "RuntimeError: Connection closed") +
+                             raised(prefix, "ValueError: no such layer") + end),
+              "ValueError: no such layer");
   }
 }
 
 TEST(FailureReason, OfTorchrunWithoutAnException) {
-  EXPECT_EQ(failure_reason("epoch 1\nno such GPU\n" +
-                           torchrun_says(1, "3", kNoTraceback)),
+  EXPECT_EQ(failure_reason("epoch 1\nno such GPU\n" + torchrun_says(1, "3", kNoTraceback)),
             "no such GPU");
-  EXPECT_EQ(failure_reason(torchrun_says(1, "3", kNoTraceback)),
-            "rank 1: exit code 3");
-  EXPECT_EQ(
-      failure_reason(
-          "epoch 1\n" +
-          torchrun_says(1, "-11", "Signal 11 (SIGSEGV) received by PID 7")),
-      "rank 1: Signal 11 (SIGSEGV) received by PID 7");
+  EXPECT_EQ(failure_reason(torchrun_says(1, "3", kNoTraceback)), "rank 1: exit code 3");
+  EXPECT_EQ(failure_reason("epoch 1\n" +
+                           torchrun_says(1, "-11", "Signal 11 (SIGSEGV) received by PID 7")),
+            "rank 1: Signal 11 (SIGSEGV) received by PID 7");
   // The output of ranks went to files of torchrun's.
-  EXPECT_EQ(failure_reason(torchrun_says(1,
-                                         "1",
+  EXPECT_EQ(failure_reason(torchrun_says(1, "1",
                                          "Traceback (most recent call last):\n"
                                          "    File \"train.py\", line 5\n"
                                          "      train()\n"
@@ -96,11 +87,11 @@ TEST(FailureReason, IsTheExceptionRatherThanItsLastLine) {
   EXPECT_EQ(failure_reason(raised("", "RuntimeError: CUDA error: 3") +
                            "For debugging consider passing LAUNCH_BLOCKING\n"),
             "RuntimeError: CUDA error: 3");
-  EXPECT_EQ(failure_reason(raised("", "KeyError: 'x'") +
-                           "\nDuring handling of the above exception, another "
-                           "exception occurred:\n\n" +
-                           raised("", "ValueError: y")),
-            "ValueError: y");
+  EXPECT_EQ(
+      failure_reason(raised("", "KeyError: 'x'") +
+                     "\nDuring handling of the above exception, another exception occurred:\n\n" +
+                     raised("", "ValueError: y")),
+      "ValueError: y");
   EXPECT_EQ(failure_reason(raised("0: ", "ValueError: y")), "ValueError: y");
 }
 
@@ -109,29 +100,24 @@ TEST(FailureReason, AnExceptionThatWasCaughtIsNone) {
   for (int i = 0; i < 20; ++i) {
     steps += "step " + std::to_string(i) + "\n";
   }
-  EXPECT_EQ(failure_reason(raised("", "ImportError: no flash") + steps +
-                           "no such GPU\n"),
+  EXPECT_EQ(failure_reason(raised("", "ImportError: no flash") + steps + "no such GPU\n"),
             "no such GPU");
 }
 
 TEST(FailureReason, IsNothingThatLaunchersSayOfEveryFailure) {
   const std::string rule(74, '-');
-  EXPECT_EQ(
-      failure_reason(
-          "no such GPU\n" + rule +
-          "\nPrimary job  terminated normally, but 1 process returned\n"
-          "a non-zero exit code. Per user-direction, the job has been "
-          "aborted.\n" +
-          rule + "\n" + rule +
-          "\nmpirun detected that one or more processes exited with non-zero "
-          "status\n\n  Exit code:    1\n" +
-          rule + "\n"),
-      "no such GPU");
-  EXPECT_EQ(failure_reason("no such GPU\nsrun: error: n1: task 1: Exited with "
-                           "exit code 1\n"),
+  EXPECT_EQ(failure_reason("no such GPU\n" + rule +
+                           "\nPrimary job  terminated normally, but 1 process returned\n"
+                           "a non-zero exit code. Per user-direction, the job has been "
+                           "aborted.\n" +
+                           rule + "\n" + rule +
+                           "\nmpirun detected that one or more processes exited with non-zero "
+                           "status\n\n  Exit code:    1\n" +
+                           rule + "\n"),
             "no such GPU");
-  EXPECT_EQ(failure_reason("no such GPU\n====\n{\"event\": 1}\n"),
+  EXPECT_EQ(failure_reason("no such GPU\nsrun: error: n1: task 1: Exited with exit code 1\n"),
             "no such GPU");
+  EXPECT_EQ(failure_reason("no such GPU\n====\n{\"event\": 1}\n"), "no such GPU");
   EXPECT_EQ(failure_reason("\n====\n"), "");
 }
 

@@ -23,8 +23,7 @@ void bind_to(int cpu) {
 }
 
 /// What each rank finds, a thread each, bound to its CPU of `cpus` (-1: not).
-std::vector<HostCores> find(const std::vector<std::string>& hosts,
-                            const std::vector<int>& cpus) {
+std::vector<HostCores> find(const std::vector<std::string>& hosts, const std::vector<int>& cpus) {
   const auto store = std::make_shared<testing::MemoryStore>();
   std::vector<HostCores> found(hosts.size());
   std::vector<std::thread> ranks;
@@ -80,8 +79,7 @@ TEST(CorePin, LeavesRanksThatAreApartWhereTheyAre) {
     const std::vector<int> before = experiment::allowed_cpus();
     const CorePin pin(1, 2, 1, true);
     EXPECT_EQ(experiment::allowed_cpus(), before);
-    EXPECT_EQ(pin.description(),
-              "each rank on cores of its own, by its launcher");
+    EXPECT_EQ(pin.description(), "each rank on cores of its own, by its launcher");
   }).join();
 }
 

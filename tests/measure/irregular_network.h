@@ -13,8 +13,8 @@
 #include "paceline/networks/layer.h"
 #include "paceline/plan/cost.h"
 
-// A small network with what is irregular about networks, trained by any
-// schedule and by one process on the whole batch.
+// A small network with what is irregular about networks, trained by any schedule and by one process
+// on the whole batch.
 
 namespace paceline::testing {
 
@@ -23,8 +23,8 @@ using measure::TrainerOptions;
 
 inline constexpr int kSteps = 20;
 
-/// One frozen layer, one used twice, one that forward never reaches, and a
-/// parameter of the module that has the layers.
+/// One frozen layer, one used twice, one that forward never reaches, and a parameter of the module
+/// that has the layers.
 class IrregularNetwork final : public networks::Classifier {
  public:
   IrregularNetwork() {
@@ -46,8 +46,7 @@ class IrregularNetwork final : public networks::Classifier {
     return last(at::tanh(twice(x)));
   }
 
-  networks::Linear first{nullptr}, frozen{nullptr}, twice{nullptr},
-      unused{nullptr}, last{nullptr};
+  networks::Linear first{nullptr}, frozen{nullptr}, twice{nullptr}, unused{nullptr}, last{nullptr};
   at::Tensor shift;
 };
 
@@ -61,8 +60,7 @@ inline records::Configuration irregular_case(const std::string& strategy) {
 }
 
 inline TrainerOptions irregular_options() {
-  return {.network = [] { return std::make_shared<IrregularNetwork>(); },
-          .dtype = at::kDouble};
+  return {.network = [] { return std::make_shared<IrregularNetwork>(); }, .dtype = at::kDouble};
 }
 
 /// On the CPU.
@@ -87,13 +85,13 @@ inline Training whole_batch(int world) {
   networks::cast_network(network, at::kDouble);
   std::vector<at::Tensor> inputs, targets;
   for (int rank = 0; rank < world; ++rank) {
-    const auto batch = networks::make_batch(
-        networks::find_network(c.model),
-        {.batch_size = c.batch_size,
-         .seed = c.seed,
-         .rank = rank,
-         .dtype = at::kDouble,
-         .network = {.image_size = c.image_size, .classes = c.classes}});
+    const auto batch =
+        networks::make_batch(networks::find_network(c.model),
+                             {.batch_size = c.batch_size,
+                              .seed = c.seed,
+                              .rank = rank,
+                              .dtype = at::kDouble,
+                              .network = {.image_size = c.image_size, .classes = c.classes}});
     inputs.push_back(batch.input);
     targets.push_back(batch.target);
   }
@@ -103,27 +101,23 @@ inline Training whole_batch(int world) {
       trained.push_back(parameter);
     }
   }
-  torch::optim::SGD sgd(
-      trained, torch::optim::SGDOptions(c.learning_rate).momentum(c.momentum));
+  torch::optim::SGD sgd(trained, torch::optim::SGDOptions(c.learning_rate).momentum(c.momentum));
   Training result{copies(network.parameters()), {}};
   for (int step = 0; step < kSteps; ++step) {
     sgd.zero_grad();
-    at::cross_entropy_loss(network.forward(at::cat(inputs)), at::cat(targets))
-        .backward();
+    at::cross_entropy_loss(network.forward(at::cat(inputs)), at::cat(targets)).backward();
     sgd.step();
   }
   result.end = copies(network.parameters());
   return result;
 }
 
-/// The largest ||w - w_ref|| / ||w_ref - w_0|| over the tensors; tensors that
-/// the reference leaves alone must be equal.
-inline double distance(const Training& reference,
-                       const std::vector<at::Tensor>& w) {
+/// The largest ||w - w_ref|| / ||w_ref - w_0|| over the tensors; tensors that the reference leaves
+/// alone must be equal.
+inline double distance(const Training& reference, const std::vector<at::Tensor>& w) {
   double worst = 0;
   for (std::size_t p = 0; p < w.size(); ++p) {
-    const double moved =
-        (reference.end[p] - reference.start[p]).norm().item<double>();
+    const double moved = (reference.end[p] - reference.start[p]).norm().item<double>();
     const double off = (w[p] - reference.end[p]).norm().item<double>();
     worst = std::max(worst, moved == 0 ? (off == 0 ? 0 : 1e300) : off / moved);
   }
@@ -154,8 +148,8 @@ inline const std::vector<std::string>& schedules() {
   return all;
 }
 
-/// Trains for some steps and sets what entered the engine against the cost of
-/// the plan: [bytes, calls] of each.
+/// Trains for some steps and sets what entered the engine against the cost of the plan: [bytes,
+/// calls] of each.
 struct Booked {
   std::int64_t bytes = 0, calls = 0;
   bool operator==(const Booked&) const = default;
@@ -168,15 +162,12 @@ inline Booked booked(Trainer& trainer, int steps) {
   }
   trainer.drain();
   const auto after = trainer.ledger();
-  return {after.total_bytes() - before.total_bytes(),
-          after.total_calls() - before.total_calls()};
+  return {after.total_bytes() - before.total_bytes(), after.total_calls() - before.total_calls()};
 }
 
 inline Booked planned(const Trainer& trainer, int rank, int steps) {
-  const auto cost =
-      plan::cost(trainer.setup(),
-                 trainer.planner().plan(trainer.input(), trainer.setup(), 0),
-                 rank);
+  const auto cost = plan::cost(trainer.setup(),
+                               trainer.planner().plan(trainer.input(), trainer.setup(), 0), rank);
   return {steps * cost.wire_bytes, steps * cost.calls};
 }
 

@@ -15,15 +15,12 @@ namespace {
 
 PlanTimes measured() {
   return {
-      .profile =
-          plan::LayerProfile{
-              .origin = "rank 0", .forward = {1, 2}, .backward = {3, 4, 5}},
+      .profile = plan::LayerProfile{.origin = "rank 0", .forward = {1, 2}, .backward = {3, 4, 5}},
       .alpha_beta = plan::AlphaBeta{
           .origin = "gloo",
           .world = 2,
-          .all_reduce =
-              {{{.from_bytes = 0, .alpha = 17, .beta_ps_per_byte = 1.0 / 3},
-                {.from_bytes = 4096, .alpha = 99, .beta_ps_per_byte = 0.1}}},
+          .all_reduce = {{{.from_bytes = 0, .alpha = 17, .beta_ps_per_byte = 1.0 / 3},
+                          {.from_bytes = 4096, .alpha = 99, .beta_ps_per_byte = 0.1}}},
           .message = plan::line_of(1e-6, 0.7e-9)}};
 }
 
@@ -39,8 +36,7 @@ class KnownTimesTest : public ::testing::Test {
   }
 
   PlanTimes agree(KnownTimes& times, const records::Configuration& c) {
-    launch::PrefixStore store(
-        world_.store, world_.self.rank, std::to_string(++cases_));
+    launch::PrefixStore store(world_.store, world_.self.rank, std::to_string(++cases_));
     return times.share(c, store);
   }
 
@@ -125,19 +121,16 @@ TEST_F(KnownTimesTest, NothingForWhoDecidesByNoTimesOrHasThem) {
 TEST_F(KnownTimesTest, ALaterRepetitionTakesThemFromTheNote) {
   KnownTimes(world_, "").keep(case_, {}, measured());
   KnownTimes later(world_, "");
-  EXPECT_EQ(agree(later, case_).profile->backward,
-            measured().profile->backward);
+  EXPECT_EQ(agree(later, case_).profile->backward, measured().profile->backward);
 }
 
 TEST_F(KnownTimesTest, FitsOfTheClusterFileComeFirst) {
-  std::string name =
-      std::filesystem::temp_directory_path() / "paceline-lab-XXXXXX";
+  std::string name = std::filesystem::temp_directory_path() / "paceline-lab-XXXXXX";
   close(mkstemp(name.data()));
   std::ofstream(name) << "[[hosts]]\nname = \"a\"\ncount = 2\nslots = 2\n"
                          "[[links]]\njoins = \"hosts\"\nrate = \"1Gbit\"\n"
-                         "[[links.fits]]\noperation = \"all-reduce\"\nranks = "
-                         "4\nengine = \"gloo\"\npieces = [{ alpha = \"7ps\" "
-                         "}]\n";
+                         "[[links.fits]]\noperation = \"all-reduce\"\nranks = 4\nengine = "
+                         "\"gloo\"\npieces = [{ alpha = \"7ps\" }]\n";
   KnownTimes times(world_, name);
   std::filesystem::remove(name);
   times.keep(case_, {}, measured());

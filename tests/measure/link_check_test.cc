@@ -6,10 +6,8 @@
 namespace paceline::measure {
 namespace {
 
-engines::LinkedOperation operation(std::int64_t index,
-                                   std::int64_t modelled_ns,
-                                   std::int64_t engine_ns,
-                                   int members = 2) {
+engines::LinkedOperation operation(std::int64_t index, std::int64_t modelled_ns,
+                                   std::int64_t engine_ns, int members = 2) {
   return {.name = {.channel = "grad", .index = index, .members = members},
           .issued_ns = 0,
           .modelled_ns = modelled_ns,
@@ -17,13 +15,10 @@ engines::LinkedOperation operation(std::int64_t index,
 }
 
 TEST(LinkCheck, TheLeastSlackIsTheCases) {
-  const auto check =
-      check_link({{operation(0, 100, 90), operation(1, 200, 110)},
-                  {operation(0, 100, 80), operation(1, 200, 90)}},
-                 1);
-  EXPECT_EQ(
-      check,
-      (records::LinkCheck{.operations = 2, .slack_ns = 10, .overdue_ns = 0}));
+  const auto check = check_link({{operation(0, 100, 90), operation(1, 200, 110)},
+                                 {operation(0, 100, 80), operation(1, 200, 90)}},
+                                1);
+  EXPECT_EQ(check, (records::LinkCheck{.operations = 2, .slack_ns = 10, .overdue_ns = 0}));
   EXPECT_TRUE(check.valid());
 }
 
@@ -31,10 +26,8 @@ TEST(LinkCheck, HowFarTheStepsAreOffMakesItInvalid) {
   auto check = check_link({{operation(0, 100, 90), operation(1, 200, 250)},
                            {operation(0, 100, 90), operation(1, 200, 190)}},
                           1);
-  EXPECT_EQ(
-      check,
-      (records::LinkCheck{
-          .operations = 2, .late = 1, .slack_ns = -50, .overdue_ns = 50}));
+  EXPECT_EQ(check,
+            (records::LinkCheck{.operations = 2, .late = 1, .slack_ns = -50, .overdue_ns = 50}));
   check.window_ns = 2'499;
   EXPECT_FALSE(check.valid());
   check.window_ns = 2'500;
@@ -50,10 +43,8 @@ TEST(LinkCheck, ARecordWithoutOverdueTimeIsInvalidWhereAnOperationWasLate) {
 }
 
 TEST(LinkCheck, WhatIsOverdueAtOnceCountsOnce) {
-  const auto check = check_link({{operation(0, 100, 150, 1),
-                                  operation(1, 120, 160, 1),
-                                  operation(2, 130, 140, 1),
-                                  operation(3, 200, 210, 1)}},
+  const auto check = check_link({{operation(0, 100, 150, 1), operation(1, 120, 160, 1),
+                                  operation(2, 130, 140, 1), operation(3, 200, 210, 1)}},
                                 1);
   EXPECT_EQ(check.late, 4);
   EXPECT_EQ(check.overdue_ns, 60 + 10);
@@ -61,21 +52,14 @@ TEST(LinkCheck, WhatIsOverdueAtOnceCountsOnce) {
 
 TEST(LinkCheck, WhoComesEarlyWaitsForTheOthersNotForTheEngine) {
   // The first rank came 1000 before the second one.
-  const auto check =
-      check_link({{operation(0, 100, 1090)}, {operation(0, 1100, 1090)}}, 1);
-  EXPECT_EQ(
-      check,
-      (records::LinkCheck{.operations = 1, .slack_ns = 10, .overdue_ns = 0}));
+  const auto check = check_link({{operation(0, 100, 1090)}, {operation(0, 1100, 1090)}}, 1);
+  EXPECT_EQ(check, (records::LinkCheck{.operations = 1, .slack_ns = 10, .overdue_ns = 0}));
 }
 
 TEST(LinkCheck, WhatAMemberDidNotSeeIsNotChecked) {
   const auto check =
-      check_link({{operation(0, 100, 900), operation(1, 100, 50)},
-                  {operation(1, 100, 50)}},
-                 1);
-  EXPECT_EQ(
-      check,
-      (records::LinkCheck{.operations = 1, .slack_ns = 50, .overdue_ns = 0}));
+      check_link({{operation(0, 100, 900), operation(1, 100, 50)}, {operation(1, 100, 50)}}, 1);
+  EXPECT_EQ(check, (records::LinkCheck{.operations = 1, .slack_ns = 50, .overdue_ns = 0}));
 }
 
 TEST(LinkCheck, SlackIsInTheTimeOfTheCase) {

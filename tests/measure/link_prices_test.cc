@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulated link and the simulator give a message the same time.  What the
-// simulator starts at some time is given to channels behind links then, over an
-// engine that takes no time.
+// The emulated link and the simulator give a message the same time.  What the simulator starts at
+// some time is given to channels behind links then, over an engine that takes no time.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -35,21 +34,18 @@ class InstantBackend final : public c10d::Backend {
  public:
   using c10d::Backend::Backend;
   const std::string getBackendName() const override { return "instant"; }
-  c10::intrusive_ptr<c10d::Work> send(std::vector<at::Tensor>& /*tensors*/,
-                                      int /*to*/,
+  c10::intrusive_ptr<c10d::Work> send(std::vector<at::Tensor>& /*tensors*/, int /*to*/,
                                       int /*tag*/) override {
     return done();
   }
-  c10::intrusive_ptr<c10d::Work> recv(std::vector<at::Tensor>& /*tensors*/,
-                                      int /*from*/,
+  c10::intrusive_ptr<c10d::Work> recv(std::vector<at::Tensor>& /*tensors*/, int /*from*/,
                                       int /*tag*/) override {
     return done();
   }
 
  private:
   static c10::intrusive_ptr<c10d::Work> done() {
-    auto work =
-        c10::make_intrusive<testing::ControlledWork>(/*has_future=*/true);
+    auto work = c10::make_intrusive<testing::ControlledWork>(/*has_future=*/true);
     work->end();
     return work;
   }
@@ -62,21 +58,18 @@ struct PricedMessage {
 
 /// Nanoseconds, rounded up.
 std::int64_t ns(plan::Picoseconds time) {
-  return (time + plan::kPicosecondsPerNanosecond - 1) /
-         plan::kPicosecondsPerNanosecond;
+  return (time + plan::kPicosecondsPerNanosecond - 1) / plan::kPicosecondsPerNanosecond;
 }
 
 /// The messages of two simulated steps, in the order of their starts.
-std::vector<PricedMessage> simulated(const plan::Planner& planner,
-                                     const plan::PlanInput& input) {
+std::vector<PricedMessage> simulated(const plan::Planner& planner, const plan::PlanInput& input) {
   auto costs = simulator::toy_costs(input);
-  costs.machine.device = costs.machine.network = {
-      .bytes_per_s = kBytesPerS,
-      .latency = kLatencyNs * plan::kPicosecondsPerNanosecond,
-      .sharing = cluster::LinkSharing::kDevice};
+  costs.machine.device =
+      costs.machine.network = {.bytes_per_s = kBytesPerS,
+                               .latency = kLatencyNs * plan::kPicosecondsPerNanosecond,
+                               .sharing = cluster::LinkSharing::kDevice};
   costs.machine.servers_have_links = true;
-  const auto job =
-      simulator::compile(planner, input, {.steps = 2, .fold = false});
+  const auto job = simulator::compile(planner, input, {.steps = 2, .fold = false});
   simulator::Simulator simulation(job);
   simulation.run(costs);
   std::vector<PricedMessage> all;
@@ -86,8 +79,7 @@ std::vector<PricedMessage> simulated(const plan::Planner& planner,
     PricedMessage one{.bytes = job.message_shapes[shape].bytes};
     for (std::uint32_t e = 0; e < transfer.device_ends; ++e) {
       const auto& end = job.device_ends[transfer.first_device_end + e];
-      (end.out ? one.from : one.to) =
-          static_cast<int>(job.actors[end.actor].rank);
+      (end.out ? one.from : one.to) = static_cast<int>(job.actors[end.actor].rank);
     }
     for (std::uint32_t i = 0; i < transfer.items; ++i) {
       const auto item = job.participants[transfer.first_item + i];
@@ -105,18 +97,17 @@ class Emulated {
  public:
   explicit Emulated(int world) {
     for (int rank = 0; rank < world; ++rank) {
-      links_.push_back(
-          std::make_shared<Link>(engines::LinkSpec{.bytes_per_s = kBytesPerS,
-                                                   .latency_ns = kLatencyNs},
-                                 [this] { return now_; }));
-      channels_.push_back(engines::make_backend_channel(
-          c10::make_intrusive<InstantBackend>(rank, world),
-          {.name = "emulated",
-           .store = c10::make_intrusive<c10d::HashStore>(),
-           .rank = rank,
-           .world = world,
-           .interface = "",
-           .link = links_.back()}));
+      links_.push_back(std::make_shared<Link>(
+          engines::LinkSpec{.bytes_per_s = kBytesPerS, .latency_ns = kLatencyNs},
+          [this] { return now_; }));
+      channels_.push_back(
+          engines::make_backend_channel(c10::make_intrusive<InstantBackend>(rank, world),
+                                        {.name = "emulated",
+                                         .store = c10::make_intrusive<c10d::HashStore>(),
+                                         .rank = rank,
+                                         .world = world,
+                                         .interface = "",
+                                         .link = links_.back()}));
     }
   }
 
@@ -130,18 +121,14 @@ class Emulated {
   std::vector<Channel::Work> start(const PricedMessage& message) {
     const at::Tensor values = at::zeros({message.bytes / 4});
     const int tag = tags_[{message.from, message.to}]++;
-    auto works =
-        channel(message.from).exchange({{values, message.to, tag}}, {});
-    const auto received =
-        channel(message.to).exchange({}, {{values, message.from, tag}});
+    auto works = channel(message.from).exchange({{values, message.to, tag}}, {});
+    const auto received = channel(message.to).exchange({}, {{values, message.from, tag}});
     works.insert(works.end(), received.begin(), received.end());
     return works;
   }
 
  private:
-  Channel& channel(int rank) {
-    return *channels_[static_cast<std::size_t>(rank)];
-  }
+  Channel& channel(int rank) { return *channels_[static_cast<std::size_t>(rank)]; }
 
   std::int64_t now_ = 0;
   std::vector<std::shared_ptr<Link>> links_;
@@ -150,12 +137,10 @@ class Emulated {
 };
 
 bool ended(const std::vector<Channel::Work>& works) {
-  return std::ranges::all_of(
-      works, [](const Channel::Work& work) { return work->isCompleted(); });
+  return std::ranges::all_of(works, [](const Channel::Work& work) { return work->isCompleted(); });
 }
 
-void expect_equal_times(const plan::Planner& planner,
-                        const plan::PlanInput& input,
+void expect_equal_times(const plan::Planner& planner, const plan::PlanInput& input,
                         std::size_t messages) {
   const std::vector<PricedMessage> all = simulated(planner, input);
   ASSERT_EQ(all.size(), messages);
@@ -172,8 +157,8 @@ void expect_equal_times(const plan::Planner& planner,
     }
     for (std::size_t i = 0; i < works.size(); ++i) {
       EXPECT_EQ(ended(works[i]), time >= all[i].end_ns)
-          << "message " << i << " from rank " << all[i].from << " to "
-          << all[i].to << " at " << time << " ns, ends at " << all[i].end_ns;
+          << "message " << i << " from rank " << all[i].from << " to " << all[i].to << " at "
+          << time << " ns, ends at " << all[i].end_ns;
     }
   }
 }
@@ -191,8 +176,7 @@ TEST(LinkPrices, OneWorkersLinkIsSharedByItsServers) {
 }
 
 TEST(LinkPrices, NeighborsShareEachRanksLink) {
-  expect_equal_times(
-      simulator::Neighbors({1, 2}), simulator::toy_input(2, 5), 2 * 10);
+  expect_equal_times(simulator::Neighbors({1, 2}), simulator::toy_input(2, 5), 2 * 10);
 }
 
 }  // namespace

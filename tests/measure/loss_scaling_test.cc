@@ -24,13 +24,8 @@ TEST(LossScaling, ChangesNoBit) {
     std::string strategy, optimizer = "sgd";
     int accumulate = 1;
   };
-  for (const Row& row : {Row{"none"},
-                         Row{"bsp"},
-                         Row{"wfbp"},
-                         Row{"fusion"},
-                         Row{"ddp"},
-                         Row{"fusion", "sgd", 2},
-                         Row{"fusion", "adamw"}}) {
+  for (const Row& row : {Row{"none"}, Row{"bsp"}, Row{"wfbp"}, Row{"fusion"}, Row{"ddp"},
+                         Row{"fusion", "sgd", 2}, Row{"fusion", "adamw"}}) {
     auto c = small_case("mlp", row.strategy);
     c.learning_rate = 0.25;
     c.optimizer = row.optimizer;
@@ -42,11 +37,9 @@ TEST(LossScaling, ChangesNoBit) {
       RankGroup other = group;
       other.name = "scaled";
       Trainer scaled(c, other, {.integers = true, .loss_scale = 65536});
-      EXPECT_TRUE(identical(gradients_after(scaled, 2), expected))
-          << row.strategy;
+      EXPECT_TRUE(identical(gradients_after(scaled, 2), expected)) << row.strategy;
       EXPECT_NE(scaled.parameter_digest(), start);
-      EXPECT_EQ(scaled.parameter_digest(), plain.parameter_digest())
-          << row.strategy;
+      EXPECT_EQ(scaled.parameter_digest(), plain.parameter_digest()) << row.strategy;
       EXPECT_EQ(held(scaled, "found_inf"), 0);
       EXPECT_EQ(held(scaled, "loss_scale"), 65536);
       EXPECT_EQ(held(scaled, "growth"), 2);
@@ -82,8 +75,8 @@ TEST(LossScaling, AnOverflowOnOneRankSkipsTheStepOnAll) {
   }
 }
 
-// A step uses the scale that the step before has left, though nobody waits for
-// that one to end: a stale scale would overflow, and be halved, once more.
+// A step uses the scale that the step before has left, though nobody waits for that one to end: a
+// stale scale would overflow, and be halved, once more.
 TEST(LossScaling, FollowsTheScaleStepByStep) {
   testing::run_rank_threads_well(2, [&](const RankGroup& group) {
     const auto c = small_case("mlp", "fusion");

@@ -52,9 +52,7 @@ class MappedDataTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove(path_); }
 
-  void write(const std::string& text) const {
-    std::ofstream(path_, std::ios::binary) << text;
-  }
+  void write(const std::string& text) const { std::ofstream(path_, std::ios::binary) << text; }
   std::string refusal() const {
     try {
       MappedData data(c_, at::kCPU, at::kFloat);
@@ -103,8 +101,7 @@ TEST_F(MappedDataTest, WhiteIsOneInEveryTypeAndLayout) {
   c_.channels_last = true;
   MappedData data(c_, at::kCPU, at::kBFloat16);
   data.deal(1, 0);
-  EXPECT_TRUE(
-      data.batch(0).input.equal(at::ones({4, 1, kSide, kSide}, at::kBFloat16)));
+  EXPECT_TRUE(data.batch(0).input.equal(at::ones({4, 1, kSide, kSide}, at::kBFloat16)));
 }
 
 TEST_F(MappedDataTest, ItsTimeIsAPhaseOfTheStep) {
@@ -129,8 +126,7 @@ TEST_F(MappedDataTest, DamagedFilesAreRefused) {
   write(text_of(8) + "x");
   EXPECT_NE(refusal().find("which is no file of 257 bytes"), std::string::npos);
   write(text_of(7));
-  EXPECT_NE(refusal().find("has 3 images for each of 2 ranks"),
-            std::string::npos);
+  EXPECT_NE(refusal().find("has 3 images for each of 2 ranks"), std::string::npos);
   std::string text = text_of(8);
   for (int i = 0; i < 8; ++i) {
     text[plan::SampleFile::kHeaderBytes + 8 * i] = kClasses;

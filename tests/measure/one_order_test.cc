@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is refused over an engine whose ranks must issue in one order, as
-// NCCL's. Gloo stands for it, under its name.
+// What is refused over an engine whose ranks must issue in one order, as NCCL's. Gloo stands for
+// it, under its name.
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,8 +19,7 @@ class NamedNccl final : public engines::Engine {
  public:
   explicit NamedNccl(engines::Engine& real) : real_(real) {}
   std::string_view name() const override { return "nccl"; }
-  std::unique_ptr<engines::Channel> connect(
-      const engines::ChannelSpec& spec) override {
+  std::unique_ptr<engines::Channel> connect(const engines::ChannelSpec& spec) override {
     return real_.connect(spec);
   }
 
@@ -40,14 +39,11 @@ std::vector<std::string> errors_of(const std::string& strategy) {
 }
 
 TEST(OneOrder, PriorityWithMessagesIsRefused) {
-  for (const std::string& error :
-       errors_of("bytescheduler:order=priority+ps")) {
-    EXPECT_NE(error.find("order=priority: over nccl every rank must issue in "
-                         "one order"),
+  for (const std::string& error : errors_of("bytescheduler:order=priority+ps")) {
+    EXPECT_NE(error.find("order=priority: over nccl every rank must issue in one order"),
               std::string::npos)
         << error;
-    EXPECT_NE(error.find("cannot choose for the plan's "), std::string::npos)
-        << error;
+    EXPECT_NE(error.find("cannot choose for the plan's "), std::string::npos) << error;
   }
 }
 

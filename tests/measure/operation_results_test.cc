@@ -38,11 +38,8 @@ records::CommRecord row(std::int64_t bytes) {
           .warnings = {}};
 }
 
-void hand_over(launch::KeyValueStore& store,
-               std::size_t index,
-               const records::CommRecord& record) {
-  post_finished(
-      store, 0, index, records::to_line(records::to_json(record, {})));
+void hand_over(launch::KeyValueStore& store, std::size_t index, const records::CommRecord& record) {
+  post_finished(store, 0, index, records::to_line(records::to_json(record, {})));
 }
 
 /// The front of a job whose records go to a file of its own.
@@ -56,9 +53,8 @@ class OperationFront : public ::testing::Test {
   }
   ~OperationFront() override { std::filesystem::remove(path_); }
 
-  const std::string path_ =
-      std::filesystem::path(::testing::TempDir()) /
-      ("paceline-operations-" + std::to_string(getpid()) + ".jsonl");
+  const std::string path_ = std::filesystem::path(::testing::TempDir()) /
+                            ("paceline-operations-" + std::to_string(getpid()) + ".jsonl");
   experiment::JobSpec job_;
   paceline::testing::MemoryStore store_;
 };
@@ -66,8 +62,7 @@ class OperationFront : public ::testing::Test {
 TEST_F(OperationFront, WritesWhatRank0HandedOver) {
   records::Environment environment;
   environment.compiler = "gcc 12";
-  environment.hosts = {
-      {.host = "a", .facts = {{"cores", "2"}}, .topology = {}}};
+  environment.hosts = {{.host = "a", .facts = {{"cores", "2"}}, .topology = {}}};
   post_environment(store_, environment);
   post_line(store_, 1e9);
   OperationResults results(job_);

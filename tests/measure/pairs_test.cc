@@ -19,19 +19,14 @@ struct DriftingMachine {
   std::int64_t now_ns = 0;
   std::int64_t steps = 0;
 
-  void run(std::int64_t extra_ns) {
-    now_ns += 1'000'000 + 10'000 * steps++ + extra_ns;
-  }
+  void run(std::int64_t extra_ns) { now_ns += 1'000'000 + 10'000 * steps++ + extra_ns; }
 };
 
-// Writes down what is asked of it: its name for a step, d for a drain, m for a
-// mark, t where the marks are taken.
+// Writes down what is asked of it: its name for a step, d for a drain, m for a mark, t where the
+// marks are taken.
 class Scribe final : public TimedJob {
  public:
-  Scribe(char name,
-         std::string& log,
-         DriftingMachine& machine,
-         std::int64_t extra_ns = 0)
+  Scribe(char name, std::string& log, DriftingMachine& machine, std::int64_t extra_ns = 0)
       : name_(name), log_(log), machine_(machine), extra_ns_(extra_ns) {}
 
   StepTimes step() override {
@@ -60,8 +55,7 @@ class Scribe final : public TimedJob {
   std::vector<std::int64_t> marks_;
 };
 
-records::RankSamples samples_of(const PairOptions& options,
-                                std::string& log,
+records::RankSamples samples_of(const PairOptions& options, std::string& log,
                                 std::int64_t exposed_ns = 0) {
   DriftingMachine machine;
   Scribe with('w', log, machine, exposed_ns);
@@ -73,9 +67,7 @@ records::RankSamples samples_of(const PairOptions& options,
 
 TEST(Pairs, AlternateFromDrainedQueuesWithStepsThatAreNotCounted) {
   std::string log;
-  samples_of({.layout = {.pairs = 4, .block_steps = 1},
-              .barrier = [&] { log += '|'; }},
-             log);
+  samples_of({.layout = {.pairs = 4, .block_steps = 1}, .barrier = [&] { log += '|'; }}, log);
   EXPECT_EQ(log,
             "od"          // touches the memory
             "|wwmwmdt"    // pair 0
@@ -90,10 +82,8 @@ TEST(Pairs, ARankWithoutModelWorkServesTheStepsWithCommunication) {
   DriftingMachine machine;
   Scribe serving('s', log, machine);
   records::RankSamples samples;
-  measure_pairs(serving,
-                nullptr,
-                {.layout = {.pairs = 4, .block_steps = 1},
-                 .barrier = [&] { log += '|'; }},
+  measure_pairs(serving, nullptr,
+                {.layout = {.pairs = 4, .block_steps = 1}, .barrier = [&] { log += '|'; }},
                 samples);
   EXPECT_EQ(log, "|ssmsmdt|ssmsmsmdt|ssmsmdt");
   EXPECT_EQ(samples, records::RankSamples{});
@@ -101,23 +91,19 @@ TEST(Pairs, ARankWithoutModelWorkServesTheStepsWithCommunication) {
 
 TEST(Pairs, NumberTheStepsOfBothSides) {
   std::string log;
-  const auto samples =
-      samples_of({.layout = {.pairs = 2, .block_steps = 2}}, log);
+  const auto samples = samples_of({.layout = {.pairs = 2, .block_steps = 2}}, log);
   EXPECT_EQ(samples.pair_of_step, (std::vector<std::int64_t>{0, 0, 1, 1}));
-  // One cold step and two that are not counted come first: the fourth step of
-  // the machine is the first sample.  Two lie between the runs.
-  EXPECT_EQ(
-      samples.paired_step_ns,
-      (std::vector<std::int64_t>{1'030'000, 1'040'000, 1'130'000, 1'140'000}));
-  EXPECT_EQ(
-      samples.compute_only_step_ns,
-      (std::vector<std::int64_t>{1'070'000, 1'080'000, 1'090'000, 1'100'000}));
+  // One cold step and two that are not counted come first: the fourth step of the machine is the
+  // first sample.  Two lie between the runs.
+  EXPECT_EQ(samples.paired_step_ns,
+            (std::vector<std::int64_t>{1'030'000, 1'040'000, 1'130'000, 1'140'000}));
+  EXPECT_EQ(samples.compute_only_step_ns,
+            (std::vector<std::int64_t>{1'070'000, 1'080'000, 1'090'000, 1'100'000}));
 }
 
 TEST(Pairs, SyncDrainsAfterEveryStep) {
   std::string log;
-  samples_of({.layout = {.pairs = 2, .block_steps = 1}, .sync_each_step = true},
-             log);
+  samples_of({.layout = {.pairs = 2, .block_steps = 1}, .sync_each_step = true}, log);
   EXPECT_EQ(log, "odwdwdmwdmdtododmodmodmdtwdwdmwdmdt");
 }
 
@@ -132,27 +118,23 @@ TEST(Pairs, TakeAboutAsLongAsTheWindow) {
     const PairLayout layout = pair_layout(steps);
     std::string log;
     samples_of({.layout = layout}, log);
-    EXPECT_EQ(
-        std::ranges::count_if(log, [](char c) { return c == 'w' || c == 'o'; }),
-        layout.total_steps())
+    EXPECT_EQ(std::ranges::count_if(log, [](char c) { return c == 'w' || c == 'o'; }),
+              layout.total_steps())
         << steps;
     EXPECT_GE(layout.total_steps(), steps);
     EXPECT_LE(layout.total_steps(), steps + steps / 5 + 12) << steps;
   }
 }
 
-// The machine slows down by 1 % a step.  Where nothing is exposed the pairs say
-// so, and two windows one after the other claim that a step without
-// communication takes longer.
+// The machine slows down by 1 % a step.  Where nothing is exposed the pairs say so, and two windows
+// one after the other claim that a step without communication takes longer.
 TEST(Pairs, DriftIsNoExposedCommunication) {
   constexpr int kSteps = 20;
   std::string log;
   for (const std::int64_t exposed_ns : {0, 250'000}) {
     records::RunRecord record;
-    record.ranks.push_back(
-        samples_of({.layout = pair_layout(kSteps)}, log, exposed_ns));
-    const std::vector<std::vector<double>> runs{
-        records::exposed_s_by_pair(record)};
+    record.ranks.push_back(samples_of({.layout = pair_layout(kSteps)}, log, exposed_ns));
+    const std::vector<std::vector<double>> runs{records::exposed_s_by_pair(record)};
     const auto exposed = stats::center_of_pairs(runs);
     const double truth = static_cast<double>(exposed_ns) * 1e-9;
     EXPECT_NEAR(exposed->value, truth, 1e-15);
@@ -165,11 +147,9 @@ TEST(Pairs, DriftIsNoExposedCommunication) {
   Scribe without('o', log, machine);
   records::RunRecord apart;
   apart.ranks.push_back(measure(with, {.warmup = 5, .steps = kSteps}));
-  apart.ranks[0].compute_only_step_ns =
-      measure(without, {.warmup = 2, .steps = kSteps}).step_ns;
+  apart.ranks[0].compute_only_step_ns = measure(without, {.warmup = 2, .steps = kSteps}).step_ns;
   const std::vector<std::vector<double>> first{records::slowest_step_s(apart)};
-  const std::vector<std::vector<double>> second{
-      records::slowest_compute_only_step_s(apart)};
+  const std::vector<std::vector<double>> second{records::slowest_compute_only_step_s(apart)};
   const auto exposed = stats::paired_difference(first, second);
   EXPECT_LT(exposed->interval->high, 0);
 }

@@ -20,8 +20,7 @@ class ProgressOn : public ::testing::Test {
     while (read.size() < wanted) {
       std::this_thread::sleep_for(1ms);
       read.resize(wanted + 100);
-      read.resize(static_cast<std::size_t>(
-          pread(fileno(file_), read.data(), read.size(), 0)));
+      read.resize(static_cast<std::size_t>(pread(fileno(file_), read.data(), read.size(), 0)));
     }
     return read;
   }

@@ -19,12 +19,10 @@
 namespace paceline::measure {
 namespace {
 
-// The Reducer rebuilds its buckets in the second, of a static graph in the
-// third.
+// The Reducer rebuilds its buckets in the second, of a static graph in the third.
 constexpr int kSteps = 4;
 
-// By step: loss, gradients and parameters of one rank, as hexadecimal
-// fingerprints by name.
+// By step: loss, gradients and parameters of one rank, as hexadecimal fingerprints by name.
 using Trace = std::vector<std::map<std::string, std::string>>;
 
 struct Settings {
@@ -37,8 +35,7 @@ records::Configuration lenet(const Settings& settings) {
   records::Configuration c;
   c.model = "lenet";
   c.batch_size = 5;
-  c.strategy = settings.best ? "ddp:bucket-mb=0.1,views=yes,static=yes"
-                             : "ddp:bucket-mb=0.1";
+  c.strategy = settings.best ? "ddp:bucket-mb=0.1,views=yes,static=yes" : "ddp:bucket-mb=0.1";
   c.optimizer = settings.optimizer;
   c.learning_rate = 0.05;
   c.seed = 11;
@@ -46,40 +43,35 @@ records::Configuration lenet(const Settings& settings) {
   return c;
 }
 
-std::vector<Trace> python_traces(const records::Configuration& c,
-                                 const Settings& settings) {
-  const nlohmann::json description = {
-      {"model", c.model},
-      {"batch_size", c.batch_size},
-      {"bucket_mb", 0.1},
-      {"threads", c.threads},
-      {"seed", c.seed},
-      {"optimizer", c.optimizer},
-      {"learning_rate", c.learning_rate},
-      {"momentum", c.momentum},
-      {"weight_decay", c.weight_decay},
-      {"warmup", 0},
-      {"steps", kSteps},
-      {"options", settings.best ? "best" : "defaults"},
-      {"dump", "formula"}};
+std::vector<Trace> python_traces(const records::Configuration& c, const Settings& settings) {
+  const nlohmann::json description = {{"model", c.model},
+                                      {"batch_size", c.batch_size},
+                                      {"bucket_mb", 0.1},
+                                      {"threads", c.threads},
+                                      {"seed", c.seed},
+                                      {"optimizer", c.optimizer},
+                                      {"learning_rate", c.learning_rate},
+                                      {"momentum", c.momentum},
+                                      {"weight_decay", c.weight_decay},
+                                      {"warmup", 0},
+                                      {"steps", kSteps},
+                                      {"options", settings.best ? "best" : "defaults"},
+                                      {"dump", "formula"}};
   const std::string port = std::to_string(free_port());
   std::vector<std::unique_ptr<Child>> ranks;
   for (int rank = 0; rank < settings.world; ++rank) {
     ranks.push_back(std::make_unique<Child>(
-        std::vector<std::string>{PACELINE_PYTHON,
-                                 "-u",
-                                 PACELINE_SOURCE_DIR
-                                 "/python/paceline/run_module.py",
+        std::vector<std::string>{PACELINE_PYTHON, "-u",
+                                 PACELINE_SOURCE_DIR "/python/paceline/run_module.py",
                                  "paceline.adapters.python_ddp"},
-        std::map<std::string, std::string>{
-            {"RANK", std::to_string(rank)},
-            {"LOCAL_RANK", std::to_string(rank)},
-            {"WORLD_SIZE", std::to_string(settings.world)},
-            {"MASTER_ADDR", "127.0.0.1"},
-            {"MASTER_PORT", port},
-            {"PYTHONPATH", PACELINE_TORCH "/.."},
-            {"PYTHONDONTWRITEBYTECODE", "1"},
-            {"PACELINE_CASE", description.dump()}}));
+        std::map<std::string, std::string>{{"RANK", std::to_string(rank)},
+                                           {"LOCAL_RANK", std::to_string(rank)},
+                                           {"WORLD_SIZE", std::to_string(settings.world)},
+                                           {"MASTER_ADDR", "127.0.0.1"},
+                                           {"MASTER_PORT", port},
+                                           {"PYTHONPATH", PACELINE_TORCH "/.."},
+                                           {"PYTHONDONTWRITEBYTECODE", "1"},
+                                           {"PACELINE_CASE", description.dump()}}));
   }
   std::vector<Trace> traces;
   for (auto& rank : ranks) {
@@ -141,8 +133,7 @@ TEST_P(PythonDdp, IsMatchedBitForBit) {
     const auto r = static_cast<std::size_t>(rank);
     ASSERT_EQ(theirs[r].size(), static_cast<std::size_t>(kSteps));
     for (int step = 0; step < kSteps; ++step) {
-      EXPECT_EQ(ours[r][static_cast<std::size_t>(step)],
-                theirs[r][static_cast<std::size_t>(step)])
+      EXPECT_EQ(ours[r][static_cast<std::size_t>(step)], theirs[r][static_cast<std::size_t>(step)])
           << "rank " << rank << " of " << world << ", step " << step;
     }
   }
@@ -156,25 +147,18 @@ std::string name_of(const ::testing::TestParamInfo<Settings>& row) {
          (rule == "sgd" ? "" : "_" + name);
 }
 
-// Of other optimizers PyTorch has no fused kernel, and its operators round
-// otherwise (runtime/optimizers_test.cc).
-INSTANTIATE_TEST_SUITE_P(Worlds,
-                         PythonDdp,
-                         ::testing::Values(Settings{1, false},
-                                           Settings{2, false},
-                                           Settings{2, true},
-                                           Settings{3, true},
-                                           Settings{2, true, "adam"},
-                                           Settings{2, true, "adamw"},
+// Of other optimizers PyTorch has no fused kernel, and its operators round otherwise
+// (runtime/optimizers_test.cc).
+INSTANTIATE_TEST_SUITE_P(Worlds, PythonDdp,
+                         ::testing::Values(Settings{1, false}, Settings{2, false},
+                                           Settings{2, true}, Settings{3, true},
+                                           Settings{2, true, "adam"}, Settings{2, true, "adamw"},
                                            Settings{2, true, "bert-adamw"},
                                            Settings{2, true, "adagrad"}),
                          name_of);
-INSTANTIATE_TEST_SUITE_P(NightlyWorlds,
-                         PythonDdp,
-                         ::testing::Values(Settings{1, true},
-                                           Settings{3, false},
-                                           Settings{7, false},
-                                           Settings{7, true}),
+INSTANTIATE_TEST_SUITE_P(NightlyWorlds, PythonDdp,
+                         ::testing::Values(Settings{1, true}, Settings{3, false},
+                                           Settings{7, false}, Settings{7, true}),
                          name_of);
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank that hangs inside c10d::Reducer cannot be woken: the case files why,
-// with its host and the operation, and ends the process.
+// A rank that hangs inside c10d::Reducer cannot be woken: the case files why, with its host and the
+// operation, and ends the process.
 #include <iostream>
 #include <thread>
 
@@ -20,20 +20,15 @@ using std::chrono::milliseconds;
 // Prints on stderr what rank 0 posts about its failure.
 class PrintingStore final : public launch::KeyValueStore {
  public:
-  void set(const std::string& key, const std::string& value) override {
-    values_.set(key, value);
-  }
-  std::string set_if_absent(const std::string& key,
-                            const std::string& value) override {
+  void set(const std::string& key, const std::string& value) override { values_.set(key, value); }
+  std::string set_if_absent(const std::string& key, const std::string& value) override {
     const std::string now = values_.set_if_absent(key, value);
     if (const auto failure = launch::failure_of(*this, 0)) {
       std::cerr << launch::message_of(*failure) << std::endl;
     }
     return now;
   }
-  std::optional<std::string> get(const std::string& key) override {
-    return values_.get(key);
-  }
+  std::optional<std::string> get(const std::string& key) override { return values_.get(key); }
 
  private:
   paceline::testing::MemoryStore values_;
@@ -79,8 +74,7 @@ void train_with_a_rank_that_withdraws() {
 
 TEST(ReducerHangDeathTest, IsFiledWithHostAndOperationAndEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(train_with_a_rank_that_withdraws(),
-              ::testing::ExitedWithCode(3),
+  EXPECT_EXIT(train_with_a_rank_that_withdraws(), ::testing::ExitedWithCode(3),
               "rank 0 on host left: step 2: .*all-reduce.* is not done after ");
 }
 

@@ -41,8 +41,7 @@ constexpr std::int64_t kComputeNs = 1'510'000;  // of a step, without updates
 class ReplayMemory : public ::testing::Test {
  protected:
   ReplayMemory()
-      : path_(::testing::TempDir() + "replay_steps_" +
-              std::to_string(::getpid()) + ".json") {
+      : path_(::testing::TempDir() + "replay_steps_" + std::to_string(::getpid()) + ".json") {
     std::ofstream(path_) << kThreeModules;
   }
   ~ReplayMemory() override { std::filesystem::remove(path_); }
@@ -62,19 +61,11 @@ class ReplayMemory : public ::testing::Test {
   std::string path_;
 };
 
-class ReplaySteps : public ReplayMemory,
-                    public ::testing::WithParamInterface<std::string> {};
+class ReplaySteps : public ReplayMemory, public ::testing::WithParamInterface<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(,
-                         ReplaySteps,
-                         ::testing::Values("bsp",
-                                           "wfbp",
-                                           "fusion",
-                                           "mg-wfbp",
-                                           "optimal-merge",
-                                           "bytescheduler:partition-mb=0.001",
-                                           "dear",
-                                           "none"));
+INSTANTIATE_TEST_SUITE_P(, ReplaySteps,
+                         ::testing::Values("bsp", "wfbp", "fusion", "mg-wfbp", "optimal-merge",
+                                           "bytescheduler:partition-mb=0.001", "dear", "none"));
 
 TEST_P(ReplaySteps, MoveTheBytesOfThePlanAndTrainNothing) {
   run_rank_threads_well(3, [&](const RankGroup& group) {
@@ -95,9 +86,7 @@ TEST_P(ReplaySteps, MoveTheBytesOfThePlanAndTrainNothing) {
     std::int64_t planned = 0;
     for (plan::Step step = 0; step < kReplayed; ++step) {
       planned +=
-          plan::cost(
-              trainer.setup(), trainer.executor().plan_of(step), group.rank)
-              .wire_bytes;
+          plan::cost(trainer.setup(), trainer.executor().plan_of(step), group.rank).wire_bytes;
     }
     EXPECT_EQ(trainer.ledger().total_bytes() - before.total_bytes(), planned);
     if (GetParam() != "none") {
@@ -113,13 +102,10 @@ TEST_P(ReplaySteps, MoveTheBytesOfThePlanAndTrainNothing) {
 // How many pages of the buffer are in memory.
 std::int64_t resident_pages(const at::Tensor& buffer) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin =
-      reinterpret_cast<std::uintptr_t>(buffer.data_ptr()) / page * page;
-  const auto end =
-      reinterpret_cast<std::uintptr_t>(buffer.data_ptr()) + buffer.nbytes();
+  const auto begin = reinterpret_cast<std::uintptr_t>(buffer.data_ptr()) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(buffer.data_ptr()) + buffer.nbytes();
   std::vector<unsigned char> held((end - begin + page - 1) / page);
-  EXPECT_EQ(mincore(reinterpret_cast<void*>(begin), end - begin, held.data()),
-            0);
+  EXPECT_EQ(mincore(reinterpret_cast<void*>(begin), end - begin, held.data()), 0);
   return std::ranges::count_if(held, [](unsigned char h) { return h & 1U; });
 }
 
@@ -127,8 +113,8 @@ TEST_F(ReplayMemory, HoldsWhatCrossesAndNoParameters) {
   run_rank_threads_well(2, [&](const RankGroup& group) {
     Trainer trainer(configuration("bsp"), group);
     const auto pages = [&](std::string_view buffer) {
-      return resident_pages(trainer.memory().view(plan::whole(
-          trainer.setup(), plan::buffer_named(trainer.setup(), buffer))));
+      return resident_pages(trainer.memory().view(
+          plan::whole(trainer.setup(), plan::buffer_named(trainer.setup(), buffer))));
     };
     EXPECT_EQ(pages(plan::kGradients), 0);
     trainer.step();

@@ -33,8 +33,7 @@ struct ReplayedNetwork final : networks::Gates {
 
   ReplayClock clock() {
     return {.now_ns = [this] { return now; },
-            .sleep_until_ns =
-                [this](std::int64_t until) { now = until + late_ns; }};
+            .sleep_until_ns = [this](std::int64_t until) { now = until + late_ns; }};
   }
   void note(const std::string& what, int id) {
     now += call_ns;
@@ -47,18 +46,12 @@ struct ReplayedNetwork final : networks::Gates {
     note("enter", static_cast<int>(m));
   }
   void leave(plan::ModuleId m) override { note("leave", static_cast<int>(m)); }
-  bool gates_backward(plan::ModuleId m) const override {
-    return m == plan::ModuleId{0};
-  }
-  void enter_backward(plan::ModuleId m) override {
-    note("gate", static_cast<int>(m));
-  }
+  bool gates_backward(plan::ModuleId m) const override { return m == plan::ModuleId{0}; }
+  void enter_backward(plan::ModuleId m) override { note("gate", static_cast<int>(m)); }
   ReplayEvents events() {
-    return {
-        .gates = *this,
-        .ready =
-            [this](plan::ParameterId p) { note("ready", static_cast<int>(p)); },
-        .gate_wait_ns = [this] { return gate_wait_ns; }};
+    return {.gates = *this,
+            .ready = [this](plan::ParameterId p) { note("ready", static_cast<int>(p)); },
+            .gate_wait_ns = [this] { return gate_wait_ns; }};
   }
   Replay replay(double stretch = 1) {
     return {cluster::parse_profile(kProfile, "p"), stretch, clock()};
@@ -71,13 +64,10 @@ TEST(Replay, TellsWhatTheNetworkWouldHaveToldAtItsTimes) {
   ReplayedNetwork replayed;
   Replay replay = replayed.replay();
   replay.forward(replayed.events());
-  EXPECT_EQ(replayed.log,
-            (Log{"0 enter 0", "1000 leave 0", "1000 enter 1", "3000 leave 1"}));
+  EXPECT_EQ(replayed.log, (Log{"0 enter 0", "1000 leave 0", "1000 enter 1", "3000 leave 1"}));
   replayed.log.clear();
   replay.backward(replayed.events());
-  EXPECT_EQ(
-      replayed.log,
-      (Log{"8000 ready 2", "12000 ready 1", "12000 gate 0", "15000 ready 0"}));
+  EXPECT_EQ(replayed.log, (Log{"8000 ready 2", "12000 ready 1", "12000 gate 0", "15000 ready 0"}));
 }
 
 TEST(Replay, StretchesEveryLayerAlike) {
@@ -129,14 +119,12 @@ TEST(Replay, AnUpdateTakesItsShareOfTheRecordedOne) {
   EXPECT_FALSE(replay.kernel_time(kernel).has_value());
 }
 
-// Bytes that a replay of `strategy` writes on a rank of two, and those of the
-// gradients.
+// Bytes that a replay of `strategy` writes on a rank of two, and those of the gradients.
 std::pair<std::int64_t, std::int64_t> written_by(const std::string& strategy) {
   plan::PlanInput input;
   input.model = cluster::parse_profile(kProfile, "p").model;
   input.world = 2;
-  const auto planner =
-      strategies::make_planner(strategies::parse_strategy(strategy));
+  const auto planner = strategies::make_planner(strategies::parse_strategy(strategy));
   const plan::Setup setup = planner->setup(input);
   const plan::BufferId gradients = plan::buffer_named(setup, plan::kGradients);
   return {written_in_replay(*planner, input),
@@ -149,8 +137,7 @@ TEST(Replay, WritesNeitherParametersNorTheOptimizersState) {
   const auto [summed, gradients] = written_by("bsp");
   EXPECT_EQ(summed, gradients);
   // The copy that is averaged, then the parameters.
-  const auto [averaged, values] =
-      written_by("bsp+parameter-allreduce+local-sgd:every=1");
+  const auto [averaged, values] = written_by("bsp+parameter-allreduce+local-sgd:every=1");
   EXPECT_EQ(averaged, 2 * values);
 }
 

@@ -18,12 +18,11 @@
 
 namespace paceline::testing {
 
-/// Runs `body` once per rank, each in a thread with a group over Gloo.  The
-/// exceptions of all ranks are returned, empty where a rank ended well.  A
-/// world that is not done after `deadline` ends the test program.
+/// Runs `body` once per rank, each in a thread with a group over Gloo.  The exceptions of all ranks
+/// are returned, empty where a rank ended well.  A world that is not done after `deadline` ends the
+/// test program.
 inline std::vector<std::string> run_rank_threads(
-    int world,
-    const std::function<void(const measure::RankGroup&)>& body,
+    int world, const std::function<void(const measure::RankGroup&)>& body,
     std::chrono::seconds deadline = std::chrono::seconds(60)) {
   auto store = c10::make_intrusive<c10d::HashStore>();
   const auto engine = engines::make_engine("gloo");
@@ -51,8 +50,7 @@ inline std::vector<std::string> run_rank_threads(
   for (int rank = 0; rank < world; ++rank) {
     auto& one = ranks[static_cast<std::size_t>(rank)];
     if (one.wait_until(until) != std::future_status::ready) {
-      std::fprintf(
-          stderr, "run_rank_threads: rank %d is not done in time\n", rank);
+      std::fprintf(stderr, "run_rank_threads: rank %d is not done in time\n", rank);
       std::abort();
     }
     errors.push_back(one.get());
@@ -61,8 +59,8 @@ inline std::vector<std::string> run_rank_threads(
 }
 
 /// The same, where every rank must end well.
-inline void run_rank_threads_well(
-    int world, const std::function<void(const measure::RankGroup&)>& body) {
+inline void run_rank_threads_well(int world,
+                                  const std::function<void(const measure::RankGroup&)>& body) {
   const auto errors = run_rank_threads(world, body);
   for (int rank = 0; rank < world; ++rank) {
     if (const auto& e = errors[static_cast<std::size_t>(rank)]; !e.empty()) {

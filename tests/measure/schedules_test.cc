@@ -15,8 +15,8 @@
 #include "measure/run_rank_threads.h"
 #include "paceline/strategies/strategy.h"
 
-// Schedules that are cut by times or cross the step border, with real tensors:
-// each must train like one process on the whole batch, last update included.
+// Schedules that are cut by times or cross the step border, with real tensors: each must train like
+// one process on the whole batch, last update included.
 
 namespace paceline::measure {
 namespace {
@@ -41,8 +41,7 @@ TEST_P(EverySchedule, TrainsLikeOneProcessOnTheWholeBatch) {
         trainer.step();
       }
       trainer.drain();
-      EXPECT_LE(distance(reference, copies(trainer.network().parameters())),
-                1e-10)
+      EXPECT_LE(distance(reference, copies(trainer.network().parameters())), 1e-10)
           << "rank " << group.rank << " of " << world;
     });
   }
@@ -57,8 +56,7 @@ TEST_P(EverySchedule, ALostUpdateWouldBeSeen) {
       trainer.step();
     }
     trainer.drain();
-    EXPECT_GT(distance(reference, copies(trainer.network().parameters())),
-              1e-3);
+    EXPECT_GT(distance(reference, copies(trainer.network().parameters())), 1e-3);
   });
 }
 
@@ -66,37 +64,28 @@ TEST_P(EverySchedule, ALostUpdateWouldBeSeen) {
 class Forgetful final : public plan::Planner {
  public:
   explicit Forgetful(const std::string& strategy)
-      : inner_(strategies::make_planner(strategies::parse_strategy(strategy))) {
-  }
+      : inner_(strategies::make_planner(strategies::parse_strategy(strategy))) {}
 
-  plan::Setup setup(const plan::PlanInput& input) const override {
-    return inner_->setup(input);
-  }
-  plan::Variant variant(const plan::PlanInput& /*input*/,
-                        plan::Step step) const override {
+  plan::Setup setup(const plan::PlanInput& input) const override { return inner_->setup(input); }
+  plan::Variant variant(const plan::PlanInput& /*input*/, plan::Step step) const override {
     return step == kSteps / 2 ? 1 : 0;
   }
-  plan::CommPlan plan(const plan::PlanInput& input,
-                      const plan::Setup& setup,
+  plan::CommPlan plan(const plan::PlanInput& input, const plan::Setup& setup,
                       plan::Variant variant) const override {
     plan::CommPlan all = inner_->plan(input, setup, 0);
     if (variant == 1) {
       const auto& names = input.model.parameters;
-      const auto last =
-          std::ranges::find(names, "last.weight", &plan::ParameterShape::name);
+      const auto last = std::ranges::find(names, "last.weight", &plan::ParameterShape::name);
       const plan::Slice& value =
-          setup.parameters.at(static_cast<std::size_t>(last - names.begin()))
-              .value;
+          setup.parameters.at(static_cast<std::size_t>(last - names.begin())).value;
       const auto lost = std::ranges::find_if(all.ops, [&](const plan::Op& op) {
         const auto* kernel = std::get_if<plan::Kernel>(&op.work);
         return kernel != nullptr && kernel->name == "update" &&
-               std::ranges::any_of(
-                   kernel->writes, [&](const plan::Access& written) {
-                     return written.slice.buffer == value.buffer &&
-                            written.slice.begin <= value.begin &&
-                            value.begin <
-                                written.slice.begin + written.slice.count;
-                   });
+               std::ranges::any_of(kernel->writes, [&](const plan::Access& written) {
+                 return written.slice.buffer == value.buffer &&
+                        written.slice.begin <= value.begin &&
+                        value.begin < written.slice.begin + written.slice.count;
+               });
       });
       for (const plan::Op& op : all.ops) {
         EXPECT_TRUE(op.after.empty()) << "or its indices would be wrong";
@@ -115,10 +104,8 @@ class Forgetful final : public plan::Planner {
 
 // One unit's update of one step, of many that happen.
 TEST(Trainer, OneUpdateThatIsForgottenIsSeen) {
-  for (const char* text :
-       {"fusion:bucket-mb=0.002",
-        "dear:bucket-mb=0.002",
-        "bytescheduler:partition-mb=0.02,credit-mb=0.04,order=priority"}) {
+  for (const char* text : {"fusion:bucket-mb=0.002", "dear:bucket-mb=0.002",
+                           "bytescheduler:partition-mb=0.02,credit-mb=0.04,order=priority"}) {
     const Training reference = whole_batch(2);
     testing::run_rank_threads_well(2, [&](const RankGroup& group) {
       auto options = irregular_options();
@@ -128,9 +115,7 @@ TEST(Trainer, OneUpdateThatIsForgottenIsSeen) {
         trainer.step();
       }
       trainer.drain();
-      EXPECT_GT(distance(reference, copies(trainer.network().parameters())),
-                1e-3)
-          << text;
+      EXPECT_GT(distance(reference, copies(trainer.network().parameters())), 1e-3) << text;
     });
   }
 }
@@ -163,19 +148,15 @@ TEST_P(EverySchedule, SendsWhatItsPlanSays) {
     Trainer trainer(irregular_case(GetParam()), group, irregular_options());
     trainer.step();
     trainer.drain();
-    EXPECT_EQ(testing::booked(trainer, 3),
-              testing::planned(trainer, group.rank, 3));
+    EXPECT_EQ(testing::booked(trainer, 3), testing::planned(trainer, group.rank, 3));
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All,
-                         EverySchedule,
-                         ::testing::ValuesIn(testing::schedules()),
+INSTANTIATE_TEST_SUITE_P(All, EverySchedule, ::testing::ValuesIn(testing::schedules()),
                          [](const auto& test) {
                            std::string name = test.param;
-                           std::erase_if(name, [](unsigned char c) {
-                             return std::isalnum(c) == 0;
-                           });
+                           std::erase_if(name,
+                                         [](unsigned char c) { return std::isalnum(c) == 0; });
                            return name;
                          });
 
@@ -197,8 +178,7 @@ TrainerOptions one_network_at_a_time(const records::Configuration& c) {
 
 // Two ranks: the sum of two rounded gradients, itself rounded.
 TEST(Trainer, CarriesGradientsInSixteenBits) {
-  for (const auto& [text, type] :
-       std::vector<std::pair<std::string, at::ScalarType>>{
+  for (const auto& [text, type] : std::vector<std::pair<std::string, at::ScalarType>>{
            {"fusion+fp16", at::kHalf}, {"dear+bf16", at::kBFloat16}}) {
     std::vector<at::Tensor> sum;
     for (int rank = 0; rank < 2; ++rank) {
@@ -223,16 +203,14 @@ TEST(Trainer, CarriesGradientsInSixteenBits) {
     testing::run_rank_threads_well(2, [&](const RankGroup& group) {
       const auto one = small_case("mlp", text);
       Trainer trainer(one, group, one_network_at_a_time(one));
-      EXPECT_TRUE(testing::identical(testing::gradients_after(trainer, 2), sum))
-          << text;
+      EXPECT_TRUE(testing::identical(testing::gradients_after(trainer, 2), sum)) << text;
     });
   }
 }
 
 TEST(Trainer, MeasuresTheTimesThatAPlanIsCutBy) {
   testing::run_rank_threads_well(2, [&](const RankGroup& group) {
-    const Trainer cut(
-        irregular_case("optimal-merge"), group, irregular_options());
+    const Trainer cut(irregular_case("optimal-merge"), group, irregular_options());
     ASSERT_TRUE(cut.input().profile.has_value());
     ASSERT_TRUE(cut.input().alpha_beta.has_value());
     EXPECT_GT(cut.input().profile->forward_total(), 0);
@@ -250,8 +228,7 @@ TEST(Trainer, MeasuresTheTimesThatAPlanIsCutBy) {
     EXPECT_EQ(given.input().profile->origin, "given");
     EXPECT_EQ(given.input().alpha_beta->origin, "given");
     other.name = "indifferent";
-    const Trainer indifferent(
-        irregular_case("dear"), other, irregular_options());
+    const Trainer indifferent(irregular_case("dear"), other, irregular_options());
     EXPECT_FALSE(indifferent.input().profile.has_value());
   });
 }

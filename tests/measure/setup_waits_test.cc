@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// While a rank waits for others as it sets up, it shows that it does not hang:
-// here the others answer only when it has shown that.
+// While a rank waits for others as it sets up, it shows that it does not hang: here the others
+// answer only when it has shown that.
 #include <memory>
 #include <utility>
 #include <vector>
@@ -49,8 +49,7 @@ class HeldEngine final : public engines::Engine {
   HeldEngine(engines::Engine& real, Told& told) : real_(real), told_(told) {}
 
   std::string_view name() const override { return real_.name(); }
-  std::unique_ptr<engines::Channel> connect(
-      const engines::ChannelSpec& spec) override {
+  std::unique_ptr<engines::Channel> connect(const engines::ChannelSpec& spec) override {
     return std::make_unique<HeldChannel>(real_.connect(spec), told_);
   }
 

@@ -9,8 +9,7 @@
 
 namespace paceline::testing {
 
-inline records::Configuration small_case(const std::string& model,
-                                         const std::string& strategy) {
+inline records::Configuration small_case(const std::string& model, const std::string& strategy) {
   records::Configuration c;
   c.model = model;
   c.strategy = strategy;
@@ -22,8 +21,7 @@ inline records::Configuration small_case(const std::string& model,
 }
 
 // Gradients of every parameter after some steps, each [numel] in float64.
-inline std::vector<at::Tensor> gradients_after(measure::Trainer& trainer,
-                                               int steps) {
+inline std::vector<at::Tensor> gradients_after(measure::Trainer& trainer, int steps) {
   for (int i = 0; i < steps; ++i) {
     trainer.step();
   }
@@ -35,14 +33,9 @@ inline std::vector<at::Tensor> gradients_after(measure::Trainer& trainer,
   return out;
 }
 
-inline bool identical(const std::vector<at::Tensor>& left,
-                      const std::vector<at::Tensor>& right) {
-  return std::equal(
-      left.begin(),
-      left.end(),
-      right.begin(),
-      right.end(),
-      [](const at::Tensor& a, const at::Tensor& b) { return at::equal(a, b); });
+inline bool identical(const std::vector<at::Tensor>& left, const std::vector<at::Tensor>& right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const at::Tensor& a, const at::Tensor& b) { return at::equal(a, b); });
 }
 
 }  // namespace paceline::testing

@@ -61,10 +61,8 @@ TEST(Statistics, AreTheMeanOverRanksAfterEveryHthStep) {
 }
 
 TEST(Statistics, AreAveragedBesideAnyStrategy) {
-  for (const char* strategy : {"dear+rs-ag",
-                               "bytescheduler",
-                               "fusion+neighbor-allreduce:topology=ring+awc",
-                               "fusion+ps"}) {
+  for (const char* strategy : {"dear+rs-ag", "bytescheduler",
+                               "fusion+neighbor-allreduce:topology=ring+awc", "fusion+ps"}) {
     const auto after = buffers_after(batch_normed(strategy, 1), 2);
     EXPECT_TRUE(identical(after[0][0], after[0][1])) << strategy;
     EXPECT_TRUE(identical(after[1][0], after[1][1])) << strategy;
@@ -92,11 +90,11 @@ TEST(Statistics, CrossAsThePlanSays) {
 TEST(Statistics, OfANetworkWithoutThemAreRefused) {
   records::Configuration c = testing::small_case("mlp", "none");
   c.average_buffers = 1;
-  const auto errors = testing::run_rank_threads(
-      1, [&](const RankGroup& group) { Trainer(c, group, {}); });
+  const auto errors =
+      testing::run_rank_threads(1, [&](const RankGroup& group) { Trainer(c, group, {}); });
   EXPECT_EQ(errors[0],
-            "average_buffers: 'mlp' keeps no statistics of its inputs; take a "
-            "network with batch norm, or leave it out");
+            "average_buffers: 'mlp' keeps no statistics of its inputs; take a network with batch "
+            "norm, or leave it out");
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ records::Configuration two_steps() {
   return c;
 }
 
-std::string status_of(const records::Configuration& c,
-                      const std::vector<std::string>& lines) {
+std::string status_of(const records::Configuration& c, const std::vector<std::string>& lines) {
   StepReader reader(c, 0);
   try {
     for (const std::string& line : lines) {
@@ -41,11 +40,9 @@ TEST(StepReader, DropsTheWarmUpUnlessStepsHaveAnIndex) {
   StepReader plain(c, 0);
   StepReader indexed(c, 1);
   for (int step = 0; step < 3; ++step) {
-    plain.take(
-        "{\"event\": \"step\", \"step_ns\": 1" + std::to_string(step) + "}", 0);
+    plain.take("{\"event\": \"step\", \"step_ns\": 1" + std::to_string(step) + "}", 0);
     if (step < 2) {
-      indexed.take("{\"event\": \"step\", \"index\": " + std::to_string(step) +
-                       ", \"step_ns\": 7}",
+      indexed.take("{\"event\": \"step\", \"index\": " + std::to_string(step) + ", \"step_ns\": 7}",
                    0);
     }
   }
@@ -70,18 +67,12 @@ TEST(StepReader, TellsWhatIsWrong) {
   EXPECT_EQ(status_of(c, {R"({"event": "step", "step_s": 0})"}), "bad-output");
   EXPECT_EQ(status_of(c, {R"({"event": "step"})"}), "bad-output");
   EXPECT_EQ(status_of(c, {R"({"event": "step", "step_s")"}), "bad-output");
-  EXPECT_EQ(status_of(c, {R"({"event": "end", "loss": "three"})"}),
-            "bad-output");
-  EXPECT_EQ(status_of(c, {R"({"event": "step", "step_s": 1, "loss": NaN})"}),
-            "not-finite");
-  EXPECT_EQ(
-      status_of(c, {R"({"event": "step", "step_s": 1, "loss": -Infinity})"}),
-      "not-finite");
-  EXPECT_EQ(status_of(c, {R"({"event": "step", "rank": 2, "step_s": 1})"}),
-            "wrong-count");
-  EXPECT_EQ(status_of(c,
-                      {R"({"event": "error", "status": "unsupported",)"
-                       R"( "message": "no"})"}),
+  EXPECT_EQ(status_of(c, {R"({"event": "end", "loss": "three"})"}), "bad-output");
+  EXPECT_EQ(status_of(c, {R"({"event": "step", "step_s": 1, "loss": NaN})"}), "not-finite");
+  EXPECT_EQ(status_of(c, {R"({"event": "step", "step_s": 1, "loss": -Infinity})"}), "not-finite");
+  EXPECT_EQ(status_of(c, {R"({"event": "step", "rank": 2, "step_s": 1})"}), "wrong-count");
+  EXPECT_EQ(status_of(c, {R"({"event": "error", "status": "unsupported",)"
+                          R"( "message": "no"})"}),
             "unsupported");
   records::Configuration three = c;
   three.ranks = 3;
@@ -100,15 +91,11 @@ TEST(StepReader, TheWholeMatchMustBeANumber) {
   const std::vector<std::string> bad(3, "step 1,23.5");
   EXPECT_EQ(status_of(c, bad), "bad-output");
   for (const char* const text : {"234.5", "1,234.5", "1,234,567", "12", ".5"}) {
-    EXPECT_EQ(
-        status_of(c, std::vector<std::string>(3, std::string("step ") + text)),
-        "ok")
-        << text;
+    EXPECT_EQ(status_of(c, std::vector<std::string>(3, std::string("step ") + text)), "ok") << text;
   }
 }
 
-std::string failure_of(const records::Configuration& c,
-                       const std::string& line) {
+std::string failure_of(const records::Configuration& c, const std::string& line) {
   try {
     StepReader(c, 0).take(line, 0);
   } catch (const OutsideFailure& failure) {
@@ -121,10 +108,8 @@ TEST(StepReader, AMatchMustNotStopInsideANumber) {
   records::Configuration c = two_steps();
   c.step_regex = "tps: ([0-9.]+)";
   for (const char* const number : {"12,345", "12,34", "1.5e-3", "7e3"}) {
-    const std::string said =
-        failure_of(c, std::string("tps: ") + number + " x");
-    EXPECT_NE(said.find(std::string("inside the number '") + number + "'"),
-              std::string::npos)
+    const std::string said = failure_of(c, std::string("tps: ") + number + " x");
+    EXPECT_NE(said.find(std::string("inside the number '") + number + "'"), std::string::npos)
         << said;
   }
   for (const char* const whole : {"12, 345", "12.", "12e", "12 345"}) {
@@ -143,8 +128,7 @@ TEST(StepReader, NanIsAFailureOfTheLossAlone) {
   c.step_regex = "v=([0-9.]+|nan)";
   EXPECT_EQ(failure_of(c, "v=1 | number of nan iterations: 0"), "");
   EXPECT_EQ(failure_of(c, "v=1 | grad norm: nan"), "");
-  for (const char* const loss :
-       {"lm loss: nan", "loss=-inf", "'loss': nan,", "train_loss nan"}) {
+  for (const char* const loss : {"lm loss: nan", "loss=-inf", "'loss': nan,", "train_loss nan"}) {
     EXPECT_NE(failure_of(c, std::string("v=1 ") + loss), "") << loss;
   }
   EXPECT_EQ(failure_of(c, "v=1 loss scale: 1.0 nan"), "");
@@ -160,18 +144,15 @@ TEST(StepReader, AUnitMayTurnOverOnTheWay) {
   for (const char* const line : {"2.5it/s", "1.25s/it", "2.00s/it", "3 s/it"}) {
     reader.take(line, 0);
   }
-  EXPECT_EQ(reader.samples()[0].step_ns,
-            (std::vector<std::int64_t>{1'250'000'000, 2'000'000'000}));
-  EXPECT_TRUE(reader.remark_of_units()->seen.find("in 2 lines") !=
-              std::string::npos);
+  EXPECT_EQ(reader.samples()[0].step_ns, (std::vector<std::int64_t>{1'250'000'000, 2'000'000'000}));
+  EXPECT_TRUE(reader.remark_of_units()->seen.find("in 2 lines") != std::string::npos);
   c.step_regex = "([0-9.]+) s/step";
   c.step_unit = "";
   StepReader timed(c, 0);
   for (const char* const line : {"1.5 s/step", "2 s/step", "4.0 step/s"}) {
     timed.take(line, 0);
   }
-  EXPECT_EQ(timed.samples()[0].step_ns,
-            (std::vector<std::int64_t>{2'000'000'000, 250'000'000}));
+  EXPECT_EQ(timed.samples()[0].step_ns, (std::vector<std::int64_t>{2'000'000'000, 250'000'000}));
   c.step_regex = "took ([0-9.]+)";
   EXPECT_FALSE(StepReader(c, 0).remark_of_units().has_value());
 }
@@ -180,13 +161,12 @@ TEST(StepReader, ALogThatIsPrintedIsNotHeldAgainstTheClock) {
   records::Configuration c = two_steps();
   c.step_regex = "v=([0-9.]+)";
   for (const auto& [command, is_log] :
-       std::to_array<std::pair<const char*, bool>>(
-           {{"cat train.log", true},
-            {" zcat a.gz b.gz", true},
-            {"gzip -dc a.gz", true},
-            {"cat hosts; python train.py", false},
-            {"cat a | python train.py", false},
-            {"python cat.py", false}})) {
+       std::to_array<std::pair<const char*, bool>>({{"cat train.log", true},
+                                                    {" zcat a.gz b.gz", true},
+                                                    {"gzip -dc a.gz", true},
+                                                    {"cat hosts; python train.py", false},
+                                                    {"cat a | python train.py", false},
+                                                    {"python cat.py", false}})) {
     c.command = command;
     StepReader reader(c, 0);
     for (int i = 0; i < 3; ++i) {
@@ -207,28 +187,23 @@ TEST(StepReader, TheReadersOfThePackageKnowTheirLines) {
   StepReader reader(c, 0, &live);
   const auto line = [](int number, const char* more) {
     return fmt::format(
-        " iteration {}/ 500 | elapsed time per iteration (ms): {} | global "
-        "batch size: {} | number of nan iterations: 0 |",
-        number,
-        100 + number,
-        more);
+        " iteration {}/ 500 | elapsed time per iteration (ms): {} | global batch size: {} | number "
+        "of nan iterations: 0 |",
+        number, 100 + number, more);
   };
   reader.take("hello", 0);
   reader.take(line(1, "16"), 0);
   reader.take(line(2, "16"), 0);
-  EXPECT_EQ(reader.samples()[0].step_ns,
-            (std::vector<std::int64_t>{101'000'000, 102'000'000}));
+  EXPECT_EQ(reader.samples()[0].step_ns, (std::vector<std::int64_t>{101'000'000, 102'000'000}));
   EXPECT_EQ(reader.adapter().at("reader"), "megatron");
-  EXPECT_THROW(reader.take(line(3, "32"), 0), OutsideFailure)
-      << "other samples";
+  EXPECT_THROW(reader.take(line(3, "32"), 0), OutsideFailure) << "other samples";
   EXPECT_THROW(reader.take(line(9, "16"), 0), OutsideFailure) << "six steps";
 }
 
 TEST(StepReader, TheWindowIsNotShorterThanItsSteps) {
   const records::Configuration c = two_steps();
   const auto with_window = [&c](const std::string& window_ns) {
-    std::vector<std::string> lines(3,
-                                   R"({"event": "step", "step_ns": 1000000})");
+    std::vector<std::string> lines(3, R"({"event": "step", "step_ns": 1000000})");
     lines.push_back(R"({"event": "end", "window_ns": )" + window_ns + "}");
     return status_of(c, lines);
   };
@@ -255,11 +230,10 @@ TEST(StepReader, TheEndMaySayWhatCrossedAndStepsInTurn) {
     reader.take(R"({"event": "step", "step_ns": 7})", 0);
   }
   reader.take(end("[3, 4]"), 0);
-  EXPECT_EQ(reader.wire(),
-            (records::WireBytes{.measured_per_step = 8,
-                                .planned_per_step = std::nullopt,
-                                .by_pattern = {{"all-reduce", 8}},
-                                .calls_per_step = 2}));
+  EXPECT_EQ(reader.wire(), (records::WireBytes{.measured_per_step = 8,
+                                               .planned_per_step = std::nullopt,
+                                               .by_pattern = {{"all-reduce", 8}},
+                                               .calls_per_step = 2}));
   const records::RankSamples samples = reader.samples()[0];
   EXPECT_EQ(samples.paired_step_ns, (std::vector<std::int64_t>{5, 6}));
   EXPECT_EQ(samples.compute_only_step_ns, (std::vector<std::int64_t>{3, 4}));
@@ -346,8 +320,7 @@ TEST(StepReader, LinesOfSeveralStepsAreCountedInSteps) {
     reader.take("took " + std::to_string(line), line);
     EXPECT_EQ(reader.done(), 5 * line);
   }
-  EXPECT_EQ(reader.samples()[0].step_ns,
-            (std::vector<std::int64_t>{2000, 3000}));
+  EXPECT_EQ(reader.samples()[0].step_ns, (std::vector<std::int64_t>{2000, 3000}));
   EXPECT_EQ(reader.samples()[0].window_ns, 5000);
   EXPECT_TRUE(reader.surplus()->seen.starts_with("5 steps came after the 10"));
   c.step_regex = "took";
@@ -402,18 +375,14 @@ TEST(StepReader, TimesOfLinesWhereThereIsNoGroup) {
 
 TEST(OutsideCommand, FillsInWhatItKnows) {
   records::Configuration c = two_steps();
-  EXPECT_EQ(filled_in("{ranks} {batch} {global_batch} {total} {port} ${ranks} "
-                      "{other} {",
-                      c,
-                      {}),
+  EXPECT_EQ(filled_in("{ranks} {batch} {global_batch} {total} {port} ${ranks} {other} {", c, {}),
             "2 8 16 3 PORT ${ranks} {other} {");
   c.optimizer = "adamw";
   c.learning_rate = 0.1;
   c.channels_last = true;
-  EXPECT_EQ(filled_in("{optimizer} {learning_rate} {channels_last} {python} "
-                      "{batch_size} {accumulate} {image_size} {dtype}",
-                      c,
-                      {}),
+  EXPECT_EQ(filled_in("{optimizer} {learning_rate} {channels_last} {python} {batch_size} "
+                      "{accumulate} {image_size} {dtype}",
+                      c, {}),
             "adamw 0.1 true python3 8 1 0 fp32");
   c.python = "/opt/python";
   EXPECT_EQ(filled_in("{python}", c, {}), "/opt/python");
@@ -423,8 +392,7 @@ TEST(OutsideCommand, IsNotToldWhatTheCaseDoesNotKnow) {
   records::Configuration c = two_steps();
   c.launcher = "ranks";
   const auto handed = [&c] {
-    return nlohmann::json::parse(
-        outside_command(c, {}).environment.at("PACELINE_CASE"));
+    return nlohmann::json::parse(outside_command(c, {}).environment.at("PACELINE_CASE"));
   };
   EXPECT_EQ(handed().at("dtype"), "fp32");
   EXPECT_EQ(handed().at("batch_size"), 8);

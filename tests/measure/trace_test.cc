@@ -30,10 +30,9 @@ TEST(Trace, EachRepetitionHasAFileOfItsOwn) {
 
 TEST(Trace, AReducersTransferLiesInItsStep) {
   Recording recording;
-  recording.phases = {
-      {.forward = true, .step = 7, .start_ns = 100, .end_ns = 150},
-      {.forward = false, .step = 7, .start_ns = 150, .end_ns = 300},
-      {.forward = true, .step = 8, .start_ns = 300, .end_ns = 350}};
+  recording.phases = {{.forward = true, .step = 7, .start_ns = 100, .end_ns = 150},
+                      {.forward = false, .step = 7, .start_ns = 150, .end_ns = 300},
+                      {.forward = true, .step = 8, .start_ns = 300, .end_ns = 350}};
   recording.transfers = {{.pattern = plan::Pattern::kAllReduce,
                           .payload_bytes = 4'000'000,
                           .start_ns = 200,
@@ -56,13 +55,10 @@ TEST(Trace, ATransferHasItsBytesAndAWaitNamesIt) {
   setup.buffers.front().elements = 10;
   setup.communicators.push_back({.name = "all", .members = {0, 1}});
   Recording recording;
-  recording.ops = {{.ref = {4, 0}, .start_ns = 150, .end_ns = 170},
-                   {.ref = {4, 0},
-                    .kind = execution::OpSpan::Kind::kWait,
-                    .start_ns = 160,
-                    .end_ns = 170}};
-  recording.phases = {
-      {.forward = false, .step = 4, .start_ns = 110, .end_ns = 160}};
+  recording.ops = {
+      {.ref = {4, 0}, .start_ns = 150, .end_ns = 170},
+      {.ref = {4, 0}, .kind = execution::OpSpan::Kind::kWait, .start_ns = 160, .end_ns = 170}};
+  recording.phases = {{.forward = false, .step = 4, .start_ns = 110, .end_ns = 160}};
   recording.plan_of = [&](plan::Step step) -> const plan::CommPlan& {
     EXPECT_EQ(step, 4);
     return plan;
@@ -89,11 +85,10 @@ TEST(Trace, ATransferHasItsBytesAndAWaitNamesIt) {
 TEST(Trace, AnExchangeIsATransferOfTheBytesThatItSends) {
   plan::CommPlan plan;
   plan::Op op;
-  op.work = plan::Exchange{
-      .on = plan::CommunicatorId{0},
-      .sends = {{.peer = 1, .slice = {plan::BufferId{0}, 0, 10}},
-                {.peer = 2, .slice = {plan::BufferId{0}, 0, 10}}},
-      .receives = {{.peer = 1, .slice = {plan::BufferId{0}, 10, 10}}}};
+  op.work = plan::Exchange{.on = plan::CommunicatorId{0},
+                           .sends = {{.peer = 1, .slice = {plan::BufferId{0}, 0, 10}},
+                                     {.peer = 2, .slice = {plan::BufferId{0}, 0, 10}}},
+                           .receives = {{.peer = 1, .slice = {plan::BufferId{0}, 10, 10}}}};
   plan.ops.push_back(op);
   plan::Setup setup;
   setup.buffers.emplace_back();

@@ -25,9 +25,7 @@ records::Configuration digits(const std::string& strategy) {
 }
 
 /// What rank 0 evaluates after so many steps.
-records::Evaluation after(int steps,
-                          int world,
-                          const records::Configuration& c) {
+records::Evaluation after(int steps, int world, const records::Configuration& c) {
   records::Evaluation result;
   testing::run_rank_threads_well(world, [&](const RankGroup& group) {
     Trainer trainer(c, group);
@@ -82,8 +80,8 @@ TEST(TrainOnData, TakesTheRateOfEachStep) {
   EXPECT_NEAR(*after(0, 2, c).loss, *after(10, 2, c).loss, 1e-4);
 }
 
-// Every batch is all that a rank has: gradient descent on a convex problem,
-// whose ranks differ.  Only the corrected rules and the exact mean get there.
+// Every batch is all that a rank has: gradient descent on a convex problem, whose ranks differ.
+// Only the corrected rules and the exact mean get there.
 TEST(TrainOnData, ARegressionEndsAtItsOptimum) {
   records::Configuration c = digits("fusion");
   c.data = "least-squares";
@@ -105,10 +103,9 @@ TEST(TrainOnData, ARegressionEndsAtItsOptimum) {
 TEST(TrainOnData, RefusesANetworkThatReadsOtherImages) {
   records::Configuration c = digits("fusion");
   c.model = "resnet18";
-  for (const std::string& error : testing::run_rank_threads(
-           2, [&](const RankGroup& group) { Trainer trainer(c, group); })) {
-    EXPECT_NE(error.find("its images have 1 channel"), std::string::npos)
-        << error;
+  for (const std::string& error :
+       testing::run_rank_threads(2, [&](const RankGroup& group) { Trainer trainer(c, group); })) {
+    EXPECT_NE(error.find("its images have 1 channel"), std::string::npos) << error;
   }
 }
 

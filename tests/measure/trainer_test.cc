@@ -38,22 +38,18 @@ void expect_planned_traffic(const records::Configuration& c, int world) {
     trainer.step();
     trainer.drain();
     const auto after = trainer.ledger();
-    const auto planned = plan::cost(
-        trainer.setup(),
-        trainer.planner().plan(trainer.input(),
-                               trainer.setup(),
-                               trainer.planner().variant(trainer.input(), 2)),
-        group.rank);
-    EXPECT_EQ(after.total_bytes() - before.total_bytes(), planned.wire_bytes)
-        << c.strategy;
-    EXPECT_EQ(after.total_calls() - before.total_calls(), planned.calls)
-        << c.strategy;
+    const auto planned =
+        plan::cost(trainer.setup(),
+                   trainer.planner().plan(trainer.input(), trainer.setup(),
+                                          trainer.planner().variant(trainer.input(), 2)),
+                   group.rank);
+    EXPECT_EQ(after.total_bytes() - before.total_bytes(), planned.wire_bytes) << c.strategy;
+    EXPECT_EQ(after.total_calls() - before.total_calls(), planned.calls) << c.strategy;
   });
 }
 
 TEST(Trainer, SendsWhatItsPlanSays) {
-  for (const std::string strategy :
-       {"none", "bsp", "wfbp", "fusion", "ddp", "ddp:views=yes"}) {
+  for (const std::string strategy : {"none", "bsp", "wfbp", "fusion", "ddp", "ddp:views=yes"}) {
     expect_planned_traffic(small_case("lenet", strategy), 3);
   }
 }
@@ -67,8 +63,7 @@ TEST(Trainer, SendsOncePerStepHoweverManyMicroBatches) {
 }
 
 TEST(Trainer, PredictsTheBucketsOfTheReducer) {
-  for (const std::string strategy :
-       {"ddp:bucket-mb=4", "ddp:bucket-mb=4,views=yes,static=yes"}) {
+  for (const std::string strategy : {"ddp:bucket-mb=4", "ddp:bucket-mb=4,views=yes,static=yes"}) {
     SCOPED_TRACE(strategy);
     testing::run_rank_threads_well(2, [&](const RankGroup& group) {
       auto small = small_case("resnet18", strategy);
@@ -79,8 +74,8 @@ TEST(Trainer, PredictsTheBucketsOfTheReducer) {
         trainer.drain();
       }
       const auto& shape = trainer.input().model;
-      const auto buckets = strategies::reducer_buckets(
-          shape, {.first = 4 << 20, .cap = 4 << 20}, 2);
+      const auto buckets =
+          strategies::reducer_buckets(shape, {.first = 4 << 20, .cap = 4 << 20}, 2);
       std::vector<std::int64_t> predicted;
       for (const auto& bucket : buckets) {
         std::int64_t bytes = 0;
@@ -131,8 +126,7 @@ class ToldEngine final : public engines::Engine {
   explicit ToldEngine(engines::Engine& real) : real_(real) {}
 
   std::string_view name() const override { return real_.name(); }
-  std::unique_ptr<engines::Channel> connect(
-      const engines::ChannelSpec& spec) override {
+  std::unique_ptr<engines::Channel> connect(const engines::ChannelSpec& spec) override {
     largest_operation = spec.largest_operation;
     return real_.connect(spec);
   }
@@ -150,8 +144,7 @@ TEST(Trainer, TellsItsEngineTheLargestOperation) {
     told.engine = &engine;
     const Trainer trainer(small_case("mlp", "bsp"), told);
     EXPECT_EQ(engine.largest_operation,
-              plan::largest_payload(
-                  trainer.planner(), trainer.input(), trainer.setup()));
+              plan::largest_payload(trainer.planner(), trainer.input(), trainer.setup()));
     EXPECT_GT(engine.largest_operation, 0);
   });
 }
@@ -161,23 +154,20 @@ TEST(Trainer, AccumulatesMicroBatches) {
     auto whole = small_case("mlp", strategy);
     auto parts = whole;
     parts.accumulate = 4;
-    testing::run_rank_threads_well(
-        strategy == "none" ? 1 : 2, [&](const RankGroup& group) {
-          RankGroup other = group;
-          other.name = "parts";
-          Trainer one(whole, group, {.integers = true});
-          const auto expected = gradients_after(one, 2);
-          Trainer four(parts, other, {.integers = true});
-          EXPECT_TRUE(identical(gradients_after(four, 2), expected))
-              << strategy;
-        });
+    testing::run_rank_threads_well(strategy == "none" ? 1 : 2, [&](const RankGroup& group) {
+      RankGroup other = group;
+      other.name = "parts";
+      Trainer one(whole, group, {.integers = true});
+      const auto expected = gradients_after(one, 2);
+      Trainer four(parts, other, {.integers = true});
+      EXPECT_TRUE(identical(gradients_after(four, 2), expected)) << strategy;
+    });
   }
 }
 
 std::atomic<int> products_into_slots{0};
 
-std::unique_ptr<at::ObserverContext> count_product(
-    const at::RecordFunction& function) {
+std::unique_ptr<at::ObserverContext> count_product(const at::RecordFunction& function) {
   const auto name = function.operator_name();
   if (name && name->name == "aten::mm" && name->overload_name == "out") {
     ++products_into_slots;
@@ -192,9 +182,8 @@ int weight_gradients_written_into_slots(const records::Configuration& c) {
     Trainer trainer(c, group);
     trainer.step();
     trainer.drain();
-    const auto callback =
-        at::addThreadLocalCallback(at::RecordFunctionCallback(count_product)
-                                       .scopes({at::RecordScope::FUNCTION}));
+    const auto callback = at::addThreadLocalCallback(
+        at::RecordFunctionCallback(count_product).scopes({at::RecordScope::FUNCTION}));
     trainer.step();
     at::removeCallback(callback);
     trainer.drain();
@@ -207,8 +196,7 @@ TEST(Trainer, WritesWeightGradientsOfLinearLayersIntoTheirSlots) {
   auto c = small_case("mlp", "fusion");
   EXPECT_EQ(weight_gradients_written_into_slots(c), kLayers);
   c.accumulate = 2;
-  EXPECT_EQ(weight_gradients_written_into_slots(c), kLayers)
-      << "the second micro-batch adds";
+  EXPECT_EQ(weight_gradients_written_into_slots(c), kLayers) << "the second micro-batch adds";
   c.as_original = true;
   EXPECT_EQ(weight_gradients_written_into_slots(c), 0);
   EXPECT_EQ(weight_gradients_written_into_slots(small_case("mlp", "none")), 0);
@@ -216,10 +204,8 @@ TEST(Trainer, WritesWeightGradientsOfLinearLayersIntoTheirSlots) {
 
 TEST(Trainer, NamesTheOperationThatALostRankLeavesWaiting) {
   const auto errors = testing::run_rank_threads(2, [](const RankGroup& group) {
-    Trainer trainer(
-        small_case("mlp", "bsp"),
-        group,
-        {.dispatcher = {.timeout = std::chrono::milliseconds(700)}});
+    Trainer trainer(small_case("mlp", "bsp"), group,
+                    {.dispatcher = {.timeout = std::chrono::milliseconds(700)}});
     trainer.step();
     trainer.drain();
     if (group.rank == 0) {
@@ -237,11 +223,9 @@ TEST(Trainer, NamesTheOperationThatALostRankLeavesWaiting) {
 // A first step that is expected to last 0.5 s may last 5 s.
 TEST(Trainer, AnExpectedFirstStepIsWaitedForLongerThanTheTimeout) {
   const auto errors = testing::run_rank_threads(2, [](const RankGroup& group) {
-    Trainer trainer(
-        small_case("mlp", "bsp"),
-        group,
-        {.dispatcher = {.timeout = std::chrono::milliseconds(300),
-                        .first_step = std::chrono::milliseconds(500)}});
+    Trainer trainer(small_case("mlp", "bsp"), group,
+                    {.dispatcher = {.timeout = std::chrono::milliseconds(300),
+                                    .first_step = std::chrono::milliseconds(500)}});
     if (group.rank == 1) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1200));
     }
@@ -253,13 +237,9 @@ TEST(Trainer, AnExpectedFirstStepIsWaitedForLongerThanTheTimeout) {
 
 TEST(Trainer, ALostStoreUnderTheHeartbeatIsAnErrorOfTheStep) {
   const auto errors = testing::run_rank_threads(1, [](const RankGroup& group) {
-    const auto gone = [](plan::Step, const std::string&) {
-      throw WorldError("the store is gone");
-    };
-    Trainer trainer(
-        small_case("mlp", "bsp"), group, {.dispatcher = {.heartbeat = gone}});
-    const auto until =
-        std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    const auto gone = [](plan::Step, const std::string&) { throw WorldError("the store is gone"); };
+    Trainer trainer(small_case("mlp", "bsp"), group, {.dispatcher = {.heartbeat = gone}});
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (std::chrono::steady_clock::now() < until) {
       trainer.step();
     }
@@ -269,15 +249,13 @@ TEST(Trainer, ALostStoreUnderTheHeartbeatIsAnErrorOfTheStep) {
 
 TEST(Trainer, RefusesPlansThatDifferBetweenRanks) {
   for (const std::string strategy : {"fusion", "ddp"}) {
-    const auto errors =
-        testing::run_rank_threads(3, [&](const RankGroup& group) {
-          auto c = small_case("lenet", strategy);
-          c.bucket_mb = group.rank == 2 ? 0.02 : 0.25;
-          const Trainer trainer(c, group);
-        });
+    const auto errors = testing::run_rank_threads(3, [&](const RankGroup& group) {
+      auto c = small_case("lenet", strategy);
+      c.bucket_mb = group.rank == 2 ? 0.02 : 0.25;
+      const Trainer trainer(c, group);
+    });
     for (const std::string& error : errors) {
-      EXPECT_EQ(error.find("rank 2's plan differs from rank 0's on communicat"),
-                0U)
+      EXPECT_EQ(error.find("rank 2's plan differs from rank 0's on communicat"), 0U)
           << strategy << ": " << error;
     }
   }
@@ -288,9 +266,8 @@ TEST(Trainer, NamesTheOperationThatTheReducerWaitsIn) {
   std::promise<std::string> stuck;
   const auto told = stuck.get_future().share();
   const auto errors = testing::run_rank_threads(2, [&](const RankGroup& group) {
-    TrainerOptions options{
-        .dispatcher = {.timeout = std::chrono::milliseconds(700),
-                       .grace = std::chrono::milliseconds(100)}};
+    TrainerOptions options{.dispatcher = {.timeout = std::chrono::milliseconds(700),
+                                          .grace = std::chrono::milliseconds(100)}};
     if (group.rank == 0) {
       options.dispatcher.stuck = [&](const std::exception_ptr& why) {
         try {
@@ -315,8 +292,8 @@ TEST(Trainer, NamesTheOperationThatTheReducerWaitsIn) {
   EXPECT_NE(told.get().find("all-reduce"), std::string::npos) << told.get();
 }
 
-// Of two operations that are ready at once the second cannot start: the first
-// is still watched, so the executor ends well.
+// Of two operations that are ready at once the second cannot start: the first is still watched, so
+// the executor ends well.
 TEST(Trainer, NamesTheOperationThatCannotStart) {
   const auto errors = testing::run_rank_threads(2, [](const RankGroup& group) {
     testing::FailingEngine engine(*group.engine, /*good_all_reduces=*/5);
@@ -330,8 +307,7 @@ TEST(Trainer, NamesTheOperationThatCannotStart) {
   });
   for (const std::string& error : errors) {
     EXPECT_NE(error.find("all-reduce"), std::string::npos) << error;
-    EXPECT_NE(error.find("could not start: no more"), std::string::npos)
-        << error;
+    EXPECT_NE(error.find("could not start: no more"), std::string::npos) << error;
   }
 }
 

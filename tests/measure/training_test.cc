@@ -8,8 +8,7 @@
 namespace paceline::measure {
 namespace {
 
-/// Steps of 10 ns, drains of 3 ns, evaluations of 100 ns, on a clock of its
-/// own.
+/// Steps of 10 ns, drains of 3 ns, evaluations of 100 ns, on a clock of its own.
 class FakeJob final : public TimedJob {
  public:
   StepTimes step() override {
@@ -39,25 +38,23 @@ TEST(Training, EvaluatesApartFromTheTimesOfSteps) {
   int begun = 0;
   std::vector<int> aligned, progress;
   const auto samples =
-      train(job,
-            {.warmup = 1,
-             .steps = 6,
-             .evaluate_every = 3,
-             .begin = [&] { ++begun; },
-             .align = [&](int done) { aligned.push_back(done); },
-             .evaluate =
-                 [&] {
-                   job.now += 100;
-                   return records::Evaluation{
-                       .loss = static_cast<double>(job.steps), .accuracy = {}};
-                 },
-             .sent_bytes = [&] { return 7 + 5 * job.steps; },
-             .progress = [&](int done, int) { progress.push_back(done); }});
+      train(job, {.warmup = 1,
+                  .steps = 6,
+                  .evaluate_every = 3,
+                  .begin = [&] { ++begun; },
+                  .align = [&](int done) { aligned.push_back(done); },
+                  .evaluate =
+                      [&] {
+                        job.now += 100;
+                        return records::Evaluation{.loss = static_cast<double>(job.steps),
+                                                   .accuracy = {}};
+                      },
+                  .sent_bytes = [&] { return 7 + 5 * job.steps; },
+                  .progress = [&](int done, int) { progress.push_back(done); }});
   EXPECT_EQ(begun, 1);
   EXPECT_EQ(aligned, (std::vector<int>{3, 6}));
   EXPECT_EQ(progress, (std::vector<int>{1, 2, 3, 4, 5, 6, 7}));
-  EXPECT_EQ(samples.step_ns,
-            (std::vector<std::int64_t>{10, 13, 10, 10, 13, 13}));
+  EXPECT_EQ(samples.step_ns, (std::vector<std::int64_t>{10, 13, 10, 10, 13, 13}));
   EXPECT_EQ(samples.window_ns, 69);
   EXPECT_EQ(samples.phase_ns.at("forward").size(), 6u);
   ASSERT_EQ(samples.evaluations.size(), 4u);

@@ -15,9 +15,7 @@ TEST(BusyMachine, IsOneWhoseLoadOthersBringAboveItsCores) {
   const auto busy = busy_warning("a", 5.4, 2, 2);
   ASSERT_TRUE(busy);
   EXPECT_EQ(busy->code, "busy-machine");
-  EXPECT_EQ(busy->seen,
-            "a load average above 4 on 2 cores of a, at most 2 of it by this "
-            "program");
+  EXPECT_EQ(busy->seen, "a load average above 4 on 2 cores of a, at most 2 of it by this program");
 }
 
 TEST(BusyMachine, IsKnownByTheEnvironmentOfEachHost) {
@@ -47,10 +45,9 @@ TEST(BusyMachine, ThreadsOfProgramsOutsideAreAsManyAsTheCores) {
 TEST(OutOfMemory, IsKnownByTheWordsOfEachLibrary) {
   for (const char* words :
        {"RuntimeError: could not create a memory object",
-        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM "
-        "when allocating tensor with shape[32,256]",
-        "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory "
-        "allocating 411041792 bytes.",
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating "
+        "tensor with shape[32,256]",
+        "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 411041792 bytes.",
         "terminate called after throwing an instance of 'std::bad_alloc'",
         "ResourceExhaustedError: Fail to alloc memory of 411041792 size",
         "DefaultCPUAllocator: can't allocate memory: you tried to allocate",

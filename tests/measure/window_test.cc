@@ -13,9 +13,9 @@
 namespace paceline::measure {
 namespace {
 
-// Writes down what the window asks of it: s for a step, d for a drain, m for a
-// mark.  Its device is slow: 1000 ns after the first mark a step is done, and
-// each later step takes 10 ns more than the one before.
+// Writes down what the window asks of it: s for a step, d for a drain, m for a mark.  Its device is
+// slow: 1000 ns after the first mark a step is done, and each later step takes 10 ns more than the
+// one before.
 class MarkScribe final : public TimedJob {
  public:
   StepTimes step() override {
@@ -27,9 +27,7 @@ class MarkScribe final : public TimedJob {
     log += 'm';
     marks_.push_back(marks_.empty() ? 0 : marks_.back() + 1000 + 10 * steps_);
   }
-  std::vector<std::int64_t> take_marks() override {
-    return std::exchange(marks_, {});
-  }
+  std::vector<std::int64_t> take_marks() override { return std::exchange(marks_, {}); }
 
   std::string log;
 
@@ -40,22 +38,20 @@ class MarkScribe final : public TimedJob {
 
 TEST(Window, LinesUpBeforeTheWarmUpAndDrainsAtTheEnd) {
   MarkScribe job;
-  const auto samples = measure(job,
-                               {.warmup = 2,
-                                .steps = 3,
-                                .barrier = [&] { job.log += '|'; },
-                                .progress =
-                                    [&](int done, int total) {
-                                      EXPECT_EQ(total, 5);
-                                      job.log += std::to_string(done);
-                                    }});
+  const auto samples = measure(job, {.warmup = 2,
+                                     .steps = 3,
+                                     .barrier = [&] { job.log += '|'; },
+                                     .progress =
+                                         [&](int done, int total) {
+                                           EXPECT_EQ(total, 5);
+                                           job.log += std::to_string(done);
+                                         }});
   EXPECT_EQ(job.log, "|s1s2ms3ms4ms5mdm");
   // The device's times, not those at which the host had enqueued the work.
   EXPECT_EQ(samples.step_ns, (std::vector<std::int64_t>{1030, 1040, 1050}));
   EXPECT_EQ(samples.window_ns, 3120);
   EXPECT_EQ(samples.flush_ns, 1050);
-  EXPECT_EQ(samples.phase_ns.at("forward"),
-            (std::vector<std::int64_t>{3, 4, 5}));
+  EXPECT_EQ(samples.phase_ns.at("forward"), (std::vector<std::int64_t>{3, 4, 5}));
   EXPECT_EQ(samples.phase_ns.at("wait"), (std::vector<std::int64_t>{9, 9, 9}));
 }
 
@@ -64,19 +60,16 @@ template <class Error>
 records::RankSamples kept_before(const Error& error) {
   MarkScribe job;
   records::RankSamples kept;
-  EXPECT_THROW(measure(job,
-                       {.warmup = 1,
-                        .steps = 5,
-                        .progress =
-                            [&](int done, int) {
-                              if (done == 4) {
-                                throw error;
-                              }
-                            },
-                        .interrupted =
-                            [&](records::RankSamples samples) {
-                              kept = std::move(samples);
-                            }}),
+  EXPECT_THROW(measure(job, {.warmup = 1,
+                             .steps = 5,
+                             .progress =
+                                 [&](int done, int) {
+                                   if (done == 4) {
+                                     throw error;
+                                   }
+                                 },
+                             .interrupted =
+                                 [&](records::RankSamples samples) { kept = std::move(samples); }}),
                Error);
   return kept;
 }

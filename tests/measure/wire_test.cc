@@ -9,11 +9,8 @@
 namespace paceline::measure {
 namespace {
 
-std::optional<records::Warning> warning_of(const char* strategy,
-                                           int warmup,
-                                           int steps) {
-  const auto planner =
-      strategies::make_planner(strategies::parse_strategy(strategy));
+std::optional<records::Warning> warning_of(const char* strategy, int warmup, int steps) {
+  const auto planner = strategies::make_planner(strategies::parse_strategy(strategy));
   return partial_period(*planner, strategies::smallest_job(2), warmup, steps);
 }
 
@@ -23,8 +20,7 @@ TEST(PartialPeriod, IsSaidOfWindowsThatAreNoWholePeriods) {
   const auto partial = warning_of("local-sgd:every=10", 5, 15);
   ASSERT_TRUE(partial);
   EXPECT_EQ(partial->code, records::kNotWholePeriods);
-  EXPECT_EQ(partial->seen,
-            "15 steps measured, and the strategy's steps repeat after 10");
+  EXPECT_EQ(partial->seen, "15 steps measured, and the strategy's steps repeat after 10");
   EXPECT_TRUE(partial->advice.find("--steps 20") != std::string::npos);
 }
 

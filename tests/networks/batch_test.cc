@@ -18,8 +18,8 @@ TEST(Batch, DependsOnSeedAndRankAlone) {
   EXPECT_TRUE(one.target.equal(same.target));
   const Batch rank = make_batch(info, {.batch_size = 4, .seed = 7, .rank = 3});
   const Batch seed = make_batch(info, {.batch_size = 4, .seed = 8, .rank = 2});
-  const Batch high = make_batch(
-      info, {.batch_size = 4, .seed = 7 + (std::uint64_t{1} << 32), .rank = 2});
+  const Batch high =
+      make_batch(info, {.batch_size = 4, .seed = 7 + (std::uint64_t{1} << 32), .rank = 2});
   EXPECT_FALSE(one.input.equal(rank.input));
   EXPECT_FALSE(one.input.equal(seed.input));
   EXPECT_FALSE(one.input.equal(high.input));
@@ -51,8 +51,7 @@ TEST(Batch, LayoutChangesNoValue) {
   const NetworkInfo& info = find_network("resnet18");
   const NetworkOptions small{.image_size = 32};
   const Batch plain = make_batch(info, {.batch_size = 2, .network = small});
-  const Batch last = make_batch(
-      info, {.batch_size = 2, .channels_last = true, .network = small});
+  const Batch last = make_batch(info, {.batch_size = 2, .channels_last = true, .network = small});
   EXPECT_TRUE(plain.input.equal(last.input));
   EXPECT_TRUE(last.input.is_contiguous(at::MemoryFormat::ChannelsLast));
 }
@@ -69,8 +68,8 @@ TEST(TextBatch, HidesFifteenPerCentOfItsWords) {
   EXPECT_TRUE(hidden.sum(1).eq(kHidden).all().item<bool>());
   EXPECT_LT(labels.max().item<int>(), 30522);
   EXPECT_GT(labels.max().item<int>(), 30000);
-  // Of 2000 such words about 1600 are masked and 200 are kept, with standard
-  // deviations of 18 and 13.
+  // Of 2000 such words about 1600 are masked and 200 are kept, with standard deviations of 18 and
+  // 13.
   EXPECT_NEAR(words.eq(103).logical_and(hidden).sum().item<int>(), 1600, 100);
   EXPECT_NEAR(words.eq(labels).sum().item<int>(), 200, 75);
   EXPECT_TRUE(batch.input.select(1, 1).sum(1).eq(32).all().item<bool>());
@@ -81,8 +80,7 @@ TEST(TextBatch, HidesFifteenPerCentOfItsWords) {
 
 TEST(TextBatch, IsThatOfTheSurveyWithZeros) {
   const NetworkOptions zeros{.sequence_length = 48, .zeros = true};
-  const Batch batch = make_batch(find_network("bert-base"),
-                                 {.batch_size = 4, .network = zeros});
+  const Batch batch = make_batch(find_network("bert-base"), {.batch_size = 4, .network = zeros});
   EXPECT_EQ(batch.input.sizes(), (at::IntArrayRef{4, 2, 48}));
   EXPECT_EQ(batch.target.count_nonzero().item<int>(), 0);
   EXPECT_EQ(batch.input.select(1, 1).count_nonzero().item<int>(), 0);
@@ -104,23 +102,20 @@ TEST(TextBatch, RefusesWhatIsOfImages) {
   EXPECT_THROW(make_batch(text, {.integers = true}), UsageError);
   EXPECT_THROW(make_batch(text, {.network = {.image_size = 64}}), UsageError);
   EXPECT_THROW(make_batch(text, {.network = {.classes = 10}}), UsageError);
-  EXPECT_THROW(make_batch(text, {.network = {.sequence_length = -1}}),
-               UsageError);
-  EXPECT_THROW(make_batch(image, {.network = {.sequence_length = 64}}),
-               UsageError);
+  EXPECT_THROW(make_batch(text, {.network = {.sequence_length = -1}}), UsageError);
+  EXPECT_THROW(make_batch(image, {.network = {.sequence_length = 64}}), UsageError);
   EXPECT_THROW(text.make({.sequence_length = 513}), UsageError);
 }
 
 class IntegerData : public testing::TestWithParam<const char*> {};
 
 /// One backward pass in `dtype`; the gradients as float64.
-std::vector<at::Tensor> integer_gradients(const NetworkInfo& info,
-                                          at::ScalarType dtype) {
+std::vector<at::Tensor> integer_gradients(const NetworkInfo& info, at::ScalarType dtype) {
   const auto network = make_network(info, {}, 0);
   cast_network(*network, dtype);
   fill_with_integers(*network, 5);
-  const Batch batch = make_batch(
-      info, {.batch_size = 16, .rank = 1, .integers = true, .dtype = dtype});
+  const Batch batch =
+      make_batch(info, {.batch_size = 16, .rank = 1, .integers = true, .dtype = dtype});
   network->loss(batch).backward();
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& parameter : network->parameters()) {
@@ -142,8 +137,7 @@ TEST_P(IntegerData, GradientsAreExactIntegersWithRoomForManyRanks) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(WithoutBatchNorm,
-                         IntegerData,
+INSTANTIATE_TEST_SUITE_P(WithoutBatchNorm, IntegerData,
                          testing::Values("lenet", "mlp", "mlp-large"));
 
 }  // namespace

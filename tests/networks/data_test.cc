@@ -18,21 +18,18 @@
 namespace paceline::networks {
 namespace {
 
-// Counts and sums of the original file: 1797 images whose pixels add up to
-// 561718, of which 178 are a zero and 180 a nine.
+// Counts and sums of the original file: 1797 images whose pixels add up to 561718, of which 178 are
+// a zero and 180 a nine.
 TEST(Data, DigitsAreThoseOfTheOriginal) {
   const DataSet digits = load_data("digits", 0);
   EXPECT_EQ(digits.train.count(), 1438);
   EXPECT_EQ(digits.test.count(), 359);
-  EXPECT_EQ(digits.train.inputs.sizes(),
-            (std::vector<std::int64_t>{1438, 1, 8, 8}));
-  const double pixels =
-      (digits.train.inputs.to(at::kDouble).sum().item<double>() +
-       digits.test.inputs.to(at::kDouble).sum().item<double>()) *
-      16;
+  EXPECT_EQ(digits.train.inputs.sizes(), (std::vector<std::int64_t>{1438, 1, 8, 8}));
+  const double pixels = (digits.train.inputs.to(at::kDouble).sum().item<double>() +
+                         digits.test.inputs.to(at::kDouble).sum().item<double>()) *
+                        16;
   EXPECT_EQ(pixels, 561718);
-  const at::Tensor labels =
-      at::cat({digits.train.targets, digits.test.targets});
+  const at::Tensor labels = at::cat({digits.train.targets, digits.test.targets});
   EXPECT_EQ(labels.eq(0).sum().item<std::int64_t>(), 178);
   EXPECT_EQ(labels.eq(9).sum().item<std::int64_t>(), 180);
 }
@@ -55,13 +52,11 @@ TEST(Data, TheLeastLossOfARegressionIsTheLeast) {
   EXPECT_GT(least, 0);
   const at::Tensor inputs = set.train.inputs.flatten(1).to(at::kDouble);
   const at::Tensor targets = set.train.targets.to(at::kDouble);
-  at::Tensor weights =
-      at::zeros({inputs.size(1)}, at::kDouble).requires_grad_(true);
+  at::Tensor weights = at::zeros({inputs.size(1)}, at::kDouble).requires_grad_(true);
   at::Tensor shift = at::zeros({1}, at::kDouble).requires_grad_(true);
   double loss = 0;
   for (int step = 0; step < 500; ++step) {
-    const at::Tensor value =
-        (at::matmul(inputs, weights) + shift - targets).square().mean() / 2;
+    const at::Tensor value = (at::matmul(inputs, weights) + shift - targets).square().mean() / 2;
     value.backward();
     loss = value.item<double>();
     EXPECT_GE(loss, least - 1e-12);
@@ -106,9 +101,7 @@ double concentration(const std::string& split) {
     for (const std::int64_t sample : shard) {
       count[groups[static_cast<std::size_t>(sample)]] += 1;
     }
-    sum += std::ranges::max_element(
-               count, {}, [](const auto& one) { return one.second; })
-               ->second /
+    sum += std::ranges::max_element(count, {}, [](const auto& one) { return one.second; })->second /
            static_cast<double>(shard.size());
   }
   return sum / 10;
@@ -128,8 +121,7 @@ TEST(BatchOrder, TakesEachSampleOnceAnEpoch) {
     taken.insert(taken.end(), numbers.begin(), numbers.end());
   }
   for (const auto epoch : {0, 1}) {
-    std::vector<std::int64_t> numbers(taken.begin() + 10 * epoch,
-                                      taken.begin() + 10 * epoch + 10);
+    std::vector<std::int64_t> numbers(taken.begin() + 10 * epoch, taken.begin() + 10 * epoch + 10);
     std::ranges::sort(numbers);
     std::vector<std::int64_t> all(10);
     std::iota(all.begin(), all.end(), std::int64_t{0});
@@ -178,15 +170,12 @@ TEST(Data, ReadsMnistAndRefusesDamage) {
   const std::string data = "mnist:" + folder.name();
   EXPECT_THROW(load_data(data, 0), UsageError) << "no files";
   for (const char* part : {"train", "t10k"}) {
-    folder.write(std::string(part) + "-images-idx3-ubyte",
-                 idx({3, 28, 28}, 255));
+    folder.write(std::string(part) + "-images-idx3-ubyte", idx({3, 28, 28}, 255));
     folder.write(std::string(part) + "-labels-idx1-ubyte", idx({3}, 7));
   }
   const DataSet set = load_data(data, 0);
-  EXPECT_EQ(set.train.inputs.sizes(),
-            (std::vector<std::int64_t>{3, 1, 28, 28}));
-  EXPECT_NEAR(
-      set.test.inputs.max().item<double>(), (1 - 0.1307) / 0.3081, 1e-5);
+  EXPECT_EQ(set.train.inputs.sizes(), (std::vector<std::int64_t>{3, 1, 28, 28}));
+  EXPECT_NEAR(set.test.inputs.max().item<double>(), (1 - 0.1307) / 0.3081, 1e-5);
   EXPECT_TRUE(set.train.targets.eq(7).all().item<bool>());
   folder.write("train-labels-idx1-ubyte", idx({4}, 7));
   EXPECT_THROW(load_data(data, 0), UsageError) << "4 labels of 3 images";
@@ -202,19 +191,14 @@ TEST(Data, ReadsCifarAndRefusesDamage) {
   const Folder folder;
   std::vector<int> record(1 + 3 * 32 * 32, 0);
   record[0] = 6;
-  for (const char* name : {"data_batch_1.bin",
-                           "data_batch_2.bin",
-                           "data_batch_3.bin",
-                           "data_batch_4.bin",
-                           "data_batch_5.bin",
-                           "test_batch.bin"}) {
+  for (const char* name : {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+                           "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"}) {
     folder.write(name, record);
   }
   const DataSet set = load_data("cifar10:" + folder.name(), 0);
   EXPECT_EQ(set.train.count(), 5);
   EXPECT_EQ(set.groups, std::vector<std::int64_t>(5, 6));
-  EXPECT_NEAR(
-      set.test.inputs[0][2][0][0].item<double>(), -0.4465 / 0.2616, 1e-5);
+  EXPECT_NEAR(set.test.inputs[0][2][0][0].item<double>(), -0.4465 / 0.2616, 1e-5);
   record.pop_back();
   folder.write("data_batch_3.bin", record);
   EXPECT_THROW(load_data("cifar10:" + folder.name(), 0), UsageError);

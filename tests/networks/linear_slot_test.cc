@@ -16,9 +16,7 @@ class OneSlot final : public Gates {
  public:
   void enter(plan::ModuleId /*module*/) override {}
   void leave(plan::ModuleId /*module*/) override {}
-  bool gates_backward(plan::ModuleId /*module*/) const override {
-    return false;
-  }
+  bool gates_backward(plan::ModuleId /*module*/) const override { return false; }
   void enter_backward(plan::ModuleId /*module*/) override {}
   at::Tensor gradient_slot(const at::Tensor& parameter) override {
     asked.push_back(parameter.unsafeGetTensorImpl());
@@ -45,8 +43,7 @@ class LinearSlot : public ::testing::Test {
     input_ = at::randn({kRows, kIn});
   }
 
-  /// Both layers' outputs and gradients have the same bits, that of the input
-  /// included.
+  /// Both layers' outputs and gradients have the same bits, that of the input included.
   template <class Use>
   void expect_same(const Use& use) {
     const at::Tensor of_plain = input_.detach().clone().requires_grad_();
@@ -71,8 +68,7 @@ TEST_F(LinearSlot, TakesTheWeightsGradientWithoutACopy) {
   expect_same([](auto& layer, const at::Tensor& x) { return layer(x); });
   EXPECT_EQ(layer_->weight.grad().data_ptr(), gates_.slot.data_ptr());
   EXPECT_EQ(gates_.asked,
-            (std::vector<const c10::TensorImpl*>{
-                layer_->weight.unsafeGetTensorImpl()}));
+            (std::vector<const c10::TensorImpl*>{layer_->weight.unsafeGetTensorImpl()}));
 }
 
 TEST_F(LinearSlot, ALayerThatIsUsedTwiceHasTheSumOfBothGradients) {

@@ -30,9 +30,7 @@ TEST_P(EveryNetwork, EveryParameterBelongsToAGatedLayer) {
   EXPECT_EQ(gated, network->parameters().size());
 }
 
-bool reads_text(const NetworkInfo& info) {
-  return std::holds_alternative<TextSample>(info.sample);
-}
+bool reads_text(const NetworkInfo& info) { return std::holds_alternative<TextSample>(info.sample); }
 
 class EveryClassifier : public testing::TestWithParam<NetworkInfo> {};
 
@@ -50,9 +48,7 @@ TEST(Bert, TakesOtherSequenceLengths) {
   const auto loss = [&](int tokens) {
     const NetworkOptions options{.sequence_length = tokens};
     const auto network = make_network(info, options, 1);
-    return network
-        ->loss(make_batch(info, {.batch_size = 2, .network = options}))
-        .item<double>();
+    return network->loss(make_batch(info, {.batch_size = 2, .network = options})).item<double>();
   };
   // Words and next sentences are as good as guessed at the start.
   for (const int tokens : {1, 7, 512}) {
@@ -76,22 +72,15 @@ std::vector<NetworkInfo> classifiers() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table,
-                         EveryNetwork,
-                         testing::ValuesIn(networks()),
-                         test_name);
-INSTANTIATE_TEST_SUITE_P(Table,
-                         EveryClassifier,
-                         testing::ValuesIn(classifiers()),
-                         test_name);
+INSTANTIATE_TEST_SUITE_P(Table, EveryNetwork, testing::ValuesIn(networks()), test_name);
+INSTANTIATE_TEST_SUITE_P(Table, EveryClassifier, testing::ValuesIn(classifiers()), test_name);
 
 TEST(Networks, UnknownNameListsTheKnownOnes) {
   try {
     find_network("resnet51");
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string_view(error.what()).find("resnet50, resnet101"),
-              std::string_view::npos);
+    EXPECT_NE(std::string_view(error.what()).find("resnet50, resnet101"), std::string_view::npos);
   }
   EXPECT_EQ(std::get<ImageSample>(find_network("vgg16").sample).side, 224);
 }
@@ -122,11 +111,10 @@ TEST(Networks, ChannelsLastKeepsTheLossAndTheLayout) {
     if (channels_last) {
       to_channels_last(*network);
     }
-    const Batch batch = make_batch(info,
-                                   {.batch_size = 4,
-                                    .channels_last = channels_last,
-                                    .dtype = at::kDouble,
-                                    .network = options});
+    const Batch batch = make_batch(info, {.batch_size = 4,
+                                          .channels_last = channels_last,
+                                          .dtype = at::kDouble,
+                                          .network = options});
     const at::Tensor value = network->loss(batch);
     value.backward();
     for (const at::Tensor& parameter : network->parameters()) {

@@ -27,9 +27,7 @@ TEST(Autocast, ComputesInBf16AndKeepsGradientsInFloat) {
   const NetworkInfo& info = find_network("lenet");
   const auto network = make_network(info, {}, 0);
   const Batch batch = make_batch(info, {.batch_size = 2});
-  const auto logits = [&] {
-    return dynamic_cast<Classifier&>(*network).forward(batch.input);
-  };
+  const auto logits = [&] { return dynamic_cast<Classifier&>(*network).forward(batch.input); };
   at::Tensor loss;
   {
     const Autocast autocast(Precision::kAmp, at::kCPU);
@@ -50,10 +48,8 @@ TEST(Precision, Bf16NetworkTrainsInBf16Throughout) {
   const NetworkOptions options{.image_size = 32};
   const auto network = make_network(info, options, 0);
   cast_network(*network, parameter_dtype(Precision::kBf16));
-  const Batch batch = make_batch(info,
-                                 {.batch_size = 2,
-                                  .dtype = parameter_dtype(Precision::kBf16),
-                                  .network = options});
+  const Batch batch = make_batch(
+      info, {.batch_size = 2, .dtype = parameter_dtype(Precision::kBf16), .network = options});
   network->loss(batch).backward();
   for (const at::Tensor& parameter : network->parameters()) {
     EXPECT_EQ(parameter.grad().scalar_type(), at::kBFloat16);

@@ -15,9 +15,7 @@
 
 namespace paceline::networks {
 
-void PrintTo(const NetworkInfo& info, std::ostream* out) {
-  *out << info.name;
-}
+void PrintTo(const NetworkInfo& info, std::ostream* out) { *out << info.name; }
 
 namespace {
 
@@ -26,9 +24,7 @@ nlohmann::json references() {
   return nlohmann::json::parse(file);
 }
 
-nlohmann::json reference_of(std::string_view name) {
-  return references().at(std::string(name));
-}
+nlohmann::json reference_of(std::string_view name) { return references().at(std::string(name)); }
 
 /// Without dropout.
 NetworkOptions options_of(const nlohmann::json& reference) {
@@ -38,21 +34,16 @@ NetworkOptions options_of(const nlohmann::json& reference) {
           .dropout = 0};
 }
 
-/// "name 64x3x7x7" of everything in `module`, in the order of Python's
-/// state_dict().
-void list_state(const torch::nn::Module& module,
-                const std::string& prefix,
+/// "name 64x3x7x7" of everything in `module`, in the order of Python's state_dict().
+void list_state(const torch::nn::Module& module, const std::string& prefix,
                 std::vector<std::string>& out) {
   const auto list = [&](const auto& items) {
     for (const auto& item : items) {
       const at::IntArrayRef sizes = item.value().sizes();
       out.push_back(fmt::format(
-          "{}{} {}",
-          prefix,
-          item.key(),
-          sizes.empty()
-              ? "scalar"
-              : fmt::format("{}", fmt::join(sizes.begin(), sizes.end(), "x"))));
+          "{}{} {}", prefix, item.key(),
+          sizes.empty() ? "scalar"
+                        : fmt::format("{}", fmt::join(sizes.begin(), sizes.end(), "x"))));
     }
   };
   list(module.named_parameters(/*recurse=*/false));
@@ -84,26 +75,21 @@ Step run_reference(const NetworkInfo& info, const nlohmann::json& reference) {
   cast_network(*network, at::kDouble);
   const std::uint64_t seed = reference.at("seed");
   fill_by_formula(*network, seed);
-  return run_step(*network,
-                  make_batch(info,
-                             {.batch_size = reference.at("batch_size"),
-                              .seed = seed,
-                              .dtype = at::kDouble,
-                              .network = options}));
+  return run_step(*network, make_batch(info, {.batch_size = reference.at("batch_size"),
+                                              .seed = seed,
+                                              .dtype = at::kDouble,
+                                              .network = options}));
 }
 
-void expect_close(const Step& step,
-                  const nlohmann::json& reference,
-                  double relative) {
+void expect_close(const Step& step, const nlohmann::json& reference, double relative) {
   const double loss = reference.at("loss");
   EXPECT_NEAR(step.loss, loss, relative * loss);
   const std::vector<double> norms = reference.at("gradient_norms");
   ASSERT_EQ(step.gradient_norms.size(), norms.size());
   for (std::size_t i = 0; i < norms.size(); ++i) {
-    // The bias of BERT's keys has the gradient 0 but for rounding: it shifts
-    // all scores of a query alike.
-    EXPECT_NEAR(step.gradient_norms[i], norms[i], relative * norms[i] + 1e-12)
-        << "parameter " << i;
+    // The bias of BERT's keys has the gradient 0 but for rounding: it shifts all scores of a query
+    // alike.
+    EXPECT_NEAR(step.gradient_norms[i], norms[i], relative * norms[i] + 1e-12) << "parameter " << i;
   }
 }
 
@@ -129,9 +115,8 @@ TEST_P(Reference, WeightsAndBatchHaveTheSameBits) {
   const auto network = info.make(options);
   const std::uint64_t seed = reference.at("seed");
   fill_by_formula(*network, seed);
-  const BatchOptions of_batch{.batch_size = reference.at("batch_size"),
-                              .seed = seed,
-                              .network = options};
+  const BatchOptions of_batch{
+      .batch_size = reference.at("batch_size"), .seed = seed, .network = options};
   const Batch batch = make_batch(info, of_batch);
   EXPECT_EQ(fmt::format("{:016x}", fingerprint(batch.input)),
             reference.at("input").get<std::string>());
@@ -147,19 +132,14 @@ TEST_P(Reference, WeightsAndBatchHaveTheSameBits) {
 // BERT-Large takes 6 GB of memory, so that `make nightly` alone has it.
 std::vector<NetworkInfo> networks_of(bool nightly) {
   std::vector<NetworkInfo> all = networks();
-  std::erase_if(all, [nightly](const NetworkInfo& info) {
-    return (info.name == "bert-large") != nightly;
-  });
+  std::erase_if(
+      all, [nightly](const NetworkInfo& info) { return (info.name == "bert-large") != nightly; });
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table,
-                         Reference,
-                         testing::ValuesIn(networks_of(/*nightly=*/false)),
+INSTANTIATE_TEST_SUITE_P(Table, Reference, testing::ValuesIn(networks_of(/*nightly=*/false)),
                          test_name);
-INSTANTIATE_TEST_SUITE_P(Nightly,
-                         Reference,
-                         testing::ValuesIn(networks_of(/*nightly=*/true)),
+INSTANTIATE_TEST_SUITE_P(Nightly, Reference, testing::ValuesIn(networks_of(/*nightly=*/true)),
                          test_name);
 
 class SweepModel : public testing::TestWithParam<const char*> {};
@@ -176,11 +156,8 @@ TEST_P(SweepModel, RunsARealStepAt224Pixels) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OfTheOriginal,
-                         SweepModel,
-                         testing::Values("resnet50",
-                                         "resnet101",
-                                         "resnext50_32x4d",
+INSTANTIATE_TEST_SUITE_P(OfTheOriginal, SweepModel,
+                         testing::Values("resnet50", "resnet101", "resnext50_32x4d",
                                          "resnext101_32x8d"));
 
 }  // namespace

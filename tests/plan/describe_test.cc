@@ -6,8 +6,7 @@
 namespace paceline::plan {
 namespace {
 
-/// Tensors a, b and c of 10, 20 and 30 elements, side by side, and 4 elements
-/// of padding.
+/// Tensors a, b and c of 10, 20 and 30 elements, side by side, and 4 elements of padding.
 struct Layout {
   ModelShape model;
   Setup setup;
@@ -15,10 +14,8 @@ struct Layout {
   Layout() {
     Elements begin = 0;
     for (const auto& [name, elements] :
-         std::vector<std::pair<const char*, Elements>>{
-             {"a", 10}, {"b", 20}, {"c", 30}}) {
-      model.parameters.push_back(
-          {.name = name, .sizes = {elements}, .elements = elements});
+         std::vector<std::pair<const char*, Elements>>{{"a", 10}, {"b", 20}, {"c", 30}}) {
+      model.parameters.push_back({.name = name, .sizes = {elements}, .elements = elements});
       const Slice at{BufferId{0}, begin, elements};
       setup.parameters.push_back({.value = at, .gradient = at});
       begin += elements;

@@ -42,60 +42,53 @@ Rank next(const Program& program, Rank by = 1) {
 }
 
 /// A builder with the world's communicator and twins of the values.
-Setup frame_with(const PlanInput& input,
-                 const std::vector<std::string>& twins,
-                 Rank shards = 1) {
+Setup frame_with(const PlanInput& input, const std::vector<std::string>& twins, Rank shards = 1) {
   SetupBuilder builder(input, pairs(input.model), shards);
   builder.add_world("all");
   const Setup so_far = SetupBuilder(input, pairs(input.model), shards).finish();
   const Slice values = whole(so_far, buffer_named(so_far, kValues));
   for (const std::string& name : twins) {
-    builder.add_buffer(
-        {.name = name, .elements = values.count, .stands_for = values});
+    builder.add_buffer({.name = name, .elements = values.count, .stands_for = values});
   }
   return std::move(builder).finish();
 }
 
 /// Reduce-scatter in backward, all-gather beside the next forward.
 HandPlanner dear() {
-  return {
-      [](const PlanInput& input) { return frame_with(input, {}, input.world); },
-      [](Program& program, Variant) {
-        const Rank rank = program.input().rank;
-        const Rank world = program.input().world;
-        program.compute();
-        const auto all = buckets(program);
-        for (const Bucket& bucket : all) {
-          program.reduce_scatter(bucket.gradients,
-                                 shard(bucket.gradients, rank, world),
+  return {[](const PlanInput& input) { return frame_with(input, {}, input.world); },
+          [](Program& program, Variant) {
+            const Rank rank = program.input().rank;
+            const Rank world = program.input().world;
+            program.compute();
+            const auto all = buckets(program);
+            for (const Bucket& bucket : all) {
+              program.reduce_scatter(bucket.gradients, shard(bucket.gradients, rank, world),
+                                     on(program, "all"));
+            }
+            for (auto bucket = all.rbegin(); bucket != all.rend(); ++bucket) {
+              program.all_gather(shard(bucket->gradients, rank, world), bucket->gradients,
                                  on(program, "all"));
-        }
-        for (auto bucket = all.rbegin(); bucket != all.rend(); ++bucket) {
-          program.all_gather(shard(bucket->gradients, rank, world),
-                             bucket->gradients,
-                             on(program, "all"));
-          program.update(*bucket, world);
-        }
-      }};
+              program.update(*bucket, world);
+            }
+          }};
 }
 
 /// Optimizer state and update sharded over the ranks; the values are gathered.
 HandPlanner sharded_update() {
-  return {
-      [](const PlanInput& input) { return frame_with(input, {}, input.world); },
-      [](Program& program, Variant) {
-        const Rank rank = program.input().rank;
-        const Rank world = program.input().world;
-        program.compute();
-        for (Bucket bucket : buckets(program)) {
-          const Slice values = bucket.values;
-          program.all_reduce(bucket.gradients, on(program, "all"));
-          bucket.values = shard(bucket.values, rank, world);
-          bucket.gradients = shard(bucket.gradients, rank, world);
-          program.update(bucket, world);
-          program.all_gather(bucket.values, values, on(program, "all"));
-        }
-      }};
+  return {[](const PlanInput& input) { return frame_with(input, {}, input.world); },
+          [](Program& program, Variant) {
+            const Rank rank = program.input().rank;
+            const Rank world = program.input().world;
+            program.compute();
+            for (Bucket bucket : buckets(program)) {
+              const Slice values = bucket.values;
+              program.all_reduce(bucket.gradients, on(program, "all"));
+              bucket.values = shard(bucket.values, rank, world);
+              bucket.gradients = shard(bucket.gradients, rank, world);
+              program.update(bucket, world);
+              program.all_gather(bucket.values, values, on(program, "all"));
+            }
+          }};
 }
 
 /// The last rank only serves: it sums what workers push and sends it back.
@@ -119,15 +112,12 @@ HandPlanner parameter_server() {
       std::vector<Access> reads;
       const Slice sum = in(program, "sum", bucket.values);
       for (Rank worker = 0; worker < server; ++worker) {
-        messages.push_back(
-            {worker,
-             in(program, "in" + std::to_string(worker), bucket.values)});
+        messages.push_back({worker, in(program, "in" + std::to_string(worker), bucket.values)});
         reads.push_back({messages.back().slice});
         answers.push_back({worker, sum});
       }
       program.exchange(on(program, "all"), {}, messages);
-      program.kernel(
-          "linear", reads, {{sum}}, std::vector<double>(reads.size(), 1.0));
+      program.kernel("linear", reads, {{sum}}, std::vector<double>(reads.size(), 1.0));
       program.exchange(on(program, "all"), answers, {});
     }
   };
@@ -147,10 +137,9 @@ HandPlanner parameter_server() {
 void mix_with_ring(Program& program, const Bucket& bucket) {
   const Slice left = in(program, "left", bucket.values);
   const Slice right = in(program, "right", bucket.values);
-  program.exchange(
-      on(program, "all"),
-      {{next(program), bucket.values}, {next(program, -1), bucket.values}},
-      {{next(program, -1), left}, {next(program), right}});
+  program.exchange(on(program, "all"),
+                   {{next(program), bucket.values}, {next(program, -1), bucket.values}},
+                   {{next(program, -1), left}, {next(program), right}});
 }
 
 void average_ring(Program& program, const Bucket& bucket) {
@@ -158,13 +147,10 @@ void average_ring(Program& program, const Bucket& bucket) {
                  {{bucket.values},
                   {in(program, "left", bucket.values)},
                   {in(program, "right", bucket.values)}},
-                 {{bucket.values}},
-                 {0.5, 0.25, 0.25});
+                 {{bucket.values}}, {0.5, 0.25, 0.25});
 }
 
-Setup ring_setup(const PlanInput& input) {
-  return frame_with(input, {"left", "right"});
-}
+Setup ring_setup(const PlanInput& input) { return frame_with(input, {"left", "right"}); }
 
 /// Neighbor averaging, adapt then combine.
 HandPlanner ring_atc() {
@@ -200,8 +186,7 @@ HandPlanner local_sgd() {
             for (const Bucket& bucket : buckets(program)) {
               program.update(bucket, 1);
               if (variant == 2) {
-                program.all_reduce(
-                    bucket.values, on(program, "all"), Reduce::kMean);
+                program.all_reduce(bucket.values, on(program, "all"), Reduce::kMean);
               }
             }
           },
@@ -217,20 +202,16 @@ HandPlanner one_peer() {
             for (const Bucket& bucket : buckets(program)) {
               const Slice theirs = in(program, "theirs", bucket.values);
               program.update(bucket, 1);
-              program.exchange(on(program, "all"),
-                               {{next(program, by), bucket.values}},
+              program.exchange(on(program, "all"), {{next(program, by), bucket.values}},
                                {{next(program, -by), theirs}});
-              program.kernel("linear",
-                             {{bucket.values}, {theirs}},
-                             {{bucket.values}},
-                             {0.5, 0.5});
+              program.kernel("linear", {{bucket.values}, {theirs}}, {{bucket.values}}, {0.5, 0.5});
             }
           },
           2};
 }
 
-/// Tensors cut into pieces of eight elements that cross by priority, one at a
-/// time: the first layers, which the next forward needs first, overtake.
+/// Tensors cut into pieces of eight elements that cross by priority, one at a time: the first
+/// layers, which the next forward needs first, overtake.
 HandPlanner partitioned(IssueOrder order, std::int64_t credit) {
   return {[=](const PlanInput& input) {
             Setup setup = frame_with(input, {});
@@ -245,17 +226,14 @@ HandPlanner partitioned(IssueOrder order, std::int64_t credit) {
               const Slice tensor = setup.parameters[index_of(id)].gradient;
               for (Elements at = 0; at < tensor.count; at += 8) {
                 const OpIndex op = program.all_reduce(
-                    {tensor.buffer,
-                     tensor.begin + at,
-                     std::min<Elements>(8, tensor.count - at)},
+                    {tensor.buffer, tensor.begin + at, std::min<Elements>(8, tensor.count - at)},
                     on(program, "all"));
                 program.at(op).priority = static_cast<std::int32_t>(id);
               }
             }
             for (const ParameterId id : program.input().model.ready_order) {
               const Placement& where = setup.parameters[index_of(id)];
-              program.update({{id}, where.value, where.gradient},
-                             program.input().world);
+              program.update({{id}, where.value, where.gradient}, program.input().world);
             }
           }};
 }
@@ -272,10 +250,8 @@ HandPlanner hierarchical() {
           },
           [](Program& program, Variant) {
             const Rank rank = program.input().rank;
-            const CommunicatorId node =
-                on(program, rank < 2 ? "node0" : "node1");
-            const CommunicatorId lane =
-                on(program, rank % 2 == 0 ? "lane0" : "lane1");
+            const CommunicatorId node = on(program, rank < 2 ? "node0" : "node1");
+            const CommunicatorId lane = on(program, rank % 2 == 0 ? "lane0" : "lane1");
             program.compute();
             for (const Bucket& bucket : buckets(program)) {
               const Slice own = shard(bucket.gradients, rank % 2, 2);
@@ -299,9 +275,7 @@ std::vector<HandPlan> strict_hand_plans() {
       {"local sgd", 3, local_sgd},
       {"one peer", 3, one_peer},
       {"priority", 3, [] { return partitioned(IssueOrder::kPriority, 1); }},
-      {"priority, credit of two",
-       3,
-       [] { return partitioned(IssueOrder::kPriority, 33); }},
+      {"priority, credit of two", 3, [] { return partitioned(IssueOrder::kPriority, 33); }},
       {"credit", 3, [] { return partitioned(IssueOrder::kProgram, 1); }},
       {"hierarchical", 4, hierarchical},
   };

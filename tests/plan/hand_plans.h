@@ -19,19 +19,11 @@ class HandPlanner final : public Planner {
   using Write = std::function<void(Program&, Variant)>;
 
   HandPlanner(MakeSetup make_setup, Write write, Step period = 1)
-      : make_setup_(std::move(make_setup)),
-        write_(std::move(write)),
-        period_(period) {}
+      : make_setup_(std::move(make_setup)), write_(std::move(write)), period_(period) {}
 
-  Setup setup(const PlanInput& input) const override {
-    return make_setup_(input);
-  }
-  Variant variant(const PlanInput&, Step step) const override {
-    return step % period_;
-  }
-  CommPlan plan(const PlanInput& input,
-                const Setup& setup,
-                Variant variant) const override {
+  Setup setup(const PlanInput& input) const override { return make_setup_(input); }
+  Variant variant(const PlanInput&, Step step) const override { return step % period_; }
+  CommPlan plan(const PlanInput& input, const Setup& setup, Variant variant) const override {
     Program program(input, setup);
     write_(program, variant);
     return std::move(program).finish();

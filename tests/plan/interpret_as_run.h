@@ -20,15 +20,13 @@ using KernelOrder = std::vector<Edge>;
 
 /// Runs plans with slack op by op, as interpret() runs those without.
 ///
-/// Kernels that exclude each other have no order of their own.  Here they keep
-/// that of a run, so that each reads what it has read there.  All else is
-/// ordered by the hazards, model work by the program.
+/// Kernels that exclude each other have no order of their own.  Here they keep that of a run, so
+/// that each reads what it has read there.  All else is ordered by the hazards, model work by the
+/// program.
 class InterpreterOfRun {
  public:
   /// `ran` by rank.
-  InterpreterOfRun(const PlanWorld& world,
-                   const std::vector<KernelOrder>& ran,
-                   Machine& machine)
+  InterpreterOfRun(const PlanWorld& world, const std::vector<KernelOrder>& ran, Machine& machine)
       : world_(world), machine_(machine), deposited_(world.messages().size()) {
     for (Rank rank = 0; rank < world.ranks(); ++rank) {
       add_side(rank, ran[static_cast<std::size_t>(rank)]);
@@ -90,9 +88,8 @@ class InterpreterOfRun {
   bool is_ready(const PlanWorld::Place& place) {
     const Side& mine = side(place.rank);
     return !mine.done[place.item] &&
-           std::ranges::all_of(
-               mine.waits_for[place.item],
-               [&](std::size_t other) { return mine.done[other]; });
+           std::ranges::all_of(mine.waits_for[place.item],
+                               [&](std::size_t other) { return mine.done[other]; });
   }
 
   /// False where nothing could be done.
@@ -123,8 +120,7 @@ class InterpreterOfRun {
       if (!is_ready(member)) {
         return false;
       }
-      parts.push_back(&std::get<Collective>(
-          world_.items(member.rank)[member.item].op->work));
+      parts.push_back(&std::get<Collective>(world_.items(member.rank)[member.item].op->work));
     }
     machine_.collective(on, parts);
     for (std::size_t m = 0; m < on.members.size(); ++m) {
@@ -134,8 +130,7 @@ class InterpreterOfRun {
   }
 
   /// A send is done as soon as its value is deposited.
-  bool deliver(const PlanWorld::Place& place,
-               const PlanWorld::Item& item,
+  bool deliver(const PlanWorld::Place& place, const PlanWorld::Item& item,
                const Exchange& exchange) {
     Side& mine = side(place.rank);
     const bool sends = !mine.sent[place.item];
@@ -144,14 +139,12 @@ class InterpreterOfRun {
       deposited_[item.sends[s]] = true;
     }
     mine.sent[place.item] = true;
-    if (!std::ranges::all_of(item.receives, [&](std::size_t message) {
-          return deposited_[message];
-        })) {
+    if (!std::ranges::all_of(item.receives,
+                             [&](std::size_t message) { return deposited_[message]; })) {
       return sends;
     }
     for (std::size_t s = 0; s < item.receives.size(); ++s) {
-      machine_.receive(
-          place.rank, exchange.receives[s].slice, item.receives[s]);
+      machine_.receive(place.rank, exchange.receives[s].slice, item.receives[s]);
     }
     mine.done[place.item] = true;
     return true;

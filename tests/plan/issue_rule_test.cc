@@ -45,8 +45,7 @@ TEST(IssueRule, CreditHoldsBackUntilBytesHaveEnded) {
   for (int i = 0; i < 3; ++i) {
     add_ready(queue, 0, 10);
   }
-  EXPECT_EQ(issue_all(queue), (std::vector<Number>{0, 1}))
-      << "10 of 15: one more may exceed it";
+  EXPECT_EQ(issue_all(queue), (std::vector<Number>{0, 1})) << "10 of 15: one more may exceed it";
   EXPECT_TRUE(queue.is_held(2));
   queue.end(10);
   EXPECT_EQ(issue_all(queue), (std::vector<Number>{2}));
@@ -100,11 +99,10 @@ class Reference {
     std::optional<std::tuple<std::int32_t, Number>> best;
     for (std::size_t i = 0; i < ops.size(); ++i) {
       const Op& op = ops[i];
-      const std::tuple<std::int32_t, Number> key(
-          order_ == IssueOrder::kProgram ? 0 : op.priority, i);
+      const std::tuple<std::int32_t, Number> key(order_ == IssueOrder::kProgram ? 0 : op.priority,
+                                                 i);
       const bool held = op.bytes > 0 && in_flight >= credit_;
-      if (!op.issued && op.ready && !held && is_its_turn(i) &&
-          (!best || key < *best)) {
+      if (!op.issued && op.ready && !held && is_its_turn(i) && (!best || key < *best)) {
         best = key;
       }
     }
@@ -112,23 +110,21 @@ class Reference {
   }
 
   Number collective_number(std::size_t op) const {
-    return std::count_if(ops.begin(),
-                         ops.begin() + static_cast<std::ptrdiff_t>(op),
+    return std::count_if(ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(op),
                          [](const Op& it) { return it.collective; });
   }
 
  private:
   bool is_its_turn(std::size_t op) const {
     if (order_ == IssueOrder::kProgram) {
-      return std::all_of(ops.begin(),
-                         ops.begin() + static_cast<std::ptrdiff_t>(op),
+      return std::all_of(ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(op),
                          [](const Op& it) { return it.issued; });
     }
     if (leads_ || !ops[op].collective) {
       return true;
     }
-    const auto issued = static_cast<std::size_t>(std::ranges::count_if(
-        ops, [](const Op& it) { return it.collective && it.issued; }));
+    const auto issued = static_cast<std::size_t>(
+        std::ranges::count_if(ops, [](const Op& it) { return it.collective && it.issued; }));
     return issued < picks.size() && picks[issued] == collective_number(op);
   }
 
@@ -189,21 +185,19 @@ struct Pair {
 
 class RandomIssue : public testing::TestWithParam<int> {};
 
-// A leader and a member that follows, whose ops get ready and end in an order
-// of their own.  Both issue every collective in the same order.
+// A leader and a member that follows, whose ops get ready and end in an order of their own.  Both
+// issue every collective in the same order.
 TEST_P(RandomIssue, FollowsTheRule) {
   std::mt19937 rng(static_cast<std::uint32_t>(GetParam()));
   const auto random = [&](int count) {
     return static_cast<std::size_t>(rng() % static_cast<unsigned>(count));
   };
-  const IssueOrder order =
-      GetParam() % 3 == 0 ? IssueOrder::kProgram : IssueOrder::kPriority;
-  const std::int64_t credit = GetParam() % 5 == 0
-                                  ? kUnlimited
-                                  : 1 + static_cast<std::int64_t>(random(40));
+  const IssueOrder order = GetParam() % 3 == 0 ? IssueOrder::kProgram : IssueOrder::kPriority;
+  const std::int64_t credit =
+      GetParam() % 5 == 0 ? kUnlimited : 1 + static_cast<std::int64_t>(random(40));
   std::vector<Pair> ranks{{order, credit, true}, {order, credit, false}};
   std::map<std::size_t, std::vector<std::size_t>> waiting;  // by rank: ops
-  std::vector<std::vector<Number>> issued(2);  // collectives, by rank
+  std::vector<std::vector<Number>> issued(2);               // collectives, by rank
   const std::size_t ops = 40;
   std::size_t ended = 0;
   for (int turn = 0; ended < 2 * ops && turn < 100'000; ++turn) {
@@ -213,16 +207,13 @@ TEST_P(RandomIssue, FollowsTheRule) {
     if (rank.reference.ops.size() < ops && random(3) == 0) {
       // Ops are equal on both ranks, exchanges lie between other collectives.
       const std::size_t number = rank.reference.ops.size();
-      std::mt19937 same(static_cast<std::uint32_t>(1000 * GetParam() +
-                                                   static_cast<int>(number)));
-      rank.add(same() % 4 != 0,
-               static_cast<std::int32_t>(same() % 5),
+      std::mt19937 same(static_cast<std::uint32_t>(1000 * GetParam() + static_cast<int>(number)));
+      rank.add(same() % 4 != 0, static_cast<std::int32_t>(same() % 5),
                static_cast<std::int64_t>(same() % 4) * 5);
       waits.push_back(number);
     } else if (!waits.empty() && random(2) == 0) {
       // The first of a few: what a leader has picked gets ready elsewhere too.
-      const std::size_t place =
-          random(static_cast<int>(std::min<std::size_t>(waits.size(), 4)));
+      const std::size_t place = random(static_cast<int>(std::min<std::size_t>(waits.size(), 4)));
       rank.ready(waits[place]);
       waits.erase(waits.begin() + static_cast<std::ptrdiff_t>(place));
     } else if (!rank.in_flight.empty()) {

@@ -12,8 +12,7 @@ namespace {
 
 TEST(Members, LieAtEqualDistances) {
   const Members lane = Members::spaced(3, 4, 8);
-  EXPECT_EQ(std::vector<Rank>(lane.begin(), lane.end()),
-            (std::vector<Rank>{3, 11, 19, 27}));
+  EXPECT_EQ(std::vector<Rank>(lane.begin(), lane.end()), (std::vector<Rank>{3, 11, 19, 27}));
   EXPECT_EQ(lane.size(), 4U);
   EXPECT_EQ(lane.front(), 3);
   EXPECT_EQ(lane.back(), 27);
@@ -42,8 +41,7 @@ TEST(RanksPerHost, KeepEqualNeighborsAsOne) {
   EXPECT_EQ(hosts.most(), 4);
   EXPECT_TRUE(hosts.equal_up_to(1'000'000));
   EXPECT_FALSE(hosts.equal_up_to(1'000'001));
-  EXPECT_EQ(text_of(hosts),
-            "4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, ...");
+  EXPECT_EQ(text_of(hosts), "4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, ...");
 }
 
 TEST(RanksPerHost, AreTheirSizes) {

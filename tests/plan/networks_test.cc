@@ -27,8 +27,8 @@ std::vector<Published> published_models() {
     Published row;
     std::getline(fields, row.model, ',');
     char comma = 0;
-    fields >> row.parameters >> comma >> row.bytes >> comma >> row.tensors >>
-        comma >> row.largest >> comma >> row.small;
+    fields >> row.parameters >> comma >> row.bytes >> comma >> row.tensors >> comma >>
+        row.largest >> comma >> row.small;
     EXPECT_TRUE(fields) << line;
     rows.push_back(row);
   }
@@ -36,9 +36,7 @@ std::vector<Published> published_models() {
 }
 
 Published counts(const std::string& model, const NetworkShape& shape) {
-  Published row{.model = model,
-                .parameters = shape.model.elements(),
-                .bytes = shape.model.bytes()};
+  Published row{.model = model, .parameters = shape.model.elements(), .bytes = shape.model.bytes()};
   for (const ParameterShape& parameter : shape.model.parameters) {
     ++row.tensors;
     row.largest = std::max(row.largest, parameter.elements);
@@ -83,10 +81,8 @@ TEST(Networks, HaveThePublishedCounts) {
   const std::vector<Published> rows = published_models();
   for (const auto& [published, name] : kPublishedNames) {
     SCOPED_TRACE(published);
-    const auto row =
-        std::find_if(rows.begin(), rows.end(), [&](const Published& r) {
-          return r.model == published;
-        });
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&](const Published& r) { return r.model == published; });
     ASSERT_NE(row, rows.end());
     const Published ours = counts(published, network_shape(name));
     EXPECT_EQ(ours.parameters, row->parameters);
@@ -116,25 +112,21 @@ TEST(Networks, HaveTheModulesThatOwnParameters) {
   EXPECT_EQ(network_shape("bert-large").model.modules.size(), 201U);
 }
 
-// Known to a per cent: 1.81, 4.09 and 15.5 billion multiply-adds of ImageNet
-// networks; BERT's linear layers have 2 operations a weight and token.
+// Known to a per cent: 1.81, 4.09 and 15.5 billion multiply-adds of ImageNet networks; BERT's
+// linear layers have 2 operations a weight and token.
 TEST(Networks, HaveTheKnownArithmetic) {
   EXPECT_NEAR(flops_of("resnet18"), 2 * 1.81e9, 0.1e9);
   EXPECT_NEAR(flops_of("resnet34"), 2 * 3.66e9, 0.1e9);
   EXPECT_NEAR(flops_of("resnet50"), 2 * 4.09e9, 0.2e9);
   EXPECT_NEAR(flops_of("resnext101_32x8d"), 2 * 16.4e9, 0.5e9);
   EXPECT_NEAR(flops_of("vgg16"), 2 * 15.47e9, 0.2e9);
-  EXPECT_NEAR(
-      flops_of("bert-base"), 2 * 64 * (85.1e6 + 23.4e6 + 0.6e6), 0.03e10);
+  EXPECT_NEAR(flops_of("bert-base"), 2 * 64 * (85.1e6 + 23.4e6 + 0.6e6), 0.03e10);
 }
 
 TEST(Networks, NameWhatTheStateDictNames) {
   const auto has = [](const NetworkShape& shape, std::string_view name) {
-    return std::any_of(shape.model.parameters.begin(),
-                       shape.model.parameters.end(),
-                       [&](const ParameterShape& parameter) {
-                         return parameter.name == name;
-                       });
+    return std::any_of(shape.model.parameters.begin(), shape.model.parameters.end(),
+                       [&](const ParameterShape& parameter) { return parameter.name == name; });
   };
   EXPECT_TRUE(has(network_shape("resnet50"), "layer4.0.downsample.1.bias"));
   EXPECT_TRUE(has(network_shape("vgg16"), "features.28.weight"));
@@ -150,8 +142,7 @@ TEST(Networks, AreConsistent) {
     const NetworkShape shape = network_shape(name);
     EXPECT_EQ(shape.model.name, name);
     EXPECT_EQ(shape.work.size(), shape.model.modules.size());
-    std::set<ParameterId> ready(shape.model.ready_order.begin(),
-                                shape.model.ready_order.end());
+    std::set<ParameterId> ready(shape.model.ready_order.begin(), shape.model.ready_order.end());
     EXPECT_EQ(ready.size(), shape.model.parameters.size());
     EXPECT_EQ(shape.model.ready_order.size(), shape.model.parameters.size());
     std::set<std::string> names;
@@ -162,15 +153,11 @@ TEST(Networks, AreConsistent) {
     }
     EXPECT_EQ(names.size(), shape.model.parameters.size());
     EXPECT_EQ(modules.size(), shape.model.modules.size());
-    EXPECT_EQ(
-        shape.model.parameters[index_of(shape.model.ready_order.back())].module,
-        ModuleId{0});
+    EXPECT_EQ(shape.model.parameters[index_of(shape.model.ready_order.back())].module, ModuleId{0});
   }
 }
 
-TEST(Networks, RefuseAnUnknownName) {
-  EXPECT_THROW(network_shape("gpt"), UsageError);
-}
+TEST(Networks, RefuseAnUnknownName) { EXPECT_THROW(network_shape("gpt"), UsageError); }
 
 }  // namespace
 }  // namespace paceline::plan

@@ -12,8 +12,7 @@ namespace {
 
 TEST(LayerProfile, GradientsAreReadyOneAfterTheOtherInReadyOrder) {
   const ModelShape model = toy_model({{4, 4}, {4}});
-  const LayerProfile profile{
-      .origin = "test", .forward = {10, 20}, .backward = {3, 5, 7}};
+  const LayerProfile profile{.origin = "test", .forward = {10, 20}, .backward = {3, 5, 7}};
   check_profile(model, profile);
   EXPECT_EQ(ready_times(model, profile), (std::vector<Picoseconds>{7, 12, 15}));
   EXPECT_EQ(profile.forward_total(), 30);

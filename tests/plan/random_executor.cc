@@ -22,17 +22,15 @@ int phase_of(const PlanWorld::Item& item) {
 
 }  // namespace
 
-RandomExecutor::RandomExecutor(const PlanWorld& world,
-                               double sabotage,
-                               std::uint32_t sabotage_seed)
+RandomExecutor::RandomExecutor(const PlanWorld& world, double sabotage, std::uint32_t sabotage_seed)
     : world_(world) {
   std::mt19937 rng(sabotage_seed);
   std::uniform_real_distribution<double> chance(0, 1);
   for (Rank rank = 0; rank < world.ranks(); ++rank) {
     add_side(rank);
     for (auto& waits : sides_.back().waits_for) {
-      removed_ += static_cast<int>(std::erase_if(
-          waits, [&](std::size_t) { return chance(rng) < sabotage; }));
+      removed_ += static_cast<int>(
+          std::erase_if(waits, [&](std::size_t) { return chance(rng) < sabotage; }));
     }
   }
 }
@@ -56,8 +54,7 @@ void RandomExecutor::add_side(Rank rank) {
       newest_phase = phase;
       mine.phase_left.push_back(0);
     }
-    mine.phase.push_back(
-        phase < 0 ? -1 : static_cast<int>(mine.phase_left.size()) - 1);
+    mine.phase.push_back(phase < 0 ? -1 : static_cast<int>(mine.phase_left.size()) - 1);
     if (phase >= 0) {
       ++mine.phase_left.back();
     }
@@ -150,10 +147,9 @@ bool RandomExecutor::is_ready(const Place& place) {
   if (phase >= 0 && static_cast<std::size_t>(phase) != mine.phase_now) {
     return false;
   }
-  return std::ranges::all_of(mine.waits_for[place.item],
-                             [&](std::size_t other) {
-                               return mine.tasks[other].state == State::kDone;
-                             });
+  return std::ranges::all_of(mine.waits_for[place.item], [&](std::size_t other) {
+    return mine.tasks[other].state == State::kDone;
+  });
 }
 
 bool RandomExecutor::may_issue(const Place& place) {
@@ -180,8 +176,7 @@ std::int64_t RandomExecutor::in_flight(Rank rank, CommunicatorId on) {
   std::int64_t bytes = 0;
   const Side& mine = side(rank);
   for (std::size_t i = 0; i < mine.tasks.size(); ++i) {
-    if (mine.tasks[i].state == State::kActive &&
-        communicator_of(op({rank, i})) == on) {
+    if (mine.tasks[i].state == State::kActive && communicator_of(op({rank, i})) == on) {
       bytes += bytes_on_credit(world_.setup(rank), op({rank, i}));
     }
   }
@@ -197,8 +192,7 @@ bool RandomExecutor::order_allows(const Place& place) {
   const bool orders_alone = std::holds_alternative<Exchange>(op(place).work);
   if (communicator.order == IssueOrder::kProgram) {
     const auto& before = side(place.rank).issued_after[place.item];
-    if (before.has_value() &&
-        side(place.rank).tasks[*before].state == State::kWaiting) {
+    if (before.has_value() && side(place.rank).tasks[*before].state == State::kWaiting) {
       return false;
     }
   } else if (!orders_alone && !leader_allows(place, communicator)) {
@@ -208,8 +202,7 @@ bool RandomExecutor::order_allows(const Place& place) {
          in_flight(place.rank, *on) < communicator.credit_bytes;
 }
 
-/// The leader picks its ready op of smallest (priority, step, index); the
-/// others follow its picks.
+/// The leader picks its ready op of smallest (priority, step, index); the others follow its picks.
 bool RandomExecutor::leader_allows(const Place& place, const Communicator& on) {
   const CommunicatorId id = *communicator_of(op(place));
   if (place.rank != on.members.front()) {
@@ -229,9 +222,8 @@ bool RandomExecutor::leader_allows(const Place& place, const Communicator& on) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Place other{place.rank, i};
     if (i != place.item && tasks[i].state == State::kWaiting &&
-        std::holds_alternative<Collective>(op(other).work) &&
-        communicator_of(op(other)) == id && urgency(other) < urgency(place) &&
-        is_ready(other)) {
+        std::holds_alternative<Collective>(op(other).work) && communicator_of(op(other)) == id &&
+        urgency(other) < urgency(place) && is_ready(other)) {
       return false;
     }
   }

@@ -16,20 +16,18 @@ namespace paceline::plan {
 
 /// Runs plans out of order in the most hostile way that the rules allow.
 ///
-/// Again and again it takes any allowed event at random: an op is issued, data
-/// moves, an op completes.  Ops read their inputs at the issue or only when
-/// they complete; what is in flight is filled with NaN meanwhile.  Model work
-/// keeps its phases and nothing else.  So a result that equals the
-/// interpreter's does not depend on timing.
+/// Again and again it takes any allowed event at random: an op is issued, data moves, an op
+/// completes.  Ops read their inputs at the issue or only when they complete; what is in flight is
+/// filled with NaN meanwhile.  Model work keeps its phases and nothing else.  So a result that
+/// equals the interpreter's does not depend on timing.
 class RandomExecutor {
  public:
   /// Each wait that the analyzer derived is left out with this probability.
-  explicit RandomExecutor(const PlanWorld& world,
-                          double sabotage = 0,
+  explicit RandomExecutor(const PlanWorld& world, double sabotage = 0,
                           std::uint32_t sabotage_seed = 0);
 
-  /// One schedule.  Returns what went wrong: a value used while in motion, or
-  /// no event allowed; nothing if it ran to its end.
+  /// One schedule.  Returns what went wrong: a value used while in motion, or no event allowed;
+  /// nothing if it ran to its end.
   std::optional<std::string> run(std::uint32_t seed);
 
   /// How many waits were left out.
@@ -37,8 +35,8 @@ class RandomExecutor {
 
   const ToyMemory& memory() const { return *memory_; }
 
-  /// By kernel named "copy" whose read has slack: its step less the step whose
-  /// stamp it saw, over all of the last run.
+  /// By kernel named "copy" whose read has slack: its step less the step whose stamp it saw, over
+  /// all of the last run.
   const std::vector<double>& seen() const { return seen_; }
 
  private:

@@ -63,8 +63,7 @@ void RandomExecutor::issue(const Place& place) {
   }
   // What it writes is garbage from now on, except what it has yet to read.
   std::vector<Touch> touches;
-  Accesses(world_.input(place.rank).model, world_.setup(place.rank))
-      .of(work, touches);
+  Accesses(world_.input(place.rank).model, world_.setup(place.rank)).of(work, touches);
   std::vector<std::pair<Slice, Values>> kept;
   for (const Touch& touch : touches) {
     if (!touch.write && !(mine.early && !communicator_of(work))) {
@@ -83,13 +82,10 @@ void RandomExecutor::issue(const Place& place) {
 
 /// Moves the data of a collective or of one message, if both ends are there.
 bool RandomExecutor::transfer(const Place& place) {
-  const auto active = [&](const Place& who) {
-    return task(who).state != State::kWaiting;
-  };
+  const auto active = [&](const Place& who) { return task(who).state != State::kWaiting; };
   if (std::holds_alternative<Collective>(op(place).work)) {
     const std::size_t number = item(place).collective;
-    const PlanWorld::MatchedCollective& collective =
-        world_.collectives()[number];
+    const PlanWorld::MatchedCollective& collective = world_.collectives()[number];
     const Communicator& on = world_.communicator(collective);
     std::vector<const Collective*> parts;
     std::vector<Values> inputs;
@@ -101,8 +97,8 @@ bool RandomExecutor::transfer(const Place& place) {
       parts.push_back(&std::get<Collective>(op(member).work));
     }
     for (std::size_t m = 0; m < on.members.size(); ++m) {
-      inputs.push_back(usable(memory_->read(on.members[m], parts[m]->in),
-                              {on.members[m], collective.items[m]}));
+      inputs.push_back(
+          usable(memory_->read(on.members[m], parts[m]->in), {on.members[m], collective.items[m]}));
     }
     const std::vector<Values> out = toy_collective(on, parts, inputs);
     for (std::size_t m = 0; m < on.members.size(); ++m) {
@@ -113,8 +109,7 @@ bool RandomExecutor::transfer(const Place& place) {
     return true;
   }
   const auto* exchange = std::get_if<Exchange>(&op(place).work);
-  for (std::size_t r = 0; exchange != nullptr && r < exchange->receives.size();
-       ++r) {
+  for (std::size_t r = 0; exchange != nullptr && r < exchange->receives.size(); ++r) {
     const std::size_t number = item(place).receives[r];
     const PlanWorld::MatchedMessage& message = world_.messages()[number];
     const Place sender{message.from, message.send_item};
@@ -122,8 +117,7 @@ bool RandomExecutor::transfer(const Place& place) {
       continue;
     }
     const auto& sends = item(sender).sends;
-    const auto slot = static_cast<std::size_t>(
-        std::ranges::find(sends, number) - sends.begin());
+    const auto slot = static_cast<std::size_t>(std::ranges::find(sends, number) - sends.begin());
     const Slice& from = std::get<Exchange>(op(sender).work).sends[slot].slice;
     task(place).landed.resize(exchange->receives.size());
     task(place).landed[r] = usable(memory_->read(message.from, from), sender);
@@ -138,11 +132,8 @@ bool RandomExecutor::may_complete(const Place& place) {
   if (std::holds_alternative<Collective>(mine.op->work)) {
     return moved_collective_[mine.collective];
   }
-  const auto moved = [&](std::size_t message) {
-    return moved_message_[message];
-  };
-  return std::ranges::all_of(mine.sends, moved) &&
-         std::ranges::all_of(mine.receives, moved);
+  const auto moved = [&](std::size_t message) { return moved_message_[message]; };
+  return std::ranges::all_of(mine.sends, moved) && std::ranges::all_of(mine.receives, moved);
 }
 
 void RandomExecutor::complete(const Place& place) {
@@ -156,15 +147,11 @@ void RandomExecutor::complete(const Place& place) {
     memory_->write(place.rank, slice, values);
   };
   if (const auto* backward = std::get_if<Backward>(&work.work)) {
-    Values gradient =
-        toy_gradient(place.rank, item(place).step, *backward, mine.inputs[0]);
+    Values gradient = toy_gradient(place.rank, item(place).step, *backward, mine.inputs[0]);
     for (std::size_t i = 0; backward->micro > 0 && i < gradient.size(); ++i) {
       gradient[i] += mine.inputs[1][i];
     }
-    write(world_.setup(place.rank)
-              .parameters[index_of(backward->parameter)]
-              .gradient,
-          gradient);
+    write(world_.setup(place.rank).parameters[index_of(backward->parameter)].gradient, gradient);
   } else if (const auto* kernel = std::get_if<Kernel>(&work.work)) {
     const std::vector<Values> out = toy_kernel(*kernel, mine.inputs);
     for (std::size_t w = 0; w < out.size(); ++w) {
@@ -172,8 +159,7 @@ void RandomExecutor::complete(const Place& place) {
     }
     for (std::size_t r = 0; r < kernel->reads.size(); ++r) {
       if (kernel->reads[r].slack > 0) {
-        seen_.push_back(static_cast<double>(item(place).step + 1) -
-                        mine.inputs[r][0]);
+        seen_.push_back(static_cast<double>(item(place).step + 1) - mine.inputs[r][0]);
       }
     }
   } else if (const auto* collective = std::get_if<Collective>(&work.work)) {

@@ -18,8 +18,8 @@ std::size_t number(const Kernel& work, std::size_t i) {
   return static_cast<std::size_t>(work.numbers[i]);
 }
 
-/// The element at a place that was sent; where it is none, since it was read
-/// too early, all become wrong.
+/// The element at a place that was sent; where it is none, since it was read too early, all become
+/// wrong.
 double& element(Values& values, double place) {
   if (place >= 0 && place < static_cast<double>(values.size())) {
     return values[static_cast<std::size_t>(place)];
@@ -36,15 +36,13 @@ Values added(const Values& a, const Values& b) {
   return sum;
 }
 
-/// reads: gradients, residual.  The largest magnitudes first, of equals the
-/// first place.
+/// reads: gradients, residual.  The largest magnitudes first, of equals the first place.
 Results topk(const Kernel& work, const Reads& reads) {
   Values left = added(reads[0], reads[1]);
   std::vector<std::size_t> order(left.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return std::fabs(left[a]) > std::fabs(left[b]);
-  });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return std::fabs(left[a]) > std::fabs(left[b]); });
   order.resize(size(work.writes[0].slice.count));
   std::ranges::sort(order);
   Values values, places;
@@ -113,8 +111,7 @@ Results vote(const Kernel& work, const Reads& reads) {
   return {packed(majority)};
 }
 
-/// reads: gradients, residual.  A scale is one number, in the first of its four
-/// bytes.
+/// reads: gradients, residual.  A scale is one number, in the first of its four bytes.
 Results ef_sign(const Kernel& work, const Reads& reads) {
   Values left = added(reads[0], reads[1]);
   Values wire = sign(left).front();
@@ -167,8 +164,7 @@ Results unsign8(const Reads& reads) {
   return out;
 }
 
-/// reads: values and places of the lower rank, of the higher, own values and
-/// places, residual.
+/// reads: values and places of the lower rank, of the higher, own values and places, residual.
 Results gtopk_merge(const Reads& reads) {
   std::map<double, double> sums;  // by place
   for (const std::size_t list : {0U, 2U}) {
@@ -196,8 +192,7 @@ Results gtopk_merge(const Reads& reads) {
   return {values, places, own, left};
 }
 
-/// Every n/k-th place of the tensors; other ones in each draw, the same on all
-/// ranks.
+/// Every n/k-th place of the tensors; other ones in each draw, the same on all ranks.
 Results random_k(const Kernel& work, const Reads& reads, Step draw) {
   Values left = added(reads[0], reads[1]);
   const std::size_t k = size(work.writes[0].slice.count);
@@ -208,8 +203,7 @@ Results random_k(const Kernel& work, const Reads& reads, Step draw) {
     }
   }
   if (draw > 0) {
-    std::ranges::shuffle(order,
-                         std::mt19937_64(static_cast<std::uint64_t>(draw)));
+    std::ranges::shuffle(order, std::mt19937_64(static_cast<std::uint64_t>(draw)));
   }
   Values values, places;
   for (std::size_t i = 0; i < k; ++i) {
@@ -221,8 +215,8 @@ Results random_k(const Kernel& work, const Reads& reads, Step draw) {
   return {values, places, left};
 }
 
-/// The largest magnitude in place of the norm, values rounded to the nearest; a
-/// norm is one number, in the first of its four bytes.
+/// The largest magnitude in place of the norm, values rounded to the nearest; a norm is one number,
+/// in the first of its four bytes.
 Results qsgd(const Kernel& work, const Reads& reads) {
   const Values& values = reads[0];
   Values codes, norms;
@@ -233,8 +227,7 @@ Results qsgd(const Kernel& work, const Reads& reads) {
       norm = std::max(norm, std::fabs(values[i]));
     }
     for (std::size_t i = begin; i < end; ++i) {
-      codes.push_back(
-          norm == 0 ? 0 : std::nearbyint(values[i] / norm * work.numbers[0]));
+      codes.push_back(norm == 0 ? 0 : std::nearbyint(values[i] / norm * work.numbers[0]));
     }
     norms.insert(norms.end(), {norm, 0, 0, 0});
   }
@@ -249,8 +242,7 @@ Results qsgd_sum(const Kernel& work, const Reads& reads) {
   Values sum(n, 0.0);
   for (std::size_t begin = 0; begin < reads[0].size(); begin += whole) {
     for (std::size_t i = 0; i < n; ++i) {
-      sum[i] += reads[0][begin + i] / work.numbers[0] *
-                reads[0][begin + n + i / block * 4];
+      sum[i] += reads[0][begin + i] / work.numbers[0] * reads[0][begin + n + i / block * 4];
     }
   }
   return {sum};
@@ -278,8 +270,8 @@ std::vector<Factored> factored(const Kernel& work) {
   return all;
 }
 
-/// A Q that is zero starts with 1, 2, 3, ..., of which every third is negative
-/// from another one on in each draw.
+/// A Q that is zero starts with 1, 2, 3, ..., of which every third is negative from another one on
+/// in each draw.
 Results powersgd_left(const Kernel& work, const Reads& reads, Step draw) {
   Values p(size(work.writes[0].slice.count), 0.0), m = reads[1];
   Values q = reads.size() > 2 ? reads[2] : Values{};
@@ -336,8 +328,7 @@ Results powersgd_right(const Kernel& work, const Reads& reads) {
       }
       for (std::size_t c = 0; c < f.columns; ++c) {
         for (std::size_t r = 0; r < f.rows; ++r) {
-          q[f.right + c * f.rank + k] +=
-              reads[1][f.begin + r * f.columns + c] * at(r, k);
+          q[f.right + c * f.rank + k] += reads[1][f.begin + r * f.columns + c] * at(r, k);
         }
       }
     }
@@ -358,8 +349,7 @@ Results powersgd_outer(const Kernel& work, const Reads& reads) {
       for (std::size_t c = 0; c < f.columns; ++c) {
         const std::size_t at = f.begin + r * f.columns + c;
         for (std::size_t k = 0; k < f.rank; ++k) {
-          values[at] += reads[0][f.left + r * f.rank + k] *
-                        reads[1][f.right + c * f.rank + k];
+          values[at] += reads[0][f.left + r * f.rank + k] * reads[1][f.right + c * f.rank + k];
         }
         m[at] -= values[at] / work.numbers.back();
       }
@@ -370,8 +360,7 @@ Results powersgd_outer(const Kernel& work, const Reads& reads) {
 
 }  // namespace
 
-std::optional<std::vector<Values>> toy_codec(const Kernel& work,
-                                             const std::vector<Values>& reads,
+std::optional<std::vector<Values>> toy_codec(const Kernel& work, const std::vector<Values>& reads,
                                              Step draw) {
   if (work.name == "powersgd_left") {
     return powersgd_left(work, reads, draw);
@@ -390,8 +379,7 @@ std::optional<std::vector<Values>> toy_codec(const Kernel& work,
       {"unsign8", [](const Kernel&, const Reads& r) { return unsign8(r); }},
       {"ef_sign", ef_sign},
       {"ef_sign_sum", ef_sign_sum},
-      {"gtopk_merge",
-       [](const Kernel&, const Reads& r) { return gtopk_merge(r); }},
+      {"gtopk_merge", [](const Kernel&, const Reads& r) { return gtopk_merge(r); }},
       {"qsgd", qsgd},
       {"qsgd_sum", qsgd_sum},
       {"powersgd_right", powersgd_right},

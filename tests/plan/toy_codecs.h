@@ -8,10 +8,9 @@
 
 namespace paceline::plan {
 
-/// What the kernels of codecs write, in doubles; nothing for other kernels.
-/// What is random there is decided by a rule here.
-std::optional<std::vector<Values>> toy_codec(const Kernel& work,
-                                             const std::vector<Values>& reads,
+/// What the kernels of codecs write, in doubles; nothing for other kernels. What is random there is
+/// decided by a rule here.
+std::optional<std::vector<Values>> toy_codec(const Kernel& work, const std::vector<Values>& reads,
                                              Step draw);
 
 }  // namespace paceline::plan

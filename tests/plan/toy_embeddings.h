@@ -12,8 +12,7 @@
 namespace paceline::plan {
 
 /// The tiny model behind embedding bags: module `at` of all.
-inline ModelShape model_behind_bags(const strategies::EmbeddingJob& job,
-                                    int at) {
+inline ModelShape model_behind_bags(const strategies::EmbeddingJob& job, int at) {
   ModelShape model = tiny_model();
   model.modules.insert(model.modules.begin() + at, "embedding_bags");
   for (ParameterShape& parameter : model.parameters) {
@@ -25,12 +24,10 @@ inline ModelShape model_behind_bags(const strategies::EmbeddingJob& job,
                               .sizes = {bags, job.width()},
                               .elements = bags * job.width(),
                               .module = ModuleId{at}});
-  const auto pooled =
-      ParameterId{static_cast<std::int32_t>(model.parameters.size()) - 1};
-  const auto before =
-      std::ranges::find_if(model.ready_order, [&](ParameterId p) {
-        return model.parameters[index_of(p)].module < ModuleId{at};
-      });
+  const auto pooled = ParameterId{static_cast<std::int32_t>(model.parameters.size()) - 1};
+  const auto before = std::ranges::find_if(model.ready_order, [&](ParameterId p) {
+    return model.parameters[index_of(p)].module < ModuleId{at};
+  });
   model.ready_order.insert(before, pooled);
   return model;
 }
@@ -49,21 +46,17 @@ inline strategies::EmbeddingJob toy_job(Rank trainers, Rank servers) {
 inline std::unique_ptr<Planner> with_tables(const strategies::EmbeddingJob& job,
                                             std::string_view dense) {
   return strategies::make_sharded_embeddings(
-      job,
-      strategies::make_planner(strategies::parse_strategy(dense)),
-      strategies::Rows::kServed);
+      job, strategies::make_planner(strategies::parse_strategy(dense)), strategies::Rows::kServed);
 }
 
-/// All placements, more and fewer servers than trainers or tables, none beside
-/// the trainers, both ways to ask, both kinds of gradients, the bags at any
-/// place of the model.
+/// All placements, more and fewer servers than trainers or tables, none beside the trainers, both
+/// ways to ask, both kinds of gradients, the bags at any place of the model.
 inline std::vector<std::pair<strategies::EmbeddingJob, int>> toy_jobs() {
   std::vector<std::pair<strategies::EmbeddingJob, int>> jobs;
   int at = 0;
-  for (const auto placement : {strategies::TablePlacement::kTable,
-                               strategies::TablePlacement::kRowHash,
-                               strategies::TablePlacement::kRowRange,
-                               strategies::TablePlacement::kReplicated}) {
+  for (const auto placement :
+       {strategies::TablePlacement::kTable, strategies::TablePlacement::kRowHash,
+        strategies::TablePlacement::kRowRange, strategies::TablePlacement::kReplicated}) {
     for (const auto& [trainers, servers] :
          {std::pair{1, 1}, {2, 1}, {1, 3}, {3, 2}, {1, 0}, {2, 0}, {3, 0}}) {
       strategies::EmbeddingJob job = toy_job(trainers, servers);

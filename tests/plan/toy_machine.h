@@ -19,10 +19,8 @@ class ToyMachine final : public Machine {
   void forward(Rank, Step, const Forward&) override {}
 
   void backward(Rank rank, Step step, const Backward& work) override {
-    const Placement& where =
-        world_.setup(rank).parameters[index_of(work.parameter)];
-    Values gradient =
-        toy_gradient(rank, step, work, memory.read(rank, where.value));
+    const Placement& where = world_.setup(rank).parameters[index_of(work.parameter)];
+    Values gradient = toy_gradient(rank, step, work, memory.read(rank, where.value));
     if (work.micro > 0) {
       const Values before = memory.read(rank, where.gradient);
       for (std::size_t i = 0; i < gradient.size(); ++i) {
@@ -37,15 +35,13 @@ class ToyMachine final : public Machine {
     for (const Access& access : work.reads) {
       reads.push_back(memory.read(rank, access.slice));
     }
-    const std::vector<Values> out =
-        toy_kernel(work, reads, draws_anew ? step : 0);
+    const std::vector<Values> out = toy_kernel(work, reads, draws_anew ? step : 0);
     for (std::size_t w = 0; w < out.size(); ++w) {
       memory.write(rank, work.writes[w].slice, out[w]);
     }
   }
 
-  void collective(const Communicator& on,
-                  const std::vector<const Collective*>& parts) override {
+  void collective(const Communicator& on, const std::vector<const Collective*>& parts) override {
     std::vector<Values> inputs;
     for (std::size_t m = 0; m < parts.size(); ++m) {
       inputs.push_back(memory.read(on.members[m], parts[m]->in));
@@ -76,8 +72,7 @@ class ToyMachine final : public Machine {
 using World = std::vector<std::vector<Values>>;
 
 /// The largest difference of two values in one place.
-inline double distance(const std::vector<Values>& a,
-                       const std::vector<Values>& b) {
+inline double distance(const std::vector<Values>& a, const std::vector<Values>& b) {
   double most = 0;
   for (std::size_t p = 0; p < a.size(); ++p) {
     for (std::size_t i = 0; i < a[p].size(); ++i) {

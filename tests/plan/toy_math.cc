@@ -12,13 +12,10 @@
 namespace paceline::plan {
 namespace {
 
-/// reads: values, gradients, states, learning rate, [step count], [applied
-/// scale, found_inf].
-std::vector<Values> update(const Kernel& work,
-                           const std::vector<Values>& reads) {
-  std::vector<Values> out(
-      reads.begin(),
-      reads.begin() + static_cast<std::ptrdiff_t>(work.writes.size()));
+/// reads: values, gradients, states, learning rate, [step count], [applied scale, found_inf].
+std::vector<Values> update(const Kernel& work, const std::vector<Values>& reads) {
+  std::vector<Values> out(reads.begin(),
+                          reads.begin() + static_cast<std::ptrdiff_t>(work.writes.size()));
   const std::size_t more = reads.size() - out.size() - 1;
   const bool scaled = more >= 2;
   if (scaled && reads.back().front() == 1) {
@@ -47,17 +44,15 @@ std::vector<Values> check(const std::vector<Values>& reads) {
   return {gradients, {std::fmod(std::floor(sum), 3.0) == 0 ? 1.0 : 0.0}};
 }
 
-/// reads: found_inf, loss scale, growth.  The interval is 2, so that a few
-/// steps see the scale grow.
-std::vector<Values> rescale(const Kernel& work,
-                            const std::vector<Values>& reads) {
+/// reads: found_inf, loss scale, growth.  The interval is 2, so that a few steps see the scale
+/// grow.
+std::vector<Values> rescale(const Kernel& work, const std::vector<Values>& reads) {
   const double scale = reads[1].front();
   if (reads[0].front() == 1) {
     return {{scale * work.numbers[1]}, {0}, {scale}};
   }
   const bool grows = reads[2].front() == 1;
-  return {
-      {grows ? scale * work.numbers[0] : scale}, {grows ? 0.0 : 1.0}, {scale}};
+  return {{grows ? scale * work.numbers[0] : scale}, {grows ? 0.0 : 1.0}, {scale}};
 }
 
 /// Keeps 8 significant bits, as bf16 does.
@@ -68,8 +63,7 @@ double rounded(double value) {
 }
 
 /// reads: anchor, momentum, sum.
-std::vector<Values> nesterov(const Kernel& work,
-                             const std::vector<Values>& reads) {
+std::vector<Values> nesterov(const Kernel& work, const std::vector<Values>& reads) {
   Values anchor = reads[0], momentum = reads[1];
   for (std::size_t i = 0; i < anchor.size(); ++i) {
     const double mean = reads[2][i] / work.numbers[2];
@@ -80,22 +74,18 @@ std::vector<Values> nesterov(const Kernel& work,
 }
 
 /// reads: anchor, momentum, values, learning rate.
-std::vector<Values> slow_momentum(const Kernel& work,
-                                  const std::vector<Values>& reads) {
+std::vector<Values> slow_momentum(const Kernel& work, const std::vector<Values>& reads) {
   Values anchor = reads[0], momentum = reads[1];
   const double rate = reads[3][0];
   for (std::size_t i = 0; i < anchor.size(); ++i) {
-    momentum[i] =
-        work.numbers[1] * momentum[i] + (anchor[i] - reads[2][i]) / rate;
+    momentum[i] = work.numbers[1] * momentum[i] + (anchor[i] - reads[2][i]) / rate;
     anchor[i] -= work.numbers[0] * rate * momentum[i];
   }
   return {anchor, momentum};
 }
 
-/// Kernels of embedding tables: something of all that they read, where any of
-/// it counts.
-std::vector<Values> mixed(const Kernel& work,
-                          const std::vector<Values>& reads) {
+/// Kernels of embedding tables: something of all that they read, where any of it counts.
+std::vector<Values> mixed(const Kernel& work, const std::vector<Values>& reads) {
   std::vector<Values> out;
   for (const Access& access : work.writes) {
     out.emplace_back(size(access.slice.count), 1.0);
@@ -112,9 +102,9 @@ std::vector<Values> mixed(const Kernel& work,
 }
 
 bool is_of_tables(std::string_view kernel) {
-  return kernel == "draw_rows" || kernel == "deduplicate" ||
-         kernel == "lookup" || kernel == "pool" || kernel == "pool_gradient" ||
-         kernel == "update_rows" || kernel == "update_all_rows";
+  return kernel == "draw_rows" || kernel == "deduplicate" || kernel == "lookup" ||
+         kernel == "pool" || kernel == "pool_gradient" || kernel == "update_rows" ||
+         kernel == "update_all_rows";
 }
 
 std::vector<Values> square_sum(const std::vector<Values>& reads) {
@@ -130,15 +120,12 @@ std::vector<Values> square_sum(const std::vector<Values>& reads) {
 /// numbers: largest norm, divisor, copies.
 std::vector<Values> clip(const Kernel& work, const std::vector<Values>& reads) {
   const double scale = reads.size() > 1 ? reads[1].front() : 1;
-  const double norm =
-      std::sqrt(reads[0].front() / work.numbers[2]) / (work.numbers[1] * scale);
+  const double norm = std::sqrt(reads[0].front() / work.numbers[2]) / (work.numbers[1] * scale);
   return {{scale * std::max(1.0, (norm + 1e-6) / work.numbers[0])}};
 }
 
 /// Element i of write w of a kernel that computes each by itself.
-using Element = double (*)(const Kernel& work,
-                           const std::vector<Values>& reads,
-                           std::size_t w,
+using Element = double (*)(const Kernel& work, const std::vector<Values>& reads, std::size_t w,
                            std::size_t i);
 
 Element element_of(std::string_view kernel) {
@@ -153,19 +140,13 @@ Element element_of(std::string_view kernel) {
     };
   }
   if (kernel == "multiply") {
-    return [](const Kernel&, const auto& reads, auto, auto i) {
-      return reads[0][i] * reads[1][0];
-    };
+    return [](const Kernel&, const auto& reads, auto, auto i) { return reads[0][i] * reads[1][0]; };
   }
   if (kernel == "divide") {
-    return [](const Kernel&, const auto& reads, auto, auto i) {
-      return reads[0][i] / reads[1][0];
-    };
+    return [](const Kernel&, const auto& reads, auto, auto i) { return reads[0][i] / reads[1][0]; };
   }
   if (kernel == "cast") {
-    return [](const Kernel&, const auto& reads, auto w, auto i) {
-      return rounded(reads[w][i]);
-    };
+    return [](const Kernel&, const auto& reads, auto w, auto i) { return rounded(reads[w][i]); };
   }
   PACELINE_CHECK(kernel == "linear");
   return [](const Kernel& work, const auto& reads, auto, auto i) {
@@ -209,8 +190,7 @@ ToyMemory::ToyMemory(const PlanWorld& world) {
 }
 
 Values ToyMemory::read(Rank rank, const Slice& slice) const {
-  const Values& buffer =
-      buffers_[static_cast<std::size_t>(rank)][index_of(slice.buffer)];
+  const Values& buffer = buffers_[static_cast<std::size_t>(rank)][index_of(slice.buffer)];
   const auto begin = buffer.begin() + slice.begin;
   return {begin, begin + slice.count};
 }
@@ -219,18 +199,14 @@ void ToyMemory::write(Rank rank, const Slice& slice, const Values& values) {
   PACELINE_CHECK_EQ(values.size(), size(slice.count));
   std::ranges::copy(
       values,
-      buffers_[static_cast<std::size_t>(rank)][index_of(slice.buffer)].begin() +
-          slice.begin);
+      buffers_[static_cast<std::size_t>(rank)][index_of(slice.buffer)].begin() + slice.begin);
 }
 
 void ToyMemory::poison(Rank rank, const Slice& slice) {
   write(rank, slice, Values(size(slice.count), std::nan("")));
 }
 
-Values toy_gradient(Rank rank,
-                    Step step,
-                    const Backward& work,
-                    const Values& value) {
+Values toy_gradient(Rank rank, Step step, const Backward& work, const Values& value) {
   Values gradient(value.size());
   for (std::size_t i = 0; i < value.size(); ++i) {
     const auto place = static_cast<double>((index_of(work.parameter) + i) % 5);
@@ -241,9 +217,7 @@ Values toy_gradient(Rank rank,
   return gradient;
 }
 
-std::vector<Values> toy_kernel(const Kernel& work,
-                               const std::vector<Values>& reads,
-                               Step draw) {
+std::vector<Values> toy_kernel(const Kernel& work, const std::vector<Values>& reads, Step draw) {
   if (work.name == "update") {
     return update(work, reads);
   }
@@ -309,9 +283,8 @@ std::vector<Values> toy_collective(const Communicator& on,
   std::vector<Values> out;
   for (std::size_t m = 0; m < parts.size(); ++m) {
     const auto count = parts[m]->out.count;
-    const auto begin = first.pattern == Pattern::kReduceScatter
-                           ? static_cast<Elements>(m) * count
-                           : 0;
+    const auto begin =
+        first.pattern == Pattern::kReduceScatter ? static_cast<Elements>(m) * count : 0;
     out.emplace_back(all.begin() + begin, all.begin() + begin + count);
   }
   return out;

@@ -12,9 +12,7 @@ namespace paceline::plan {
 
 using Values = std::vector<double>;
 
-inline std::size_t size(Elements elements) {
-  return static_cast<std::size_t>(elements);
-}
+inline std::size_t size(Elements elements) { return static_cast<std::size_t>(elements); }
 
 /// Buffers of all ranks.
 class ToyMemory {
@@ -34,16 +32,10 @@ class ToyMemory {
 };
 
 /// A gradient that depends on who computes it, when, and on the value.
-Values toy_gradient(Rank rank,
-                    Step step,
-                    const Backward& work,
-                    const Values& value);
+Values toy_gradient(Rank rank, Step step, const Backward& work, const Values& value);
 
-/// Outputs of a kernel, one per write.  What a codec draws depends on `draw`
-/// alone.
-std::vector<Values> toy_kernel(const Kernel& work,
-                               const std::vector<Values>& reads,
-                               Step draw = 0);
+/// Outputs of a kernel, one per write.  What a codec draws depends on `draw` alone.
+std::vector<Values> toy_kernel(const Kernel& work, const std::vector<Values>& reads, Step draw = 0);
 
 /// Outputs of a collective by member.
 std::vector<Values> toy_collective(const Communicator& on,

@@ -9,19 +9,17 @@
 
 namespace paceline::plan {
 
-/// A model of modules with parameters of the given element counts; gradients
-/// become ready in the reverse of registration order.
+/// A model of modules with parameters of the given element counts; gradients become ready in the
+/// reverse of registration order.
 inline ModelShape toy_model(const std::vector<std::vector<Elements>>& modules) {
-  ModelShape model{
-      .name = "toy", .modules = {}, .parameters = {}, .ready_order = {}};
+  ModelShape model{.name = "toy", .modules = {}, .parameters = {}, .ready_order = {}};
   for (std::size_t m = 0; m < modules.size(); ++m) {
     model.modules.push_back("layer" + std::to_string(m));
     for (std::size_t p = 0; p < modules[m].size(); ++p) {
-      model.parameters.push_back(
-          {.name = model.modules.back() + ".p" + std::to_string(p),
-           .sizes = {modules[m][p]},
-           .elements = modules[m][p],
-           .module = ModuleId{static_cast<std::int32_t>(m)}});
+      model.parameters.push_back({.name = model.modules.back() + ".p" + std::to_string(p),
+                                  .sizes = {modules[m][p]},
+                                  .elements = modules[m][p],
+                                  .module = ModuleId{static_cast<std::int32_t>(m)}});
     }
   }
   for (std::size_t i = model.parameters.size(); i-- > 0;) {
@@ -31,9 +29,7 @@ inline ModelShape toy_model(const std::vector<std::vector<Elements>>& modules) {
 }
 
 /// Four modules, seven parameters, 93 elements, none a multiple of the padding.
-inline ModelShape small_model() {
-  return toy_model({{20, 3}, {33}, {5, 1, 7}, {24}});
-}
+inline ModelShape small_model() { return toy_model({{20, 3}, {33}, {5, 1, 7}, {24}}); }
 
 /// Layers that take 1 and 2 ns, exchanges of 3 ns and 10 ps a byte.
 inline LayerProfile toy_profile(const ModelShape& model) {
@@ -63,9 +59,7 @@ inline PlanInput input_of(ModelShape model, Rank world, Rank rank = 0) {
   return input;
 }
 
-inline OptimizerShape adamw() {
-  return {.name = "adamw", .state_buffers = 2};
-}
+inline OptimizerShape adamw() { return {.name = "adamw", .state_buffers = 2}; }
 
 /// Three modules, two of them of two tensors; three tensors are matrices.
 inline ModelShape tiny_model() {

@@ -16,8 +16,8 @@ namespace {
 AdviseRequest request_of(plan::Rank ranks) {
   AdviseRequest request;
   request.job.network = plan::network_shape("resnet50");
-  request.job.cluster = cluster::read_cluster(
-      std::string(PACELINE_SOURCE_DIR) + "/clusters/8x4-2080ti-10gbe.toml");
+  request.job.cluster =
+      cluster::read_cluster(std::string(PACELINE_SOURCE_DIR) + "/clusters/8x4-2080ti-10gbe.toml");
   request.job.ranks = ranks;
   request.job.engine = "nccl-2.4";
   request.bucket_mb = {10, 25};
@@ -32,9 +32,8 @@ const AdviceTable& table() {
 }
 
 bool holds(const std::vector<std::string>& all, const std::string& text) {
-  return std::ranges::any_of(all, [&](const std::string& it) {
-    return it.find(text) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      all, [&](const std::string& it) { return it.find(text) != std::string::npos; });
 }
 
 TEST(Advise, ComparesWhatGivesTheSameUpdate) {
@@ -44,9 +43,7 @@ TEST(Advise, ComparesWhatGivesTheSameUpdate) {
   EXPECT_TRUE(holds(all, "ddp:bucket-mb=25"));
   EXPECT_TRUE(holds(all, "+hierarchical"));
   for (const std::string& it : all) {
-    EXPECT_EQ(strategies::parse_strategy(it).guarantee(),
-              strategies::Guarantee::kExact)
-        << it;
+    EXPECT_EQ(strategies::parse_strategy(it).guarantee(), strategies::Guarantee::kExact) << it;
   }
   EXPECT_FALSE(holds(candidates(request_of(4), 1), "hierarchical"));
 }
@@ -55,22 +52,16 @@ TEST(Advise, ComparesOtherUpdatesWhereTheyAreWelcome) {
   AdviseRequest request = request_of(8);
   request.any_update = true;
   const auto all = candidates(request, 2);
-  for (const char* text : {"+fp16",
-                           "+bf16",
-                           "topology=ring",
-                           "topology=exp",
-                           "topology=one-peer-exp",
-                           "topology=inner-outer-exp",
-                           "+hierarchical-neighbor-allreduce",
-                           "+awc"}) {
+  for (const char* text :
+       {"+fp16", "+bf16", "topology=ring", "topology=exp", "topology=one-peer-exp",
+        "topology=inner-outer-exp", "+hierarchical-neighbor-allreduce", "+awc"}) {
     EXPECT_TRUE(holds(all, text)) << text;
   }
   const AdviceTable table = advise(request);
   for (const Advice& row : table.rows) {
     const std::string& strategy = row.configuration.strategy;
     const bool neighbors = strategy.find("neighbor") != std::string::npos;
-    EXPECT_EQ(caution(row.guarantee).find("convergence") != std::string::npos,
-              neighbors)
+    EXPECT_EQ(caution(row.guarantee).find("convergence") != std::string::npos, neighbors)
         << strategy;
   }
 }
@@ -78,10 +69,8 @@ TEST(Advise, ComparesOtherUpdatesWhereTheyAreWelcome) {
 TEST(Advise, PricesServersBesideTheWorkers) {
   std::size_t servers = 0;
   for (const Advice& row : table().rows) {
-    const strategies::StrategySpec spec =
-        strategies::parse_strategy(row.configuration.strategy);
-    const bool serves =
-        spec.whole.row == nullptr && spec.exchange.row->name == "ps";
+    const strategies::StrategySpec spec = strategies::parse_strategy(row.configuration.strategy);
+    const bool serves = spec.whole.row == nullptr && spec.exchange.row->name == "ps";
     if (serves) {
       ++servers;
       EXPECT_EQ(family_of(spec), nullptr);  // servers beside the workers
@@ -101,16 +90,14 @@ TEST(Advise, FamiliesAreThoseOfTheErrorTable) {
   EXPECT_EQ(family("bytescheduler")->family, "scheduled");
   EXPECT_EQ(family("ddp")->family, "reducer");
   EXPECT_EQ(family("dear"), nullptr);
-  EXPECT_EQ(family("wfbp+ps:placement=apart,assign=hash,local=0")->family,
-            "servers");
+  EXPECT_EQ(family("wfbp+ps:placement=apart,assign=hash,local=0")->family, "servers");
   EXPECT_EQ(family("wfbp+ps:placement=apart"), nullptr);
   EXPECT_EQ(family("wfbp+ps"), nullptr);
-  EXPECT_EQ(family("fusion+neighbor-allreduce:topology=inner-outer-exp"
-                   "+awc:window=backward")
-                ->family,
-            "neighbors");
-  EXPECT_EQ(family("fusion+hierarchical-neighbor-allreduce:"
-                   "topology=one-peer-exp,style=leader+awc:window=backward")
+  EXPECT_EQ(
+      family("fusion+neighbor-allreduce:topology=inner-outer-exp+awc:window=backward")->family,
+      "neighbors");
+  EXPECT_EQ(family("fusion+hierarchical-neighbor-allreduce:topology=one-peer-exp,style=leader+awc:"
+                   "window=backward")
                 ->family,
             "neighbors");
   EXPECT_EQ(family("fusion+neighbor-allreduce"), nullptr);
@@ -130,36 +117,29 @@ TEST(Advise, FamiliesAreThoseOfTheErrorTable) {
 TEST(Advise, ErrorsAreThoseOfTheFamily) {
   int validated = 0, others = 0;
   for (const Advice& row : table().rows) {
-    const strategies::StrategySpec spec =
-        strategies::parse_strategy(row.configuration.strategy);
+    const strategies::StrategySpec spec = strategies::parse_strategy(row.configuration.strategy);
     ASSERT_TRUE(row.bar.known());
-    // PyTorch's reducer was validated on other machines, ByteScheduler with its
-    // Python.
+    // PyTorch's reducer was validated on other machines, ByteScheduler with its Python.
     const FamilyErrors* family = family_of(spec);
     const bool known = family != nullptr && family->family == "merged";
     EXPECT_EQ(row.bar.validated, known) << row.configuration.strategy;
-    EXPECT_EQ(*row.bar.share,
-              (known ? *family : largest_errors()).p90_percent / 100);
+    EXPECT_EQ(*row.bar.share, (known ? *family : largest_errors()).p90_percent / 100);
     EXPECT_EQ(row.low,
-              std::llround(static_cast<double>(row.step) *
-                           std::max(0.0, 1 - *row.bar.share)));
+              std::llround(static_cast<double>(row.step) * std::max(0.0, 1 - *row.bar.share)));
     (known ? validated : others) += 1;
   }
   EXPECT_GT(validated, 0);
   EXPECT_GT(others, 0);
 }
 
-// Two of one family are told apart by less than their bars, of which much is
-// common to both.
+// Two of one family are told apart by less than their bars, of which much is common to both.
 TEST(Advise, MarksWhatCannotBeToldFromTheFirst) {
   const Advice& first = table().rows.front();
   int by_pairs = 0, by_intervals = 0;
   for (const Advice& row : table().rows) {
     const auto apart = distinguishable_by(first.bar, row.bar);
-    const double ratio =
-        static_cast<double>(row.step) / static_cast<double>(first.step);
-    EXPECT_EQ(row.like_best,
-              apart ? ratio <= 1 + *apart : row.low <= first.high)
+    const double ratio = static_cast<double>(row.step) / static_cast<double>(first.step);
+    EXPECT_EQ(row.like_best, apart ? ratio <= 1 + *apart : row.low <= first.high)
         << row.configuration.strategy;
     (apart ? by_pairs : by_intervals) += 1;
   }
@@ -177,9 +157,7 @@ Advice row_of(double step, double share, bool validated) {
 
 TEST(Advise, PrefersWhatWasValidatedAmongWhatCannotBeToldApart) {
   AdviceTable table;
-  table.rows = {row_of(1, 0.7, false),
-                row_of(2, 0.5, true),
-                row_of(3, 0.1, true),
+  table.rows = {row_of(1, 0.7, false), row_of(2, 0.5, true), row_of(3, 0.1, true),
                 row_of(4, 0.1, true)};
   EXPECT_EQ(&table.winner(), &table.rows[2]);
   table.rows[2].like_best = table.rows[3].like_best = false;
@@ -208,16 +186,14 @@ TEST(Advise, TellsNothingApartOnABareRoofline) {
 }
 
 TEST(Advise, SaysWhichBucketSizeToUse) {
-  const auto fusion =
-      std::ranges::find(table().buckets, "fusion", &BucketAdvice::strategy);
+  const auto fusion = std::ranges::find(table().buckets, "fusion", &BucketAdvice::strategy);
   ASSERT_NE(fusion, table().buckets.end());
   const auto first = std::ranges::find_if(table().rows, [](const Advice& row) {
     const std::string& strategy = row.configuration.strategy;
-    return strategy.starts_with("fusion:") &&
-           strategy.find('+') == std::string::npos;
+    return strategy.starts_with("fusion:") && strategy.find('+') == std::string::npos;
   });
-  EXPECT_NE(first->configuration.strategy.find(
-                "bucket-mb=" + std::to_string(static_cast<int>(fusion->best))),
+  EXPECT_NE(first->configuration.strategy.find("bucket-mb=" +
+                                               std::to_string(static_cast<int>(fusion->best))),
             std::string::npos);
   EXPECT_GE(fusion->worst_ratio, 1);
   EXPECT_FALSE(fusion->like.empty());
@@ -229,31 +205,23 @@ TEST(Advise, SaysWhichPartitionAndCreditToUse) {
   request.partition_mb = {1, 4};
   request.error = 0;
   const AdviceTable table = advise(request);
-  const auto found =
-      std::ranges::find(table.partitions,
-                        "bytescheduler:order=program,queue=tensor",
-                        &PartitionAdvice::strategy);
+  const auto found = std::ranges::find(table.partitions, "bytescheduler:order=program,queue=tensor",
+                                       &PartitionAdvice::strategy);
   ASSERT_NE(found, table.partitions.end()) << table.partitions.front().strategy;
   std::vector<std::pair<plan::Picoseconds, PartitionSize>> steps;
-  for (const PartitionSize& size : {PartitionSize{1, 1},
-                                    PartitionSize{1, 4},
-                                    PartitionSize{4, 4},
-                                    PartitionSize{4, 16}}) {
+  for (const PartitionSize& size :
+       {PartitionSize{1, 1}, PartitionSize{1, 4}, PartitionSize{4, 4}, PartitionSize{4, 16}}) {
     PredictRequest job = request.job;
-    job.strategy = fmt::format("bytescheduler:partition-mb={:g},credit-mb={:g}",
-                               size.partition_mb,
+    job.strategy = fmt::format("bytescheduler:partition-mb={:g},credit-mb={:g}", size.partition_mb,
                                size.credit_mb);
     job.steps = 3;
     steps.emplace_back(predict(job).times.step, size);
   }
   std::ranges::sort(steps);
   EXPECT_EQ(steps.front().first,
-            std::ranges::find(steps, found->best, [](const auto& it) {
-              return it.second;
-            })->first);
-  EXPECT_DOUBLE_EQ(found->worst_ratio,
-                   static_cast<double>(steps.back().first) /
-                       static_cast<double>(steps.front().first));
+            std::ranges::find(steps, found->best, [](const auto& it) { return it.second; })->first);
+  EXPECT_DOUBLE_EQ(found->worst_ratio, static_cast<double>(steps.back().first) /
+                                           static_cast<double>(steps.front().first));
 }
 
 }  // namespace

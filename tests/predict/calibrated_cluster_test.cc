@@ -24,11 +24,10 @@ cluster::Cluster truth() {
   cluster.device.name = "A100-SXM4-80GB";
   cluster.hosts.clear();
   for (int host = 0; host < 8; ++host) {
-    cluster.hosts.push_back(
-        {.name = std::string(1, static_cast<char>('a' + host)),
-         .slots = 8,
-         .interface = {},
-         .memory_bytes = {}});
+    cluster.hosts.push_back({.name = std::string(1, static_cast<char>('a' + host)),
+                             .slots = 8,
+                             .interface = {},
+                             .memory_bytes = {}});
   }
   for (cluster::ClusterLink& link : cluster.links) {
     const bool devices = link.scope == cluster::LinkScope::kDevices;
@@ -40,13 +39,11 @@ cluster::Cluster truth() {
 
 double true_s(int ranks, std::int64_t bytes, const cluster::Cluster& cluster) {
   const EngineCosts& engine = engine_costs_named("nccl");
-  return collective_s({.pattern = plan::Pattern::kAllReduce,
-                       .bytes = bytes,
-                       .group = {.ranks = ranks,
-                                 .hosts = (ranks + 7) / 8,
-                                 .most_local = std::min(ranks, 8)}},
-                      machine_for(cluster, engine),
-                      engine.costs);
+  return collective_s(
+      {.pattern = plan::Pattern::kAllReduce,
+       .bytes = bytes,
+       .group = {.ranks = ranks, .hosts = (ranks + 7) / 8, .most_local = std::min(ranks, 8)}},
+      machine_for(cluster, engine), engine.costs);
 }
 
 /// By the engine's model, whatever fits the cluster has.
@@ -64,8 +61,7 @@ std::vector<CommRecord> measured(int ranks) {
     record.operation = "all-reduce";
     record.bytes = bytes;
     record.ranks = ranks;
-    record.ranks_per_host.assign(static_cast<std::size_t>((ranks + 7) / 8),
-                                 std::min(ranks, 8));
+    record.ranks_per_host.assign(static_cast<std::size_t>((ranks + 7) / 8), std::min(ranks, 8));
     record.engine = "nccl";
     record.device = "cuda";
     record.dtype = "fp32";
@@ -102,8 +98,7 @@ TEST(CalibratedCluster, MoreRanksFollowTheModelWithTheFittedLinks) {
   EXPECT_EQ(read.links.size(), 2u);
   for (const int ranks : {16, 64}) {
     for (const std::int64_t bytes : kSizes) {
-      EXPECT_NEAR(
-          model_s(ranks, bytes, read) / true_s(ranks, bytes, truth()), 1, 0.1)
+      EXPECT_NEAR(model_s(ranks, bytes, read) / true_s(ranks, bytes, truth()), 1, 0.1)
           << ranks << " " << bytes;
     }
   }
@@ -111,8 +106,7 @@ TEST(CalibratedCluster, MoreRanksFollowTheModelWithTheFittedLinks) {
 
 // A fit of 16 ranks says what 64 take in proportion to the model alone.
 TEST(CalibratedCluster, AFitOfFewRanksDoesNotPriceManyAlike) {
-  const cluster::Cluster cluster =
-      calibrated_cluster(measured(16), facts(), "a test").cluster;
+  const cluster::Cluster cluster = calibrated_cluster(measured(16), facts(), "a test").cluster;
   EXPECT_GT(true_s(64, 1 << 10, cluster), 1.2 * true_s(16, 1 << 10, cluster));
 }
 
@@ -128,16 +122,14 @@ TEST(CalibratedCluster, RejectsWhatSaysNothing) {
       "GPU0\t X \tNV18\tPIX\t0-31\n"
       "GPU1\tNV18\t X \tSYS\t0-31\n"
       "NIC0\tPIX\tSYS\t X \n",
-      "topo",
-      eight);
+      "topo", eight);
   EXPECT_EQ(eight.devices_of_a_host, 2);
   EXPECT_EQ(eight.nvlinks, 18);
   EXPECT_EQ(eight.network_cards, 1);
   for (CommRecord& record : records) {
     record.ranks = 2;
   }
-  EXPECT_EQ(calibrated_cluster(records, eight, "a test").cluster.links[0].name,
-            "nvlink");
+  EXPECT_EQ(calibrated_cluster(records, eight, "a test").cluster.links[0].name, "nvlink");
   EXPECT_THROW(calibrated_cluster({}, facts(), "a test"), UsageError);
   for (CommRecord& record : records) {
     record.wrong_elements = 1;
@@ -150,14 +142,11 @@ TEST(ClusterFacts, AreReadFromSlurmsVariables) {
   add_slurm(
       "SLURM_JOB_NODELIST=node[01-03],gpu7\n"
       "SLURM_TASKS_PER_NODE=8(x4)\n",
-      "env",
-      facts);
+      "env", facts);
   ASSERT_EQ(facts.hosts.size(), 4u);
   EXPECT_EQ(facts.hosts[3].name, "gpu7");
   EXPECT_EQ(facts.hosts[0].slots, 8);
-  EXPECT_THROW(
-      add_slurm("SLURM_NODELIST=a\nSLURM_TASKS_PER_NODE=8,4\n", "env", facts),
-      UsageError);
+  EXPECT_THROW(add_slurm("SLURM_NODELIST=a\nSLURM_TASKS_PER_NODE=8,4\n", "env", facts), UsageError);
   EXPECT_THROW(add_slurm("SLURM_NODELIST=a\n", "env", facts), UsageError);
   EXPECT_TRUE(is_slurm("HOME=/root\nSLURM_NODELIST=a\n"));
   EXPECT_FALSE(is_slurm("a:4\n"));

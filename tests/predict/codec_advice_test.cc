@@ -18,37 +18,31 @@ TEST(BreakEven, IsWhatIsSavedOverTheTimeOfCoding) {
   EXPECT_TRUE(std::isinf(*break_even(1, 0)));
 }
 
-/// Sign and its inverse at this many bytes a second, and ef-sign's rate
-/// unknown.
+/// Sign and its inverse at this many bytes a second, and ef-sign's rate unknown.
 AdviseRequest request_of(double bytes_per_s) {
   AdviseRequest request{.job = predict::request("fusion", 8)};
   request.bucket_mb = {25};
   const auto kernel = [bytes_per_s](const char* name) {
-    return cluster::KernelTime{
-        name, 1'000'000, plan::picoseconds_of(1e6 / bytes_per_s)};
+    return cluster::KernelTime{name, 1'000'000, plan::picoseconds_of(1e6 / bytes_per_s)};
   };
   request.job.codecs = {
-      {.codec = "sign",
-       .bytes = 1,
-       .kernels = {kernel("sign"), kernel("unsign"), kernel("vote")}},
+      {.codec = "sign", .bytes = 1, .kernels = {kernel("sign"), kernel("unsign"), kernel("vote")}},
       {.codec = "gtopk", .bytes = 1, .kernels = {}}};
   return request;
 }
 
-// Per value: sign reads 4 bytes and writes 1/8, the vote of eight reads 8/8 and
-// writes 1/8, spreading reads 1/8 and writes 4: 75/8 bytes.
+// Per value: sign reads 4 bytes and writes 1/8, the vote of eight reads 8/8 and writes 1/8,
+// spreading reads 1/8 and writes 4: 75/8 bytes.
 TEST(CodecAdvice, CodingTakesWhatItsKernelsTookByteForByte) {
   const CodecTable table = weigh_codecs(request_of(1e9));
   ASSERT_EQ(table.rows.size(), 2u);
   const CodecAdvice& sign = table.rows[0];
   const double values = 25'557'032;
-  EXPECT_NEAR(
-      plan::seconds_of(sign.coding), values * 75 / 8 / 1e9, 1e-3 * 0.24);
+  EXPECT_NEAR(plan::seconds_of(sign.coding), values * 75 / 8 / 1e9, 1e-3 * 0.24);
   EXPECT_NEAR(static_cast<double>(sign.bytes), 7 * values / 8, 1e4);
   EXPECT_NEAR(static_cast<double>(table.plain.bytes), 14 * values / 8 * 4, 1e5);
-  EXPECT_DOUBLE_EQ(*sign.break_even,
-                   static_cast<double>(table.plain.bytes - sign.bytes) /
-                       plan::seconds_of(sign.coding));
+  EXPECT_DOUBLE_EQ(*sign.break_even, static_cast<double>(table.plain.bytes - sign.bytes) /
+                                         plan::seconds_of(sign.coding));
   EXPECT_EQ(table.rows[1].codec, "gtopk");
 }
 
@@ -72,8 +66,8 @@ TEST(CodecAdvice, WhatIsWithinTheErrorBarIsNoDifference) {
   EXPECT_TRUE(weigh_codecs(request).rows[0].like_none);
 }
 
-/// ResNet-50, 102.2 MB, between two hosts: 557 ms of all-reduce beside 336 ms
-/// of backward, and casts at this many bytes a second.
+/// ResNet-50, 102.2 MB, between two hosts: 557 ms of all-reduce beside 336 ms of backward, and
+/// casts at this many bytes a second.
 CodecTable half_of_557_ms(double bytes_per_s) {
   AdviseRequest request{.job = predict::request("fusion", 2)};
   request.bucket_mb = {4};
@@ -84,20 +78,18 @@ CodecTable half_of_557_ms(double bytes_per_s) {
     return std::vector<plan::Picoseconds>(
         count, plan::picoseconds_of(seconds / static_cast<double>(count)));
   };
-  request.job.profile =
-      plan::LayerProfile{.origin = "a test",
-                         .forward = each(model.modules.size(), 0.168),
-                         .backward = each(model.parameters.size(), 0.336)};
+  request.job.profile = plan::LayerProfile{.origin = "a test",
+                                           .forward = each(model.modules.size(), 0.168),
+                                           .backward = each(model.parameters.size(), 0.336)};
   request.job.codecs = {
       {.codec = "fp16",
        .bytes = 1,
-       .kernels = {
-           {"cast", 1'000'000, plan::picoseconds_of(1e6 / bytes_per_s)}}}};
+       .kernels = {{"cast", 1'000'000, plan::picoseconds_of(1e6 / bytes_per_s)}}}};
   return weigh_codecs(request);
 }
 
-// The first bucket waits for 25 of 161 gradients; the rest of the all-reduce
-// that backward does not cover is what a codec can save.
+// The first bucket waits for 25 of 161 gradients; the rest of the all-reduce that backward does not
+// cover is what a codec can save.
 TEST(CodecAdvice, ACodecSavesWhatBackwardDoesNotHide) {
   const CodecTable table = half_of_557_ms(100e9);
   EXPECT_GT(plan::seconds_of(table.plain.exposed), 0.557 - 0.336);

@@ -38,8 +38,7 @@ records::RunRecord run(const std::string& strategy, double step_s) {
   record.configuration.strategy = strategy;
   record.configuration.engine = "nccl";
   record.configuration.device = "cuda";
-  record.ranks.emplace_back().step_ns =
-      std::vector<std::int64_t>(3, std::llround(step_s * 1e9));
+  record.ranks.emplace_back().step_ns = std::vector<std::int64_t>(3, std::llround(step_s * 1e9));
   return record;
 }
 
@@ -51,17 +50,14 @@ TEST(CompareRuns, TellsErrorAndOrder) {
   const double bsp = predicted_s("bsp"), wfbp = predicted_s("wfbp");
   ASSERT_NE(bsp, wfbp);
   const Comparison alike = compare({run("bsp", bsp), run("wfbp", 2 * wfbp)});
-  EXPECT_EQ(
-      alike.network,
-      "cluster '" + eight_hosts().name + "', beside what was measured on it");
+  EXPECT_EQ(alike.network, "cluster '" + eight_hosts().name + "', beside what was measured on it");
   ASSERT_EQ(alike.cases.size(), 2U);
   EXPECT_EQ(alike.cases[0].name, "bsp, 8 ranks");
   EXPECT_EQ(alike.cases[0].predicted_s, bsp);
   EXPECT_NEAR(alike.cases[0].measured_s, bsp, 1e-9);  // whole nanoseconds
   EXPECT_EQ(alike.cases[0].note, "");
   EXPECT_NEAR(alike.cases[1].measured_s, 2 * wfbp, 1e-9);
-  EXPECT_TRUE(
-      alike.conclusion.starts_with("largest error 50.0 %; the measured order "))
+  EXPECT_TRUE(alike.conclusion.starts_with("largest error 50.0 %; the measured order "))
       << alike.conclusion;
   const std::string faster = bsp < wfbp ? "bsp" : "wfbp";
   const std::string slower = bsp < wfbp ? "wfbp" : "bsp";
@@ -69,8 +65,7 @@ TEST(CompareRuns, TellsErrorAndOrder) {
     return comparison.conclusion.substr(comparison.conclusion.find(';'));
   };
   EXPECT_EQ(order(compare({run(faster, 1), run(slower, 2)})),
-            "; the measured order is the predicted one, as far as steps tell "
-            "strategies apart");
+            "; the measured order is the predicted one, as far as steps tell strategies apart");
   EXPECT_EQ(order(compare({run(faster, 2), run(slower, 1)})),
             "; the measured order differs from the predicted one");
 }
@@ -79,18 +74,12 @@ TEST(CompareRuns, RepetitionsAreOneRow) {
   EXPECT_EQ(compare({run("bsp", 1), run("bsp", 1)}).cases.size(), 1U);
 }
 
-// Every third step averages; what is left of a period at the end does not
-// count.
+// Every third step averages; what is left of a period at the end does not count.
 TEST(CompareRuns, StepsOfAPeriodCountByTheirMean) {
   records::RunRecord one = run("parameter-allreduce+local-sgd:every=3", 1);
   one.configuration.steps = 7;
-  one.ranks[0].step_ns = {1'000'000'000,
-                          4'000'000'000,
-                          1'000'000'000,
-                          1'000'000'000,
-                          4'000'000'000,
-                          1'000'000'000,
-                          9'000'000'000};
+  one.ranks[0].step_ns = {1'000'000'000, 4'000'000'000, 1'000'000'000, 1'000'000'000,
+                          4'000'000'000, 1'000'000'000, 9'000'000'000};
   EXPECT_EQ(compare({one, one}).cases.at(0).measured_s, 2);
 }
 
@@ -121,12 +110,11 @@ TEST(CompareRuns, NamesWhatRowsDifferInAndCountsTheValidOnes) {
   records::RunRecord other = run("bsp", 1);
   other.configuration.model = "resnet18";
   other.link_check = {.operations = 1, .late = 1};
-  const Comparison comparison =
-      compare({run("bsp", predicted_s("bsp")), other});
+  const Comparison comparison = compare({run("bsp", predicted_s("bsp")), other});
   EXPECT_EQ(comparison.cases.at(0).name, "bsp, 8 ranks, resnet50");
   EXPECT_EQ(comparison.cases.at(1).name, "bsp, 8 ranks, resnet18");
-  EXPECT_TRUE(comparison.conclusion.starts_with(
-      "largest error 0.0 % in the 1 of 2 rows that are valid"))
+  EXPECT_TRUE(
+      comparison.conclusion.starts_with("largest error 0.0 % in the 1 of 2 rows that are valid"))
       << comparison.conclusion;
 }
 
@@ -136,8 +124,7 @@ TEST(CompareRuns, AnOptimizerOfItsOwnConstantsIsPricedByItsRule) {
   own.configuration.optimizer = "bert-adamw";
   const Comparison comparison = compare({rule, own});
   ASSERT_TRUE(comparison.cases.at(0).predicted_s);
-  EXPECT_EQ(comparison.cases.at(1).predicted_s,
-            comparison.cases.at(0).predicted_s);
+  EXPECT_EQ(comparison.cases.at(1).predicted_s, comparison.cases.at(0).predicted_s);
 }
 
 /// A step in which nothing overlaps with the codec's kernels.
@@ -147,8 +134,7 @@ records::RunRecord coded(const std::string& strategy, double coding_s) {
   record.configuration.replay =
       std::string(PACELINE_SOURCE_DIR) + "/benchmarks/translator.profile.json";
   record.configuration.link = "2Gbit,100us";
-  record.coding = {.ns_per_step = std::llround(coding_s * 1e9),
-                   .plain_bytes_per_step = 1};
+  record.coding = {.ns_per_step = std::llround(coding_s * 1e9), .plain_bytes_per_step = 1};
   return record;
 }
 
@@ -162,13 +148,9 @@ TEST(CompareRuns, PricesACodecWithoutTimesByItsMeasuredOnes) {
     SCOPED_TRACE(strategy);
     const ComparedCase one = compare_coded({coded(strategy, 1)});
     EXPECT_EQ(one.note, "coding as measured");
-    EXPECT_NEAR(*compare_coded({coded(strategy, 3)}).predicted_s,
-                *one.predicted_s + 2,
-                1e-6);
-    EXPECT_NEAR(
-        *compare_coded({coded(strategy, 2), coded(strategy, 4)}).predicted_s,
-        *one.predicted_s + 2,
-        1e-6);
+    EXPECT_NEAR(*compare_coded({coded(strategy, 3)}).predicted_s, *one.predicted_s + 2, 1e-6);
+    EXPECT_NEAR(*compare_coded({coded(strategy, 2), coded(strategy, 4)}).predicted_s,
+                *one.predicted_s + 2, 1e-6);
   }
   records::RunRecord without = coded("bsp+fp16", 1);
   without.coding.reset();

@@ -47,8 +47,7 @@ TEST(Engines, CarryAsManyCollectivesAtOnceAsTheyDo) {
   EXPECT_EQ(most_concurrent("ideal"), 1);
   EXPECT_EQ(most_concurrent("link"), 2);
   for (const plan::EngineTraits& engine : plan::kEngines) {
-    EXPECT_EQ(most_concurrent(std::string(engine.name)),
-              engine.concurrent_collectives)
+    EXPECT_EQ(most_concurrent(std::string(engine.name)), engine.concurrent_collectives)
         << engine.name;
   }
 }
@@ -99,8 +98,7 @@ copy_share = 0.5
 )";
 
 std::string written(std::string_view text) {
-  const std::string path =
-      testing::TempDir() + "own_costs." + std::to_string(getpid()) + ".toml";
+  const std::string path = testing::TempDir() + "own_costs." + std::to_string(getpid()) + ".toml";
   std::ofstream(path) << text;
   return path;
 }
@@ -115,8 +113,7 @@ TEST(Engines, CostWhatAFileOfOnesOwnSays) {
   EXPECT_FALSE(own.bar.validated);
   it.costs = nullptr;
   const Prediction shipped = predict(it);
-  EXPECT_NE(shipped.record.configuration.cluster,
-            own.record.configuration.cluster);
+  EXPECT_NE(shipped.record.configuration.cluster, own.record.configuration.cluster);
   EXPECT_EQ(shipped.costs.software.collective, 0);
 }
 
@@ -134,22 +131,19 @@ TEST(Engines, RefuseAFileThatIsNotOfCosts) {
   EXPECT_EQ(refusal(""),
             ": has no engines; needs [[engines]], [[optimizers]] and "
             "[roofline]");
-  EXPECT_TRUE(
-      refusal(costs + "winograd_speed = 1\n")
-          .starts_with(":10: unknown key of [roofline] 'winograd_speed'; did "
-                       "you mean 'winograd_speedup'? "));
+  EXPECT_TRUE(refusal(costs + "winograd_speed = 1\n")
+                  .starts_with(":10: unknown key of [roofline] 'winograd_speed'; did you mean "
+                               "'winograd_speedup'? "));
   EXPECT_EQ(refusal(costs + "strided_slowdown = 'no'\n"),
             ":10: [roofline] strided_slowdown = 'no': must be a number");
   EXPECT_EQ(refusal(costs + "strided_slowdown = -1\n"),
             ":10: [roofline] strided_slowdown = -1: must be a number, 0 or "
             "more");
   EXPECT_EQ(refusal(costs + "strided_slowdown = 1e12\n"),
-            ":10: [roofline] strided_slowdown = 1000000000000: must be below "
-            "1e12");
-  EXPECT_TRUE(
-      refusal("[[engines]]\nalgorithm = 'rin'\n[[optimizers]]\n[roofline]\n")
-          .starts_with(":2: [[engines]] algorithm = 'rin': unknown collective "
-                       "algorithm 'rin'; did you mean 'ring'? "));
+            ":10: [roofline] strided_slowdown = 1000000000000: must be below 1e12");
+  EXPECT_TRUE(refusal("[[engines]]\nalgorithm = 'rin'\n[[optimizers]]\n[roofline]\n")
+                  .starts_with(":2: [[engines]] algorithm = 'rin': unknown collective algorithm "
+                               "'rin'; did you mean 'ring'? "));
   EXPECT_TRUE(refusal("[[engines\n").starts_with(":1: not TOML: "));
 }
 
@@ -166,8 +160,7 @@ TEST(Engines, CopyMessagesOverTcpAlone) {
   EXPECT_EQ(copied("nccl"), 0);
   network.sharing = cluster::LinkSharing::kDevice;  // every slot has a card
   ASSERT_GT(it.cluster.hosts.front().slots, 1);
-  EXPECT_EQ(copied("byteps"),
-            it.cluster.hosts.front().slots * network.bytes_per_s);
+  EXPECT_EQ(copied("byteps"), it.cluster.hosts.front().slots * network.bytes_per_s);
   network.latency_ps = 2'000'000;
   EXPECT_EQ(copied("byteps"), 0);
 }

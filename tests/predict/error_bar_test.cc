@@ -12,36 +12,28 @@ namespace paceline::predict {
 namespace {
 
 /// A job of which one device's rate is known.
-PredictRequest request_on(const std::string& file,
-                          const std::string& strategy,
-                          plan::Rank ranks) {
+PredictRequest request_on(const std::string& file, const std::string& strategy, plan::Rank ranks) {
   return {.network = plan::network_shape("resnet50"),
-          .cluster = cluster::read_cluster(std::string(PACELINE_SOURCE_DIR) +
-                                           "/clusters/" + file),
+          .cluster = cluster::read_cluster(std::string(PACELINE_SOURCE_DIR) + "/clusters/" + file),
           .strategy = strategy,
           .ranks = ranks,
           .samples_per_s = 300,
           .engine = "nccl-2.4"};
 }
 
-ErrorBar bar_of(const PredictRequest& request) {
-  return predict(request).bar;
-}
+ErrorBar bar_of(const PredictRequest& request) { return predict(request).bar; }
 
 constexpr auto kTenGigabit = "8x4-2080ti-10gbe.toml";
-constexpr auto kBlueFog =
-    "fusion+neighbor-allreduce:topology=inner-outer-exp+awc:window=backward";
+constexpr auto kBlueFog = "fusion+neighbor-allreduce:topology=inner-outer-exp+awc:window=backward";
 
 TEST(ErrorBar, HoldsWhereItsFamilyWasValidated) {
-  for (const char* file :
-       {kTenGigabit, "8x4-2080ti-100gbe.toml", "8x4-2080ti-100gbib.toml"}) {
+  for (const char* file : {kTenGigabit, "8x4-2080ti-100gbe.toml", "8x4-2080ti-100gbib.toml"}) {
     const ErrorBar bar = bar_of(request_on(file, "wfbp", 32));
     EXPECT_TRUE(bar.validated) << file << ": " << bar.why;
     EXPECT_EQ(bar.of->family, "merged");
     EXPECT_EQ(bar.share, bar.of->p90_percent / 100);
   }
-  EXPECT_TRUE(
-      bar_of(request_on("8x8-v100-4x100gbib.toml", "ddp", 16)).validated);
+  EXPECT_TRUE(bar_of(request_on("8x8-v100-4x100gbib.toml", "ddp", 16)).validated);
   PredictRequest neighbors = request_on("16x8-v100-25gb.toml", kBlueFog, 128);
   neighbors.engine = "bluefog";
   EXPECT_TRUE(bar_of(neighbors).validated);
@@ -73,8 +65,8 @@ TEST(ErrorBar, ClaimsNothingOfOnesOwnFitsOfMessages) {
   EXPECT_EQ(why_not(neighbors), "messages of 64 KiB that take 0.751 ms");
   line.fits = {message_of(0.02, 1.5e9)};  // as long as ever, of 25 MiB
   EXPECT_EQ(why_not(neighbors), "messages of 64 KiB that take 20 ms");
-  PredictRequest servers = request_on(
-      kTenGigabit, "bsp+ps:placement=apart,assign=hash,local=0,servers=4", 12);
+  PredictRequest servers =
+      request_on(kTenGigabit, "bsp+ps:placement=apart,assign=hash,local=0,servers=4", 12);
   servers.engine = "byteps";
   EXPECT_TRUE(bar_of(servers).validated) << bar_of(servers).why;
   servers.optimizer = "adamw";
@@ -85,8 +77,7 @@ TEST(ErrorBar, ClaimsNothingOfOnesOwnFitsOfMessages) {
 }
 
 TEST(ErrorBar, ClaimsNothingOfWhatNobodyValidated) {
-  EXPECT_EQ(why_not(request_on(kTenGigabit, "fusion+fp16", 8)),
-            "such strategies");
+  EXPECT_EQ(why_not(request_on(kTenGigabit, "fusion+fp16", 8)), "such strategies");
   EXPECT_EQ(why_not(request_on("8x8-h100-400gb.toml", "wfbp", 8)),
             "family merged on H100-SXM5-80GB");
   // The same devices, behind another network.
@@ -110,8 +101,7 @@ TEST(ErrorBar, ClaimsNothingOfWhatNobodyValidated) {
   it = request_on(kTenGigabit, "wfbp", 8);
   it.cluster.device.name.clear();
   EXPECT_EQ(why_not(it), "devices without a name");
-  EXPECT_EQ(why_not(request_on(kTenGigabit, "wfbp+rs-ag", 8)),
-            "such strategies");
+  EXPECT_EQ(why_not(request_on(kTenGigabit, "wfbp+rs-ag", 8)), "such strategies");
   it = request_on(kTenGigabit, "wfbp", 4);
   EXPECT_EQ(why_not(it), "ranks on one host");
   it.ranks = 8;
@@ -133,8 +123,7 @@ TEST(ErrorBar, IsNoneOfABareRooflineAndOfCostsOfOnesOwn) {
   it.network = plan::network_shape("vgg16");
   it.samples_per_s.reset();
   EXPECT_NE(summary_of(predict(it))
-                .find("  no error bar: layer times are a device's data sheet, "
-                      "not measured\n"),
+                .find("  no error bar: layer times are a device's data sheet, not measured\n"),
             std::string::npos);
   it.samples_per_s = 200;
   EXPECT_TRUE(bar_of(it).known());
@@ -145,8 +134,7 @@ TEST(ErrorBar, IsNoneOfABareRooflineAndOfCostsOfOnesOwn) {
 }
 
 TEST(ErrorBar, StrategiesOfAFamilyAreComparedByItsPairs) {
-  const FamilyErrors merged{
-      .family = "merged", .how = "", .pair_p90_percent = 6, .pairs = 3};
+  const FamilyErrors merged{.family = "merged", .how = "", .pair_p90_percent = 6, .pairs = 3};
   const FamilyErrors alone{.family = "scheduled", .how = ""};
   const ErrorBar bar{.share = 0.1, .validated = true, .of = &merged};
   EXPECT_DOUBLE_EQ(distinguishable_by(bar, bar).value(), 0.06);
@@ -164,29 +152,23 @@ TEST(ErrorBar, SizesAreComparedByPairsOfSizes) {
                            .pair_p90_percent = 6,
                            .pairs = 3,
                            .pairs_of_bucket_sizes = true};
-  const FamilyErrors others{
-      .family = "servers", .how = "", .pair_p90_percent = 60, .pairs = 3};
+  const FamilyErrors others{.family = "servers", .how = "", .pair_p90_percent = 60, .pairs = 3};
   const auto apart = [](const FamilyErrors* of, bool validated) {
-    return sizes_distinguishable_by(
-        {.share = 0.1, .validated = validated, .of = of});
+    return sizes_distinguishable_by({.share = 0.1, .validated = validated, .of = of});
   };
   EXPECT_DOUBLE_EQ(apart(&sizes, true).value(), 0.06);
   EXPECT_EQ(apart(nullptr, true), std::nullopt);
   double largest = 0;
   for (const FamilyErrors& row : error_table().families) {
-    largest =
-        std::max(largest, row.pairs_of_bucket_sizes ? row.pair_p90_percent : 0);
+    largest = std::max(largest, row.pairs_of_bucket_sizes ? row.pair_p90_percent : 0);
   }
   EXPECT_DOUBLE_EQ(apart(&sizes, false).value(), largest / 100);
   EXPECT_DOUBLE_EQ(apart(&others, true).value(), largest / 100);
 }
 
 TEST(ErrorBar, IsRecordedWithItsIntervalAndItsFamily) {
-  const FamilyErrors of{.family = "merged",
-                        .mean_percent = 3,
-                        .p90_percent = 10,
-                        .cells = 57,
-                        .how = "BSP"};
+  const FamilyErrors of{
+      .family = "merged", .mean_percent = 3, .p90_percent = 10, .cells = 57, .how = "BSP"};
   const std::int64_t step_ns = 200'000'000;
   EXPECT_EQ(recorded({.share = 0.1, .validated = true, .of = &of}, step_ns),
             (records::ErrorBar{.share = 0.1,
@@ -201,8 +183,7 @@ TEST(ErrorBar, IsRecordedWithItsIntervalAndItsFamily) {
   EXPECT_EQ(wide->low_ns, 0);
   EXPECT_EQ(wide->high_ns, 500'000'000);
   EXPECT_FALSE(wide->validated);
-  EXPECT_EQ(recorded({.why = "no rate"}, step_ns),
-            (records::ErrorBar{.why = "no rate"}));
+  EXPECT_EQ(recorded({.why = "no rate"}, step_ns), (records::ErrorBar{.why = "no rate"}));
   EXPECT_EQ(recorded({}, step_ns), std::nullopt);
 }
 

@@ -19,24 +19,19 @@ namespace {
 std::string cluster_text(const std::string& engine) {
   const std::string of = engine.empty() ? "" : "engine = \"" + engine + "\"\n";
   const auto fit = [&](const std::string& ranks, const std::string& alpha) {
-    return "[[links.fits]]\noperation = \"all-reduce\"\nranks = " + ranks +
-           "\n" + of + "pieces = [{ alpha = \"" + alpha +
-           "\", beta_ps_per_byte = 0 }]\n";
+    return "[[links.fits]]\noperation = \"all-reduce\"\nranks = " + ranks + "\n" + of +
+           "pieces = [{ alpha = \"" + alpha + "\", beta_ps_per_byte = 0 }]\n";
   };
   return "name = \"two\"\nsource = \"a test\"\n"
          "[[hosts]]\nname = \"n\"\ncount = 2\nslots = 2\n"
-         "[[links]]\njoins = \"devices\"\nsharing = \"device\"\nrate = "
-         "\"100000GB/s\"\n" +
-         fit("2", "3ms") +
-         "[[links]]\njoins = \"hosts\"\nrate = \"100000GB/s\"\n" +
+         "[[links]]\njoins = \"devices\"\nsharing = \"device\"\nrate = \"100000GB/s\"\n" +
+         fit("2", "3ms") + "[[links]]\njoins = \"hosts\"\nrate = \"100000GB/s\"\n" +
          fit("4", "7ms") +
          "[[device.throughput]]\nmodel = \"resnet50\"\nbatch_size = 64\n"
          "samples_per_s = 250\n";
 }
 
-PredictRequest job_of(const std::string& fits_of,
-                      const std::string& engine,
-                      plan::Rank ranks) {
+PredictRequest job_of(const std::string& fits_of, const std::string& engine, plan::Rank ranks) {
   return {.network = plan::network_shape("resnet50"),
           .cluster = cluster::parse_cluster(cluster_text(fits_of), "c.toml"),
           .strategy = "bsp",
@@ -47,8 +42,7 @@ PredictRequest job_of(const std::string& fits_of,
 /// What one all-reduce adds to the step beside its bytes on the link.
 plan::Picoseconds added(const PredictRequest& job) {
   const Prediction prediction = predict(job);
-  return prediction.exposed() -
-         plan::wire_time(prediction.job->wire_bytes, 100'000'000'000'000);
+  return prediction.exposed() - plan::wire_time(prediction.job->wire_bytes, 100'000'000'000'000);
 }
 
 constexpr plan::Picoseconds kMs = 1'000'000'000;
@@ -59,9 +53,7 @@ TEST(Fits, PriceWholeOperationsOnTheirOwnLink) {
   EXPECT_EQ(added(job_of("gloo", "gloo", 4)), 7 * kMs);
 }
 
-TEST(Fits, ThatNameNoEngineHoldForAny) {
-  EXPECT_EQ(added(job_of("", "nccl", 4)), 7 * kMs);
-}
+TEST(Fits, ThatNameNoEngineHoldForAny) { EXPECT_EQ(added(job_of("", "nccl", 4)), 7 * kMs); }
 
 TEST(Fits, TheirEngineIsTheOneThatIsMeant) {
   EXPECT_EQ(predict(job_of("gloo", "", 4)).record.configuration.engine, "gloo");
@@ -84,14 +76,13 @@ TEST(Fits, OfAnotherEngineAreLeftOutAndNamed) {
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "--algorithm measured: cluster 'two' has no fits of collectives "
-              "with engine nccl, only of gloo; paceline comm --fit FILE "
-              "measures them");
+              "--algorithm measured: cluster 'two' has no fits of collectives with engine nccl, "
+              "only of gloo; paceline comm --fit FILE measures them");
   }
 }
 
-// What messages take says nothing of collectives, and what a published program
-// measured nothing of another one.
+// What messages take says nothing of collectives, and what a published program measured nothing of
+// another one.
 TEST(Fits, OfMessagesLeaveCollectivesAlone) {
   const auto with_fit_of = [](const std::string& engine) {
     PredictRequest job = job_of("", "", 4);
@@ -123,17 +114,14 @@ TEST(Fits, OfMessagesAreThePlanners) {
                    .error_percent = {}}};
   const cluster::SoftwareCosts software{.message = 700};
   const cluster::Group group{.ranks = 4, .hosts = 2, .most_local = 2};
-  EXPECT_EQ(alpha_beta_of(machine, software, group).message.time(100),
-            9000 + 300);
+  EXPECT_EQ(alpha_beta_of(machine, software, group).message.time(100), 9000 + 300);
   machine.network.latency = 50;
   machine.fits.clear();
   EXPECT_EQ(alpha_beta_of(machine, software, group).message.time(0), 0);
-  EXPECT_EQ(alpha_beta_of(machine, software, group).message.pieces[0].alpha,
-            750);
+  EXPECT_EQ(alpha_beta_of(machine, software, group).message.pieces[0].alpha, 750);
 }
 
-// Most collectives start under backward, and the planner knows what they cost
-// there.
+// Most collectives start under backward, and the planner knows what they cost there.
 TEST(Fits, StartUpsHoldWhatComputeTakes) {
   const cluster::Machine machine;
   cluster::SoftwareCosts software{.issue = 5, .collective = 70};
@@ -157,17 +145,16 @@ TEST(Fits, OfMessagesMayBeFasterThanAnyLink) {
             std::numeric_limits<std::int64_t>::max());
 }
 
-// A run reads the file's fit for as many ranks whole, so a prediction's planner
-// must: a line through two points would be another one.
+// A run reads the file's fit for as many ranks whole, so a prediction's planner must: a line
+// through two points would be another one.
 TEST(Fits, PlannersGetTheirPieces) {
   cluster::Machine machine;
   machine.algorithm = cluster::Algorithm::kMeasured;
-  machine.fits = {
-      {.operation = "all-reduce",
-       .ranks = 4,
-       .line = {{{.alpha = 1000, .beta_ps_per_byte = 1},
-                 {.from_bytes = 4096, .alpha = 5000, .beta_ps_per_byte = 2}}},
-       .error_percent = {}}};
+  machine.fits = {{.operation = "all-reduce",
+                   .ranks = 4,
+                   .line = {{{.alpha = 1000, .beta_ps_per_byte = 1},
+                             {.from_bytes = 4096, .alpha = 5000, .beta_ps_per_byte = 2}}},
+                   .error_percent = {}}};
   const cluster::Group group{.ranks = 4, .hosts = 2, .most_local = 2};
   const cluster::SoftwareCosts software{.issue = 10, .collective = 700};
   const auto line = alpha_beta_of(machine, software, group).all_reduce;

@@ -44,17 +44,14 @@ TEST(GpuUpdate, LaunchesAKernelATensorOnlyWhereItIsUnfused) {
   };
   const plan::Picoseconds fused = model_work();
   job.unfused = true;
-  const auto tensors =
-      static_cast<std::int64_t>(job.network.model.parameters.size());
+  const auto tensors = static_cast<std::int64_t>(job.network.model.parameters.size());
   EXPECT_LT(model_work(), fused - tensors * 241'400'000);
 }
 
-// The rate of one device was measured with the update in it, wherever a
-// strategy puts the update.
+// The rate of one device was measured with the update in it, wherever a strategy puts the update.
 TEST(GpuUpdate, LeavesOneDeviceItsRate) {
   for (const char* engine : {"nccl", "ideal"}) {
-    for (const char* strategy :
-         {"none", "bsp", "fusion", "wfbp", "mg-wfbp", "bytescheduler"}) {
+    for (const char* strategy : {"none", "bsp", "fusion", "wfbp", "mg-wfbp", "bytescheduler"}) {
       PredictRequest job = with_adamw(strategy, 1);
       job.engine = engine;
       EXPECT_TRUE(is_about(predict(job).times.step, kStep))
@@ -63,13 +60,11 @@ TEST(GpuUpdate, LeavesOneDeviceItsRate) {
   }
 }
 
-// An average of parameters waits for their update, so that the update does not
-// wait for the end of the backward pass.
+// An average of parameters waits for their update, so that the update does not wait for the end of
+// the backward pass.
 TEST(GpuUpdate, GoesAheadOfModelWorkWhereCommunicationWaitsForIt) {
-  const Prediction job =
-      predict(with_adamw("fusion+neighbor-allreduce+atc", 8));
-  EXPECT_LT(plan::seconds_of(job.exposed()),
-            0.8 * plan::seconds_of(job.bound.wire));
+  const Prediction job = predict(with_adamw("fusion+neighbor-allreduce+atc", 8));
+  EXPECT_LT(plan::seconds_of(job.exposed()), 0.8 * plan::seconds_of(job.bound.wire));
 }
 
 }  // namespace

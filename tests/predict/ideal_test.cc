@@ -37,10 +37,8 @@ constexpr std::array kStrategies{"bsp",
                                  "wfbp+ps"};
 
 PredictRequest random_job(Random& random) {
-  constexpr std::array<const char*, 3> kNetworks{
-      "resnet18", "resnet50", "bert-base"};
-  constexpr std::array<const char*, 4> kDevices{
-      "V100-SXM2", "A100-SXM4", "H100-SXM5", "gpu"};
+  constexpr std::array<const char*, 3> kNetworks{"resnet18", "resnet50", "bert-base"};
+  constexpr std::array<const char*, 4> kDevices{"V100-SXM2", "A100-SXM4", "H100-SXM5", "gpu"};
   const auto between = [&](double least, double most) {
     return least * std::pow(most / least, random.uniform());
   };
@@ -56,8 +54,8 @@ PredictRequest random_job(Random& random) {
     link.bytes_per_s = between(1e8, 1e12);
     link.latency_ps = static_cast<std::int64_t>(between(1e3, 1e8));
     link.full_duplex = random.below(4) > 0;
-    link.sharing = random.below(2) == 0 ? cluster::LinkSharing::kHost
-                                        : cluster::LinkSharing::kDevice;
+    link.sharing =
+        random.below(2) == 0 ? cluster::LinkSharing::kHost : cluster::LinkSharing::kDevice;
   }
   return job;
 }

@@ -13,8 +13,7 @@ namespace {
 using simulator::kUs;
 
 TEST(Whole, TransfersEndWithinTime) {
-  EXPECT_EQ(plan::wire_time(4'611'686, 1),
-            4'611'686 * plan::Picoseconds{1'000'000'000'000});
+  EXPECT_EQ(plan::wire_time(4'611'686, 1), 4'611'686 * plan::Picoseconds{1'000'000'000'000});
   EXPECT_THROW(plan::wire_time(4'611'687, 1), UsageError);
   EXPECT_EQ(plan::wire_time(9'000'000'000'000'000'000, 100'000'000'000'000),
             90'000 * plan::Picoseconds{1'000'000'000'000});
@@ -31,22 +30,20 @@ TEST(Whole, TimeEndsInOneSentence) {
     FAIL() << "no error";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "the simulated time is longer than 53 days; give faster links "
-                 "or a smaller job");
+                 "the simulated time is longer than 53 days; give faster links or a smaller job");
   }
 }
 
-// A share of 2^16 of a backward of 200 s needs more than 64 bits.  The last but
-// one all-reduce runs under it, at half its speed.
+// A share of 2^16 of a backward of 200 s needs more than 64 bits.  The last but one all-reduce runs
+// under it, at half its speed.
 TEST(Whole, LongLayersSlowDownExactly) {
   const auto input = simulator::toy_input(2, 2);
   simulator::Costs costs = simulator::toy_costs(input);
   constexpr plan::Picoseconds kLong = 200'000'000 * kUs;
   costs.profile.backward.assign(2, kLong);
   costs.machine.interference.compute_under_transfer = 0.5;
-  EXPECT_EQ(
-      simulator::simulate(*simulator::planner_of("wfbp"), input, costs).step,
-      20 * kUs + 2 * kLong + 512'000 + 1'024'000);
+  EXPECT_EQ(simulator::simulate(*simulator::planner_of("wfbp"), input, costs).step,
+            20 * kUs + 2 * kLong + 512'000 + 1'024'000);
 }
 
 // Every rank's bytes cross the one medium: 2.7 GB of 100,000 hosts.
@@ -60,18 +57,14 @@ TEST(Whole, OneMediumCarriesAllHosts) {
   request.cluster.name = "one medium";
   request.cluster.device.flops_per_s = 1e13;
   for (plan::Rank i = 0; i < kHosts; ++i) {
-    request.cluster.hosts.push_back(
-        {.name = std::to_string(i), .slots = 1, .interface = {}});
+    request.cluster.hosts.push_back({.name = std::to_string(i), .slots = 1, .interface = {}});
   }
-  request.cluster.links.push_back({.name = "air",
-                                   .sharing = cluster::LinkSharing::kAll,
-                                   .bytes_per_s = 1e9,
-                                   .fits = {}});
+  request.cluster.links.push_back(
+      {.name = "air", .sharing = cluster::LinkSharing::kAll, .bytes_per_s = 1e9, .fits = {}});
   const Prediction prediction = predict(request);
   EXPECT_GT(prediction.job->wire_bytes, 2'000'000'000);
-  EXPECT_EQ(
-      prediction.bound.wire,
-      plan::wire_time(prediction.job->wire_bytes * kHosts, 1'000'000'000));
+  EXPECT_EQ(prediction.bound.wire,
+            plan::wire_time(prediction.job->wire_bytes * kHosts, 1'000'000'000));
 }
 
 }  // namespace

@@ -17,20 +17,11 @@ plan::NetworkShape two_modules(int leaf_calls = 2) {
   network.leaf_calls = leaf_calls;
   plan::ModelShape& model = network.model;
   model.modules = {"first", "second"};
-  model.parameters = {{.name = "first.weight",
-                       .sizes = {1},
-                       .elements = 1,
-                       .module = plan::ModuleId{0}},
-                      {.name = "second.weight",
-                       .sizes = {1},
-                       .elements = 1,
-                       .module = plan::ModuleId{1}},
-                      {.name = "second.bias",
-                       .sizes = {1},
-                       .elements = 1,
-                       .module = plan::ModuleId{1}}};
-  model.ready_order = {
-      plan::ParameterId{2}, plan::ParameterId{1}, plan::ParameterId{0}};
+  model.parameters = {
+      {.name = "first.weight", .sizes = {1}, .elements = 1, .module = plan::ModuleId{0}},
+      {.name = "second.weight", .sizes = {1}, .elements = 1, .module = plan::ModuleId{1}},
+      {.name = "second.bias", .sizes = {1}, .elements = 1, .module = plan::ModuleId{1}}};
+  model.ready_order = {plan::ParameterId{2}, plan::ParameterId{1}, plan::ParameterId{0}};
   return network;
 }
 
@@ -43,8 +34,7 @@ plan::LayerProfile profile(Times forward, Times backward) {
 }
 
 TEST(LaunchOverhead, KeepsTheDevicesTimesUnderAFastHost) {
-  const LaunchedProfile same =
-      with_launch_overhead(two_modules(), profile({5, 6}, {7, 1, 8}), 0);
+  const LaunchedProfile same = with_launch_overhead(two_modules(), profile({5, 6}, {7, 1, 8}), 0);
   EXPECT_EQ(same.profile.forward, (Times{5, 6}));
   EXPECT_EQ(same.profile.backward, (Times{7, 1, 8}));
   EXPECT_EQ(same.busy, 1);
@@ -53,8 +43,7 @@ TEST(LaunchOverhead, KeepsTheDevicesTimesUnderAFastHost) {
 TEST(LaunchOverhead, TakesTheHostsTimeWhereTheDeviceWaits) {
   // Launched at 10, 20, 30 and 40, each over before the next: the device is
   // 1, 1, 3 (of it 1 for the weight) and 2 of 42 busy.
-  const LaunchedProfile slow =
-      with_launch_overhead(two_modules(), profile({1, 1}, {2, 1, 2}), 10);
+  const LaunchedProfile slow = with_launch_overhead(two_modules(), profile({1, 1}, {2, 1, 2}), 10);
   EXPECT_EQ(slow.profile.forward, (Times{11, 10}));
   EXPECT_EQ(slow.profile.backward, (Times{9, 1, 11}));
   EXPECT_DOUBLE_EQ(slow.busy, 7.0 / 42);
@@ -63,8 +52,7 @@ TEST(LaunchOverhead, TakesTheHostsTimeWhereTheDeviceWaits) {
 TEST(LaunchOverhead, SpreadsCallsWithoutParametersOverTheModules) {
   const LaunchedProfile three =
       with_launch_overhead(two_modules(3), profile({1, 1}, {2, 1, 2}), 20);
-  const LaunchedProfile two =
-      with_launch_overhead(two_modules(), profile({1, 1}, {2, 1, 2}), 30);
+  const LaunchedProfile two = with_launch_overhead(two_modules(), profile({1, 1}, {2, 1, 2}), 30);
   const LaunchedProfile unsaid =
       with_launch_overhead(two_modules(0), profile({1, 1}, {2, 1, 2}), 30);
   EXPECT_EQ(three.profile.forward, two.profile.forward);

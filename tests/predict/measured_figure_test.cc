@@ -31,8 +31,7 @@ TEST(MeasuredFigure, ReadsItsWords) {
   EXPECT_EQ(rate.figure.ranks, 8);
   EXPECT_EQ(rate.figure.samples_per_s, 3821);
   EXPECT_EQ(rate.figure.batch_size, 0);
-  const FigureWords step =
-      parse_figure(" ranks=64  batch=24 step=141ms strategy=bsp");
+  const FigureWords step = parse_figure(" ranks=64  batch=24 step=141ms strategy=bsp");
   EXPECT_EQ(step.figure.batch_size, 24);
   EXPECT_DOUBLE_EQ(*step.figure.step_s, 0.141);
   EXPECT_EQ(step.figure.strategy, "bsp");
@@ -40,26 +39,20 @@ TEST(MeasuredFigure, ReadsItsWords) {
 }
 
 TEST(MeasuredFigure, RejectsInOneSentence) {
-  EXPECT_EQ(rejection_of("ranks=8"),
-            "--measured 'ranks=8': determines nothing: give rate=, the "
-            "samples/s of all ranks, or step=");
-  EXPECT_EQ(rejection_of("rate=3"),
-            "--measured 'rate=3': says no number of ranks: give ranks=");
-  EXPECT_NE(rejection_of("ranks=8 rate=0").find("rate=0: must be"),
-            std::string::npos);
-  EXPECT_NE(rejection_of("ranks=0 rate=1").find("ranks=0: must be a whole"),
-            std::string::npos);
+  EXPECT_EQ(
+      rejection_of("ranks=8"),
+      "--measured 'ranks=8': determines nothing: give rate=, the samples/s of all ranks, or step=");
+  EXPECT_EQ(rejection_of("rate=3"), "--measured 'rate=3': says no number of ranks: give ranks=");
+  EXPECT_NE(rejection_of("ranks=8 rate=0").find("rate=0: must be"), std::string::npos);
+  EXPECT_NE(rejection_of("ranks=0 rate=1").find("ranks=0: must be a whole"), std::string::npos);
   EXPECT_NE(rejection_of("ranks=8 step=141").find("step"), std::string::npos);
-  EXPECT_NE(rejection_of("ranks=8 rate=1 rate=2").find("rate is given twice"),
-            std::string::npos);
-  EXPECT_NE(rejection_of("ranks=8 rat=1").find("did you mean 'rate'"),
-            std::string::npos);
-  EXPECT_NE(rejection_of("ranks=8 rate=1 file=a").find("leave out rate="),
-            std::string::npos);
+  EXPECT_NE(rejection_of("ranks=8 rate=1 rate=2").find("rate is given twice"), std::string::npos);
+  EXPECT_NE(rejection_of("ranks=8 rat=1").find("did you mean 'rate'"), std::string::npos);
+  EXPECT_NE(rejection_of("ranks=8 rate=1 file=a").find("leave out rate="), std::string::npos);
 }
 
-/// A link of each rank's own, whose collectives have a start, and compute that
-/// transfers slow down; no description of it is given to the fit.
+/// A link of each rank's own, whose collectives have a start, and compute that transfers slow down;
+/// no description of it is given to the fit.
 struct Truth {
   cluster::LinkModel link{.bytes_per_s = 4'000'000'000, .latency = 50'000'000};
   plan::Picoseconds start = 80'000'000;
@@ -67,9 +60,7 @@ struct Truth {
   plan::Picoseconds update = 4'000'000'000;
 };
 
-PredictRequest request_of(const Truth& truth,
-                          plan::Rank ranks,
-                          const std::string& strategy) {
+PredictRequest request_of(const Truth& truth, plan::Rank ranks, const std::string& strategy) {
   PredictRequest request;
   request.network = plan::network_shape("resnet50");
   request.cluster.name = "truth";
@@ -81,8 +72,7 @@ PredictRequest request_of(const Truth& truth,
   request.samples_per_s = 250;
   request.machine = cluster::Machine{};
   request.machine->device = request.machine->network = truth.link;
-  request.machine->interference.compute_under_transfer =
-      1 / (1 + truth.slowdown);
+  request.machine->interference.compute_under_transfer = 1 / (1 + truth.slowdown);
   request.software = cluster::SoftwareCosts{};
   request.software->collective = truth.start;
   request.software->concurrent_collectives =
@@ -95,14 +85,10 @@ PredictRequest request_of(const Truth& truth,
   return request;
 }
 
-/// What a run would have recorded: beside the steps those of `none`, while all
-/// ranks compute.
-RunRecord run_of(const Truth& truth,
-                 plan::Rank ranks,
-                 const std::string& strategy) {
+/// What a run would have recorded: beside the steps those of `none`, while all ranks compute.
+RunRecord run_of(const Truth& truth, plan::Rank ranks, const std::string& strategy) {
   RunRecord record = predict(request_of(truth, ranks, strategy)).record;
-  const plan::Picoseconds alone =
-      predict(request_of(truth, 1, "none")).times.step;
+  const plan::Picoseconds alone = predict(request_of(truth, 1, "none")).times.step;
   for (records::RankSamples& rank : record.ranks) {
     rank.compute_only_step_ns.assign(10, alone / 1000);
   }
@@ -141,13 +127,10 @@ TEST(MeasuredRecords, FindALinkAndForeseeMoreRanks) {
       PredictRequest more = job;
       more.ranks = ranks;
       more.strategy = strategy;
-      const double step =
-          plan::seconds_of(step_of(request_of(truth, ranks, strategy)).step);
-      EXPECT_NEAR(
-          plan::seconds_of(step_of(fit.priced(more)).step) / step, 1, 0.04)
+      const double step = plan::seconds_of(step_of(request_of(truth, ranks, strategy)).step);
+      EXPECT_NEAR(plan::seconds_of(step_of(fit.priced(more)).step) / step, 1, 0.04)
           << strategy << " " << ranks;
-      EXPECT_TRUE(fit.interval_of(more).contains(step))
-          << strategy << " " << ranks;
+      EXPECT_TRUE(fit.interval_of(more).contains(step)) << strategy << " " << ranks;
     }
   }
 }
@@ -177,8 +160,7 @@ TEST(MeasuredRecords, HoldCommandsAndLogs) {
   command.configuration.strategy = "external";
   RunRecord log = run_of({}, 8, "bsp");
   log.source = records::Source::kImported;
-  log.configuration.unstated = {
-      "model", "strategy", "batch_size", "engine", "ranks_per_host"};
+  log.configuration.unstated = {"model", "strategy", "batch_size", "engine", "ranks_per_host"};
   const MeasuredRecords measured = figures_of(std::vector{command, log});
   ASSERT_EQ(measured.figures.size(), 2u);
   EXPECT_TRUE(measured.warnings.empty());
@@ -194,12 +176,10 @@ TEST(MeasuredRecords, SayWhyOneIsLeftOut) {
   failed.error = "lost";
   nameless.configuration.unstated = {"ranks"};
   timeless.ranks.back().step_ns.back() = 0;
-  const MeasuredRecords measured =
-      figures_of(std::vector{failed, good, nameless, timeless});
+  const MeasuredRecords measured = figures_of(std::vector{failed, good, nameless, timeless});
   ASSERT_EQ(measured.warnings.size(), 3u);
   EXPECT_EQ(measured.warnings[0].why, "it failed");
-  EXPECT_NE(measured.warnings[1].why.find("\"ranks=N file=FILE\""),
-            std::string::npos);
+  EXPECT_NE(measured.warnings[1].why.find("\"ranks=N file=FILE\""), std::string::npos);
   EXPECT_EQ(measured.warnings[2].why, "a step took no time");
   EXPECT_THROW(figures_of(std::vector{failed}), UsageError);
 }
@@ -213,8 +193,8 @@ TEST(MeasuredRecords, AreOfOneJob) {
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "--measured: records of dtype fp32 and of bf16 do not tell of "
-                 "one job: only ranks, batch and strategy may differ");
+                 "--measured: records of dtype fp32 and of bf16 do not tell of one job: only "
+                 "ranks, batch and strategy may differ");
   }
   other.configuration.dtype = "fp32";
   other.configuration.batch_size = 8;

@@ -15,8 +15,7 @@
 namespace paceline::predict {
 namespace {
 
-/// What the fit is to find: the rate of a device, and what is reached between
-/// hosts.
+/// What the fit is to find: the rate of a device, and what is reached between hosts.
 PredictRequest truth(plan::Rank ranks, const std::string& strategy = "bsp") {
   PredictRequest job = request(strategy, ranks);
   job.batch_size = 64;
@@ -32,9 +31,7 @@ PredictRequest described(plan::Rank ranks) {
   return job;
 }
 
-double step_s(const PredictRequest& job) {
-  return plan::seconds_of(step_of(job).step);
-}
+double step_s(const PredictRequest& job) { return plan::seconds_of(step_of(job).step); }
 
 MeasuredFigure figure_of(const PredictRequest& job) {
   MeasuredFigure figure;
@@ -46,8 +43,7 @@ MeasuredFigure figure_of(const PredictRequest& job) {
   return figure;
 }
 
-std::vector<MeasuredFigure> steps(
-    const std::vector<std::pair<int, double>>& ms_of_ranks) {
+std::vector<MeasuredFigure> steps(const std::vector<std::pair<int, double>>& ms_of_ranks) {
   std::vector<MeasuredFigure> figures;
   for (const auto& [ranks, ms] : ms_of_ranks) {
     MeasuredFigure figure;
@@ -86,8 +82,7 @@ TEST(MeasuredFit, ARateIsThatOfAllRanks) {
   const MeasuredFit fit(described(8), {figure});
   EXPECT_NEAR(fit.checked()[0].measured_s / step_s(truth(8)), 1, 1e-9);
   figure.step_s = 2 * step_s(truth(8));
-  EXPECT_NE(rejection_of({figure}).find("the rate is that of steps of"),
-            std::string::npos);
+  EXPECT_NE(rejection_of({figure}).find("the rate is that of steps of"), std::string::npos);
 }
 
 TEST(MeasuredFit, TwoNumbersOfRanksDetermineTheNetwork) {
@@ -107,15 +102,14 @@ TEST(MeasuredFit, TwoNumbersOfRanksDetermineTheNetwork) {
                 return job;
               }())) /
                   step_s(truth(8, "wfbp")),
-              1,
-              0.01);
+              1, 0.01);
   fit.foresee_each();
   // By 4 ranks alone the network is as described, so 8 are foreseen too fast.
   EXPECT_LT(*fit.checked()[1].foreseen_s, 0.95 * fit.checked()[1].measured_s);
 }
 
-// Of a network so slow that communication no longer hides, while at the
-// described rate all of it does.
+// Of a network so slow that communication no longer hides, while at the described rate all of it
+// does.
 TEST(MeasuredFit, FindsARateThatHidesAtFirst) {
   const auto slow = [](plan::Rank ranks) {
     PredictRequest job = truth(ranks, "fusion");
@@ -136,10 +130,8 @@ TEST(MeasuredFit, TwoBatchesSayHowComputeGrows) {
     return job;
   };
   // Alone 100 ms for 16 and 250 ms for 64: 50 ms and 3.125 ms a sample.
-  const MeasuredFit fit(described(4),
-                        {figure_of(at(16, 160)), figure_of(at(64, 256))});
-  for (const auto& [batch, ms] :
-       {std::pair{16, 100.0}, {32, 150.0}, {64, 250.0}, {128, 450.0}}) {
+  const MeasuredFit fit(described(4), {figure_of(at(16, 160)), figure_of(at(64, 256))});
+  for (const auto& [batch, ms] : {std::pair{16, 100.0}, {32, 150.0}, {64, 250.0}, {128, 450.0}}) {
     PredictRequest job = described(1);
     job.strategy = "none";
     job.batch_size = batch;
@@ -147,16 +139,14 @@ TEST(MeasuredFit, TwoBatchesSayHowComputeGrows) {
   }
 }
 
-// A rate of links alone would explain these steps, and so would a start that
-// grows with the ranks: nothing but the prior tells the two apart.
+// A rate of links alone would explain these steps, and so would a start that grows with the ranks:
+// nothing but the prior tells the two apart.
 TEST(MeasuredFit, OneMoreFigureDoesNotBendAForecast) {
-  const std::vector<std::pair<int, double>> three{
-      {1, 100}, {8, 101}, {16, 102.5}};
+  const std::vector<std::pair<int, double>> three{{1, 100}, {8, 101}, {16, 102.5}};
   std::vector<std::pair<int, double>> four = three;
   four.emplace_back(32, 103.5);
   PredictRequest job = described(8);
-  job.cluster = {
-      .name = "as the records", .source = {}, .hosts = {}, .links = {}};
+  job.cluster = {.name = "as the records", .source = {}, .hosts = {}, .links = {}};
   job.engine = "nccl";
   const auto at_512 = [&](const auto& ms_of_ranks) {
     const MeasuredFit fit(job, steps(ms_of_ranks), false);
@@ -193,19 +183,16 @@ TEST(MeasuredFit, RejectsContradictions) {
   MeasuredFigure other = four;
   other.words = "again";
   *other.step_s *= 1.2;
-  EXPECT_NE(rejection_of({four, other}).find("'again' contradicts '4 x 64'"),
-            std::string::npos);
+  EXPECT_NE(rejection_of({four, other}).find("'again' contradicts '4 x 64'"), std::string::npos);
   EXPECT_EQ(rejection_of({four, four}), "--measured '4 x 64': is given twice");
   MeasuredFigure faster = figure_of(truth(8));
   *faster.step_s = *four.step_s / 2;
-  EXPECT_NE(rejection_of({four, faster}).find("beside the other figures"),
-            std::string::npos);
+  EXPECT_NE(rejection_of({four, faster}).find("beside the other figures"), std::string::npos);
   MeasuredFigure less = four;
   less.words = "half a batch";
   less.batch_size = 32;
   *less.step_s *= 1.2;
-  EXPECT_NE(rejection_of({four, less}).find("contradict each other"),
-            std::string::npos)
+  EXPECT_NE(rejection_of({four, less}).find("contradict each other"), std::string::npos)
       << rejection_of({four, less});
 }
 
@@ -227,8 +214,7 @@ TEST(MeasuredFit, KeepsWhatRanksCostEachOtherWhileTheyCompute) {
                 return job;
               }())) /
                   step_s(slow),
-              1,
-              0.01);
+              1, 0.01);
 }
 
 }  // namespace

@@ -13,8 +13,7 @@
 #include "paceline/predict/predict.h"
 #include "predict/two_nodes.h"
 
-// Predictions from a measured rate of a device: what of it is the update, and
-// what kernels add.
+// Predictions from a measured rate of a device: what of it is the update, and what kernels add.
 
 namespace paceline::predict {
 namespace {
@@ -27,8 +26,8 @@ TEST(Predict, OneRankRunsAtTheMeasuredRate) {
   EXPECT_TRUE(alone.record.warnings.empty());
 }
 
-// Ranks that exchange nothing take as long as one alone, whose rate is known
-// with the launches of its optimizer.
+// Ranks that exchange nothing take as long as one alone, whose rate is known with the launches of
+// its optimizer.
 TEST(Predict, RanksThatTrainAloneRunAtTheMeasuredRate) {
   PredictRequest job = request("none", 1);
   job.engine = "nccl";
@@ -44,10 +43,8 @@ TEST(Predict, CountsTheStepInWhichRanksThatTrainAloneMeet) {
   const Prediction alone = predict(request("none", 4));
   const Prediction summed = predict(request("bsp+atc", 4));
   for (const int every : {10, 100}) {
-    const Prediction local =
-        predict(request(fmt::format("bsp+local-sgd:every={}", every), 4));
-    EXPECT_EQ(*local.record.wire.planned_per_step,
-              *summed.record.wire.planned_per_step / every);
+    const Prediction local = predict(request(fmt::format("bsp+local-sgd:every={}", every), 4));
+    EXPECT_EQ(*local.record.wire.planned_per_step, *summed.record.wire.planned_per_step / every);
     const auto added = [&](const Prediction& one) {
       return static_cast<double>(one.times.step - alone.times.step);
     };
@@ -56,8 +53,8 @@ TEST(Predict, CountsTheStepInWhichRanksThatTrainAloneMeet) {
   }
 }
 
-// The rate was measured with the update, whose kernels, one a tensor, are
-// rounded to a picosecond each.
+// The rate was measured with the update, whose kernels, one a tensor, are rounded to a picosecond
+// each.
 TEST(Predict, OneRanksUpdateIsPartOfItsRate) {
   PredictRequest wanted = request("none", 1);
   wanted.engine = "nccl";
@@ -66,12 +63,10 @@ TEST(Predict, OneRanksUpdateIsPartOfItsRate) {
   const Prediction alone = predict(wanted);
   EXPECT_LE(std::abs(alone.times.step - 256'000'000'000),
             std::ssize(wanted.network.model.parameters));
-  EXPECT_LT(alone.costs.profile.forward_total() +
-                alone.costs.profile.backward_total(),
+  EXPECT_LT(alone.costs.profile.forward_total() + alone.costs.profile.backward_total(),
             256'000'000'000);
   wanted.samples_per_s = 1e6;
-  EXPECT_NE(message_of(wanted).find("the update alone takes"),
-            std::string::npos);
+  EXPECT_NE(message_of(wanted).find("the update alone takes"), std::string::npos);
 }
 
 /// How long each kernel of the name ran in the second step, and its shape.
@@ -87,8 +82,7 @@ std::vector<std::pair<simulator::KernelShape, plan::Picoseconds>> kernels_named(
     if (item.kind != simulator::ItemKind::kKernel) {
       continue;
     }
-    const simulator::KernelShape& shape =
-        job.kernel_shapes[static_cast<std::size_t>(item.subject)];
+    const simulator::KernelShape& shape = job.kernel_shapes[static_cast<std::size_t>(item.subject)];
     if (shape.name == name) {
       const simulator::RunInterval& ran = simulator.items()[id];
       found.emplace_back(shape, ran.end - ran.begin);
@@ -110,22 +104,17 @@ TEST(Predict, OnlyTheUpdateCostsWhatTheOptimizerDoes) {
   ASSERT_FALSE(updates.empty());
   EXPECT_FALSE(kernels_named(adamw, "count").empty());
   for (const auto& [shape, time] : casts) {
-    EXPECT_EQ(time,
-              20'000'000 + plan::picoseconds_of(
-                               static_cast<double>(shape.bytes) / 500e9));
+    EXPECT_EQ(time, 20'000'000 + plan::picoseconds_of(static_cast<double>(shape.bytes) / 500e9));
   }
   for (const auto& [shape, time] : updates) {
-    EXPECT_EQ(time,
-              shape.tensors * 241'400'000 +
-                  plan::picoseconds_of(static_cast<double>(shape.bytes) * 22 /
-                                       8 / 500e9));
+    EXPECT_EQ(time, shape.tensors * 241'400'000 +
+                        plan::picoseconds_of(static_cast<double>(shape.bytes) * 22 / 8 / 500e9));
   }
   wanted.optimizer = "sgd";
   EXPECT_EQ(kernels_named(predict(wanted), "cast"), casts);
 }
 
-// What is compressed crosses in fewer bytes, and its selection goes over the
-// gradients three times.
+// What is compressed crosses in fewer bytes, and its selection goes over the gradients three times.
 TEST(Predict, CompressedGradientsCostTheirBytesAndTheirKernels) {
   PredictRequest wanted = request("wfbp", 8);
   wanted.engine = "nccl-2.4";
@@ -133,25 +122,22 @@ TEST(Predict, CompressedGradientsCostTheirBytesAndTheirKernels) {
   const Prediction dense = predict(wanted);
   wanted.strategy = "wfbp+topk:density=0.01";
   const Prediction sparse = predict(wanted);
-  // An all-reduce sends 2 7/8 of 4 bytes a value, each rank's top 1 % cross to
-  // the seven others in 8 bytes a value.
-  EXPECT_LT(sparse.job->wire_bytes,
-            dense.job->wire_bytes * 56 / 700 + 56 * 161);
+  // An all-reduce sends 2 7/8 of 4 bytes a value, each rank's top 1 % cross to the seven others in
+  // 8 bytes a value.
+  EXPECT_LT(sparse.job->wire_bytes, dense.job->wire_bytes * 56 / 700 + 56 * 161);
   EXPECT_GT(sparse.job->wire_bytes, dense.job->wire_bytes * 56 / 700 / 2);
   const auto selections = kernels_named(sparse, "topk");
   ASSERT_FALSE(selections.empty());
   for (const auto& [shape, time] : selections) {
     EXPECT_EQ(time,
-              20'000'000 + plan::picoseconds_of(
-                               3 * static_cast<double>(shape.bytes) / 500e9));
+              20'000'000 + plan::picoseconds_of(3 * static_cast<double>(shape.bytes) / 500e9));
   }
   wanted.strategy = "wfbp+sign";
   const Prediction signs = predict(wanted);
   EXPECT_LT(signs.job->wire_bytes, dense.job->wire_bytes / 7);
 }
 
-// An update that was measured says nothing of other kernels, and no launches
-// are added to it.
+// An update that was measured says nothing of other kernels, and no launches are added to it.
 TEST(Predict, AMeasuredUpdateTakesItsTimeAndNoOther) {
   PredictRequest wanted = request("wfbp+fp16", 8);
   wanted.engine = "nccl";
@@ -169,8 +155,7 @@ TEST(Predict, AMeasuredUpdateTakesItsTimeAndNoOther) {
   }
   EXPECT_LE(std::abs(sum - *wanted.update), kernels);  // rounded, one by one
   wanted.update.reset();
-  EXPECT_EQ(kernels_named(measured, "cast"),
-            kernels_named(predict(wanted), "cast"));
+  EXPECT_EQ(kernels_named(measured, "cast"), kernels_named(predict(wanted), "cast"));
 }
 
 // A step of 256 + 64 ms on one device, 64 ms on another.
@@ -206,11 +191,9 @@ TEST(Predict, AccumulatesMicroBatches) {
   const Prediction each = predict(two);
   two.accumulate = 2;
   two.batch_size = 128;
-  EXPECT_EQ(predict(two).record.wire.planned_per_step,
-            each.record.wire.planned_per_step);
+  EXPECT_EQ(predict(two).record.wire.planned_per_step, each.record.wire.planned_per_step);
   two.batch_size = 127;
-  EXPECT_NE(message_of(two).find("cannot be cut into 2 equal micro-batches"),
-            std::string::npos);
+  EXPECT_NE(message_of(two).find("cannot be cut into 2 equal micro-batches"), std::string::npos);
 }
 
 TEST(Predict, GradientsOfSixteenBitsAreHalfAsLong) {

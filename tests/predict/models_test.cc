@@ -19,19 +19,15 @@ cluster::Machine two_speeds(cluster::Algorithm algorithm) {
   cluster::Machine machine;
   machine.algorithm = algorithm;
   machine.device = {.bytes_per_s = 1'000'000'000, .latency = kUs};
-  machine.network = {.bytes_per_s = 500'000'000,
-                     .latency = 10 * kUs,
-                     .sharing = cluster::LinkSharing::kHost};
+  machine.network = {
+      .bytes_per_s = 500'000'000, .latency = 10 * kUs, .sharing = cluster::LinkSharing::kHost};
   return machine;
 }
 
-plan::Picoseconds time_of(cluster::Algorithm algorithm,
-                          const cluster::Group& group) {
+plan::Picoseconds time_of(cluster::Algorithm algorithm, const cluster::Group& group) {
   const cluster::Machine machine = two_speeds(algorithm);
-  return cluster::alone(
-      cluster::price({plan::Pattern::kAllReduce, 8000, group}, machine),
-      group,
-      machine);
+  return cluster::alone(cluster::price({plan::Pattern::kAllReduce, 8000, group}, machine), group,
+                        machine);
 }
 
 constexpr cluster::Group kHost{.ranks = 4, .hosts = 1, .most_local = 4};
@@ -39,75 +35,62 @@ constexpr cluster::Group kTwoHosts{.ranks = 8, .hosts = 2, .most_local = 4};
 
 TEST(Models, RingByHand) {
   EXPECT_EQ(time_of(cluster::Algorithm::kRing, kHost), 6 * kUs + 12 * kUs);
-  EXPECT_EQ(time_of(cluster::Algorithm::kRing, kTwoHosts),
-            14 * 10 * kUs + 28 * kUs);
+  EXPECT_EQ(time_of(cluster::Algorithm::kRing, kTwoHosts), 14 * 10 * kUs + 28 * kUs);
 }
 
-// Among 8 hosts an exponent of a half leaves half of what 2 hosts get; a fit of
-// the network's rate to 2 hosts is what it says.
+// Among 8 hosts an exponent of a half leaves half of what 2 hosts get; a fit of the network's rate
+// to 2 hosts is what it says.
 TEST(Models, DeclineByHand) {
   cluster::Machine machine = two_speeds(cluster::Algorithm::kRing);
   machine.network.decline = 0.5;
   const auto time = [&](const cluster::Group& group) {
-    return cluster::alone(
-        cluster::price({plan::Pattern::kAllReduce, 8000, group}, machine),
-        group,
-        machine);
+    return cluster::alone(cluster::price({plan::Pattern::kAllReduce, 8000, group}, machine), group,
+                          machine);
   };
   EXPECT_EQ(time(kHost), 6 * kUs + 12 * kUs);
   EXPECT_EQ(time(kTwoHosts), 14 * 10 * kUs + 28 * kUs);
   // 14000 bytes at 250 MB/s
-  EXPECT_EQ(time({.ranks = 8, .hosts = 8, .most_local = 1}),
-            14 * 10 * kUs + 56 * kUs);
+  EXPECT_EQ(time({.ranks = 8, .hosts = 8, .most_local = 1}), 14 * 10 * kUs + 56 * kUs);
 }
 
 TEST(Models, TreeByHand) {
   EXPECT_EQ(time_of(cluster::Algorithm::kTree, kHost), 6 * kUs + 12 * kUs);
-  EXPECT_EQ(time_of(cluster::Algorithm::kTree, kTwoHosts),
-            2 * 13 * kUs + 28 * kUs);
+  EXPECT_EQ(time_of(cluster::Algorithm::kTree, kTwoHosts), 2 * 13 * kUs + 28 * kUs);
 }
 
 // 14000 bytes through each device; 8000 leave each host.
 TEST(Models, HalvingDoublingByHand) {
-  EXPECT_EQ(time_of(cluster::Algorithm::kHalvingDoubling, kHost),
-            4 * kUs + 12 * kUs);
-  const plan::Picoseconds time =
-      time_of(cluster::Algorithm::kHalvingDoubling, kTwoHosts);
+  EXPECT_EQ(time_of(cluster::Algorithm::kHalvingDoubling, kHost), 4 * kUs + 12 * kUs);
+  const plan::Picoseconds time = time_of(cluster::Algorithm::kHalvingDoubling, kTwoHosts);
   EXPECT_GE(time, 6 * 10 * kUs + 16 * kUs);
   EXPECT_LE(time, 6 * 10 * kUs + 16 * kUs + kUs / 100);  // weights are rounded
 }
 
-// Two or four of the ranks halve; the others' 8000 bytes come before and go
-// back after.  Neighbors that hosts part send them over the network.
+// Two or four of the ranks halve; the others' 8000 bytes come before and go back after.  Neighbors
+// that hosts part send them over the network.
 TEST(Models, HalvingDoublingOfOddWorldsByHand) {
   const auto time = [](const cluster::Group& group) {
     return time_of(cluster::Algorithm::kHalvingDoubling, group);
   };
-  EXPECT_EQ(time({.ranks = 3, .hosts = 1, .most_local = 3}),
-            4 * kUs + (8 + 16) * kUs);
-  EXPECT_EQ(time({.ranks = 6, .hosts = 1, .most_local = 6}),
-            6 * kUs + (12 + 16) * kUs);
-  EXPECT_EQ(time({.ranks = 3, .hosts = 3, .most_local = 1}),
-            4 * 10 * kUs + 2 * (8 + 16) * kUs);
+  EXPECT_EQ(time({.ranks = 3, .hosts = 1, .most_local = 3}), 4 * kUs + (8 + 16) * kUs);
+  EXPECT_EQ(time({.ranks = 6, .hosts = 1, .most_local = 6}), 6 * kUs + (12 + 16) * kUs);
+  EXPECT_EQ(time({.ranks = 3, .hosts = 3, .most_local = 1}), 4 * 10 * kUs + 2 * (8 + 16) * kUs);
   // 8000 of halving and 16000 of folding leave a host, at 0.5 per ns.
-  const plan::Picoseconds parted =
-      time({.ranks = 6, .hosts = 2, .most_local = 3});
+  const plan::Picoseconds parted = time({.ranks = 6, .hosts = 2, .most_local = 3});
   EXPECT_GE(parted, 6 * 10 * kUs + 2 * (8 + 16) * kUs);
   EXPECT_LE(parted, 6 * 10 * kUs + 2 * (8 + 16) * kUs + kUs / 100);
-  // Hosts of six keep neighbors together: 16000 inside, after 8000 of halving
-  // have left, at 0.5 per ns.
-  const plan::Picoseconds together =
-      time({.ranks = 12, .hosts = 2, .most_local = 6});
+  // Hosts of six keep neighbors together: 16000 inside, after 8000 of halving have left, at 0.5 per
+  // ns.
+  const plan::Picoseconds together = time({.ranks = 12, .hosts = 2, .most_local = 6});
   EXPECT_GE(together, 8 * 10 * kUs + (16 + 16) * kUs);
   EXPECT_LE(together, 8 * 10 * kUs + (16 + 16) * kUs + kUs / 100);
 }
 
-// Folding goes there, then back: no direction carries its 8000 bytes twice, and
-// a link of one direction for both is busy as long.
+// Folding goes there, then back: no direction carries its 8000 bytes twice, and a link of one
+// direction for both is busy as long.
 TEST(Models, FoldingLoadsEachDirectionOnce) {
-  const cluster::CollectiveCall call{plan::Pattern::kAllReduce,
-                                     8000,
-                                     {.ranks = 3, .hosts = 3, .most_local = 1}};
+  const cluster::CollectiveCall call{
+      plan::Pattern::kAllReduce, 8000, {.ranks = 3, .hosts = 3, .most_local = 1}};
   cluster::Machine machine = two_speeds(cluster::Algorithm::kHalvingDoubling);
   const auto carried = [&](std::int64_t cluster::Stage::*weight) {
     const cluster::Price of = cluster::price(call, machine);
@@ -134,31 +117,25 @@ TEST(Models, HierarchicalByHand) {
 
 TEST(Models, HierarchicalWantsEqualHosts) {
   try {
-    time_of(cluster::Algorithm::kHierarchical,
-            {.ranks = 11, .hosts = 4, .most_local = 8});
+    time_of(cluster::Algorithm::kHierarchical, {.ranks = 11, .hosts = 4, .most_local = 8});
     FAIL() << "no error";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "the hierarchical algorithm wants as many ranks on every "
-                 "host; of 11 ranks on 4 hosts the fullest has 8: choose ring "
-                 "or tree");
+                 "the hierarchical algorithm wants as many ranks on every host; of 11 ranks on 4 "
+                 "hosts the fullest has 8: choose ring or tree");
   }
 }
 
 TEST(Models, MeasuredFollowsItsPieces) {
   cluster::Machine machine = two_speeds(cluster::Algorithm::kMeasured);
-  machine.fits = {
-      {.operation = "all-reduce",
-       .ranks = 8,
-       .line =
-           {{{.from_bytes = 0, .alpha = 5 * kUs, .beta_ps_per_byte = 4000},
-             {.from_bytes = 8000, .alpha = 9 * kUs, .beta_ps_per_byte = 5000}}},
-       .error_percent = {}}};
+  machine.fits = {{.operation = "all-reduce",
+                   .ranks = 8,
+                   .line = {{{.from_bytes = 0, .alpha = 5 * kUs, .beta_ps_per_byte = 4000},
+                             {.from_bytes = 8000, .alpha = 9 * kUs, .beta_ps_per_byte = 5000}}},
+                   .error_percent = {}}};
   const auto time = [&](std::int64_t bytes) {
-    return cluster::alone(
-        cluster::price({plan::Pattern::kAllReduce, bytes, kTwoHosts}, machine),
-        kTwoHosts,
-        machine);
+    return cluster::alone(cluster::price({plan::Pattern::kAllReduce, bytes, kTwoHosts}, machine),
+                          kTwoHosts, machine);
   };
   EXPECT_EQ(time(4000), 5 * kUs + 16 * kUs);
   EXPECT_EQ(time(8000), 9 * kUs + 40 * kUs);
@@ -167,16 +144,13 @@ TEST(Models, MeasuredFollowsItsPieces) {
 // Alone on the links, an executed collective takes what the formula says.
 TEST(Models, ExecutedEqualsClosedForm) {
   for (const cluster::Algorithm algorithm :
-       {cluster::Algorithm::kRing,
-        cluster::Algorithm::kTree,
-        cluster::Algorithm::kHalvingDoubling,
+       {cluster::Algorithm::kRing, cluster::Algorithm::kTree, cluster::Algorithm::kHalvingDoubling,
         cluster::Algorithm::kHierarchical}) {
-    for (const cluster::LinkSharing sharing : {cluster::LinkSharing::kHost,
-                                               cluster::LinkSharing::kDevice,
-                                               cluster::LinkSharing::kAll}) {
+    for (const cluster::LinkSharing sharing :
+         {cluster::LinkSharing::kHost, cluster::LinkSharing::kDevice, cluster::LinkSharing::kAll}) {
       for (const bool full : {true, false}) {
-        SCOPED_TRACE(testing::Message() << static_cast<int>(algorithm) << " "
-                                        << static_cast<int>(sharing) << full);
+        SCOPED_TRACE(testing::Message()
+                     << static_cast<int>(algorithm) << " " << static_cast<int>(sharing) << full);
         auto input = simulator::toy_input(3, 8);
         input.local_world = {4, 4};
         simulator::Costs costs = simulator::toy_costs(input);
@@ -184,14 +158,10 @@ TEST(Models, ExecutedEqualsClosedForm) {
         costs.machine.network.sharing = sharing;
         costs.machine.network.full_duplex = full;
         const plan::Picoseconds expected = cluster::alone(
-            cluster::price({plan::Pattern::kAllReduce, 3072, kTwoHosts},
-                           costs.machine),
-            kTwoHosts,
+            cluster::price({plan::Pattern::kAllReduce, 3072, kTwoHosts}, costs.machine), kTwoHosts,
             costs.machine);
-        EXPECT_EQ(
-            simulator::simulate(*simulator::planner_of("bsp"), input, costs)
-                .step,
-            90 * kUs + expected);
+        EXPECT_EQ(simulator::simulate(*simulator::planner_of("bsp"), input, costs).step,
+                  90 * kUs + expected);
       }
     }
   }
@@ -203,8 +173,8 @@ TEST(Models, RingsMoveThePlansBytes) {
     for (const plan::Rank world : {2, 3, 4, 8, 13}) {
       SCOPED_TRACE(testing::Message() << strategy << " " << world);
       const auto input = simulator::toy_input(3, world);
-      const simulator::Job job = simulator::compile(
-          *simulator::planner_of(strategy), input, {.steps = 4, .fold = false});
+      const simulator::Job job =
+          simulator::compile(*simulator::planner_of(strategy), input, {.steps = 4, .fold = false});
       simulator::Simulator simulator(job);
       simulator::Costs costs = simulator::toy_costs(input);
       costs.machine.noise.straggler_probability = 1e-9;  // no early end
@@ -219,8 +189,7 @@ TEST(FairShare, SharesWhatOthersCannotUse) {
   const std::vector<std::int64_t> links{900, 300};
   network.reset(links);
   const std::vector<cluster::LinkLoad> wide{{0, cluster::kWeightOne}};
-  const std::vector<cluster::LinkLoad> both{{0, cluster::kWeightOne},
-                                            {1, cluster::kWeightOne}};
+  const std::vector<cluster::LinkLoad> both{{0, cluster::kWeightOne}, {1, cluster::kWeightOne}};
   constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
   const auto a = network.start(0, 0, 1000, kNoLimit, wide);
   const auto b = network.start(0, 1, 1000, kNoLimit, both);
@@ -234,8 +203,7 @@ TEST(FairShare, SharesWhatOthersCannotUse) {
   network.end(d);
   network.share(plan::kPicosecondsPerSecond);
   EXPECT_EQ(network.flow(b).rate, 300);
-  EXPECT_EQ(network.end_of(b),
-            plan::kPicosecondsPerSecond + plan::wire_time(850, 300));
+  EXPECT_EQ(network.end_of(b), plan::kPicosecondsPerSecond + plan::wire_time(850, 300));
 }
 
 TEST(Interference, SlowsWhatOverlaps) {
@@ -243,48 +211,40 @@ TEST(Interference, SlowsWhatOverlaps) {
   simulator::Costs costs = simulator::toy_costs(input);
   costs.machine.device.bytes_per_s = 102'400'000;  // 10 us a tensor
   const auto planner = simulator::planner_of("wfbp");
-  EXPECT_EQ(simulator::simulate(*planner, input, costs).step,
-            60 * kUs + 10 * kUs);
-  // The first all-reduce runs under a backward at half speed: 20 us of work
-  // take 10 us more while it lasts.
+  EXPECT_EQ(simulator::simulate(*planner, input, costs).step, 60 * kUs + 10 * kUs);
+  // The first all-reduce runs under a backward at half speed: 20 us of work take 10 us more while
+  // it lasts.
   costs.machine.interference.compute_under_transfer = 0.5;
-  EXPECT_EQ(simulator::simulate(*planner, input, costs).step,
-            60 * kUs + 5 * kUs + 10 * kUs);
+  EXPECT_EQ(simulator::simulate(*planner, input, costs).step, 60 * kUs + 5 * kUs + 10 * kUs);
   // A quarter of the link while the rank computes: of the first all-reduce
   // half is left when backward ends.
   costs.machine.interference = {.device_link_under_compute = 0.25};
-  EXPECT_EQ(simulator::simulate(*planner, input, costs).step,
-            60 * kUs + 5 * kUs + 10 * kUs);
+  EXPECT_EQ(simulator::simulate(*planner, input, costs).step, 60 * kUs + 5 * kUs + 10 * kUs);
 }
 
-// As much on a bus that both share, at twice the rate: while one of them
-// computes, a quarter is left for either.
+// As much on a bus that both share, at twice the rate: while one of them computes, a quarter is
+// left for either.
 TEST(Interference, SlowsASharedBusToo) {
   auto input = simulator::toy_input(2, 2);
   input.local_world = {2};
   simulator::Costs costs = simulator::toy_costs(input);
-  costs.machine.device = {.bytes_per_s = 204'800'000,
-                          .sharing = cluster::LinkSharing::kHost};
+  costs.machine.device = {.bytes_per_s = 204'800'000, .sharing = cluster::LinkSharing::kHost};
   const auto planner = simulator::planner_of("wfbp");
-  EXPECT_EQ(simulator::simulate(*planner, input, costs).step,
-            60 * kUs + 10 * kUs);
+  EXPECT_EQ(simulator::simulate(*planner, input, costs).step, 60 * kUs + 10 * kUs);
   costs.machine.interference = {.device_link_under_compute = 0.25};
-  EXPECT_EQ(simulator::simulate(*planner, input, costs).step,
-            60 * kUs + 5 * kUs + 10 * kUs);
+  EXPECT_EQ(simulator::simulate(*planner, input, costs).step, 60 * kUs + 5 * kUs + 10 * kUs);
 }
 
 TEST(Costs, AreAddedWhereTheyFall) {
   const auto input = simulator::toy_input(2, 2);
   simulator::Costs costs = simulator::toy_costs(input);
-  costs.software = {.issue = kUs,
-                    .collective = 4 * kUs,
-                    .collective_per_rank = 5 * kUs,
-                    .kernels = {{.optimizer_step = true,
-                                 .launch = 7 * kUs,
-                                 .launch_per_tensor = kUs}}};
-  EXPECT_EQ(
-      simulator::simulate(*simulator::planner_of("bsp"), input, costs).step,
-      60 * kUs + kUs + 14 * kUs + 2'048'000 + 9 * kUs);
+  costs.software = {
+      .issue = kUs,
+      .collective = 4 * kUs,
+      .collective_per_rank = 5 * kUs,
+      .kernels = {{.optimizer_step = true, .launch = 7 * kUs, .launch_per_tensor = kUs}}};
+  EXPECT_EQ(simulator::simulate(*simulator::planner_of("bsp"), input, costs).step,
+            60 * kUs + kUs + 14 * kUs + 2'048'000 + 9 * kUs);
 }
 
 TEST(Costs, ThatCannotBeAreNamed) {
@@ -300,27 +260,24 @@ TEST(Costs, ThatCannotBeAreNamed) {
   simulator::Costs costs = simulator::toy_costs(input);
   costs.machine.network.bytes_per_s = -5;
   EXPECT_EQ(message_of(costs),
-            "the network link has a rate of -5 bytes/s: it must be above 0 and "
-            "at most 10^14");
+            "the network link has a rate of -5 bytes/s: it must be above 0 and at most 10^14");
   costs = simulator::toy_costs(input);
   costs.software.issue = -1;
   EXPECT_EQ(message_of(costs), "issue = -1 ps: must not be negative");
   costs = simulator::toy_costs(input);
   costs.machine.interference.compute_under_transfer = 0;
-  EXPECT_EQ(message_of(costs),
-            "compute_under_transfer = 0: must be above 0 and at most 1");
+  EXPECT_EQ(message_of(costs), "compute_under_transfer = 0: must be above 0 and at most 1");
   costs = simulator::toy_costs(input);
   costs.machine.noise.sigma = 0.1;
   EXPECT_EQ(message_of(costs),
-            "ranks with noise of their own cannot be folded; compile the job "
-            "with fold off");
+            "ranks with noise of their own cannot be folded; compile the job with fold off");
 }
 
 TEST(Advice, RanksByStepAndSaysWhatIsAlike) {
   AdviseRequest request;
   request.job.network = plan::network_shape("resnet50");
-  request.job.cluster = cluster::read_cluster(
-      std::string(PACELINE_SOURCE_DIR) + "/clusters/8x4-2080ti-10gbe.toml");
+  request.job.cluster =
+      cluster::read_cluster(std::string(PACELINE_SOURCE_DIR) + "/clusters/8x4-2080ti-10gbe.toml");
   request.job.ranks = 8;
   request.bucket_mb = {10, 25};
   request.error = 0.05;
@@ -329,8 +286,7 @@ TEST(Advice, RanksByStepAndSaysWhatIsAlike) {
   EXPECT_TRUE(table.rows.front().like_best);
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
     EXPECT_LE(table.rows[i - 1].step, table.rows[i].step);
-    EXPECT_EQ(table.rows[i].like_best,
-              table.rows[i].low <= table.rows.front().high);
+    EXPECT_EQ(table.rows[i].like_best, table.rows[i].low <= table.rows.front().high);
   }
   EXPECT_FALSE(table.rows.back().like_best);
   request.error = 1;

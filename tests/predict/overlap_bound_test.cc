@@ -17,12 +17,10 @@
 namespace paceline::predict {
 namespace {
 
-/// A module of 10 us forward for each entry, one parameter of so many elements
-/// in each, 20 us backward.
-plan::PlanInput network(const std::vector<plan::Elements>& elements,
-                        plan::Rank world) {
-  plan::PlanInput input =
-      simulator::toy_input(static_cast<int>(elements.size()), world);
+/// A module of 10 us forward for each entry, one parameter of so many elements in each, 20 us
+/// backward.
+plan::PlanInput network(const std::vector<plan::Elements>& elements, plan::Rank world) {
+  plan::PlanInput input = simulator::toy_input(static_cast<int>(elements.size()), world);
   for (std::size_t i = 0; i < elements.size(); ++i) {
     input.model.parameters[i].elements = elements[i];
     input.model.parameters[i].sizes = {elements[i]};
@@ -43,29 +41,23 @@ struct Case {
   simulator::StepTimes times;
 };
 
-Case run(const std::string& strategy,
-         const plan::PlanInput& input,
-         const simulator::Costs& costs) {
+Case run(const std::string& strategy, const plan::PlanInput& input, const simulator::Costs& costs) {
   const simulator::Job job =
       simulator::compile(*simulator::planner_of(strategy), input, {.steps = 8});
-  return {.bound = bound_of(job, costs),
-          .times = simulator::Simulator(job).run(costs)};
+  return {.bound = bound_of(job, costs), .times = simulator::Simulator(job).run(costs)};
 }
 
 TEST(OverlapBound, IsTheLongestOfAllWindows) {
   // Compute 100: forward to 40, gradients at 60, 80 and 100.
-  const simulator::OverlapLink link{
-      .bytes_per_s = 1'000'000'000'000,  // 1 a ps
-      .bytes = {{60, 30, 5}, {80, 10, 7}, {100, 0, 11}}};
+  const simulator::OverlapLink link{.bytes_per_s = 1'000'000'000'000,  // 1 a ps
+                                    .bytes = {{60, 30, 5}, {80, 10, 7}, {100, 0, 11}}};
   // All: 60 - 30 + 23; the last two: 80 - 10 + 18; the last: 100 - 0 + 11.
   EXPECT_EQ(simulator::overlap_bound(link), 111);
-  EXPECT_EQ(simulator::overlap_bound(
-                {.bytes_per_s = 1'000'000'000'000,
-                 .bytes = {{60, 30, 5}, {80, 10, 70}, {100, 0, 1}}}),
+  EXPECT_EQ(simulator::overlap_bound({.bytes_per_s = 1'000'000'000'000,
+                                      .bytes = {{60, 30, 5}, {80, 10, 70}, {100, 0, 1}}}),
             80 - 10 + 71);
-  EXPECT_EQ(simulator::overlap_bound(
-                {.bytes_per_s = 500'000'000'000,
-                 .bytes = {{60, 30, 500}, {80, 10, 7}, {100, 0, 11}}}),
+  EXPECT_EQ(simulator::overlap_bound({.bytes_per_s = 500'000'000'000,
+                                      .bytes = {{60, 30, 500}, {80, 10, 7}, {100, 0, 11}}}),
             60 - 30 + 2 * 518);
   EXPECT_EQ(simulator::overlap_bound({}), 0);
 }
@@ -73,22 +65,19 @@ TEST(OverlapBound, IsTheLongestOfAllWindows) {
 // Two ranks: a ring of two sends each byte once, at 1 a ns.
 TEST(OverlapBound, HoldsWhatIsReadyLastAndNeededFirst) {
   const plan::PlanInput input = network({1'600, 160}, 2);
-  const Case toy =
-      run("fusion:bucket-mb=0", input, simulator::toy_costs(input));
+  const Case toy = run("fusion:bucket-mb=0", input, simulator::toy_costs(input));
   EXPECT_TRUE(toy.bound.crosses_step);
   EXPECT_EQ(toy.bound.step, 60 * simulator::kUs);
-  // The first module's gradient ends the backward, and its forward begins the
-  // next step: 6400 bytes hide behind nothing.
+  // The first module's gradient ends the backward, and its forward begins the next step: 6400 bytes
+  // hide behind nothing.
   EXPECT_EQ(toy.bound.overlap, 60 * simulator::kUs + 6'400'000);
   EXPECT_EQ(toy.times.step, toy.bound.overlap);
 }
 
 TEST(OverlapBound, CountsWhatManyModulesWantTogether) {
   const plan::PlanInput input = network({16, 160'000}, 2);
-  const Case toy =
-      run("fusion:bucket-mb=0", input, simulator::toy_costs(input));
-  // Both gradients cross between the first at 40 us and the second module's
-  // forward at 10 us.
+  const Case toy = run("fusion:bucket-mb=0", input, simulator::toy_costs(input));
+  // Both gradients cross between the first at 40 us and the second module's forward at 10 us.
   EXPECT_EQ(toy.bound.step, (640'000 + 64) * 1'000LL);
   EXPECT_EQ(toy.bound.overlap, 30 * simulator::kUs + (640'000 + 64) * 1'000LL);
 }
@@ -96,10 +85,8 @@ TEST(OverlapBound, CountsWhatManyModulesWantTogether) {
 TEST(OverlapBound, IsTheTwoTermBoundWhereNoGateHolds) {
   plan::PlanInput input = network({160, 1'600, 160}, 2);
   // The last gradient is the last module's: all cross under the forward.
-  input.model.ready_order = {
-      plan::ParameterId{0}, plan::ParameterId{1}, plan::ParameterId{2}};
-  const Case toy =
-      run("fusion:bucket-mb=0", input, simulator::toy_costs(input));
+  input.model.ready_order = {plan::ParameterId{0}, plan::ParameterId{1}, plan::ParameterId{2}};
+  const Case toy = run("fusion:bucket-mb=0", input, simulator::toy_costs(input));
   EXPECT_EQ(toy.bound.overlap, toy.bound.step);
   EXPECT_EQ(toy.bound.step, 90 * simulator::kUs);
   // All of it in the step: forward + first gradient + wire is the gate, too.
@@ -113,14 +100,10 @@ TEST(OverlapBound, DependsOnTheBytesAndNotOnHowTheyAreCut) {
   const plan::PlanInput input = network({64'000, 32'000, 16'000, 16'000}, 4);
   const simulator::Costs costs = simulator::toy_costs(input);
   const Case single = run("fusion:bucket-mb=0", input, costs);
-  for (const char* strategy : {"fusion:bucket-mb=0.125",
-                               "optimal-merge",
-                               "bytescheduler:partition-mb=0.0625",
-                               "dear:bucket-mb=0.125",
-                               "dear:bucket-mb=0",
-                               "fusion:bucket-mb=0+rs-ag"}) {
-    EXPECT_EQ(run(strategy, input, costs).bound.overlap, single.bound.overlap)
-        << strategy;
+  for (const char* strategy :
+       {"fusion:bucket-mb=0.125", "optimal-merge", "bytescheduler:partition-mb=0.0625",
+        "dear:bucket-mb=0.125", "dear:bucket-mb=0", "fusion:bucket-mb=0+rs-ag"}) {
+    EXPECT_EQ(run(strategy, input, costs).bound.overlap, single.bound.overlap) << strategy;
   }
 }
 
@@ -154,10 +137,8 @@ TEST(OverlapBound, IsBeatenByNoStrategy) {
         one = up_to(20'000);
       }
       plan::PlanInput input = network(elements, 4);
-      std::shuffle(
-          input.model.ready_order.begin(), input.model.ready_order.end(), rng);
-      input.local_world =
-          n % 2 == 0 ? simulator::hosts_of(4, 2) : simulator::hosts_of(4, 4);
+      std::shuffle(input.model.ready_order.begin(), input.model.ready_order.end(), rng);
+      input.local_world = n % 2 == 0 ? simulator::hosts_of(4, 2) : simulator::hosts_of(4, 4);
       simulator::Costs costs = simulator::toy_costs(input);
       for (auto* times : {&costs.profile.forward, &costs.profile.backward}) {
         for (plan::Picoseconds& time : *times) {

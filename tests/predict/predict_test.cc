@@ -20,14 +20,13 @@ namespace {
 
 // A record of many ranks holds one of each kind, and says how many train.
 TEST(Predict, CountsTheRanksThatItsRecordLeavesOut) {
-  PredictRequest job{
-      .network = plan::network_shape("resnet50"),
-      .cluster = cluster::parse_cluster(
-          "name = \"many\"\n[[hosts]]\nname = \"n\"\ncount = 512\n"
-          "slots = 4\n[[links]]\njoins = \"hosts\"\nrate = \"1GB/s\"\n",
-          "many.toml"),
-      .ranks = 2048,
-      .samples_per_s = 300};
+  PredictRequest job{.network = plan::network_shape("resnet50"),
+                     .cluster = cluster::parse_cluster(
+                         "name = \"many\"\n[[hosts]]\nname = \"n\"\ncount = 512\n"
+                         "slots = 4\n[[links]]\njoins = \"hosts\"\nrate = \"1GB/s\"\n",
+                         "many.toml"),
+                     .ranks = 2048,
+                     .samples_per_s = 300};
   const Prediction many = predict(job);
   EXPECT_EQ(many.record.ranks.size(), 1U);
   EXPECT_EQ(many.record.predicted->training_ranks, 2048);
@@ -43,8 +42,8 @@ TEST(Predict, SaysTheNumberTypeOfTheProfile) {
   EXPECT_EQ(predict(job).record.configuration.dtype, "bf16");
 }
 
-// One fused all-reduce behind backward, over a ring through both hosts: 14/8 of
-// the padded model at the network's rate, and no hop in a bound.
+// One fused all-reduce behind backward, over a ring through both hosts: 14/8 of the padded model at
+// the network's rate, and no hop in a bound.
 TEST(Predict, BspIsComputeAndOneRing) {
   const Prediction bsp = predict(request("bsp", 8));
   const std::int64_t bytes = bsp.job->wire_bytes;
@@ -59,18 +58,9 @@ TEST(Predict, BspIsComputeAndOneRing) {
 }
 
 TEST(Predict, NothingBeatsItsBound) {
-  for (const char* strategy : {"bsp",
-                               "wfbp",
-                               "fusion",
-                               "mg-wfbp",
-                               "optimal-merge",
-                               "bytescheduler",
-                               "dear",
-                               "ddp",
-                               "none",
-                               "wfbp+ps",
-                               "wfbp+hierarchical",
-                               "wfbp+neighbor-allreduce"}) {
+  for (const char* strategy :
+       {"bsp", "wfbp", "fusion", "mg-wfbp", "optimal-merge", "bytescheduler", "dear", "ddp", "none",
+        "wfbp+ps", "wfbp+hierarchical", "wfbp+neighbor-allreduce"}) {
     SCOPED_TRACE(strategy);
     const plan::Rank ranks = strategy == std::string_view("wfbp+ps") ? 2 : 8;
     const Prediction prediction = predict(request(strategy, ranks));
@@ -108,8 +98,7 @@ TEST(Predict, RecordsHoldTheBoundAndTheBar) {
     EXPECT_EQ(bound.sharper_ns.has_value(), at.bound.overlap > at.bound.step);
     EXPECT_EQ(bound.crosses_step, at.bound.crosses_step);
     EXPECT_EQ(bound.algorithm, cluster::name_of(at.costs.machine.algorithm));
-    EXPECT_EQ(at.record.predicted->error_bar,
-              recorded(at.bar, ns(at.times.step)));
+    EXPECT_EQ(at.record.predicted->error_bar, recorded(at.bar, ns(at.times.step)));
   }
   const Prediction alone = predict(request("none", 1));
   EXPECT_EQ(alone.record.predicted->bound.algorithm, "");
@@ -119,10 +108,8 @@ TEST(Predict, RecordsHoldTheBoundAndTheBar) {
 TEST(Predict, ExposedCommunicationFollowsFromTheRecord) {
   const Prediction at = predict(request("wfbp", 8));
   const records::RankSamples& rank = at.record.ranks.front();
-  EXPECT_NEAR(static_cast<double>(rank.step_ns.back() -
-                                  rank.compute_only_step_ns.back()),
-              static_cast<double>(at.exposed()) / 1000,
-              1);
+  EXPECT_NEAR(static_cast<double>(rank.step_ns.back() - rank.compute_only_step_ns.back()),
+              static_cast<double>(at.exposed()) / 1000, 1);
 }
 
 TEST(Predict, TheSameRequestGivesTheSameRecord) {
@@ -140,13 +127,10 @@ TEST(Predict, TheSameRequestGivesTheSameRecord) {
 }
 
 TEST(Predict, OtherPricesAreAnotherCase) {
-  const auto key = [](const PredictRequest& it) {
-    return predict(it).record.configuration.key();
-  };
+  const auto key = [](const PredictRequest& it) { return predict(it).record.configuration.key(); };
   const std::string usual = key(request("fusion", 8));
   EXPECT_EQ(usual, key(request("fusion", 8)));
-  EXPECT_NE(usual.find(" cluster=two nodes; prices "), std::string::npos)
-      << usual;
+  EXPECT_NE(usual.find(" cluster=two nodes; prices "), std::string::npos) << usual;
   PredictRequest other = request("fusion", 8);
   other.cluster.links[1].bytes_per_s *= 10;
   EXPECT_NE(key(other), usual);
@@ -165,9 +149,8 @@ TEST(Predict, OtherPricesAreAnotherCase) {
   other.noise.sigma = 0.05;
   other.noise.straggler_probability = 0.1;
   other.noise.straggler_factor = 3;
-  EXPECT_NE(
-      key(other).find("two nodes; ring; noise 0.05; stragglers 0.1 x 3; "),
-      std::string::npos);
+  EXPECT_NE(key(other).find("two nodes; ring; noise 0.05; stragglers 0.1 x 3; "),
+            std::string::npos);
   // Where hosts come from is no price.
   other = request("fusion", 8);
   other.cluster.source = "another test";
@@ -210,45 +193,39 @@ TEST(Predict, AMillionRanksAreOneClass) {
 
 TEST(Predict, RefusesWhatCannotBe) {
   EXPECT_EQ(message_of(request("bsp", 9)),
-            "a world of 9 ranks does not fit on cluster 'two nodes': 2 hosts "
-            "have 8 slots");
-  EXPECT_EQ(message_of(request("bsp", 0)),
-            "a world of 0 ranks; it needs at least 1");
+            "a world of 9 ranks does not fit on cluster 'two nodes': 2 hosts have 8 slots");
+  EXPECT_EQ(message_of(request("bsp", 0)), "a world of 0 ranks; it needs at least 1");
   PredictRequest wrong = request("bsp", 2);
   wrong.samples_per_s = -3;
-  EXPECT_EQ(message_of(wrong),
-            "-3 samples/s of one device: must be from 0.001 to 1000000000");
+  EXPECT_EQ(message_of(wrong), "-3 samples/s of one device: must be from 0.001 to 1000000000");
   for (const double rate : {HUGE_VAL, std::nan(""), 0.0, 1e-300, 1e30}) {
     wrong.samples_per_s = rate;
-    EXPECT_TRUE(message_of(wrong).ends_with(
-        " samples/s of one device: must be from 0.001 to 1000000000"))
+    EXPECT_TRUE(
+        message_of(wrong).ends_with(" samples/s of one device: must be from 0.001 to 1000000000"))
         << rate;
   }
   wrong.samples_per_s = kLeastDeviceRate;
   wrong.batch_size = 32;
-  EXPECT_EQ(message_of(wrong),
-            "0.001 samples/s of one device: a step of 32 samples takes 32000 "
-            "s, at most 3600 can be");
+  EXPECT_EQ(
+      message_of(wrong),
+      "0.001 samples/s of one device: a step of 32 samples takes 32000 s, at most 3600 can be");
   wrong = request("bsp", 2);
   wrong.algorithm = "rings";
   EXPECT_EQ(message_of(wrong),
-            "unknown collective algorithm 'rings'; did you mean 'ring'? Known: "
-            "ring, tree, halving-doubling, hierarchical, measured, nccl, "
-            "nccl-collnet");
+            "unknown collective algorithm 'rings'; did you mean 'ring'? Known: ring, tree, "
+            "halving-doubling, hierarchical, measured, nccl, nccl-collnet");
   wrong = request("bsp", 2);
   wrong.noise.straggler_factor = 0.5;
   wrong.noise.straggler_probability = 0.1;
-  EXPECT_NE(message_of(wrong).find("straggler_factor = 0.5"),
-            std::string::npos);
+  EXPECT_NE(message_of(wrong).find("straggler_factor = 0.5"), std::string::npos);
   wrong = request("bsp", 2);
   wrong.cluster.links.clear();
   EXPECT_EQ(message_of(wrong),
-            "cluster 'two nodes' has no [[links]]; a prediction needs at least "
-            "one");
+            "cluster 'two nodes' has no [[links]]; a prediction needs at least one");
 }
 
-// NCCL has one order of issue: what a server gets from its workers and sends
-// back is on two communicators, and takes turns.
+// NCCL has one order of issue: what a server gets from its workers and sends back is on two
+// communicators, and takes turns.
 TEST(Predict, CommunicatorsTakeTurnsOnNccl) {
   PredictRequest servers = request("wfbp+ps", 8);
   servers.engine = "nccl";
@@ -258,13 +235,13 @@ TEST(Predict, CommunicatorsTakeTurnsOnNccl) {
   PredictRequest late = request("win-put+awc", 4);
   late.engine = "nccl";
   EXPECT_EQ(message_of(late),
-            "--strategy: 'win-put' averages what has arrived, but on nccl a "
-            "rank performs one operation after the other and each waits for "
-            "its peer; take --engine gloo or mpi, or neighbor-allreduce");
+            "--strategy: 'win-put' averages what has arrived, but on nccl a rank performs one "
+            "operation after the other and each waits for its peer; take --engine gloo or mpi, or "
+            "neighbor-allreduce");
   PredictRequest picks = request("bytescheduler:order=priority+ps", 4);
   picks.engine = "nccl";
-  EXPECT_TRUE(message_of(picks).starts_with(
-      "order=priority: over nccl every rank must issue in one order"))
+  EXPECT_TRUE(
+      message_of(picks).starts_with("order=priority: over nccl every rank must issue in one order"))
       << message_of(picks);
 }
 
@@ -272,11 +249,9 @@ TEST(Predict, CommunicatorsTakeTurnsOnNccl) {
 TEST(Predict, RefusesMoreThanMemoryHolds) {
   PredictRequest much = request("fusion", 8);
   much.steps = 100'000'000;
-  EXPECT_EQ(message_of(much),
-            "100000000 steps: a record of 8 ranks holds at most 625000");
+  EXPECT_EQ(message_of(much), "100000000 steps: a record of 8 ranks holds at most 625000");
   much.steps = 600'000;
-  EXPECT_TRUE(
-      message_of(much).starts_with("600003 steps of 1 simulated rank with "))
+  EXPECT_TRUE(message_of(much).starts_with("600003 steps of 1 simulated rank with "))
       << message_of(much);
   much = request("fusion", 1'000'000);
   for (cluster::ClusterHost& host : much.cluster.hosts) {
@@ -284,17 +259,15 @@ TEST(Predict, RefusesMoreThanMemoryHolds) {
   }
   much.noise.sigma = 0.1;
   const std::string message = message_of(much);
-  EXPECT_TRUE(message.starts_with("13 steps of 1000000 simulated ranks with "))
-      << message;
-  EXPECT_TRUE(message.ends_with(
-      "and at most 10000000 can be simulated: ask for fewer steps or ranks; "
-      "without noise, ranks that do alike count once"))
+  EXPECT_TRUE(message.starts_with("13 steps of 1000000 simulated ranks with ")) << message;
+  EXPECT_TRUE(
+      message.ends_with("and at most 10000000 can be simulated: ask for fewer steps or ranks; "
+                        "without noise, ranks that do alike count once"))
       << message;
 }
 
 TEST(Predict, TakesADeviceAtEitherEndOfItsRange) {
-  for (const auto& [rate, batch] :
-       {std::pair{kLeastDeviceRate, 3}, {kMostDeviceRate, 1}}) {
+  for (const auto& [rate, batch] : {std::pair{kLeastDeviceRate, 3}, {kMostDeviceRate, 1}}) {
     PredictRequest asked = request("fusion", 4);
     asked.samples_per_s = rate;
     asked.batch_size = batch;

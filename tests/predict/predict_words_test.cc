@@ -16,8 +16,7 @@ namespace {
 TEST(Predict, SaysWhereAProfileIsOfAnotherDevice) {
   PredictRequest asked = request("bsp", 2);
   asked.profile = predict(asked).costs.profile;
-  const auto codes = [&asked](const std::string& profiled,
-                              const std::string& device,
+  const auto codes = [&asked](const std::string& profiled, const std::string& device,
                               const std::string& engine) {
     asked.profile_device = profiled;
     asked.cluster.device.name = device;
@@ -42,21 +41,20 @@ TEST(Predict, SaysWhereAProfileIsOfAnotherDevice) {
 
 TEST(Predict, SaysWhereTablesShowALongerStep) {
   const auto said = [](const std::string& strategy) {
-    const Prediction prediction = predict(
-        {.network = plan::network_shape("resnet50"),
-         .cluster = cluster::read_cluster(std::string(PACELINE_SOURCE_DIR) +
-                                          "/clusters/16x8-v100-25gb.toml"),
-         .strategy = strategy,
-         .ranks = 16,
-         .engine = "bluefog"});
+    const Prediction prediction =
+        predict({.network = plan::network_shape("resnet50"),
+                 .cluster = cluster::read_cluster(std::string(PACELINE_SOURCE_DIR) +
+                                                  "/clusters/16x8-v100-25gb.toml"),
+                 .strategy = strategy,
+                 .ranks = 16,
+                 .engine = "bluefog"});
     const records::RunRecord& record = prediction.record;
     std::int64_t slowest = 0;
     for (const records::RankSamples& rank : record.ranks) {
       slowest = std::max(slowest, rank.step_ns.front());
     }
     const std::string words =
-        fmt::format("the slowest of each step takes {:.3f} ms",
-                    static_cast<double>(slowest) / 1e6);
+        fmt::format("the slowest of each step takes {:.3f} ms", static_cast<double>(slowest) / 1e6);
     return summary_of(prediction).find(words) != std::string::npos;
   };
   EXPECT_TRUE(said("fusion+neighbor-allreduce:topology=inner-outer-exp"));
@@ -77,20 +75,18 @@ TEST(Predict, SaysWhereCostsAreTakenBeyondTheirFit) {
     asked.cluster.hosts[0].slots = 512;
     asked.ranks = ranks;
     const auto warnings = predict(asked).record.warnings;
-    return std::ranges::any_of(warnings, [](const records::Warning& it) {
-      return it.code == "beyond-the-fit";
-    });
+    return std::ranges::any_of(
+        warnings, [](const records::Warning& it) { return it.code == "beyond-the-fit"; });
   };
   PredictRequest asked = request("fusion", 8);
   asked.engine = "nccl-2.4";
   EXPECT_FALSE(warned(asked, 32));
   EXPECT_TRUE(warned(asked, 33));
-  const cluster::LinkFit own{
-      .operation = "all-reduce",
-      .ranks = 64,
-      .line = {{{.alpha = 1'000'000, .beta_ps_per_byte = 100}}},
-      .error_percent = {},
-      .engine = "nccl"};
+  const cluster::LinkFit own{.operation = "all-reduce",
+                             .ranks = 64,
+                             .line = {{{.alpha = 1'000'000, .beta_ps_per_byte = 100}}},
+                             .error_percent = {},
+                             .engine = "nccl"};
   asked.cluster.links[1].fits = {own};
   EXPECT_FALSE(warned(asked, 64));
   asked = request("fusion", 8);
@@ -102,8 +98,7 @@ TEST(Predict, BoundsNameTheAlgorithmThatTheyHoldFor) {
   const auto bound = [&](const char* algorithm) {
     asked.algorithm = algorithm;
     const Prediction prediction = predict(asked);
-    EXPECT_NE(summary_of(prediction)
-                  .find(std::string(" ms with algorithm ") + algorithm + ":"),
+    EXPECT_NE(summary_of(prediction).find(std::string(" ms with algorithm ") + algorithm + ":"),
               std::string::npos);
     return prediction.bound.wire;
   };
@@ -114,8 +109,7 @@ TEST(Predict, BoundsNameTheAlgorithmThatTheyHoldFor) {
 
 TEST(Predict, NoiseIsPrintedWithItsSeedAndSpread) {
   PredictRequest noisy = request("fusion", 8);
-  EXPECT_EQ(summary_of(predict(noisy)).find("noise of seed"),
-            std::string::npos);
+  EXPECT_EQ(summary_of(predict(noisy)).find("noise of seed"), std::string::npos);
   noisy.noise = {.seed = 7, .sigma = 0.05};
   const Prediction prediction = predict(noisy);
   ASSERT_EQ(prediction.times.window, 10);
@@ -125,13 +119,11 @@ TEST(Predict, NoiseIsPrintedWithItsSeedAndSpread) {
     squares += std::pow(static_cast<double>(ns) * 1e-6, 2);
   }
   const double variance = (squares - sum * sum / 10) / 9;
-  EXPECT_NE(
-      summary_of(prediction)
-          .find(fmt::format("  noise of seed 7: {:.3f} ± {:.3f} ms, mean and "
-                            "standard error of 10 steps\n",
-                            sum / 10,
-                            std::sqrt(variance / 10))),
-      std::string::npos)
+  EXPECT_NE(summary_of(prediction)
+                .find(fmt::format(
+                    "  noise of seed 7: {:.3f} ± {:.3f} ms, mean and standard error of 10 steps\n",
+                    sum / 10, std::sqrt(variance / 10))),
+            std::string::npos)
       << summary_of(prediction);
 }
 

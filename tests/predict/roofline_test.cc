@@ -17,25 +17,17 @@ plan::NetworkShape two_layers(const LayerWork& first, const LayerWork& second) {
   network.model.modules = {"a", "b"};
   network.model.parameters = {
       {.name = "a.weight", .sizes = {100}, .elements = 100, .module = {}},
-      {.name = "b.weight",
-       .sizes = {100},
-       .elements = 100,
-       .module = plan::ModuleId{1}},
-      {.name = "b.bias",
-       .sizes = {25},
-       .elements = 25,
-       .module = plan::ModuleId{1}}};
-  network.model.ready_order = {
-      plan::ParameterId{2}, plan::ParameterId{1}, plan::ParameterId{0}};
+      {.name = "b.weight", .sizes = {100}, .elements = 100, .module = plan::ModuleId{1}},
+      {.name = "b.bias", .sizes = {25}, .elements = 25, .module = plan::ModuleId{1}}};
+  network.model.ready_order = {plan::ParameterId{2}, plan::ParameterId{1}, plan::ParameterId{0}};
   network.work = {first, second};
   return network;
 }
 
 TEST(Roofline, TakesTheLongerOfArithmeticAndMemory) {
-  const auto network =
-      two_layers({.flops = 1e6, .bytes = 100}, {.flops = 10, .bytes = 1e6});
-  const auto profile = roofline_profile(
-      network, 2, {.flops_per_s = 1e9, .memory_bytes_per_s = 1e9});
+  const auto network = two_layers({.flops = 1e6, .bytes = 100}, {.flops = 10, .bytes = 1e6});
+  const auto profile =
+      roofline_profile(network, 2, {.flops_per_s = 1e9, .memory_bytes_per_s = 1e9});
   EXPECT_EQ(profile.forward[0], 2'000'000'000);         // 2e6 / 1e9 s
   EXPECT_EQ(profile.forward[1], 2'000'500'000);         // (2e6 + 500) / 1e9 s
   EXPECT_EQ(profile.backward[2], 2 * 2'000'500'000LL);  // first of module b
@@ -44,14 +36,12 @@ TEST(Roofline, TakesTheLongerOfArithmeticAndMemory) {
 }
 
 TEST(Roofline, KnowsHowConvolutionsRun) {
-  const LayerWork plain{
-      .kind = LayerKind::kConvolution, .flops = 9e6, .kernel = 3};
+  const LayerWork plain{.kind = LayerKind::kConvolution, .flops = 9e6, .kernel = 3};
   LayerWork strided = plain;
   strided.stride = 2;
-  const auto profile = roofline_profile(
-      two_layers(plain, strided),
-      1,
-      {.flops_per_s = 1e9, .memory_bytes_per_s = 1e12, .strided = 1.5});
+  const auto profile =
+      roofline_profile(two_layers(plain, strided), 1,
+                       {.flops_per_s = 1e9, .memory_bytes_per_s = 1e12, .strided = 1.5});
   EXPECT_EQ(profile.forward[0], 4'000'000'000);
   EXPECT_EQ(profile.forward[1], 13'500'000'000);
 }

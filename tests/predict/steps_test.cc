@@ -24,10 +24,7 @@ Prediction noisy(const std::string& strategy, plan::Rank ranks, double sigma) {
   asked.engine = "ideal";
   asked.cluster.device.memory_bytes_per_s.reset();  // updates take no time
   asked.steps = 50;
-  asked.noise = {.seed = 3,
-                 .sigma = sigma,
-                 .straggler_probability = 0.05,
-                 .straggler_factor = 3};
+  asked.noise = {.seed = 3, .sigma = sigma, .straggler_probability = 0.05, .straggler_factor = 3};
   return predict(asked);
 }
 
@@ -55,16 +52,14 @@ TEST(Steps, AreEnoughForALongPeriod) {
 
 TEST(Steps, PeriodsAreThePlanners) {
   const auto period = [](const std::string& strategy, plan::Rank world) {
-    return simulator::period_of(*simulator::planner_of(strategy),
-                                simulator::toy_input(3, world));
+    return simulator::period_of(*simulator::planner_of(strategy), simulator::toy_input(3, world));
   };
   EXPECT_EQ(period("fusion", 8), 1);
   EXPECT_EQ(period("ddp", 8), 1);  // but for step 0
   EXPECT_EQ(period("fusion+neighbor-allreduce+atc", 1024), 10);
   auto wheels = simulator::toy_input(3, 8 * 97);
   wheels.local_world = simulator::hosts_of(8 * 97, 97);
-  const auto planner =
-      simulator::planner_of("bsp+neighbor-allreduce:topology=inner-outer-exp");
+  const auto planner = simulator::planner_of("bsp+neighbor-allreduce:topology=inner-outer-exp");
   EXPECT_EQ(simulator::period_of(*planner, wheels), 97 * 7 * 3);
   wheels.world = 16 * 97;
   wheels.local_world = simulator::hosts_of(wheels.world, 97);
@@ -74,21 +69,16 @@ TEST(Steps, PeriodsAreThePlanners) {
 
 // The record and the summary take their means over the same steps.
 TEST(Steps, OfTheRecordAreThoseOfTheMean) {
-  for (const Prediction& prediction :
-       {predict(job_on("fusion+neighbor-allreduce+atc", 32)),
-        predict(job_on("dear", 16)),
-        noisy("bsp", 8, 0.1)}) {
+  for (const Prediction& prediction : {predict(job_on("fusion+neighbor-allreduce+atc", 32)),
+                                       predict(job_on("dear", 16)), noisy("bsp", 8, 0.1)}) {
     plan::Picoseconds slowest = 0;
     for (const records::RankSamples& rank : prediction.record.ranks) {
       EXPECT_EQ(rank.window_ns,
-                std::accumulate(
-                    rank.step_ns.begin(), rank.step_ns.end(), std::int64_t{0}));
+                std::accumulate(rank.step_ns.begin(), rank.step_ns.end(), std::int64_t{0}));
       slowest = std::max(slowest, rank.window_ns * 1000);
     }
-    const auto steps = static_cast<plan::Picoseconds>(
-        prediction.record.ranks[0].step_ns.size());
-    EXPECT_NEAR(static_cast<double>(slowest / steps),
-                static_cast<double>(prediction.times.step),
+    const auto steps = static_cast<plan::Picoseconds>(prediction.record.ranks[0].step_ns.size());
+    EXPECT_NEAR(static_cast<double>(slowest / steps), static_cast<double>(prediction.times.step),
                 1000);  // the record has whole nanoseconds
   }
 }
@@ -114,10 +104,8 @@ TEST(Steps, WithoutCommunicationAreTimedEachByItself) {
 }
 
 TEST(Steps, ABoundKnowsNoNoise) {
-  EXPECT_NE(summary_of(noisy("bsp", 8, 0.1)).find("bound without noise"),
-            std::string::npos);
-  EXPECT_EQ(summary_of(predict(job_on("bsp", 8))).find("without noise"),
-            std::string::npos);
+  EXPECT_NE(summary_of(noisy("bsp", 8, 0.1)).find("bound without noise"), std::string::npos);
+  EXPECT_EQ(summary_of(predict(job_on("bsp", 8))).find("without noise"), std::string::npos);
 }
 
 // Four of eight ranks serve.
@@ -126,8 +114,7 @@ TEST(Steps, CountSamplesOfRanksThatTrain) {
   asked.batch_size = 64;
   const Prediction servers = predict(asked);
   EXPECT_EQ(servers.record.ranks.size(), 4U);
-  EXPECT_DOUBLE_EQ(servers.samples_per_s(),
-                   4 * 64 / plan::seconds_of(servers.times.step));
+  EXPECT_DOUBLE_EQ(servers.samples_per_s(), 4 * 64 / plan::seconds_of(servers.times.step));
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ namespace {
 using records::Span;
 using records::Track;
 
-std::vector<Span> of_category(const std::vector<Span>& spans,
-                              const std::string& category,
+std::vector<Span> of_category(const std::vector<Span>& spans, const std::string& category,
                               int rank = 0) {
   std::vector<Span> found;
   std::ranges::copy_if(spans, std::back_inserter(found), [&](const Span& span) {
@@ -30,13 +29,9 @@ std::vector<Span> of_category(const std::vector<Span>& spans,
   return found;
 }
 
-std::int64_t end_of(const Span& span) {
-  return span.start_ns + span.duration_ns;
-}
+std::int64_t end_of(const Span& span) { return span.start_ns + span.duration_ns; }
 
-bool is_phase(const Span& span) {
-  return span.name == "forward" || span.name == "backward";
-}
+bool is_phase(const Span& span) { return span.name == "forward" || span.name == "backward"; }
 
 // What measure/trace.cc makes of a run, and nothing else.
 TEST(PredictedTrace, HasTheTracksCategoriesAndKeysOfAMeasuredOne) {
@@ -50,12 +45,11 @@ TEST(PredictedTrace, HasTheTracksCategoriesAndKeysOfAMeasuredOne) {
     kinds.insert({span.category, span.track, keys});
   }
   const std::set<std::string> step{"step"};
-  EXPECT_EQ(kinds,
-            (std::set<Kind>{{"forward", Track::kForward, step},
-                            {"backward", Track::kBackward, step},
-                            {"wait", Track::kForward, step},
-                            {"update", Track::kUpdate, step},
-                            {"transfer", Track::kComm, {"bytes", "step"}}}));
+  EXPECT_EQ(kinds, (std::set<Kind>{{"forward", Track::kForward, step},
+                                   {"backward", Track::kBackward, step},
+                                   {"wait", Track::kForward, step},
+                                   {"update", Track::kUpdate, step},
+                                   {"transfer", Track::kComm, {"bytes", "step"}}}));
 }
 
 // As in a run, the phases leave no gap, and hold what is told of in them.
@@ -63,8 +57,7 @@ TEST(PredictedTrace, PhasesFollowEachOtherAndHoldTheirModules) {
   const auto spans = predict(request("wfbp", 8), true).spans;
   std::vector<Span> phases;
   for (const char* category : {"forward", "backward"}) {
-    std::ranges::copy_if(
-        of_category(spans, category), std::back_inserter(phases), is_phase);
+    std::ranges::copy_if(of_category(spans, category), std::back_inserter(phases), is_phase);
   }
   std::ranges::sort(phases, {}, &Span::start_ns);
   ASSERT_GT(phases.size(), 4U);
@@ -99,17 +92,14 @@ TEST(PredictedTrace, WaitsAreWhereTheTrainingThreadStands) {
   }
   // The last one lasts as long as what is exposed, and the update.
   EXPECT_NEAR(static_cast<double>(waits.back().duration_ns),
-              static_cast<double>(at.times.step - at.times.compute) / 1000,
-              2);
-  EXPECT_TRUE(
-      of_category(predict(request("none", 1), true).spans, "transfer").empty());
+              static_cast<double>(at.times.step - at.times.compute) / 1000, 2);
+  EXPECT_TRUE(of_category(predict(request("none", 1), true).spans, "transfer").empty());
 }
 
 TEST(PredictedTrace, PiecesOfATensorHaveNamesOfTheirOwn) {
   for (const char* strategy :
        {"bytescheduler:partition-mb=1,credit-mb=4", "bsp+ps:partition-mb=1"}) {
-    const auto transfers =
-        of_category(predict(request(strategy, 8), true).spans, "transfer");
+    const auto transfers = of_category(predict(request(strategy, 8), true).spans, "transfer");
     std::set<std::string> names;
     std::int64_t of_first_step = 0;
     for (const Span& span : transfers) {
@@ -119,16 +109,14 @@ TEST(PredictedTrace, PiecesOfATensorHaveNamesOfTheirOwn) {
       }
     }
     EXPECT_GT(of_first_step, 10) << strategy;
-    EXPECT_EQ(names.size(), static_cast<std::size_t>(of_first_step))
-        << strategy;
+    EXPECT_EQ(names.size(), static_cast<std::size_t>(of_first_step)) << strategy;
   }
 }
 
 TEST(PredictedTrace, NamesHostsAndForHowManyARankStands) {
   const Prediction folded = predict(request("bsp", 8), true);
   ASSERT_EQ(folded.job->actors.size(), 1U);
-  EXPECT_EQ(folded.rank_names,
-            (std::map<int, std::string>{{0, "n0; 7 others do the same"}}));
+  EXPECT_EQ(folded.rank_names, (std::map<int, std::string>{{0, "n0; 7 others do the same"}}));
   PredictRequest noisy = request("bsp", 5);
   noisy.noise = {.seed = 7, .sigma = 0.05};
   const Prediction each = predict(noisy, true);

@@ -26,8 +26,7 @@ inline std::string damage_text(std::string line, Random& random) {
   constexpr std::string_view kBytes = "\"{}[],:0e-\\\x01\xff\0nt ";
   switch (below(random, 5)) {
     case 0:
-      line[below(random, line.size())] ^=
-          static_cast<char>(1 << below(random, 8));
+      line[below(random, line.size())] ^= static_cast<char>(1 << below(random, 8));
       break;
     case 1:
       line.resize(below(random, line.size()));
@@ -36,12 +35,10 @@ inline std::string damage_text(std::string line, Random& random) {
       line.erase(below(random, line.size()), 1 + below(random, 20));
       break;
     case 3:
-      line.insert(
-          below(random, line.size()), 1, kBytes[below(random, kBytes.size())]);
+      line.insert(below(random, line.size()), 1, kBytes[below(random, kBytes.size())]);
       break;
     default:
-      line.insert(below(random, line.size()),
-                  line.substr(below(random, line.size()), 30));
+      line.insert(below(random, line.size()), line.substr(below(random, line.size()), 30));
   }
   return line;
 }
@@ -51,8 +48,7 @@ inline json& pick(json& root, Random& random) {
   json* place = &root;
   while (place->is_structured() && !place->empty() && below(random, 5) != 0) {
     auto next = place->begin();
-    std::advance(next,
-                 static_cast<std::ptrdiff_t>(below(random, place->size())));
+    std::advance(next, static_cast<std::ptrdiff_t>(below(random, place->size())));
     place = &*next;
   }
   return *place;

@@ -59,16 +59,15 @@ TEST_F(EnvironmentTest, ReadsTheProcessor) {
   put_cpu(3, 1, 1, 2400000);
   put_cpu(10, 1, 1, 2800000);
   put("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "ignored");
-  EXPECT_EQ(facts(),
-            (Facts{{"cpu_model", "AMD EPYC 9654"},
-                   {"cpu_isa", "sse4_2 avx2 avx512f avx512_bf16"},
-                   {"virtualized", "yes"},
-                   {"sockets", "2"},
-                   {"cores", "4"},
-                   {"threads", "5"},
-                   {"governor", "performance"},
-                   {"clock_mhz", "2400"},
-                   {"clock_max_mhz", "3700"}}));
+  EXPECT_EQ(facts(), (Facts{{"cpu_model", "AMD EPYC 9654"},
+                            {"cpu_isa", "sse4_2 avx2 avx512f avx512_bf16"},
+                            {"virtualized", "yes"},
+                            {"sockets", "2"},
+                            {"cores", "4"},
+                            {"threads", "5"},
+                            {"governor", "performance"},
+                            {"clock_mhz", "2400"},
+                            {"clock_max_mhz", "3700"}}));
 }
 
 TEST_F(EnvironmentTest, ReadsTheSystem) {
@@ -80,20 +79,17 @@ TEST_F(EnvironmentTest, ReadsTheSystem) {
   put("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-3,8\n");
   put("proc/loadavg", "0.50 1.25 2.00 1/234 5678\n");
   put("proc/pressure/cpu", "some avg10=0.63 avg60=0.72 avg300=0.54 total=9\n");
-  EXPECT_EQ(facts(),
-            (Facts{{"kernel", "6.1.0-13-amd64"},
-                   {"os", "Debian 12"},
-                   {"memory_gib", "126"},
-                   {"transparent_hugepages", "madvise"},
-                   {"tcp_congestion", "cubic"},
-                   {"affinity", "0-3,8"},
-                   {"load_average", "0.50 1.25 2.00"},
-                   {"cpu_pressure_percent", "0.63"}}));
+  EXPECT_EQ(facts(), (Facts{{"kernel", "6.1.0-13-amd64"},
+                            {"os", "Debian 12"},
+                            {"memory_gib", "126"},
+                            {"transparent_hugepages", "madvise"},
+                            {"tcp_congestion", "cubic"},
+                            {"affinity", "0-3,8"},
+                            {"load_average", "0.50 1.25 2.00"},
+                            {"cpu_pressure_percent", "0.63"}}));
 }
 
-TEST_F(EnvironmentTest, AMachineThatSaysNothingHasNoFacts) {
-  EXPECT_EQ(facts(), Facts{});
-}
+TEST_F(EnvironmentTest, AMachineThatSaysNothingHasNoFacts) { EXPECT_EQ(facts(), Facts{}); }
 
 TEST_F(EnvironmentTest, TakesTheLeastCpuLimitOfTheGroupAndItsAncestors) {
   put("proc/self/cgroup", "0::/jobs/one/step\n");
@@ -125,13 +121,12 @@ else
   echo '550.54, NVIDIA H200, 143771, 1980, 700.00, 5, 16'
 fi)");
   const HostEnvironment host = collect_host(sources_);
-  EXPECT_EQ(host.facts,
-            (Facts{{"gpus", "2 x NVIDIA H200"},
-                   {"driver", "550.54"},
-                   {"gpu_memory_mib", "143771"},
-                   {"gpu_clock_max_mhz", "1980"},
-                   {"gpu_power_limit_w", "700.00"},
-                   {"gpu_pcie", "2 x gen5 x16"}}));
+  EXPECT_EQ(host.facts, (Facts{{"gpus", "2 x NVIDIA H200"},
+                               {"driver", "550.54"},
+                               {"gpu_memory_mib", "143771"},
+                               {"gpu_clock_max_mhz", "1980"},
+                               {"gpu_power_limit_w", "700.00"},
+                               {"gpu_pcie", "2 x gen5 x16"}}));
   EXPECT_EQ(host.topology, "GPU0 GPU1\n");
 }
 
@@ -192,10 +187,8 @@ TEST(AllowedVariables, KeepsOnlyWhatTheListNames) {
 TEST(Differences, AreNothingBetweenAlikeHosts) {
   const std::vector<HostEnvironment> hosts{
       {.host = "n1",
-       .facts = {{"cores", "8"},
-                 {"load_average", "1"},
-                 {"clock_mhz", "2000"},
-                 {"memory_gib", "125"}},
+       .facts =
+           {{"cores", "8"}, {"load_average", "1"}, {"clock_mhz", "2000"}, {"memory_gib", "125"}},
        .topology = "Machine (125 GiB): 1 package\n"},
       {.host = "n2",
        .facts = {{"cores", "8"}, {"load_average", "2"}, {"memory_gib", "126"}},
@@ -206,17 +199,12 @@ TEST(Differences, AreNothingBetweenAlikeHosts) {
 
 TEST(Differences, NameTheFactItsValuesAndTheirHosts) {
   const auto host = [](const char* name, const char* model) {
-    return HostEnvironment{.host = name,
-                           .facts = {{"cpu_model", model}, {"z", model}},
-                           .topology = ""};
+    return HostEnvironment{
+        .host = name, .facts = {{"cpu_model", model}, {"z", model}}, .topology = ""};
   };
-  const std::vector<HostEnvironment> hosts{host("n1", "A"),
-                                           host("n2", "B"),
-                                           host("n3", "A"),
-                                           host("n4", "A"),
-                                           host("n5", "A")};
-  EXPECT_EQ(differences(hosts),
-            "cpu_model: A on n1, n3, n4 and 1 more; B on n2");
+  const std::vector<HostEnvironment> hosts{host("n1", "A"), host("n2", "B"), host("n3", "A"),
+                                           host("n4", "A"), host("n5", "A")};
+  EXPECT_EQ(differences(hosts), "cpu_model: A on n1, n3, n4 and 1 more; B on n2");
 }
 
 TEST(Differences, AFactThatOnlyOneHostHasIsADifference) {

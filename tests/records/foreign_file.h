@@ -13,12 +13,9 @@
 
 namespace paceline::records {
 
-/// What the readers make of a file of another program that has this name and
-/// text.
-inline std::vector<RunRecord> read_as(const std::string& name,
-                                      const std::string& text) {
-  std::string folder =
-      std::filesystem::temp_directory_path() / "foreign-XXXXXX";
+/// What the readers make of a file of another program that has this name and text.
+inline std::vector<RunRecord> read_as(const std::string& name, const std::string& text) {
+  std::string folder = std::filesystem::temp_directory_path() / "foreign-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) {
     throw WorldError("no folder for " + name);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded damage to valid lines: the reader takes the line or refuses it with a
-// sentence, and what it takes can be written and read again.  The files of
-// corpus/ are read too; a line that ever broke the reader belongs there.
+// Seeded damage to valid lines: the reader takes the line or refuses it with a sentence, and what
+// it takes can be written and read again.  The files of corpus/ are read too; a line that ever
+// broke the reader belongs there.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -30,9 +30,7 @@ using Random = damage::Random;
 bool is_sentence(const std::string& text) {
   constexpr std::size_t kLongest = 1000;
   return !text.empty() && text.size() < kLongest &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return c >= ' ' && c <= '~';
-         });
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 enum class Outcome : std::uint8_t { kTaken, kRefused };
@@ -51,8 +49,7 @@ Outcome feed(const std::string& line) {
 
 TEST(RecordFuzz, DamagedTextIsTakenOrRefused) {
   Random random(1);
-  const std::vector<std::string> lines{to_line(full_record()),
-                                       to_line(failed_record()),
+  const std::vector<std::string> lines{to_line(full_record()), to_line(failed_record()),
                                        to_line(predicted_record())};
   int refused = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -93,13 +90,8 @@ TEST(RecordFuzz, DeepNestingIsRefused) {
 }
 
 TEST(RecordFuzz, HugeNumbersAreRefused) {
-  for (const char* number : {"1e999",
-                             "-1e999",
-                             "9223372036854775808",
-                             "18446744073709551616",
-                             "1e18",
-                             "-9223372036854775809",
-                             "0.9999999"}) {
+  for (const char* number : {"1e999", "-1e999", "9223372036854775808", "18446744073709551616",
+                             "1e18", "-9223372036854775809", "0.9999999"}) {
     std::string line = to_line(full_record());
     const std::string key = "\"window_ns\":";
     const std::size_t begin = line.find(key) + key.size();
@@ -123,8 +115,7 @@ TEST(RecordFuzz, CorpusIsTakenOrRefused) {
       EXPECT_EQ(read_records(entry.path()).records.size(), good ? 1u : 0u);
     } catch (const UsageError& error) {
       EXPECT_FALSE(good);
-      EXPECT_TRUE(
-          std::string(error.what()).starts_with(entry.path().string() + ":1: "))
+      EXPECT_TRUE(std::string(error.what()).starts_with(entry.path().string() + ":1: "))
           << error.what();
     }
     ++files;

@@ -24,18 +24,8 @@ TEST(LearningRate, GrowsInALineThenFallsAtTheSteps) {
 }
 
 TEST(LearningRate, RefusesOtherWords) {
-  for (const char* text : {"0.1",
-                           "0.1@",
-                           "@20",
-                           "0.1@x",
-                           "0.1@20+",
-                           "0.1@30+20",
-                           "1@20",
-                           "0@20",
-                           "-0.1@20",
-                           "0.1@0",
-                           "0.1@20 30",
-                           "0.1@20+30x"}) {
+  for (const char* text : {"0.1", "0.1@", "@20", "0.1@x", "0.1@20+", "0.1@30+20", "1@20", "0@20",
+                           "-0.1@20", "0.1@0", "0.1@20 30", "0.1@20+30x"}) {
     EXPECT_THROW(parse_rate_decay("--lr-decay", text), UsageError) << text;
   }
   EXPECT_TRUE(parse_rate_decay("--lr-decay", "").steps.empty());

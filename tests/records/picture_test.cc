@@ -10,8 +10,8 @@ namespace paceline::records {
 namespace {
 
 TEST(MachinePicture, DrawsPackagesNodesCachesAndCores) {
-  EXPECT_EQ(machine_picture("pack:2 numa:1(memory=64GiB) l3:2(size=32MiB) "
-                            "l2:2(size=1MiB) l1:1(size=48KiB) core:1 pu:2"),
+  EXPECT_EQ(machine_picture("pack:2 numa:1(memory=64GiB) l3:2(size=32MiB) l2:2(size=1MiB) "
+                            "l1:1(size=48KiB) core:1 pu:2"),
             "Machine (128 GiB): 2 packages, 2 NUMA nodes, 8 cores, 16 PUs\n"
             "Package 0\n"
             "  NUMA node 0 (64 GiB): PUs 0-7\n"

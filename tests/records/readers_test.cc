@@ -47,8 +47,7 @@ TEST_F(AnyRecords, BothKindsAreKnownByTheirContent) {
 }
 
 TEST_F(AnyRecords, EachOfSeveralFilesHasItsRecords) {
-  const std::string head =
-      "framework,batch_size_per_device,gpus,throughput_samples_per_s\n";
+  const std::string head = "framework,batch_size_per_device,gpus,throughput_samples_per_s\n";
   const fs::path& table = with(head + "B,128,1,300\nB,128,2,600\n");
   const std::string other = table.string() + ".csv";
   std::ofstream(other, std::ios::binary) << head << "A,128,1,352.72\n";
@@ -83,8 +82,7 @@ TEST_F(AnyRecords, StrangersAreRefusedWithTheirLine) {
     read_any({path});
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_TRUE(
-        std::string(error.what()).starts_with(path.string() + ":2: not JSON"))
+    EXPECT_TRUE(std::string(error.what()).starts_with(path.string() + ":2: not JSON"))
         << error.what();
   }
   EXPECT_THROW(read_any({path.string() + ".none"}), UsageError);

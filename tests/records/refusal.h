@@ -7,8 +7,7 @@
 
 namespace paceline::records {
 
-/// What the UsageError that `call` throws says; "accepted" where it throws
-/// none.
+/// What the UsageError that `call` throws says; "accepted" where it throws none.
 inline std::string refusal(auto&& call) {
   try {
     call();

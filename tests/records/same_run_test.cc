@@ -49,8 +49,7 @@ TEST(SameRun, OfACommandThatWasGivenAgainTheLastRecordCounts) {
 
 TEST(SameRun, OtherRunsCount) {
   std::vector<RunRecord> records{run_of(0, 1), run_of(0, 2)};
-  EXPECT_EQ(distinct_runs(records, Places{0, 1}), (Places{0, 1}))
-      << "files of their own";
+  EXPECT_EQ(distinct_runs(records, Places{0, 1}), (Places{0, 1})) << "files of their own";
   records[1].experiment = "quick";
   EXPECT_EQ(distinct_runs(records), (Places{0, 1}));
   records[1] = run_of(0, 2);

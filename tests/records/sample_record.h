@@ -39,9 +39,8 @@ inline RunRecord full_record() {
   r.environment.cuda_version = "12.6";
   r.environment.nccl_version = "2.27.3";
   r.environment.variables = {{"OMP_NUM_THREADS", "1"}};
-  r.environment.hosts = {
-      {"a", {{"cores", "2"}}, "Machine (8 GB)\n  Core \"0\"\n"},
-      {"b", {{"cores", "4"}}, "Machine"}};
+  r.environment.hosts = {{"a", {{"cores", "2"}}, "Machine (8 GB)\n  Core \"0\"\n"},
+                         {"b", {{"cores", "4"}}, "Machine"}};
   for (int rank = 0; rank < 2; ++rank) {
     RankSamples s;
     s.rank = rank;
@@ -61,10 +60,7 @@ inline RunRecord full_record() {
             .by_pattern = {{"all-reduce", 1000}},
             .calls_per_step = 3};
   r.verified = {{"reduced-values", true}};
-  r.warnings = {{"shared-cores",
-                 "4 ranks on 2 cores",
-                 "they take turns",
-                 "use fewer ranks"}};
+  r.warnings = {{"shared-cores", "4 ranks on 2 cores", "they take turns", "use fewer ranks"}};
   return r;
 }
 

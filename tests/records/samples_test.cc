@@ -21,9 +21,8 @@ RunRecord with_steps(std::vector<std::vector<std::int64_t>> steps) {
 }
 
 TEST(Samples, TakeTheSlowestRankOfTheStepsThatAllHave) {
-  EXPECT_EQ(slowest_step_s(with_steps({{1'000'000'000, 4'000'000'000},
-                                       {},
-                                       {2'000'000'000, 3'000'000'000, 5}})),
+  EXPECT_EQ(slowest_step_s(with_steps(
+                {{1'000'000'000, 4'000'000'000}, {}, {2'000'000'000, 3'000'000'000, 5}})),
             (Seconds{2, 4}));
   EXPECT_EQ(slowest_step_s(with_steps({{}, {}})), Seconds{});
   EXPECT_EQ(slowest_step_s({}), Seconds{});
@@ -48,14 +47,10 @@ TEST(Samples, ComparePairByPairTheSlowestRanks) {
   EXPECT_EQ(exposed_s_by_pair(record), Seconds{});
   record.ranks[0].pair_of_step = {0, 0, 0, 1};
   record.ranks[2].pair_of_step = {0, 0, 0, 1};
-  record.ranks[0].paired_step_ns = {
-      5 * kSecond, 1 * kSecond, 9 * kSecond, 4 * kSecond};
-  record.ranks[2].paired_step_ns = {
-      1 * kSecond, 6 * kSecond, 9 * kSecond, 3 * kSecond};
-  record.ranks[0].compute_only_step_ns = {
-      2 * kSecond, 1 * kSecond, 1 * kSecond, 2 * kSecond};
-  record.ranks[2].compute_only_step_ns = {
-      1 * kSecond, 3 * kSecond, 4 * kSecond, 6 * kSecond};
+  record.ranks[0].paired_step_ns = {5 * kSecond, 1 * kSecond, 9 * kSecond, 4 * kSecond};
+  record.ranks[2].paired_step_ns = {1 * kSecond, 6 * kSecond, 9 * kSecond, 3 * kSecond};
+  record.ranks[0].compute_only_step_ns = {2 * kSecond, 1 * kSecond, 1 * kSecond, 2 * kSecond};
+  record.ranks[2].compute_only_step_ns = {1 * kSecond, 3 * kSecond, 4 * kSecond, 6 * kSecond};
   // Medians of 5, 6, 9 and of 2, 3, 4; then 4 and 6.
   EXPECT_EQ(exposed_s_by_pair(record), (Seconds{3, -2}));
 }

@@ -10,9 +10,8 @@
 
 namespace paceline::records {
 
-/// Checks JSON against the keywords of JSON Schema 2020-12 that our schemas
-/// use; a keyword that it does not know is itself an error, so that no rule is
-/// passed over.
+/// Checks JSON against the keywords of JSON Schema 2020-12 that our schemas use; a keyword that it
+/// does not know is itself an error, so that no rule is passed over.
 class SchemaChecker {
  public:
   explicit SchemaChecker(nlohmann::json schema) : root_(std::move(schema)) {}
@@ -32,18 +31,13 @@ class SchemaChecker {
   }
 
   static bool has_type(const Json& value, const std::string& type) {
-    return (type == "object" && value.is_object()) ||
-           (type == "array" && value.is_array()) ||
-           (type == "string" && value.is_string()) ||
-           (type == "boolean" && value.is_boolean()) ||
-           (type == "null" && value.is_null()) ||
-           (type == "number" && value.is_number()) ||
+    return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
+           (type == "string" && value.is_string()) || (type == "boolean" && value.is_boolean()) ||
+           (type == "null" && value.is_null()) || (type == "number" && value.is_number()) ||
            (type == "integer" && value.is_number_integer());
   }
 
-  void check_type(const Json& rule,
-                  const Json& value,
-                  const std::string& where) {
+  void check_type(const Json& rule, const Json& value, const std::string& where) {
     const Json types = rule.is_array() ? rule : Json::array({rule});
     for (const Json& type : types) {
       if (has_type(value, type.get<std::string>())) {
@@ -53,9 +47,7 @@ class SchemaChecker {
     fail(where, fmt::format("is not of type {}", rule.dump()));
   }
 
-  void check_members(const Json& schema,
-                     const Json& value,
-                     const std::string& where) {
+  void check_members(const Json& schema, const Json& value, const std::string& where) {
     for (const Json& key : schema.value("required", Json::array())) {
       if (!value.contains(key.get<std::string>())) {
         fail(where, fmt::format("lacks {}", key.dump()));
@@ -65,8 +57,7 @@ class SchemaChecker {
     const Json others = schema.value("additionalProperties", Json(true));
     for (const auto& [key, member] : value.items()) {
       const auto rule = properties.find(key);
-      check(
-          rule == properties.end() ? others : *rule, member, where + "/" + key);
+      check(rule == properties.end() ? others : *rule, member, where + "/" + key);
     }
   }
 
@@ -81,14 +72,9 @@ class SchemaChecker {
       }
       return;
     }
-    static const std::set<std::string> kNotes{"$schema",
-                                              "$defs",
-                                              "title",
-                                              "description",
-                                              "default",
-                                              "required",
-                                              "properties",
-                                              "additionalProperties"};
+    static const std::set<std::string> kNotes{
+        "$schema", "$defs",    "title",      "description",
+        "default", "required", "properties", "additionalProperties"};
     for (const auto& [keyword, rule] : schema.items()) {
       if (keyword == "$ref") {
         check(follow(rule.get<std::string>()), value, where);

@@ -42,8 +42,7 @@ TEST_F(Schema, OfACaseComesFromItsFields) {
 }
 
 // Pointers to every key inside `value`, those of maps with free keys too.
-void collect_keys(const json& value,
-                  const json::json_pointer& here,
+void collect_keys(const json& value, const json::json_pointer& here,
                   std::vector<json::json_pointer>& keys) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.items()) {
@@ -61,8 +60,7 @@ void collect_keys(const json& value,
 bool has_free_keys(const json::json_pointer& parent) {
   const std::string name = parent.empty() ? "" : parent.back();
   return name == "variables" || name == "facts" || name == "phase_ns" ||
-         name == "bytes_by_pattern" || name == "verified" || name == "env" ||
-         name == "adapter";
+         name == "bytes_by_pattern" || name == "verified" || name == "env" || name == "adapter";
 }
 
 bool reader_takes(const json& record) {
@@ -102,11 +100,8 @@ TEST_F(Schema, HoldsForWrittenRecords) {
   held.configuration.not_run = "bf16: no instructions";
   held.status = "unsupported";
   held.adapter = {{"layout", "NHWC"}};
-  held.link_check = {{.operations = 12,
-                      .late = 1,
-                      .slack_ns = -345,
-                      .overdue_ns = 345,
-                      .window_ns = 9000}};
+  held.link_check = {
+      {.operations = 12, .late = 1, .slack_ns = -345, .overdue_ns = 345, .window_ns = 9000}};
   held.coding = {{.ns_per_step = 1200, .plain_bytes_per_step = 4096}};
   held.training = {{.last_loss = 2.5}};
   for (RankSamples& rank : held.ranks) {
@@ -125,30 +120,18 @@ TEST_F(Schema, HoldsForWrittenRecords) {
   trained.configuration.lr_decay = "0.1@20+30";
   for (RankSamples& rank : trained.ranks) {
     rank.evaluations = {{.loss = 2.5, .accuracy = 0.25},
-                        {.step = 20,
-                         .trained_ns = 3,
-                         .sent_bytes = 4,
-                         .loss = {},
-                         .accuracy = {}}};
+                        {.step = 20, .trained_ns = 3, .sent_bytes = 4, .loss = {}, .accuracy = {}}};
   }
   EXPECT_EQ(from_line(to_line(trained)), trained);
-  for (const RunRecord& record : {full_record(),
-                                  failed_record(),
-                                  planned,
-                                  held,
-                                  trained,
-                                  predicted_record()}) {
-    EXPECT_EQ(checker_.check(json::parse(to_line(record))),
-              std::vector<std::string>{});
+  for (const RunRecord& record :
+       {full_record(), failed_record(), planned, held, trained, predicted_record()}) {
+    EXPECT_EQ(checker_.check(json::parse(to_line(record))), std::vector<std::string>{});
   }
 }
 
 TEST_F(Schema, HoldsForEverySource) {
-  for (const Source source : {Source::kMeasured,
-                              Source::kReplayed,
-                              Source::kPredicted,
-                              Source::kImported,
-                              Source::kExternal}) {
+  for (const Source source : {Source::kMeasured, Source::kReplayed, Source::kPredicted,
+                              Source::kImported, Source::kExternal}) {
     RunRecord record = full_record();
     record.source = source;
     EXPECT_TRUE(checker_.check(to_json(record)).empty()) << name_of(source);
@@ -161,8 +144,7 @@ TEST_F(Schema, EveryKeyIsRequiredByItAndByTheReader) {
   collect_keys(record, json::json_pointer(), keys);
   int required = 0;
   for (const json::json_pointer& key : keys) {
-    if (has_free_keys(key.parent_pointer()) ||
-        key == json::json_pointer("/predicted")) {
+    if (has_free_keys(key.parent_pointer()) || key == json::json_pointer("/predicted")) {
       continue;
     }
     json damaged = record;
@@ -175,16 +157,9 @@ TEST_F(Schema, EveryKeyIsRequiredByItAndByTheReader) {
 }
 
 TEST_F(Schema, UnknownKeysAreRefusedByItAndByTheReader) {
-  for (const char* place : {"",
-                            "/configuration",
-                            "/environment",
-                            "/environment/hosts/0",
-                            "/ranks/0",
-                            "/wire",
-                            "/predicted",
-                            "/predicted/bound",
-                            "/predicted/error_bar",
-                            "/warnings/0"}) {
+  for (const char* place :
+       {"", "/configuration", "/environment", "/environment/hosts/0", "/ranks/0", "/wire",
+        "/predicted", "/predicted/bound", "/predicted/error_bar", "/warnings/0"}) {
     json damaged = to_json(predicted_record());
     damaged[json::json_pointer(place)]["stranger"] = 1;
     EXPECT_FALSE(checker_.check(damaged).empty()) << place;
@@ -193,11 +168,11 @@ TEST_F(Schema, UnknownKeysAreRefusedByItAndByTheReader) {
 }
 
 // Every value in turn becomes each of these: both refuse, or both take it.
-// The reader also knows ranges of C++ types and that ranks agree, which the
-// schema does not say; none of these values touch that.
+// The reader also knows ranges of C++ types and that ranks agree, which the schema does not say;
+// none of these values touch that.
 TEST_F(Schema, AgreesWithTheReaderOnTypes) {
-  const std::vector<json> values{
-      nullptr, true, -1, 0.5, "text", json::array(), 7, json::object(), {true}};
+  const std::vector<json> values{nullptr, true,           -1,    0.5, "text", json::array(),
+                                 7,       json::object(), {true}};
   const json record = to_json(predicted_record());
   std::vector<json::json_pointer> keys;
   collect_keys(record, json::json_pointer(), keys);
@@ -205,11 +180,9 @@ TEST_F(Schema, AgreesWithTheReaderOnTypes) {
     for (const json& value : values) {
       json changed = record;
       changed[key] = value;
-      const bool lists_of_ranks =
-          key.back().ends_with("step_ns") && changed.at(key).is_array();
+      const bool lists_of_ranks = key.back().ends_with("step_ns") && changed.at(key).is_array();
       if (!lists_of_ranks) {
-        EXPECT_EQ(checker_.check(changed).empty(), reader_takes(changed))
-            << key << " = " << value;
+        EXPECT_EQ(checker_.check(changed).empty(), reader_takes(changed)) << key << " = " << value;
       }
     }
   }

@@ -39,8 +39,7 @@ class Store : public testing::Test {
   }
 
   std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) /
-      ("paceline-store-" + std::to_string(getpid()));
+      std::filesystem::path(testing::TempDir()) / ("paceline-store-" + std::to_string(getpid()));
   std::string path_ = folder_ / "records.jsonl";
 };
 
@@ -96,8 +95,7 @@ TEST_F(Store, EveryCutOfTheLastLineIsSkippedAndThenCutOff) {
     const RecordFile file = read_records(path_, BrokenTail::kSkip);
     EXPECT_EQ(file.records.size(), 1u) << cut;
     ASSERT_EQ(file.warnings.size(), 1u) << cut;
-    EXPECT_TRUE(file.warnings[0].starts_with(path_ + ":2: not JSON"))
-        << file.warnings[0];
+    EXPECT_TRUE(file.warnings[0].starts_with(path_ + ":2: not JSON")) << file.warnings[0];
     RecordWriter(path_).append(failed_record());
     EXPECT_EQ(text(), whole + last + "\n") << cut;
   }
@@ -148,9 +146,9 @@ TEST_F(Store, UnwritablePathIsAUsageError) {
     RecordWriter writer(folder_ / "missing" / "records.jsonl");
     FAIL() << "opened";
   } catch (const UsageError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "--records " + (folder_ / "missing" / "records.jsonl").string() +
-                  ": cannot be written: No such file or directory");
+    EXPECT_EQ(std::string(error.what()), "--records " +
+                                             (folder_ / "missing" / "records.jsonl").string() +
+                                             ": cannot be written: No such file or directory");
   }
   EXPECT_THROW(RecordWriter writer(folder_.string()), UsageError);
 }

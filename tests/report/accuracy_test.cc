@@ -8,11 +8,9 @@
 namespace paceline::report {
 namespace {
 
-/// Two ranks, evaluated before training and after 10 and 20 steps, whose
-/// accuracy grows to `last`; their losses are the errors.
-records::RunRecord trained(const std::string& label,
-                           std::uint64_t seed,
-                           double last) {
+/// Two ranks, evaluated before training and after 10 and 20 steps, whose accuracy grows to `last`;
+/// their losses are the errors.
+records::RunRecord trained(const std::string& label, std::uint64_t seed, double last) {
   records::RunRecord record;
   records::Configuration& c = record.configuration;
   c.label = label;
@@ -50,10 +48,8 @@ std::vector<Table> tables_of(std::span<const records::RunRecord> records) {
 }
 
 TEST(Accuracy, IsTheMeanOverRanksAndTheMedianOverSeeds) {
-  const std::vector<records::RunRecord> records{trained("a", 0, 0.90),
-                                                trained("a", 1, 0.92),
-                                                trained("a", 2, 0.91),
-                                                trained("b", 0, 0.70)};
+  const std::vector<records::RunRecord> records{trained("a", 0, 0.90), trained("a", 1, 0.92),
+                                                trained("a", 2, 0.91), trained("b", 0, 0.70)};
   const auto tables = tables_of(records);
   ASSERT_EQ(tables.size(), 1u);
   EXPECT_EQ(tables[0].title,
@@ -109,12 +105,9 @@ records::RunRecord predicted(const std::string& label, int ranks) {
 }
 
 TEST(Accuracy, TakesPredictedStepsForTimeToTheTarget) {
-  const std::vector<records::RunRecord> records{trained("a", 0, 0.9),
-                                                trained("b", 0, 0.9),
-                                                trained("c", 0, 0.7),
-                                                predicted("a", 2),
-                                                predicted("b", 4),
-                                                predicted("c", 2)};
+  const std::vector<records::RunRecord> records{trained("a", 0, 0.9), trained("b", 0, 0.9),
+                                                trained("c", 0, 0.7), predicted("a", 2),
+                                                predicted("b", 4),    predicted("c", 2)};
   const auto tables = tables_of(records);
   ASSERT_EQ(tables.size(), 1u);
   ASSERT_EQ(tables[0].columns.size(), 10u);
@@ -142,15 +135,13 @@ TEST(Accuracy, KeepsRatesOfTheDeviceApart) {
             "Cluster 2: two; device 90 samples/s.");
   EXPECT_EQ(tables[0].rows[0].cells[9], "0.08");
   EXPECT_EQ(tables[0].rows[0].cells[10], "0.2") << "the newest of two profiles";
-  records.back().configuration.cluster =
-      "two; device 90 samples/s; prices 2; layers 3";
-  EXPECT_TRUE(tables_of(records)[0].text.ends_with(
-      "Cluster 3: two; device 90 samples/s; prices 2."));
+  records.back().configuration.cluster = "two; device 90 samples/s; prices 2; layers 3";
+  EXPECT_TRUE(
+      tables_of(records)[0].text.ends_with("Cluster 3: two; device 90 samples/s; prices 2."));
 }
 
 TEST(Accuracy, PricesTheDataThatAPredictionNames) {
-  std::vector<records::RunRecord> records{trained("a", 0, 0.9),
-                                          predicted("a", 2)};
+  std::vector<records::RunRecord> records{trained("a", 0, 0.9), predicted("a", 2)};
   records[1].configuration.data = "teacher";
   EXPECT_EQ(tables_of(records)[0].columns.size(), 9u);
   EXPECT_EQ(tables_of(records)[0].text, "");
@@ -159,10 +150,8 @@ TEST(Accuracy, PricesTheDataThatAPredictionNames) {
 }
 
 TEST(Accuracy, CurvesAreMediansOverSeedsWithTheStepsPrediction) {
-  const std::vector<records::RunRecord> records{trained("a", 0, 0.90),
-                                                trained("a", 1, 0.92),
-                                                trained("a", 2, 0.80),
-                                                trained("b", 0, 0.70),
+  const std::vector<records::RunRecord> records{trained("a", 0, 0.90), trained("a", 1, 0.92),
+                                                trained("a", 2, 0.80), trained("b", 0, 0.70),
                                                 predicted("a", 2)};
   const auto curves = training_curves(records);
   ASSERT_EQ(curves.size(), 1u);

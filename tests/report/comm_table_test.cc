@@ -9,8 +9,7 @@
 namespace paceline::report {
 namespace {
 
-std::string rendered(std::string_view format,
-                     std::span<const records::CommRecord> records) {
+std::string rendered(std::string_view format, std::span<const records::CommRecord> records) {
   return find_format(comm_formats(), format).render(records, {});
 }
 
@@ -66,8 +65,7 @@ TEST(CommTable, SaysThatAnotherProgramsTimeIsAMean) {
   r.mean_of = 20;
   r.formula = "mean";
   const std::string text = rendered("table", {{r}});
-  EXPECT_NE(text.find("the program's mean of 20 iterations"),
-            std::string::npos);
+  EXPECT_NE(text.find("the program's mean of 20 iterations"), std::string::npos);
   EXPECT_EQ(text.find("slowest rank"), std::string::npos);
   EXPECT_EQ(text.find("median"), std::string::npos);
 }
@@ -76,8 +74,7 @@ TEST(CommTable, SaysWhatAnotherProgramsTimesAre) {
   records::CommRecord r = sample();
   r.formula = "durations on rank 1; bandwidth: size / median";
   const std::string text = rendered("table", {{r}});
-  EXPECT_NE(text.find("3 values: durations on rank 1\n"), std::string::npos)
-      << text;
+  EXPECT_NE(text.find("3 values: durations on rank 1\n"), std::string::npos) << text;
   EXPECT_NE(text.find("wire: what a ring sends of a rank"), std::string::npos);
 }
 
@@ -88,11 +85,10 @@ TEST(CommTable, TellsReductionsTypesAndRanksApart) {
   records[2].dtype = "half";
   records[3].ranks_per_host = {4};
   const std::string text = rendered("table", records);
-  for (const char* title :
-       {"all-reduce, 4 ranks (2+2), gloo on cpu, fp32",
-        "all-reduce of a sum, 4 ranks (2+2), gloo on cpu, fp32",
-        "all-reduce of a sum, 4 ranks (2+2), gloo on cpu, half",
-        "all-reduce, 4 ranks (4), gloo on cpu, fp32"}) {
+  for (const char* title : {"all-reduce, 4 ranks (2+2), gloo on cpu, fp32",
+                            "all-reduce of a sum, 4 ranks (2+2), gloo on cpu, fp32",
+                            "all-reduce of a sum, 4 ranks (2+2), gloo on cpu, half",
+                            "all-reduce, 4 ranks (4), gloo on cpu, fp32"}) {
     EXPECT_NE(text.find(title), std::string::npos) << text;
   }
 }
@@ -117,8 +113,7 @@ TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
   wrong.wrong_elements = 3;
   const std::vector<records::CommRecord> records{sample(), wrong};
   const std::string text = rendered("table", records);
-  EXPECT_NE(text.find("all-reduce, 4 ranks (2+2), gloo on cpu, fp32"),
-            std::string::npos);
+  EXPECT_NE(text.find("all-reduce, 4 ranks (2+2), gloo on cpu, fp32"), std::string::npos);
   EXPECT_NE(text.find("4000000 B  1200    2000"), std::string::npos) << text;
   EXPECT_NE(text.find("\n    8 MiB"), std::string::npos);
   EXPECT_NE(text.find("     50.0\n"), std::string::npos);
@@ -127,11 +122,9 @@ TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
 
 TEST(CommTable, MarkdownHasTheRowsAndNotes) {
   const std::string text = rendered("markdown", {{sample()}});
-  EXPECT_NE(text.find("### all-reduce, 4 ranks (2+2), gloo on cpu, fp32\n"),
-            std::string::npos)
+  EXPECT_NE(text.find("### all-reduce, 4 ranks (2+2), gloo on cpu, fp32\n"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("\n| 4000000 B | 1200 | 2000 |"), std::string::npos)
-      << text;
+  EXPECT_NE(text.find("\n| 4000000 B | 1200 | 2000 |"), std::string::npos) << text;
   EXPECT_NE(text.find("\n- **bandwidth**: alg: "), std::string::npos) << text;
 }
 
@@ -139,8 +132,7 @@ TEST(CommTable, CsvAndJsonHoldEveryRecord) {
   const std::vector<records::CommRecord> records{sample(), sample()};
   const std::string csv = rendered("csv", records);
   EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
-  EXPECT_NE(csv.find("all-reduce,4000000,4,gloo,cpu,fp32,,3,1000.000,"),
-            std::string::npos);
+  EXPECT_NE(csv.find("all-reduce,4000000,4,gloo,cpu,fp32,,3,1000.000,"), std::string::npos);
   const auto json = nlohmann::json::parse(rendered("json", records));
   EXPECT_EQ(json.size(), 2U);
   EXPECT_THROW(rendered("tables", records), UsageError);

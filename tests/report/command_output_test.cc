@@ -12,19 +12,18 @@ namespace paceline::report {
 namespace {
 
 CommandOutput sample_output() {
-  return {
-      .heading = "lenet on a_b",
-      .tables = {{.columns = {{.name = "codec", .align = Align::kLeft},
-                              {.name = "step", .unit = "ms"}},
-                  .rows = {{.cells = {"topk", "1.50"}}},
-                  .legend = "step: of\nthe slowest",
-                  .text = "2 more\n\n* like it"},
-                 {.columns = {{.name = "size"}}, .rows = {{.cells = {"25"}}}}},
-      .command = "paceline run --cluster 'a b'",
-      .command_notes = {"it runs on gloo", "it_trains"},
-      .csv = {.columns = {{.name = "codec"}, {.name = "step_s"}},
-              .rows = {{.cells = {"topk", "0.0015"}}}},
-      .json = {{"version", 1}, {"steps", 2}}};
+  return {.heading = "lenet on a_b",
+          .tables = {{.columns = {{.name = "codec", .align = Align::kLeft},
+                                  {.name = "step", .unit = "ms"}},
+                      .rows = {{.cells = {"topk", "1.50"}}},
+                      .legend = "step: of\nthe slowest",
+                      .text = "2 more\n\n* like it"},
+                     {.columns = {{.name = "size"}}, .rows = {{.cells = {"25"}}}}},
+          .command = "paceline run --cluster 'a b'",
+          .command_notes = {"it runs on gloo", "it_trains"},
+          .csv = {.columns = {{.name = "codec"}, {.name = "step_s"}},
+                  .rows = {{.cells = {"topk", "0.0015"}}}},
+          .json = {{"version", 1}, {"steps", 2}}};
 }
 
 std::string shown(std::string_view format, const CommandOutput& output) {
@@ -72,8 +71,7 @@ TEST(CommandOutput, JsonHasTheCommandAmongTheValues) {
                   {"steps", 2},
                   {"command", "paceline run --cluster 'a b'"},
                   {"command_notes", {"it runs on gloo", "it_trains"}}}));
-  EXPECT_EQ(shown("json", {.json = {{"version", 1}}}),
-            "{\n  \"version\": 1\n}\n");
+  EXPECT_EQ(shown("json", {.json = {{"version", 1}}}), "{\n  \"version\": 1\n}\n");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records that somebody has damaged, but that the reader takes: whatever shows
-// records shows these too, or refuses them with a sentence.
+// Records that somebody has damaged, but that the reader takes: whatever shows records shows these
+// too, or refuses them with a sentence.
 #include "records/damage.h"
 
 #include <string>
@@ -32,19 +32,16 @@ void show(const std::vector<RunRecord>& records) {
 TEST(Damage, WhatTheReaderTakesIsShown) {
   records::damage::Random random(3);
   RunRecord good = fixed_record({"1M/2G", "ddp", 2, 103.2});
-  const std::vector<std::string> lines{
-      records::to_line(records::full_record()),
-      records::to_line(fixed_record({"no ddp", "none", 1, 97.2})),
-      records::to_line(good)};
+  const std::vector<std::string> lines{records::to_line(records::full_record()),
+                                       records::to_line(fixed_record({"no ddp", "none", 1, 97.2})),
+                                       records::to_line(good)};
   constexpr int kTaken = 40;
   int taken = 0;
   for (int i = 0; i < 3000 && taken < kTaken; ++i) {
-    const std::string& line =
-        lines[records::damage::below(random, lines.size())];
+    const std::string& line = lines[records::damage::below(random, lines.size())];
     std::vector<RunRecord> records{good};
     try {
-      records.push_back(
-          records::from_line(records::damage::damage_values(line, random)));
+      records.push_back(records::from_line(records::damage::damage_values(line, random)));
     } catch (const UsageError&) {
       continue;
     }

@@ -12,8 +12,7 @@
 namespace paceline::report {
 namespace {
 
-records::RunRecord of_steps(const std::string& model,
-                            const std::vector<std::int64_t>& step_ns) {
+records::RunRecord of_steps(const std::string& model, const std::vector<std::int64_t>& step_ns) {
   records::RunRecord record;
   record.configuration.model = model;
   record.configuration.batch_size = 8;
@@ -29,8 +28,7 @@ records::RunRecord of_steps(const std::string& model,
 }
 
 TEST(Ddl, PrintsTheLinesOfHorovodsSyntheticBenchmark) {
-  const std::vector<records::RunRecord> records{
-      of_steps("resnet50", {100'000'000, 200'000'000})};
+  const std::vector<records::RunRecord> records{of_steps("resnet50", {100'000'000, 200'000'000})};
   EXPECT_EQ(render_ddl(records),
             "# wfbp+all-reduce on 2 ranks\n"
             "Model: resnet50\nBatch size: 8\nNumber of CPUs: 2\n"
@@ -45,10 +43,10 @@ TEST(Ddl, CountsSentencesOfNetworksThatReadText) {
       of_steps("bert-base", std::vector<std::int64_t>(20, 500'000'000))};
   records.front().configuration.sequence_length = 64;
   const std::string text = render_ddl(records);
-  EXPECT_TRUE(text.starts_with(
-      "# wfbp+all-reduce on 2 ranks\n"
-      "Running warmup...\nBERT Large Pretraining, Sentence len: 64\n"
-      "Running benchmark...\nIter #0: 16.0 sentences/sec per GPU\n"))
+  EXPECT_TRUE(
+      text.starts_with("# wfbp+all-reduce on 2 ranks\n"
+                       "Running warmup...\nBERT Large Pretraining, Sentence len: 64\n"
+                       "Running benchmark...\nIter #0: 16.0 sentences/sec per GPU\n"))
       << text;
   EXPECT_TRUE(
       text.ends_with("Iter #9: 16.0 sentences/sec per GPU\n"
@@ -58,16 +56,13 @@ TEST(Ddl, CountsSentencesOfNetworksThatReadText) {
 }
 
 TEST(Ddl, ServersAndFailedCasesAddNoRate) {
-  std::vector<records::RunRecord> records(2,
-                                          of_steps("resnet50", {100'000'000}));
+  std::vector<records::RunRecord> records(2, of_steps("resnet50", {100'000'000}));
   records[0].ranks[1].step_ns.clear();
   records[1].ranks.clear();
   records[1].error = "rank 1 died";
   const std::string text = render_ddl(records);
-  EXPECT_NE(text.find("Total img/sec on 1 CPU(s): 80.0 +-0.0\n"),
-            std::string::npos);
-  EXPECT_TRUE(
-      text.ends_with("# wfbp+all-reduce on 2 ranks failed: rank 1 died\n"));
+  EXPECT_NE(text.find("Total img/sec on 1 CPU(s): 80.0 +-0.0\n"), std::string::npos);
+  EXPECT_TRUE(text.ends_with("# wfbp+all-reduce on 2 ranks failed: rank 1 died\n"));
 }
 
 // 80, 82 and 84 a rank: mean 164, standard error 4 / sqrt(3), t = 4.303.
@@ -85,26 +80,22 @@ TEST(Ddl, TriesHaveAMeanWithItsInterval) {
       << "the original's parser takes such a line for a try";
   EXPECT_EQ(ddl_tries(std::span(records).first(1)), "");
   records[1].error = "rank 1 died";
-  EXPECT_NE(ddl_tries(records).find("mean of 2 tries: 164.0"),
-            std::string::npos);
+  EXPECT_NE(ddl_tries(records).find("mean of 2 tries: 164.0"), std::string::npos);
 }
 
 TEST(Ddl, WhatIsPrintedCanBeImported) {
-  const std::vector<records::RunRecord> records{
-      of_steps("resnet50", {100'000'000, 200'000'000})};
+  const std::vector<records::RunRecord> records{of_steps("resnet50", {100'000'000, 200'000'000})};
   const auto again = records::read_as("ours.log", render_ddl(records));
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(again[0].ranks[1].step_ns, records[0].ranks[1].step_ns);
 }
 
 TEST(Ddl, ALogOfBertCanBeImported) {
-  std::vector<records::RunRecord> records{
-      of_steps("bert-base", {100'000'000, 200'000'000})};
+  std::vector<records::RunRecord> records{of_steps("bert-base", {100'000'000, 200'000'000})};
   records::Configuration& c = records.front().configuration;
   c.link = "10Gbit,50us";
   c.sequence_length = 128;
-  const auto again =
-      records::read_as("ours.log", ddl_log({"a survey", "s.jsonl"}, records));
+  const auto again = records::read_as("ours.log", ddl_log({"a survey", "s.jsonl"}, records));
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(again[0].configuration.model, "bert-base");
   EXPECT_EQ(again[0].configuration.strategy, "wfbp+all-reduce");
@@ -115,8 +106,7 @@ TEST(Ddl, ALogOfBertCanBeImported) {
 }
 
 TEST(Ddl, ALogOfServersIsReadAsTheSameCase) {
-  std::vector<records::RunRecord> records{
-      of_steps("resnet50", {100'000'000, 200'000'000})};
+  std::vector<records::RunRecord> records{of_steps("resnet50", {100'000'000, 200'000'000})};
   records::Configuration& c = records.front().configuration;
   c.strategy = "bsp+ps:placement=apart,servers=2";
   c.ranks = 4;
@@ -146,19 +136,14 @@ TEST(Ddl, EveryCaseHasALogOfItsOwn) {
     of.push_back(names.of(record.configuration));
   }
   const std::string stem =
-      "rdma-none-method-wfbp-dnn-resnet50-bs-8-nworker-2-compressor-none-"
-      "thres-0";
-  EXPECT_EQ(
-      of,
-      (std::vector<std::string>{
-          stem + ".log", stem + "-2.log", stem + "-3.log", stem + ".log"}));
+      "rdma-none-method-wfbp-dnn-resnet50-bs-8-nworker-2-compressor-none-thres-0";
+  EXPECT_EQ(of, (std::vector<std::string>{stem + ".log", stem + "-2.log", stem + "-3.log",
+                                          stem + ".log"}));
 }
 
-// What gen_cmd in HKBU-HPML/ddl-benchmarks, benchmarks.py, names its logs, and
-// plots.py looks for.
+// What gen_cmd in HKBU-HPML/ddl-benchmarks, benchmarks.py, names its logs, and plots.py looks for.
 TEST(Ddl, LogsHaveTheNamesOfTheOriginal) {
-  const auto name = [](const std::string& strategy,
-                       const std::string& link,
+  const auto name = [](const std::string& strategy, const std::string& link,
                        const std::string& model) {
     records::Configuration c;
     c.strategy = strategy;
@@ -169,45 +154,36 @@ TEST(Ddl, LogsHaveTheNamesOfTheOriginal) {
     return DdlLogNames().of(c);
   };
   const std::string rest = "-dnn-resnet50-bs-64-nworker-4-compressor-";
-  for (const auto& [ours, theirs] :
-       std::vector<std::pair<std::string, std::string>>{
+  for (const auto& [ours, theirs] : std::vector<std::pair<std::string, std::string>>{
            {"bsp", "bspa2a" + rest + "none-thres-536870912"},
            {"wfbp", "wfbp" + rest + "none-thres-0"},
            {"mg-wfbp:small-elements=8192", "mgwfbp" + rest + "none-thres-0"},
-           {"bytescheduler:partition-mb=8,credit-mb=16",
-            "bytescheduler" + rest + "none-thres-0"},
+           {"bytescheduler:partition-mb=8,credit-mb=16", "bytescheduler" + rest + "none-thres-0"},
            {"bsp+ps", "bspps" + rest + "none-thres-536870912"},
            {"wfbp+ps:servers=2", "wfbpps" + rest + "none-thres-0"},
            {"bsp+ps:placement=apart,servers=2",
             "bspps-dnn-resnet50-bs-64-nworker-2-compressor-none-"
             "thres-536870912"},
-           {"bsp+ps:placement=apart,servers=9",
-            "bspps" + rest + "none-thres-536870912"},
+           {"bsp+ps:placement=apart,servers=9", "bspps" + rest + "none-thres-536870912"},
            {"bytescheduler+ps", "byteschedulerps" + rest + "none-thres-0"},
            {"bsp+sign", "signum" + rest + "signum-thres-536870912"},
-           {"bsp+topk:density=0.001",
-            "eftopk" + rest + "eftopk-thres-536870912"},
+           {"bsp+topk:density=0.001", "eftopk" + rest + "eftopk-thres-536870912"},
            {"wfbp+rs-ag", "wfbp+rs_ag" + rest + "none-thres-0"},
            {"wfbp+sign", "wfbp+sign" + rest + "sign-thres-0"},
            {"bsp+topk:density=0.01",
-            "bsp+topk_density=0.01" + rest +
-                "topk_density=0.01-thres-536870912"},
+            "bsp+topk_density=0.01" + rest + "topk_density=0.01-thres-536870912"},
            {"no strategy", "no_strategy" + rest + "none-thres-0"}}) {
-    EXPECT_EQ(name(ours, "10Gbit,50us", "resnet50"),
-              "rdma-0-method-" + theirs + ".log");
+    EXPECT_EQ(name(ours, "10Gbit,50us", "resnet50"), "rdma-0-method-" + theirs + ".log");
   }
   EXPECT_EQ(name("wfbp", "100Gbit,2us", "bert-base"),
-            "rdma-1-method-wfbp-dnn-bert_base-bs-64-nworker-4-compressor-none-"
-            "thres-0.log");
+            "rdma-1-method-wfbp-dnn-bert_base-bs-64-nworker-4-compressor-none-thres-0.log");
   EXPECT_EQ(name("wfbp", "1Gbit,50us", "bert-large"),
-            "rdma-1Gbit_50us-method-wfbp-dnn-bert-bs-64-nworker-4-compressor-"
-            "none-thres-0.log");
+            "rdma-1Gbit_50us-method-wfbp-dnn-bert-bs-64-nworker-4-compressor-none-thres-0.log");
 }
 
 TEST(Ddl, ALogNamesTheRecordFileThatItIsWrittenFrom) {
   const std::vector<records::RunRecord> records(1, of_steps("resnet50", {1}));
-  EXPECT_EQ(records_of_ddl_log(ddl_log({"a survey", "my/s.jsonl"}, records)),
-            "my/s.jsonl");
+  EXPECT_EQ(records_of_ddl_log(ddl_log({"a survey", "my/s.jsonl"}, records)), "my/s.jsonl");
   EXPECT_EQ(records_of_ddl_log("# a survey\n# paceline run\n"), "");
   EXPECT_EQ(records_of_ddl_log(""), "");
 }

@@ -34,8 +34,7 @@ std::string last_line(const std::string& text) {
 // numpy: percentile([.1, .2, .3, .4], [50, 75, 90, 95]) = .25 .325 .37 .385.
 TEST(DdpFormat, RowIsTheOriginalsToTheCharacter) {
   EXPECT_EQ(
-      last_line(render_ddp(
-          {{record_of({400'000'000, 100'000'000, 300'000'000, 200'000'000})}})),
+      last_line(render_ddp({{record_of({400'000'000, 100'000'000, 300'000'000, 200'000'000})}})),
       "   1 GPUs --   no ddp:  p50:  0.250s     128/s  p75:  0.325s      "
       "98/s  p90:  0.370s      86/s  p95:  0.385s      83/s");
 }
@@ -65,8 +64,8 @@ TEST(DdpFormat, BannerAndHeaderAreTheOriginals) {
             "\n"
             "Benchmark: resnet50 with batch size 32\n"
             "\n"
-            "                            sec/iter    ex/sec      sec/iter    "
-            "ex/sec      sec/iter    ex/sec      sec/iter    ex/sec\n");
+            "                            sec/iter    ex/sec      sec/iter    ex/sec      sec/iter  "
+            "  ex/sec      sec/iter    ex/sec\n");
 }
 
 TEST(DdpFormat, LabelsArePaddedAsTheOriginalDoes) {
@@ -84,8 +83,7 @@ TEST(DdpFormat, PercentilesPoolAllRanks) {
   r.ranks[0].step_ns = {100'000'000, 100'000'000, 100'000'000};
   r.ranks[1].step_ns = {200'000'000, 200'000'000, 200'000'000};
   // The slowest rank's view would say 0.200 s.
-  EXPECT_NE(last_line(render_ddp({{r}})).find("p50:  0.150s     213/s"),
-            std::string::npos);
+  EXPECT_NE(last_line(render_ddp({{r}})).find("p50:  0.150s     213/s"), std::string::npos);
 }
 
 TEST(DdpFormat, EveryRecordOnlyAppends) {
@@ -96,19 +94,17 @@ TEST(DdpFormat, EveryRecordOnlyAppends) {
   }
 }
 
-// The rules of the original's diff.py, facts as its readers see them: models
-// and rows are paired by position, row 0 and rows of other rank counts are
-// passed over, the change is in percent of the baseline's time.
+// The rules of the original's diff.py, facts as its readers see them: models and rows are paired by
+// position, row 0 and rows of other rank counts are passed over, the change is in percent of the
+// baseline's time.
 std::string original_diff(const json& base, const json& test) {
   std::string out;
   const json& base_models = base.at("benchmark_results");
   const json& test_models = test.at("benchmark_results");
-  for (std::size_t m = 0; m < std::min(base_models.size(), test_models.size());
-       ++m) {
+  for (std::size_t m = 0; m < std::min(base_models.size(), test_models.size()); ++m) {
     const json& b = base_models[m];
     const json& t = test_models[m];
-    if (b.at("model") != t.at("model") ||
-        b.at("batch_size") != t.at("batch_size")) {
+    if (b.at("model") != t.at("model") || b.at("batch_size") != t.at("batch_size")) {
       continue;
     }
     const int batch = t.at("batch_size").get<int>();
@@ -126,11 +122,8 @@ std::string original_diff(const json& base, const json& test) {
       for (const int p : {75, 95}) {
         const double before = stats::quantile(b_s, p / 100.0);
         const double after = stats::quantile(t_s, p / 100.0);
-        out += fmt::format("  p{}: {:8.3f}s {:7}/s {:+8.1f}%",
-                           p,
-                           after,
-                           static_cast<int>(batch / after),
-                           -100 * (after - before) / before);
+        out += fmt::format("  p{}: {:8.3f}s {:7}/s {:+8.1f}%", p, after,
+                           static_cast<int>(batch / after), -100 * (after - before) / before);
       }
       out += "\n";
     }
@@ -139,10 +132,8 @@ std::string original_diff(const json& base, const json& test) {
 }
 
 // Reads the text, as the original's reader would.
-std::string diff_of(const std::vector<RunRecord>& base,
-                    const std::vector<RunRecord>& test) {
-  return original_diff(json::parse(render_ddp_json(base)),
-                       json::parse(render_ddp_json(test)));
+std::string diff_of(const std::vector<RunRecord>& base, const std::vector<RunRecord>& test) {
+  return original_diff(json::parse(render_ddp_json(base)), json::parse(render_ddp_json(test)));
 }
 
 RunRecord two_ranks(std::int64_t step_ns) {
@@ -154,11 +145,10 @@ RunRecord two_ranks(std::int64_t step_ns) {
 
 TEST(DdpJson, DiffOfTheOriginalReadsIt) {
   const RunRecord plain = record_of({50'000'000});
-  EXPECT_EQ(
-      diff_of({plain, two_ranks(100'000'000)}, {plain, two_ranks(80'000'000)}),
-      "resnet50 32\n"
-      "   2 GPUs:  p75:    0.080s     400/s    +20.0%"
-      "  p95:    0.080s     400/s    +20.0%\n");
+  EXPECT_EQ(diff_of({plain, two_ranks(100'000'000)}, {plain, two_ranks(80'000'000)}),
+            "resnet50 32\n"
+            "   2 GPUs:  p75:    0.080s     400/s    +20.0%"
+            "  p95:    0.080s     400/s    +20.0%\n");
 }
 
 TEST(DdpJson, ResultZeroIsAlwaysTheCaseWithoutDdp) {
@@ -169,22 +159,17 @@ TEST(DdpJson, ResultZeroIsAlwaysTheCaseWithoutDdp) {
   RunRecord failed = plain;
   failed.error = "out of memory";
   failed.ranks.clear();
-  EXPECT_EQ(diff_of({two_ranks(100'000'000)}, {two_ranks(80'000'000)}),
-            expected);
-  EXPECT_EQ(diff_of({failed, two_ranks(100'000'000)}, {two_ranks(80'000'000)}),
-            expected);
-  EXPECT_EQ(
-      diff_of({two_ranks(100'000'000), plain}, {plain, two_ranks(80'000'000)}),
-      expected);
+  EXPECT_EQ(diff_of({two_ranks(100'000'000)}, {two_ranks(80'000'000)}), expected);
+  EXPECT_EQ(diff_of({failed, two_ranks(100'000'000)}, {two_ranks(80'000'000)}), expected);
+  EXPECT_EQ(diff_of({two_ranks(100'000'000), plain}, {plain, two_ranks(80'000'000)}), expected);
 }
 
 TEST(DdpJson, KeysStandInTheOriginalsOrderWithItsTypes) {
   const std::string text = render_ddp_json({{record_of({50'000'000})}});
-  EXPECT_EQ(text,
-            R"({"pytorch_version":"2.13.0+cpu","cuda_version":null,)"
-            R"("distributed_backend":"gloo","bucket_size":25,)"
-            R"("benchmark_results":[{"model":"resnet50","batch_size":32,)"
-            R"("result":[{"ranks":[0],"measurements":[0.05]}]}]})");
+  EXPECT_EQ(text, R"({"pytorch_version":"2.13.0+cpu","cuda_version":null,)"
+                  R"("distributed_backend":"gloo","bucket_size":25,)"
+                  R"("benchmark_results":[{"model":"resnet50","batch_size":32,)"
+                  R"("result":[{"ranks":[0],"measurements":[0.05]}]}]})");
 }
 
 // Two sizes of buckets: the case without DDP is run once.
@@ -206,19 +191,16 @@ TEST(DdpFormat, EachSizeOfBucketsHasItsBannerAndTheCaseWithoutDdp) {
   const std::vector<RunRecord> second{records[0], records[2]};
   const std::string first = render_ddp(std::span(records).first(2));
   EXPECT_NE(first.find("* Maximum bucket size: 1MB\n"), std::string::npos);
-  EXPECT_NE(render_ddp(second).find("* Maximum bucket size: 0.5MB\n"),
-            std::string::npos);
+  EXPECT_NE(render_ddp(second).find("* Maximum bucket size: 0.5MB\n"), std::string::npos);
   EXPECT_EQ(text, first + "\n" + render_ddp(second));
 }
 
 TEST(DdpFormat, RowsOfOneNameSayInWhatTheyDiffer) {
-  std::vector<RunRecord> records{two_ranks(100'000'000),
-                                 two_ranks(100'000'000)};
+  std::vector<RunRecord> records{two_ranks(100'000'000), two_ranks(100'000'000)};
   records[1].configuration.dtype = "bf16";
   const std::string text = render_ddp(records);
   EXPECT_NE(text.find("   2 GPUs --    1M/2G:  p50"), std::string::npos);
-  EXPECT_NE(text.find("   2 GPUs --    1M/2G dtype=bf16:  p50"),
-            std::string::npos);
+  EXPECT_NE(text.find("   2 GPUs --    1M/2G dtype=bf16:  p50"), std::string::npos);
   EXPECT_TRUE(text.starts_with(render_ddp(std::span(records).first(1))));
 }
 
@@ -238,8 +220,8 @@ TEST(DdpJson, EachSizeOfBucketsIsAReport) {
 }
 
 TEST(DdpJson, RowsOfOneNameAreInReportsOfTheirOwn) {
-  std::vector<RunRecord> records{
-      record_of({50'000'000}), two_ranks(100'000'000), two_ranks(90'000'000)};
+  std::vector<RunRecord> records{record_of({50'000'000}), two_ranks(100'000'000),
+                                 two_ranks(90'000'000)};
   records[2].configuration.strategy = "fusion:bucket-mb=25";
   const std::vector<DdpReport> reports = ddp_reports(records);
   ASSERT_EQ(reports.size(), 2u);

@@ -23,21 +23,19 @@ using records::RunRecord;
 // The sentences of PyTorch's diff.py for two reports, character by character.
 TEST(DiffFormats, DdpIsTheOriginalsToTheCharacter) {
   const auto report = [](const std::string& bucket, const std::string& times) {
-    return records::read_as(
-        "report.json",
-        R"({"pytorch_version": "1.4.0", "cuda_version": null,)"
-        R"("distributed_backend": "nccl", "bucket_size": )" +
-            bucket +
-            R"(, "benchmark_results": [{"model": "resnet50", "batch_size": 32,)"
-            R"("result": [{"ranks": [0], "measurements": [0.1]},)"
-            R"({"ranks": [0, 1], "measurements": )" +
-            times + "}]}]}");
+    return records::read_as("report.json",
+                            R"({"pytorch_version": "1.4.0", "cuda_version": null,)"
+                            R"("distributed_backend": "nccl", "bucket_size": )" +
+                                bucket +
+                                R"(, "benchmark_results": [{"model": "resnet50", "batch_size": 32,)"
+                                R"("result": [{"ranks": [0], "measurements": [0.1]},)"
+                                R"({"ranks": [0, 1], "measurements": )" +
+                                times + "}]}]}");
   };
   const auto base = report("25", "[0.1, 0.2, 0.3, 0.4]");
   const auto test = report("1", "[0.1, 0.1, 0.2, 0.2]");
   EXPECT_EQ(render_diff_ddp(diff_records(base, test)),
-            "                                 baseline                      "
-            "test\n"
+            "                                 baseline                      test\n"
             "                     --------------------      "
             "--------------------\n"
             "bucket_size:                           25  vs                  "
@@ -59,10 +57,8 @@ TEST(DiffFormats, DdpIsTheOriginalsToTheCharacter) {
 }
 
 // What the original prints of a report, character by character.
-std::vector<RunRecord> report_of(const std::string& facts,
-                                 const std::string& models) {
-  return records::read_as(
-      "r.json", "{" + facts + R"("benchmark_results": [)" + models + "]}");
+std::vector<RunRecord> report_of(const std::string& facts, const std::string& models) {
+  return records::read_as("r.json", "{" + facts + R"("benchmark_results": [)" + models + "]}");
 }
 
 std::string model_of(const std::string& name, const std::string& results) {
@@ -71,30 +67,24 @@ std::string model_of(const std::string& name, const std::string& results) {
 }
 
 TEST(DiffFormats, DdpKeepsForeignKeysAndPrintsWhatIsMissing) {
-  const std::string one =
-      model_of("m", R"(, {"ranks": [0], "measurements": [0.1]})");
+  const std::string one = model_of("m", R"(, {"ranks": [0], "measurements": [0.1]})");
   const auto base = report_of(R"("cuda_version": null, "node": "a", )", one);
   const auto test = report_of(R"("tags": ["x"], "bucket_size": 1, )", one);
   const std::string text = render_diff_ddp(diff_records(base, test));
   const auto line = [](const char* key, const char* before, const char* after) {
-    return fmt::format(
-        "{:20} {:>20}  vs  {:>20}\n", std::string(key) + ":", before, after);
+    return fmt::format("{:20} {:>20}  vs  {:>20}\n", std::string(key) + ":", before, after);
   };
-  const std::string all =
-      line("bucket_size", "-", "1") + line("cuda_version", "None", "-") +
-      line("node", "a", "-") + line("tags", "-", "['x']") + "\nBenchmark: m";
+  const std::string all = line("bucket_size", "-", "1") + line("cuda_version", "None", "-") +
+                          line("node", "a", "-") + line("tags", "-", "['x']") + "\nBenchmark: m";
   EXPECT_NE(text.find(all), std::string::npos) << text;
 }
 
 TEST(DiffFormats, DdpPairsByPositionAsTheOriginal) {
   const std::string one = R"(, {"ranks": [0], "measurements": [0.1]})";
   const std::string two = R"(, {"ranks": [0, 1], "measurements": [0.2, 0.2]})";
-  const auto base =
-      report_of("",
-                model_of("a", one + two) + "," + model_of("b", one) + "," +
-                    model_of("c", one + two));
-  const auto test =
-      report_of("", model_of("a", two + two) + "," + model_of("c", one));
+  const auto base = report_of(
+      "", model_of("a", one + two) + "," + model_of("b", one) + "," + model_of("c", one + two));
+  const auto test = report_of("", model_of("a", two + two) + "," + model_of("c", one));
   const std::string text = render_diff_ddp(diff_records(base, test));
   EXPECT_EQ(text.substr(text.find("Benchmark")),
             "Benchmark: a with batch size 32\n\n"
@@ -107,8 +97,7 @@ TEST(DiffFormats, DdpPairsByPositionAsTheOriginal) {
 
 TEST(DiffFormats, AReportOfOursIsComparedWithItsRecords) {
   const std::vector<RunRecord> records = fixed_records();
-  const auto imported =
-      records::read_as("report.json", render_ddp_json(records));
+  const auto imported = records::read_as("report.json", render_ddp_json(records));
   const Diff diff = diff_records(imported, records);
   EXPECT_EQ(diff.rows.size(), 6u);
   for (const DiffRow& row : diff.rows) {
@@ -131,8 +120,7 @@ TEST(DiffFormats, IntervalsSayWhatTheySpeakOf) {
   EXPECT_FALSE(has(table(sides), "*"));
   sides.base.resize(1);
   const std::string mixed = table(sides);
-  EXPECT_TRUE(has(mixed, "over runs; where a * follows, of fewer than 3 runs"))
-      << mixed;
+  EXPECT_TRUE(has(mixed, "over runs; where a * follows, of fewer than 3 runs")) << mixed;
   EXPECT_FALSE(has(mixed, "over pairs")) << mixed;
   EXPECT_TRUE(has(mixed, "]*"));
   sides.test.resize(1);
@@ -157,8 +145,7 @@ TEST(DiffFormats, ControlCharactersDoNotReachTheTerminal) {
   sides.test[0].environment.torch_git = "\x1b]0;x\x07";
   const Diff diff = diff_records(sides.base, sides.test);
   for (const char* name : {"table", "markdown"}) {
-    EXPECT_EQ(find_format(diff_formats(), name).render(diff).find('\x1b'),
-              std::string::npos);
+    EXPECT_EQ(find_format(diff_formats(), name).render(diff).find('\x1b'), std::string::npos);
   }
 }
 
@@ -166,11 +153,9 @@ TEST(DiffFormats, MissingIsNullNeverZero) {
   Sides sides = repeated(2, 1);
   sides.test[0].ranks.clear();
   sides.test[1].ranks.clear();
-  const auto diff = nlohmann::json::parse(
-      render_diff_json(diff_records(sides.base, sides.test)));
+  const auto diff = nlohmann::json::parse(render_diff_json(diff_records(sides.base, sides.test)));
   const auto& row = diff["cases"][0];
-  for (const char* key :
-       {"test_step_median_s", "change", "change_low", "p", "corrected_p"}) {
+  for (const char* key : {"test_step_median_s", "change", "change_low", "p", "corrected_p"}) {
     EXPECT_TRUE(row[key].is_null()) << key;
   }
   EXPECT_TRUE(diff["runs_for_power"].is_null());

@@ -39,8 +39,7 @@ TEST(Diff, ARowHasTheNamesOfBothSidesWhereTheyDiffer) {
   EXPECT_EQ(diff.rows[0].label, "ddp ranks=2 -> fusion");
   EXPECT_EQ(diff.rows[1].label, "ddp ranks=4 -> fusion");
   EXPECT_EQ(diff.rows[2].label, "bsp");
-  EXPECT_NE(render_diff_table(diff).find("ddp ranks=2 -> fusion"),
-            std::string::npos);
+  EXPECT_NE(render_diff_table(diff).find("ddp ranks=2 -> fusion"), std::string::npos);
 }
 
 TEST(Diff, WholeCommandsAreKnownByTheirRecords) {
@@ -48,8 +47,8 @@ TEST(Diff, WholeCommandsAreKnownByTheirRecords) {
   std::vector<RunRecord> test;
   for (int run = 0; run < 6; ++run) {
     const auto record = [run](const char* command, std::int64_t wall_ns) {
-      RunRecord one = wall_time_record(
-          command, fmt::format("2024-05-06T07:0{}:00Z", run), {}, wall_ns);
+      RunRecord one =
+          wall_time_record(command, fmt::format("2024-05-06T07:0{}:00Z", run), {}, wall_ns);
       one.run = run;
       return one;
     };
@@ -61,8 +60,7 @@ TEST(Diff, WholeCommandsAreKnownByTheirRecords) {
   ASSERT_EQ(diff.rows.size(), 1u);
   EXPECT_EQ(diff.rows[0].label, "wall time");
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kSlower);
-  EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"],
-            "wall time of commands");
+  EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"], "wall time of commands");
   for (const char* name : {"table", "markdown"}) {
     const std::string text = find_format(diff_formats(), name).render(diff);
     for (const char* words : {"step", "rank", "batch"}) {
@@ -97,9 +95,7 @@ TEST(Diff, FasterIsNoRegression) {
 TEST(Diff, TheIntervalMustLieBeyondTheThreshold) {
   const Sides sides = repeated(8, 1.05);
   const auto verdict = [&](double threshold) {
-    return diff_records(sides.base, sides.test, {.threshold = threshold})
-        .rows[0]
-        .verdict;
+    return diff_records(sides.base, sides.test, {.threshold = threshold}).rows[0].verdict;
   };
   EXPECT_EQ(verdict(0.01), Verdict::kSlower);
   EXPECT_EQ(verdict(0.05), Verdict::kUndecided);  // significant, yet not so far
@@ -113,8 +109,7 @@ TEST(Diff, FiveRunsSayThatSixAreNeeded) {
   EXPECT_EQ(diff.needed_runs, 6u);
   EXPECT_FALSE(diff.regression());
   EXPECT_NE(render_diff_markdown(diff).find(
-                "too few runs: 5 a side cannot prove anything at p \\< 0.05; 6 "
-                "are needed"),
+                "too few runs: 5 a side cannot prove anything at p \\< 0.05; 6 are needed"),
             std::string::npos);
 }
 
@@ -142,8 +137,8 @@ TEST(Diff, RunsApartArePermutedFreelyAndSaidToBe) {
 }
 
 TEST(Diff, TheChangeIsThatOfPairs) {
-  // Each run is 10 % slower than the one before, and the test 1 % slower than
-  // the base in each: only pairs see it.
+  // Each run is 10 % slower than the one before, and the test 1 % slower than the base in each:
+  // only pairs see it.
   Sides sides = repeated(6, 1);
   for (int run = 0; run < 6; ++run) {
     for (const bool test : {false, true}) {
@@ -168,17 +163,13 @@ TEST(Diff, OtherMachinesAreNamedFactByFact) {
     r.environment.variables = {{"OMP_NUM_THREADS", "2"}};
   }
   for (RunRecord& r : sides.base) {
-    r.environment.hosts[0].facts = {
-        {"cpu_model", "A"}, {"kernel", "5.1"}, {"load_average", "9"}};
+    r.environment.hosts[0].facts = {{"cpu_model", "A"}, {"kernel", "5.1"}, {"load_average", "9"}};
   }
   const Diff diff = diff_records(sides.base, sides.test);
-  EXPECT_EQ(codes(diff),
-            (std::vector<std::string>{"machines-differ", "machines-differ"}));
+  EXPECT_EQ(codes(diff), (std::vector<std::string>{"machines-differ", "machines-differ"}));
   EXPECT_EQ(diff.warnings[0].seen, "cpu_model: A on the base; B on the test");
-  EXPECT_EQ(
-      diff.software,
-      (std::vector<Difference>{{"OMP_NUM_THREADS", "-", "2"},
-                               {"torch_version", "2.13.0+cpu", "2.14.0"}}));
+  EXPECT_EQ(diff.software, (std::vector<Difference>{{"OMP_NUM_THREADS", "-", "2"},
+                                                    {"torch_version", "2.13.0+cpu", "2.14.0"}}));
 }
 
 TEST(Diff, WarningsOfAllFiguresAreCarriedOnOnce) {
@@ -190,8 +181,7 @@ TEST(Diff, WarningsOfAllFiguresAreCarriedOnOnce) {
         {"few-samples", "5 steps", "", ""}};
   }
   const Diff diff = diff_records(sides.base, sides.test);
-  EXPECT_EQ(codes(diff),
-            (std::vector<std::string>{"busy-machine", "shortened-protocol"}));
+  EXPECT_EQ(codes(diff), (std::vector<std::string>{"busy-machine", "shortened-protocol"}));
 }
 
 TEST(Diff, ASideWithoutSamplesIsSaidToHaveNone) {
@@ -226,15 +216,14 @@ TEST(Diff, NothingToCompareIsSaid) {
   }
 }
 
-// Every other step of the test takes half of the time, the rest half as much
-// again: medians differ, all steps together take as long.
+// Every other step of the test takes half of the time, the rest half as much again: medians differ,
+// all steps together take as long.
 TEST(Diff, MeansSayWhatMediansOfStepsInTwoGroupsHide) {
   Sides sides = repeated(6, 1);
   for (int run = 0; run < 6; ++run) {
     for (const bool test : {false, true}) {
       for (records::RankSamples& rank :
-           (test ? sides.test : sides.base)[static_cast<std::size_t>(run)]
-               .ranks) {
+           (test ? sides.test : sides.base)[static_cast<std::size_t>(run)].ranks) {
         rank.step_ns.assign(9, 100'000'000);
         for (std::size_t i = 0; test && i < 9; ++i) {
           rank.step_ns[i] = i < 5 ? 60'000'000 : 150'000'000;
@@ -254,8 +243,7 @@ TEST(Diff, MeansSayWhatMediansOfStepsInTwoGroupsHide) {
   EXPECT_DOUBLE_EQ(*diff.rows[0].p, 1);
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kUnproven);
   EXPECT_NE(render_diff_table(diff).find("mean step"), std::string::npos);
-  EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"],
-            "mean step time");
+  EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"], "mean step time");
 
   // The rank that takes longest counts; without a window its steps do.
   for (RunRecord& run : sides.test) {

@@ -32,10 +32,8 @@ TEST(DiffVerdict, AnIntervalWithinTheMarginIsNoChange) {
   EXPECT_EQ(diff.decision(), Decision::kUnchanged);
   EXPECT_EQ(diff.missing, Missing{});
   EXPECT_EQ(diff.unchanged_within(), 0.03);
-  EXPECT_NE(render_diff_page(diff).find("<h1>not changed by more than 3 %"),
-            std::string::npos);
-  EXPECT_NE(verdict_line(diff).find("not changed by more than 3 %"),
-            std::string::npos);
+  EXPECT_NE(render_diff_page(diff).find("<h1>not changed by more than 3 %"), std::string::npos);
+  EXPECT_NE(verdict_line(diff).find("not changed by more than 3 %"), std::string::npos);
 }
 
 TEST(DiffVerdict, NoRegressionIsSaidWithTheSizeThatWouldHaveBeenFound) {
@@ -45,18 +43,14 @@ TEST(DiffVerdict, NoRegressionIsSaidWithTheSizeThatWouldHaveBeenFound) {
   EXPECT_EQ(diff.decision(), Decision::kUnchanged);
   ASSERT_TRUE(diff.found_change);
   EXPECT_EQ(diff.unchanged_within(),
-            std::max(-diff.rows[0].change->interval->low,
-                     diff.rows[0].change->interval->high));
-  EXPECT_EQ(stats::runs_for_power(
-                std::log1p(*diff.found_change) / std::log1p(0.01) * 0.01,
-                std::log1p(*diff.found_change)),
+            std::max(-diff.rows[0].change->interval->low, diff.rows[0].change->interval->high));
+  EXPECT_EQ(stats::runs_for_power(std::log1p(*diff.found_change) / std::log1p(0.01) * 0.01,
+                                  std::log1p(*diff.found_change)),
             stats::runs_for_power(0.01, std::log1p(0.01)));
-  EXPECT_NE(verdict_line(diff).find("% would have been found nine times"),
-            std::string::npos)
+  EXPECT_NE(verdict_line(diff).find("% would have been found nine times"), std::string::npos)
       << verdict_line(diff);
   const Sides few = repeated(2, 1.0);
-  EXPECT_EQ(verdict_line(diff_records(few.base, few.test)).find("regression"),
-            std::string::npos);
+  EXPECT_EQ(verdict_line(diff_records(few.base, few.test)).find("regression"), std::string::npos);
 }
 
 TEST(DiffVerdict, WhatIsMissingKeepsItUndecided) {
@@ -68,12 +62,10 @@ TEST(DiffVerdict, WhatIsMissingKeepsItUndecided) {
   };
   Sides sides = repeated(8, 1.0);
   sides.test.pop_back();
-  EXPECT_EQ(missing(sides),
-            Missing{"1M/2G has 8 runs of the base and 7 of the test"});
+  EXPECT_EQ(missing(sides), Missing{"1M/2G has 8 runs of the base and 7 of the test"});
 
   sides.base.erase(sides.base.begin());
-  EXPECT_EQ(missing(sides),
-            Missing{"1 of 7 runs of 1M/2G have no run in the same turn"});
+  EXPECT_EQ(missing(sides), Missing{"1 of 7 runs of 1M/2G have no run in the same turn"});
 
   sides = repeated(8, 1.0);
   sides.base.push_back(fixed_record({"1M/4G", "ddp", 4, 100}, 0));
@@ -81,8 +73,7 @@ TEST(DiffVerdict, WhatIsMissingKeepsItUndecided) {
 
   sides = repeated(8, 1.0);
   for (RunRecord& r : sides.test) {
-    r.warnings.push_back(
-        {std::string(records::kLacksExchange), "seen", "why", "advice"});
+    r.warnings.push_back({std::string(records::kLacksExchange), "seen", "why", "advice"});
   }
   EXPECT_EQ(missing(sides).size(), 1u);
   EXPECT_EQ(missing(sides).front().substr(0, 9), "INVALID: ");
@@ -94,11 +85,9 @@ TEST(DiffVerdict, TheSizeThatWouldHaveBeenFoundLiesBeyondTheThreshold) {
   const Diff plain = diff_records(sides.base, sides.test);
   const Diff beyond = diff_records(sides.base, sides.test, {.threshold = 0.01});
   ASSERT_TRUE(beyond.found_change);
-  EXPECT_NEAR(
-      *beyond.found_change, 1.01 * (1 + *plain.found_change) - 1, 1e-12);
+  EXPECT_NEAR(*beyond.found_change, 1.01 * (1 + *plain.found_change) - 1, 1e-12);
   EXPECT_EQ(beyond.power_change, 0.02);
-  EXPECT_NE(render_diff_markdown(beyond).find(
-                "find a change of 2 % nine times in ten beyond 1 %"),
+  EXPECT_NE(render_diff_markdown(beyond).find("find a change of 2 % nine times in ten beyond 1 %"),
             std::string::npos);
 }
 
@@ -143,8 +132,7 @@ TEST(DiffUntil, EndsWhenAChangeIsProven) {
   do {
     before = diff.rows.empty() ? "" : until_text(diff);
     sides = repeated(static_cast<int>(++pairs), 1.05);
-    diff = diff_records(
-        sides.base, sides.test, {.until = UntilOptions{.within = 0.02}});
+    diff = diff_records(sides.base, sides.test, {.until = UntilOptions{.within = 0.02}});
   } while (!is_decided(diff) && pairs < 20);
   EXPECT_LE(pairs, 6u);
   EXPECT_NE(before.find("about 1 more pair"), std::string::npos) << before;
@@ -155,8 +143,7 @@ TEST(DiffUntil, EndsWhenAChangeIsProven) {
   const auto root = nlohmann::json::parse(render_diff_json(diff));
   EXPECT_EQ(root["until"]["within"], 0.02);
   EXPECT_EQ(root["decision"], "changed");
-  EXPECT_NE(render_diff_table(diff).find("a plan fixed beforehand"),
-            std::string::npos);
+  EXPECT_NE(render_diff_table(diff).find("a plan fixed beforehand"), std::string::npos);
 }
 
 TEST(DiffUntil, EndsWhenTheChangeIsProvenSmaller) {
@@ -178,12 +165,10 @@ TEST(DiffUntil, EndsWhenTheChangeIsProvenSmaller) {
 
 TEST(DiffUntil, TwoPairsHaveNoIntervalYet) {
   const Sides sides = repeated(2, 1.5);
-  const Diff diff = diff_records(
-      sides.base, sides.test, {.until = UntilOptions{.within = 0.02}});
+  const Diff diff = diff_records(sides.base, sides.test, {.until = UntilOptions{.within = 0.02}});
   EXPECT_FALSE(diff.rows[0].change->interval);
   EXPECT_EQ(diff.decision(), Decision::kUndecided);
-  EXPECT_EQ(until_text(diff),
-            "after 2 pairs: +49.3 %, too early to say how many more");
+  EXPECT_EQ(until_text(diff), "after 2 pairs: +49.3 %, too early to say how many more");
 }
 
 TEST(DiffPage, HasEveryNoteAndLoadsNothing) {
@@ -195,18 +180,14 @@ TEST(DiffPage, HasEveryNoteAndLoadsNothing) {
   }
   const Diff diff = diff_records(sides.base, sides.test, {.threshold = 0.01});
   const std::string page = render_diff_page(diff, stub_assets());
-  for (const char* words : {"<h1>changed</h1>",
-                            "1M/2G&lt;b&gt;",
-                            "bucket_mib: 25.0 -&gt; 1.0",
-                            "slower beyond 1 %, proven: ",
-                            "not decided: "}) {
+  for (const char* words : {"<h1>changed</h1>", "1M/2G&lt;b&gt;", "bucket_mib: 25.0 -&gt; 1.0",
+                            "slower beyond 1 %, proven: ", "not decided: "}) {
     EXPECT_NE(page.find(words), std::string::npos) << words;
   }
   for (const char* words : {"://", " src=", "<b>", "\x1b"}) {
     EXPECT_EQ(page.find(words), std::string::npos) << words;
   }
-  EXPECT_NE(render_diff_page(diff_records({}, {})).find("not decided"),
-            std::string::npos);
+  EXPECT_NE(render_diff_page(diff_records({}, {})).find("not decided"), std::string::npos);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that do not train the same get no verdict, and say so wherever their
-// figures are.
+// Programs that do not train the same get no verdict, and say so wherever their figures are.
 #include "paceline/report/equal_training.h"
 
 #include <tuple>
@@ -39,14 +38,10 @@ RunRecord trained(const char* framework, int run = 0) {
   record.ranks.resize(1);
   record.ranks[0].step_ns.assign(10, 8'000'000 + run * 1000);
   record.ranks[0].window_ns = 10 * record.ranks[0].step_ns[0];
-  record.adapter = {{"parameters", "61706"},
-                    {"loss_first", "3.084"},
-                    {"loss_fifth", "2.1"},
-                    {"loss", "1.17"},
-                    {"update_norm_fifth", "0.02"},
-                    {"weights_norm_fifth", "3.0"},
-                    {"update_norm_last", "0.06"},
-                    {"weights_norm_last", "3.0"}};
+  record.adapter = {{"parameters", "61706"},       {"loss_first", "3.084"},
+                    {"loss_fifth", "2.1"},         {"loss", "1.17"},
+                    {"update_norm_fifth", "0.02"}, {"weights_norm_fifth", "3.0"},
+                    {"update_norm_last", "0.06"},  {"weights_norm_last", "3.0"}};
   return record;
 }
 
@@ -57,10 +52,8 @@ bool is_marked(const RunRecord& other) {
 
 TEST(EqualTraining, EachQuantityHasThePrecisionThatTells) {
   for (const auto& [name, rounded, wrong] :
-       {std::tuple{"loss_first", "3.0841", "3.09"},
-        std::tuple{"loss_fifth", "2.1001", "2.11"},
-        std::tuple{"loss", "1.1701", "1.19"},
-        std::tuple{"update_norm_fifth", "0.020002", "0.0201"},
+       {std::tuple{"loss_first", "3.0841", "3.09"}, std::tuple{"loss_fifth", "2.1001", "2.11"},
+        std::tuple{"loss", "1.1701", "1.19"}, std::tuple{"update_norm_fifth", "0.020002", "0.0201"},
         std::tuple{"update_norm_last", "0.06002", "0.061"},
         std::tuple{"weights_norm_fifth", "3.0000001", "3.000004"},
         std::tuple{"weights_norm_last", "3.000001", "3.000024"}}) {
@@ -110,8 +103,7 @@ TEST(EqualTraining, ADiffGivesNoVerdictOfSuchAPair) {
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kNotComparable);
   EXPECT_FALSE(diff.rows[0].change);
   EXPECT_NE(render_diff_json(diff).find(
-                "the loss of the first step is 3.084 in the base, 2.5 in the "
-                "test"),
+                "the loss of the first step is 3.084 in the base, 2.5 in the test"),
             std::string::npos);
   for (RunRecord& record : test) {
     record.adapter["loss_first"] = "3.084";

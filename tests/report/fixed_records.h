@@ -39,8 +39,8 @@ inline records::RunRecord fixed_record(const FixedCase& one, int run = 0) {
     s.device = "cpu";
     for (int step = 0; step < kSteps; ++step) {
       const int swing = (step * 7 + rank * 3 + run) % 5 - 2;
-      s.step_ns.push_back(static_cast<std::int64_t>(one.step_ms * 1e6) +
-                          100'000 * swing + 100'000 * rank);
+      s.step_ns.push_back(static_cast<std::int64_t>(one.step_ms * 1e6) + 100'000 * swing +
+                          100'000 * rank);
       s.window_ns += s.step_ns.back();
       if (one.ranks > 1) {
         s.compute_only_step_ns.push_back(97'000'000 + 50'000 * swing);
@@ -62,23 +62,20 @@ inline std::vector<records::RunRecord> fixed_records() {
   std::vector<records::RunRecord> records;
   records.push_back(fixed_record({"warmup", "none", 1, 97.2}));
   records.back().configuration.discard = true;
-  for (const FixedCase& one : {FixedCase{"no ddp", "none", 1, 97.2},
-                               FixedCase{"1M/1G", "ddp", 1, 100.3},
-                               FixedCase{"1M/2G", "ddp", 2, 103.2},
-                               FixedCase{"1M/4G", "ddp", 4, 103.1}}) {
+  for (const FixedCase& one :
+       {FixedCase{"no ddp", "none", 1, 97.2}, FixedCase{"1M/1G", "ddp", 1, 100.3},
+        FixedCase{"1M/2G", "ddp", 2, 103.2}, FixedCase{"1M/4G", "ddp", 4, 103.1}}) {
     records.push_back(fixed_record(one));
   }
-  records.back().warnings = {{"shared-cores",
-                              "4 ranks on 2 cores",
+  records.back().warnings = {{"shared-cores", "4 ranks on 2 cores",
                               "ranks wait for each other's cores",
                               "use at most 2 ranks to see scaling"}};
   records.push_back(fixed_record({"1M/8G", "ddp", 8, 104}));
   records.back().ranks.clear();
   records.back().wire = {};
-  records.back().error =
-      "rank 5 on a: killed by signal 9 while it waited for all-reduce 3";
-  for (const FixedCase& one : {FixedCase{"no ddp", "none", 1, 162.4},
-                               FixedCase{"1M/1G", "ddp", 1, 171.0}}) {
+  records.back().error = "rank 5 on a: killed by signal 9 while it waited for all-reduce 3";
+  for (const FixedCase& one :
+       {FixedCase{"no ddp", "none", 1, 162.4}, FixedCase{"1M/1G", "ddp", 1, 171.0}}) {
     records.push_back(fixed_record(one));
     records.back().configuration.model = "resnet101";
   }
@@ -90,8 +87,7 @@ inline std::vector<records::RunRecord> fixed_repetitions() {
   std::vector<records::RunRecord> records;
   for (int run = 0; run < 4; ++run) {
     records.push_back(fixed_record({"no ddp", "none", 1, 97.2}, run));
-    records.push_back(
-        fixed_record({"1M/2G", "ddp", 2, 103.2 + 0.1 * run}, run));
+    records.push_back(fixed_record({"1M/2G", "ddp", 2, 103.2 + 0.1 * run}, run));
   }
   return records;
 }
@@ -103,12 +99,11 @@ inline std::vector<records::RunRecord> fixed_mixed_repetitions() {
   return records;
 }
 
-/// Two measured cases, and predictions: of a validated kind, of one that was
-/// not, of a device without a measured rate, and of records' own error.
+/// Two measured cases, and predictions: of a validated kind, of one that was not, of a device
+/// without a measured rate, and of records' own error.
 inline std::vector<records::RunRecord> fixed_predictions() {
-  std::vector<records::RunRecord> records{
-      fixed_record({"no ddp", "none", 1, 97.2}),
-      fixed_record({"1M/2G", "ddp", 2, 103.2})};
+  std::vector<records::RunRecord> records{fixed_record({"no ddp", "none", 1, 97.2}),
+                                          fixed_record({"1M/2G", "ddp", 2, 103.2})};
   const auto add = [&records](int ranks, const records::ErrorBar& bar) {
     records.push_back(fixed_record({"", "ddp", ranks, 100.0 + ranks}));
     records::RunRecord& r = records.back();
@@ -135,18 +130,17 @@ inline std::vector<records::RunRecord> fixed_predictions() {
   add(8, bar);
   records.back().predicted->bound.sharper_ns = 95'000'000;
   add(16, {.why = "layer times are a data sheet's"});
-  add(32,
-      {.low_ns = 130'000'000,
-       .high_ns = 140'000'000,
-       .level = 0.95,
-       .validated = true,
-       .of = "the records",
-       .how = "resampled runs"});
+  add(32, {.low_ns = 130'000'000,
+           .high_ns = 140'000'000,
+           .level = 0.95,
+           .validated = true,
+           .of = "the records",
+           .how = "resampled runs"});
   return records;
 }
 
-/// Replays behind three links, a factor of ten apart; what the engine of one
-/// case left of its link's time is negative.  Noise is the same in all of
+/// Replays behind three links, a factor of ten apart; what the engine of one case left of its
+/// link's time is negative.  Noise is the same in all of
 /// them, so medians differ by what `step_ms` differ.
 inline std::vector<records::RunRecord> fixed_link_records() {
   struct Line {
@@ -155,10 +149,9 @@ inline std::vector<records::RunRecord> fixed_link_records() {
   };
   constexpr const char* kLinks[]{"1Gbit,50us", "10Gbit,50us", "100Gbit,50us"};
   std::vector<records::RunRecord> records;
-  for (const Line& line : {Line{"bsp", {100, 60, 50}},
-                           Line{"dear:bucket-mb=25", {80, 62, 58}},
-                           Line{"fusion:bucket-mb=25", {90, 60.5, 49}},
-                           Line{"wfbp", {95, 61, 54}}}) {
+  for (const Line& line :
+       {Line{"bsp", {100, 60, 50}}, Line{"dear:bucket-mb=25", {80, 62, 58}},
+        Line{"fusion:bucket-mb=25", {90, 60.5, 49}}, Line{"wfbp", {95, 61, 54}}}) {
     for (int i = 0; i < 3; ++i) {
       records.push_back(fixed_record({"", line.strategy, 4, line.step_ms[i]}));
       records::RunRecord& r = records.back();
@@ -167,37 +160,31 @@ inline std::vector<records::RunRecord> fixed_link_records() {
       r.configuration.replay = "resnet50.profile.json";
       r.configuration.stretch = i == 2 ? 10 : 1;
       const bool late = r.configuration.strategy == "wfbp" && i == 1;
-      r.link_check = records::LinkCheck{.operations = 40,
-                                        .late = late ? 3 : 0,
-                                        .slack_ns = late ? -9000 : 80};
+      r.link_check =
+          records::LinkCheck{.operations = 40, .late = late ? 3 : 0, .slack_ns = late ? -9000 : 80};
     }
   }
   return records;
 }
 
-/// A case that reads its data, one rank of it more slowly, and one that does
-/// not.
+/// A case that reads its data, one rank of it more slowly, and one that does not.
 inline std::vector<records::RunRecord> fixed_readers() {
-  std::vector<records::RunRecord> records{
-      fixed_record({"synthetic", "ddp", 2, 103.2}),
-      fixed_record({"read", "ddp", 2, 105.4})};
+  std::vector<records::RunRecord> records{fixed_record({"synthetic", "ddp", 2, 103.2}),
+                                          fixed_record({"read", "ddp", 2, 105.4})};
   records::RunRecord& read = records.back();
   read.configuration.data = "mmap:images";
   for (records::RankSamples& rank : read.ranks) {
-    rank.phase_ns["data"].assign(rank.step_ns.size(),
-                                 1'250'000 * (1 + rank.rank));
+    rank.phase_ns["data"].assign(rank.step_ns.size(), 1'250'000 * (1 + rank.rank));
   }
   return records;
 }
 
-/// Three runs of two frameworks on one and two devices, of a third on two
-/// devices alone, of a fourth with another loss; a fifth is not installed and a
-/// sixth fails.
+/// Three runs of two frameworks on one and two devices, of a third on two devices alone, of a
+/// fourth with another loss; a fifth is not installed and a sixth fails.
 inline std::vector<records::RunRecord> fixed_frameworks() {
   std::vector<records::RunRecord> records;
   const auto add = [&records](const char* framework, int ranks, int run) {
-    records.push_back(
-        fixed_record({framework, "external", ranks, 90.0 + ranks}, run));
+    records.push_back(fixed_record({framework, "external", ranks, 90.0 + ranks}, run));
     records::RunRecord& r = records.back();
     r.source = records::Source::kExternal;
     r.configuration.framework = framework;

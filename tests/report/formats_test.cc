@@ -40,9 +40,8 @@ TEST(Formats, UnknownNameListsTheKnown) {
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "--format: unknown format 'tabel'; did you mean 'table'? Known: "
-              "table, ddp, bluefog, ddl, trainers, ddp-rpc, json, csv, dlperf, "
-              "markdown");
+              "--format: unknown format 'tabel'; did you mean 'table'? Known: table, ddp, bluefog, "
+              "ddl, trainers, ddp-rpc, json, csv, dlperf, markdown");
   }
 }
 
@@ -55,8 +54,7 @@ TEST(Formats, NoRecordsMakeNoRows) {
 // How often `part` is in `text`.
 std::size_t times(const std::string& text, std::string_view part) {
   std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos;
-       at = text.find(part, at + 1)) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
     ++count;
   }
   return count;
@@ -77,8 +75,7 @@ TEST(Heading, NamesABucketOnlyWhereAStrategyHasOne) {
 }
 
 TEST(Heading, SaysTheBucketOfTheStrategyAndWhatNoRowNames) {
-  RunRecord one =
-      fixed_record({"16 ranks", "fusion:bucket-mb=50+ps:local=0", 2, 97.2});
+  RunRecord one = fixed_record({"16 ranks", "fusion:bucket-mb=50+ps:local=0", 2, 97.2});
   one.source = records::Source::kPredicted;
   one.configuration.bucket_mb = 5;
   one.configuration.cluster = "two nodes; prices 0123abcd";
@@ -87,13 +84,12 @@ TEST(Heading, SaysTheBucketOfTheStrategyAndWhatNoRowNames) {
     return text.substr(0, text.find("\n\n"));
   };
   EXPECT_EQ(shown(),
-            "resnet50, batch 32 per rank: fusion:bucket-mb=50+ps:local=0, fp32 "
-            "on cpu, gloo, cluster two nodes; prices 0123abcd,\nbucket 50 MiB, "
-            "1 thread per rank");
+            "resnet50, batch 32 per rank: fusion:bucket-mb=50+ps:local=0, fp32 on cpu, gloo, "
+            "cluster two nodes; prices 0123abcd,\nbucket 50 MiB, 1 thread per rank");
   one.configuration.label.clear();  // the row is called as its strategy
   EXPECT_EQ(shown(),
-            "resnet50, batch 32 per rank: fp32 on cpu, gloo, cluster two "
-            "nodes; prices 0123abcd, bucket 50 MiB, 1 thread per rank");
+            "resnet50, batch 32 per rank: fp32 on cpu, gloo, cluster two nodes; prices 0123abcd, "
+            "bucket 50 MiB, 1 thread per rank");
 }
 
 TEST(Notes, SayWhereStepsDifferByTheRule) {
@@ -114,8 +110,7 @@ TEST(Intervals, OfPredictionsAreSaidToBeOfSimulatedSteps) {
   const auto shown = [&] {
     std::string text = find_format("table").render(records);
     for (std::size_t at = 0; (at = text.find('\n', at)) != text.npos;) {
-      text.replace(
-          at, std::max(text.find_first_not_of(' ', at + 1), at + 1) - at, " ");
+      text.replace(at, std::max(text.find_first_not_of(' ', at + 1), at + 1) - at, " ");
     }
     return text;
   };
@@ -132,10 +127,8 @@ TEST(Intervals, OfPredictionsAreSaidToBeOfSimulatedSteps) {
 }
 
 TEST(Intervals, OfOneRunAreMarkedWhereOthersAreOverRuns) {
-  const std::string mixed =
-      find_format("table").render(fixed_mixed_repetitions());
-  EXPECT_EQ(times(mixed, "]* "), 3u)
-      << "rate, efficiency and exposed of one case";
+  const std::string mixed = find_format("table").render(fixed_mixed_repetitions());
+  EXPECT_EQ(times(mixed, "]* "), 3u) << "rate, efficiency and exposed of one case";
   EXPECT_EQ(times(mixed, "where a * follows"), 1u) << mixed;
   EXPECT_EQ(times(mixed, "95 % interval over repeated runs"), 1u);
   for (const auto& records : {fixed_records(), fixed_repetitions()}) {
@@ -190,8 +183,8 @@ TEST(Csv, EveryLineHasEveryFieldAndReadsBack) {
 TEST(Csv, MissingIsEmptyNeverZero) {
   const auto lines = parse_csv(render_csv(fixed_records()));
   const auto column = [&](std::string_view name) {
-    return static_cast<std::size_t>(
-        std::find(lines[0].begin(), lines[0].end(), name) - lines[0].begin());
+    return static_cast<std::size_t>(std::find(lines[0].begin(), lines[0].end(), name) -
+                                    lines[0].begin());
   };
   const auto& failed = lines[5];
   EXPECT_EQ(failed[column("case")], "1M/8G");
@@ -216,13 +209,11 @@ TEST(Table, ControlCharactersDoNotReachTheTerminal) {
   std::vector<RunRecord> records = fixed_records();
   records[1].configuration.label = "\x1b[2Jgone";
   records[5].error = "\x1b]0;title\x07";
-  EXPECT_EQ(find_format("table").render(records).find('\x1b'),
-            std::string::npos);
+  EXPECT_EQ(find_format("table").render(records).find('\x1b'), std::string::npos);
 }
 
 TEST(Markdown, ShowsAHostileLabelAsItIs) {
-  EXPECT_EQ(markdown_escaped("a|b\n<script>[x](y)"),
-            "a\\|b \\<script\\>[x]\\(y)");
+  EXPECT_EQ(markdown_escaped("a|b\n<script>[x](y)"), "a\\|b \\<script\\>[x]\\(y)");
   std::vector<RunRecord> records = fixed_records();
   const auto rows = [](const std::string& text) {
     return std::count(text.begin(), text.end(), '\n');
@@ -247,8 +238,7 @@ TEST(Table, HasHeadingsUnitsSpansAndText) {
                               {.name = "p95", .group = "step", .unit = "ms"},
                               {.name = "", .group = "efficiency", .unit = "%"},
                               {.name = "rate", .unit = "Gbit/s"}},
-                  .rows = {{.cells = {"a", "1", "2", "3", "4"},
-                            .emphasized = true},
+                  .rows = {{.cells = {"a", "1", "2", "3", "4"}, .emphasized = true},
                            {.cells = {"long"}, .span = "failed"}},
                   .text = "below"}},
       .notes = {{"step", "of the slowest rank"}}};
@@ -264,8 +254,7 @@ TEST(Table, HasHeadingsUnitsSpansAndText) {
   EXPECT_EQ(markdown_text(document),
             "of: a \\& b\n\n"
             "### title\n\n"
-            "| case | step, ms p50 | step, ms p95 | efficiency, % | rate, "
-            "Gbit/s |\n"
+            "| case | step, ms p50 | step, ms p95 | efficiency, % | rate, Gbit/s |\n"
             "| :-- | --: | --: | --: | --: |\n"
             "| a | 1 | 2 | 3 | **4** |\n"
             "| long | failed | | | |\n\n"
@@ -275,16 +264,13 @@ TEST(Table, HasHeadingsUnitsSpansAndText) {
 
 // A table as wide as asked for: the label, a narrow column, and two wide ones.
 std::string table_of_width(std::size_t label, std::size_t wide) {
-  return console_text(
-      Table{.columns = {{.name = "case", .align = Align::kLeft},
-                        {.name = "ranks"},
-                        {.name = "a", .group = "first"},
-                        {.name = "b", .group = "second"}},
-            .rows = {{.cells = {std::string(label, 'l'),
-                                "2",
-                                std::string(wide, 'x'),
-                                std::string(wide, 'y')}},
-                     {.cells = {"short", "4"}, .span = "failed"}}});
+  return console_text(Table{.columns = {{.name = "case", .align = Align::kLeft},
+                                        {.name = "ranks"},
+                                        {.name = "a", .group = "first"},
+                                        {.name = "b", .group = "second"}},
+                            .rows = {{.cells = {std::string(label, 'l'), "2",
+                                                std::string(wide, 'x'), std::string(wide, 'y')}},
+                                     {.cells = {"short", "4"}, .span = "failed"}}});
 }
 
 std::size_t longest_line(const std::string& text) {
@@ -300,9 +286,7 @@ TEST(Layout, ALabelThatDoesNotFitHasALineOfItsOwn) {
   EXPECT_EQ(times(table_of_width(29, 40), "\n"), 4U);
   const std::string text = table_of_width(30, 40);
   EXPECT_EQ(longest_line(text), 120U);
-  EXPECT_EQ(
-      times(text, std::string(30, 'l') + "\n" + std::string(35, ' ') + "2"), 1U)
-      << text;
+  EXPECT_EQ(times(text, std::string(30, 'l') + "\n" + std::string(35, ' ') + "2"), 1U) << text;
   EXPECT_EQ(times(text, "short"), 1U);
 }
 
@@ -326,24 +310,20 @@ TEST(Layout, NothingUnseenIsPrinted) {
 TEST(Layout, LongTextsAreContinuedWithin120Columns) {
   const std::string strategy(100, 's');
   const Table table{
-      .columns = {{.name = "step"},
-                  {.name = "error"},
-                  {.name = "strategy", .align = Align::kLeft}},
+      .columns = {{.name = "step"}, {.name = "error"}, {.name = "strategy", .align = Align::kLeft}},
       .rows = {{.cells = {"1", "2", "short"}},
                {.cells = {"1", std::string(20, '2'), strategy + " (why)"}}},
       .legend = "l",
       .text = "first\n" + std::string(100, 'x') + " " + std::string(50, 'y')};
   const std::string text = console_text(table);
   EXPECT_LE(longest_line(text), 120U) << text;
-  EXPECT_NE(text.find("\n    " + strategy + " (why)\n"), std::string::npos)
-      << text;
+  EXPECT_NE(text.find("\n    " + strategy + " (why)\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nfirst\n"), std::string::npos) << text;
 }
 
 TEST(Layout, CountsCharactersNotBytes) {
-  const Table table{
-      .columns = {{.name = "x", .align = Align::kLeft}, {.name = "yy"}},
-      .rows = {{.cells = {"\xC2\xB5", "1"}}, {.cells = {"mm", "1"}}}};
+  const Table table{.columns = {{.name = "x", .align = Align::kLeft}, {.name = "yy"}},
+                    .rows = {{.cells = {"\xC2\xB5", "1"}}, {.cells = {"mm", "1"}}}};
   EXPECT_EQ(console_text(table), "x   yy\n\xC2\xB5    1\nmm   1\n");
 }
 

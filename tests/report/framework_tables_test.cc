@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs beside each other: which runs are a column, and which columns do not
-// train the same.
+// Programs beside each other: which runs are a column, and which columns do not train the same.
 #include "paceline/report/framework_tables.h"
 
 #include <algorithm>
@@ -13,8 +12,7 @@
 namespace paceline::report {
 namespace {
 
-bool any_finding(const std::vector<Finding>& all,
-                 const std::string& column,
+bool any_finding(const std::vector<Finding>& all, const std::string& column,
                  const std::string& words) {
   return std::ranges::any_of(all, [&](const Finding& one) {
     return one.column == column && one.text.find(words) != std::string::npos;
@@ -22,11 +20,8 @@ bool any_finding(const std::vector<Finding>& all,
 }
 
 // A measured run of one rank whose loss is said.
-records::RunRecord measured(const std::string& framework,
-                            int ranks,
-                            std::int64_t step_ns,
-                            const std::string& loss,
-                            int run = 0) {
+records::RunRecord measured(const std::string& framework, int ranks, std::int64_t step_ns,
+                            const std::string& loss, int run = 0) {
   records::RunRecord record;
   record.source = records::Source::kExternal;
   record.experiment = "frameworks";
@@ -45,10 +40,9 @@ records::RunRecord measured(const std::string& framework,
 }
 
 TEST(Frameworks, FiguresAreMediansOfRunsOverTheWindow) {
-  const std::vector<records::RunRecord> records{
-      measured("a", 1, 8'000'000, "2.5", 0),
-      measured("a", 1, 4'000'000, "2.5", 1),
-      measured("a", 1, 16'000'000, "2.5", 2)};
+  const std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5", 0),
+                                                measured("a", 1, 4'000'000, "2.5", 1),
+                                                measured("a", 1, 16'000'000, "2.5", 2)};
   const auto tables = framework_tables(records);
   ASSERT_EQ(tables.size(), 1U);
   const FrameworkCell& cell = tables[0].columns[0].cells.at({1, 1});
@@ -75,20 +69,16 @@ TEST(Frameworks, RunsOfOtherSettingsAreOtherColumns) {
     titles.push_back(column.title);
     EXPECT_EQ(column.cells.at({1, 1}).runs.size(), 1U) << column.title;
   }
-  const std::string usual =
-      fmt::format(" image_size={}", records[0].configuration.image_size);
-  EXPECT_EQ(
-      titles,
-      (std::vector<std::string>{"paceline fusion" + usual,
-                                "paceline fusion" + usual + " clip_norm=1",
-                                "paceline fusion image_size=64",
-                                "paceline fusion" + usual + " data=mnist"}));
+  const std::string usual = fmt::format(" image_size={}", records[0].configuration.image_size);
+  EXPECT_EQ(titles,
+            (std::vector<std::string>{
+                "paceline fusion" + usual, "paceline fusion" + usual + " clip_norm=1",
+                "paceline fusion image_size=64", "paceline fusion" + usual + " data=mnist"}));
   EXPECT_EQ(tables[0].columns[0].cells.size(), 2U);
 }
 
 TEST(Frameworks, ThreadsThatWereAskedForAreOtherColumns) {
-  std::vector<records::RunRecord> records(2,
-                                          measured("a", 1, 8'000'000, "2.5"));
+  std::vector<records::RunRecord> records(2, measured("a", 1, 8'000'000, "2.5"));
   records[0].configuration.threads = 1;
   records[1].configuration.threads = 2;
   const auto tables = framework_tables(records);
@@ -132,10 +122,9 @@ TEST(Frameworks, ARateIsOfStatedSamples) {
 
 // What reports in Python are made from.
 TEST(Frameworks, DataNamesRunsAndEnvironmentsByTheirIndices) {
-  std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5"),
-                                          measured("b", 1, 8'000'000, "2.6"),
-                                          measured("a", 2, 8'000'000, "2.5"),
-                                          measured("a", 1, 4'000'000, "2.5")};
+  std::vector<records::RunRecord> records{
+      measured("a", 1, 8'000'000, "2.5"), measured("b", 1, 8'000'000, "2.6"),
+      measured("a", 2, 8'000'000, "2.5"), measured("a", 1, 4'000'000, "2.5")};
   records[1].environment.torch_version = "2";
   records[2].error = "it failed";
   records[2].configuration.discard = true;
@@ -178,10 +167,9 @@ TEST(Frameworks, ParametersAndFlopsAreComparedExactly) {
 
 // Each quantity against the first column that says it.
 TEST(Frameworks, WhatAColumnDoesNotSayIsComparedAmongTheOthers) {
-  std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5"),
-                                          measured("b", 1, 8'000'000, "2.5"),
-                                          measured("c", 1, 8'000'000, "2.5"),
-                                          measured("d", 1, 8'000'000, "2.5")};
+  std::vector<records::RunRecord> records{
+      measured("a", 1, 8'000'000, "2.5"), measured("b", 1, 8'000'000, "2.5"),
+      measured("c", 1, 8'000'000, "2.5"), measured("d", 1, 8'000'000, "2.5")};
   for (records::RunRecord& record : records) {
     record.adapter["flops"] = "9";
     record.adapter["loss_fifth"] = "1.5";
@@ -194,13 +182,11 @@ TEST(Frameworks, WhatAColumnDoesNotSayIsComparedAmongTheOthers) {
   records[3].adapter.erase("loss_fifth");
   records[3].configuration.steps = 3;
   const auto all = unequal_training(framework_tables(records)[0]);
-  EXPECT_TRUE(any_finding(all,
-                          "a",
-                          "not compared (1n1d): its loss of the first step, "
-                          "loss of the fifth step. It does not say this."));
+  EXPECT_TRUE(any_finding(all, "a",
+                          "not compared (1n1d): its loss of the first step, loss of the fifth "
+                          "step. It does not say this."));
   EXPECT_TRUE(any_finding(all, "c", "the fifth step is 1.6, b's 1.5"));
-  EXPECT_TRUE(any_finding(all,
-                          "d",
+  EXPECT_TRUE(any_finding(all, "d",
                           "not compared (1n1d): its loss of the fifth step. "
                           "It took 4 steps."));
   EXPECT_FALSE(any_finding(all, "b", "compar"));
@@ -208,12 +194,10 @@ TEST(Frameworks, WhatAColumnDoesNotSayIsComparedAmongTheOthers) {
 
 // Clipping and batches change the loss, and only the same is comparable.
 TEST(Frameworks, LossesAreComparedWhereTheSameTrainingWasAskedFor) {
-  std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5"),
-                                          measured("b", 1, 8'000'000, "2.5"),
-                                          measured("a", 1, 8'000'000, "2.9"),
-                                          measured("b", 1, 8'000'000, "2.9"),
-                                          measured("c", 1, 8'000'000, "2.5"),
-                                          measured("d", 1, 8'000'000, "3.5")};
+  std::vector<records::RunRecord> records{
+      measured("a", 1, 8'000'000, "2.5"), measured("b", 1, 8'000'000, "2.5"),
+      measured("a", 1, 8'000'000, "2.9"), measured("b", 1, 8'000'000, "2.9"),
+      measured("c", 1, 8'000'000, "2.5"), measured("d", 1, 8'000'000, "3.5")};
   for (const std::size_t i : {2U, 3U, 4U}) {
     records[i].configuration.clip_norm = 1;
   }
@@ -225,8 +209,7 @@ TEST(Frameworks, LossesAreComparedWhereTheSameTrainingWasAskedFor) {
   EXPECT_TRUE(any_finding(all, "c", "first step is 2.5, a clip_norm=1's 2.9"));
   EXPECT_TRUE(any_finding(all, "d", "number of parameters is 61707, a's"));
   records[5].adapter["parameters"] = "61706";
-  EXPECT_TRUE(any_finding(unequal_training(framework_tables(records)[0]),
-                          "d",
+  EXPECT_TRUE(any_finding(unequal_training(framework_tables(records)[0]), "d",
                           "not compared (1n1d): its loss of the first step. "
                           "No other column says this of the same settings."));
 }
@@ -239,20 +222,16 @@ TEST(Frameworks, AGpuSaysTheFifthLossOfAWarmUpAlone) {
     record.configuration.warmup = 2;
   }
   const auto all = unequal_training(framework_tables(records)[0]);
-  EXPECT_TRUE(any_finding(all,
-                          "a",
-                          "read in a warm-up of at least 5 steps, and the case "
-                          "has a warm-up of 2"));
+  EXPECT_TRUE(any_finding(
+      all, "a", "read in a warm-up of at least 5 steps, and the case has a warm-up of 2"));
 }
 
 TEST(Frameworks, LossesOfReducedPrecisionAreComparedAsFarAsTheyAreShown) {
   for (const auto& [dtype, is_reduced] :
        {std::pair{"bf16", true}, {"amp", true}, {"fp32", false}}) {
     std::vector<records::RunRecord> records{
-        measured("a", 1, 8'000'000, "2.125"),
-        measured("b", 1, 8'000'000, "2.14"),
-        measured("c", 1, 8'000'000, "2.53"),
-        measured("d", 1, 8'000'000, "2.125")};
+        measured("a", 1, 8'000'000, "2.125"), measured("b", 1, 8'000'000, "2.14"),
+        measured("c", 1, 8'000'000, "2.53"), measured("d", 1, 8'000'000, "2.125")};
     for (records::RunRecord& record : records) {
       record.configuration.dtype = dtype;
       record.adapter["loss_fifth"] = "1.5";
@@ -262,8 +241,7 @@ TEST(Frameworks, LossesOfReducedPrecisionAreComparedAsFarAsTheyAreShown) {
     EXPECT_TRUE(any_finding(all, "c", "not comparable")) << dtype;
     EXPECT_NE(any_finding(all, "b", "not comparable"), is_reduced) << dtype;
     EXPECT_NE(any_finding(all, "d", "not comparable"), is_reduced) << dtype;
-    EXPECT_TRUE(any_finding(all, "d", "the fifth step is 1.57, a's 1.5"))
-        << dtype;
+    EXPECT_TRUE(any_finding(all, "d", "the fifth step is 1.57, a's 1.5")) << dtype;
   }
 }
 

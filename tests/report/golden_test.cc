@@ -20,14 +20,12 @@ namespace {
 TEST(Golden, EveryFormatOfOneSweep) {
   for (const Format& format : formats()) {
     SCOPED_TRACE(format.name);
-    expect_golden("sweep." + std::string(format.name) + ".txt",
-                  format.render(fixed_records()));
+    expect_golden("sweep." + std::string(format.name) + ".txt", format.render(fixed_records()));
   }
 }
 
 TEST(Golden, TableOfRepeatedRuns) {
-  expect_golden("repetitions.table.txt",
-                find_format("table").render(fixed_repetitions()));
+  expect_golden("repetitions.table.txt", find_format("table").render(fixed_repetitions()));
 }
 
 TEST(Golden, TablesOfCasesThatWereRepeatedAndOthers) {
@@ -46,8 +44,7 @@ TEST(Golden, TablesOfPredictionsWithTheirErrorBars) {
 
 TEST(Golden, TablesOfCasesThatReadTheirData) {
   for (const char* const name : {"table", "csv", "json"}) {
-    expect_golden(fmt::format("readers.{}.txt", name),
-                  find_format(name).render(fixed_readers()));
+    expect_golden(fmt::format("readers.{}.txt", name), find_format(name).render(fixed_readers()));
   }
 }
 
@@ -60,9 +57,9 @@ TEST(Golden, EveryFormatOfOneComparison) {
   const Diff diff = diff_records(sides.base, sides.test, {.threshold = 0.01});
   for (const DiffFormat& format : diff_formats()) {
     SCOPED_TRACE(format.name);
-    expect_golden("diff." + std::string(format.name) + ".txt",
-                  format.name == "html" ? render_diff_page(diff, stub_assets())
-                                        : format.render(diff));
+    expect_golden(
+        "diff." + std::string(format.name) + ".txt",
+        format.name == "html" ? render_diff_page(diff, stub_assets()) : format.render(diff));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps against the link's rate, and the rates at which the fastest strategy
-// changes, against values worked out by hand from the fixed records.
+// Steps against the link's rate, and the rates at which the fastest strategy changes, against
+// values worked out by hand from the fixed records.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -18,8 +18,7 @@ namespace {
 
 using records::RunRecord;
 
-std::vector<RunRecord> without(std::vector<RunRecord> records,
-                               const std::string& strategy,
+std::vector<RunRecord> without(std::vector<RunRecord> records, const std::string& strategy,
                                const std::string& link) {
   std::erase_if(records, [&](const RunRecord& r) {
     return r.configuration.strategy == strategy && r.configuration.link == link;
@@ -27,8 +26,8 @@ std::vector<RunRecord> without(std::vector<RunRecord> records,
   return records;
 }
 
-// Two lines over one decade, `ahead` ms apart at its start and `behind` ms the
-// other way round at its end, cross at start * 10^(ahead / (ahead + behind)).
+// Two lines over one decade, `ahead` ms apart at its start and `behind` ms the other way round at
+// its end, cross at start * 10^(ahead / (ahead + behind)).
 double crossing_rate(double start, double ahead, double behind) {
   return start * std::pow(10, ahead / (ahead + behind));
 }
@@ -80,8 +79,8 @@ TEST(LinkCurves, AFasterCaseThatIsInvalidLeavesTheFastestUnknown) {
     }
   }
   const std::vector<GroupSummary> tables = summarize(records);
-  const Table table = crossover_table(link_curves(tables.front()).at(0),
-                                      time_format(tables.front().rows));
+  const Table table =
+      crossover_table(link_curves(tables.front()).at(0), time_format(tables.front().rows));
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_EQ(table.rows[0].cells.at(0), "1 and 10");
   EXPECT_EQ(table.rows[1].cells.at(0), "10 and 100");
@@ -105,9 +104,7 @@ TEST(LinkCurves, NeedThreeRatesOfCasesThatAreOtherwiseEqual) {
     records.push_back(r);
   }
   EXPECT_EQ(curves(records), 1U);
-  std::erase_if(records, [](const RunRecord& r) {
-    return r.configuration.link == "100Gbit,50us";
-  });
+  std::erase_if(records, [](const RunRecord& r) { return r.configuration.link == "100Gbit,50us"; });
   EXPECT_EQ(curves(records), 0U);
   for (RunRecord& r : records) {
     r.configuration.link = "fast";
@@ -161,12 +158,8 @@ TEST(LinkCurves, OfOneCaseTheMostStretchedValidOneCounts) {
   EXPECT_EQ(curves.lines.back().points.back().row->configuration.stretch, 10);
   records.back().link_check->late = 0;
   const std::vector<GroupSummary> valid = summarize(records);
-  EXPECT_EQ(link_curves(valid.front())
-                .front()
-                .lines.back()
-                .points.back()
-                .row->configuration.stretch,
-            40);
+  EXPECT_EQ(
+      link_curves(valid.front()).front().lines.back().points.back().row->configuration.stretch, 40);
 }
 
 TEST(LinkData, HasThePointsOfEveryStrategy) {
@@ -192,8 +185,7 @@ TEST(LinkData, HasThePointsOfEveryStrategy) {
 TEST(LinkData, SaysWhenNothingCrosses) {
   std::vector<RunRecord> records = fixed_link_records();
   std::erase_if(records, [](const RunRecord& r) {
-    return r.configuration.strategy != "wfbp" &&
-           r.configuration.strategy != "bsp";
+    return r.configuration.strategy != "wfbp" && r.configuration.strategy != "bsp";
   });
   for (RunRecord& r : records) {
     r.link_check->late = r.configuration.strategy == "bsp" ? 1 : 0;
@@ -201,8 +193,7 @@ TEST(LinkData, SaysWhenNothingCrosses) {
   const Json data = Json::parse(render_json(records));
   const Json& table = data["tables"][0]["links"].at(0)["table"];
   EXPECT_TRUE(table["rows"].empty());
-  EXPECT_NE(table["text"].get<std::string>().find(
-                "wfbp is the fastest at every link"),
+  EXPECT_NE(table["text"].get<std::string>().find("wfbp is the fastest at every link"),
             std::string::npos);
 }
 

@@ -18,10 +18,8 @@ using records::RunRecord;
 std::vector<RunRecord> runs_of_two(int runs) {
   std::vector<RunRecord> records;
   for (int run = 0; run < runs; ++run) {
-    records.push_back(
-        fixed_record({"calm", "ddp", 2, 100 + 0.1 * (run % 3)}, run));
-    records.push_back(
-        fixed_record({"wild", "ddp", 4, 100 + 2.0 * (run % 3)}, run));
+    records.push_back(fixed_record({"calm", "ddp", 2, 100 + 0.1 * (run % 3)}, run));
+    records.push_back(fixed_record({"wild", "ddp", 4, 100 + 2.0 * (run % 3)}, run));
   }
   return records;
 }
@@ -37,36 +35,31 @@ TEST(Narrowing, TheWidestCaseIsNext) {
   EXPECT_EQ(next->name, "wild");
   EXPECT_EQ(next->next_run, 4);
   EXPECT_EQ(next->key, records[1].configuration.key());
-  EXPECT_NE(narrowing_text(widths, wanted).find("1 of 2 cases not within 2 %"),
-            std::string::npos)
+  EXPECT_NE(narrowing_text(widths, wanted).find("1 of 2 cases not within 2 %"), std::string::npos)
       << narrowing_text(widths, wanted);
   // More of its runs make it narrow in the end.
   while (next != nullptr && next->runs < 100) {
     const int run = next->next_run;
-    records.push_back(
-        fixed_record({"wild", "ddp", 4, 100 + 2.0 * (run % 3)}, run));
+    records.push_back(fixed_record({"wild", "ddp", 4, 100 + 2.0 * (run % 3)}, run));
     widths = widths_of(records);
     next = widest(widths, {.within = 0.02, .most_runs = 100});
   }
   EXPECT_EQ(next, nullptr);
   EXPECT_LE(widths[1].half_width, 0.02);
   EXPECT_EQ(widths[0].runs, 4u);
-  EXPECT_TRUE(
-      narrowing_text(widths, wanted).starts_with("every case is within 2 %"));
+  EXPECT_TRUE(narrowing_text(widths, wanted).starts_with("every case is within 2 %"));
 }
 
 TEST(Narrowing, FewRunsHaveNoInterval) {
   const std::vector<RunRecord> records = runs_of_two(2);
   const auto widths = widths_of(records);
   EXPECT_TRUE(std::isinf(widths[0].half_width));
-  EXPECT_NE(narrowing_text(widths, {.within = 0.02}).find("no interval"),
-            std::string::npos);
+  EXPECT_NE(narrowing_text(widths, {.within = 0.02}).find("no interval"), std::string::npos);
 }
 
 TEST(Narrowing, TheBudgetAndAFailureEndACase) {
   std::vector<RunRecord> records = runs_of_two(4);
-  EXPECT_EQ(widest(widths_of(records), {.within = 0.02, .most_runs = 4}),
-            nullptr);
+  EXPECT_EQ(widest(widths_of(records), {.within = 0.02, .most_runs = 4}), nullptr);
   records.push_back(fixed_record({"wild", "ddp", 4, 100}, 4));
   records.back().ranks.clear();
   records.back().error = "rank 1 on a: killed by signal 9";

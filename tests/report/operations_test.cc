@@ -17,9 +17,7 @@ namespace {
 
 using records::CommRecord;
 
-CommRecord operation(const std::string& name,
-                     std::int64_t bytes,
-                     double us,
+CommRecord operation(const std::string& name, std::int64_t bytes, double us,
                      const std::string& started_at) {
   CommRecord one;
   one.started_at = started_at;
@@ -36,9 +34,7 @@ CommRecord operation(const std::string& name,
 /// What a side does to an operation's time at a size.
 using Factor = double (*)(const std::string& name, std::int64_t bytes);
 
-double as_it_is(const std::string&, std::int64_t) {
-  return 1;
-}
+double as_it_is(const std::string&, std::int64_t) { return 1; }
 
 struct Tables {
   std::vector<CommRecord> base, test;
@@ -51,18 +47,15 @@ Tables tables(int runs, Factor factor, bool dated = true) {
   Random random(5);
   for (int run = 0; run < runs; ++run) {
     for (const bool test : {false, true}) {
-      const std::string when = dated ? fmt::format("2026-01-01T00:{:02}:00Z",
-                                                   2 * run + (test ? 1 : 0))
-                                     : "";
+      const std::string when =
+          dated ? fmt::format("2026-01-01T00:{:02}:00Z", 2 * run + (test ? 1 : 0)) : "";
       for (const char* name : {"all-reduce", "broadcast"}) {
         for (std::int64_t bytes = 4; bytes <= 64 << 20; bytes *= 4) {
           const double us = 10 + static_cast<double>(bytes) * 1e-3;
           (test ? both.test : both.base)
-              .push_back(operation(name,
-                                   bytes,
-                                   us * (test ? factor(name, bytes) : 1) *
-                                       std::exp(0.01 * random.normal()),
-                                   when));
+              .push_back(operation(
+                  name, bytes,
+                  us * (test ? factor(name, bytes) : 1) * std::exp(0.01 * random.normal()), when));
         }
       }
     }
@@ -89,16 +82,11 @@ TEST(Operations, SizesAreComparedByRange) {
   EXPECT_TRUE(diff.operations);
   EXPECT_EQ(diff.order, RunOrder::kInterleaved);
   EXPECT_EQ(labels(diff, Verdict::kUnproven),
-            (Labels{"all-reduce 4 B to 1 KiB",
-                    "all-reduce 4 KiB to 16 KiB",
-                    "all-reduce 64 KiB to 256 KiB",
-                    "all-reduce 1 MiB to 4 MiB",
-                    "all-reduce 16 MiB to 64 MiB",
-                    "broadcast 4 B to 1 KiB",
-                    "broadcast 4 KiB to 16 KiB",
-                    "broadcast 64 KiB to 256 KiB",
-                    "broadcast 1 MiB to 4 MiB",
-                    "broadcast 16 MiB to 64 MiB"}));
+            (Labels{"all-reduce 4 B to 1 KiB", "all-reduce 4 KiB to 16 KiB",
+                    "all-reduce 64 KiB to 256 KiB", "all-reduce 1 MiB to 4 MiB",
+                    "all-reduce 16 MiB to 64 MiB", "broadcast 4 B to 1 KiB",
+                    "broadcast 4 KiB to 16 KiB", "broadcast 64 KiB to 256 KiB",
+                    "broadcast 1 MiB to 4 MiB", "broadcast 16 MiB to 64 MiB"}));
   EXPECT_TRUE(diff.jumps.empty());
   EXPECT_EQ(diff.rows[0].base_runs, 8u);
 }
@@ -122,16 +110,13 @@ TEST(Operations, AChangeIsNamedWithItsRange) {
   EXPECT_EQ(diff.decision(), Decision::kChanged);
   const std::string text = render_diff_table(diff);
   EXPECT_NE(text.find("operations by range of sizes"), std::string::npos);
-  EXPECT_NE(text.find("slower, proven: broadcast 1 MiB to 4 MiB"),
-            std::string::npos)
-      << text;
+  EXPECT_NE(text.find("slower, proven: broadcast 1 MiB to 4 MiB"), std::string::npos) << text;
   EXPECT_EQ(text.find("step"), std::string::npos) << text;
-  EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"],
-            "time of operations");
+  EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"], "time of operations");
 }
 
-// From 256 KiB on the test takes twice as long: the jump is between two sizes,
-// and nothing is said of the operation that is as it was.
+// From 256 KiB on the test takes twice as long: the jump is between two sizes, and nothing is said
+// of the operation that is as it was.
 TEST(Operations, AJumpIsNamedWithItsSizes) {
   const Tables both = tables(10, [](const std::string& name, std::int64_t b) {
     return name == "all-reduce" && b >= 256 << 10 ? 2.0 : 1.0;
@@ -139,8 +124,8 @@ TEST(Operations, AJumpIsNamedWithItsSizes) {
   const OperationSides sides = operation_sides(both.base, both.test);
   const Diff diff = diff_operations(sides);
   ASSERT_EQ(diff.jumps.size(), 1u);
-  EXPECT_TRUE(diff.jumps[0].starts_with(
-      "all-reduce: from 64 KiB to 256 KiB the test goes from 1.0"))
+  EXPECT_TRUE(
+      diff.jumps[0].starts_with("all-reduce: from 64 KiB to 256 KiB the test goes from 1.0"))
       << diff.jumps[0];
   EXPECT_NE(render_diff_table(diff).find("jump"), std::string::npos);
 }
@@ -151,11 +136,9 @@ TEST(Operations, AJumpIsNamedWhereverTheRunsEnd) {
     return name == "all-reduce" && b >= 1 << 20 ? 1.5 : 1.0;
   });
   const OperationSides sides = operation_sides(both.base, both.test);
-  const Diff diff = diff_operations(
-      sides, {.until = UntilOptions{.within = 0.03, .most = 9}});
+  const Diff diff = diff_operations(sides, {.until = UntilOptions{.within = 0.03, .most = 9}});
   ASSERT_EQ(diff.jumps.size(), 1u);
-  EXPECT_TRUE(diff.jumps[0].starts_with("all-reduce: from 256 KiB to 1 MiB"))
-      << diff.jumps[0];
+  EXPECT_TRUE(diff.jumps[0].starts_with("all-reduce: from 256 KiB to 1 MiB")) << diff.jumps[0];
 }
 
 TEST(Operations, TheirMachinesAndVersionsAreCompared) {
@@ -185,11 +168,9 @@ TEST(Operations, WhatOneSideLacksIsMissing) {
     return one.operation == "all-reduce" && one.bytes > 1 << 20;
   });
   const OperationSides sides = operation_sides(both.base, both.test);
-  EXPECT_EQ(sides.unpaired,
-            (Labels{"all-reduce of 4 B only in the base",
-                    "all-reduce of 3 sizes from 4 MiB to 64 MiB only in the "
-                    "test",
-                    "broadcast only in the base"}));
+  EXPECT_EQ(sides.unpaired, (Labels{"all-reduce of 4 B only in the base",
+                                    "all-reduce of 3 sizes from 4 MiB to 64 MiB only in the test",
+                                    "broadcast only in the base"}));
   const Diff diff = diff_operations(sides, {.threshold = 0.05});
   EXPECT_EQ(diff.decision(), Decision::kUndecided);
   EXPECT_EQ(diff.missing, sides.unpaired);
@@ -202,16 +183,14 @@ TEST(Operations, AnotherEngineIsADifferenceOfThePair) {
     one.engine = "mpi";
   }
   const OperationSides sides = operation_sides(both.base, both.test);
-  EXPECT_EQ(sides.differences,
-            (std::vector<Difference>{{"engine", "nccl", "mpi"}}));
+  EXPECT_EQ(sides.differences, (std::vector<Difference>{{"engine", "nccl", "mpi"}}));
   const Diff diff = diff_operations(sides);
   EXPECT_EQ(diff.rows.size(), 10u);
   EXPECT_EQ(diff.software.front(), (Difference{"engine", "nccl", "mpi"}));
   // Two engines on a side are two operations.
   both.base.insert(both.base.end(), both.test.begin(), both.test.end());
   const OperationSides mixed = operation_sides(both.base, both.test);
-  EXPECT_EQ(diff_operations(mixed).rows[0].label,
-            "all-reduce mpi 4 B to 1 KiB");
+  EXPECT_EQ(diff_operations(mixed).rows[0].label, "all-reduce mpi 4 B to 1 KiB");
 }
 
 TEST(Operations, InPlaceIsAnOperationOfItsOwn) {

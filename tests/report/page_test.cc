@@ -29,8 +29,7 @@ std::string stub_page(const std::vector<RunRecord>& records) {
 
 long count(const std::string& text, const std::string& what) {
   long n = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos;
-       at = text.find(what, at + 1)) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
     ++n;
   }
   return n;
@@ -43,9 +42,7 @@ std::string script_text(const std::string& page, const std::string& id) {
   return page.substr(at, page.find("</script>", at) - at);
 }
 
-TEST(Page, IsGolden) {
-  expect_golden("sweep.page.html", stub_page(fixed_records()));
-}
+TEST(Page, IsGolden) { expect_golden("sweep.page.html", stub_page(fixed_records())); }
 
 TEST(Page, HoldsTheRecordsAsTheyAre) {
   const std::vector<RunRecord> records = fixed_records();
@@ -68,17 +65,14 @@ TEST(Page, HoldsTheSlowestStepsOfRecordsThatAreTooLong) {
     std::string line;
     ASSERT_TRUE(std::getline(lines, line));
     const RunRecord drawn = records::from_line(line);
-    EXPECT_EQ(records::slowest_step_s(drawn),
-              records::slowest_step_s(expected));
+    EXPECT_EQ(records::slowest_step_s(drawn), records::slowest_step_s(expected));
     ASSERT_EQ(drawn.ranks.size(), 1U);
     EXPECT_TRUE(drawn.ranks[0].compute_only_step_ns.empty());
     expected.ranks = drawn.ranks;
     EXPECT_EQ(drawn, expected);
   }
   page.most_record_bytes = 20'000'000;
-  EXPECT_EQ(
-      json::parse(script_text(render_page(page), "data"))["whole_records"],
-      true);
+  EXPECT_EQ(json::parse(script_text(render_page(page), "data"))["whole_records"], true);
 }
 
 TEST(Page, NamesTheRecordsAndTheCommandOfEveryCase) {
@@ -101,10 +95,8 @@ TEST(Page, NamesTheRecordsAndTheCommandOfEveryCase) {
 TEST(Page, SaysWhichIntervalsAreFromOneRun) {
   const Json data = page_data({.records = fixed_mixed_repetitions()});
   for (const Json& one : data["cases"]) {
-    for (const std::string stem : {"step_median",
-                                   "examples_per_s",
-                                   "efficiency",
-                                   "exposed_communication"}) {
+    for (const std::string stem :
+         {"step_median", "examples_per_s", "efficiency", "exposed_communication"}) {
       if (const Json& of = one[stem + "_interval_of"]; !of.is_null()) {
         EXPECT_EQ(of == "these runs", one["case"] == "1M/4G") << one;
       }
@@ -114,8 +106,7 @@ TEST(Page, SaysWhichIntervalsAreFromOneRun) {
 
 TEST(Page, NothingInItLeadsElsewhere) {
   const std::string page = render_page({.records = fixed_records()});
-  for (const char* way :
-       {" src=", "href=\"http", "url(", "@import", "<link", "<iframe"}) {
+  for (const char* way : {" src=", "href=\"http", "url(", "@import", "<link", "<iframe"}) {
     // The chart library's code holds words that are no markup of the page.
     const std::string markup = page.substr(0, page.find("id=\"data\""));
     EXPECT_EQ(count(markup, way), 0) << way;
@@ -126,8 +117,7 @@ TEST(Page, NothingInItLeadsElsewhere) {
 
 TEST(Page, NoWordOfARecordBecomesMarkup) {
   const std::string evil =
-      "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
-      "<!--\x1b\x01\xe2\x80\xa8";
+      "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&<!--\x1b\x01\xe2\x80\xa8";
   std::vector<RunRecord> records = fixed_records();
   const std::string plain = stub_page(records);
   for (RunRecord& r : records) {
@@ -185,11 +175,11 @@ TEST(Page, SaysBoundAndErrorBarOfEveryPrediction) {
   const Json& first = cases[2]["prediction"];
   ASSERT_EQ(first.size(), 2U);
   EXPECT_EQ(first[0]["text"],
-            "90.000 ms with algorithm ring: compute 90.000 ms, wire 40.000 ms, "
-            "which starts with the first gradient");
+            "90.000 ms with algorithm ring: compute 90.000 ms, wire 40.000 ms, which starts with "
+            "the first gradient");
   EXPECT_EQ(first[1]["text"],
-            "error bar ±7.5 %: [96.200, 111.800] ms; 9 of 10 published cells "
-            "are within (BSP on a ring, 57 cells)");
+            "error bar ±7.5 %: [96.200, 111.800] ms; 9 of 10 published cells are within (BSP on a "
+            "ring, 57 cells)");
   EXPECT_EQ(cases[3]["prediction"][1]["term"], "sharper bound");
   EXPECT_EQ(data["tables"][0]["rows"][3]["cells"][7], "±26.1 %?");
 }
@@ -210,8 +200,7 @@ TEST(Page, HasTheTablesAndTheSeriesOfFrameworks) {
   EXPECT_EQ(rows[0]["cells"][5], "-") << "delta on one device";
   EXPECT_EQ(rows[0]["cells"][6], "not run (1)");
   EXPECT_EQ(rows[0]["cells"][7], "failed (2)");
-  EXPECT_EQ(one["footnotes"],
-            Json({"epsilon is not installed here", "ended with code 3"}));
+  EXPECT_EQ(one["footnotes"], Json({"epsilon is not installed here", "ended with code 3"}));
   std::vector<std::string> drawn;
   for (const Json& series : one["series"]) {
     drawn.push_back(series["name"]);
@@ -230,15 +219,11 @@ TEST(Page, HasTheTablesAndTheSeriesOfFrameworks) {
                        column["why"].get<std::string>());
   }
   EXPECT_EQ(left_out,
-            (std::vector<std::string>{
-                "gamma: not comparable",
-                "delta: no speed-up: it has no figure on one device",
-                "epsilon: it has no figure",
-                "zeta: it has no figure"}));
-  EXPECT_NE(one["findings"].dump().find("the columns differ in layout"),
-            std::string::npos);
-  EXPECT_NE(data["text"].get<std::string>().find("throughput, img/s"),
-            std::string::npos)
+            (std::vector<std::string>{"gamma: not comparable",
+                                      "delta: no speed-up: it has no figure on one device",
+                                      "epsilon: it has no figure", "zeta: it has no figure"}));
+  EXPECT_NE(one["findings"].dump().find("the columns differ in layout"), std::string::npos);
+  EXPECT_NE(data["text"].get<std::string>().find("throughput, img/s"), std::string::npos)
       << "without scripts";
 }
 
@@ -246,12 +231,8 @@ TEST(Page, ShowsTheTablesWithoutScripts) {
   const std::string page = stub_page(fixed_records());
   const std::size_t begin = page.find("<noscript>");
   const std::string text = page.substr(begin, page.find("</noscript>") - begin);
-  EXPECT_EQ(
-      count(text, "resnet50, batch 32 per rank: synthetic data, fp32 on cpu"),
-      1);
-  EXPECT_EQ(
-      count(text, "resnet101, batch 32 per rank: synthetic data, fp32 on cpu"),
-      1);
+  EXPECT_EQ(count(text, "resnet50, batch 32 per rank: synthetic data, fp32 on cpu"), 1);
+  EXPECT_EQ(count(text, "resnet101, batch 32 per rank: synthetic data, fp32 on cpu"), 1);
   EXPECT_EQ(count(text, "failed: rank 5 on a: killed by signal 9"), 1);
 }
 

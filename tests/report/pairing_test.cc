@@ -57,12 +57,11 @@ TEST(Pairing, AChangedKeyIsADifferenceOfThePair) {
 
 TEST(Pairing, OtherWorkIsNeverPaired) {
   const std::vector<RunRecord> base{fixed_record({"a", "ddp", 2, 100})};
-  for (const auto change :
-       {+[](records::Configuration& c) { c.model = "resnet101"; },
-        +[](records::Configuration& c) { c.batch_size = 64; },
-        +[](records::Configuration& c) { c.image_size = 64; },
-        +[](records::Configuration& c) { c.accumulate = 2; },
-        +[](records::Configuration& c) { c.ranks = 4; }}) {
+  for (const auto change : {+[](records::Configuration& c) { c.model = "resnet101"; },
+                            +[](records::Configuration& c) { c.batch_size = 64; },
+                            +[](records::Configuration& c) { c.image_size = 64; },
+                            +[](records::Configuration& c) { c.accumulate = 2; },
+                            +[](records::Configuration& c) { c.ranks = 4; }}) {
     std::vector<RunRecord> test = base;
     change(test[0].configuration);
     test[0].configuration.label = "b";
@@ -82,16 +81,12 @@ TEST(Pairing, WhatCouldBePairedInTwoWaysIsNotPaired) {
   EXPECT_EQ(pairing.only_test.size(), 2u);
 }
 
-// As logs of ddl-benchmarks are imported: no option is known, and the strategy
-// of one is the beginning of another's.
+// As logs of ddl-benchmarks are imported: no option is known, and the strategy of one is the
+// beginning of another's.
 TEST(Pairing, AFileWithItselfPairsEverything) {
   std::vector<RunRecord> records;
-  for (const char* strategy : {"bsp",
-                               "bsp+ps",
-                               "bsp+ps:placement=apart",
-                               "fusion",
-                               "fusion+topk:density=0.01",
-                               "wfbp"}) {
+  for (const char* strategy :
+       {"bsp", "bsp+ps", "bsp+ps:placement=apart", "fusion", "fusion+topk:density=0.01", "wfbp"}) {
     records.push_back(fixed_record({strategy, strategy, 2, 100}));
     records.back().source = records::Source::kImported;
   }
@@ -124,8 +119,7 @@ TEST(Pairing, LogsOfARunArePairedWithItsRecords) {
   ASSERT_EQ(pairing.pairs.size(), records.size());
   for (const CasePair& pair : pairing.pairs) {
     EXPECT_EQ(pair.base.configuration().link, pair.test.configuration().link);
-    EXPECT_EQ(pair.differences,
-              (std::vector<Difference>{{"source", "measured", "imported"}}));
+    EXPECT_EQ(pair.differences, (std::vector<Difference>{{"source", "measured", "imported"}}));
   }
 }
 
@@ -145,18 +139,14 @@ TEST(Pairing, SaysWhatACaseWithoutPartnerIsNearestTo) {
   test[0].configuration.image_size = 64;
   const auto nearest = [&](bool is_base) {
     const Pairing pairing = pair_cases(base, test);
-    return is_base
-               ? nearest_text(pairing.only_base.at(0), pairing.only_test, true)
-               : nearest_text(
-                     pairing.only_test.at(0), pairing.only_base, false);
+    return is_base ? nearest_text(pairing.only_base.at(0), pairing.only_test, true)
+                   : nearest_text(pairing.only_test.at(0), pairing.only_base, false);
   };
   EXPECT_EQ(nearest(true), "nearest in the test: a (image_size: - -> 64)");
   EXPECT_EQ(nearest(false), "nearest in the base: a (image_size: - -> 64)");
-  test = {fixed_record({"b", "bsp", 2, 100}),
-          fixed_record({"c", "fusion", 2, 100})};
+  test = {fixed_record({"b", "bsp", 2, 100}), fixed_record({"c", "fusion", 2, 100})};
   EXPECT_EQ(nearest(true),
-            "equally nearest in the test: b (strategy: ddp -> bsp), c "
-            "(strategy: ddp -> fusion)");
+            "equally nearest in the test: b (strategy: ddp -> bsp), c (strategy: ddp -> fusion)");
   test = {};
   EXPECT_EQ(nearest_text(pair_cases(base, test).only_base.at(0), {}, true), "");
 }
@@ -167,10 +157,8 @@ TEST(Pairing, ALinkOnOneSideAloneIsADifferenceOfThePair) {
   std::vector<RunRecord> test = base;
   test[0].configuration.link = "1Gbit,50us";
   test[0].configuration.stretch = 2;
-  const std::vector<Difference> forth{{"link", "-", "1Gbit,50us"},
-                                      {"stretch", "-", "2.0"}};
-  const std::vector<Difference> back{{"link", "1Gbit,50us", "-"},
-                                     {"stretch", "2.0", "-"}};
+  const std::vector<Difference> forth{{"link", "-", "1Gbit,50us"}, {"stretch", "-", "2.0"}};
+  const std::vector<Difference> back{{"link", "1Gbit,50us", "-"}, {"stretch", "2.0", "-"}};
   EXPECT_EQ(pair_cases(base, test).pairs.at(0).differences, forth);
   EXPECT_EQ(pair_cases(test, base).pairs.at(0).differences, back);
   EXPECT_EQ(select_records(test, "link", "1Gbit,50us").size(), 1u);
@@ -188,9 +176,7 @@ TEST(Pairing, SelectsTablesByWhatIsUsual) {
   EXPECT_EQ(select_records(records, "placement", "table").size(), 1u);
   const std::vector<Difference> differences{{"placement", "table", "row-hash"}};
   const auto found =
-      pair_cases(std::span(records).first(1), std::span(records).last(1))
-          .pairs.at(0)
-          .differences;
+      pair_cases(std::span(records).first(1), std::span(records).last(1)).pairs.at(0).differences;
   EXPECT_EQ(found, differences);
 }
 
@@ -202,12 +188,10 @@ TEST(Pairing, SelectsStrategiesAsTablesSayThem) {
       fixed_record({"d", "bsp+ps:servers=1,placement=colocated", 2, 1}),
       fixed_record({"g", "fusion:bucket-mb=25+ps:servers=1", 2, 1}),
       fixed_record({"e", "ddp:bucket-mb=25,first-bucket-mb=25", 2, 1}),
-      fixed_record(
-          {"f", "ddp:bucket-mb=25,first-bucket-mb=25,views=yes", 2, 1})};
+      fixed_record({"f", "ddp:bucket-mb=25,first-bucket-mb=25,views=yes", 2, 1})};
   const auto labels_of = [&](std::string_view strategy) {
     std::string labels;
-    for (const RunRecord& record :
-         select_records(records, "strategy", strategy)) {
+    for (const RunRecord& record : select_records(records, "strategy", strategy)) {
       labels += record.configuration.label;
     }
     return labels;
@@ -223,11 +207,9 @@ TEST(Pairing, SelectsStrategiesAsTablesSayThem) {
   EXPECT_EQ(labels_of("ddp:bucket-mb=25,first-bucket-mb=25"), "e");
   EXPECT_EQ(labels_of("ddp:first-bucket-mb=25"), "ef");
   EXPECT_EQ(records::refusal([&] { labels_of("wfbp"); }),
-            "no record has strategy 'wfbp'; there are "
-            "'bsp+ps:servers=1,placement=apart', "
-            "'bsp+ps:servers=1,placement=colocated', 'ddp', "
-            "'ddp:views=yes', 'fusion', 'fusion+ps:servers=1', "
-            "'fusion+topk:density=0.1'");
+            "no record has strategy 'wfbp'; there are 'bsp+ps:servers=1,placement=apart', "
+            "'bsp+ps:servers=1,placement=colocated', 'ddp', 'ddp:views=yes', 'fusion', "
+            "'fusion+ps:servers=1', 'fusion+topk:density=0.1'");
 }
 
 TEST(Pairing, SelectsByKey) {
@@ -245,17 +227,15 @@ TEST(Pairing, SelectsByKey) {
     select_records(records, "strateg", "ddp");
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_TRUE(std::string(error.what())
-                    .starts_with("unknown key 'strateg'; did you mean "
-                                 "'strategy'?"))
+    EXPECT_TRUE(
+        std::string(error.what()).starts_with("unknown key 'strateg'; did you mean 'strategy'?"))
         << error.what();
   }
   try {
     select_records(records, "ranks", "3");
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "no record has ranks '3'; there are '1', '2', '4', '8'");
+    EXPECT_STREQ(error.what(), "no record has ranks '3'; there are '1', '2', '4', '8'");
   }
 }
 

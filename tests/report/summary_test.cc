@@ -92,10 +92,9 @@ TEST(Summary, ExposedIsAbsentWhereItWasNotMeasured) {
 }
 
 TEST(Summary, EfficiencyIsTheShareOfTheOneRankRate) {
-  const std::vector<GroupSummary> tables =
-      summarize(std::vector{fixed_record({"no ddp", "none", 1, 100}),
-                            fixed_record({"1M/1G", "ddp", 1, 110}),
-                            fixed_record({"1M/2G", "ddp", 2, 124.9})});
+  const std::vector<GroupSummary> tables = summarize(
+      std::vector{fixed_record({"no ddp", "none", 1, 100}), fixed_record({"1M/1G", "ddp", 1, 110}),
+                  fixed_record({"1M/2G", "ddp", 2, 124.9})});
   const std::vector<CaseSummary>& rows = tables.at(0).rows;
   EXPECT_FALSE(rows[0].efficiency);
   EXPECT_EQ(rows[0].baseline, "no ddp");
@@ -103,17 +102,14 @@ TEST(Summary, EfficiencyIsTheShareOfTheOneRankRate) {
   EXPECT_EQ(rows[2].baseline, "no ddp");
   // The slower rank's steps last 124.9 + 0.1 ms, its swing cancels.
   EXPECT_NEAR(rows[2].efficiency->value, 100.0 / 125.0, 1e-12);
-  EXPECT_NEAR(
-      rows[2].efficiency->value,
-      *rows[2].examples_per_s_per_rank() / *rows[0].examples_per_s_per_rank(),
-      1e-12);
+  EXPECT_NEAR(rows[2].efficiency->value,
+              *rows[2].examples_per_s_per_rank() / *rows[0].examples_per_s_per_rank(), 1e-12);
 }
 
 TEST(Summary, WithoutAPlainCaseTheSameStrategyOnOneRankIsTheBaseline) {
-  const std::vector<GroupSummary> tables =
-      summarize(std::vector{fixed_record({"1M/1G", "ddp", 1, 110}),
-                            fixed_record({"1M/2G", "ddp", 2, 120}),
-                            fixed_record({"fusion", "fusion", 2, 120})});
+  const std::vector<GroupSummary> tables = summarize(
+      std::vector{fixed_record({"1M/1G", "ddp", 1, 110}), fixed_record({"1M/2G", "ddp", 2, 120}),
+                  fixed_record({"fusion", "fusion", 2, 120})});
   EXPECT_EQ(tables.at(0).rows[1].baseline, "1M/1G");
   EXPECT_FALSE(tables.at(0).rows[2].baseline);
   EXPECT_FALSE(tables.at(0).rows[2].efficiency);
@@ -124,13 +120,12 @@ TEST(Summary, AnExternalCaseScalesAgainstTheMeasuredOneRankCase) {
   external.source = records::Source::kExternal;
   RunRecord alone = external;
   alone.configuration.ranks = 1;
-  const std::vector<GroupSummary> tables = summarize(
-      std::vector{alone, fixed_record({"no ddp", "none", 1, 100}), external});
+  const std::vector<GroupSummary> tables =
+      summarize(std::vector{alone, fixed_record({"no ddp", "none", 1, 100}), external});
   const CaseSummary& row = tables.at(0).rows.at(2);
   EXPECT_EQ(row.baseline, "no ddp");
   EXPECT_NEAR(row.efficiency->value,
-              *row.examples_per_s_per_rank() /
-                  *tables.at(0).rows.at(1).examples_per_s_per_rank(),
+              *row.examples_per_s_per_rank() / *tables.at(0).rows.at(1).examples_per_s_per_rank(),
               1e-12);
 }
 
@@ -210,15 +205,13 @@ TEST(Summary, WarnsOfWhatTheSamplesShow) {
   r.verified["reduced-values"] = false;
   r.wire.measured_per_step = 1;
   EXPECT_EQ(warning_codes(r),
-            (std::vector<std::string>{"verification-failed",
-                                      "bytes-differ-from-plan"}));
+            (std::vector<std::string>{"verification-failed", "bytes-differ-from-plan"}));
 }
 
 TEST(Summary, ImportedRunsCannotBeMeasuredAgain) {
   RunRecord r = fixed_record({"1M/2G", "ddp", 2, 100});
   r.source = records::Source::kImported;
-  EXPECT_EQ(only_row({r}).warnings.at(0).advice,
-            "import more of its runs, or longer ones");
+  EXPECT_EQ(only_row({r}).warnings.at(0).advice, "import more of its runs, or longer ones");
 }
 
 // 40 steps of one rank that swing by 2 ms around 100 ms; those from `begin` to
@@ -237,8 +230,7 @@ RunRecord disturbed(std::size_t begin, std::size_t end) {
 TEST(Summary, WarnsOfStepsThatAreNotSteady) {
   EXPECT_EQ(warning_codes(disturbed(0, 0)), std::vector<std::string>{});
   // One of three is chance.
-  EXPECT_TRUE(only_row({disturbed(0, 0), disturbed(0, 4), disturbed(0, 0)})
-                  .warnings.empty());
+  EXPECT_TRUE(only_row({disturbed(0, 0), disturbed(0, 4), disturbed(0, 0)}).warnings.empty());
   const CaseSummary late = only_row({disturbed(0, 0), disturbed(0, 4)});
   ASSERT_EQ(late.warnings.size(), 1u);
   EXPECT_EQ(late.warnings[0].code, "not-steady");
@@ -260,17 +252,14 @@ TEST(Summary, WarnsOfStepsThatResembleTheirNeighbors) {
     RunRecord r = fixed_record({"no ddp", "none", 1, 100});
     r.ranks[0].step_ns.clear();
     for (std::size_t i = 0; i < steps; ++i) {
-      r.ranks[0].step_ns.push_back(i / level % 2 == 0 ? 99'000'000
-                                                      : 101'000'000);
+      r.ranks[0].step_ns.push_back(i / level % 2 == 0 ? 99'000'000 : 101'000'000);
     }
     return r;
   };
   const auto warned = [](const std::vector<RunRecord>& runs) {
     const CaseSummary row = only_row(runs);
-    return std::any_of(
-        row.warnings.begin(), row.warnings.end(), [](const auto& warning) {
-          return warning.code == "correlated-steps";
-        });
+    return std::any_of(row.warnings.begin(), row.warnings.end(),
+                       [](const auto& warning) { return warning.code == "correlated-steps"; });
   };
   EXPECT_TRUE(warned({swinging(10, 60)}));
   EXPECT_TRUE(warned({swinging(10, 60), swinging(1, 60)}));
@@ -312,8 +301,7 @@ TEST(Summary, AveragesAreLateByTheirRanksAndRuns) {
   const Document document = summary_document(tables, Detail::kShort);
   const Table& table = document.tables.at(0);
   const auto column =
-      std::ranges::find(table.columns, "late by", &Column::group) -
-      table.columns.begin();
+      std::ranges::find(table.columns, "late by", &Column::group) - table.columns.begin();
   const auto at = static_cast<std::size_t>(column);
   ASSERT_LT(at, table.columns.size());
   EXPECT_EQ(table.rows.at(0).cells.at(at), "0.50, 3");
@@ -330,28 +318,23 @@ TEST(SummaryHeading, SaysNothingOfADeviceThatIsNotKnown) {
             "resnet50, batch 32 per rank: amp, 1 thread per rank");
   c.dtype = "-";
   c.threads = 0;
-  EXPECT_EQ(heading_of(summarize(records).at(0)),
-            "resnet50, batch 32 per rank");
+  EXPECT_EQ(heading_of(summarize(records).at(0)), "resnet50, batch 32 per rank");
 }
 
 TEST(Summary, LinesOfSeveralStepsAreCountedInSteps) {
-  std::vector<RunRecord> records{
-      fixed_record({"train.py", "external", 1, 100})};
+  std::vector<RunRecord> records{fixed_record({"train.py", "external", 1, 100})};
   records[0].configuration.command = "train.py";
   records[0].configuration.steps_per_line = 5;
   records[0].configuration.steps = 10;
   records[0].ranks[0].step_ns.resize(2);
   const CaseSummary row = summarize(records).at(0).rows.at(0);
   EXPECT_EQ(row.measured_steps(), 10U);
-  const auto few =
-      std::ranges::find(row.warnings, "few-samples", &records::Warning::code);
+  const auto few = std::ranges::find(row.warnings, "few-samples", &records::Warning::code);
   ASSERT_NE(few, row.warnings.end());
   EXPECT_EQ(few->seen, "10 steps in 2 lines");
-  EXPECT_TRUE(few->why.starts_with("p95 lies between the two slowest of these"))
-      << few->why;
+  EXPECT_TRUE(few->why.starts_with("p95 lies between the two slowest of these")) << few->why;
   const auto notes = column_notes({row}, Detail::kShort);
-  EXPECT_TRUE(notes.at(0).text.ends_with("over 10 steps in 2 lines of 1 run"))
-      << notes.at(0).text;
+  EXPECT_TRUE(notes.at(0).text.ends_with("over 10 steps in 2 lines of 1 run")) << notes.at(0).text;
 }
 
 TEST(Summary, SaysHowManyOfTheRanksTrain) {
@@ -360,8 +343,7 @@ TEST(Summary, SaysHowManyOfTheRanksTrain) {
   for (const std::size_t serving : {2U, 3U, 4U}) {
     records[0].ranks[serving].step_ns.clear();
   }
-  const auto notes =
-      column_notes(summarize(records).at(0).rows, Detail::kShort);
+  const auto notes = column_notes(summarize(records).at(0).rows, Detail::kShort);
   EXPECT_EQ(notes.at(0).term, "ranks");
   EXPECT_TRUE(notes.at(0).text.starts_with("2 of 5 train")) << notes[0].text;
 }
@@ -384,8 +366,7 @@ TEST(Summary, WhatTheSourceDoesNotSayHasNoFigure) {
       << heading_of(group);
   const Document shown = summary_document({group}, Detail::kShort);
   EXPECT_EQ(shown.tables.at(0).rows.at(0).cells.at(1), "-");
-  records[0].ranks.at(0).examples_of_step.assign(
-      records[0].ranks[0].step_ns.size(), 64);
+  records[0].ranks.at(0).examples_of_step.assign(records[0].ranks[0].step_ns.size(), 64);
   const CaseSummary counted = summarize(records).at(0).rows.at(0);
   EXPECT_TRUE(counted.examples_per_s.has_value());
   EXPECT_EQ(counted.examples_per_s_per_rank(), std::nullopt);
@@ -395,8 +376,7 @@ TEST(SummaryHeading, SaysOnWhichDataWasTrained) {
   std::vector<RunRecord> records{fixed_record({"ours", "fusion", 2, 100})};
   records::Configuration& c = records[0].configuration;
   const auto says = [&](std::string_view words) {
-    return heading_of(summarize(records).at(0)).find(words) !=
-           std::string::npos;
+    return heading_of(summarize(records).at(0)).find(words) != std::string::npos;
   };
   EXPECT_TRUE(says("synthetic data"));
   c.data = "digits";

@@ -12,8 +12,8 @@
 namespace paceline::report {
 namespace {
 
-/// Two trainers with two epochs each and steps of 37.6 and 40 ms, a server and
-/// a master; the last epoch has fewer samples than the first.
+/// Two trainers with two epochs each and steps of 37.6 and 40 ms, a server and a master; the last
+/// epoch has fewer samples than the first.
 records::RunRecord record() {
   records::RunRecord r;
   r.configuration.model = "hybrid";
@@ -80,8 +80,7 @@ TEST(DdpRpcFormat, IsTheOriginalsToTheCharacter) {
 // 80 samples an epoch on average, 160 of both trainers.
 TEST(TrainersFormat, CountsTheSamplesThatWereProcessed) {
   const std::string text = render_trainers({{record()}});
-  for (const char* expected :
-       {"0.3760", "212.8", "200.0", "412.4", "400.0", "leaves 90.0 %"}) {
+  for (const char* expected : {"0.3760", "212.8", "200.0", "412.4", "400.0", "leaves 90.0 %"}) {
     EXPECT_NE(text.find(expected), std::string::npos) << expected << text;
   }
 }
@@ -94,10 +93,9 @@ TEST(TrainersFormat, SaysHowStaleLookupsWere) {
   stale.configuration.as_original = true;
   stale.ranks[2].averages_by_steps_missed = {20, 7, 0, 3};
   const std::string text = render_trainers({{stale}});
-  for (const char* expected :
-       {"2 trainers, 1 server, 300 rows of 64 in each table, gloo, "
-        "staleness 64, as the original\n",
-        "33.3 % of the lookups at servers missed updates, of 3 steps at "}) {
+  for (const char* expected : {"2 trainers, 1 server, 300 rows of 64 in each table, gloo, "
+                               "staleness 64, as the original\n",
+                               "33.3 % of the lookups at servers missed updates, of 3 steps at "}) {
     EXPECT_NE(text.find(expected), std::string::npos) << text;
   }
 }
@@ -107,9 +105,7 @@ TEST(TrainersFormat, SaysHowRowsAreUpdatedWhereItIsNotAsUsual) {
   dense.configuration.row_optimizer = "adagrad";
   dense.configuration.row_dtype = "bf16";
   const std::string text = render_trainers({{dense}});
-  EXPECT_NE(text.find("gloo, row optimizer adagrad, row dtype bf16\n"),
-            std::string::npos)
-      << text;
+  EXPECT_NE(text.find("gloo, row optimizer adagrad, row dtype bf16\n"), std::string::npos) << text;
 }
 
 // 4 steps of 9 samples each, 37.6 and 40 ms long.
@@ -124,8 +120,7 @@ TEST(TrainersFormat, SaysHowFastLessThanAnEpochWas) {
       "239.4, Trainer1 225.0, All 464.4";
   const std::string text = unwrapped(render_trainers({{few}}));
   EXPECT_NE(text.find(expected), std::string::npos) << text;
-  EXPECT_NE(render_ddp_rpc({{few}}).find("\n" + expected + "\n"),
-            std::string::npos);
+  EXPECT_NE(render_ddp_rpc({{few}}).find("\n" + expected + "\n"), std::string::npos);
 }
 
 TEST(TrainersFormat, ShowsTheSamplesUntilARunFailed) {
@@ -134,30 +129,27 @@ TEST(TrainersFormat, ShowsTheSamplesUntilARunFailed) {
   failed.ranks.erase(failed.ranks.begin() + 1, failed.ranks.end());
   for (const std::string& text :
        {unwrapped(render_trainers({{failed}})), render_ddp_rpc({{failed}})}) {
-    EXPECT_NE(text.find("rank 2 on a: was killed; shown are the samples until "
-                        "then"),
+    EXPECT_NE(text.find("rank 2 on a: was killed; shown are the samples until then"),
               std::string::npos)
         << text;
     EXPECT_NE(text.find("Trainer0"), std::string::npos) << text;
     EXPECT_EQ(text.find("no record is of"), std::string::npos);
   }
   failed.ranks.clear();
-  for (const std::string& text :
-       {render_trainers({{failed}}), render_ddp_rpc({{failed}})}) {
-    EXPECT_NE(text.find("rank 2 on a: was killed\n"), std::string::npos)
-        << text;
+  for (const std::string& text : {render_trainers({{failed}}), render_ddp_rpc({{failed}})}) {
+    EXPECT_NE(text.find("rank 2 on a: was killed\n"), std::string::npos) << text;
     EXPECT_EQ(text.find("Trainer0"), std::string::npos) << text;
   }
 }
 
 TEST(TrainersFormat, NamesEveryPatternOfBytes) {
   records::RunRecord reduced = record();
-  reduced.wire.by_pattern = {
-      {"all-gather", 80}, {"message", 500}, {"reduce-scatter", 160}};
+  reduced.wire.by_pattern = {{"all-gather", 80}, {"message", 500}, {"reduce-scatter", 160}};
   const std::string text = unwrapped(render_trainers({{reduced}}));
-  EXPECT_NE(text.find("; by pattern: all-gather 80, message 500 (those of rows "
-                      "too), reduce-scatter 160\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "; by pattern: all-gather 80, message 500 (those of rows too), reduce-scatter 160\n"),
+      std::string::npos)
       << text;
 }
 
@@ -169,12 +161,8 @@ TEST(DdpRpcFormat, SeveralTablesAreToldApart) {
   larger.configuration.embeddings = 9000;
   const std::vector<records::RunRecord> records{record(), again, larger};
   for (const auto& text : {render_ddp_rpc(records), render_trainers(records)}) {
-    EXPECT_NE(text.find("300 rows of 64 in each table, gloo, run 2"),
-              std::string::npos)
-        << text;
-    EXPECT_NE(text.find("9000 rows of 64 in each table, gloo\n"),
-              std::string::npos)
-        << text;
+    EXPECT_NE(text.find("300 rows of 64 in each table, gloo, run 2"), std::string::npos) << text;
+    EXPECT_NE(text.find("9000 rows of 64 in each table, gloo\n"), std::string::npos) << text;
   }
 }
 

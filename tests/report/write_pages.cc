@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the pages that page_test.py opens into the folder that is given, one
-// of them of the table of published rates that is given too.
+// Writes the pages that page_test.py opens into the folder that is given, one of them of the table
+// of published rates that is given too.
 #include <cstdint>
 #include <fstream>
 #include <numeric>
@@ -39,21 +39,20 @@ std::vector<RunRecord> scaling_records() {
   return records;
 }
 
-// Two strategies that are predicted for 1 to 8 ranks, each on one rank too: of
-// the second one, more steps on more ranks.
+// Two strategies that are predicted for 1 to 8 ranks, each on one rank too: of the second one, more
+// steps on more ranks.
 std::vector<RunRecord> growing_prediction_records() {
   std::vector<RunRecord> records;
   for (const int ranks : {1, 2, 4, 8}) {
     for (const auto& [strategy, steps] :
          {std::pair{"fusion", 10}, {"neighbor-allreduce", 12 + 2 * ranks}}) {
-      records.push_back(fixed_record(
-          {fmt::format("{} ranks", ranks), strategy, ranks, 97.2 + ranks}));
+      records.push_back(
+          fixed_record({fmt::format("{} ranks", ranks), strategy, ranks, 97.2 + ranks}));
       records.back().source = records::Source::kPredicted;
       records.back().configuration.steps = steps;
       for (records::RankSamples& rank : records.back().ranks) {
         rank.step_ns.resize(static_cast<std::size_t>(steps), 98'000'000);
-        rank.window_ns = std::accumulate(
-            rank.step_ns.begin(), rank.step_ns.end(), std::int64_t{0});
+        rank.window_ns = std::accumulate(rank.step_ns.begin(), rank.step_ns.end(), std::int64_t{0});
         rank.compute_only_step_ns.clear();
       }
     }
@@ -68,13 +67,11 @@ std::vector<RunRecord> long_names_records() {
     records.push_back(fixed_record({"", "none", 1, 97.2}, run));
     double step_ms = 100;
     for (const char* strategy :
-         {"ddp:bucket-mb=25,first-bucket-mb=1",
-          "fusion:bucket-mb=25+hierarchical:local=4+bf16",
+         {"ddp:bucket-mb=25,first-bucket-mb=1", "fusion:bucket-mb=25+hierarchical:local=4+bf16",
           "mg-wfbp:small-elements=8192+rs-ag+fp16",
-          "bytescheduler:partition-mb=4,credit-mb=16,order=priority+ps:servers="
-          "4,placement=colocated,assign=round-robin",
-          "dear:bucket-mb=25+rs-ag",
-          "wfbp+neighbor-allreduce:topology=one-peer-exp+atc"}) {
+          "bytescheduler:partition-mb=4,credit-mb=16,order=priority+ps:servers=4,placement="
+          "colocated,assign=round-robin",
+          "dear:bucket-mb=25+rs-ag", "wfbp+neighbor-allreduce:topology=one-peer-exp+atc"}) {
       step_ms += 1.5;
       if (run == 0 || step_ms < 108) {
         records.push_back(fixed_record({"", strategy, 4, step_ms}, run));
@@ -84,12 +81,12 @@ std::vector<RunRecord> long_names_records() {
   return records;
 }
 
-// Strategies that train, more than one chart shows, two of them with three
-// seeds each, and what a step of one of them is predicted to take.
+// Strategies that train, more than one chart shows, two of them with three seeds each, and what a
+// step of one of them is predicted to take.
 std::vector<RunRecord> training_records() {
   std::vector<RunRecord> records;
-  std::vector<std::pair<std::string, double>> rates{
-      {"fusion", 0.08}, {"neighbor-allreduce+atc", 0.05}};
+  std::vector<std::pair<std::string, double>> rates{{"fusion", 0.08},
+                                                    {"neighbor-allreduce+atc", 0.05}};
   for (int every = 2; every < 14; ++every) {
     rates.emplace_back(fmt::format("local-sgd:every={}", every), 0.005 * every);
   }
@@ -103,15 +100,13 @@ std::vector<RunRecord> training_records() {
       c.target = 0.6;
       for (records::RankSamples& rank : records.back().ranks) {
         for (const int step : {0, 2, 4, 6, 8, 10}) {
-          const double accuracy = 0.1 + rate * step +
-                                  0.01 * static_cast<double>(seed) +
-                                  0.004 * rank.rank;
-          rank.evaluations.push_back(
-              {.step = step,
-               .trained_ns = std::int64_t{100'000'000} * step,
-               .sent_bytes = std::int64_t{2'000'000} * step,
-               .loss = 1 - accuracy,
-               .accuracy = accuracy});
+          const double accuracy =
+              0.1 + rate * step + 0.01 * static_cast<double>(seed) + 0.004 * rank.rank;
+          rank.evaluations.push_back({.step = step,
+                                      .trained_ns = std::int64_t{100'000'000} * step,
+                                      .sent_bytes = std::int64_t{2'000'000} * step,
+                                      .loss = 1 - accuracy,
+                                      .accuracy = accuracy});
         }
       }
     }
@@ -124,8 +119,8 @@ std::vector<RunRecord> training_records() {
   return records;
 }
 
-// Two strategies behind two links, the faster one first, on 2 and 4 ranks, and
-// one rank behind the faster one.
+// Two strategies behind two links, the faster one first, on 2 and 4 ranks, and one rank behind the
+// faster one.
 std::vector<RunRecord> links_and_ranks_records() {
   std::vector<RunRecord> records{fixed_record({"", "none", 1, 80})};
   records.back().configuration.link = "10Gbit,50us";
@@ -145,13 +140,12 @@ std::vector<RunRecord> many_records() {
   std::vector<RunRecord> records;
   for (int mb = 1; mb <= 100; ++mb) {
     for (const char* dtype : {"fp32", "bf16"}) {
-      records.push_back(fixed_record(
-          {"",
-           fmt::format("fusion:bucket-mb={}+hierarchical-neighbor-allreduce:"
-                       "topology=one-peer-exp,local=2+awc:window=backward",
-                       mb),
-           4,
-           100.0 + mb}));
+      records.push_back(
+          fixed_record({"",
+                        fmt::format("fusion:bucket-mb={}+hierarchical-neighbor-allreduce:topology="
+                                    "one-peer-exp,local=2+awc:window=backward",
+                                    mb),
+                        4, 100.0 + mb}));
       records.back().configuration.dtype = dtype;
     }
   }
@@ -166,8 +160,7 @@ std::vector<RunRecord> strange_records() {
     label += record.configuration.ranks == 1
                  ? " <b onclick=alert(1)>\xE2\x80\xAE</script><script>alert(2)"
                  : std::string(120, 'w') + " \xE5\x88\x86\xE5\xB8\x83";
-    record.environment.hosts[0].facts["cpu_model"] =
-        "<script>alert(3)</script>";
+    record.environment.hosts[0].facts["cpu_model"] = "<script>alert(3)</script>";
   }
   records.push_back(fixed_record({"tiny", "none", 1, 1.1}));
   records.back().configuration.model = "</title><script>alert(4)</script>";
@@ -197,8 +190,7 @@ int main(int argc, char** argv) {
   write(folder + "/growing_predictions.html", growing_prediction_records());
   write(folder + "/training.html", training_records());
   write(folder + "/frameworks.html", fixed_frameworks());
-  write(folder + "/published.html",
-        paceline::records::read_foreign({argv[2]}).runs);
+  write(folder + "/published.html", paceline::records::read_foreign({argv[2]}).runs);
   const Sides sides = fixed_sides();
   std::ofstream(folder + "/diff.html", std::ios::binary)
       << render_diff_page(diff_records(sides.base, sides.test));

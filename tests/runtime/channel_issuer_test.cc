@@ -28,12 +28,10 @@ class Listener final : public execution::IssueListener {
   }
   void op_enqueued(plan::OpRef ref, execution::EventPtr event) override {
     report("op " + std::to_string(ref.op) + " before event " +
-               std::to_string(
-                   static_cast<const testing::CountedEvent&>(*event).number),
+               std::to_string(static_cast<const testing::CountedEvent&>(*event).number),
            nullptr);
   }
-  void pick_arrived(std::size_t on,
-                    execution::IssueQueue::Pick pick,
+  void pick_arrived(std::size_t on, execution::IssueQueue::Pick pick,
                     const std::exception_ptr& error) override {
     report("pick " + std::to_string(pick) + " on " + std::to_string(on), error);
   }
@@ -74,52 +72,39 @@ class ChannelIssuerTest : public ::testing::TestWithParam<bool> {
  protected:
   static plan::Setup make_setup() {
     plan::Setup setup;
-    setup.buffers = {{.name = "values", .elements = 8},
-                     {.name = "shard", .elements = 4}};
+    setup.buffers = {{.name = "values", .elements = 8}, {.name = "shard", .elements = 4}};
     // Members 0, 1, 2 are ranks 3, 5, 7.
-    setup.communicators = {
-        {.name = "group", .members = plan::Members::spaced(3, 3, 2)}};
+    setup.communicators = {{.name = "group", .members = plan::Members::spaced(3, 3, 2)}};
     return setup;
   }
   static plan::Op op(plan::Pattern pattern) {
     const plan::Slice all{plan::BufferId{0}, 0, 8};
     const plan::Slice shard{plan::BufferId{1}, 0, 4};
-    return {plan::Collective{
-        .pattern = pattern,
-        .in = pattern == plan::Pattern::kAllGather ? shard : all,
-        .out = pattern == plan::Pattern::kReduceScatter ? shard : all,
-        .reduce = plan::Reduce::kSum,
-        .root = 5}};
+    return {plan::Collective{.pattern = pattern,
+                             .in = pattern == plan::Pattern::kAllGather ? shard : all,
+                             .out = pattern == plan::Pattern::kReduceScatter ? shard : all,
+                             .reduce = plan::Reduce::kSum,
+                             .root = 5}};
   }
 
   FakeChannel data{GetParam()};
   FakeChannel picks{GetParam()};
   FlatMemory memory{make_setup(), at::kCPU};
   Listener listener;
-  std::optional<ChannelIssuer> issuer{
-      std::in_place,
-      Channels{.data = {&data}, .picks = {&picks}},
-      memory,
-      nullptr,
-      plan::kEngines.front()};
+  std::optional<ChannelIssuer> issuer{std::in_place, Channels{.data = {&data}, .picks = {&picks}},
+                                      memory, nullptr, plan::kEngines.front()};
 };
 
 TEST_P(ChannelIssuerTest, CallsTheChannelWithViewsOfTheFlatBuffers) {
   data.ends_at_once = true;
-  for (const auto pattern : {plan::Pattern::kAllReduce,
-                             plan::Pattern::kReduceScatter,
-                             plan::Pattern::kAllGather,
-                             plan::Pattern::kBroadcast}) {
+  for (const auto pattern : {plan::Pattern::kAllReduce, plan::Pattern::kReduceScatter,
+                             plan::Pattern::kAllGather, plan::Pattern::kBroadcast}) {
     issuer->start({0, 0}, op(pattern), {});
   }
-  EXPECT_EQ(
-      data.calls,
-      (std::vector<std::string>{
-          "all-reduce", "reduce-scatter", "all-gather", "broadcast from 1"}));
-  EXPECT_EQ(data.tensors[0].data_ptr(),
-            memory.view({plan::BufferId{0}, 0, 8}).data_ptr());
-  EXPECT_EQ(data.tensors[1].data_ptr(),
-            memory.view({plan::BufferId{1}, 0, 4}).data_ptr());
+  EXPECT_EQ(data.calls, (std::vector<std::string>{"all-reduce", "reduce-scatter", "all-gather",
+                                                  "broadcast from 1"}));
+  EXPECT_EQ(data.tensors[0].data_ptr(), memory.view({plan::BufferId{0}, 0, 8}).data_ptr());
+  EXPECT_EQ(data.tensors[1].data_ptr(), memory.view({plan::BufferId{1}, 0, 4}).data_ptr());
 }
 
 TEST_P(ChannelIssuerTest, ReportsTheEndOfWhatIsWatched) {
@@ -161,10 +146,9 @@ TEST_P(ChannelIssuerTest, PicksAreBroadcastByTheFirstMember) {
 }
 
 plan::Op exchange() {
-  return {plan::Exchange{
-      .on = plan::CommunicatorId{0},
-      .sends = {{7, {plan::BufferId{0}, 0, 2}}, {5, {plan::BufferId{0}, 2, 2}}},
-      .receives = {{7, {plan::BufferId{1}, 1, 3}}}}};
+  return {plan::Exchange{.on = plan::CommunicatorId{0},
+                         .sends = {{7, {plan::BufferId{0}, 0, 2}}, {5, {plan::BufferId{0}, 2, 2}}},
+                         .receives = {{7, {plan::BufferId{1}, 1, 3}}}}};
 }
 
 TEST_P(ChannelIssuerTest, MessagesGoToMembersByTheirNumbers) {
@@ -173,14 +157,11 @@ TEST_P(ChannelIssuerTest, MessagesGoToMembersByTheirNumbers) {
   plan.ops = {exchange(), exchange()};
   issuer->open(0, plan);
   issuer->start({0, 1}, plan.ops[1], {});
-  EXPECT_EQ(data.calls,
-            (std::vector<std::string>{
-                "receive from 2 tag 1", "send to 2 tag 1", "send to 1 tag 1"}));
-  EXPECT_EQ(data.tensors[0].data_ptr(),
-            memory.view({plan::BufferId{1}, 1, 3}).data_ptr());
+  EXPECT_EQ(data.calls, (std::vector<std::string>{"receive from 2 tag 1", "send to 2 tag 1",
+                                                  "send to 1 tag 1"}));
+  EXPECT_EQ(data.tensors[0].data_ptr(), memory.view({plan::BufferId{1}, 1, 3}).data_ptr());
   EXPECT_EQ(data.tensors[0].numel(), 3);
-  EXPECT_EQ(data.tensors[2].data_ptr(),
-            memory.view({plan::BufferId{0}, 2, 2}).data_ptr());
+  EXPECT_EQ(data.tensors[2].data_ptr(), memory.view({plan::BufferId{0}, 2, 2}).data_ptr());
   for (const auto& work : data.works) {  // for which the issuer waits
     work->end();
   }
@@ -227,14 +208,10 @@ class OnADevice : public ::testing::Test {
  protected:
   void make(const plan::EngineTraits& engine) {
     setup.buffers = {{.name = "values", .elements = 8}};
-    setup.communicators = {{.name = "a", .members = {0, 1}},
-                           {.name = "b", .members = {0, 1}}};
+    setup.communicators = {{.name = "a", .members = {0, 1}}, {.name = "b", .members = {0, 1}}};
     memory.emplace(setup, at::kCPU);
-    issuer.emplace(
-        Channels{.data = {&data, &data}, .picks = {}},
-        *memory,
-        std::shared_ptr<execution::Device>(std::shared_ptr<void>(), &device),
-        engine);
+    issuer.emplace(Channels{.data = {&data, &data}, .picks = {}}, *memory,
+                   std::shared_ptr<execution::Device>(std::shared_ptr<void>(), &device), engine);
     issuer->report_to(&listener);
   }
   static plan::Op all_reduce(std::int32_t on) {
@@ -256,25 +233,17 @@ class OnADevice : public ::testing::Test {
 
 // As NCCL's.
 TEST_F(OnADevice, WorksThatOrderStreamsAreEnqueuedAtOnce) {
-  make({.name = "streams",
-        .summary = "",
-        .made_for = "",
-        .orders_streams = true});
+  make({.name = "streams", .summary = "", .made_for = "", .orders_streams = true});
   data.ends_at_once = true;
   const auto before = device.record(execution::Device::kCompute);
   issuer->start({0, 0}, all_reduce(0), {before});
   issuer->start({0, 1}, all_reduce(1), {});
   EXPECT_EQ(listener.next(), "op 0 before event 1");
   EXPECT_EQ(listener.next(), "op 1 before event 2");
-  EXPECT_EQ(device.log(),
-            (std::vector<std::string>{"event 0 in stream -1",
-                                      "stream 0 waits for event 0",
-                                      "put into stream 0",
-                                      "put into stream 0",
-                                      "event 1 in stream 0",
-                                      "put into stream 1",
-                                      "put into stream 1",
-                                      "event 2 in stream 1"}));
+  EXPECT_EQ(device.log(), (std::vector<std::string>{
+                              "event 0 in stream -1", "stream 0 waits for event 0",
+                              "put into stream 0", "put into stream 0", "event 1 in stream 0",
+                              "put into stream 1", "put into stream 1", "event 2 in stream 1"}));
 }
 
 TEST_F(OnADevice, CommunicatorsShareAStreamWhereTheEngineWantsOneOrder) {
@@ -302,12 +271,9 @@ TEST_F(OnADevice, WorksThatHoldTheHostAreEnqueuedOnceTheyHaveEnded) {
   EXPECT_GE(device.threads(), 1U) << "threads that wait use the device";
 }
 
-INSTANTIATE_TEST_SUITE_P(Works,
-                         ChannelIssuerTest,
-                         ::testing::Bool(),
-                         [](const auto& row) {
-                           return row.param ? "WithFuture" : "ToBeWaitedFor";
-                         });
+INSTANTIATE_TEST_SUITE_P(Works, ChannelIssuerTest, ::testing::Bool(), [](const auto& row) {
+  return row.param ? "WithFuture" : "ToBeWaitedFor";
+});
 
 }  // namespace
 }  // namespace paceline::runtime

@@ -13,14 +13,11 @@ namespace paceline::runtime {
 namespace {
 
 /// By what gradients are divided.
-double factor_of(const Operand& gradients,
-                 double largest,
-                 double divisor,
+double factor_of(const Operand& gradients, double largest, double divisor,
                  std::optional<double> scale) {
   const at::Tensor squares = at::empty({1}, at::kDouble);
   const at::Tensor applied = at::full({1}, scale.value_or(7), at::kFloat);
-  run_square_sum({},
-                 {.reads = {gradients}, .writes = {{squares}}, .numbers = {}});
+  run_square_sum({}, {.reads = {gradients}, .writes = {{squares}}, .numbers = {}});
   const std::vector<double> numbers{largest, divisor, 1};
   Call call{.reads = {{squares}}, .writes = {{applied}}, .numbers = numbers};
   if (scale) {
@@ -42,8 +39,7 @@ TEST(Clip, DividesAsClipGradNormMultiplies) {
     torch::nn::utils::clip_grad_norm_(theirs, largest);
     const double factor = factor_of(gradients, largest, 1, {});
     for (std::size_t i = 0; i < theirs.size(); ++i) {
-      EXPECT_TRUE(at::allclose(
-          theirs[i].grad(), gradients[i] / factor, 1e-6, /*atol=*/0))
+      EXPECT_TRUE(at::allclose(theirs[i].grad(), gradients[i] / factor, 1e-6, /*atol=*/0))
           << largest;
     }
   }

@@ -11,16 +11,14 @@
 #include "paceline/runtime/kernels/call.h"
 #include "paceline/runtime/kernels/kernels.h"
 
-// What holds of codecs whatever the data: nothing is lost, what is rounded is
-// right on average, what has low rank comes back.
+// What holds of codecs whatever the data: nothing is lost, what is rounded is right on average,
+// what has low rank comes back.
 
 namespace paceline::runtime {
 namespace {
 
-Call seeded_call(std::vector<Operand> reads,
-                 std::vector<Operand> writes,
-                 std::span<const double> numbers = {},
-                 plan::Step step = 0) {
+Call seeded_call(std::vector<Operand> reads, std::vector<Operand> writes,
+                 std::span<const double> numbers = {}, plan::Step step = 0) {
   return {.reads = std::move(reads),
           .writes = std::move(writes),
           .numbers = numbers,
@@ -45,12 +43,9 @@ TEST(GTopK, LosesNothingAndLeavesRanksEqual) {
     for (int rank = 0; rank < ranks; ++rank) {
       const at::Tensor gradient = integers(kElements, 100 * ranks + rank);
       all += gradient;
-      Sparse mine{at::zeros({kKept}),
-                  at::zeros({kKept}, at::kInt),
-                  at::zeros({kElements})};
-      run_topk({},
-               seeded_call({{gradient}, {mine.residual}},
-                           {{mine.values}, {mine.places}, {mine.residual}}));
+      Sparse mine{at::zeros({kKept}), at::zeros({kKept}, at::kInt), at::zeros({kElements})};
+      run_topk({}, seeded_call({{gradient}, {mine.residual}},
+                               {{mine.values}, {mine.places}, {mine.residual}}));
       own.push_back(mine);
     }
     std::vector<Sparse> merged;  // apart from the own values, which change
@@ -64,24 +59,21 @@ TEST(GTopK, LosesNothingAndLeavesRanksEqual) {
         const auto high = static_cast<std::size_t>(rank | apart);
         Sparse& mine = own[static_cast<std::size_t>(rank)];
         Sparse out{at::zeros({kKept}), at::zeros({kKept}, at::kInt), {}};
-        run_gtopk_merge(
-            {},
-            seeded_call(
-                {{merged[low].values},
-                 {merged[low].places},
-                 {merged[high].values},
-                 {merged[high].places},
-                 {mine.values},
-                 {mine.places},
-                 {mine.residual}},
-                {{out.values}, {out.places}, {mine.values}, {mine.residual}}));
+        run_gtopk_merge({},
+                        seeded_call({{merged[low].values},
+                                     {merged[low].places},
+                                     {merged[high].values},
+                                     {merged[high].places},
+                                     {mine.values},
+                                     {mine.places},
+                                     {mine.residual}},
+                                    {{out.values}, {out.places}, {mine.values}, {mine.residual}}));
         next.push_back(out);
       }
       merged = next;
     }
     at::Tensor found = at::zeros({kElements});
-    run_scatter(
-        {}, seeded_call({{merged[0].values}, {merged[0].places}}, {{found}}));
+    run_scatter({}, seeded_call({{merged[0].values}, {merged[0].places}}, {{found}}));
     for (int rank = 0; rank < ranks; ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       EXPECT_TRUE(at::equal(merged[r].values, merged[0].values));
@@ -99,10 +91,8 @@ TEST(GTopK, KeepsTheLargestOfTheSumsInOrderOfPlaces) {
   const at::Tensor theirs = at::tensor({1, 5, 9}, at::kInt);
   at::Tensor residual = at::zeros({10});
   const at::Tensor values = at::zeros({3}), places = at::zeros({3}, at::kInt);
-  run_gtopk_merge(
-      {},
-      seeded_call({{own}, {mine}, {other}, {theirs}, {own}, {mine}, {residual}},
-                  {{values}, {places}, {own}, {residual}}));
+  run_gtopk_merge({}, seeded_call({{own}, {mine}, {other}, {theirs}, {own}, {mine}, {residual}},
+                                  {{values}, {places}, {own}, {residual}}));
   EXPECT_TRUE(at::equal(places, at::tensor({5, 7, 9}, at::kInt)));
   EXPECT_TRUE(at::equal(values, at::tensor({-6.F, 2.F, 1.F})));
   EXPECT_EQ(residual[1].item<float>(), 4);
@@ -110,20 +100,14 @@ TEST(GTopK, KeepsTheLargestOfTheSumsInOrderOfPlaces) {
 }
 
 // `borders`: begin and end of each tensor in the gradient; none: it is one.
-Sparse random_k(const at::Tensor& gradient,
-                std::int64_t k,
-                plan::Step step,
+Sparse random_k(const at::Tensor& gradient, std::int64_t k, plan::Step step,
                 std::vector<double> borders = {}) {
   if (borders.empty()) {
     borders = {0, static_cast<double>(gradient.numel())};
   }
-  Sparse out{
-      at::zeros({k}), at::zeros({k}, at::kInt), at::zeros({gradient.numel()})};
-  run_random_k({},
-               seeded_call({{gradient}, {out.residual}},
-                           {{out.values}, {out.places}, {out.residual}},
-                           borders,
-                           step));
+  Sparse out{at::zeros({k}), at::zeros({k}, at::kInt), at::zeros({gradient.numel()})};
+  run_random_k({}, seeded_call({{gradient}, {out.residual}},
+                               {{out.values}, {out.places}, {out.residual}}, borders, step));
   return out;
 }
 
@@ -144,8 +128,7 @@ TEST(RandomK, TakesEveryPlaceOnceAndLosesNothing) {
     const at::Tensor x = integers(100, static_cast<int>(k));
     const Sparse out = random_k(x, k, 1);
     const auto sorted = std::get<0>(out.places.sort());
-    EXPECT_TRUE(
-        sorted.slice(0, 1).gt(sorted.slice(0, 0, k - 1)).all().item<bool>());
+    EXPECT_TRUE(sorted.slice(0, 1).gt(sorted.slice(0, 0, k - 1)).all().item<bool>());
     at::Tensor crossed = at::zeros({100});
     run_scatter({}, seeded_call({{out.values}, {out.places}}, {{crossed}}));
     EXPECT_TRUE(at::equal(crossed + out.residual, x));
@@ -156,9 +139,9 @@ TEST(RandomK, TakesEveryPlaceOnceAndLosesNothing) {
   EXPECT_FALSE(at::equal(random_k(x, 50, 1).places, random_k(x, 50, 2).places));
 }
 
-// Each place is as likely, k/n, so ||x - C(x)||^2 is (1 - k/n) ||x||^2 on
-// average (Stich et al., 2018, equation 7).  A count of 4000 draws of 1/4 has a
-// standard deviation of 27.4; eight of these are passed once in 10^14.
+// Each place is as likely, k/n, so ||x - C(x)||^2 is (1 - k/n) ||x||^2 on average (Stich et al.,
+// 2018, equation 7).  A count of 4000 draws of 1/4 has a standard deviation of 27.4; eight of these
+// are passed once in 10^14.
 TEST(RandomK, TakesEveryPlaceAsOften) {
   constexpr int kDraws = 4000;
   const at::Tensor x = at::ones({24});
@@ -170,9 +153,7 @@ TEST(RandomK, TakesEveryPlaceAsOften) {
   EXPECT_LT((counts - kDraws / 4).abs().max().item<float>(), 8 * 27.4F);
 }
 
-at::Tensor through_qsgd(const at::Tensor& x,
-                        const std::vector<double>& form,
-                        plan::Step step,
+at::Tensor through_qsgd(const at::Tensor& x, const std::vector<double>& form, plan::Step step,
                         double rank = 0) {
   const auto block = static_cast<std::int64_t>(form[1]);
   const at::Tensor bytes =
@@ -192,10 +173,9 @@ TEST(Qsgd, ErrsByLessThanALevel) {
       const at::Tensor off = (through_qsgd(x, {levels, 128}, 0) - x).abs();
       for (std::int64_t begin = 0; begin < n; begin += 128) {
         const std::int64_t count = std::min<std::int64_t>(128, n - begin);
-        const float level = x.narrow(0, begin, count).norm().item<float>() /
-                            static_cast<float>(levels);
-        EXPECT_LT(off.narrow(0, begin, count).max().item<float>(),
-                  level * 1.0001F);
+        const float level =
+            x.narrow(0, begin, count).norm().item<float>() / static_cast<float>(levels);
+        EXPECT_LT(off.narrow(0, begin, count).max().item<float>(), level * 1.0001F);
       }
     }
   }
@@ -204,9 +184,9 @@ TEST(Qsgd, ErrsByLessThanALevel) {
   EXPECT_TRUE(at::equal(through_qsgd(one, {127, 64}, 0), one));
 }
 
-// The mean of n independent values of one level apart is farther than t levels
-// from its expectation with probability at most 2 exp(-2 n t^2) (Hoeffding,
-// JASA 1963): n = 4000 and t = 0.06 make 6e-13, for each of 64 values.
+// The mean of n independent values of one level apart is farther than t levels from its expectation
+// with probability at most 2 exp(-2 n t^2) (Hoeffding, JASA 1963): n = 4000 and t = 0.06 make
+// 6e-13, for each of 64 values.
 TEST(Qsgd, IsRightOnAverage) {
   constexpr int kDraws = 4000;
   const std::vector<double> form{3, 64};
@@ -227,12 +207,9 @@ TEST(Qsgd, IsRightOnAverage) {
 TEST(Qsgd, DrawsByRankAndStep) {
   const at::Tensor x = integers(256, 6) / 7;
   const std::vector<double> form{5, 128};
-  EXPECT_TRUE(
-      at::equal(through_qsgd(x, form, 4, 1), through_qsgd(x, form, 4, 1)));
-  EXPECT_FALSE(
-      at::equal(through_qsgd(x, form, 4, 1), through_qsgd(x, form, 4, 2)));
-  EXPECT_FALSE(
-      at::equal(through_qsgd(x, form, 4, 1), through_qsgd(x, form, 5, 1)));
+  EXPECT_TRUE(at::equal(through_qsgd(x, form, 4, 1), through_qsgd(x, form, 4, 1)));
+  EXPECT_FALSE(at::equal(through_qsgd(x, form, 4, 1), through_qsgd(x, form, 4, 2)));
+  EXPECT_FALSE(at::equal(through_qsgd(x, form, 4, 1), through_qsgd(x, form, 5, 1)));
 }
 
 TEST(Qsgd, PassesOnWhatIsNotFinite) {
@@ -263,19 +240,14 @@ struct PowerSgd {
       }
     };
     for (std::size_t i = 0; i < gradients.size(); ++i) {
-      run_powersgd_left(
-          {},
-          seeded_call({{gradients[i]}, {residuals[i]}, {rights[i]}},
-                      {{lefts[i]}, {residuals[i]}, {rights[i]}},
-                      shapes));
+      run_powersgd_left({}, seeded_call({{gradients[i]}, {residuals[i]}, {rights[i]}},
+                                        {{lefts[i]}, {residuals[i]}, {rights[i]}}, shapes));
       EXPECT_GT(rights[i].abs().min().item<double>(), 0) << "drawn";
     }
     summed(lefts);
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       run_powersgd_right(
-          {},
-          seeded_call(
-              {{lefts[i]}, {residuals[i]}}, {{lefts[i]}, {rights[i]}}, shapes));
+          {}, seeded_call({{lefts[i]}, {residuals[i]}}, {{lefts[i]}, {rights[i]}}, shapes));
     }
     summed(rights);
     std::vector<double> with_ranks = shapes;
@@ -283,10 +255,8 @@ struct PowerSgd {
     std::vector<at::Tensor> results;
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       results.push_back(at::zeros({144}, at::kDouble));
-      run_powersgd_outer({},
-                         seeded_call({{lefts[i]}, {rights[i]}, {residuals[i]}},
-                                     {{results[i]}, {residuals[i]}},
-                                     with_ranks));
+      run_powersgd_outer({}, seeded_call({{lefts[i]}, {rights[i]}, {residuals[i]}},
+                                         {{results[i]}, {residuals[i]}}, with_ranks));
       EXPECT_TRUE(at::equal(results[i], results[0]));
     }
     return results[0];
@@ -302,8 +272,7 @@ at::Tensor noise(int seed, std::int64_t rank = 10) {
   const auto options = at::TensorOptions().dtype(at::kDouble);
   at::Tensor values = at::zeros({144}, options);
   values.narrow(0, 0, 120).copy_(
-      at::mm(at::randn({12, rank}, options), at::randn({rank, 10}, options))
-          .flatten());
+      at::mm(at::randn({12, rank}, options), at::randn({rank, 10}, options)).flatten());
   values.narrow(0, 128, 5).copy_(at::randn({5}, options));
   return values;
 }
@@ -338,8 +307,8 @@ TEST(PowerSgd, ConservesTheSumOfTheRanks) {
   EXPECT_EQ(left.narrow(0, 120, 24).abs().max().item<double>(), 0);
 }
 
-// Of one rank's M, with a Q that is drawn: a projection that keeps the rank's
-// share of 10 directions on average, and all of M once it is repeated.
+// Of one rank's M, with a Q that is drawn: a projection that keeps the rank's share of 10
+// directions on average, and all of M once it is repeated.
 TEST(PowerSgd, KeepsItsShareOfAChangeWithAQThatIsDrawn) {
   constexpr int kDraws = 200;
   const std::vector<double> shapes{0, 12, 10, 3};
@@ -347,22 +316,16 @@ TEST(PowerSgd, KeepsItsShareOfAChangeWithAQThatIsDrawn) {
   at::Tensor left = m.clone();
   double kept = 0;
   const auto coded = [&](const at::Tensor& of, plan::Step step) {
-    const at::Tensor residual = at::zeros_like(of),
-                     q = at::zeros({30}, of.options());
+    const at::Tensor residual = at::zeros_like(of), q = at::zeros({30}, of.options());
     const at::Tensor p = at::zeros({36}, of.options());
     const at::Tensor values = at::zeros_like(of);
-    run_powersgd_left(
-        {},
-        seeded_call(
-            {{of}, {residual}, {q}}, {{p}, {residual}, {q}}, shapes, step));
-    run_powersgd_right(
-        {}, seeded_call({{p}, {residual}}, {{p}, {q}}, shapes, step));
+    run_powersgd_left({},
+                      seeded_call({{of}, {residual}, {q}}, {{p}, {residual}, {q}}, shapes, step));
+    run_powersgd_right({}, seeded_call({{p}, {residual}}, {{p}, {q}}, shapes, step));
     run_powersgd_outer({}, seeded_call({{p}, {q}}, {{values}}, shapes, step));
     return values;
   };
-  const auto square = [](const at::Tensor& of) {
-    return of.square().sum().item<double>();
-  };
+  const auto square = [](const at::Tensor& of) { return of.square().sum().item<double>(); };
   for (int step = 0; step < kDraws; ++step) {
     const at::Tensor values = coded(m, step);
     EXPECT_NEAR(square(m - values) + square(values), square(m), 1e-9);
@@ -373,8 +336,8 @@ TEST(PowerSgd, KeepsItsShareOfAChangeWithAQThatIsDrawn) {
   EXPECT_LT(square(left), 1e-18 * square(m));
 }
 
-// P Q^T is a projection of M, so it takes away no less than nothing; and the
-// warm start brings it to the best matrix of that rank (Eckart and Young).
+// P Q^T is a projection of M, so it takes away no less than nothing; and the warm start brings it
+// to the best matrix of that rank (Eckart and Young).
 TEST(PowerSgd, ContractsAndApproachesTheBestOfItsRank) {
   PowerSgd codec(1, 2);
   const at::Tensor x = noise(3);

@@ -46,23 +46,20 @@ class FakeWork final : public c10d::Work {
   std::promise<void> ended_;
   std::shared_future<void> wait_ = ended_.get_future().share();
   c10::intrusive_ptr<c10::ivalue::Future> future_ =
-      c10::make_intrusive<c10::ivalue::Future>(
-          c10::ListType::create(c10::TensorType::get()));
+      c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
 };
 
 /// Writes down what it is asked for, and moves nothing.
 class FakeChannel final : public engines::Channel {
  public:
-  explicit FakeChannel(bool works_have_futures)
-      : works_have_futures_(works_have_futures) {}
+  explicit FakeChannel(bool works_have_futures) : works_have_futures_(works_have_futures) {}
 
   int rank() const override { return 0; }
   int world() const override { return 2; }
   Work all_reduce(const at::Tensor& values, plan::Reduce /*reduce*/) override {
     return make_work("all-reduce", values);
   }
-  Work reduce_scatter(const at::Tensor& /*in*/,
-                      const at::Tensor& out,
+  Work reduce_scatter(const at::Tensor& /*in*/, const at::Tensor& out,
                       plan::Reduce /*reduce*/) override {
     return make_work("reduce-scatter", out);
   }
@@ -78,9 +75,9 @@ class FakeChannel final : public engines::Channel {
     for (const auto& [from, word] :
          {std::pair(receives, "receive from "), std::pair(sends, "send to ")}) {
       for (const Message& message : from) {
-        started.push_back(make_work(word + std::to_string(message.peer) +
-                                        " tag " + std::to_string(message.tag),
-                                    message.values));
+        started.push_back(
+            make_work(word + std::to_string(message.peer) + " tag " + std::to_string(message.tag),
+                      message.values));
       }
     }
     return started;

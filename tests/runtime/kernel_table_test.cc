@@ -39,9 +39,7 @@ std::set<std::string> strategy_texts() {
 }
 
 /// The kernels that an executor must run in the plans of all ranks.
-void collect(const plan::Planner& planner,
-             plan::PlanInput input,
-             std::set<std::string>& found) {
+void collect(const plan::Planner& planner, plan::PlanInput input, std::set<std::string>& found) {
   for (input.rank = 0; input.rank < input.world; ++input.rank) {
     const plan::Setup setup = planner.setup(input);
     for (const plan::Variant variant : plan::variants_of(planner, input)) {
@@ -94,9 +92,7 @@ TEST(KernelTable, NamesRowsOfTheTraits) {
   }
 }
 
-TEST(KernelTable, RefusesAnUnknownName) {
-  EXPECT_THROW(find_kernel("convolve"), UsageError);
-}
+TEST(KernelTable, RefusesAnUnknownName) { EXPECT_THROW(find_kernel("convolve"), UsageError); }
 
 }  // namespace
 }  // namespace paceline::runtime

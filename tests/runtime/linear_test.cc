@@ -12,8 +12,8 @@ namespace {
 
 class LinearOfType : public ::testing::TestWithParam<at::ScalarType> {};
 
-// Two blocks and a rest, of one slice to more than two groups of them, into
-// memory of its own and into the first and the last slice.
+// Two blocks and a rest, of one slice to more than two groups of them, into memory of its own and
+// into the first and the last slice.
 TEST_P(LinearOfType, RoundsAsOneAdditionAfterTheOther) {
   const at::TensorOptions options(GetParam());
   at::manual_seed(5);
@@ -38,15 +38,12 @@ TEST_P(LinearOfType, RoundsAsOneAdditionAfterTheOther) {
       run_linear({}, call);
       const at::Tensor& sum = call.writes[0].front();
       EXPECT_TRUE(sum.equal(expected)) << slices << " into " << where;
-      EXPECT_TRUE(at::signbit(sum).equal(at::signbit(expected)))
-          << slices << " into " << where;
+      EXPECT_TRUE(at::signbit(sum).equal(at::signbit(expected))) << slices << " into " << where;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OnePass,
-                         LinearOfType,
-                         ::testing::Values(at::kFloat, at::kDouble));
+INSTANTIATE_TEST_SUITE_P(OnePass, LinearOfType, ::testing::Values(at::kFloat, at::kDouble));
 
 }  // namespace
 }  // namespace paceline::runtime

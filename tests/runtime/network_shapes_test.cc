@@ -28,8 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFile =
-    PACELINE_SOURCE_DIR "/python/paceline/adapters/trained.json";
+constexpr const char* kFile = PACELINE_SOURCE_DIR "/python/paceline/adapters/trained.json";
 constexpr double kBytesPerElement = 4;
 
 /// One ATen operation that a module or the network itself calls.
@@ -58,40 +57,27 @@ constexpr Rule kCrossEntropy{5, 5};  // log-softmax and loss
 constexpr Rule kScore{10, 12};
 
 // Which cost nothing.
-constexpr auto kViews = std::to_array<std::string_view>({"aten::arange",
-                                                         "aten::flatten",
-                                                         "aten::narrow",
-                                                         "aten::reshape",
-                                                         "aten::select",
-                                                         "aten::t",
-                                                         "aten::transpose",
-                                                         "aten::view"});
+constexpr auto kViews = std::to_array<std::string_view>(
+    {"aten::arange", "aten::flatten", "aten::narrow", "aten::reshape", "aten::select", "aten::t",
+     "aten::transpose", "aten::view"});
 
 // PyTorch's modules without children, in networks of its libraries.
-constexpr auto kLeaves =
-    std::to_array<std::string_view>({"aten::adaptive_avg_pool2d",
-                                     "aten::addmm",
-                                     "aten::batch_norm",
-                                     "aten::conv2d",
-                                     "aten::dropout",
-                                     "aten::embedding",
-                                     "aten::layer_norm",
-                                     "aten::max_pool2d",
-                                     "aten::relu_",
-                                     // The dropout of the scores.
-                                     "aten::scaled_dot_product_attention",
-                                     "aten::tanh"});
+constexpr auto kLeaves = std::to_array<std::string_view>(
+    {"aten::adaptive_avg_pool2d", "aten::addmm", "aten::batch_norm", "aten::conv2d",
+     "aten::dropout", "aten::embedding", "aten::layer_norm", "aten::max_pool2d", "aten::relu_",
+     // The dropout of the scores.
+     "aten::scaled_dot_product_attention", "aten::tanh"});
 
 bool contains(const auto& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Adds up the work of one forward pass and loss by module: an operation counts
-/// to the module that was entered last.
+/// Adds up the work of one forward pass and loss by module: an operation counts to the module that
+/// was entered last.
 ///
-/// Elementwise operations and pooling count on images (4 dimensions) and on
-/// tokens (2 dimensions, several rows a sample) only.  Those on one vector a
-/// sample are negligible beside the weights of a linear layer.
+/// Elementwise operations and pooling count on images (4 dimensions) and on tokens (2 dimensions,
+/// several rows a sample) only.  Those on one vector a sample are negligible beside the weights of
+/// a linear layer.
 class WorkRecorder final : public networks::Gates {
  public:
   explicit WorkRecorder(const std::vector<networks::Gated*>& gated)
@@ -110,24 +96,17 @@ class WorkRecorder final : public networks::Gates {
   WorkRecorder(const WorkRecorder&) = delete;
   WorkRecorder& operator=(const WorkRecorder&) = delete;
 
-  void enter(plan::ModuleId module) override {
-    current_ = plan::index_of(module);
-  }
+  void enter(plan::ModuleId module) override { current_ = plan::index_of(module); }
   void leave(plan::ModuleId /*module*/) override {}
-  bool gates_backward(plan::ModuleId /*module*/) const override {
-    return false;
-  }
+  bool gates_backward(plan::ModuleId /*module*/) const override { return false; }
   void enter_backward(plan::ModuleId /*module*/) override {}
 
-  const plan::LayerWork& work(std::size_t module) const {
-    return work_.at(module);
-  }
+  const plan::LayerWork& work(std::size_t module) const { return work_.at(module); }
   int leaf_calls() const { return leaf_calls_; }
 
  private:
   /// Operations inside another operation are part of that one.
-  static std::unique_ptr<at::ObserverContext> begin(
-      const at::RecordFunction& function) {
+  static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
     if (active_->depth_++ > 0) {
       return nullptr;
     }
@@ -141,22 +120,19 @@ class WorkRecorder final : public networks::Gates {
     const bool product = operation->name == "aten::addmm";
     const at::Tensor& input = inputs[product ? 1 : 0].toTensor();
     operation->inputs = static_cast<double>(input.numel());
-    operation->small =
-        input.dim() < 2 || (input.dim() == 2 && input.size(0) == 1);
+    operation->small = input.dim() < 2 || (input.dim() == 2 && input.size(0) == 1);
     if (product) {
       operation->products = static_cast<double>(input.size(1));
     } else if (operation->name == "aten::conv2d") {
       const at::Tensor& weight = inputs[1].toTensor();
-      operation->products =
-          static_cast<double>(weight.numel() / weight.size(0));
+      operation->products = static_cast<double>(weight.numel() / weight.size(0));
     } else if (operation->name == "aten::scaled_dot_product_attention") {
       operation->products = static_cast<double>(2 * input.size(-2));
     }
     return operation;
   }
 
-  static void end(const at::RecordFunction& function,
-                  at::ObserverContext* context) {
+  static void end(const at::RecordFunction& function, at::ObserverContext* context) {
     --active_->depth_;
     if (context != nullptr) {
       const auto& operation = *static_cast<const Operation*>(context);
@@ -185,8 +161,7 @@ class WorkRecorder final : public networks::Gates {
     } else if (name == "aten::scaled_dot_product_attention") {
       // Queries, keys, values and what comes out, forth and back.
       add(2 * operation.products * outputs, 8 * outputs);
-      add_each(operation.inputs / static_cast<double>(output.size(-1)) *
-                   operation.products / 2,
+      add_each(operation.inputs / static_cast<double>(output.size(-1)) * operation.products / 2,
                kScore);
     } else if (!operation.small && !sums_embeddings(name)) {
       add_each(name == "aten::cross_entropy_loss" ? operation.inputs : outputs,
@@ -207,19 +182,16 @@ class WorkRecorder final : public networks::Gates {
     if (name == "aten::dropout") {
       return kDropout;
     }
-    EXPECT_EQ(name, "aten::cross_entropy_loss")
-        << "an operation without a rule";
+    EXPECT_EQ(name, "aten::cross_entropy_loss") << "an operation without a rule";
     return kCrossEntropy;
   }
 
   bool sums_embeddings(std::string_view name) const {
-    return name == "aten::add" && dynamic_cast<torch::nn::EmbeddingImpl*>(
-                                      gated_.at(current_)) != nullptr;
+    return name == "aten::add" &&
+           dynamic_cast<torch::nn::EmbeddingImpl*>(gated_.at(current_)) != nullptr;
   }
 
-  void add_each(double count, const Rule& rule) {
-    add(count * rule.flops, count * rule.elements);
-  }
+  void add_each(double count, const Rule& rule) { add(count * rule.flops, count * rule.elements); }
 
   void add(double flops, double elements) {
     work_.at(current_).flops += flops;
@@ -241,8 +213,7 @@ thread_local WorkRecorder* WorkRecorder::active_ = nullptr;
 std::pair<std::string, Json> kind_of(const networks::Gated* layer) {
   if (const auto* conv = dynamic_cast<const torch::nn::Conv2dImpl*>(layer)) {
     return {"convolution",
-            {conv->options.kernel_size()->at(0),
-             conv->options.stride()->at(0),
+            {conv->options.kernel_size()->at(0), conv->options.stride()->at(0),
              conv->options.groups()}};
   }
   if (dynamic_cast<const torch::nn::BatchNorm2dImpl*>(layer) != nullptr ||
@@ -260,18 +231,16 @@ Json parameters_of(const plan::ModelShape& shape, std::size_t module) {
   Json parameters = Json::object();
   for (const plan::ParameterShape& parameter : shape.parameters) {
     if (plan::index_of(parameter.module) == module) {
-      parameters[parameter.name.substr(shape.modules[module].size() + 1)] =
-          parameter.sizes;
+      parameters[parameter.name.substr(shape.modules[module].size() + 1)] = parameter.sizes;
     }
   }
   return parameters;
 }
 
 /// network_shape.cc describes the text; one module is one line.
-std::string shape_text(const TracedNetwork& traced,
-                       const WorkRecorder& recorder) {
-  std::string text = "\"" + traced.shape.name + "\": {\"leaf_calls\": " +
-                     std::to_string(recorder.leaf_calls()) +
+std::string shape_text(const TracedNetwork& traced, const WorkRecorder& recorder) {
+  std::string text = "\"" + traced.shape.name +
+                     "\": {\"leaf_calls\": " + std::to_string(recorder.leaf_calls()) +
                      ", \"modules\": [\n";
   for (std::size_t m = 0; m < traced.shape.modules.size(); ++m) {
     const plan::LayerWork& work = recorder.work(m);
@@ -294,8 +263,7 @@ std::string derived_text(const networks::NetworkInfo& info) {
   const auto module_of = [&](plan::ParameterId id) {
     return traced.shape.parameters[plan::index_of(id)].module;
   };
-  EXPECT_TRUE(std::ranges::is_sorted(
-      traced.shape.ready_order, std::ranges::greater{}, module_of))
+  EXPECT_TRUE(std::ranges::is_sorted(traced.shape.ready_order, std::ranges::greater{}, module_of))
       << info.name << ": gradients are not ready in the reverse order";
   const at::NoGradGuard no_grad;
   WorkRecorder recorder(traced.gated);
@@ -322,8 +290,7 @@ TEST(NetworkShapes, AreThoseOfTheTorchModules) {
 
 double flops_of(const char* name) {
   const auto& info = networks::find_network(name);
-  return trace(networks::make_network(info, {}, 0),
-               name,
+  return trace(networks::make_network(info, {}, 0), name,
                networks::make_batch(info, {.batch_size = 2}))
       .flops;
 }
@@ -331,8 +298,7 @@ double flops_of(const char* name) {
 // Multiplications by hand, of every layer; ResNet-50's as torchvision has them.
 TEST(NetworkShapes, ProductsOfASample) {
   EXPECT_EQ(flops_of("lenet"),
-            2.0 * (28 * 28 * 6 * 25 + 10 * 10 * 16 * 150 + 400 * 120 +
-                   120 * 84 + 84 * 10));
+            2.0 * (28 * 28 * 6 * 25 + 10 * 10 * 16 * 150 + 400 * 120 + 120 * 84 + 84 * 10));
   EXPECT_EQ(flops_of("resnet50"), 2.0 * 4'089'184'256);
   constexpr double kTokens = 64;
   constexpr double kHidden = 768;
@@ -340,8 +306,7 @@ TEST(NetworkShapes, ProductsOfASample) {
   const double layer = kTokens * (12 * kHidden * kHidden) +  // weights
                        2 * kTokens * kTokens * kHidden;      // attention
   EXPECT_EQ(flops_of("bert-base"),
-            2 * (12 * layer + kTokens * kHidden * (kHidden + kWords) +
-                 kHidden * (kHidden + 2)));
+            2 * (12 * layer + kTokens * kHidden * (kHidden + kWords) + kHidden * (kHidden + 2)));
 }
 
 }  // namespace

@@ -44,8 +44,7 @@ struct Reference {
       const at::Tensor m = first / (1 - std::pow(0.9, t));
       const at::Tensor v = second / (1 - std::pow(0.999, t));
       const double epsilon = optimizer == "bert-adamw" ? 1e-6 : 1e-8;
-      w = (apart ? 1 - kRate * kDecay : 1) * w -
-          kRate * m / (v.sqrt() + epsilon);
+      w = (apart ? 1 - kRate * kDecay : 1) * w - kRate * m / (v.sqrt() + epsilon);
     }
   }
 };
@@ -58,9 +57,7 @@ struct Trained {
   at::Tensor ours, reference;
 };
 
-Trained train(const std::string& optimizer,
-              std::int64_t elements,
-              at::ScalarType type) {
+Trained train(const std::string& optimizer, std::int64_t elements, at::ScalarType type) {
   const auto states = plan::state_names(plan::shape_of(optimizer)).size();
   const at::Tensor start = (at::arange(elements, at::kDouble) * 0.91).cos();
   Reference reference{.w = start.to(type).to(at::kDouble),
@@ -86,9 +83,7 @@ Trained train(const std::string& optimizer,
     const at::Tensor now = gradient_at(step, elements).to(type);
     gradient.copy_(now * kDivisor);
     count.add_(1);
-    run_update(
-        {.name = optimizer, .momentum = kMomentum, .weight_decay = kDecay},
-        call);
+    run_update({.name = optimizer, .momentum = kMomentum, .weight_decay = kDecay}, call);
     reference.step(optimizer, now.to(at::kDouble), step);
   }
   return {values.to(at::kDouble), reference.w};
@@ -103,9 +98,7 @@ TEST(Optimizers, EqualTheirDefinitionsToRounding) {
     for (const std::int64_t elements : {31, 40003}) {
       const auto [ours, reference] = train(name, elements, at::kFloat);
       EXPECT_LT(distance(ours, reference), 5e-6) << name << " " << elements;
-      EXPECT_GT(
-          distance(ours, (at::arange(elements, at::kDouble) * 0.91).cos()),
-          1e-3)
+      EXPECT_GT(distance(ours, (at::arange(elements, at::kDouble) * 0.91).cos()), 1e-3)
           << name << " changes nothing";
     }
   }
@@ -119,8 +112,7 @@ TEST(Optimizers, TrainParametersOfBf16) {
   }
 }
 
-// Rules without fused kernel have no loop for this type, as they have none on a
-// GPU.
+// Rules without fused kernel have no loop for this type, as they have none on a GPU.
 TEST(Optimizers, TrainInOperatorsWhereThereIsNoLoop) {
   for (const std::string name : {"rmsprop", "adadelta"}) {
     const auto [ours, reference] = train(name, 1000, at::kHalf);
@@ -133,8 +125,7 @@ TEST(Optimizers, AnUnknownOneIsRefusedWithTheKnown) {
     plan::shape_of("adamax");
     ADD_FAILURE() << "adamax is known";
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("unknown optimizer 'adamax'"),
-              std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("unknown optimizer 'adamax'"), std::string::npos);
     EXPECT_NE(std::string(error.what()).find("rmsprop"), std::string::npos);
   }
 }

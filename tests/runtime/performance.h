@@ -25,23 +25,17 @@ namespace paceline::testing {
 class Performance {
  public:
   struct Options {
-    std::function<std::unique_ptr<execution::Device>(at::Device)> streams_of =
-        runtime::make_device;
+    std::function<std::unique_ptr<execution::Device>(at::Device)> streams_of = runtime::make_device;
     /// Of PyTorch's Reducer, where it performs a part of the plan.
     std::optional<strategies::ReducerOptions> reducer{};
   };
 
-  Performance(const std::string& name,
-              const plan::Planner& planner,
-              const plan::PlanInput& input,
+  Performance(const std::string& name, const plan::Planner& planner, const plan::PlanInput& input,
               const plan::Setup& setup)
       : Performance(name, planner, input, setup, Options()) {}
 
-  Performance(const std::string& name,
-              const plan::Planner& planner,
-              const plan::PlanInput& input,
-              const plan::Setup& setup,
-              const Options& options)
+  Performance(const std::string& name, const plan::Planner& planner, const plan::PlanInput& input,
+              const plan::Setup& setup, const Options& options)
       : input_(input),
         numbers_(input.world, /*salted=*/-1, device()),
         trains_(input.rank < planner.training_ranks(input)),
@@ -67,15 +61,13 @@ class Performance {
                                  .engine = engines::find_engine(engine()),
                                  .performer = reducer_.get()},
         runtime::Executor::Options{
-            .dispatcher = {.timeout = std::chrono::seconds(20),
-                           .record_spans = true},
+            .dispatcher = {.timeout = std::chrono::seconds(20), .record_spans = true},
             .streams_of = options.streams_of});
   }
 
   /// Takes so many steps, and waits until all of them are complete.
   void run(plan::Step steps) {
-    for (const plan::Step end = next_step_ + steps; next_step_ < end;
-         ++next_step_) {
+    for (const plan::Step end = next_step_ + steps; next_step_ < end; ++next_step_) {
       if (trains_) {
         train(next_step_);
       } else {
@@ -89,8 +81,8 @@ class Performance {
   plan::KernelOrder take_kernels() {
     plan::KernelOrder kernels;
     for (const execution::OpSpan& span : executor_->take_spans()) {
-      const plan::Op& op = executor_->plan_of(span.ref.step)
-                               .ops[static_cast<std::size_t>(span.ref.op)];
+      const plan::Op& op =
+          executor_->plan_of(span.ref.step).ops[static_cast<std::size_t>(span.ref.op)];
       if (span.kind == execution::OpSpan::Kind::kWork &&
           std::holds_alternative<plan::Kernel>(op.work)) {
         kernels.push_back(span.ref);
@@ -128,20 +120,17 @@ class Performance {
         delay_stream();
       }
       const at::Tensor& parameter = memory_->parameter(p);
-      parameter.mutable_grad() =
-          numbers_.gradient(input_.rank, step, p, parameter);
+      parameter.mutable_grad() = numbers_.gradient(input_.rank, step, p, parameter);
       executor_->gradient_ready(p);
     }
   }
 
-  // Its gradients are the whole numbers.  The Reducer hears of gradients from
-  // autograd alone.
+  // Its gradients are the whole numbers.  The Reducer hears of gradients from autograd alone.
   at::Tensor loss(plan::Step step) const {
     std::vector<at::Tensor> terms;
     for (const plan::ParameterId p : input_.model.ready_order) {
       const at::Tensor& parameter = memory_->parameter(p);
-      const at::Tensor gradient =
-          numbers_.gradient(input_.rank, step, p, parameter);
+      const at::Tensor gradient = numbers_.gradient(input_.rank, step, p, parameter);
       terms.push_back((parameter * gradient).sum());
     }
     return at::stack(terms).sum();
@@ -152,12 +141,12 @@ class Performance {
     for (const plan::ParameterShape& shape : input_.model.parameters) {
       names.push_back(shape.name);
     }
-    reducer_ = std::make_unique<runtime::Reducer>(
-        memory_->parameters(), names, *channels_.front(), options);
+    reducer_ = std::make_unique<runtime::Reducer>(memory_->parameters(), names, *channels_.front(),
+                                                  options);
   }
 
-  // Gradients come long after the host has said so: whatever waits for the host
-  // alone, and not for the stream, reads what was there before.
+  // Gradients come long after the host has said so: whatever waits for the host alone, and not for
+  // the stream, reads what was there before.
   void delay_stream() {
     const at::NoGradGuard no_grad;
     at::Tensor some = at::ones({2048, 2048}, device());
@@ -166,22 +155,19 @@ class Performance {
     }
   }
 
-  runtime::Channels connect_all(const std::string& name,
-                                const plan::Setup& setup) {
+  runtime::Channels connect_all(const std::string& name, const plan::Setup& setup) {
     runtime::Channels by_id;
     for (const plan::Communicator& group : setup.communicators) {
       const bool picks = group.order == plan::IssueOrder::kPriority;
       by_id.data.push_back(connect_to(name + "/" + group.name, group));
-      by_id.picks.push_back(
-          picks ? connect_to(name + "/" + group.name + "/picks", group)
-                : nullptr);
+      by_id.picks.push_back(picks ? connect_to(name + "/" + group.name + "/picks", group)
+                                  : nullptr);
     }
     return by_id;
   }
 
   /// Null where this rank is no member.
-  engines::Channel* connect_to(const std::string& name,
-                               const plan::Communicator& group) {
+  engines::Channel* connect_to(const std::string& name, const plan::Communicator& group) {
     const auto me = group.members.place_of(input_.rank);
     if (!me) {
       return nullptr;
@@ -195,8 +181,7 @@ class Performance {
   }
 
   plan::PlanInput input_;
-  std::minstd_rand random_{static_cast<unsigned>(context().world.self.rank) +
-                           1};
+  std::minstd_rand random_{static_cast<unsigned>(context().world.self.rank) + 1};
   WholeNumbers numbers_;
   bool trains_;
   std::unique_ptr<engines::Engine> engine_;

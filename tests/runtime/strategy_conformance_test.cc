@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of the strategy table in the runtime, on an engine, in real
-// processes:
+// Every row of the strategy table in the runtime, on an engine, in real processes:
 //
 //   strategy_conformance_test launch ENGINE RANKS DEVICE
 //
-// Each rank performs its plan on the device, and interprets those of all ranks
-// beside it.  The interpreter computes on the device too: sums of another order
-// round otherwise.
+// Each rank performs its plan on the device, and interprets those of all ranks beside it.  The
+// interpreter computes on the device too: sums of another order round otherwise.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -42,18 +40,13 @@ constexpr plan::Step kSteps = 3;
 /// Streams that wait for no event, and events that are done at once.
 class StreamsWithoutEvents final : public execution::Device {
  public:
-  explicit StreamsWithoutEvents(at::Device device)
-      : streams_(runtime::make_device(device)) {}
+  explicit StreamsWithoutEvents(at::Device device) : streams_(runtime::make_device(device)) {}
 
   void enter_thread() override { streams_->enter_thread(); }
   Stream add_stream() override { return streams_->add_stream(); }
   void wait(Stream, const execution::Event&) override {}
-  void on(Stream stream, const std::function<void()>& put) override {
-    streams_->on(stream, put);
-  }
-  execution::EventPtr record(Stream) override {
-    return std::make_shared<const Done>();
-  }
+  void on(Stream stream, const std::function<void()>& put) override { streams_->on(stream, put); }
+  execution::EventPtr record(Stream) override { return std::make_shared<const Done>(); }
 
  private:
   struct Done final : execution::Event {
@@ -63,33 +56,28 @@ class StreamsWithoutEvents final : public execution::Device {
 };
 
 /// The buffers of this rank that differ from the interpreter's.
-std::vector<std::string> differences(const plan::Planner& planner,
-                                     const plan::PlanWorld& plans,
-                                     const TensorMachine& meaning,
-                                     const Performance& performance) {
+std::vector<std::string> differences(const plan::Planner& planner, const plan::PlanWorld& plans,
+                                     const TensorMachine& meaning, const Performance& performance) {
   const plan::Rank rank = context().world.self.rank;
   const plan::Setup& setup = performance.memory().setup();
   const auto belongs_to_performer = [](const plan::Buffer& buffer) {
     return !buffer.performer.empty();
   };
-  const bool performed =
-      std::ranges::any_of(setup.buffers, belongs_to_performer);
+  const bool performed = std::ranges::any_of(setup.buffers, belongs_to_performer);
   const auto gradients = runtime::gradient_buffers(setup);
-  const auto touched =
-      plan::touched_ranges(planner, plans.input(rank), plans.setup(rank));
+  const auto touched = plan::touched_ranges(planner, plans.input(rank), plans.setup(rank));
   std::vector<std::string> names;
   for (std::size_t b = 0; b < touched.size(); ++b) {
     const auto id = static_cast<plan::BufferId>(b);
-    const bool autograd_keeps = gradients.contains(id) &&
-                                (performed || !meaning.flat(rank).contains(id));
+    const bool autograd_keeps =
+        gradients.contains(id) && (performed || !meaning.flat(rank).contains(id));
     if (autograd_keeps || belongs_to_performer(setup.buffers[b])) {
       continue;
     }
     for (const plan::Slice& range : touched[b]) {
       const at::Tensor is = performance.memory().view(range);
       const at::Tensor should_be = meaning.view(rank, range);
-      if (meaning.exact() ? !is.equal(should_be)
-                          : !at::allclose(is, should_be, 1e-4, 1e-4)) {
+      if (meaning.exact() ? !is.equal(should_be) : !at::allclose(is, should_be, 1e-4, 1e-4)) {
         names.push_back(setup.buffers[b].name);
       }
     }
@@ -97,18 +85,17 @@ std::vector<std::string> differences(const plan::Planner& planner,
   return names;
 }
 
-/// Null where the strategy does not exist in this world.  On a GPU strategies
-/// whose plans have slack do not exist.
-std::unique_ptr<plan::PlanWorld> plans_of(const plan::Planner& planner,
-                                          plan::Step steps = kSteps) {
+/// Null where the strategy does not exist in this world.  On a GPU strategies whose plans have
+/// slack do not exist.
+std::unique_ptr<plan::PlanWorld> plans_of(const plan::Planner& planner, plan::Step steps = kSteps) {
   const auto& self = context().world.self;
   try {
     auto plans = std::make_unique<plan::PlanWorld>(
         planner, plan::input_of(plan::tiny_model(), self.world), steps);
     const plan::Setup& setup = plans->setup(self.rank);
     const plan::PlanInput& input = plans->input(self.rank);
-    const bool has_slack = std::ranges::any_of(
-        plan::variants_of(planner, input), [&](plan::Variant variant) {
+    const bool has_slack =
+        std::ranges::any_of(plan::variants_of(planner, input), [&](plan::Variant variant) {
           return plan::has_slack(planner.plan(input, setup, variant));
         });
     return !device().is_cpu() && has_slack ? nullptr : std::move(plans);
@@ -117,15 +104,12 @@ std::unique_ptr<plan::PlanWorld> plans_of(const plan::Planner& planner,
   }
 }
 
-/// Null where the runtime refuses the plan, as it does for plans of several
-/// orders over NCCL.
-std::unique_ptr<Performance> performance_of(const std::string& name,
-                                            const plan::Planner& planner,
+/// Null where the runtime refuses the plan, as it does for plans of several orders over NCCL.
+std::unique_ptr<Performance> performance_of(const std::string& name, const plan::Planner& planner,
                                             const plan::PlanWorld& plans) {
   const plan::Rank rank = context().world.self.rank;
   try {
-    return std::make_unique<Performance>(
-        name, planner, plans.input(rank), plans.setup(rank));
+    return std::make_unique<Performance>(name, planner, plans.input(rank), plans.setup(rank));
   } catch (const UsageError& refusal) {
     EXPECT_EQ(engine(), "nccl") << refusal.what();
     return nullptr;
@@ -137,17 +121,15 @@ TEST(EveryStrategy, EndsWithTheInterpretersValues) {
   int performed = 0;
   for (const std::string& text : strategies::performed_strategies()) {
     SCOPED_TRACE(text);
-    const auto planner =
-        strategies::make_planner(strategies::parse_strategy(text));
+    const auto planner = strategies::make_planner(strategies::parse_strategy(text));
     const auto plans = plans_of(*planner);
     if (plans == nullptr) {
       continue;
     }
-    TensorMachine meaning(
-        *planner, *plans, WholeNumbers(self.world, -1, device()));
+    TensorMachine meaning(*planner, *plans, WholeNumbers(self.world, -1, device()));
     plan::interpret(*plans, meaning);
-    // The factors of PowerSGD are no whole numbers: their sums are rounded.  On
-    // a GPU the sums of thirds are rounded too.
+    // The factors of PowerSGD are no whole numbers: their sums are rounded.  On a GPU the sums of
+    // thirds are rounded too.
     EXPECT_TRUE(meaning.exact() || text.find("powersgd") != std::string::npos ||
                 (!device().is_cpu() && self.world % 3 == 0));
     const auto performance = performance_of(text, *planner, *plans);
@@ -155,69 +137,51 @@ TEST(EveryStrategy, EndsWithTheInterpretersValues) {
       continue;
     }
     performance->run(kSteps);
-    EXPECT_EQ(differences(*planner, *plans, meaning, *performance),
-              std::vector<std::string>());
+    EXPECT_EQ(differences(*planner, *plans, meaning, *performance), std::vector<std::string>());
     ++performed;
   }
   EXPECT_GT(performed, engine() == "nccl" && self.world > 1 ? 100 : 180);
-  std::printf("%d strategies on %s, %d ranks\n",
-              performed,
-              engine().c_str(),
-              self.world);
+  std::printf("%d strategies on %s, %d ranks\n", performed, engine().c_str(), self.world);
 }
 
-// What a peer computes must be seen here: with other gradients of its own the
-// interpreter ends with other values.
+// What a peer computes must be seen here: with other gradients of its own the interpreter ends with
+// other values.
 TEST(EveryStrategy, OtherGradientsOfAPeerAreSeen) {
   const auto& self = context().world.self;
-  for (const char* text :
-       {"bsp", "fusion+ps", "fusion+neighbor-allreduce:topology=ring+atc"}) {
+  for (const char* text : {"bsp", "fusion+ps", "fusion+neighbor-allreduce:topology=ring+atc"}) {
     SCOPED_TRACE(text);
-    const auto planner =
-        strategies::make_planner(strategies::parse_strategy(text));
+    const auto planner = strategies::make_planner(strategies::parse_strategy(text));
     const auto plans = plans_of(*planner);
-    TensorMachine other(
-        *planner,
-        *plans,
-        WholeNumbers(self.world, (self.rank + 1) % self.world, device()));
+    TensorMachine other(*planner, *plans,
+                        WholeNumbers(self.world, (self.rank + 1) % self.world, device()));
     plan::interpret(*plans, other);
-    Performance performance(std::string(text) + "/other",
-                            *planner,
-                            plans->input(self.rank),
+    Performance performance(std::string(text) + "/other", *planner, plans->input(self.rank),
                             plans->setup(self.rank));
     performance.run(kSteps);
-    EXPECT_NE(differences(*planner, *plans, other, performance),
-              std::vector<std::string>());
+    EXPECT_NE(differences(*planner, *plans, other, performance), std::vector<std::string>());
   }
 }
 
-// Gradients come late enough for the test to see a missing event: without all
-// of them every strategy ends with other values.
+// Gradients come late enough for the test to see a missing event: without all of them every
+// strategy ends with other values.
 TEST(EveryStrategy, WithoutEventsOfTheDeviceIsWrong) {
   if (device().is_cpu()) {
     GTEST_SKIP() << "the CPU has no events";
   }
   const auto& self = context().world.self;
-  for (const char* text :
-       {"bsp", "wfbp", "fusion", "dear+rs-ag", "wfbp+rs-ag+zero-1"}) {
+  for (const char* text : {"bsp", "wfbp", "fusion", "dear+rs-ag", "wfbp+rs-ag+zero-1"}) {
     SCOPED_TRACE(text);
-    const auto planner =
-        strategies::make_planner(strategies::parse_strategy(text));
+    const auto planner = strategies::make_planner(strategies::parse_strategy(text));
     const auto plans = plans_of(*planner);
     ASSERT_NE(plans, nullptr);
-    TensorMachine meaning(
-        *planner, *plans, WholeNumbers(self.world, -1, device()));
+    TensorMachine meaning(*planner, *plans, WholeNumbers(self.world, -1, device()));
     plan::interpret(*plans, meaning);
-    Performance performance(
-        std::string(text) + "/without events",
-        *planner,
-        plans->input(self.rank),
-        plans->setup(self.rank),
-        {.streams_of = std::make_unique<StreamsWithoutEvents, at::Device>});
+    Performance performance(std::string(text) + "/without events", *planner,
+                            plans->input(self.rank), plans->setup(self.rank),
+                            {.streams_of = std::make_unique<StreamsWithoutEvents, at::Device>});
     performance.run(kSteps);
     torch::cuda::synchronize();
-    EXPECT_NE(differences(*planner, *plans, meaning, performance),
-              std::vector<std::string>());
+    EXPECT_NE(differences(*planner, *plans, meaning, performance), std::vector<std::string>());
   }
 }
 
@@ -233,12 +197,10 @@ class WithoutPerformer final : public plan::Planner {
     }
     return setup;
   }
-  plan::Variant variant(const plan::PlanInput& input,
-                        plan::Step step) const override {
+  plan::Variant variant(const plan::PlanInput& input, plan::Step step) const override {
     return planner_.variant(input, step);
   }
-  plan::CommPlan plan(const plan::PlanInput& input,
-                      const plan::Setup& setup,
+  plan::CommPlan plan(const plan::PlanInput& input, const plan::Setup& setup,
                       plan::Variant variant) const override {
     plan::CommPlan plan = planner_.plan(input, setup, variant);
     for (plan::Op& op : plan.ops) {
@@ -255,16 +217,14 @@ class WithoutPerformer final : public plan::Planner {
   const plan::Planner& planner_;
 };
 
-// The Reducer multiplies by 1/P before it sums.  The product is exact: P is a
-// power of two, or 3 and the gradients are multiples of 27.
+// The Reducer multiplies by 1/P before it sums.  The product is exact: P is a power of two, or 3
+// and the gradients are multiples of 27.
 TEST(Ddp, EndsWithTheInterpretersValues) {
   if (!device().is_cpu()) {
     GTEST_SKIP() << "compared on the CPU alone";
   }
   const auto& self = context().world.self;
-  for (const char* text : {"ddp",
-                           "ddp:bucket-mb=0.00005",
-                           "ddp:bucket-mb=0.00005,views=yes",
+  for (const char* text : {"ddp", "ddp:bucket-mb=0.00005", "ddp:bucket-mb=0.00005,views=yes",
                            "ddp:bucket-mb=0.00005,views=yes,static=yes"}) {
     SCOPED_TRACE(text);
     const auto spec = strategies::parse_strategy(text);
@@ -273,34 +233,24 @@ TEST(Ddp, EndsWithTheInterpretersValues) {
     const auto plans = plans_of(whole);
     ASSERT_NE(plans, nullptr);
     const plan::PlanInput& input = plans->input(self.rank);
-    Performance performance(
-        text,
-        *planner,
-        input,
-        planner->setup(input),
-        {.reducer = strategies::reducer_options(spec.whole.options)});
+    Performance performance(text, *planner, input, planner->setup(input),
+                            {.reducer = strategies::reducer_options(spec.whole.options)});
     performance.run(kSteps);
     TensorMachine meaning(whole, *plans, WholeNumbers(self.world));
     plan::interpret(*plans, meaning);
     EXPECT_TRUE(meaning.exact());
-    EXPECT_EQ(differences(whole, *plans, meaning, performance),
-              std::vector<std::string>());
-    TensorMachine other(
-        whole, *plans, WholeNumbers(self.world, (self.rank + 1) % self.world));
+    EXPECT_EQ(differences(whole, *plans, meaning, performance), std::vector<std::string>());
+    TensorMachine other(whole, *plans, WholeNumbers(self.world, (self.rank + 1) % self.world));
     plan::interpret(*plans, other);
-    EXPECT_NE(differences(whole, *plans, other, performance),
-              std::vector<std::string>())
+    EXPECT_NE(differences(whole, *plans, other, performance), std::vector<std::string>())
         << "other gradients of a peer were not seen";
   }
 }
 
 /// The kernels of every rank, each in the order in which they ran.
-std::vector<plan::KernelOrder> kernels_of_all(const std::string& name,
-                                              Performance& performance) {
+std::vector<plan::KernelOrder> kernels_of_all(const std::string& name, Performance& performance) {
   launch::KeyValueStore& store = *context().world.store;
-  const auto key = [&](int rank) {
-    return fmt::format("kernels/{}/{}", name, rank);
-  };
+  const auto key = [&](int rank) { return fmt::format("kernels/{}/{}", name, rank); };
   std::string mine;
   for (const plan::Edge& ref : performance.take_kernels()) {
     mine += fmt::format("{} {} ", ref.step, ref.op);
@@ -308,8 +258,7 @@ std::vector<plan::KernelOrder> kernels_of_all(const std::string& name,
   store.set(key(context().world.self.rank), mine);
   std::vector<plan::KernelOrder> all;
   for (int rank = 0; rank < context().world.self.world; ++rank) {
-    const auto theirs =
-        launch::wait_for(store, key(rank), std::chrono::seconds(20));
+    const auto theirs = launch::wait_for(store, key(rank), std::chrono::seconds(20));
     if (!theirs) {
       throw std::runtime_error("a rank has not told its kernels");
     }
@@ -329,8 +278,8 @@ struct LateRun {
         plans(plans_of(*planner, 2 * kSteps)) {
     const plan::Rank rank = context().world.self.rank;
     if (plans != nullptr) {
-      performance = std::make_unique<Performance>(
-          name, *planner, plans->input(rank), plans->setup(rank));
+      performance =
+          std::make_unique<Performance>(name, *planner, plans->input(rank), plans->setup(rank));
       performance->run(kSteps);  // waits: the later steps mix what these sent
       performance->run(kSteps);
       kernels = kernels_of_all(name, *performance);
@@ -338,10 +287,9 @@ struct LateRun {
   }
 
   /// What the run differs in from ranks whose kernels ran in this order.
-  std::vector<std::string> differences_from(
-      const std::vector<plan::KernelOrder>& ran, plan::Rank salted = -1) const {
-    TensorMachine meaning(
-        *planner, *plans, WholeNumbers(plans->ranks(), salted));
+  std::vector<std::string> differences_from(const std::vector<plan::KernelOrder>& ran,
+                                            plan::Rank salted = -1) const {
+    TensorMachine meaning(*planner, *plans, WholeNumbers(plans->ranks(), salted));
     EXPECT_TRUE(plan::InterpreterOfRun(*plans, ran, meaning).run());
     return differences(*planner, *plans, meaning, *performance);
   }
@@ -349,10 +297,9 @@ struct LateRun {
   /// One of this rank's.
   const plan::Kernel& kernel(const plan::Edge& ref) const {
     const auto& items = plans->items(context().world.self.rank);
-    const auto found =
-        std::ranges::find_if(items, [&](const plan::PlanWorld::Item& item) {
-          return plan::Edge{item.step, item.index} == ref;
-        });
+    const auto found = std::ranges::find_if(items, [&](const plan::PlanWorld::Item& item) {
+      return plan::Edge{item.step, item.index} == ref;
+    });
     return std::get<plan::Kernel>(found->op->work);
   }
 
@@ -362,8 +309,7 @@ struct LateRun {
   std::vector<plan::KernelOrder> kernels;  // by rank
 };
 
-// What a rank mixes depends on which of its kernels ran first, and on nothing
-// else.
+// What a rank mixes depends on which of its kernels ran first, and on nothing else.
 TEST(LateStrategies, EndWithTheInterpretersValuesInTheOrderOfTheRun) {
   int performed = 0;
   for (const std::string& text : strategies::late_strategies()) {
@@ -389,15 +335,12 @@ TEST(LateStrategies, AnotherOrderAndOtherGradientsOfAPeerAreSeen) {
   // As if nothing had arrived before this rank's last average.
   auto other = run.kernels;
   plan::KernelOrder& own = other[static_cast<std::size_t>(self.rank)];
-  std::stable_partition(own.begin(), own.end(), [&](const plan::Edge& ref) {
-    return run.kernel(ref).name == "linear";
-  });
+  std::stable_partition(own.begin(), own.end(),
+                        [&](const plan::Edge& ref) { return run.kernel(ref).name == "linear"; });
   EXPECT_NE(run.differences_from(other), std::vector<std::string>());
 }
 
 }  // namespace
 }  // namespace paceline::testing
 
-int main(int argc, char** argv) {
-  return paceline::testing::conformance_main(argc, argv);
-}
+int main(int argc, char** argv) { return paceline::testing::conformance_main(argc, argv); }

@@ -18,16 +18,12 @@ constexpr std::array kDivisors{3.0};
 // Values, gradients and two state buffers, never the same twice within one.
 std::vector<at::Tensor> operands(std::int64_t elements) {
   const auto line = at::arange(elements, at::kFloat);
-  return {(line * 0.37F).sin(),
-          (line * 0.91F).cos(),
-          (line * 0.13F).sin().square() * 0.1F,
+  return {(line * 0.37F).sin(), (line * 0.91F).cos(), (line * 0.13F).sin().square() * 0.1F,
           (line * 0.29F).cos().square()};
 }
 
 // Updates the elements [begin, begin + count) of what `whole` holds, in place.
-void update(const OptimizerSettings& rule,
-            const std::vector<at::Tensor>& whole,
-            std::int64_t begin,
+void update(const OptimizerSettings& rule, const std::vector<at::Tensor>& whole, std::int64_t begin,
             std::int64_t count) {
   const auto states = plan::state_names(plan::shape_of(rule.name)).size();
   Call call;
@@ -44,8 +40,8 @@ void update(const OptimizerSettings& rule,
   run_update(rule, call);
 }
 
-// PyTorch's kernels round the elements that fill no vector otherwise (they fuse
-// no multiplication with an addition there), so slices begin at whole vectors.
+// PyTorch's kernels round the elements that fill no vector otherwise (they fuse no multiplication
+// with an addition there), so slices begin at whole vectors.
 TEST(UpdateSlices, SlicesOfWholeVectorsEqualTheWholeBitForBit) {
   constexpr std::int64_t kElements = 1003;  // the last vector is not full
   for (const std::string& name : plan::optimizer_names()) {
@@ -72,14 +68,13 @@ OptimizerSettings of(OptimizerSettings group, std::vector<plan::Slice> slices) {
   return group;
 }
 
-// One slice over parameters with weight decay and without, cut by the runtime,
-// is what separate updates with and without it are.
+// One slice over parameters with weight decay and without, cut by the runtime, is what separate
+// updates with and without it are.
 TEST(UpdateSlices, ParametersWithoutWeightDecayKeepTheirs) {
   const OptimizerSettings decayed{.name = "adamw", .weight_decay = 0.5};
   const OptimizerSettings plain{.name = "adamw", .weight_decay = 0};
   OptimizerSettings mixed = decayed;
-  mixed.groups = {
-      of(plain, {{plan::BufferId{0}, 64, 48}, {plan::BufferId{0}, 112, 16}})};
+  mixed.groups = {of(plain, {{plan::BufferId{0}, 64, 48}, {plan::BufferId{0}, 112, 16}})};
   auto whole = operands(256);
   auto parts = operands(256);
   update(mixed, whole, 0, 32);
@@ -100,9 +95,7 @@ TEST(UpdateSlices, ParametersWithoutWeightDecayKeepTheirs) {
 TEST(UpdateSlices, TensorsOfAGroupHaveItsSettings) {
   const OptimizerSettings plain{.name = "adamw", .weight_decay = 0};
   const OptimizerSettings rule{
-      .name = "adamw",
-      .weight_decay = 0.5,
-      .groups = {of(plain, {{plan::BufferId{0}, 6, 3}})}};
+      .name = "adamw", .weight_decay = 0.5, .groups = {of(plain, {{plan::BufferId{0}, 6, 3}})}};
   Call call;
   call.numbers = kDivisors;
   call.written = {plan::BufferId{0}, 0, 9};
@@ -121,17 +114,14 @@ TEST(UpdateSlices, TensorsOfAGroupHaveItsSettings) {
   EXPECT_TRUE(at::equal(bias, at::ones({3})));
 }
 
-// Each group has a rate, decay rates and momentum of its own, and so has what
-// lies in none.
+// Each group has a rate, decay rates and momentum of its own, and so has what lies in none.
 TEST(UpdateSlices, GroupsHaveConstantsOfTheirOwn) {
   const OptimizerSettings rest{.name = "adam", .rate = 0.03};
-  const OptimizerSettings first{
-      .name = "adam", .weight_decay = 0, .decay_rates = {{0.5, 0.75}}};
+  const OptimizerSettings first{.name = "adam", .weight_decay = 0, .decay_rates = {{0.5, 0.75}}};
   const OptimizerSettings second{.name = "adam", .rate = 0.5, .epsilon = 0.1};
   OptimizerSettings all = rest;
-  all.groups = {
-      of(first, {{plan::BufferId{0}, 16, 16}, {plan::BufferId{0}, 96, 32}}),
-      of(second, {{plan::BufferId{0}, 32, 32}})};
+  all.groups = {of(first, {{plan::BufferId{0}, 16, 16}, {plan::BufferId{0}, 96, 32}}),
+                of(second, {{plan::BufferId{0}, 32, 32}})};
   auto whole = operands(256);
   auto parts = operands(256);
   update(all, whole, 0, 256);

@@ -14,13 +14,10 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-void run(std::string_view name,
-         const std::vector<Operand>& reads,
-         const std::vector<Operand>& writes,
-         const std::vector<double>& numbers = {},
+void run(std::string_view name, const std::vector<Operand>& reads,
+         const std::vector<Operand>& writes, const std::vector<double>& numbers = {},
          const OptimizerSettings& rule = {}) {
-  find_kernel(name).run(rule,
-                        {.reads = reads, .writes = writes, .numbers = numbers});
+  find_kernel(name).run(rule, {.reads = reads, .writes = writes, .numbers = numbers});
 }
 
 TEST(Check, FindsWhatIsNotFiniteAndForgetsTheStepBefore) {
@@ -42,10 +39,7 @@ TEST(Rescale, HalvesAtAnOverflowAndDoublesAfterTheInterval) {
   const auto after = [&](float overflow) {
     found.fill_(overflow);
     const float before = scale.item<float>();
-    run("rescale",
-        {{found}, {scale}, {growth}},
-        {{scale}, {growth}, {applied}},
-        {2, 0.5, 3});
+    run("rescale", {{found}, {scale}, {growth}}, {{scale}, {growth}, {applied}}, {2, 0.5, 3});
     EXPECT_EQ(applied.item<float>(), before) << "the updates use the old one";
     return scale.item<float>();
   };
@@ -69,8 +63,7 @@ TEST(Count, DoesNotCountASkippedStep) {
 }
 
 // An optimizer's operands, after `update` with the given loss scale or none.
-std::vector<at::Tensor> updated(const std::string& optimizer,
-                                std::optional<float> scale,
+std::vector<at::Tensor> updated(const std::string& optimizer, std::optional<float> scale,
                                 float found_inf = 0) {
   const auto states = plan::state_names(plan::shape_of(optimizer)).size();
   std::vector<at::Tensor> all{at::arange(1, 36, at::kFloat) / 7,
@@ -115,8 +108,8 @@ TEST(Update, LeavesEverythingWhereTheGradientsOverflowed) {
   }
 }
 
-// Numbers of few bits: all of float32's results are exact, and so is their
-// rounding in a float64 that is converted at the end.
+// Numbers of few bits: all of float32's results are exact, and so is their rounding in a float64
+// that is converted at the end.
 TEST(Update, ChangesEveryElementOfBf16) {
   for (const double momentum : {0.0, 0.5}) {
     for (const std::int64_t size : {1, 31, 64, 1000}) {
@@ -125,20 +118,14 @@ TEST(Update, ChangesEveryElementOfBf16) {
       const at::Tensor g = at::arange(size, wide).remainder(23) / 4 - 3;
       const at::Tensor v = at::arange(size, wide).remainder(29) / 2 - 7;
       const at::Tensor change = g / 2 + w * 0.25 + v * momentum;
-      Operand all[3] = {
-          {w.to(at::kBFloat16)}, {g.to(at::kBFloat16)}, {v.to(at::kBFloat16)}};
+      Operand all[3] = {{w.to(at::kBFloat16)}, {g.to(at::kBFloat16)}, {v.to(at::kBFloat16)}};
       const std::vector<Operand> state(all, all + (momentum == 0 ? 2 : 3));
       std::vector<Operand> reads = state;
       reads.push_back({at::full({1}, 0.25, wide)});
-      run("update",
-          reads,
-          state,
-          {2},
-          {.name = "sgd", .momentum = momentum, .weight_decay = 0.25});
+      run("update", reads, state, {2}, {.name = "sgd", .momentum = momentum, .weight_decay = 0.25});
       EXPECT_TRUE(all[0][0].equal((w - change * 0.25).to(at::kBFloat16)))
           << size << " elements, momentum " << momentum;
-      EXPECT_TRUE(
-          all[2][0].equal((momentum == 0 ? v : change).to(at::kBFloat16)));
+      EXPECT_TRUE(all[2][0].equal((momentum == 0 ? v : change).to(at::kBFloat16)));
     }
   }
 }

@@ -68,11 +68,8 @@ TEST(Waiters, StartsEachOfItsThreadsOnce) {
 TEST(Waiters, AThreadThatCannotStartIsTheErrorOfItsWork) {
   std::promise<std::exception_ptr> ended;
   Waiters waiters([] { throw std::runtime_error("no device"); });
-  waiters.watch(
-      [] { FAIL(); },
-      [&](const std::exception_ptr& error) { ended.set_value(error); });
-  EXPECT_THROW(std::rethrow_exception(ended.get_future().get()),
-               std::runtime_error);
+  waiters.watch([] { FAIL(); }, [&](const std::exception_ptr& error) { ended.set_value(error); });
+  EXPECT_THROW(std::rethrow_exception(ended.get_future().get()), std::runtime_error);
 }
 
 TEST(Waiters, PassesTheErrorOn) {
@@ -124,8 +121,7 @@ TEST(Waiters, LetsGoOfAWorkWithoutALock) {
   Waiters waiters;
   std::shared_ptr<int> last(new int(0), [&](const int* number) {
     delete number;
-    waiters.watch([] {},
-                  [&](const std::exception_ptr&) { second.set_value(); });
+    waiters.watch([] {}, [&](const std::exception_ptr&) { second.set_value(); });
   });
   waiters.watch([held = std::move(last)] {}, [](const std::exception_ptr&) {});
   second.get_future().wait();

@@ -9,9 +9,7 @@ namespace paceline::simulator {
 Costs rough_costs(const plan::PlanInput& input);
 
 /// Folded and unfolded agree in every op of every rank.
-void expect_equal(const plan::Planner& planner,
-                  const plan::PlanInput& input,
-                  const Costs& costs,
+void expect_equal(const plan::Planner& planner, const plan::PlanInput& input, const Costs& costs,
                   plan::Step steps = 4);
 
 }  // namespace paceline::simulator

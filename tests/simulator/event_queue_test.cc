@@ -14,8 +14,7 @@ namespace paceline::simulator {
 namespace {
 
 using Expected = std::tuple<plan::Picoseconds, std::uint32_t, std::uint32_t>;
-using Reference =
-    std::priority_queue<Expected, std::vector<Expected>, std::greater<>>;
+using Reference = std::priority_queue<Expected, std::vector<Expected>, std::greater<>>;
 
 class Queues : public testing::TestWithParam<std::uint64_t> {
  protected:
@@ -42,8 +41,8 @@ class Queues : public testing::TestWithParam<std::uint64_t> {
   std::uint32_t pushed_ = 0;
 };
 
-// From times that are nearly all equal to times that hardly ever are, and so
-// few or more of them at once than runs are kept open for.
+// From times that are nearly all equal to times that hardly ever are, and so few or more of them at
+// once than runs are kept open for.
 TEST_P(Queues, OrderIsThatOfAPriorityQueue) {
   const std::uint64_t spread = GetParam();
   for (const std::size_t waiting : {1, 7, 300, 1000}) {
@@ -52,8 +51,7 @@ TEST_P(Queues, OrderIsThatOfAPriorityQueue) {
       while (reference_.size() < waiting) {
         push(now + static_cast<plan::Picoseconds>(random_.below(spread)));
       }
-      for (std::uint64_t n = random_.below(3); n > 0 && !reference_.empty();
-           --n) {
+      for (std::uint64_t n = random_.below(3); n > 0 && !reference_.empty(); --n) {
         now = pop();
       }
     }
@@ -64,9 +62,7 @@ TEST_P(Queues, OrderIsThatOfAPriorityQueue) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Spreads,
-                         Queues,
-                         testing::Values(1, 2, 10, 100, 5000, 1U << 31U));
+INSTANTIATE_TEST_SUITE_P(Spreads, Queues, testing::Values(1, 2, 10, 100, 5000, 1U << 31U));
 
 // Events of one time in two runs, since other times came between them.
 TEST(EventQueue, LaterRunsOfATimeFollowEarlierOnes) {

@@ -32,28 +32,27 @@ std::vector<std::string> strategies() {
 }
 
 /// Options of exchanges, codecs and update rules that fold in another way.
-const std::vector<std::string> kOptions{
-    "fusion+fp16",
-    "fusion+topk",
-    "fusion+sign",
-    "fusion+ef-sign",
-    "fusion+random-k",
-    "fusion+qsgd",
-    "fusion+powersgd",
-    "wfbp+ps+sign",
-    "wfbp+hierarchical:local=2",
-    "wfbp+hierarchical:local=3",
-    "wfbp+neighbor-allreduce:topology=inner-outer-exp,local=3",
-    "wfbp+hierarchical-neighbor-allreduce:local=3",
-    "wfbp+neighbor-allreduce:topology=exp",
-    "wfbp+neighbor-allreduce:topology=ring+awc",
-    "wfbp+neighbor-allreduce:topology=inner-outer-exp",
-    "wfbp+hierarchical-neighbor-allreduce:topology=exp",
-    "wfbp+hierarchical-neighbor-allreduce:style=leader",
-    "wfbp+ps:placement=apart,servers=1",
-    "wfbp+ps:placement=apart,assign=hash,local=1",
-    "bytescheduler:order=priority,credit-mb=0+ps:servers=1",
-    "bsp+ps:assign=hash,local=0"};
+const std::vector<std::string> kOptions{"fusion+fp16",
+                                        "fusion+topk",
+                                        "fusion+sign",
+                                        "fusion+ef-sign",
+                                        "fusion+random-k",
+                                        "fusion+qsgd",
+                                        "fusion+powersgd",
+                                        "wfbp+ps+sign",
+                                        "wfbp+hierarchical:local=2",
+                                        "wfbp+hierarchical:local=3",
+                                        "wfbp+neighbor-allreduce:topology=inner-outer-exp,local=3",
+                                        "wfbp+hierarchical-neighbor-allreduce:local=3",
+                                        "wfbp+neighbor-allreduce:topology=exp",
+                                        "wfbp+neighbor-allreduce:topology=ring+awc",
+                                        "wfbp+neighbor-allreduce:topology=inner-outer-exp",
+                                        "wfbp+hierarchical-neighbor-allreduce:topology=exp",
+                                        "wfbp+hierarchical-neighbor-allreduce:style=leader",
+                                        "wfbp+ps:placement=apart,servers=1",
+                                        "wfbp+ps:placement=apart,assign=hash,local=1",
+                                        "bytescheduler:order=priority,credit-mb=0+ps:servers=1",
+                                        "bsp+ps:assign=hash,local=0"};
 
 class Folding : public testing::TestWithParam<std::string> {};
 class NightlyFolding : public Folding {};
@@ -77,9 +76,7 @@ struct Folds {
 // Tens of millions of ops if they did not.
 TEST(FoldingAMillionRanks, LeavesAHandful) {
   for (const Folds& row :
-       {Folds{"fusion", 4, 1},
-        Folds{"fusion", 1'000'000, 1},
-        Folds{"fusion+hierarchical", 4, 1},
+       {Folds{"fusion", 4, 1}, Folds{"fusion", 1'000'000, 1}, Folds{"fusion+hierarchical", 4, 1},
         Folds{"fusion+hierarchical:local=8", 4, 8},
         Folds{"fusion+hierarchical:local=8", 1'000'000, 1},
         Folds{"fusion+hierarchical:local=2", 4, 1},
@@ -87,8 +84,7 @@ TEST(FoldingAMillionRanks, LeavesAHandful) {
         Folds{"fusion+hierarchical+zero-1", 4, 4},
         Folds{"wfbp+neighbor-allreduce:topology=ring", 4, 4},
         Folds{"wfbp+neighbor-allreduce:topology=ring", 1, 1},
-        Folds{"wfbp+neighbor-allreduce:topology=exp", 4, 4},
-        Folds{"wfbp+neighbor-allreduce", 4, 4},
+        Folds{"wfbp+neighbor-allreduce:topology=exp", 4, 4}, Folds{"wfbp+neighbor-allreduce", 4, 4},
         Folds{"wfbp+neighbor-allreduce:topology=inner-outer-exp", 4, 4},
         Folds{"wfbp+hierarchical-neighbor-allreduce", 4, 1},
         Folds{"wfbp+hierarchical-neighbor-allreduce:style=leader", 4, 2}}) {
@@ -114,17 +110,16 @@ TEST(FoldingAMillionRanks, RefusesServersOfThem) {
     return std::string();
   };
   EXPECT_EQ(refusal("wfbp+ps:servers=1", 1'000'000),
-            "rank 0 of 1000000 would send and receive more than 1000000 "
-            "messages in a step, as one that serves many ranks does: choose "
-            "fewer ranks, or an exchange without servers");
-  EXPECT_EQ(refusal("wfbp+ps:placement=apart,servers=4", 100'000),
-            "50 steps of 5 simulated ranks, some of which exchange with many "
-            "of the 100000, have more than 10000000 messages: ask for fewer "
-            "steps, ranks or servers, or larger partitions");
+            "rank 0 of 1000000 would send and receive more than 1000000 messages in a step, as one "
+            "that serves many ranks does: choose fewer ranks, or an exchange without servers");
+  EXPECT_EQ(
+      refusal("wfbp+ps:placement=apart,servers=4", 100'000),
+      "50 steps of 5 simulated ranks, some of which exchange with many of the 100000, have more "
+      "than 10000000 messages: ask for fewer steps, ranks or servers, or larger partitions");
 }
 
-/// Some exchanges want equally many ranks on every host, a rank beside the
-/// servers, or an even world, and refuse others.
+/// Some exchanges want equally many ranks on every host, a rank beside the servers, or an even
+/// world, and refuse others.
 bool refused(const plan::Planner& planner, const plan::PlanInput& input) {
   try {
     planner.setup(input);
@@ -139,8 +134,7 @@ void expect_equal_up_to(plan::Rank largest, const std::string& strategy) {
   plan::Rank compared = 0;
   for (plan::Rank world = 1; world <= largest; ++world) {
     for (const plan::Rank local : {1, 4}) {
-      SCOPED_TRACE(testing::Message()
-                   << world << " ranks, " << local << " on a host");
+      SCOPED_TRACE(testing::Message() << world << " ranks, " << local << " on a host");
       auto input = toy_input(2, world);
       input.local_world = hosts_of(world, local);
       if (!refused(*planner, input)) {
@@ -152,13 +146,9 @@ void expect_equal_up_to(plan::Rank largest, const std::string& strategy) {
   EXPECT_GE(compared, largest / 4);
 }
 
-TEST_P(Folding, EqualsUnfoldedInSmallWorlds) {
-  expect_equal_up_to(24, GetParam());
-}
+TEST_P(Folding, EqualsUnfoldedInSmallWorlds) { expect_equal_up_to(24, GetParam()); }
 
-TEST_P(NightlyFolding, EqualsUnfoldedUpTo64Ranks) {
-  expect_equal_up_to(64, GetParam());
-}
+TEST_P(NightlyFolding, EqualsUnfoldedUpTo64Ranks) { expect_equal_up_to(64, GetParam()); }
 
 TEST_P(FoldingInLargeWorlds, EqualsUnfolded) {
   const auto planner = planner_of(GetParam());
@@ -184,8 +174,8 @@ TEST_P(FoldingInLargeWorlds, OneHostHoldsAll) {
   }
 }
 
-/// Three modules of five tensors, so that shares of a bucket hold different
-/// numbers of them; kernels cost by tensor.
+/// Three modules of five tensors, so that shares of a bucket hold different numbers of them;
+/// kernels cost by tensor.
 plan::PlanInput uneven_input(plan::Rank world, plan::Rank local) {
   auto input = plan::input_of(plan::tiny_model(), world);
   input.optimizer = plan::adamw();
@@ -193,15 +183,13 @@ plan::PlanInput uneven_input(plan::Rank world, plan::Rank local) {
   return input;
 }
 
-void expect_equal_of_uneven(const std::vector<plan::Rank>& worlds,
-                            int at_least,
+void expect_equal_of_uneven(const std::vector<plan::Rank>& worlds, int at_least,
                             const std::string& strategy) {
   const auto planner = planner_of(strategy);
   int compared = 0;
   for (const plan::Rank world : worlds) {
     for (const plan::Rank local : {1, 2, 4}) {
-      SCOPED_TRACE(testing::Message()
-                   << world << " ranks, " << local << " on a host");
+      SCOPED_TRACE(testing::Message() << world << " ranks, " << local << " on a host");
       const auto input = uneven_input(world, local);
       if (!refused(*planner, input)) {
         expect_equal(*planner, input, rough_costs(input));
@@ -223,8 +211,7 @@ TEST_P(NightlyFoldingOfEveryRow, EqualsUnfolded) {
 
 // Ranks run ahead of their neighbors until no slot is free.
 TEST(FoldingOfWindows, EqualsUnfoldedPastTheLead) {
-  for (const char* options :
-       {"slots=1", "slots=2", "topology=ring", "topology=full"}) {
+  for (const char* options : {"slots=1", "slots=2", "topology=ring", "topology=full"}) {
     SCOPED_TRACE(options);
     const auto planner = planner_of(fmt::format("wfbp+win-put:{}", options));
     for (const plan::Rank world : {2, 5, 8, 16}) {
@@ -235,16 +222,13 @@ TEST(FoldingOfWindows, EqualsUnfoldedPastTheLead) {
 }
 
 bool has_topology(const strategies::RowInfo& exchange) {
-  return std::ranges::any_of(exchange.options, [](const auto& option) {
-    return option.key == "topology";
-  });
+  return std::ranges::any_of(exchange.options,
+                             [](const auto& option) { return option.key == "topology"; });
 }
 
 /// Of `nodes` ranks, or of hosts of two.
-void expect_equal_on(const std::string& exchange,
-                     const strategies::NamedTopology& topology,
-                     plan::Rank nodes,
-                     int& compared) {
+void expect_equal_on(const std::string& exchange, const strategies::NamedTopology& topology,
+                     plan::Rank nodes, int& compared) {
   const bool of_hosts = exchange.starts_with("hierarchical");
   const plan::Rank local = of_hosts ? 2 : topology.local;
   const auto text = fmt::format("wfbp+{}:topology={}", exchange, topology.text);
@@ -265,8 +249,7 @@ void expect_equal_on_all(const std::vector<plan::Rank>& nodes, int at_least) {
     int compared = 0;
     for (const plan::Rank count : nodes) {
       const strategies::EdgeFile edges(strategies::line_of_edges(count));
-      for (const auto& topology :
-           strategies::topologies_of(count, edges.text())) {
+      for (const auto& topology : strategies::topologies_of(count, edges.text())) {
         expect_equal_on(std::string(exchange.name), topology, count, compared);
       }
     }
@@ -274,13 +257,9 @@ void expect_equal_on_all(const std::vector<plan::Rank>& nodes, int at_least) {
   }
 }
 
-TEST(FoldingOfEveryTopology, EqualsUnfolded) {
-  expect_equal_on_all({2, 5, 8, 9}, 30);
-}
+TEST(FoldingOfEveryTopology, EqualsUnfolded) { expect_equal_on_all({2, 5, 8, 9}, 30); }
 
-TEST(NightlyFoldingOfEveryTopology, EqualsUnfolded) {
-  expect_equal_on_all({12, 16}, 15);
-}
+TEST(NightlyFoldingOfEveryTopology, EqualsUnfolded) { expect_equal_on_all({12, 16}, 15); }
 
 std::string name_of(const testing::TestParamInfo<std::string>& row) {
   std::string name;
@@ -290,38 +269,16 @@ std::string name_of(const testing::TestParamInfo<std::string>& row) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(All,
-                         Folding,
-                         testing::ValuesIn(strategies()),
+INSTANTIATE_TEST_SUITE_P(All, Folding, testing::ValuesIn(strategies()), name_of);
+INSTANTIATE_TEST_SUITE_P(Options, Folding, testing::ValuesIn(kOptions), name_of);
+INSTANTIATE_TEST_SUITE_P(All, NightlyFolding, testing::ValuesIn(strategies()), name_of);
+INSTANTIATE_TEST_SUITE_P(Options, NightlyFolding, testing::ValuesIn(kOptions), name_of);
+INSTANTIATE_TEST_SUITE_P(All, FoldingInLargeWorlds, testing::ValuesIn(strategies()), name_of);
+INSTANTIATE_TEST_SUITE_P(Options, FoldingInLargeWorlds, testing::ValuesIn(kOptions), name_of);
+INSTANTIATE_TEST_SUITE_P(All, FoldingOfEveryRow, testing::ValuesIn(strategies::strategy_texts()),
                          name_of);
-INSTANTIATE_TEST_SUITE_P(Options,
-                         Folding,
-                         testing::ValuesIn(kOptions),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(All,
-                         NightlyFolding,
-                         testing::ValuesIn(strategies()),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(Options,
-                         NightlyFolding,
-                         testing::ValuesIn(kOptions),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(All,
-                         FoldingInLargeWorlds,
-                         testing::ValuesIn(strategies()),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(Options,
-                         FoldingInLargeWorlds,
-                         testing::ValuesIn(kOptions),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(All,
-                         FoldingOfEveryRow,
-                         testing::ValuesIn(strategies::strategy_texts()),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(All,
-                         NightlyFoldingOfEveryRow,
-                         testing::ValuesIn(strategies::strategy_texts()),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(All, NightlyFoldingOfEveryRow,
+                         testing::ValuesIn(strategies::strategy_texts()), name_of);
 
 }  // namespace
 }  // namespace paceline::simulator

@@ -25,15 +25,12 @@ Setup with_boxes(const PlanInput& input, int boxes) {
   Setup setup = std::move(builder).finish();
   const Elements elements = all_of(setup, std::string(kValues)).count;
   for (int i = 0; i < boxes; ++i) {
-    setup.buffers.push_back(
-        {.name = fmt::format("box{}", i), .elements = elements});
+    setup.buffers.push_back({.name = fmt::format("box{}", i), .elements = elements});
   }
   return setup;
 }
 
-plan::Rank modulo(plan::Rank rank, plan::Rank world) {
-  return ((rank % world) + world) % world;
-}
+plan::Rank modulo(plan::Rank rank, plan::Rank world) { return ((rank % world) + world) % world; }
 
 }  // namespace
 
@@ -41,9 +38,7 @@ Setup Neighbors::setup(const PlanInput& input) const {
   return with_boxes(input, static_cast<int>(distances_.size()));
 }
 
-CommPlan Neighbors::plan(const PlanInput& input,
-                         const Setup& setup,
-                         Variant) const {
+CommPlan Neighbors::plan(const PlanInput& input, const Setup& setup, Variant) const {
   Program program(input, setup);
   program.compute();
   const Bucket all = everything(input, setup);
@@ -61,15 +56,12 @@ CommPlan Neighbors::plan(const PlanInput& input,
     receives.push_back({from, box});
     reads.push_back({box});
   }
-  program.exchange(
-      communicator_named(setup, kOn), std::move(sends), std::move(receives));
+  program.exchange(communicator_named(setup, kOn), std::move(sends), std::move(receives));
   program.kernel("linear", std::move(reads), {{all.values}});
   return std::move(program).finish();
 }
 
-Setup OnePeer::setup(const PlanInput& input) const {
-  return with_boxes(input, 1);
-}
+Setup OnePeer::setup(const PlanInput& input) const { return with_boxes(input, 1); }
 
 Variant OnePeer::variant(const PlanInput& input, plan::Step step) const {
   Variant rounds = 0;
@@ -79,26 +71,20 @@ Variant OnePeer::variant(const PlanInput& input, plan::Step step) const {
   return rounds > 0 ? step % rounds : 0;
 }
 
-CommPlan OnePeer::plan(const PlanInput& input,
-                       const Setup& setup,
-                       Variant variant) const {
-  return Neighbors({static_cast<plan::Rank>(1 << variant)})
-      .plan(input, setup, variant);
+CommPlan OnePeer::plan(const PlanInput& input, const Setup& setup, Variant variant) const {
+  return Neighbors({static_cast<plan::Rank>(1 << variant)}).plan(input, setup, variant);
 }
 
 Setup Servers::setup(const PlanInput& input) const {
   return with_boxes(input, static_cast<int>(input.world));
 }
 
-CommPlan Servers::plan(const PlanInput& input,
-                       const Setup& setup,
-                       Variant) const {
+CommPlan Servers::plan(const PlanInput& input, const Setup& setup, Variant) const {
   Program program(input, setup);
   const CommunicatorId on = communicator_named(setup, kOn);
   const plan::Rank workers = input.world - servers_;
   const auto owner = [&](ParameterId id) {
-    return workers + static_cast<plan::Rank>(
-                         index_of(id) % static_cast<std::size_t>(servers_));
+    return workers + static_cast<plan::Rank>(index_of(id) % static_cast<std::size_t>(servers_));
   };
   const auto in_box = [&](plan::Rank worker, const Slice& slice) {
     const Slice box = all_of(setup, fmt::format("box{}", worker));
@@ -141,13 +127,9 @@ CommPlan Servers::plan(const PlanInput& input,
   return std::move(program).finish();
 }
 
-Setup Crossed::setup(const PlanInput& input) const {
-  return with_boxes(input, 1);
-}
+Setup Crossed::setup(const PlanInput& input) const { return with_boxes(input, 1); }
 
-CommPlan Crossed::plan(const PlanInput& input,
-                       const Setup& setup,
-                       Variant) const {
+CommPlan Crossed::plan(const PlanInput& input, const Setup& setup, Variant) const {
   Program program(input, setup);
   const CommunicatorId on = communicator_named(setup, kOn);
   const Slice values = all_of(setup, std::string(kValues));

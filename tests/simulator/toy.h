@@ -16,8 +16,8 @@ inline constexpr plan::Picoseconds kUs = 1'000'000;
 /// padded to 1024).
 plan::PlanInput toy_input(int layers, plan::Rank world);
 
-/// Forward 10 us and backward 20 us a layer; links of 1 byte per ns without
-/// latency; software costs nothing.
+/// Forward 10 us and backward 20 us a layer; links of 1 byte per ns without latency; software costs
+/// nothing.
 Costs toy_costs(const plan::PlanInput& input);
 
 /// `world` ranks on hosts of `local` each, the last maybe smaller.

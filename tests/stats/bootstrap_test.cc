@@ -17,8 +17,7 @@ TEST(ResampleBlocks, IsMadeOfNeighborsAndFitsExactly) {
   resample_blocks(10, 4, random, indices);
   ASSERT_EQ(indices.size(), 10U);
   for (const std::size_t first : {0U, 4U, 8U}) {
-    for (std::size_t i = first + 1; i < std::min<std::size_t>(first + 4, 10);
-         ++i) {
+    for (std::size_t i = first + 1; i < std::min<std::size_t>(first + 4, 10); ++i) {
       EXPECT_EQ(indices[i], (indices[i - 1] + 1) % 10) << i;
     }
   }
@@ -51,15 +50,15 @@ TEST(BlockLength, GrowsWithTheAutocorrelation) {
   EXPECT_GT(deep_red, red);
 }
 
-// AR(1), rho = 0.5, n = 1000.  With the true autocovariances 0.5^k the sums of
-// Politis and White are G = 4 and g(0) = 3, so the length is
+// AR(1), rho = 0.5, n = 1000.  With the true autocovariances 0.5^k the sums of Politis and White
+// are G = 4 and g(0) = 3, so the length is
 // (2 G^2 / (4/3 g(0)^2) n)^(1/3) = 13.9; the estimate scatters around it.
 TEST(BlockLength, IsNearTheOptimumOfAKnownProcess) {
   Random random(4);
   std::vector<double> lengths;
   for (int i = 0; i < 40; ++i) {
-    lengths.push_back(static_cast<double>(
-        block_length(simulated(random, 1000, 0.5, normal_noise))));
+    lengths.push_back(
+        static_cast<double>(block_length(simulated(random, 1000, 0.5, normal_noise))));
   }
   EXPECT_GT(median(lengths), 10);
   EXPECT_LT(median(lengths), 18);
@@ -70,14 +69,13 @@ TEST(BlockLength, IsOneWhereNothingVaries) {
   EXPECT_EQ(block_length(std::vector<double>{}), 1U);
 }
 
-// Of white noise nearly all, of AR(1) with rho = 0.9 one in 13: its signs
-// correlate by (2 / pi) asin(0.9^k), which sum up to 6.0 over all lags.
+// Of white noise nearly all, of AR(1) with rho = 0.9 one in 13: its signs correlate by (2 / pi)
+// asin(0.9^k), which sum up to 6.0 over all lags.
 TEST(EffectiveSamples, FallWithTheAutocorrelation) {
   Random random(6);
   const auto share = [&](double rho) {
     constexpr int kSteps = 4000;
-    return effective_samples(simulated(random, kSteps, rho, skewed_noise)) /
-           kSteps;
+    return effective_samples(simulated(random, kSteps, rho, skewed_noise)) / kSteps;
   };
   EXPECT_GT(share(0), 0.9);
   EXPECT_LE(share(0), 1);
@@ -87,13 +85,9 @@ TEST(EffectiveSamples, FallWithTheAutocorrelation) {
 TEST(NeighborCorrelation, IsThatOfTheProcess) {
   Random random(7);
   for (const double rho : {0.3, 0.6, 0.9}) {
-    EXPECT_NEAR(
-        neighbor_correlation(simulated(random, 4000, rho, skewed_noise)),
-        rho,
-        0.05);
+    EXPECT_NEAR(neighbor_correlation(simulated(random, 4000, rho, skewed_noise)), rho, 0.05);
   }
-  EXPECT_LT(neighbor_correlation(simulated(random, 4000, 0, normal_noise)),
-            0.1);
+  EXPECT_LT(neighbor_correlation(simulated(random, 4000, 0, normal_noise)), 0.1);
   EXPECT_EQ(neighbor_correlation(std::vector<double>{}), 0);
   EXPECT_EQ(neighbor_correlation(std::vector<double>(9, 3.0)), 0);
   EXPECT_EQ(neighbor_correlation(std::vector<double>{1, 2, 1, 2, 1, 2}), 0);
@@ -105,10 +99,7 @@ TEST(NeighborCorrelation, IsHighInMostShortRunsOfHighCorrelation) {
   const auto hidden = [&](int steps, double rho) {
     int count = 0;
     for (int i = 0; i < 200; ++i) {
-      count +=
-          hides_its_correlation(simulated(random, steps, rho, skewed_noise))
-              ? 1
-              : 0;
+      count += hides_its_correlation(simulated(random, steps, rho, skewed_noise)) ? 1 : 0;
     }
     return count / 2.0;
   };

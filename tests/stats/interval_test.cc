@@ -68,12 +68,9 @@ TEST(MedianOfRuns, WithThreeRunsIsStudentsTOfTheirLogarithms) {
 // Mean 3, s = 1, n = 3: 3 +- 4.3027 / sqrt(3).
 TEST(MedianOfRuns, WithoutALogarithmIsStudentsTOfTheRunsThemselves) {
   for (const double shift : {-3.0, -2.0}) {
-    const auto estimate =
-        median_of_runs(Case{{2 + shift}, {3 + shift}, {4 + shift}});
-    EXPECT_NEAR(
-        estimate->interval->low, 3 + shift - 4.302653 / std::sqrt(3), 1e-6);
-    EXPECT_NEAR(
-        estimate->interval->high, 3 + shift + 4.302653 / std::sqrt(3), 1e-6);
+    const auto estimate = median_of_runs(Case{{2 + shift}, {3 + shift}, {4 + shift}});
+    EXPECT_NEAR(estimate->interval->low, 3 + shift - 4.302653 / std::sqrt(3), 1e-6);
+    EXPECT_NEAR(estimate->interval->high, 3 + shift + 4.302653 / std::sqrt(3), 1e-6);
   }
 }
 
@@ -126,23 +123,21 @@ TEST(MedianOfRuns, CoversAtTheNominalRateWithinARun) {
   for (const int n : {10, 40}) {
     const double share = coverage([n](Random& random, std::uint64_t seed) {
       const Case runs{simulated(random, n, 0, skewed_noise)};
-      return median_of_runs(runs, {.resamples = 400, .seed = seed})
-          ->interval->contains(10);
+      return median_of_runs(runs, {.resamples = 400, .seed = seed})->interval->contains(10);
     });
     EXPECT_GE(share, 0.95 - binomial_error(0.95, kDraws)) << n;
     EXPECT_LE(share, 0.998) << n;
   }
 }
 
-// Neighboring steps that resemble each other: single-sample resampling, which
-// most tools do, misses the truth several times as often as it says.
+// Neighboring steps that resemble each other: single-sample resampling, which most tools do, misses
+// the truth several times as often as it says.
 TEST(MedianOfRuns, KnowsWhatSingleSamplesDoNot) {
   constexpr int kSteps = 80;
   constexpr double kRho = 0.6;
   const double ours = coverage([](Random& random, std::uint64_t seed) {
     const Case runs{simulated(random, kSteps, kRho, normal_noise)};
-    return median_of_runs(runs, {.resamples = 400, .seed = seed})
-        ->interval->contains(10);
+    return median_of_runs(runs, {.resamples = 400, .seed = seed})->interval->contains(10);
   });
   const double singles = coverage([](Random& random, std::uint64_t seed) {
     const auto run = simulated(random, kSteps, kRho, normal_noise);
@@ -166,8 +161,7 @@ TEST(MedianOfRuns, KnowsWhatSingleSamplesDoNot) {
 TEST(MedianOfRuns, CoversAtTheNominalRateOverRuns) {
   for (const std::size_t n : {3U, 5U}) {
     const double share = coverage([n](Random& random, std::uint64_t) {
-      return median_of_runs(scattered_runs(random, n, 10))
-          ->interval->contains(10);
+      return median_of_runs(scattered_runs(random, n, 10))->interval->contains(10);
     });
     EXPECT_NEAR(share, 0.95, binomial_error(0.95, kDraws)) << n;
   }
@@ -176,8 +170,7 @@ TEST(MedianOfRuns, CoversAtTheNominalRateOverRuns) {
 // Exact for any distribution: 1 - 2/64 with 6 runs, 1 - 2 (1 + 10) / 1024 with
 // 10.
 TEST(MedianOfRuns, OfOrderStatisticsCoversExactly) {
-  for (const auto& [n, exact] :
-       {std::pair{6, 62.0 / 64}, {10, 1002.0 / 1024}}) {
+  for (const auto& [n, exact] : {std::pair{6, 62.0 / 64}, {10, 1002.0 / 1024}}) {
     const double share = coverage([n = n](Random& random, std::uint64_t) {
       Case runs;
       for (int i = 0; i < n; ++i) {
@@ -189,8 +182,8 @@ TEST(MedianOfRuns, OfOrderStatisticsCoversExactly) {
   }
 }
 
-// Steps of one run share its bias.  The interval within runs is right about
-// those runs and wrong about the next one: that is why it is labelled.
+// Steps of one run share its bias.  The interval within runs is right about those runs and wrong
+// about the next one: that is why it is labelled.
 TEST(MedianOfRuns, WithinARunSaysLittleAboutTheNext) {
   const auto biased_run = [](Random& random) {
     auto run = simulated(random, 50, 0, normal_noise);
@@ -201,8 +194,7 @@ TEST(MedianOfRuns, WithinARunSaysLittleAboutTheNext) {
     return run;
   };
   const double one_run = coverage([&](Random& random, std::uint64_t seed) {
-    return median_of_runs(Case{biased_run(random)},
-                          {.resamples = kResamples, .seed = seed})
+    return median_of_runs(Case{biased_run(random)}, {.resamples = kResamples, .seed = seed})
         ->interval->contains(10);
   });
   const double six_runs = coverage([&](Random& random, std::uint64_t) {
@@ -224,12 +216,11 @@ TEST(RatioOfMedians, IsTheRatioOfTheMedians) {
   EXPECT_FALSE(ratio_of_medians(Case{}, Case{{1}}).has_value());
 }
 
-// Logarithms of both scatter by 1 about 0 and log 2, n = 3, so the standard
-// error is sqrt(2/3) and Welch's degrees are 4.
+// Logarithms of both scatter by 1 about 0 and log 2, n = 3, so the standard error is sqrt(2/3) and
+// Welch's degrees are 4.
 TEST(RatioOfMedians, WithThreeRunsIsWelchOnLogarithms) {
   const double e = std::exp(1.0);
-  const auto estimate =
-      ratio_of_medians(Case{{2 / e}, {2}, {2 * e}}, Case{{1 / e}, {1}, {e}});
+  const auto estimate = ratio_of_medians(Case{{2 / e}, {2}, {2 * e}}, Case{{1 / e}, {1}, {e}});
   const double half = student_t_quantile(0.95, 4) * std::sqrt(2.0 / 3);
   EXPECT_NEAR(std::log(estimate->interval->high), std::log(2) + half, 1e-9);
   EXPECT_NEAR(std::log(estimate->interval->low), std::log(2) - half, 1e-9);
@@ -242,8 +233,7 @@ TEST(RatioOfMedians, CoversAtTheNominalRate) {
     const double share = coverage([n](Random& random, std::uint64_t seed) {
       const Case base = scattered_runs(random, n, 10);
       const Case test = scattered_runs(random, n + 2, 20);
-      return ratio_of_medians(
-                 test, base, {.resamples = kResamples, .seed = seed})
+      return ratio_of_medians(test, base, {.resamples = kResamples, .seed = seed})
           ->interval->contains(2);
     });
     EXPECT_NEAR(share, 0.96, 0.01 + binomial_error(0.95, kDraws)) << n;
@@ -283,8 +273,7 @@ TEST(Paired, WithinARunBootstrapsBothSides) {
   const double share = coverage([](Random& random, std::uint64_t seed) {
     const Case with{simulated(random, 30, 0, normal_noise)};
     const Case without{simulated(random, 30, 0, normal_noise)};
-    const auto estimate = paired_difference(
-        with, without, {.resamples = kResamples, .seed = seed});
+    const auto estimate = paired_difference(with, without, {.resamples = kResamples, .seed = seed});
     EXPECT_EQ(estimate->basis, Basis::kWithinRun);
     return estimate->interval->contains(0);
   });
@@ -317,12 +306,9 @@ TEST(CenterOfPairs, IntervalOfFewPairs) {
   EXPECT_EQ(center_of_pairs(Case{{3}})->value, 3);
   EXPECT_FALSE(center_of_pairs(Case{{3, 4}})->interval);
   // 4 +- 4.3027 / sqrt(3)
-  EXPECT_NEAR(center_of_pairs(Case{{3, 4, 5}})->interval->high,
-              4 + 4.302653 / std::sqrt(3),
-              1e-5);
+  EXPECT_NEAR(center_of_pairs(Case{{3, 4, 5}})->interval->high, 4 + 4.302653 / std::sqrt(3), 1e-5);
   // All pairs of two runs together; six have their extremes.
-  EXPECT_EQ(center_of_pairs(Case{{3, 4, 5}, {4, 5, 9}})->interval,
-            (Interval{3, 9}));
+  EXPECT_EQ(center_of_pairs(Case{{3, 4, 5}, {4, 5, 9}})->interval, (Interval{3, 9}));
 }
 
 TEST(CenterOfPairs, HoldsAtItsLevelWithSkewedSteps) {

@@ -10,9 +10,7 @@
 namespace paceline::stats {
 namespace {
 
-std::vector<SizedTime> doubling(double first,
-                                double last,
-                                double (*time)(double bytes)) {
+std::vector<SizedTime> doubling(double first, double last, double (*time)(double bytes)) {
   std::vector<SizedTime> points;
   for (double bytes = first; bytes <= last; bytes *= 2) {
     points.push_back({bytes, time(bytes)});
@@ -21,8 +19,7 @@ std::vector<SizedTime> doubling(double first,
 }
 
 TEST(LineFit, FindsOneExactLine) {
-  const auto points =
-      doubling(4, 1 << 28, [](double b) { return 50e-6 + 1.25e-9 * b; });
+  const auto points = doubling(4, 1 << 28, [](double b) { return 50e-6 + 1.25e-9 * b; });
   const LineFit fit = fit_line(points);
   ASSERT_EQ(fit.pieces.size(), 1U);
   EXPECT_EQ(fit.pieces[0].from_bytes, 0);
@@ -33,9 +30,7 @@ TEST(LineFit, FindsOneExactLine) {
 
 TEST(LineFit, FindsThreePiecesAndTheirBorders) {
   const auto points = doubling(4, 1 << 28, [](double b) {
-    return b < 8192      ? 20e-6 + 4e-9 * b
-           : b < 1048576 ? 90e-6 + 2e-9 * b
-                         : 900e-6 + 0.8e-9 * b;
+    return b < 8192 ? 20e-6 + 4e-9 * b : b < 1048576 ? 90e-6 + 2e-9 * b : 900e-6 + 0.8e-9 * b;
   });
   const LineFit fit = fit_line(points);
   ASSERT_EQ(fit.pieces.size(), 3U);

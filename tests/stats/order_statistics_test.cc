@@ -24,9 +24,7 @@ TEST(OrderStatistics, AreThoseOfTheTables) {
 
 TEST(OrderStatistics, AreSymmetric) {
   for (int k = 1; k <= 10; ++k) {
-    EXPECT_NEAR(normal_order_statistic(k, 10),
-                -normal_order_statistic(11 - k, 10),
-                1e-9);
+    EXPECT_NEAR(normal_order_statistic(k, 10), -normal_order_statistic(11 - k, 10), 1e-9);
   }
 }
 

@@ -25,8 +25,7 @@ std::vector<Unit> pairs(const std::vector<std::vector<double>>& differences) {
   return units;
 }
 
-std::vector<Unit> two_groups(const std::vector<double>& base,
-                             const std::vector<double>& test) {
+std::vector<Unit> two_groups(const std::vector<double>& base, const std::vector<double>& test) {
   std::vector<Unit> units;
   for (const double value : base) {
     units.push_back({0, false, {value}});
@@ -37,20 +36,17 @@ std::vector<Unit> two_groups(const std::vector<double>& base,
   return units;
 }
 
-// Independent of the code under test: every labelling of all units as a bit
-// mask, kept where each block has as many tests as it really has; exact when
-// the values are small multiples of 1/64.
+// Independent of the code under test: every labelling of all units as a bit mask, kept where each
+// block has as many tests as it really has; exact when the values are small multiples of 1/64.
 struct BruteForce {
   std::vector<Unit> units;
 
   bool fits(std::uint64_t mask) const {
     std::vector<int> balance(units.size(), 0);
     for (std::size_t i = 0; i < units.size(); ++i) {
-      balance[units[i].block] +=
-          static_cast<int>(mask >> i & 1U) - (units[i].test ? 1 : 0);
+      balance[units[i].block] += static_cast<int>(mask >> i & 1U) - (units[i].test ? 1 : 0);
     }
-    return std::all_of(
-        balance.begin(), balance.end(), [](int b) { return b == 0; });
+    return std::all_of(balance.begin(), balance.end(), [](int b) { return b == 0; });
   }
 
   std::uint64_t seen() const {
@@ -104,14 +100,12 @@ struct BruteForce {
     result.p.assign(cases, 0);
     result.corrected_p.assign(cases, 0);
     const auto share = [&](auto holds) {
-      return static_cast<double>(
-                 std::count_if(masks.begin(), masks.end(), holds)) /
+      return static_cast<double>(std::count_if(masks.begin(), masks.end(), holds)) /
              static_cast<double>(masks.size());
     };
     for (std::size_t c = 0; c < cases; ++c) {
       const double bar = z(seen(), c) - 1e-7;
-      result.p[c] =
-          share([&](std::uint64_t mask) { return z(mask, c) >= bar; });
+      result.p[c] = share([&](std::uint64_t mask) { return z(mask, c) >= bar; });
     }
     // Step-down: the largest over the more significant cases and this one.
     for (std::size_t c = 0; c < cases; ++c) {
@@ -150,8 +144,7 @@ void expect_as_brute_force(const std::vector<Unit>& units) {
 // the 32768 arrangements reach 314 in the seen direction, so 1726 in both.
 TEST(Permutation, FishersCountForDarwinsMaize) {
   std::vector<std::vector<double>> differences;
-  for (const double d :
-       {49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48}) {
+  for (const double d : {49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48}) {
     differences.push_back({d});
   }
   const auto result = permutation_test(pairs(differences));
@@ -163,14 +156,10 @@ TEST(Permutation, FishersCountForDarwinsMaize) {
 // The whole U distribution of 5 + 5 is known by counting: the sum of ranks 1
 // to 5 is the least of C(10, 5) = 252 sums, and 1, 2, 3, 4, 6 the next.
 TEST(Permutation, RankSumsOfFiveAndFive) {
-  EXPECT_NEAR(
-      permutation_test(two_groups({6, 7, 8, 9, 10}, {1, 2, 3, 4, 5})).p[0],
-      2 / 252.0,
-      kExact);
-  EXPECT_NEAR(
-      permutation_test(two_groups({5, 7, 8, 9, 10}, {1, 2, 3, 4, 6})).p[0],
-      4 / 252.0,
-      kExact);
+  EXPECT_NEAR(permutation_test(two_groups({6, 7, 8, 9, 10}, {1, 2, 3, 4, 5})).p[0], 2 / 252.0,
+              kExact);
+  EXPECT_NEAR(permutation_test(two_groups({5, 7, 8, 9, 10}, {1, 2, 3, 4, 6})).p[0], 4 / 252.0,
+              kExact);
 }
 
 // Mann and Whitney, Ann. Math. Statist. 18(1), 1947, table I: P(U <= u) for
@@ -196,8 +185,7 @@ TEST(Permutation, UDistributionOfMannAndWhitney) {
       }
     }
     EXPECT_NEAR(permutation_test(two_groups(base, test)).p[0],
-                2 * counts[static_cast<std::size_t>(u)] / 252.0,
-                kExact)
+                2 * counts[static_cast<std::size_t>(u)] / 252.0, kExact)
         << u;
   }
 }
@@ -225,9 +213,8 @@ TEST(Permutation, EqualsBruteForceOnUnequalBlocksWithHoles) {
     for (int i = 0; i < 13; ++i) {
       Unit unit{random.below(3), random.below(2) == 1, {}};
       for (int c = 0; c < 3; ++c) {
-        unit.values.push_back(random.below(6) == 0
-                                  ? kNoValue
-                                  : 4 + std::round(random.normal() * 16) / 64);
+        unit.values.push_back(random.below(6) == 0 ? kNoValue
+                                                   : 4 + std::round(random.normal() * 16) / 64);
       }
       units.push_back(unit);
     }
@@ -251,8 +238,7 @@ TEST(Permutation, DrawsAgreeWithCounting) {
   }
   const auto units = pairs(differences);
   const auto exact = permutation_test(units);
-  const auto drawn =
-      permutation_test(units, {.most_arrangements = 100, .seed = 7});
+  const auto drawn = permutation_test(units, {.most_arrangements = 100, .seed = 7});
   EXPECT_FALSE(drawn.exact);
   EXPECT_EQ(drawn.arrangements, 4096);
   for (std::size_t c = 0; c < 2; ++c) {
@@ -260,8 +246,7 @@ TEST(Permutation, DrawsAgreeWithCounting) {
     EXPECT_NEAR(drawn.p[c], exact.p[c], 0.008);
     EXPECT_NEAR(drawn.corrected_p[c], exact.corrected_p[c], 0.008);
   }
-  EXPECT_EQ(permutation_test(units, {.most_arrangements = 100, .seed = 7}).p,
-            drawn.p);
+  EXPECT_EQ(permutation_test(units, {.most_arrangements = 100, .seed = 7}).p, drawn.p);
 }
 
 TEST(Permutation, ADrawnPIsNeverZero) {
@@ -277,9 +262,7 @@ TEST(Permutation, FewestRunsAreTheFirstThatReachTheLevel) {
   EXPECT_EQ(smallest_p(3, false), 0.1);
   for (std::size_t runs = 1; runs < 8; ++runs) {
     const std::vector<std::vector<double>> differences(runs, {1.0});
-    EXPECT_NEAR(permutation_test(pairs(differences)).p[0],
-                smallest_p(runs, true),
-                kExact);
+    EXPECT_NEAR(permutation_test(pairs(differences)).p[0], smallest_p(runs, true), kExact);
   }
 }
 

@@ -13,11 +13,7 @@ namespace {
 // x = 3 +- 1 measured, x = 0 +- 2 before: the weighted mean is 3 * 4 / 5.
 TEST(PriorFit, IsTheWeightedMeanOfOneMeasurement) {
   const PriorFit fit = fit_with_priors(
-      [](const std::vector<double>& x) {
-        return std::vector<double>{x[0] - 3};
-      },
-      {2},
-      {0});
+      [](const std::vector<double>& x) { return std::vector<double>{x[0] - 3}; }, {2}, {0});
   EXPECT_NEAR(fit.at[0], 2.4, 1e-6);
   EXPECT_NEAR(fit.covariance[0][0], 0.8, 1e-6);
   EXPECT_NEAR(fit.influence[0][0], 0.8, 1e-6);
@@ -25,11 +21,8 @@ TEST(PriorFit, IsTheWeightedMeanOfOneMeasurement) {
 
 TEST(PriorFit, KeepsWhatNothingDependsOn) {
   const PriorFit fit = fit_with_priors(
-      [](const std::vector<double>& x) {
-        return std::vector<double>{(std::exp(x[0]) - 5) / 1e-4};
-      },
-      {10, 0.5},
-      {0, 0});
+      [](const std::vector<double>& x) { return std::vector<double>{(std::exp(x[0]) - 5) / 1e-4}; },
+      {10, 0.5}, {0, 0});
   EXPECT_NEAR(fit.at[0], std::log(5), 1e-6);
   EXPECT_EQ(fit.at[1], 0);
   EXPECT_NEAR(fit.covariance[1][1], 0.25, 1e-12);
@@ -45,8 +38,7 @@ TEST(PriorFit, StepsBackWhereTheModelHasNoValue) {
         }
         return std::vector<double>{(std::log1p(x[0]) - std::log(3)) / 1e-3};
       },
-      {100},
-      {0});
+      {100}, {0});
   EXPECT_NEAR(fit.at[0], 2, 1e-4);
 }
 

@@ -20,8 +20,7 @@ TEST(Quantile, InterpolatesAtIndexPTimesNMinusOne) {
 TEST(Median, InPlaceIsTheSameNumber) {
   const std::vector<double> samples{0.1, 0.7, 0.3, 0.9, 0.2, 0.3, 5};
   for (std::size_t n = 1; n <= samples.size(); ++n) {
-    std::vector<double> part(samples.begin(),
-                             samples.begin() + static_cast<std::ptrdiff_t>(n));
+    std::vector<double> part(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(n));
     EXPECT_EQ(median(part), quantile(part, 0.5)) << n;
     EXPECT_EQ(median_in_place(part), quantile(part, 0.5)) << n;
   }

@@ -14,12 +14,12 @@
 namespace paceline::stats {
 namespace {
 
-// Critical values of Wilcoxon's signed-rank test, two-sided 5 % (Hollander,
-// Wolfe and Chicken 2014, table A.4; Wilcoxon 1945 for some): reject at
+// Critical values of Wilcoxon's signed-rank test, two-sided 5 % (Hollander, Wolfe and Chicken 2014,
+// table A.4; Wilcoxon 1945 for some): reject at
 // T <= value, so the order is one more.
 TEST(RankInterval, SignedRankOrdersArePublished) {
-  const std::map<std::size_t, std::size_t> critical{
-      {6, 0}, {7, 2}, {8, 3}, {9, 5}, {10, 8}, {12, 13}, {15, 25}, {20, 52}};
+  const std::map<std::size_t, std::size_t> critical{{6, 0},  {7, 2},   {8, 3},   {9, 5},
+                                                    {10, 8}, {12, 13}, {15, 25}, {20, 52}};
   for (const auto& [n, value] : critical) {
     EXPECT_EQ(signed_rank_order(n, 0.95), value + 1) << n;
   }
@@ -29,14 +29,8 @@ TEST(RankInterval, SignedRankOrdersArePublished) {
 // The same of Mann and Whitney's U.
 TEST(RankInterval, RankSumOrdersArePublished) {
   const std::map<std::pair<std::size_t, std::size_t>, std::size_t> critical{
-      {{4, 4}, 0},
-      {{5, 5}, 2},
-      {{5, 8}, 6},
-      {{6, 6}, 5},
-      {{7, 9}, 12},
-      {{8, 8}, 13},
-      {{10, 10}, 23},
-      {{15, 12}, 49}};
+      {{4, 4}, 0},  {{5, 5}, 2},  {{5, 8}, 6},    {{6, 6}, 5},
+      {{7, 9}, 12}, {{8, 8}, 13}, {{10, 10}, 23}, {{15, 12}, 49}};
   for (const auto& [sizes, value] : critical) {
     EXPECT_EQ(rank_sum_order(sizes.first, sizes.second, 0.95), value + 1)
         << sizes.first << " and " << sizes.second;
@@ -60,8 +54,7 @@ TEST(RankInterval, SignedRankOrderEqualsBruteForce) {
           below += sum < k ? 1 : 0;
         }
         // Integers on both sides: 1 - level is a multiple of 1/100.
-        const auto percent =
-            static_cast<std::uint64_t>(std::llround(100 * (1 - level)));
+        const auto percent = static_cast<std::uint64_t>(std::llround(100 * (1 - level)));
         if (200ULL * below <= percent * all) {
           expected = k;
         }
@@ -75,16 +68,14 @@ TEST(RankInterval, OfSixIsFromTheSmallestToTheLargest) {
   const std::vector<double> values{3, 1, 2, 6, 4, 5};
   EXPECT_EQ(signed_rank_interval(values, 0.95), (Interval{1, 6}));
   EXPECT_EQ(center_of(values), 3.5);
-  EXPECT_EQ(signed_rank_interval(std::vector<double>{1, 2, 3, 4, 5}, 0.95),
-            std::nullopt);
+  EXPECT_EQ(signed_rank_interval(std::vector<double>{1, 2, 3, 4, 5}, 0.95), std::nullopt);
 }
 
 TEST(RankInterval, OfTwoSamplesIsTheirShift) {
   // U of 4 and 4 leaves only its least value: the extreme differences.
-  EXPECT_EQ(rank_sum_interval(std::vector<double>{10, 11, 12, 13},
-                              std::vector<double>{1, 2, 3, 4},
-                              0.95),
-            (Interval{6, 12}));
+  EXPECT_EQ(
+      rank_sum_interval(std::vector<double>{10, 11, 12, 13}, std::vector<double>{1, 2, 3, 4}, 0.95),
+      (Interval{6, 12}));
 }
 
 TEST(RankInterval, HoldsAtItsLevelWhateverTheTails) {

@@ -16,9 +16,7 @@ namespace {
 // (3 / (39 / 37))^2 / sqrt(37) = (111 / 39)^2 / sqrt(37).
 TEST(Sequential, EvidenceOfFourDifferences) {
   const std::vector<double> values{0, 1, 1, 2};
-  EXPECT_NEAR(*sequential_evidence(values),
-              std::pow(111.0 / 39, 2) / std::sqrt(37.0),
-              1e-12);
+  EXPECT_NEAR(*sequential_evidence(values), std::pow(111.0 / 39, 2) / std::sqrt(37.0), 1e-12);
   EXPECT_NEAR(*sequential_evidence(values, 1), 1 / std::sqrt(37.0), 1e-12);
 }
 
@@ -30,9 +28,7 @@ TEST(Sequential, TheIntervalEndsWhereTheEvidenceSuffices) {
     for (const double end : {interval->low, interval->high}) {
       EXPECT_NEAR(*sequential_evidence(values, end) * significance, 1, 1e-9);
     }
-    EXPECT_LT(
-        *sequential_evidence(values, 0.5 * (interval->low + interval->high)),
-        1);
+    EXPECT_LT(*sequential_evidence(values, 0.5 * (interval->low + interval->high)), 1);
   }
 }
 
@@ -58,13 +54,11 @@ TEST(Sequential, TwoDifferencesAndEqualOnesSayNothing) {
 TEST(Sequential, ThreeDifferencesAreTooFewForALowSignificance) {
   const std::vector<double> values{0.1, 0.1001, 0.0999};
   EXPECT_GT(sequential_interval(values, 0.05)->low, 0);
-  EXPECT_EQ(sequential_interval(values, 0.001)->low,
-            -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(sequential_interval(values, 0.001)->low, -std::numeric_limits<double>::infinity());
 }
 
 TEST(Sequential, EndsByAChangeOrInsideTheMargin) {
-  const SequentialGoal goal{
-      .threshold = 0.01, .low = std::log(0.98), .high = std::log(1.02)};
+  const SequentialGoal goal{.threshold = 0.01, .low = std::log(0.98), .high = std::log(1.02)};
   EXPECT_EQ(sequential_end({0.011, 0.5}, goal), SequentialEnd::kChanged);
   EXPECT_EQ(sequential_end({-0.5, -0.011}, goal), SequentialEnd::kChanged);
   EXPECT_EQ(sequential_end({0.005, 0.019}, goal), SequentialEnd::kUnchanged);
@@ -82,25 +76,20 @@ TEST(Sequential, SaysHowManyDifferencesAreMissing) {
   ASSERT_TRUE(to_go);
   EXPECT_GT(*to_go, 1u);
   std::vector<double> more = values;
-  while (sequential_end(*sequential_interval(more), goal) ==
-         SequentialEnd::kNone) {
+  while (sequential_end(*sequential_interval(more), goal) == SequentialEnd::kNone) {
     more.push_back(more.size() % 2 == 0 ? 0.02 : -0.02);
   }
-  EXPECT_NEAR(static_cast<double>(more.size() - values.size()),
-              static_cast<double>(*to_go),
+  EXPECT_NEAR(static_cast<double>(more.size() - values.size()), static_cast<double>(*to_go),
               0.25 * static_cast<double>(*to_go) + 1);
   EXPECT_EQ(sequential_to_go(more, goal), 0u);
 }
 
-// Looked at after each difference, at most one sequence in twenty of equals
-// ends in a change: normal ones, and those of runs with a long tail or two
-// levels.
+// Looked at after each difference, at most one sequence in twenty of equals ends in a change:
+// normal ones, and those of runs with a long tail or two levels.
 TEST(Sequential, HoldsItsLevelAtEveryLook) {
   constexpr int kHistories = 2000;
   constexpr std::size_t kMost = 50;
-  const auto two_levels = [](double x) {
-    return (x > 0 ? 1.0 : -1.0) + 0.02 * x;
-  };
+  const auto two_levels = [](double x) { return (x > 0 ? 1.0 : -1.0) + 0.02 * x; };
   int kind = 0;
   for (const auto noise : {+normal_noise, +skewed_noise, +two_levels}) {
     int claims = 0;
@@ -116,8 +105,7 @@ TEST(Sequential, HoldsItsLevelAtEveryLook) {
       }
       claims += claimed ? 1 : 0;
     }
-    EXPECT_LE(claims, kHistories * (0.05 + binomial_error(0.05, kHistories)))
-        << "noise " << kind++;
+    EXPECT_LE(claims, kHistories * (0.05 + binomial_error(0.05, kHistories))) << "noise " << kind++;
   }
 }
 
@@ -125,8 +113,7 @@ TEST(Sequential, PowerIsThatOfSimulatedHistories) {
   const SequentialGoal goal{.low = -0.02, .high = 0.02};
   const double sd = 0.015 * std::sqrt(2.0);
   const SequentialPlan equal{.mean = 0, .deviation = sd, .most = 50};
-  const SequentialPlan slower{
-      .mean = std::log(1.02), .deviation = sd, .most = 50};
+  const SequentialPlan slower{.mean = std::log(1.02), .deviation = sd, .most = 50};
   EXPECT_GT(sequential_power(slower, SequentialEnd::kChanged, {}), 0.9);
   EXPECT_LT(sequential_power(equal, SequentialEnd::kChanged, {}), 0.05);
   EXPECT_GT(sequential_power(equal, SequentialEnd::kUnchanged, goal), 0.9);

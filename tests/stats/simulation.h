@@ -23,14 +23,10 @@ std::vector<double> simulated(Random& random, int n, double rho, Noise noise) {
   return samples;
 }
 
-inline double normal_noise(double x) {
-  return x;
-}
+inline double normal_noise(double x) { return x; }
 
 /// A long upper tail, as step times have; its median is 0.
-inline double skewed_noise(double x) {
-  return std::exp(0.7 * x) - 1;
-}
+inline double skewed_noise(double x) { return std::exp(0.7 * x) - 1; }
 
 /// 4 standard deviations of a share that is `p` in truth.
 inline double binomial_error(double p, int simulations) {

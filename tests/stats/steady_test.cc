@@ -83,9 +83,7 @@ TEST(SteadyState, SeldomFindsAChangeWhereThereIsNone) {
     int found = 0;
     for (int i = 0; i < kSimulations; ++i) {
       Random random(6, static_cast<std::uint64_t>(i));
-      found += find_steady_state(steady_steps(random, 60, rho)).changes.empty()
-                   ? 0
-                   : 1;
+      found += find_steady_state(steady_steps(random, 60, rho)).changes.empty() ? 0 : 1;
     }
     EXPECT_LE(found, kSimulations / 8) << rho;
   }

@@ -13,14 +13,12 @@ using Case = std::vector<std::vector<double>>;
 
 constexpr std::int64_t kMs = 1'000'000;
 
-// Two ranks that take turns at being slow: each of them has a mean of 2 ms, but
-// every step takes 3 ms.
-const Ranks kTurns{{1 * kMs, 3 * kMs, 1 * kMs, 3 * kMs},
-                   {3 * kMs, 1 * kMs, 3 * kMs, 1 * kMs}};
+// Two ranks that take turns at being slow: each of them has a mean of 2 ms, but every step takes 3
+// ms.
+const Ranks kTurns{{1 * kMs, 3 * kMs, 1 * kMs, 3 * kMs}, {3 * kMs, 1 * kMs, 3 * kMs, 1 * kMs}};
 
 TEST(SlowestRank, SetsTheTimeOfEachStep) {
-  EXPECT_EQ(slowest_rank_seconds(kTurns),
-            (std::vector<double>{3e-3, 3e-3, 3e-3, 3e-3}));
+  EXPECT_EQ(slowest_rank_seconds(kTurns), (std::vector<double>{3e-3, 3e-3, 3e-3, 3e-3}));
 }
 
 TEST(SlowestRank, IgnoresRanksThatTookNoPart) {
@@ -30,8 +28,7 @@ TEST(SlowestRank, IgnoresRanksThatTookNoPart) {
 }
 
 TEST(SlowestRank, CountsOnlyStepsThatAllRanksHave) {
-  EXPECT_EQ(slowest_rank_seconds(Ranks{{1 * kMs, 9 * kMs}, {2 * kMs}}),
-            std::vector<double>{2e-3});
+  EXPECT_EQ(slowest_rank_seconds(Ranks{{1 * kMs, 9 * kMs}, {2 * kMs}}), std::vector<double>{2e-3});
 }
 
 // numpy.percentile([1, 2, 4, 8, 16], [50, 75, 90, 95]).
@@ -54,8 +51,8 @@ TEST(StepSummary, SummarizesAllRuns) {
   EXPECT_FALSE(summarize_steps(Case{{}}).has_value());
 }
 
-// 64 samples a step.  The first window has 64 samples in 1 s, the second 128 in
-// 4 s, the third 64 in 8 s.
+// 64 samples a step.  The first window has 64 samples in 1 s, the second 128 in 4 s, the third 64
+// in 8 s.
 TEST(AggregateRate, IsTheMedianOfTheRatesOfRuns) {
   constexpr std::int64_t kSecond = 1000 * kMs;
   const std::vector<Window> windows{
@@ -67,8 +64,7 @@ TEST(AggregateRate, IsTheMedianOfTheRatesOfRuns) {
   EXPECT_EQ(rate->interval, std::nullopt);
   EXPECT_DOUBLE_EQ(aggregate_rate(windows)->value, 32);
   EXPECT_TRUE(aggregate_rate(windows)->interval);
-  const auto doubled =
-      scaling_efficiency({std::span(windows).first(1), 1}, {windows, 2});
+  const auto doubled = scaling_efficiency({std::span(windows).first(1), 1}, {windows, 2});
   EXPECT_DOUBLE_EQ(doubled->value, 32.0 / 64 / 2);
 }
 
@@ -80,8 +76,8 @@ TEST(AggregateRate, OfTwoRunsHasTheIntervalOfTheirMedian) {
     windows[i].step_ns = {{}};
     Random random(3, i);
     for (int step = 0; step < 40; ++step) {
-      windows[i].step_ns[0].push_back(static_cast<std::int64_t>(
-          (i == 0 ? 1e6 : 9e6) * (0.99 + 0.02 * random.uniform())));
+      windows[i].step_ns[0].push_back(
+          static_cast<std::int64_t>((i == 0 ? 1e6 : 9e6) * (0.99 + 0.02 * random.uniform())));
     }
   }
   const auto rate = aggregate_rate(windows);
@@ -125,25 +121,21 @@ TEST(AggregateRate, CoversAtTheNominalRateWithinARun) {
         steps.push_back(static_cast<std::int64_t>(ms * 1e6));
       }
     }
-    const auto rate = aggregate_rate(
-        std::vector{window},
-        {.resamples = 200, .seed = static_cast<std::uint64_t>(i)});
+    const auto rate = aggregate_rate(std::vector{window},
+                                     {.resamples = 200, .seed = static_cast<std::uint64_t>(i)});
     ASSERT_TRUE(rate->interval->contains(rate->value));
     // The longer of two sums of 50 steps of 10 +- 1 ms: its mean is
     // 500 + sqrt(50 / pi) = 503.99 ms.
     hits += rate->interval->contains(500 / 0.50399) ? 1 : 0;
   }
-  EXPECT_NEAR(hits,
-              0.95 * kSimulations,
-              kSimulations * binomial_error(0.95, kSimulations));
+  EXPECT_NEAR(hits, 0.95 * kSimulations, kSimulations * binomial_error(0.95, kSimulations));
 }
 
-// Ranks that wait for few others are slow in other steps each and end together:
-// no drawn window may be longer for that.
+// Ranks that wait for few others are slow in other steps each and end together: no drawn window may
+// be longer for that.
 TEST(AggregateRate, HoldsItsValueWhereEachStepIsSlowOnAnotherRank) {
   constexpr std::size_t kRanks = 32;
-  Window window{.step_ns = std::vector<std::vector<std::int64_t>>(kRanks),
-                .samples_per_step = 10};
+  Window window{.step_ns = std::vector<std::vector<std::int64_t>>(kRanks), .samples_per_step = 10};
   Random random(7, 0);
   for (int pair = 0; pair < 12; ++pair) {
     for (auto& steps : window.step_ns) {
@@ -178,9 +170,7 @@ TEST(ScalingEfficiency, IsTheRatioOfTheRatesPerRank) {
   const std::vector base{window_of({10, 10, 10, 10, 10}, 32)};
   const std::vector test{window_of({10, 10, 10, 10, 20}, 64)};
   const auto found = scaling_efficiency({base, 1}, {test, 2});
-  EXPECT_DOUBLE_EQ(
-      found->value,
-      aggregate_rate(test)->value / 2 / aggregate_rate(base)->value);
+  EXPECT_DOUBLE_EQ(found->value, aggregate_rate(test)->value / 2 / aggregate_rate(base)->value);
   EXPECT_DOUBLE_EQ(found->value, 10.0 / 12);
   EXPECT_FALSE(found->interval) << "of five steps";
   EXPECT_EQ(scaling_efficiency({base, 1}, {base, 1})->value, 1);
@@ -188,10 +178,8 @@ TEST(ScalingEfficiency, IsTheRatioOfTheRatesPerRank) {
 }
 
 TEST(ScalingEfficiency, ScalesItsIntervalToo) {
-  const std::vector base{
-      window_of({100}, 32), window_of({110}, 32), window_of({120}, 32)};
-  const std::vector test{
-      window_of({150}, 32), window_of({130}, 32), window_of({140}, 32)};
+  const std::vector base{window_of({100}, 32), window_of({110}, 32), window_of({120}, 32)};
+  const std::vector test{window_of({150}, 32), window_of({130}, 32), window_of({140}, 32)};
   const auto whole = scaling_efficiency({base, 1}, {test, 1});
   const auto halved = scaling_efficiency({base, 1}, {test, 2});
   EXPECT_EQ(whole->basis, Basis::kRuns);
@@ -209,21 +197,17 @@ TEST(ScalingEfficiency, OfOneRunEachHasTheIntervalOfItsSteps) {
     for (const double scale : {1.0, 2.0}) {
       Window window{.step_ns = {{}}, .samples_per_step = 32};
       for (const double ms : simulated(random, 50, 0, normal_noise)) {
-        window.step_ns[0].push_back(
-            static_cast<std::int64_t>(scale * ms * 1e6));
+        window.step_ns[0].push_back(static_cast<std::int64_t>(scale * ms * 1e6));
       }
       runs.push_back(std::move(window));
     }
-    const auto found = scaling_efficiency(
-        {std::span(runs).first(1), 1},
-        {std::span(runs).last(1), 1},
-        {.resamples = 200, .seed = static_cast<std::uint64_t>(i)});
+    const auto found =
+        scaling_efficiency({std::span(runs).first(1), 1}, {std::span(runs).last(1), 1},
+                           {.resamples = 200, .seed = static_cast<std::uint64_t>(i)});
     EXPECT_EQ(found->basis, Basis::kWithinRun);
     hits += found->interval->contains(0.5) ? 1 : 0;
   }
-  EXPECT_NEAR(hits,
-              0.95 * kSimulations,
-              kSimulations * binomial_error(0.95, kSimulations));
+  EXPECT_NEAR(hits, 0.95 * kSimulations, kSimulations * binomial_error(0.95, kSimulations));
 }
 
 TEST(AggregateRate, StepsMayAddUpToMoreThanAnIntegerHolds) {

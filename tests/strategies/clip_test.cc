@@ -43,25 +43,17 @@ double factor_of(const std::vector<Values>& sum, double divisor) {
   return divisor * std::max(1.0, (std::sqrt(squares) / divisor + 1e-6) / kNorm);
 }
 
-std::vector<Values> gradients_of(const std::vector<Values>& values,
-                                 Rank rank,
-                                 Step step) {
+std::vector<Values> gradients_of(const std::vector<Values>& values, Rank rank, Step step) {
   std::vector<Values> gradients;
   for (std::size_t p = 0; p < values.size(); ++p) {
     gradients.push_back(
-        toy_gradient(rank,
-                     step,
-                     Backward{ParameterId{static_cast<std::int32_t>(p)}},
-                     values[p]));
+        toy_gradient(rank, step, Backward{ParameterId{static_cast<std::int32_t>(p)}}, values[p]));
   }
   return gradients;
 }
 
 /// Momentum SGD on the whole batch of ranks `first` .. `first + ranks - 1`.
-std::vector<Values> by_one_rank(std::vector<Values> values,
-                                Rank first,
-                                Rank ranks,
-                                Step steps) {
+std::vector<Values> by_one_rank(std::vector<Values> values, Rank first, Rank ranks, Step steps) {
   std::vector<Values> momentum = values;
   for (Values& one : momentum) {
     std::ranges::fill(one, 0.0);
@@ -87,12 +79,10 @@ std::vector<Values> by_one_rank(std::vector<Values> values,
   return values;
 }
 
-std::vector<Values> start() {
-  return trained("none", 1, 0, 0).front();
-}
+std::vector<Values> start() { return trained("none", 1, 0, 0).front(); }
 
-// The first step is exact: sums of whole numbers and of their squares are, in
-// any order.  Shards of zero-1 and zero-2 see the norm of all.
+// The first step is exact: sums of whole numbers and of their squares are, in any order.  Shards of
+// zero-1 and zero-2 see the norm of all.
 TEST(Clip, ExactStrategiesTrainLikeOneRankOnTheWholeBatch) {
   int seen = 0;
   for (const std::string& text : strategy_texts()) {
@@ -106,10 +96,8 @@ TEST(Clip, ExactStrategiesTrainLikeOneRankOnTheWholeBatch) {
       const World often = trained(text, world, kNorm, 4);
       const auto ranks = static_cast<Rank>(once.size());
       for (std::size_t rank = 0; rank < once.size(); ++rank) {
-        EXPECT_EQ(once[rank], by_one_rank(start(), 0, ranks, 1))
-            << text << " of " << world;
-        EXPECT_LT(distance(often[rank], by_one_rank(start(), 0, ranks, 4)),
-                  1e-9)
+        EXPECT_EQ(once[rank], by_one_rank(start(), 0, ranks, 1)) << text << " of " << world;
+        EXPECT_LT(distance(often[rank], by_one_rank(start(), 0, ranks, 4)), 1e-9)
             << text << " of " << world;
       }
     }
@@ -119,8 +107,7 @@ TEST(Clip, ExactStrategiesTrainLikeOneRankOnTheWholeBatch) {
 
 TEST(Clip, OfAHierarchyCountsEachShardOnce) {
   for (const char* rule : {"zero-1", "zero-2"}) {
-    const World values = trained(
-        std::string("fusion+hierarchical:local=2+") + rule, 8, kNorm, 1);
+    const World values = trained(std::string("fusion+hierarchical:local=2+") + rule, 8, kNorm, 1);
     for (const auto& rank : values) {
       EXPECT_EQ(rank, by_one_rank(start(), 0, 8, 1)) << rule;
     }
@@ -132,8 +119,7 @@ TEST(Clip, IsLocalWhereGradientsDoNotCross) {
   const World alone = trained("none", 4, kNorm, 3);
   const World local = trained("fusion+local-sgd:every=4", 4, kNorm, 3);
   const World once = trained("none", 4, kNorm, 1);
-  const World averaged =
-      trained("wfbp+neighbor-allreduce:topology=one-peer-exp+atc", 2, kNorm, 1);
+  const World averaged = trained("wfbp+neighbor-allreduce:topology=one-peer-exp+atc", 2, kNorm, 1);
   for (Rank rank = 0; rank < 4; ++rank) {
     const auto expected = by_one_rank(start(), rank, 1, 3);
     const auto at = static_cast<std::size_t>(rank);
@@ -160,9 +146,7 @@ TEST(Clip, LeavesWhatIsShorterAsItIs) {
 }
 
 /// Momentum SGD on the mean of what each rank has clipped.
-std::vector<Values> by_mean_of_clipped(std::vector<Values> values,
-                                       Rank ranks,
-                                       Step steps) {
+std::vector<Values> by_mean_of_clipped(std::vector<Values> values, Rank ranks, Step steps) {
   std::vector<Values> momentum = values;
   for (Values& one : momentum) {
     std::ranges::fill(one, 0.0);
@@ -193,12 +177,10 @@ std::vector<Values> by_mean_of_clipped(std::vector<Values> values,
 TEST(Clip, ComesBeforeTrackersAndCorrections) {
   for (const std::string rule : {"gradient-tracking", "decentlam"}) {
     for (const std::string schedule : {"bsp", "wfbp", "dear"}) {
-      const std::string text =
-          schedule + "+neighbor-allreduce:topology=full+" + rule;
+      const std::string text = schedule + "+neighbor-allreduce:topology=full+" + rule;
       const World clipped = trained(text, 4, kNorm, 4);
       for (const auto& rank : clipped) {
-        EXPECT_LT(distance(rank, by_mean_of_clipped(start(), 4, 4)), 1e-9)
-            << text;
+        EXPECT_LT(distance(rank, by_mean_of_clipped(start(), 4, 4)), 1e-9) << text;
       }
       EXPECT_GT(distance(clipped[0], trained(text, 4, 0, 4)[0]), 1) << text;
       EXPECT_EQ(trained(text, 4, 1e9, 3), trained(text, 4, 0, 3)) << text;

@@ -15,8 +15,7 @@
 #include "plan/toy_model.h"
 #include "strategies/cost_of.h"
 
-// Codecs that are no narrower type: what they send, and what training with them
-// computes.
+// Codecs that are no narrower type: what they send, and what training with them computes.
 
 namespace paceline::strategies {
 namespace {
@@ -28,23 +27,16 @@ TEST_P(EveryCodecWorld, SendsTheClosedForm) {
   const Rank world = GetParam();
   const PlanInput input = input_of(toy_model({{256}, {128}, {128}}), world);
   const std::int64_t others = world - 1;
-  EXPECT_EQ(cost_of("wfbp+topk:density=0.1", input).wire_bytes,
-            others * 8 * (12 + 12 + 25));
+  EXPECT_EQ(cost_of("wfbp+topk:density=0.1", input).wire_bytes, others * 8 * (12 + 12 + 25));
   EXPECT_EQ(cost_of("bsp+topk:density=0.1", input).wire_bytes, others * 8 * 51);
   EXPECT_EQ(cost_of("bsp+topk:density=0.00001", input).wire_bytes, others * 8);
   // The bucket's 12, 12 and 25, in parts of 64 values.
-  EXPECT_EQ(
-      cost_of("bytescheduler:partition-mb=0.00025+topk:density=0.1", input)
-          .wire_bytes,
-      others * 8 * (12 + 12 + 25));
+  EXPECT_EQ(cost_of("bytescheduler:partition-mb=0.00025+topk:density=0.1", input).wire_bytes,
+            others * 8 * (12 + 12 + 25));
   EXPECT_EQ(cost_of("wfbp+sign", input).wire_bytes, others * 512 / 8);
-  EXPECT_EQ(cost_of("wfbp+ef-sign", input).wire_bytes,
-            others * (512 / 8 + 3 * 4));
-  EXPECT_EQ(cost_of("wfbp+qsgd", input).wire_bytes,
-            others * (512 + 4 * (2 + 1 + 1)));
-  const auto summed = [&](std::int64_t bytes) {
-    return 2 * others * bytes / world;
-  };
+  EXPECT_EQ(cost_of("wfbp+ef-sign", input).wire_bytes, others * (512 / 8 + 3 * 4));
+  EXPECT_EQ(cost_of("wfbp+qsgd", input).wire_bytes, others * (512 + 4 * (2 + 1 + 1)));
+  const auto summed = [&](std::int64_t bytes) { return 2 * others * bytes / world; };
   EXPECT_EQ(cost_of("wfbp+random-k:density=0.1", input).wire_bytes,
             2 * summed(4 * 12) + summed(4 * 25));
   EXPECT_EQ(cost_of("bsp+sign:form=int8", input).wire_bytes, summed(512));
@@ -53,8 +45,7 @@ TEST_P(EveryCodecWorld, SendsTheClosedForm) {
     for (Rank ranks = 1; ranks < world; ranks *= 2) {
       ++rounds;
     }
-    EXPECT_EQ(cost_of("wfbp+gtopk:density=0.1", input).wire_bytes,
-              rounds * 8 * (12 + 12 + 25));
+    EXPECT_EQ(cost_of("wfbp+gtopk:density=0.1", input).wire_bytes, rounds * 8 * (12 + 12 + 25));
   }
   PlanInput matrices = input;  // 16 x 16, 128, 4 x 32
   matrices.model.parameters[0].sizes = {16, 16};
@@ -62,16 +53,13 @@ TEST_P(EveryCodecWorld, SendsTheClosedForm) {
   EXPECT_EQ(cost_of("bsp+powersgd:rank=2", matrices).wire_bytes,
             summed(4 * (2 * 16 + 128 + 2 * 4)) + summed(4 * (2 * 16 + 2 * 32)));
   // Parts of 16 values, each with a scale.
-  EXPECT_EQ(
-      cost_of("bytescheduler:partition-mb=0.000001+ef-sign", input).wire_bytes,
-      others * (512 / 8 + 32 * 4));
+  EXPECT_EQ(cost_of("bytescheduler:partition-mb=0.000001+ef-sign", input).wire_bytes,
+            others * (512 / 8 + 32 * 4));
   if (world > 1) {
-    // Ranks 0, 1 and 2 serve a tensor each; they send the others' share and
-    // answer every other rank with their own.
-    const std::int64_t own =
-        world == 2 ? 128 + 256 : 128;  // of rank 0: tensors 1 and 3, or 1
-    EXPECT_EQ(cost_of("wfbp+ps+sign", input).wire_bytes,
-              (512 - own + others * own) / 8);
+    // Ranks 0, 1 and 2 serve a tensor each; they send the others' share and answer every other rank
+    // with their own.
+    const std::int64_t own = world == 2 ? 128 + 256 : 128;  // of rank 0: tensors 1 and 3, or 1
+    EXPECT_EQ(cost_of("wfbp+ps+sign", input).wire_bytes, (512 - own + others * own) / 8);
     EXPECT_EQ(8 * 4 * cost_of("wfbp+ps+sign", input).wire_bytes,
               8 * cost_of("wfbp+ps", input).wire_bytes / 8);
   }
@@ -90,13 +78,8 @@ World trained(const std::string& text, Rank world, Step steps) {
 }
 
 TEST(Codecs, LeaveRanksEqual) {
-  for (const char* text : {"wfbp+topk:density=0.2",
-                           "bsp+sign",
-                           "wfbp+ps+sign",
-                           "wfbp+ef-sign",
-                           "wfbp+gtopk:density=0.2",
-                           "wfbp+random-k:density=0.2",
-                           "wfbp+qsgd",
+  for (const char* text : {"wfbp+topk:density=0.2", "bsp+sign", "wfbp+ps+sign", "wfbp+ef-sign",
+                           "wfbp+gtopk:density=0.2", "wfbp+random-k:density=0.2", "wfbp+qsgd",
                            "wfbp+powersgd:rank=1"}) {
     for (const Rank world : {2, 4}) {
       const World values = trained(text, world, 5);
@@ -111,8 +94,7 @@ TEST(Codecs, ThatSelectEverythingTrainAsWithout) {
   EXPECT_EQ(trained("wfbp+topk:density=1", 4, 5), trained("wfbp", 4, 5));
   // Buckets with padding between their tensors, and parts of them.
   for (const char* codec : {"random-k", "topk", "gtopk"}) {
-    for (const char* schedule :
-         {"bsp", "bytescheduler:partition-mb=0.0001,credit-mb=0.001"}) {
+    for (const char* schedule : {"bsp", "bytescheduler:partition-mb=0.0001,credit-mb=0.001"}) {
       EXPECT_EQ(trained(fmt::format("{}+{}:density=1", schedule, codec), 4, 5),
                 trained(schedule, 4, 5))
           << schedule << "+" << codec;
@@ -149,63 +131,50 @@ TEST(Codecs, SignsAreVotedByServersAsByEveryRank) {
     EXPECT_EQ(trained("bsp+sign", world, 4), by_majority(world, 4));
     EXPECT_EQ(trained("wfbp+ps+sign", world, 4), by_majority(world, 4));
     EXPECT_EQ(trained("wfbp+sign:form=int8", world, 4), by_majority(world, 4));
-    EXPECT_EQ(trained("dear+ps+sign:form=int8", world, 4),
-              by_majority(world, 4));
+    EXPECT_EQ(trained("dear+ps+sign:form=int8", world, 4), by_majority(world, 4));
   }
 }
 
 /// Sends a copy in doubles, then twice what came back.
 class TwoRounds final : public CodecRule {
  public:
-  WireFormat format(const PlanInput&) const override {
-    return {.type = DType::kF64};
-  }
+  WireFormat format(const PlanInput&) const override { return {.type = DType::kF64}; }
   int rounds(const PlanInput&) const override { return 2; }
   void extend(const PlanInput&, SetupBuilder& builder) const override {
     const Slice values = whole(builder.setup(), kValues);
     for (const char* name : {"round0", "round1"}) {
-      builder.add_buffer(
-          {.name = name, .dtype = DType::kF64, .elements = values.count});
+      builder.add_buffer({.name = name, .dtype = DType::kF64, .elements = values.count});
     }
   }
-  std::vector<WireSlice> wire_slices(const Slice& slice,
-                                     int round,
+  std::vector<WireSlice> wire_slices(const Slice& slice, int round,
                                      const Program& program) const override {
-    return {{.format = format(program.input()),
-             .of = slice,
-             .mine = of_round(slice, round, program)}};
+    return {
+        {.format = format(program.input()), .of = slice, .mine = of_round(slice, round, program)}};
   }
   void encode(const Slice& slice, int round, Program& program) const override {
     const Slice from = round == 0 ? slice : of_round(slice, 0, program);
-    program.kernel("linear",
-                   {{from}},
-                   {{of_round(slice, round, program)}},
+    program.kernel("linear", {{from}}, {{of_round(slice, round, program)}},
                    {round == 0 ? 1.0 : 2.0});
   }
   void decode(const Slice& slice, Program& program) const override {
-    program.kernel("linear",
-                   {{of_round(slice, 1, program)}},
-                   {{slice}},
+    program.kernel("linear", {{of_round(slice, 1, program)}}, {{slice}},
                    {1.0 / (2.0 * program.input().world)});
   }
 
  private:
   static Slice of_round(const Slice& slice, int round, const Program& program) {
-    return {buffer_named(program.setup(), round == 0 ? "round0" : "round1"),
-            slice.begin,
+    return {buffer_named(program.setup(), round == 0 ? "round0" : "round1"), slice.begin,
             slice.count};
   }
 };
 
 // Worlds of a power of two: dividing is exact.
 TEST(Codecs, OfTwoRoundsCrossTwiceOnEveryExchange) {
-  for (const char* text :
-       {"bsp", "dear", "wfbp+hierarchical:local=2", "fusion+ps"}) {
+  for (const char* text : {"bsp", "dear", "wfbp+hierarchical:local=2", "fusion+ps"}) {
     const StrategySpec spec = parse_strategy(text);
     const auto planner =
         make_composed(spec.schedule.row->make(spec.schedule.options),
-                      spec.exchange.row->make(spec.exchange.options),
-                      std::make_unique<TwoRounds>(),
+                      spec.exchange.row->make(spec.exchange.options), std::make_unique<TwoRounds>(),
                       spec.update.row->make(spec.update.options));
     for (const Rank world : {2, 4}) {
       const PlanWorld plans(*planner, input_of(tiny_model(), world), 3);
@@ -213,11 +182,9 @@ TEST(Codecs, OfTwoRoundsCrossTwiceOnEveryExchange) {
       interpret(plans, machine);
       EXPECT_EQ(values_in(machine.memory, plans), trained(text, world, 3))
           << text << " of " << world;
-      EXPECT_EQ(cost(plans.setup(0),
-                     planner->plan(plans.input(0), plans.setup(0), 0),
-                     0)
-                    .wire_bytes,
-                4 * cost_of(text, plans.input(0)).wire_bytes)
+      EXPECT_EQ(
+          cost(plans.setup(0), planner->plan(plans.input(0), plans.setup(0), 0), 0).wire_bytes,
+          4 * cost_of(text, plans.input(0)).wire_bytes)
           << text << " of " << world;
     }
   }
@@ -240,9 +207,7 @@ void expect_conserved(const std::string& text, Rank world) {
     const Values crossed = machine.memory.read(0, where.gradient);
     for (Rank rank = 0; rank < world; ++rank) {
       const Values gradient =
-          toy_gradient(rank,
-                       0,
-                       Backward{ParameterId{static_cast<std::int32_t>(p)}},
+          toy_gradient(rank, 0, Backward{ParameterId{static_cast<std::int32_t>(p)}},
                        start.read(rank, where.value));
       Slice left = where.value;
       left.buffer = buffer_named(plans.setup(rank), "residual");
@@ -286,8 +251,8 @@ std::vector<Values> residuals(const std::string& text, Step steps) {
   return found;
 }
 
-// Scales are those of tensors, so it is the same training in other buckets; a
-// residual is found where other buckets have left it.
+// Scales are those of tensors, so it is the same training in other buckets; a residual is found
+// where other buckets have left it.
 TEST(Codecs, ResidualsLieByParameterWhateverTheBuckets) {
   for (const char* codec : {"ef-sign", "powersgd:rank=1"}) {
     const auto of = [&](const char* schedule) {
@@ -300,8 +265,7 @@ TEST(Codecs, ResidualsLieByParameterWhateverTheBuckets) {
   const auto begins = [](const char* text) {
     const auto planner = make_planner(parse_strategy(text));
     std::vector<Elements> places;
-    for (const Placement& where :
-         planner->setup(input_of(small_model(), 4)).parameters) {
+    for (const Placement& where : planner->setup(input_of(small_model(), 4)).parameters) {
       places.push_back(where.value.begin);
     }
     return places;

@@ -15,8 +15,8 @@
 #include "plan/toy_model.h"
 #include "strategies/every_topology.h"
 
-// Plans that average and do not learn: what they leave in the memory of the
-// ranks against products of the mixing matrices.
+// Plans that average and do not learn: what they leave in the memory of the ranks against products
+// of the mixing matrices.
 
 namespace paceline::strategies {
 namespace {
@@ -30,11 +30,9 @@ World averaged_by(const std::string& strategy, Rank ranks, Step steps) {
   ToyMachine machine(plans);
   for (Rank rank = 0; rank < ranks; ++rank) {
     const Setup& setup = plans.setup(rank);
-    machine.memory.write(
-        rank, whole(setup, buffer_named(setup, kLearningRate)), {0});
+    machine.memory.write(rank, whole(setup, buffer_named(setup, kLearningRate)), {0});
     for (const Placement& where : setup.parameters) {
-      machine.memory.write(
-          rank, where.value, Values(1, static_cast<double>(rank * rank)));
+      machine.memory.write(rank, where.value, Values(1, static_cast<double>(rank * rank)));
     }
   }
   interpret(plans, machine);
@@ -47,8 +45,7 @@ void expect_product(const World& values, const Matrix& product) {
     for (std::size_t j = 0; j < product.size(); ++j) {
       wanted += product[i][j] * static_cast<double>(j * j);
     }
-    EXPECT_NEAR(values[i][0][0], wanted, 1e-12 * std::max(1.0, wanted))
-        << "rank " << i;
+    EXPECT_NEAR(values[i][0][0], wanted, 1e-12 * std::max(1.0, wanted)) << "rank " << i;
   }
 }
 
@@ -60,11 +57,8 @@ TEST(Consensus, OfNeighborsIsTheProductOfTheMatrices) {
       const auto graph = TopologyChoice(text).on({ranks, local});
       const Step steps = std::min(graph->period() + 1, kMostSteps);
       expect_product(
-          averaged_by(
-              fmt::format(
-                  "neighbor-allreduce:topology={},local={}", text, local),
-              ranks,
-              steps),
+          averaged_by(fmt::format("neighbor-allreduce:topology={},local={}", text, local), ranks,
+                      steps),
           product_of(*graph, ranks, steps));
     }
   }
@@ -80,13 +74,9 @@ TEST(Consensus, OfLocalStepsIsTheProductOfTheMatrices) {
     for (const Step every : {2, 3}) {
       SCOPED_TRACE(fmt::format("{}, every {} steps", text, every));
       expect_product(
-          averaged_by(fmt::format("neighbor-allreduce:topology={},local={}"
-                                  "+local-sgd:every={}",
-                                  text,
-                                  local,
-                                  every),
-                      kRanks,
-                      exchanges * every),
+          averaged_by(fmt::format("neighbor-allreduce:topology={},local={}+local-sgd:every={}",
+                                  text, local, every),
+                      kRanks, exchanges * every),
           product_of(*graph, kRanks, exchanges));
     }
   }
@@ -103,13 +93,9 @@ TEST(Consensus, OfHostsIsThatOfTheirMeans) {
         SCOPED_TRACE(fmt::format("{} of {} hosts, {}", text, hosts, style));
         const auto graph = of_ranks(TopologyChoice(text).on({hosts, 1}), 2);
         expect_product(
-            averaged_by(
-                fmt::format("hierarchical-neighbor-allreduce:topology={},"
-                            "local=2,style={}",
-                            text,
-                            style),
-                2 * hosts,
-                4),
+            averaged_by(fmt::format("hierarchical-neighbor-allreduce:topology={},local=2,style={}",
+                                    text, style),
+                        2 * hosts, 4),
             product_of(*graph, 2 * hosts, 4));
       }
     }
@@ -130,8 +116,8 @@ TEST(Consensus, OfOnePeerIsExactAtPowersOfTwo) {
   }
 }
 
-/// What rank i holds of x_j after so many steps of sharing out in equal parts,
-/// and of the weights: columns sum to 1, rows need not.
+/// What rank i holds of x_j after so many steps of sharing out in equal parts, and of the weights:
+/// columns sum to 1, rows need not.
 struct Shared {
   std::vector<double> values, weights;
 };
@@ -166,9 +152,7 @@ TEST(Consensus, OfPushSumIsTheSharedValueOverTheSharedWeight) {
       const auto graph = TopologyChoice(text).on({ranks, local});
       const Step steps = std::min(graph->period() + 1, kMostSteps);
       const World values =
-          averaged_by(fmt::format("push-sum:topology={},local={}", text, local),
-                      ranks,
-                      steps);
+          averaged_by(fmt::format("push-sum:topology={},local={}", text, local), ranks, steps);
       const Shared wanted = shared_out(*graph, ranks, steps);
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double quotient = wanted.values[i] / wanted.weights[i];
@@ -181,8 +165,7 @@ TEST(Consensus, OfPushSumIsTheSharedValueOverTheSharedWeight) {
 // Where plain averages end elsewhere: rank 0 sends to two, the others to one.
 TEST(Consensus, OfPushSumOnADirectedGraphIsTheMean) {
   const EdgeFile directed("0 1\n1 2\n2 0\n0 2\n");
-  const World values =
-      averaged_by("push-sum:topology=" + directed.text(), 3, 60);
+  const World values = averaged_by("push-sum:topology=" + directed.text(), 3, 60);
   for (const auto& rank : values) {
     EXPECT_NEAR(rank[0][0], 5.0 / 3, 1e-12) << "of 0, 1 and 4";
   }
@@ -191,10 +174,8 @@ TEST(Consensus, OfPushSumOnADirectedGraphIsTheMean) {
 }
 
 TEST(Consensus, OfAllRanksIsExactInOneStep) {
-  for (const char* strategy : {"parameter-allreduce+atc",
-                               "parameter-allreduce+awc",
-                               "all-reduce+atc",
-                               "neighbor-allreduce:topology=full"}) {
+  for (const char* strategy : {"parameter-allreduce+atc", "parameter-allreduce+awc",
+                               "all-reduce+atc", "neighbor-allreduce:topology=full"}) {
     for (const auto& rank : averaged_by(strategy, 4, 1)) {
       EXPECT_EQ(rank[0][0], 3.5) << strategy << ": of 0, 1, 4 and 9";
     }
@@ -206,16 +187,12 @@ TEST(Consensus, RefusesAMatrixThatDoesNotAverage) {
   for (const char* exchange :
        {"neighbor-allreduce", "hierarchical-neighbor-allreduce", "win-put"}) {
     try {
-      (void)averaged_by(
-          fmt::format("{}:topology={},local=1", exchange, directed.text()),
-          3,
-          1);
+      (void)averaged_by(fmt::format("{}:topology={},local=1", exchange, directed.text()), 3, 1);
       ADD_FAILURE() << exchange;
     } catch (const UsageError& error) {
       EXPECT_EQ(std::string(error.what()),
-                fmt::format("'{}' averages, so all rows and columns of the "
-                            "mixing matrix have to sum to 1; column 0 (what is "
-                            "taken of rank 0) sums to 1.33333333333",
+                fmt::format("'{}' averages, so all rows and columns of the mixing matrix have to "
+                            "sum to 1; column 0 (what is taken of rank 0) sums to 1.33333333333",
                             exchange));
     }
   }

@@ -51,9 +51,7 @@ TEST_P(EveryWorld, AllReduceStrategiesSendTheClosedForm) {
     EXPECT_EQ(total.wire_bytes, closed) << text;
     if (world > 1) {
       EXPECT_EQ(total.by_pattern.at("all-reduce").calls, std::ssize(pieces));
-      EXPECT_EQ(largest_payload(*planner, input, setup),
-                *std::ranges::max_element(pieces))
-          << text;
+      EXPECT_EQ(largest_payload(*planner, input, setup), *std::ranges::max_element(pieces)) << text;
       EXPECT_EQ(rounds(input.model, setup, plan), 1) << text;
     }
   }
@@ -62,8 +60,7 @@ TEST_P(EveryWorld, AllReduceStrategiesSendTheClosedForm) {
 // Only the last of three steps communicates.
 TEST(LargestPayload, IsThatOfAnyStep) {
   const PlanInput input = input_of(toy_model({{256}, {128}, {128}}), 2);
-  const auto planner = make_planner(
-      parse_strategy("wfbp+parameter-allreduce+local-sgd:every=3"));
+  const auto planner = make_planner(parse_strategy("wfbp+parameter-allreduce+local-sgd:every=3"));
   const auto setup = planner->setup(input);
   EXPECT_FALSE(communicates(planner->plan(input, setup, 0)));
   EXPECT_EQ(largest_payload(*planner, input, setup), 1024);
@@ -83,9 +80,7 @@ std::int64_t sent(const Cost& cost, const char* pattern) {
 // Two buckets of 1024 bytes each, in ready order {3, 2} and {1}.
 constexpr const char* kTwoUnits = ":bucket-mb=0.0009";
 
-ModelShape two_units() {
-  return toy_model({{256}, {128}, {128}});
-}
+ModelShape two_units() { return toy_model({{256}, {128}, {128}}); }
 
 TEST_P(EveryWorld, ScatterAndGatherSendTheClosedForm) {
   const Rank world = GetParam();
@@ -140,13 +135,12 @@ TEST_P(EveryWorld, HierarchicalSumsSendTheClosedForm) {
       continue;
     }
     const Rank hosts = world / local;
-    const Cost total = cost_of(
-        fmt::format("fusion{}+hierarchical:local={}", kTwoUnits, local), input);
+    const Cost total =
+        cost_of(fmt::format("fusion{}+hierarchical:local={}", kTwoUnits, local), input);
     const std::int64_t bucket = padded(1024, local);
     EXPECT_EQ(sent(total, "reduce-scatter"), 2 * (local - 1) * bucket / local);
     EXPECT_EQ(sent(total, "all-gather"), 2 * (local - 1) * bucket / local);
-    EXPECT_EQ(sent(total, "all-reduce"),
-              2 * (2 * (hosts - 1) * (bucket / local) / hosts));
+    EXPECT_EQ(sent(total, "all-reduce"), 2 * (2 * (hosts - 1) * (bucket / local) / hosts));
   }
 }
 
@@ -165,15 +159,12 @@ TEST_P(EveryWorld, ServersAndWorkersSendTheClosedForm) {
       if (world % local != 0) {
         continue;
       }
-      const Cost hosts =
-          cost_of(fmt::format("fusion{}+ps:local={}", kTwoUnits, local), input);
+      const Cost hosts = cost_of(fmt::format("fusion{}+ps:local={}", kTwoUnits, local), input);
       const std::int64_t bucket = padded(1024, local);
-      EXPECT_EQ(sent(hosts, "reduce-scatter"),
-                2 * (local - 1) * bucket / local);
+      EXPECT_EQ(sent(hosts, "reduce-scatter"), 2 * (local - 1) * bucket / local);
       EXPECT_EQ(sent(hosts, "all-gather"), 2 * (local - 1) * bucket / local);
-      // Rank u serves bucket u: it answers every rank but itself with that
-      // one's share; the others push their share of the bucket.  One host has
-      // its sum.
+      // Rank u serves bucket u: it answers every rank but itself with that one's share; the others
+      // push their share of the bucket.  One host has its sum.
       std::int64_t messages = 0;
       const Rank servers = local == world ? 0 : 2;
       for (Rank server = 0; server < servers; ++server) {
@@ -182,9 +173,8 @@ TEST_P(EveryWorld, ServersAndWorkersSendTheClosedForm) {
       EXPECT_EQ(sent(hosts, "message"), messages) << local;
     }
     // The last rank serves alone.
-    const Cost apart = cost_of(
-        std::string("fusion") + kTwoUnits + "+ps:placement=apart,servers=1",
-        input);
+    const Cost apart =
+        cost_of(std::string("fusion") + kTwoUnits + "+ps:placement=apart,servers=1", input);
     EXPECT_EQ(apart.wire_bytes, rank + 1 < world ? 2048 : (world - 1) * 2048);
     EXPECT_EQ(apart.memory_bytes - cost_of("bsp", input).memory_bytes,
               rank + 1 < world ? 0 : (world - 1) * 2048);
@@ -192,8 +182,7 @@ TEST_P(EveryWorld, ServersAndWorkersSendTheClosedForm) {
 }
 
 /// What a worker pushes to each server in a step, in bytes.
-std::map<Rank, std::int64_t> pushed(const std::string& text,
-                                    const PlanInput& input) {
+std::map<Rank, std::int64_t> pushed(const std::string& text, const PlanInput& input) {
   const auto planner = make_planner(parse_strategy(text));
   const auto setup = planner->setup(input);
   const CommPlan plan = planner->plan(input, setup, 0);
@@ -208,9 +197,8 @@ std::map<Rank, std::int64_t> pushed(const std::string& text,
   return bytes;
 }
 
-// Tensors of 640, 64, 384, 320 and 128 bytes, in ready order the last first;
-// bsp's one bucket is cut into 3 partitions of 512 bytes, and bytescheduler's
-// tensors into ones of 320 at most.
+// Tensors of 640, 64, 384, 320 and 128 bytes, in ready order the last first; bsp's one bucket is
+// cut into 3 partitions of 512 bytes, and bytescheduler's tensors into ones of 320 at most.
 TEST_P(EveryWorld, ServersHoldWhatTheirAssignmentSays) {
   const Rank world = GetParam();
   if (world < 3) {
@@ -221,27 +209,21 @@ TEST_P(EveryWorld, ServersHoldWhatTheirAssignmentSays) {
     const char* options;
     std::int64_t first;  // bytes of the first of the two servers
   };
-  const std::vector<Assignment> cases{
-      {"bsp", "partition-mb=0.00048828125", 1024},
-      {"bsp", "partition-mb=0.00048828125,assign=size", 1024},
-      {"wfbp", "assign=round-robin", 128 + 384 + 640},
-      {"wfbp", "assign=size", 640 + 128},
-      {"wfbp", "assign=size,partition-mb=0.000305175781250", 768},
-      {"bytescheduler:order=priority,partition-mb=0.00030517578125",
-       "assign=size,partition-mb=0.00030517578125",
-       768}};
+  const std::vector<Assignment> cases{{"bsp", "partition-mb=0.00048828125", 1024},
+                                      {"bsp", "partition-mb=0.00048828125,assign=size", 1024},
+                                      {"wfbp", "assign=round-robin", 128 + 384 + 640},
+                                      {"wfbp", "assign=size", 640 + 128},
+                                      {"wfbp", "assign=size,partition-mb=0.000305175781250", 768},
+                                      {"bytescheduler:order=priority,partition-mb=0.00030517578125",
+                                       "assign=size,partition-mb=0.00030517578125", 768}};
   for (const auto& [schedule, options, first] : cases) {
-    const std::string text =
-        fmt::format("{}+ps:placement=apart,servers=2,{}", schedule, options);
-    PlanInput input =
-        input_of(toy_model({{160}, {16}, {96}, {80}, {32}}), world);
+    const std::string text = fmt::format("{}+ps:placement=apart,servers=2,{}", schedule, options);
+    PlanInput input = input_of(toy_model({{160}, {16}, {96}, {80}, {32}}), world);
     const Rank workers = world - 2;
-    const std::map<Rank, std::int64_t> bytes{{workers, first},
-                                             {workers + 1, 1536 - first}};
+    const std::map<Rank, std::int64_t> bytes{{workers, first}, {workers + 1, 1536 - first}};
     EXPECT_EQ(pushed(text, input), bytes) << text;
     for (input.rank = workers; input.rank < world; ++input.rank) {
-      EXPECT_EQ(cost_of(text, input).wire_bytes, workers * bytes.at(input.rank))
-          << text;
+      EXPECT_EQ(cost_of(text, input).wire_bytes, workers * bytes.at(input.rank)) << text;
     }
   }
 }
@@ -266,38 +248,27 @@ TEST_P(EveryWorld, NeighborsSendTheClosedForm) {
     return powers;
   };
   for (const char* graph : {"one-peer-exp", "ring", "exp"}) {
-    const Cost flat = cost_of(
-        fmt::format("bsp+neighbor-allreduce:topology={}", graph), input);
+    const Cost flat = cost_of(fmt::format("bsp+neighbor-allreduce:topology={}", graph), input);
     EXPECT_EQ(flat.wire_bytes, degree(graph, world) * 2048) << graph;
-    EXPECT_EQ(flat.memory_bytes - cost_of("bsp", input).memory_bytes,
-              degree(graph, world) * 2048);
+    EXPECT_EQ(flat.memory_bytes - cost_of("bsp", input).memory_bytes, degree(graph, world) * 2048);
     for (Rank local = 1; local <= world; ++local) {
       if (world % local != 0) {
         continue;
       }
       const Rank hosts = world / local;
       const auto text = [&](const char* style) {
-        return fmt::format(
-            "fusion{}+hierarchical-neighbor-allreduce:topology={},local={},"
-            "style={}",
-            kTwoUnits,
-            graph,
-            local,
-            style);
+        return fmt::format("fusion{}+hierarchical-neighbor-allreduce:topology={},local={},style={}",
+                           kTwoUnits, graph, local, style);
       };
       const std::int64_t bucket = padded(1024, local);
       const Cost shards = cost_of(text("shards"), input);
-      EXPECT_EQ(sent(shards, "reduce-scatter"),
-                2 * (local - 1) * bucket / local);
+      EXPECT_EQ(sent(shards, "reduce-scatter"), 2 * (local - 1) * bucket / local);
       EXPECT_EQ(sent(shards, "all-gather"), 2 * (local - 1) * bucket / local);
-      EXPECT_EQ(sent(shards, "message"),
-                2 * degree(graph, hosts) * bucket / local);
+      EXPECT_EQ(sent(shards, "message"), 2 * degree(graph, hosts) * bucket / local);
       const Cost leader = cost_of(text("leader"), input);
-      EXPECT_EQ(sent(leader, "all-reduce"),
-                2 * (2 * (local - 1) * 1024 / local));
+      EXPECT_EQ(sent(leader, "all-reduce"), 2 * (2 * (local - 1) * 1024 / local));
       EXPECT_EQ(sent(leader, "message"), degree(graph, hosts) * 2048);
-      EXPECT_EQ(sent(leader, "broadcast"),
-                local == 1 ? 0 : degree(graph, hosts) * 2048);
+      EXPECT_EQ(sent(leader, "broadcast"), local == 1 ? 0 : degree(graph, hosts) * 2048);
     }
   }
 }
@@ -338,16 +309,14 @@ TEST(Cost, MessagesCountAtTheSender) {
   const PlanInput input = input_of(toy_model({{256}}), 2);
   SetupBuilder builder(input, {input.model.ready_order});
   const CommunicatorId on = builder.add_world("pair");
-  const BufferId ragged =
-      builder.add_buffer({.name = "ragged", .elements = 100, .typical = 10});
+  const BufferId ragged = builder.add_buffer({.name = "ragged", .elements = 100, .typical = 10});
   const auto setup = std::move(builder).finish();
   Program program(input, setup);
   const Slice values = whole(setup, BufferId{0});
   program.exchange(on, {{1, values}, {1, whole(setup, ragged)}}, {});
   program.exchange(on, {}, {{1, values}});
   const CommPlan plan = std::move(program).finish();
-  EXPECT_EQ(cost(setup, plan, 0).by_pattern.at("message"),
-            (Traffic{1024 + 40, 2}));
+  EXPECT_EQ(cost(setup, plan, 0).by_pattern.at("message"), (Traffic{1024 + 40, 2}));
   EXPECT_EQ(rounds(input.model, setup, plan), 2) << "write after read";
 }
 
@@ -356,22 +325,16 @@ TEST(Describe, NamesSizesAndTensors) {
   const auto planner = make_planner(parse_strategy("fusion:bucket-mb=0.0001"));
   const auto setup = planner->setup(input);
   const CommPlan plan = planner->plan(input, setup, 0);
-  const auto text = [&](std::size_t op) {
-    return describe(plan.ops[op], input.model, setup);
-  };
+  const auto text = [&](std::size_t op) { return describe(plan.ops[op], input.model, setup); };
   EXPECT_EQ(text(1), "forward, layer1");
   EXPECT_EQ(text(4), "backward, layer3.p0");
-  EXPECT_EQ(text(11),
-            "all-reduce, 192 bytes, gradients layer3.p0 .. layer2.p2, on grad, "
-            "8 ranks");
+  EXPECT_EQ(text(11), "all-reduce, 192 bytes, gradients layer3.p0 .. layer2.p2, on grad, 8 ranks");
   EXPECT_EQ(text(12),
             "update, 576 bytes, values layer3.p0 .. layer2.p2 and 2 "
             "more");
-  EXPECT_EQ(describe(setup.parameters[0].value, input.model, setup),
-            "values layer0.p0");
-  EXPECT_EQ(
-      describe({buffer_named(setup, "momentum"), 0, 5}, input.model, setup),
-      "momentum layer3.p0[0..5)");
+  EXPECT_EQ(describe(setup.parameters[0].value, input.model, setup), "values layer0.p0");
+  EXPECT_EQ(describe({buffer_named(setup, "momentum"), 0, 5}, input.model, setup),
+            "momentum layer3.p0[0..5)");
   EXPECT_EQ(describe(plan, input.model, setup).substr(0, 108),
             "   0  forward, layer0 .. layer3 (4 ops)\n"
             "   4  backward, layer3.p0 .. layer0.p0 (7 ops)\n"

@@ -20,9 +20,7 @@ constexpr Step kIterations = 5;
 
 // A module's next forward waits for its own tensors and no others.
 TEST(CrossIteration, GatesOpenModuleByModule) {
-  for (const char* text : {"bytescheduler",
-                           "dear:bucket-mb=0",
-                           "bytescheduler:order=priority",
+  for (const char* text : {"bytescheduler", "dear:bucket-mb=0", "bytescheduler:order=priority",
                            "bytescheduler:queue=module"}) {
     const auto planner = make_planner(parse_strategy(text));
     const PlanWorld plans(*planner, input_of(tiny_model(), 2), 2);
@@ -41,8 +39,7 @@ TEST(CrossIteration, GatesOpenModuleByModule) {
         const auto* kernel = std::get_if<Kernel>(&op.work);
         ASSERT_TRUE(kernel != nullptr && kernel->name == "update") << text;
         for (std::size_t p = 0; p < input.model.parameters.size(); ++p) {
-          if (overlap(kernel->writes[0].slice,
-                      plans.setup(0).parameters[p].value)) {
+          if (overlap(kernel->writes[0].slice, plans.setup(0).parameters[p].value)) {
             updated.insert(input.model.parameters[p].module);
           }
         }
@@ -67,8 +64,8 @@ TEST(CrossIteration, DearGathersInForwardOrder) {
     }
   }
   ASSERT_EQ(begins.size(), 5u);
-  // Values lie in ready order, so the module read first lies last; of the two
-  // tensors of a module the one that is ready first comes first.
+  // Values lie in ready order, so the module read first lies last; of the two tensors of a module
+  // the one that is ready first comes first.
   EXPECT_EQ(begins, (std::vector<Elements>{96, 128, 64, 0, 32}));
 }
 
@@ -78,8 +75,8 @@ TEST(ByteScheduler, WritesPartitionsInTheQueuesOrder) {
   input.profile = LayerProfile{"test", {1, 1, 1}, {10, 10, 10}};
   const auto order = [&](Picoseconds alpha) {
     input.alpha_beta->all_reduce = {{{0, alpha, 0}}};
-    const auto planner = make_planner(
-        parse_strategy("bytescheduler:partition-mb=0.0001,credit-mb=0"));
+    const auto planner =
+        make_planner(parse_strategy("bytescheduler:partition-mb=0.0001,credit-mb=0"));
     const auto plan = planner->plan(input, planner->setup(input), 0);
     std::vector<Elements> begins;
     for (const Op& op : plan.ops) {
@@ -98,24 +95,18 @@ TEST(ByteScheduler, WritesPartitionsInTheQueuesOrder) {
 /// Runs all but one update of the last step.
 class Forgetful final : public Planner {
  public:
-  explicit Forgetful(std::unique_ptr<Planner> whole)
-      : whole_(std::move(whole)) {}
-  Setup setup(const PlanInput& input) const override {
-    return whole_->setup(input);
-  }
+  explicit Forgetful(std::unique_ptr<Planner> whole) : whole_(std::move(whole)) {}
+  Setup setup(const PlanInput& input) const override { return whole_->setup(input); }
   Variant variant(const PlanInput&, Step step) const override {
     return step == kIterations - 1 ? 1 : 0;
   }
-  CommPlan plan(const PlanInput& input,
-                const Setup& setup,
-                Variant variant) const override {
+  CommPlan plan(const PlanInput& input, const Setup& setup, Variant variant) const override {
     CommPlan plan = whole_->plan(input, setup, 0);
     if (variant == 1) {
-      const auto last = std::ranges::find_if(
-          plan.ops.rbegin(), plan.ops.rend(), [](const Op& op) {
-            const auto* kernel = std::get_if<Kernel>(&op.work);
-            return kernel != nullptr && kernel->name == "update";
-          });
+      const auto last = std::ranges::find_if(plan.ops.rbegin(), plan.ops.rend(), [](const Op& op) {
+        const auto* kernel = std::get_if<Kernel>(&op.work);
+        return kernel != nullptr && kernel->name == "update";
+      });
       plan.ops.erase(std::prev(last.base()));
     }
     return plan;

@@ -30,8 +30,7 @@ struct FusionPlan {
   }
 };
 
-// 0 1 2: forward; 3 4 5: backward of p2 p1 p0; 6 8 10: all-reduce; 7 9 11:
-// update.
+// 0 1 2: forward; 3 4 5: backward of p2 p1 p0; 6 8 10: all-reduce; 7 9 11: update.
 TEST(DependencyAnalyzer, FusionOverlapsAllThatTheHazardsAllow) {
   const FusionPlan fusion;
   DependencyAnalyzer analyzer(fusion.input.model, fusion.setup);
@@ -51,8 +50,7 @@ TEST(DependencyAnalyzer, FusionOverlapsAllThatTheHazardsAllow) {
   }
 }
 
-TEST(DependencyAnalyzer,
-     BspWaitsForEveryBackwardAndGatesEveryForwardByOneUpdate) {
+TEST(DependencyAnalyzer, BspWaitsForEveryBackwardAndGatesEveryForwardByOneUpdate) {
   const PlanInput input = input_of(small_model(), 2);
   const auto planner = make_planner(parse_strategy("bsp"));
   const auto setup = planner->setup(input);
@@ -77,11 +75,9 @@ TEST(DependencyAnalyzer, AfterIsAWait) {
 TEST(DependencyAnalyzer, StatisticsAreWrittenByForward) {
   FusionPlan fusion;
   fusion.setup.buffers.push_back({.name = "statistics", .elements = 3});
-  const auto buffer =
-      BufferId{static_cast<std::int32_t>(fusion.setup.buffers.size() - 1)};
+  const auto buffer = BufferId{static_cast<std::int32_t>(fusion.setup.buffers.size() - 1)};
   fusion.setup.statistics = {{buffer, 0, 1}, {buffer, 1, 0}, {buffer, 1, 2}};
-  fusion.plan.ops.push_back(
-      {.work = Kernel{"copy", {{{buffer, 0, 3}}}, {{{buffer, 0, 3}}}, {1}}});
+  fusion.plan.ops.push_back({.work = Kernel{"copy", {{{buffer, 0, 3}}}, {{{buffer, 0, 3}}}, {1}}});
   DependencyAnalyzer analyzer(fusion.input.model, fusion.setup);
   const Dependencies dependencies = analyzer.open(0, fusion.plan);
   EXPECT_EQ(dependencies.waits_for.back(), (Refs{{0, 0}, {0, 2}}));
@@ -90,8 +86,7 @@ TEST(DependencyAnalyzer, StatisticsAreWrittenByForward) {
 /// Two slices of a buffer, read and written with slack.
 Op slack_op(Step slack, bool write) {
   Kernel kernel{"copy", {}, {}, {}};
-  (write ? kernel.writes : kernel.reads)
-      .push_back({{BufferId{0}, 0, 4}, slack});
+  (write ? kernel.writes : kernel.reads).push_back({{BufferId{0}, 0, 4}, slack});
   return {.work = kernel};
 }
 
@@ -157,9 +152,7 @@ class RandomPlans : public ::testing::TestWithParam<int> {
       for (auto n = rng_() % 3; n > 0; --n) {
         const auto begin = static_cast<Elements>(rng_() % 20);
         const auto count = static_cast<Elements>(rng_() % 10);
-        const auto slack =
-            max_slack_ == 0 ? 0
-                            : static_cast<Step>(rng_() % 4 == 0) * max_slack_;
+        const auto slack = max_slack_ == 0 ? 0 : static_cast<Step>(rng_() % 4 == 0) * max_slack_;
         list->push_back({{BufferId{0}, begin, count}, slack});
       }
     }
@@ -175,8 +168,7 @@ class RandomPlans : public ::testing::TestWithParam<int> {
     for (const Touch& x : a) {
       for (const Touch& y : b) {
         if ((x.write || y.write) && overlap(x.slice, y.slice)) {
-          const bool strict =
-              later.step - earlier.step >= std::max(x.slack, y.slack);
+          const bool strict = later.step - earlier.step >= std::max(x.slack, y.slack);
           result = std::max(result, strict ? 2 : 1);
         }
       }
@@ -196,8 +188,7 @@ TEST_P(RandomPlans, LinksReachAllHazardsAndNothingElse) {
     plan_.ops.push_back(random_op());
   }
   // The largest slack shows from the first step on.
-  plan_.ops.push_back(
-      {.work = Kernel{"mix", {{{BufferId{0}, 0, 1}, max_slack_}}, {}, {}}});
+  plan_.ops.push_back({.work = Kernel{"mix", {{{BufferId{0}, 0, 1}, max_slack_}}, {}, {}}});
   const Accesses accesses(input.model, setup);
   DependencyAnalyzer analyzer(input.model, setup);
   std::map<Edge, std::set<Edge>> reached, excluded;
@@ -211,15 +202,13 @@ TEST_P(RandomPlans, LinksReachAllHazardsAndNothingElse) {
         reached[me].insert(ref);
         reached[me].insert(reached[ref].begin(), reached[ref].end());
       }
-      excluded[me].insert(dependencies.excludes[i].begin(),
-                          dependencies.excludes[i].end());
+      excluded[me].insert(dependencies.excludes[i].begin(), dependencies.excludes[i].end());
       for (const Edge& earlier : all) {
         const int kind = relation(accesses, me, earlier);
         EXPECT_TRUE(kind != 2 || reached[me].contains(earlier))
-            << "step " << t << " op " << i << " misses step " << earlier.step
-            << " op " << earlier.op;
-        EXPECT_TRUE(kind != 1 || reached[me].contains(earlier) ||
-                    excluded[me].contains(earlier));
+            << "step " << t << " op " << i << " misses step " << earlier.step << " op "
+            << earlier.op;
+        EXPECT_TRUE(kind != 1 || reached[me].contains(earlier) || excluded[me].contains(earlier));
       }
       all.push_back(me);
     }

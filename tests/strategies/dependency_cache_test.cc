@@ -22,12 +22,10 @@ struct Planned {
   Setup setup;
 
   explicit Planned(const char* strategy)
-      : planner(make_planner(parse_strategy(strategy))),
-        setup(planner->setup(input)) {}
+      : planner(make_planner(parse_strategy(strategy))), setup(planner->setup(input)) {}
 
   SharedPlan plan(Variant variant = 0) const {
-    return std::make_shared<const CommPlan>(
-        planner->plan(input, setup, variant));
+    return std::make_shared<const CommPlan>(planner->plan(input, setup, variant));
   }
 };
 
@@ -63,8 +61,8 @@ TEST(DependencyCache, APlanPerVariantIsLinkedOncePerVariant) {
   EXPECT_EQ(frontier.derivations(), 2U);
 }
 
-// The next step is opened before the last one is done: the first step has
-// nothing before it, the second has a first one there, the third repeats.
+// The next step is opened before the last one is done: the first step has nothing before it, the
+// second has a first one there, the third repeats.
 TEST(DependencyCache, StepsThatOverlapAlikeAreLinkedAFewTimes) {
   const Planned planned("fusion:bucket-mb=0");
   Frontier frontier(planned.input.model, planned.setup);
@@ -102,13 +100,12 @@ TEST(Frontier, KeepsAStepWithoutOpsBehindAnOpenOne) {
 
 class RandomJobs : public ::testing::TestWithParam<unsigned> {};
 
-// Random variants, random forgetting: the dependencies are those of a
-// DependencyAnalyzer that derives every step anew.
+// Random variants, random forgetting: the dependencies are those of a DependencyAnalyzer that
+// derives every step anew.
 TEST_P(RandomJobs, DependenciesEqualThoseOfTheAnalyzer) {
   std::mt19937 rng(GetParam());
   const Planned planned("ddp");
-  const std::vector<SharedPlan> plans{
-      planned.plan(0), planned.plan(1), planned.plan(1)};
+  const std::vector<SharedPlan> plans{planned.plan(0), planned.plan(1), planned.plan(1)};
   DependencyCache cache(planned.input.model, planned.setup);
   DependencyAnalyzer analyzer(planned.input.model, planned.setup);
   constexpr Step kSteps = 200;

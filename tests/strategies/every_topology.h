@@ -44,8 +44,7 @@ inline std::vector<Rank> topology_worlds() {
   return worlds;
 }
 
-/// The smallest hosts of three or more ranks, of which there are several; 0:
-/// there are none.
+/// The smallest hosts of three or more ranks, of which there are several; 0: there are none.
 inline Rank local_of(Rank ranks) {
   for (Rank local = 3; local < ranks; ++local) {
     if (ranks % local == 0) {
@@ -71,8 +70,7 @@ struct NamedTopology {
 };
 
 /// Every row of the table that exists for so many ranks, and some parameters.
-inline std::vector<NamedTopology> topologies_of(Rank ranks,
-                                                const std::string& edges) {
+inline std::vector<NamedTopology> topologies_of(Rank ranks, const std::string& edges) {
   std::vector<NamedTopology> all{{edges},
                                  {"exp:3"},
                                  {"one-peer-exp:3"},

@@ -24,13 +24,10 @@ namespace paceline::strategies {
 namespace {
 
 constexpr Step kWorldSteps = 4;
-constexpr std::uint32_t kSchedules = 200, kFewSchedules = 25,
-                        kFewestSchedules = 10;
+constexpr std::uint32_t kSchedules = 200, kFewSchedules = 25, kFewestSchedules = 10;
 
 /// Three modules, five tensors.
-ModelShape tiny_model() {
-  return toy_model({{9, 2}, {12}, {3, 6}});
-}
+ModelShape tiny_model() { return toy_model({{9, 2}, {12}, {3, 6}}); }
 
 /// Whether its results depend on timing, because values may be late.
 bool is_stale(const std::string& text) {
@@ -59,16 +56,9 @@ struct Case {
   }
 };
 
-void add_optimizers(const std::function<std::unique_ptr<Planner>()>& make,
-                    std::vector<Case>& all) {
+void add_optimizers(const std::function<std::unique_ptr<Planner>()>& make, std::vector<Case>& all) {
   for (const std::string& name : optimizer_names()) {
-    all.push_back({"fusion of 3, " + name,
-                   make,
-                   3,
-                   1,
-                   shape_of(name),
-                   false,
-                   kFewSchedules});
+    all.push_back({"fusion of 3, " + name, make, 3, 1, shape_of(name), false, kFewSchedules});
   }
 }
 
@@ -82,14 +72,12 @@ std::vector<Case> table_rows(const RanksOf& ranks_of) {
     }
     const Rank ranks = ranks_of(text);
     all.push_back({fmt::format("{} of {}", text, ranks),
-                   [text] { return make_planner(parse_strategy(text)); },
-                   ranks});
+                   [text] { return make_planner(parse_strategy(text)); }, ranks});
     if (text.find('+') != std::string::npos) {
       all.back().schedules = kFewSchedules;
     }
     const StrategySpec spec = parse_strategy(text);
-    const bool may_scale = spec.update.row == nullptr ||
-                           spec.update.row->name == "gradients" ||
+    const bool may_scale = spec.update.row == nullptr || spec.update.row->name == "gradients" ||
                            spec.update.row->name == "awc";
     if (may_scale && spec.guarantee() != Guarantee::kCompressed) {
       all.push_back(all.back());
@@ -107,22 +95,17 @@ std::vector<Case> table_rows(const RanksOf& ranks_of) {
 
 std::vector<Case> cases() {
   std::vector<Case> all = table_rows(ranks_for);
-  const auto fusion = [] {
-    return make_planner(parse_strategy("fusion:bucket-mb=0.00005"));
-  };
+  const auto fusion = [] { return make_planner(parse_strategy("fusion:bucket-mb=0.00005")); };
   const auto ddp = [] { return make_planner(parse_strategy("ddp")); };
   all.push_back({"fusion of 1", fusion, 1});
   all.push_back({"fusion of 2", fusion, 2});
   all.push_back({"ddp of 1", ddp, 1});
   all.push_back({"fusion of 3, two micro-batches", fusion, 3, 2});
   all.push_back({"ddp of 2, two micro-batches", ddp, 2, 2});
-  const auto zero = [] {
-    return make_planner(parse_strategy("wfbp+rs-ag+zero-2"));
-  };
+  const auto zero = [] { return make_planner(parse_strategy("wfbp+rs-ag+zero-2")); };
   all.push_back({"zero-2 of 3, two micro-batches", zero, 3, 2});
   const auto views = [] {
-    return make_planner(
-        parse_strategy("ddp:bucket-mb=0.0001,views=yes,static=yes"));
+    return make_planner(parse_strategy("ddp:bucket-mb=0.0001,views=yes,static=yes"));
   };
   all.push_back({"ddp of 2, with views", views, 2});
   add_optimizers(fusion, all);
@@ -130,9 +113,7 @@ std::vector<Case> cases() {
   all.push_back({"ddp of 2, two micro-batches, scaled", ddp, 2, 2, {}, true});
   for (const HandPlan& plan : strict_hand_plans()) {
     all.push_back(
-        {plan.name,
-         [plan] { return std::make_unique<HandPlanner>(plan.make()); },
-         plan.world});
+        {plan.name, [plan] { return std::make_unique<HandPlanner>(plan.make()); }, plan.world});
   }
   return all;
 }
@@ -158,21 +139,17 @@ TEST_P(StrictPlans, EqualTheInterpreterBitForBitUnderEverySchedule) {
     ASSERT_EQ(executor.memory(), expected) << "seed " << seed;
   }
 }
-INSTANTIATE_TEST_SUITE_P(
-    All, StrictPlans, ::testing::ValuesIn(cases()), [](const auto& test) {
-      std::string name = test.param.name;
-      std::erase_if(name, [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) == 0;
-      });
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(All, StrictPlans, ::testing::ValuesIn(cases()), [](const auto& test) {
+  std::string name = test.param.name;
+  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
+  return name;
+});
 
 TEST(Planners, WriteTheSamePlanOnEveryRankWhereAllReduce) {
   for (const std::string& text : strategy_texts()) {
     const StrategySpec spec = parse_strategy(text);
     if (spec.exchange.row != nullptr &&
-        (spec.exchange.row->name != "all-reduce" ||
-         spec.codec.row->name == "gtopk")) {
+        (spec.exchange.row->name != "all-reduce" || spec.codec.row->name == "gtopk")) {
       continue;  // ranks name their peers
     }
     const auto planner = make_planner(spec);
@@ -195,17 +172,15 @@ TEST(Planners, WriteTheSamePlanOnEveryRankWhereAllReduce) {
 Rank workers_of(const PlanWorld& plans) {
   Rank workers = 0;
   for (Rank rank = 0; rank < plans.ranks(); ++rank) {
-    workers +=
-        std::ranges::any_of(plans.items(rank), [](const PlanWorld::Item& item) {
-          return std::holds_alternative<Backward>(item.op->work);
-        });
+    workers += std::ranges::any_of(plans.items(rank), [](const PlanWorld::Item& item) {
+      return std::holds_alternative<Backward>(item.op->work);
+    });
   }
   return workers;
 }
 
 /// Synchronous momentum SGD, written without a plan.
-std::vector<Values> one_rank_on_the_whole_batch(const ModelShape& model,
-                                                Rank world,
+std::vector<Values> one_rank_on_the_whole_batch(const ModelShape& model, Rank world,
                                                 std::vector<Values> values) {
   std::vector<Values> momentum(values.size());
   for (Step step = 0; step < kWorldSteps; ++step) {
@@ -242,20 +217,17 @@ TEST(Planners, ExactStrategiesTrainLikeOneRankOnTheWholeBatch) {
         continue;
       }
       const auto planner = make_planner(spec);
-      const PlanWorld plans(
-          *planner, input_of(tiny_model(), world), kWorldSteps);
+      const PlanWorld plans(*planner, input_of(tiny_model(), world), kWorldSteps);
       const ToyMemory start(plans);
       const ToyMemory end = meaning_of(plans);
       std::vector<Values> values;
       for (const Placement& where : plans.setup(0).parameters) {
         values.push_back(start.read(0, where.value));
       }
-      const auto expected =
-          one_rank_on_the_whole_batch(tiny_model(), workers_of(plans), values);
+      const auto expected = one_rank_on_the_whole_batch(tiny_model(), workers_of(plans), values);
       for (Rank rank = 0; rank < workers_of(plans); ++rank) {
         for (std::size_t p = 0; p < expected.size(); ++p) {
-          EXPECT_EQ(end.read(rank, plans.setup(rank).parameters[p].value),
-                    expected[p])
+          EXPECT_EQ(end.read(rank, plans.setup(rank).parameters[p].value), expected[p])
               << text << " of " << world << ", rank " << rank;
         }
       }
@@ -280,12 +252,9 @@ HandPlanner stamps(Step slack) {
         };
         const Rank peer = 1 - program.input().rank;
         program.kernel("count", {{buffer("mine")}}, {{buffer("mine")}});
-        program.exchange(CommunicatorId{0},
-                         {{peer, buffer("mine")}},
-                         {{peer, buffer("landed")}});
+        program.exchange(CommunicatorId{0}, {{peer, buffer("mine")}}, {{peer, buffer("landed")}});
         program.kernel("copy", {{buffer("landed")}}, {{buffer("theirs")}}, {1});
-        program.kernel(
-            "copy", {{buffer("theirs"), slack}}, {{buffer("seen")}}, {1});
+        program.kernel("copy", {{buffer("theirs"), slack}}, {{buffer("seen")}}, {1});
       }};
 }
 
@@ -307,8 +276,8 @@ TEST(RandomExecutor, StalenessReachesTheSlackAndNeverPassesIt) {
   }
 }
 
-// Each rank's average is of values that some rank has had: no rank sees half a
-// message, and none waits for ever.
+// Each rank's average is of values that some rank has had: no rank sees half a message, and none
+// waits for ever.
 TEST(RandomExecutor, MixesWhatHasArrivedUnderEverySchedule) {
   int stale = 0;
   for (const std::string& text : strategy_texts()) {
@@ -322,8 +291,7 @@ TEST(RandomExecutor, MixesWhatHasArrivedUnderEverySchedule) {
     RandomExecutor executor(world);
     for (std::uint32_t seed = 0; seed < kFewSchedules; ++seed) {
       const auto failure = executor.run(seed);
-      ASSERT_FALSE(failure.has_value())
-          << text << ", seed " << seed << ": " << *failure;
+      ASSERT_FALSE(failure.has_value()) << text << ", seed " << seed << ": " << *failure;
       ASSERT_EQ(executor.memory(), executor.memory()) << text << ": a NaN";
     }
   }
@@ -344,9 +312,7 @@ struct Sabotage {
 };
 
 /// Leaves out a tenth of the waits, three times others.
-void sabotage(const std::string& name,
-              const PlanWorld& world,
-              const ToyMemory& expected,
+void sabotage(const std::string& name, const PlanWorld& world, const ToyMemory& expected,
               Sabotage& counts) {
   for (std::uint32_t which = 1; which <= 3; ++which) {
     RandomExecutor executor(world, 0.1, which);
@@ -355,23 +321,20 @@ void sabotage(const std::string& name,
     }
     bool found = false;
     for (std::uint32_t seed = 0; seed < kSchedules && !found; ++seed) {
-      found =
-          executor.run(seed).has_value() || !(executor.memory() == expected);
+      found = executor.run(seed).has_value() || !(executor.memory() == expected);
     }
     ++counts.tried;
     counts.caught += found ? 1 : 0;
     if (!found) {
-      std::cout << "not caught: " << name << " without " << executor.removed()
-                << " waits\n";
+      std::cout << "not caught: " << name << " without " << executor.removed() << " waits\n";
     }
   }
 }
 
 class SmallWorlds : public ::testing::TestWithParam<Rank> {};
 
-// The executor must be able to fail: with a tenth of the waits left out, almost
-// every plan must show a wrong result or a value used while in motion.  With
-// all waits none does.
+// The executor must be able to fail: with a tenth of the waits left out, almost every plan must
+// show a wrong result or a value used while in motion.  With all waits none does.
 TEST_P(SmallWorlds, CatchesMissingHazards) {
   const auto this_many = [](const std::string&) { return GetParam(); };
   Sabotage counts;
@@ -393,9 +356,7 @@ TEST_P(SmallWorlds, CatchesMissingHazards) {
   EXPECT_GE(counts.caught * 100, counts.tried * 95);
   EXPECT_GT(counts.tried, 1000) << "three times each row of the tables";
 }
-INSTANTIATE_TEST_SUITE_P(Of,
-                         SmallWorlds,
-                         ::testing::Values(2, 3, 4),
+INSTANTIATE_TEST_SUITE_P(Of, SmallWorlds, ::testing::Values(2, 3, 4),
                          ::testing::PrintToStringParamName());
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace paceline::strategies {
 
-/// Least squares whose optimum differs from rank to rank: rank r has the loss
-/// sum over elements of a/2 (x - b)^2.
+/// Least squares whose optimum differs from rank to rank: rank r has the loss sum over elements of
+/// a/2 (x - b)^2.
 class LeastSquares final : public Machine {
  public:
   /// `scale`: of the gradients; 0: nothing is learned.
@@ -33,19 +33,15 @@ class LeastSquares final : public Machine {
 
   void forward(Rank, Step, const Forward&) override {}
   void backward(Rank rank, Step, const Backward& work) override {
-    const Placement& where =
-        world_.setup(rank).parameters[index_of(work.parameter)];
+    const Placement& where = world_.setup(rank).parameters[index_of(work.parameter)];
     Values gradient = toys.memory.read(rank, where.value);
     for (std::size_t i = 0; i < gradient.size(); ++i) {
       gradient[i] = scale_ * curvature(rank) * (gradient[i] - center(rank, i));
     }
     toys.memory.write(rank, where.gradient, gradient);
   }
-  void kernel(Rank rank, Step step, const Kernel& work) override {
-    toys.kernel(rank, step, work);
-  }
-  void collective(const Communicator& on,
-                  const std::vector<const Collective*>& parts) override {
+  void kernel(Rank rank, Step step, const Kernel& work) override { toys.kernel(rank, step, work); }
+  void collective(const Communicator& on, const std::vector<const Collective*>& parts) override {
     toys.collective(on, parts);
   }
   void send(Rank from, const Slice& slice, std::size_t message) override {

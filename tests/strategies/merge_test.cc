@@ -26,17 +26,14 @@ std::vector<ReadyTensor> tensors(const std::vector<Picoseconds>& backward,
 }
 
 TransferTime line(Picoseconds alpha, Picoseconds beta) {
-  return
-      [=](std::int64_t bytes) { return bytes == 0 ? 0 : alpha + beta * bytes; };
+  return [=](std::int64_t bytes) { return bytes == 0 ? 0 : alpha + beta * bytes; };
 }
 
 /// The published recurrences, in the paper's numbering: layer 1 is the first,
-/// L the last, backward runs from L to 1; alpha + beta M; written from the
-/// paper's formulas with their arrays, and nothing shared with the planner.
-std::vector<std::size_t> published_greedy(const std::vector<double>& tb,
-                                          std::vector<double> p,
-                                          double alpha,
-                                          double beta) {
+/// L the last, backward runs from L to 1; alpha + beta M; written from the paper's formulas with
+/// their arrays, and nothing shared with the planner.
+std::vector<std::size_t> published_greedy(const std::vector<double>& tb, std::vector<double> p,
+                                          double alpha, double beta) {
   const std::size_t last = p.size() - 1;  // index 0 is unused
   std::vector<double> taob(p.size()), tc(p.size()), tauc(p.size());
   for (std::size_t l = last - 1; l >= 1; --l) {
@@ -100,15 +97,12 @@ TEST(GreedyMerge, FollowsThePublishedRecurrences) {
   std::size_t merged = 0;
   for (int i = 0; i < 2'000; ++i) {
     const Instance in = instance(rng);
-    const auto greedy =
-        greedy_merge(tensors(in.backward, in.bytes), line(in.alpha, in.beta));
+    const auto greedy = greedy_merge(tensors(in.backward, in.bytes), line(in.alpha, in.beta));
     std::vector<double> tb{0}, p{0};
     tb.insert(tb.end(), in.backward.rbegin(), in.backward.rend());
     p.insert(p.end(), in.bytes.rbegin(), in.bytes.rend());
-    EXPECT_EQ(
-        greedy,
-        published_greedy(
-            tb, p, static_cast<double>(in.alpha), static_cast<double>(in.beta)))
+    EXPECT_EQ(greedy,
+              published_greedy(tb, p, static_cast<double>(in.alpha), static_cast<double>(in.beta)))
         << i;
     merged += in.bytes.size() - greedy.size();
   }
@@ -130,23 +124,19 @@ TEST_P(MergingSchedule, WantsAProfileAndAnAlphaBetaModel) {
   EXPECT_TRUE(needs_times(parse_strategy(GetParam())));
   PlanInput input = input_of(small_model(), 2);
   input.profile.reset();
-  EXPECT_THROW((void)planner->plan(input, planner->setup(input), 0),
-               UsageError);
+  EXPECT_THROW((void)planner->plan(input, planner->setup(input), 0), UsageError);
   input = input_of(small_model(), 2);
   input.alpha_beta.reset();
-  EXPECT_THROW((void)planner->plan(input, planner->setup(input), 0),
-               UsageError);
+  EXPECT_THROW((void)planner->plan(input, planner->setup(input), 0), UsageError);
   input.world = 1;
   EXPECT_NO_THROW((void)planner->setup(input)) << "nothing crosses";
 }
 
 TEST_P(MergingSchedule, TakesTheTimesOfItsExchange) {
-  const auto planner =
-      make_planner(parse_strategy(std::string(GetParam()) + "+rs-ag"));
+  const auto planner = make_planner(parse_strategy(std::string(GetParam()) + "+rs-ag"));
   PlanInput input = input_of(small_model(), 2);
   input.alpha_beta->all_gather = {};
-  EXPECT_THROW((void)planner->plan(input, planner->setup(input), 0),
-               UsageError);
+  EXPECT_THROW((void)planner->plan(input, planner->setup(input), 0), UsageError);
 }
 
 // inner-outer-exp exists on 2 hosts of 4 ranks; on one host of 8 it is refused.
@@ -154,52 +144,40 @@ TEST_P(MergingSchedule, TakesTheHostsToTheGraphOfItsExchange) {
   PlanInput input = input_of(small_model(), 8);
   input.local_world = {4, 4};
   for (const char* exchange : {"neighbor-allreduce", "push-sum", "win-put"}) {
-    const auto planner =
-        make_planner(parse_strategy(std::string(GetParam()) + "+" + exchange +
-                                    ":topology=inner-outer-exp"));
-    EXPECT_NO_THROW((void)planner->plan(input, planner->setup(input), 0))
-        << exchange;
+    const auto planner = make_planner(
+        parse_strategy(std::string(GetParam()) + "+" + exchange + ":topology=inner-outer-exp"));
+    EXPECT_NO_THROW((void)planner->plan(input, planner->setup(input), 0)) << exchange;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All,
-                         MergingSchedule,
-                         ::testing::Values("mg-wfbp",
-                                           "optimal-merge",
-                                           "bytescheduler"));
+INSTANTIATE_TEST_SUITE_P(All, MergingSchedule,
+                         ::testing::Values("mg-wfbp", "optimal-merge", "bytescheduler"));
 
-/// Tensors a bucket, in ready order, where all tensors have 256 values: each
-/// update is one bucket's.
-std::vector<std::size_t> cut_of(const std::string& text,
-                                const PlanInput& input) {
+/// Tensors a bucket, in ready order, where all tensors have 256 values: each update is one
+/// bucket's.
+std::vector<std::size_t> cut_of(const std::string& text, const PlanInput& input) {
   const auto planner = make_planner(parse_strategy(text));
   std::vector<std::size_t> sizes;
   for (const Op& op : planner->plan(input, planner->setup(input), 0).ops) {
     const auto* kernel = std::get_if<Kernel>(&op.work);
     if (kernel != nullptr && kernel->name == "update") {
-      sizes.push_back(
-          static_cast<std::size_t>(kernel->writes[0].slice.count / 256));
+      sizes.push_back(static_cast<std::size_t>(kernel->writes[0].slice.count / 256));
     }
   }
   return sizes;
 }
 
-// 3 ns and 10 ps a byte.  Of 1024 bytes topk sends 64 as values and 64 as
-// places, which every rank gathers of all 4; a neighbor gets each by itself.
+// 3 ns and 10 ps a byte.  Of 1024 bytes topk sends 64 as values and 64 as places, which every rank
+// gathers of all 4; a neighbor gets each by itself.
 TEST(MergingSchedules, CutByWhatTheCodecLetsCross) {
-  PlanInput input = input_of(
-      toy_model({{256}, {256}, {256}, {256}, {256}, {256}, {256}, {256}}), 4);
+  PlanInput input =
+      input_of(toy_model({{256}, {256}, {256}, {256}, {256}, {256}, {256}, {256}}), 4);
   const auto plain = line(3'000, 10);
-  const TransferTime gathered = [&](std::int64_t bytes) {
-    return 2 * plain(4 * bytes / 16);
-  };
-  const TransferTime by_neighbors = [&](std::int64_t bytes) {
-    return 2 * 2 * plain(bytes / 16);
-  };
+  const TransferTime gathered = [&](std::int64_t bytes) { return 2 * plain(4 * bytes / 16); };
+  const TransferTime by_neighbors = [&](std::int64_t bytes) { return 2 * 2 * plain(bytes / 16); };
   const std::string code = "+topk:density=0.0625";
   const std::string ring = "+neighbor-allreduce:topology=ring";
-  const auto expect_cuts = [&](const std::string& exchange,
-                               Picoseconds backward,
+  const auto expect_cuts = [&](const std::string& exchange, Picoseconds backward,
                                const TransferTime& coded) {
     std::ranges::fill(input.profile->backward, backward);
     const auto all = tensors_of(input, "test");

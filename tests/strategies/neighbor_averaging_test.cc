@@ -18,8 +18,8 @@ namespace {
 
 constexpr Step kAveragedSteps = 5;
 
-/// Who mixes with whom, written from the definitions of the graphs: the weight
-/// of oneself, then (rank, weight) in the order of addition.
+/// Who mixes with whom, written from the definitions of the graphs: the weight of oneself, then
+/// (rank, weight) in the order of addition.
 struct Row {
   double self = 1;
   std::vector<std::pair<Rank, double>> others;
@@ -28,15 +28,13 @@ struct Row {
 Row row_of(const std::string& graph, Rank nodes, Rank node, Step step) {
   std::vector<Rank> distances;
   if (graph == "ring") {
-    distances =
-        nodes == 2 ? std::vector<Rank>{1} : std::vector<Rank>{1, nodes - 1};
+    distances = nodes == 2 ? std::vector<Rank>{1} : std::vector<Rank>{1, nodes - 1};
   } else {
     for (Rank distance = 1; distance < nodes; distance *= 2) {
       distances.push_back(distance);
     }
     if (graph == "one-peer-exp") {
-      distances = {
-          distances[static_cast<std::size_t>(step) % distances.size()]};
+      distances = {distances[static_cast<std::size_t>(step) % distances.size()]};
     }
   }
   Row row;
@@ -71,11 +69,9 @@ World mixed(const World& x, const std::string& graph, Rank local, Step step) {
     auto& mine = result[static_cast<std::size_t>(rank)];
     for (std::size_t p = 0; p < mine.size(); ++p) {
       for (std::size_t i = 0; i < mine[p].size(); ++i) {
-        mine[p][i] =
-            row.self / local * sums[static_cast<std::size_t>(host)][p][i];
+        mine[p][i] = row.self / local * sums[static_cast<std::size_t>(host)][p][i];
         for (const auto& [other, weight] : row.others) {
-          mine[p][i] +=
-              weight / local * sums[static_cast<std::size_t>(other)][p][i];
+          mine[p][i] += weight / local * sums[static_cast<std::size_t>(other)][p][i];
         }
       }
     }
@@ -96,10 +92,8 @@ World trained(World x, const std::string& graph, Rank local, bool adapt_first) {
     for (std::size_t rank = 0; rank < x.size(); ++rank) {
       for (std::size_t p = 0; p < x[rank].size(); ++p) {
         const Values gradient =
-            toy_gradient(static_cast<Rank>(rank),
-                         step,
-                         Backward{ParameterId{static_cast<std::int32_t>(p)}},
-                         x[rank][p]);
+            toy_gradient(static_cast<Rank>(rank), step,
+                         Backward{ParameterId{static_cast<std::int32_t>(p)}}, x[rank][p]);
         for (std::size_t i = 0; i < gradient.size(); ++i) {
           momentum[rank][p][i] = momentum[rank][p][i] * 0.5 + gradient[i];
           mean[rank][p][i] -= 0.25 * momentum[rank][p][i];
@@ -125,58 +119,32 @@ TEST_P(NeighborAveraging, EqualsTheMatrixRecurrenceInWorldsTo16) {
   const auto& [text, graph, local, adapt_first] = GetParam();
   const auto planner = make_planner(parse_strategy(text));
   for (Rank world = 2 * local; world <= 16; world += local) {
-    const PlanWorld plans(
-        *planner, input_of(tiny_model(), world), kAveragedSteps);
+    const PlanWorld plans(*planner, input_of(tiny_model(), world), kAveragedSteps);
     ToyMachine machine(plans);
     const World start = values_in(machine.memory, plans);
     interpret(plans, machine);
-    EXPECT_EQ(values_in(machine.memory, plans),
-              trained(start, graph, local, adapt_first))
+    EXPECT_EQ(values_in(machine.memory, plans), trained(start, graph, local, adapt_first))
         << text << " of " << world;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All,
-    NeighborAveraging,
+    All, NeighborAveraging,
     ::testing::Values(
-        Neighbors{"fusion+neighbor-allreduce:topology=one-peer-exp+atc",
-                  "one-peer-exp",
-                  1,
-                  true},
+        Neighbors{"fusion+neighbor-allreduce:topology=one-peer-exp+atc", "one-peer-exp", 1, true},
         Neighbors{"wfbp+neighbor-allreduce:topology=exp+atc", "exp", 1, true},
         Neighbors{"bsp+neighbor-allreduce:topology=ring+atc", "ring", 1, true},
         Neighbors{"dear+neighbor-allreduce+atc", "one-peer-exp", 1, true},
-        Neighbors{"bytescheduler+neighbor-allreduce:topology=ring+atc",
-                  "ring",
-                  1,
-                  true},
+        Neighbors{"bytescheduler+neighbor-allreduce:topology=ring+atc", "ring", 1, true},
         Neighbors{"bsp+neighbor-allreduce+awc", "one-peer-exp", 1, false},
-        Neighbors{"fusion+neighbor-allreduce:topology=exp+awc:window=backward",
-                  "exp",
-                  1,
-                  false},
-        Neighbors{"fusion+hierarchical-neighbor-allreduce:local=2+atc",
-                  "one-peer-exp",
-                  2,
+        Neighbors{"fusion+neighbor-allreduce:topology=exp+awc:window=backward", "exp", 1, false},
+        Neighbors{"fusion+hierarchical-neighbor-allreduce:local=2+atc", "one-peer-exp", 2, true},
+        Neighbors{"dear+hierarchical-neighbor-allreduce:topology=ring,local=4", "ring", 4, true},
+        Neighbors{"wfbp+hierarchical-neighbor-allreduce:style=leader,local=2", "one-peer-exp", 2,
                   true},
-        Neighbors{"dear+hierarchical-neighbor-allreduce:topology=ring,local=4",
-                  "ring",
-                  4,
-                  true},
-        Neighbors{"wfbp+hierarchical-neighbor-allreduce:style=leader,local=2",
-                  "one-peer-exp",
-                  2,
-                  true},
-        Neighbors{"bsp+hierarchical-neighbor-allreduce:style=leader,"
-                  "topology=exp,local=3+awc",
-                  "exp",
-                  3,
-                  false},
-        Neighbors{"fusion+hierarchical-neighbor-allreduce:local=4+awc",
-                  "one-peer-exp",
-                  4,
-                  false}));
+        Neighbors{"bsp+hierarchical-neighbor-allreduce:style=leader,topology=exp,local=3+awc",
+                  "exp", 3, false},
+        Neighbors{"fusion+hierarchical-neighbor-allreduce:local=4+awc", "one-peer-exp", 4, false}));
 
 }  // namespace
 }  // namespace paceline::strategies

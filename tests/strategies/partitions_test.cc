@@ -38,8 +38,7 @@ PartitionLimit limit(const std::string& mebibytes) {
   return {"row", Options({{"partition-mb", mebibytes}})};
 }
 
-std::string refusal(const PartitionLimit& limit,
-                    const std::vector<Bucket>& buckets) {
+std::string refusal(const PartitionLimit& limit, const std::vector<Bucket>& buckets) {
   try {
     limit.longest(buckets, 16, 4);
   } catch (const UsageError& error) {
@@ -59,8 +58,8 @@ TEST(Partitions, AsManyAsThereMayBe) {
   const Elements most = kMostPartitions * 16;
   EXPECT_EQ(refusal(limit("0.00001"), buckets_of({most})), "");
   EXPECT_EQ(refusal(limit("0.00001"), buckets_of({most + 1})),
-            "strategy option row:partition-mb=0.00001: cuts the model into "
-            "20001 pieces, and at most 20000 are planned; take larger ones");
+            "strategy option row:partition-mb=0.00001: cuts the model into 20001 pieces, and at "
+            "most 20000 are planned; take larger ones");
   EXPECT_EQ(limit("0.000123").longest(buckets_of({most + 1}), 16, 4), 32);
   EXPECT_NE(refusal(limit("0.000121"), buckets_of({most + 1})), "");
 }
@@ -73,24 +72,22 @@ TEST(Partitions, EveryUnitMayBeOne) {
 TEST(Partitions, StrategiesRefuseWhatWouldFillTheMemory) {
   // 64 MiB of parameters, in pieces of 64 bytes times the shards.
   const PlanInput input = input_of(toy_model({{1 << 24}}), 2);
-  for (const char* text : {"bytescheduler:partition-mb=0.0001",
-                           "bytescheduler:partition-mb=1e-9,order=priority",
-                           "wfbp+ps:partition-mb=0.0001"}) {
+  for (const char* text :
+       {"bytescheduler:partition-mb=0.0001", "bytescheduler:partition-mb=1e-9,order=priority",
+        "wfbp+ps:partition-mb=0.0001"}) {
     const std::string sentence = refusal(text, input);
     EXPECT_TRUE(sentence.starts_with("strategy option ")) << text;
-    EXPECT_NE(sentence.find(" pieces, and at most 20000 are planned; take "),
-              std::string::npos)
+    EXPECT_NE(sentence.find(" pieces, and at most 20000 are planned; take "), std::string::npos)
         << text << ": " << sentence;
   }
   EXPECT_EQ(refusal("bytescheduler:partition-mb=1", input), "");
   EXPECT_EQ(refusal("wfbp+ps:partition-mb=1", input), "");
 }
 
-/// Where the all-reduces of rank 0's plan begin in the gradients, of two ranks
-/// and five tensors of 1024 bytes that are ready long before the first crosses.
+/// Where the all-reduces of rank 0's plan begin in the gradients, of two ranks and five tensors of
+/// 1024 bytes that are ready long before the first crosses.
 std::vector<Elements> crossings(const std::string& text) {
-  const PlanInput input =
-      input_of(toy_model({{256}, {256}, {256}, {256}, {256}}), 2);
+  const PlanInput input = input_of(toy_model({{256}, {256}, {256}, {256}, {256}}), 2);
   const auto planner = make_planner(parse_strategy(text));
   const auto setup = planner->setup(input);
   std::vector<Elements> begins;
@@ -102,8 +99,8 @@ std::vector<Elements> crossings(const std::string& text) {
   return begins;
 }
 
-// The last tensor leaves first, and a credit of two partitions lets the one
-// before it follow; then the next forward's first overtakes.
+// The last tensor leaves first, and a credit of two partitions lets the one before it follow; then
+// the next forward's first overtakes.
 TEST(Partitions, AndCreditCountBytesAsTheyCross) {
   const auto one = crossings("bytescheduler:credit-mb=0.0009765625");
   const auto two = crossings("bytescheduler:credit-mb=0.001953125");
@@ -114,8 +111,7 @@ TEST(Partitions, AndCreditCountBytesAsTheyCross) {
 }
 
 TEST(Partitions, OfNothingAreRefusedWhereTheyAreWritten) {
-  for (const char* text :
-       {"bytescheduler:partition-mb=0", "wfbp+ps:partition-mb=0.0"}) {
+  for (const char* text : {"bytescheduler:partition-mb=0", "wfbp+ps:partition-mb=0.0"}) {
     EXPECT_THROW(parse_strategy(text), UsageError) << text;
   }
   EXPECT_NO_THROW(parse_strategy("bytescheduler:credit-mb=0"));

@@ -42,9 +42,7 @@ struct Network {
   }
 
   TransferTime time() const {
-    return [alpha = alpha, beta = beta](std::int64_t size) {
-      return alpha + beta * size;
-    };
+    return [alpha = alpha, beta = beta](std::int64_t size) { return alpha + beta * size; };
   }
 };
 
@@ -65,8 +63,8 @@ Network network(std::mt19937& rng, std::size_t most_tensors) {
   return made;
 }
 
-/// Step after step on one clock, module by module: nothing shared with the
-/// planner, which says that one step is enough.
+/// Step after step on one clock, module by module: nothing shared with the planner, which says that
+/// one step is enough.
 Picoseconds played(const Network& net, const std::vector<std::size_t>& sizes) {
   Picoseconds begin = 0, before = 0, wire = 0;
   for (int step = 0; step < 6; ++step) {
@@ -129,13 +127,12 @@ TEST(BestStep, WeighsTheForwardThatIsLeft) {
                     .module = {2, 1, 0},
                     .alpha = 4,
                     .beta = 1};
-  // Alone they end at 24, 38, 52 with 10, 20, 30 left: 82.  The last two
-  // together end at 54, the first two at 44 and the last at 58.
+  // Alone they end at 24, 38, 52 with 10, 20, 30 left: 82.  The last two together end at 54, the
+  // first two at 44 and the last at 58.
   EXPECT_EQ(step_of(net.step(), net.time(), {1, 1, 1}).step, 82);
   EXPECT_EQ(step_of(net.step(), net.time(), {1, 2}).step, 84);
   EXPECT_EQ(step_of(net.step(), net.time(), {2, 1}).step, 88);
-  EXPECT_EQ(best_step(net.step(), net.time()).sizes,
-            (std::vector<std::size_t>{1, 1, 1}));
+  EXPECT_EQ(best_step(net.step(), net.time()).sizes, (std::vector<std::size_t>{1, 1, 1}));
 }
 
 TEST(BestStep, EndsEarlyAmongEqualSteps) {
@@ -145,15 +142,13 @@ TEST(BestStep, EndsEarlyAmongEqualSteps) {
                     .module = {1, 1},
                     .alpha = 30,
                     .beta = 0};
-  EXPECT_EQ(best_step(net.step(), net.time()).sizes,
-            std::vector<std::size_t>{2})
+  EXPECT_EQ(best_step(net.step(), net.time()).sizes, std::vector<std::size_t>{2})
       << "ends at 50 instead of 70";
 }
 
 /// Start-ups run side by side, bytes take 1 each.
 TransferTime at_once(Picoseconds alpha, std::int32_t most) {
-  return {[=](std::int64_t bytes) { return alpha + bytes; },
-          [=](std::int64_t) { return alpha; },
+  return {[=](std::int64_t bytes) { return alpha + bytes; }, [=](std::int64_t) { return alpha; },
           most};
 }
 
@@ -163,8 +158,8 @@ TEST(ConcurrentTransfers, SharesTheWireBehindStartUpsOfTheirOwn) {
   two.add(10, 10, 5);  // flows from 20
   two.add(11, 10, 40);
   // The first has 20 left at 20; the second ends at 30 with 5 at half, then
-  // the third starts up until 40; the first has 15 left, 5 at 40; the third
-  // takes half until the first ends at 50, has 35 left and ends at 85.
+  // the third starts up until 40; the first has 15 left, 5 at 40; the third takes half until the
+  // first ends at 50, has 35 left and ends at 85.
   EXPECT_EQ(two.ends(), (std::vector<Picoseconds>{50, 30, 85}));
   ConcurrentTransfers all(0);
   all.add(0, 0, 10);
@@ -188,8 +183,7 @@ TEST(BestStep, TriesAllCutsWhereUnitsCrossSideBySide) {
       const PeriodicMerge found = best_step(net.step(), time);
       EXPECT_TRUE(found.is_least);
       for (std::uint32_t bits = 0; bits < (1U << (count - 1)); ++bits) {
-        EXPECT_LE(found.step, step_of(net.step(), time, cut(count, bits)).step)
-            << n;
+        EXPECT_LE(found.step, step_of(net.step(), time, cut(count, bits)).step) << n;
       }
     }
   }
@@ -207,10 +201,8 @@ TEST(BestStep, ImprovesOnSimpleCutsOfManyTensors) {
     const PeriodicMerge found = best_step(step, time);
     EXPECT_EQ(found.step, step_of(step, time, found.sizes).step);
     EXPECT_LE(found.step, step_of(step, time, {step.tensors.size()}).step);
-    EXPECT_LE(
-        found.step,
-        step_of(step, time, std::vector<std::size_t>(step.tensors.size(), 1))
-            .step);
+    EXPECT_LE(found.step,
+              step_of(step, time, std::vector<std::size_t>(step.tensors.size(), 1)).step);
   }
 }
 
@@ -239,8 +231,7 @@ TEST(OptimalMerge, SaysWhatItPredicts) {
   // Ready at 2 and 4 ns; 3 ns + 10.24 ns a tensor: the first ends at 15.24
   // with 1 ns left, the second at 28.48 with 2; together at 27.48.
   EXPECT_EQ(make_planner(parse_strategy("optimal-merge"))->remark(input),
-            "1 buckets of 2 tensors; a step is predicted to take 0.000 ms, no "
-            "cut takes less");
+            "1 buckets of 2 tensors; a step is predicted to take 0.000 ms, no cut takes less");
 }
 
 }  // namespace

@@ -56,8 +56,7 @@ TEST(SetupBuilder, NeighborsInReadyOrderAreOneSlice) {
       EXPECT_EQ(value.begin % 16, 0) << "64 bytes are 16 floats";
       EXPECT_EQ(value.count, input.model.parameters[index_of(id)].elements);
       EXPECT_GE(value.begin, bucket.values.begin);
-      EXPECT_LE(value.begin + value.count,
-                bucket.values.begin + bucket.values.count);
+      EXPECT_LE(value.begin + value.count, bucket.values.begin + bucket.values.count);
     }
     end += bucket.values.count;
   }
@@ -90,10 +89,8 @@ TEST(SetupBuilder, RefusesShapesThatCannotBePlanned) {
 TEST(AssignBuckets, ClosesAtTheLimitAfterAddingAndAdvancesTheLimit) {
   const ModelShape model = toy_model({{10, 10, 10, 10, 10, 1}});
   const auto order = ids({0, 1, 2, 3, 4, 5});
-  EXPECT_EQ(assign_buckets(model, order, {80}),
-            (Groups{ids({0, 1}), ids({2, 3}), ids({4, 5})}));
-  EXPECT_EQ(assign_buckets(model, order, {81}),
-            (Groups{ids({0, 1, 2}), ids({3, 4, 5})}));
+  EXPECT_EQ(assign_buckets(model, order, {80}), (Groups{ids({0, 1}), ids({2, 3}), ids({4, 5})}));
+  EXPECT_EQ(assign_buckets(model, order, {81}), (Groups{ids({0, 1, 2}), ids({3, 4, 5})}));
   EXPECT_EQ(assign_buckets(model, order, {1, 100}),
             (Groups{ids({0}), ids({1, 2, 3}), ids({4, 5})}));
   EXPECT_EQ(assign_buckets(model, order, {0}).size(), 6u);
@@ -101,8 +98,7 @@ TEST(AssignBuckets, ClosesAtTheLimitAfterAddingAndAdvancesTheLimit) {
 
 TEST(ReducerBuckets, OneAtFirstThenRebuiltInArrivalOrder) {
   const ModelShape model = small_model();
-  EXPECT_EQ(reducer_buckets(model, {.first = 4, .cap = 100}, 0),
-            Groups{model.ready_order});
+  EXPECT_EQ(reducer_buckets(model, {.first = 4, .cap = 100}, 0), Groups{model.ready_order});
   EXPECT_EQ(reducer_buckets(model, {.first = 4, .cap = 100}, 1),
             (Groups{ids({6}), ids({5, 4, 3, 2}), ids({1, 0})}));
 }
@@ -124,13 +120,9 @@ TEST_P(EveryThreshold, HoldsEachParameterInOneUnitAndOvershootsByOneTensor) {
     EXPECT_TRUE(groups[g].size() == 1 || without_last < threshold);
     EXPECT_TRUE(g + 1 == groups.size() || bytes >= threshold);
   }
-  EXPECT_EQ(seen,
-            std::multiset<ParameterId>(model.ready_order.begin(),
-                                       model.ready_order.end()));
+  EXPECT_EQ(seen, std::multiset<ParameterId>(model.ready_order.begin(), model.ready_order.end()));
 }
-INSTANTIATE_TEST_SUITE_P(Bytes,
-                         EveryThreshold,
-                         ::testing::Values(0, 1, 16, 28, 64, 100, 1000));
+INSTANTIATE_TEST_SUITE_P(Bytes, EveryThreshold, ::testing::Values(0, 1, 16, 28, 64, 100, 1000));
 
 TEST(Planners, BspIsOneExchangeAndOneUpdateOfEverything) {
   const PlanInput input = input_of(small_model(), 4);
@@ -140,8 +132,7 @@ TEST(Planners, BspIsOneExchangeAndOneUpdateOfEverything) {
   ASSERT_EQ(ops_of<Kernel>(plan).size(), 1u);
   EXPECT_EQ(reduces[0]->reduce, Reduce::kSum);
   EXPECT_EQ(ops_of<Kernel>(plan)[0]->numbers, std::vector<double>{4});
-  EXPECT_EQ(reduces[0]->in.count,
-            ops_of<Kernel>(plan)[0]->writes[0].slice.count);
+  EXPECT_EQ(reduces[0]->in.count, ops_of<Kernel>(plan)[0]->writes[0].slice.count);
 }
 
 TEST(Planners, WfbpExchangesEachTensorAndUpdatesOnce) {
@@ -151,8 +142,7 @@ TEST(Planners, WfbpExchangesEachTensorAndUpdatesOnce) {
 }
 
 TEST(Planners, FusionExchangesAndUpdatesUnitByUnit) {
-  const CommPlan plan =
-      plan_of("fusion:bucket-mb=0.0001", input_of(small_model(), 4));
+  const CommPlan plan = plan_of("fusion:bucket-mb=0.0001", input_of(small_model(), 4));
   EXPECT_EQ(ops_of<Collective>(plan).size(), ops_of<Kernel>(plan).size());
   EXPECT_EQ(ops_of<Collective>(plan).size(), 3u) << "104 bytes a bucket";
 }
@@ -170,8 +160,7 @@ TEST(Planners, AdamwCountsTheStepOnceBeforeTheUpdates) {
   input.optimizer = adamw();
   const auto planner = make_planner(parse_strategy("fusion:bucket-mb=0"));
   const auto setup = planner->setup(input);
-  EXPECT_EQ(setup.buffers[index_of(buffer_named(setup, kStepCount))].elements,
-            1);
+  EXPECT_EQ(setup.buffers[index_of(buffer_named(setup, kStepCount))].elements, 1);
   const CommPlan plan = planner->plan(input, setup, 0);
   std::vector<std::string_view> names;
   for (const Kernel* kernel : ops_of<Kernel>(plan)) {
@@ -194,8 +183,7 @@ TEST(Planners, MicroBatchesRepeatTheModelWorkOnly) {
 
 TEST(Planners, DdpReducesTheReducersBucketsWithoutPadding) {
   const PlanInput input = input_of(small_model(), 4);
-  const auto planner =
-      make_planner(parse_strategy("ddp:bucket-mb=0.0001,first-bucket-mb=0"));
+  const auto planner = make_planner(parse_strategy("ddp:bucket-mb=0.0001,first-bucket-mb=0"));
   const auto setup = planner->setup(input);
   for (const Variant variant : {0, 1}) {
     const CommPlan plan = planner->plan(input, setup, variant);
@@ -220,9 +208,8 @@ TEST(Planners, DdpWithViewsCopiesNothingBack) {
   const auto copies = [&](const char* text) {
     const auto planner = make_planner(parse_strategy(text));
     const auto plan = planner->plan(input, planner->setup(input), 1);
-    return std::ranges::count_if(ops_of<Kernel>(plan), [](const Kernel* k) {
-      return k->name == "copy";
-    });
+    return std::ranges::count_if(ops_of<Kernel>(plan),
+                                 [](const Kernel* k) { return k->name == "copy"; });
   };
   // Of three buckets, each way or in alone.
   EXPECT_EQ(copies("ddp:bucket-mb=0.0001,first-bucket-mb=0"), 6);
@@ -238,8 +225,7 @@ TEST(Planners, AStaticGraphKeepsItsOneBucketForAnotherStep) {
   EXPECT_THROW(planner->setup(input), UsageError);
 }
 
-constexpr std::array kScalable{
-    "none", "bsp", "wfbp", "fusion:bucket-mb=0.0001", "ddp"};
+constexpr std::array kScalable{"none", "bsp", "wfbp", "fusion:bucket-mb=0.0001", "ddp"};
 
 PlanInput scaled_input() {
   PlanInput input = input_of(small_model(), 4);
@@ -251,17 +237,16 @@ TEST(LossScaling, ChecksTheReducedGradientsBeforeAnyUpdate) {
   for (const char* text : kScalable) {
     const auto planner = make_planner(parse_strategy(text));
     const auto setup = planner->setup(scaled_input());
-    for (const Variant variant : {planner->variant(scaled_input(), 0),
-                                  planner->variant(scaled_input(), 1)}) {
+    for (const Variant variant :
+         {planner->variant(scaled_input(), 0), planner->variant(scaled_input(), 1)}) {
       const CommPlan plan = planner->plan(scaled_input(), setup, variant);
       std::string order;  // one letter an op, repetitions left out
       for (const Op& op : plan.ops) {
         const auto* kernel = std::get_if<Kernel>(&op.work);
-        const char letter =
-            kernel != nullptr && kernel->name == "check"     ? 'c'
-            : kernel != nullptr && kernel->name == "rescale" ? 'r'
-            : kernel != nullptr && kernel->name == "update"  ? 'u'
-                                                             : '.';
+        const char letter = kernel != nullptr && kernel->name == "check"     ? 'c'
+                            : kernel != nullptr && kernel->name == "rescale" ? 'r'
+                            : kernel != nullptr && kernel->name == "update"  ? 'u'
+                                                                             : '.';
         if (letter == 'c' || letter == 'r' || !order.ends_with(letter)) {
           order += letter;
         }
@@ -297,8 +282,7 @@ TEST(LossScaling, TheGatesOfTheNextForwardWaitForTheScale) {
       }
       const auto* kernel = std::get_if<Kernel>(&items[i].op->work);
       behind[i] = behind[i] || (kernel != nullptr && kernel->name == "rescale");
-      if (items[i].step == 1 &&
-          std::holds_alternative<Forward>(items[i].op->work)) {
+      if (items[i].step == 1 && std::holds_alternative<Forward>(items[i].op->work)) {
         EXPECT_TRUE(behind[i]) << text;
         ++gates;
       }
@@ -313,8 +297,7 @@ TEST(LossScalingDeathTest, APlannerThatForgetsToCheckIsABug) {
   const auto setup = SetupBuilder(input, groups).finish();
   Program program(input, setup);
   program.compute();
-  EXPECT_DEATH(program.update(buckets_of(setup, groups).front(), 1),
-               "gradients_checked_");
+  EXPECT_DEATH(program.update(buckets_of(setup, groups).front(), 1), "gradients_checked_");
 }
 
 TEST(Variants, AreAllFoundHoweverLateTheyCome) {
@@ -324,8 +307,7 @@ TEST(Variants, AreAllFoundHoweverLateTheyCome) {
   const auto count = [&](const std::string& text) {
     return variants_of(*make_planner(parse_strategy(text)), input).size();
   };
-  const std::string pairs =
-      "fusion+neighbor-allreduce:topology=random-matching";
+  const std::string pairs = "fusion+neighbor-allreduce:topology=random-matching";
   EXPECT_EQ(count(pairs), 64U);
   // Step 100 n - 1 is in phase 3 modulo 4 of the 64.
   EXPECT_EQ(count(pairs + "+pga:every=100"), 64U + 16U);

@@ -20,13 +20,10 @@ PlanInput input_of(Rank world) {
   return input;
 }
 
-Serving serving_of(Rank servers,
-                   bool colocated,
-                   const std::string& mebibytes = "1") {
+Serving serving_of(Rank servers, bool colocated, const std::string& mebibytes = "1") {
   return {.servers = servers,
           .colocated = colocated,
-          .partition =
-              PartitionLimit("ps", Options({{"partition-mb", mebibytes}}))};
+          .partition = PartitionLimit("ps", Options({{"partition-mb", mebibytes}}))};
 }
 
 TEST(Serving, TheLastRanksServeApart) {
@@ -77,20 +74,17 @@ TEST(Serving, HostsShareOutThePartitionsOfAServer) {
   EXPECT_EQ(roles.copies(), 2);
   const std::vector<Piece> pieces = pieces_of({64, 32, 0, 64}, roles);
   ASSERT_EQ(pieces.size(), 2U);
-  EXPECT_EQ(std::tie(pieces[0].begin, pieces[0].count, pieces[0].inbox),
-            std::tuple(64, 16, 64));
-  EXPECT_EQ(std::tie(pieces[1].begin, pieces[1].count, pieces[1].inbox),
-            std::tuple(80, 16, 96));
+  EXPECT_EQ(std::tie(pieces[0].begin, pieces[0].count, pieces[0].inbox), std::tuple(64, 16, 64));
+  EXPECT_EQ(std::tie(pieces[1].begin, pieces[1].count, pieces[1].inbox), std::tuple(80, 16, 96));
   EXPECT_EQ(pieces[0].place, 0);
   EXPECT_EQ(pieces[1].place, 1);
 }
 
 // Of 160, 16, 96, 80 and 32 elements, in the layout the last first: 160 goes
-// to the first server, 96 and 80 to the second, 32 to the first again, where
-// 160 are fewer than 176, and 16 to the second, where 176 are fewer than 192.
+// to the first server, 96 and 80 to the second, 32 to the first again, where 160 are fewer than
+// 176, and 16 to the second, where 176 are fewer than 192.
 TEST(Serving, TheLargestPartitionGoesFirstToTheServerWithTheFewestBytes) {
-  PlanInput input =
-      plan::input_of(plan::toy_model({{160}, {16}, {96}, {80}, {32}}), 4);
+  PlanInput input = plan::input_of(plan::toy_model({{160}, {16}, {96}, {80}, {32}}), 4);
   Serving serving = serving_of(2, false);
   serving.assign = Assignment::kSize;
   Groups tensors;
@@ -98,15 +92,11 @@ TEST(Serving, TheLargestPartitionGoesFirstToTheServerWithTheFewestBytes) {
     tensors.push_back({id});
   }
   SetupBuilder builder(input, tensors);
-  Program program(input,
-                  builder.setup(),
-                  {.buckets = buckets_of(builder.setup(), tensors)});
-  EXPECT_EQ(numbers(all_partitions(serving, program)),
-            (Spans{{0, 32, 2, 0},
-                   {32, 80, 3, 0},
-                   {112, 96, 3, 160},
-                   {208, 16, 3, 352},
-                   {224, 160, 2, 64}}));
+  Program program(input, builder.setup(), {.buckets = buckets_of(builder.setup(), tensors)});
+  EXPECT_EQ(
+      numbers(all_partitions(serving, program)),
+      (Spans{
+          {0, 32, 2, 0}, {32, 80, 3, 0}, {112, 96, 3, 160}, {208, 16, 3, 352}, {224, 160, 2, 64}}));
 }
 
 // One host sums and shares out alone.
@@ -119,22 +109,18 @@ TEST(Serving, NothingCrossesOnOneHost) {
 }
 
 TEST(Serving, ALateServerHoldsUpNoOther) {
-  for (const char* text :
-       {"wfbp+ps", "bytescheduler:credit-mb=1,partition-mb=1+ps"}) {
+  for (const char* text : {"wfbp+ps", "bytescheduler:credit-mb=1,partition-mb=1+ps"}) {
     const auto planner = make_planner(parse_strategy(text));
     const plan::Setup setup = planner->setup(input_of(4));
     const auto named = [&](const char* name) {
-      return setup.communicators[static_cast<std::size_t>(
-          index_of(communicator_named(setup, name)))];
+      return setup
+          .communicators[static_cast<std::size_t>(index_of(communicator_named(setup, name)))];
     };
-    const bool limited =
-        named("push").credit_bytes < std::numeric_limits<std::int64_t>::max();
+    const bool limited = named("push").credit_bytes < std::numeric_limits<std::int64_t>::max();
     EXPECT_EQ(limited, std::string(text).starts_with("bytescheduler"));
     EXPECT_EQ(named("push").order, IssueOrder::kProgram) << text;
     EXPECT_EQ(named("pull").order, IssueOrder::kAsReady) << text;
-    EXPECT_EQ(named("pull").credit_bytes,
-              std::numeric_limits<std::int64_t>::max())
-        << text;
+    EXPECT_EQ(named("pull").credit_bytes, std::numeric_limits<std::int64_t>::max()) << text;
   }
 }
 

@@ -24,15 +24,12 @@ namespace paceline::strategies {
 namespace {
 
 TEST(TableMap, GivesEveryRowOnePlaceAndLeavesNoneFree) {
-  for (const auto placement : {TablePlacement::kTable,
-                               TablePlacement::kRowHash,
-                               TablePlacement::kRowRange}) {
+  for (const auto placement :
+       {TablePlacement::kTable, TablePlacement::kRowHash, TablePlacement::kRowRange}) {
     for (const Rank servers : {1, 2, 3, 7}) {
       for (const Elements rows : {1, 5, 64, 97}) {
-        const EmbeddingJob job{.servers = servers,
-                               .tables = 3,
-                               .rows = rows,
-                               .placement = placement};
+        const EmbeddingJob job{
+            .servers = servers, .tables = 3, .rows = rows, .placement = placement};
         const TableMap map(job);
         std::set<std::pair<Rank, Elements>> places;
         for (int table = 0; table < job.tables; ++table) {
@@ -76,9 +73,8 @@ TEST(TableMap, NamesTrainerTableAndIdThatIsOutOfRange) {
       map.find(2, id, 7);
       FAIL();
     } catch (const UsageError& error) {
-      EXPECT_EQ(error.what(),
-                "trainer 7 looks up id " + std::to_string(id) +
-                    " of table 2, whose ids are 0 to 3");
+      EXPECT_EQ(error.what(), "trainer 7 looks up id " + std::to_string(id) +
+                                  " of table 2, whose ids are 0 to 3");
     }
   }
 }
@@ -110,9 +106,7 @@ TEST(TableMap, SaysWhichServerIsAskedForMost) {
   const auto whole = wanted(TablePlacement::kTable, 1.2);
   EXPECT_EQ(whole, std::vector<Elements>(4, whole[0]));
   for (const auto cut : {TablePlacement::kRowRange, TablePlacement::kRowHash}) {
-    EXPECT_NEAR(static_cast<double>(sum(wanted(cut, 1.2))),
-                static_cast<double>(sum(whole)),
-                4)
+    EXPECT_NEAR(static_cast<double>(sum(wanted(cut, 1.2))), static_cast<double>(sum(whole)), 4)
         << "each is rounded up";
   }
   const auto range = wanted(TablePlacement::kRowRange, 1.2);
@@ -121,8 +115,8 @@ TEST(TableMap, SaysWhichServerIsAskedForMost) {
   EXPECT_GT(range[0], 3 * std::ranges::max(hash) / 2);
 }
 
-/// The sum over all ids, one by one, of the probability that one of n lookups
-/// meets the id, by server.
+/// The sum over all ids, one by one, of the probability that one of n lookups meets the id, by
+/// server.
 std::vector<double> exactly_distinct(const EmbeddingJob& job) {
   const TableMap map(job);
   const auto weight = [&](Elements id) {
@@ -134,8 +128,8 @@ std::vector<double> exactly_distinct(const EmbeddingJob& job) {
   }
   std::vector<double> all(static_cast<std::size_t>(job.servers));
   for (Elements id = 0; id < job.rows; ++id) {
-    all[static_cast<std::size_t>(map.find(0, id, 0).server)] -= std::expm1(
-        static_cast<double>(job.bags.most) * std::log1p(-weight(id) / sum));
+    all[static_cast<std::size_t>(map.find(0, id, 0).server)] -=
+        std::expm1(static_cast<double>(job.bags.most) * std::log1p(-weight(id) / sum));
   }
   return all;
 }
@@ -146,8 +140,7 @@ TEST(TableMap, SumsZipfInBlocksAsCloseAsItSays) {
   for (const double zipf : {0.5, 1.0, 1.1, 2.0}) {
     job.bags.zipf = zipf;
     for (const auto& [placement, bound] :
-         {std::pair(TablePlacement::kRowRange, 1e-6),
-          std::pair(TablePlacement::kRowHash, 1e-4)}) {
+         {std::pair(TablePlacement::kRowRange, 1e-6), std::pair(TablePlacement::kRowHash, 1e-4)}) {
       job.placement = placement;
       const auto exact = exactly_distinct(job);
       const auto found = TableMap(job).typically_wanted();
@@ -183,13 +176,10 @@ TEST(EmbeddingJob, IsWhatItsNumbersSay) {
 
 TEST(ShardedEmbeddings, ArePlansThatEveryRankAgreesOn) {
   for (const auto& [job, at] : plan::toy_jobs()) {
-    for (const char* dense :
-         {"bsp", "dear", "ddp", "bytescheduler:credit-mb=0", "fusion+ps"}) {
+    for (const char* dense : {"bsp", "dear", "ddp", "bytescheduler:credit-mb=0", "fusion+ps"}) {
       const auto planner = plan::with_tables(job, dense);
-      EXPECT_NO_THROW(plan::verify(
-          *planner,
-          plan::input_of(plan::model_behind_bags(job, at), job.ranks()),
-          4))
+      EXPECT_NO_THROW(
+          plan::verify(*planner, plan::input_of(plan::model_behind_bags(job, at), job.ranks()), 4))
           << dense;
     }
   }
@@ -198,10 +188,8 @@ TEST(ShardedEmbeddings, ArePlansThatEveryRankAgreesOn) {
 TEST(ShardedEmbeddings, EndWithTheInterpretersValuesUnderAnySchedule) {
   for (const auto& [job, at] : plan::toy_jobs()) {
     const auto planner = plan::with_tables(job, "fusion");
-    const plan::PlanWorld world(
-        *planner,
-        plan::input_of(plan::model_behind_bags(job, at), job.ranks()),
-        3);
+    const plan::PlanWorld world(*planner,
+                                plan::input_of(plan::model_behind_bags(job, at), job.ranks()), 3);
     plan::ToyMachine machine(world);
     plan::interpret(world, machine);
     plan::RandomExecutor executor(world);
@@ -219,8 +207,7 @@ TEST(ShardedEmbeddings, MayBeStaleWhereNothingElseChanges) {
       continue;
     }
     const auto planner = plan::with_tables(job, "fusion");
-    plan::PlanInput input =
-        plan::input_of(plan::model_behind_bags(job, at), job.ranks());
+    plan::PlanInput input = plan::input_of(plan::model_behind_bags(job, at), job.ranks());
     EXPECT_NO_THROW(plan::verify(*planner, input, 4));
     input.rank = job.trainers;
     const plan::Setup setup = planner->setup(input);
@@ -234,32 +221,27 @@ template <class Which>
 std::int64_t bytes_of(const plan::Setup& setup, const Which& which) {
   std::int64_t bytes = 0;
   for (const plan::Buffer& buffer : setup.buffers) {
-    bytes +=
-        which(buffer.name) ? buffer.elements * plan::size_of(buffer.dtype) : 0;
+    bytes += which(buffer.name) ? buffer.elements * plan::size_of(buffer.dtype) : 0;
   }
   return bytes;
 }
 
 TEST(ShardedEmbeddings, TakeTheMemoryOfTheirBuffers) {
   for (auto [job, at] : plan::toy_jobs()) {
-    for (const auto& [rule, state] : {std::pair{RowRule::kSgd, 0},
-                                      {RowRule::kAdagrad, 2},
-                                      {RowRule::kRowwiseAdagrad, 1}}) {
+    for (const auto& [rule, state] :
+         {std::pair{RowRule::kSgd, 0}, {RowRule::kAdagrad, 2}, {RowRule::kRowwiseAdagrad, 1}}) {
       job.rule = rule;
       const auto planner = plan::with_tables(job, "fusion");
-      plan::PlanInput input =
-          plan::input_of(plan::model_behind_bags(job, at), job.ranks());
+      plan::PlanInput input = plan::input_of(plan::model_behind_bags(job, at), job.ranks());
       for (input.rank = 0; input.rank < job.ranks(); ++input.rank) {
         const plan::Setup setup = planner->setup(input);
         const PlanMemory memory = memory_of_plan(*planner, input);
         const Rank server = input.rank - job.first_server();
         const bool serves = server >= 0 && server < job.servers;
         const Elements rows = serves ? TableMap(job).rows_of(server) : 0;
-        EXPECT_EQ(memory.rows,
-                  rows * 4 * (2 + state + (job.dense_gradients ? 2 : 0)));
+        EXPECT_EQ(memory.rows, rows * 4 * (2 + state + (job.dense_gradients ? 2 : 0)));
         if (input.rank < job.trainers) {
-          EXPECT_EQ(memory.bytes(),
-                    bytes_of(setup, [](const auto&) { return true; }));
+          EXPECT_EQ(memory.bytes(), bytes_of(setup, [](const auto&) { return true; }));
           continue;
         }
         Rank answered = job.trainers;  // of a replica, every so many trainers
@@ -269,13 +251,9 @@ TEST(ShardedEmbeddings, TakeTheMemoryOfTheirBuffers) {
         EXPECT_EQ(memory.other,
                   bytes_of(setup,
                            [](const auto& name) {
-                             return name == "served_ids" ||
-                                    name == "served_gradients";
+                             return name == "served_ids" || name == "served_gradients";
                            }) +
-                      bytes_of(setup,
-                               [](const auto& name) {
-                                 return name == "served_rows";
-                               }) *
+                      bytes_of(setup, [](const auto& name) { return name == "served_rows"; }) *
                           answered / job.trainers);
       }
     }
@@ -286,19 +264,14 @@ TEST(ShardedEmbeddings, TakeTheMemoryOfTheirBuffers) {
 TEST(ShardedEmbeddings, NeedTheirHazards) {
   const EmbeddingJob job = plan::toy_job(2, 2);
   const auto planner = plan::with_tables(job, "fusion");
-  const plan::PlanWorld world(
-      *planner,
-      plan::input_of(plan::model_behind_bags(job, 0), job.ranks()),
-      3);
+  const plan::PlanWorld world(*planner,
+                              plan::input_of(plan::model_behind_bags(job, 0), job.ranks()), 3);
   plan::ToyMachine machine(world);
   plan::interpret(world, machine);
   int wrong = 0;
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     plan::RandomExecutor executor(world, 0.1, seed);
-    wrong +=
-        executor.run(seed).has_value() || !(executor.memory() == machine.memory)
-            ? 1
-            : 0;
+    wrong += executor.run(seed).has_value() || !(executor.memory() == machine.memory) ? 1 : 0;
   }
   EXPECT_GT(wrong, 0);
 }
@@ -307,8 +280,7 @@ TEST(ShardedEmbeddings, NeedTheirHazards) {
 TEST(ShardedEmbeddings, CostWhatTheirHeaderSays) {
   const EmbeddingJob job{.trainers = 2, .servers = 4, .tables = 4};
   const auto planner = plan::with_tables(job, "none");
-  plan::PlanInput input =
-      plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
+  plan::PlanInput input = plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
   const auto sent = [&](Rank rank) {
     input.rank = rank;
     const plan::Setup setup = planner->setup(input);
@@ -321,19 +293,16 @@ TEST(ShardedEmbeddings, CostWhatTheirHeaderSays) {
 }
 
 /// Bytes of memory, and bytes sent in a step, of a rank.
-std::pair<std::int64_t, std::int64_t> bytes_of(const EmbeddingJob& job,
-                                               Rank rank) {
+std::pair<std::int64_t, std::int64_t> bytes_of(const EmbeddingJob& job, Rank rank) {
   const auto planner = plan::with_tables(job, "none");
-  plan::PlanInput input =
-      plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
+  plan::PlanInput input = plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
   input.rank = rank;
   const plan::Setup setup = planner->setup(input);
   std::int64_t held = 0;
   for (const plan::Buffer& buffer : setup.buffers) {
     held += buffer.elements * plan::size_of(buffer.dtype);
   }
-  return {held,
-          plan::cost(setup, planner->plan(input, setup, 1), rank).wire_bytes};
+  return {held, plan::cost(setup, planner->plan(input, setup, 1), rank).wire_bytes};
 }
 
 // A server holds the gradients of its 300 rows, and the same crosses.
@@ -343,8 +312,7 @@ TEST(ShardedEmbeddings, WithDenseGradientsCostMemoryAndNoBytesMore) {
   dense.dense_gradients = true;
   for (const Rank rank : {0, 2, 6}) {
     const auto [held, sent] = bytes_of(sparse, rank);
-    EXPECT_EQ(bytes_of(dense, rank),
-              std::pair(held + (rank == 2 ? 300 * 64 * 4 : 0), sent))
+    EXPECT_EQ(bytes_of(dense, rank), std::pair(held + (rank == 2 ? 300 * 64 * 4 : 0), sent))
         << rank;
   }
 }
@@ -361,12 +329,10 @@ class OfTwoMinds final : public plan::Planner {
     }
     return setup;
   }
-  plan::Variant variant(const plan::PlanInput& input,
-                        plan::Step step) const override {
+  plan::Variant variant(const plan::PlanInput& input, plan::Step step) const override {
     return planner_.variant(input, step);
   }
-  plan::CommPlan plan(const plan::PlanInput& input,
-                      const plan::Setup& setup,
+  plan::CommPlan plan(const plan::PlanInput& input, const plan::Setup& setup,
                       plan::Variant variant) const override {
     return planner_.plan(input, setup, variant);
   }
@@ -378,8 +344,7 @@ class OfTwoMinds final : public plan::Planner {
 TEST(ShardedEmbeddings, CrossOnTheSparseEngineAlone) {
   const EmbeddingJob job = plan::toy_job(2, 2);
   const auto planner = plan::with_tables(job, "fusion");
-  const plan::PlanInput input =
-      plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
+  const plan::PlanInput input = plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
   const plan::Setup setup = planner->setup(input);
   int rows = 0, dense = 0;
   for (const plan::Op& op : planner->plan(input, setup, 1).ops) {
@@ -391,9 +356,7 @@ TEST(ShardedEmbeddings, CrossOnTheSparseEngineAlone) {
     EXPECT_EQ(setup.communicators[plan::index_of(*on)].engine,
               exchange ? plan::EngineRole::kSparse : plan::EngineRole::kMain);
     const std::string text = plan::describe(op, input.model, setup);
-    EXPECT_EQ(text.ends_with("on lookups of the sparse engine, 4 ranks"),
-              exchange)
-        << text;
+    EXPECT_EQ(text.ends_with("on lookups of the sparse engine, 4 ranks"), exchange) << text;
     ++(exchange ? rows : dense);
   }
   EXPECT_GT(rows, 0);
@@ -402,14 +365,11 @@ TEST(ShardedEmbeddings, CrossOnTheSparseEngineAlone) {
   EXPECT_THROW(plan::verify(OfTwoMinds(*planner), input, 3), plan::PlanError);
 }
 
-// As above, and the two ranks that are trainer and server at once send to one
-// rank less.
+// As above, and the two ranks that are trainer and server at once send to one rank less.
 TEST(ShardedEmbeddings, OnTrainersCrossInThreeExchanges) {
-  const EmbeddingJob job{
-      .trainers = 2, .servers = 2, .tables = 2, .colocated = true};
+  const EmbeddingJob job{.trainers = 2, .servers = 2, .tables = 2, .colocated = true};
   const auto planner = plan::with_tables(job, "none");
-  plan::PlanInput input =
-      plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
+  plan::PlanInput input = plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
   ASSERT_EQ(input.world, 2);
   for (input.rank = 0; input.rank < 2; ++input.rank) {
     const plan::Setup setup = planner->setup(input);
@@ -423,8 +383,7 @@ TEST(ShardedEmbeddings, OnTrainersCrossInThreeExchanges) {
       }
     }
     EXPECT_EQ(exchanges, 3);
-    EXPECT_EQ(plan::cost(setup, plan, input.rank).wire_bytes,
-              8 + 33 * 8 + 2 * (8 + 33 * 64 * 4));
+    EXPECT_EQ(plan::cost(setup, plan, input.rank).wire_bytes, 8 + 33 * 8 + 2 * (8 + 33 * 64 * 4));
   }
 }
 
@@ -441,8 +400,7 @@ TEST(ShardedEmbeddings, OnTrainersMissNoUpdate) {
 TEST(ShardedEmbeddings, TellTheDensePartWhichTrainersShareAHost) {
   const EmbeddingJob job = plan::toy_job(4, 2);
   const auto planner = plan::with_tables(job, "fusion+hierarchical");
-  plan::PlanInput input =
-      plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
+  plan::PlanInput input = plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
   input.local_world = {2, 2, 3};
   const plan::Setup setup = planner->setup(input);
   const auto& groups = setup.communicators;
@@ -460,9 +418,8 @@ TEST(ShardedEmbeddings, RefuseServersOfTheDensePartAmongTheTrainers) {
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "all 4 trainers train the dense part beside embedding tables, "
-                 "and its strategy makes 2 of them servers; take "
-                 "ps:placement=colocated");
+                 "all 4 trainers train the dense part beside embedding tables, and its strategy "
+                 "makes 2 of them servers; take ps:placement=colocated");
   }
 }
 
@@ -473,9 +430,7 @@ TEST(ShardedEmbeddings, RefuseAnotherNumberOfRanks) {
     planner->setup(plan::input_of(plan::model_behind_bags(job, 0), 4));
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "2 trainers, 2 servers and the master are 5 ranks, and there "
-                 "are 4");
+    EXPECT_STREQ(error.what(), "2 trainers, 2 servers and the master are 5 ranks, and there are 4");
   }
 }
 

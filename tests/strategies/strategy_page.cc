@@ -59,8 +59,7 @@ std::string guarantee_of(const RowInfo& row) {
       apart += fmt::format("{}`{}`", apart.empty() ? "" : " or ", option.key);
     }
   }
-  return apart.empty() ? text
-                       : text + fmt::format("; with {} consensus", apart);
+  return apart.empty() ? text : text + fmt::format("; with {} consensus", apart);
 }
 
 std::string table_of(const AxisInfo& axis) {
@@ -70,15 +69,9 @@ std::string table_of(const AxisInfo& axis) {
       "| paper | file |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
       axis.name);
   for (const RowInfo& row : axis.rows) {
-    text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | `{}` |\n",
-                        row.name,
-                        row.summary,
-                        row.phases,
-                        row.rounds,
-                        row.bytes,
-                        guarantee_of(row),
-                        row.paper,
-                        file_of(row));
+    text +=
+        fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | `{}` |\n", row.name, row.summary,
+                    row.phases, row.rounds, row.bytes, guarantee_of(row), row.paper, file_of(row));
   }
   return text;
 }
@@ -87,10 +80,7 @@ std::string options_of(const AxisInfo& axis) {
   std::string text;
   for (const RowInfo& row : axis.rows) {
     for (const OptionInfo& option : row.options) {
-      text += fmt::format("| `{}:{}=` | `{}` | {} |\n",
-                          row.name,
-                          option.key,
-                          option.fallback,
+      text += fmt::format("| `{}:{}=` | `{}` | {} |\n", row.name, option.key, option.fallback,
                           option.summary);
     }
   }
@@ -98,19 +88,14 @@ std::string options_of(const AxisInfo& axis) {
 }
 
 std::string topology_table() {
-  std::string text =
-      "### topology\n\n| name | graph | paper |\n| --- | --- | --- |\n";
+  std::string text = "### topology\n\n| name | graph | paper |\n| --- | --- | --- |\n";
   for (const TopologyRow& row : topologies()) {
     const bool optional = !row.fallback.empty();
-    text += fmt::format("| `{}{}{}{}` | {} | {} |\n",
-                        row.name,
+    text += fmt::format("| `{}{}{}{}` | {} | {} |\n", row.name,
                         optional                ? "[:"
                         : row.parameter.empty() ? ""
                                                 : ":",
-                        row.parameter,
-                        optional ? "]" : "",
-                        row.summary,
-                        row.paper);
+                        row.parameter, optional ? "]" : "", row.summary, row.paper);
   }
   return text + "\n";
 }

@@ -35,14 +35,11 @@ std::string message_of(std::string_view text) {
 
 TEST(Strategy, CanonicalTextContainsTheResolvedOptions) {
   EXPECT_EQ(parse_strategy("fusion").text(), "fusion:bucket-mb=25");
-  EXPECT_EQ(parse_strategy("fusion", {.bucket_mb = 0.5}).text(),
-            "fusion:bucket-mb=0.5");
+  EXPECT_EQ(parse_strategy("fusion", {.bucket_mb = 0.5}).text(), "fusion:bucket-mb=0.5");
   EXPECT_EQ(parse_strategy("fusion:bucket_mb=4.0", {.bucket_mb = 0.5}).text(),
             "fusion:bucket-mb=4");
-  EXPECT_EQ(parse_strategy("ddp").text(),
-            "ddp:bucket-mb=25,first-bucket-mb=25");
-  EXPECT_EQ(parse_strategy("ddp:first-bucket-mb=1").text(),
-            "ddp:bucket-mb=25,first-bucket-mb=1");
+  EXPECT_EQ(parse_strategy("ddp").text(), "ddp:bucket-mb=25,first-bucket-mb=25");
+  EXPECT_EQ(parse_strategy("ddp:first-bucket-mb=1").text(), "ddp:bucket-mb=25,first-bucket-mb=1");
   EXPECT_EQ(parse_strategy("ddp:static=no,views=yes").text(),
             "ddp:bucket-mb=25,first-bucket-mb=25,views=yes");
   EXPECT_EQ(parse_strategy("bsp").text(), "bsp");
@@ -62,11 +59,9 @@ TEST(Strategy, AnUnknownPartGetsTheLikelyOne) {
         std::pair("bspa2a", "'bspa2a'; here it is 'bsp'; known are "),
         std::pair("signum", "'signum'; here it is 'bsp+sign'; known are "),
         std::pair("wfbp+signum", "'signum'; here it is 'sign'; known are "),
-        std::pair("eftopk",
-                  "'eftopk'; here it is 'bsp+topk:density=0.001'; known are "),
+        std::pair("eftopk", "'eftopk'; here it is 'bsp+topk:density=0.001'; known are "),
         std::pair("qqqqqqq", "'qqqqqqq'; known are ")}) {
-    EXPECT_TRUE(message_of(theirs).starts_with(
-        std::string("unknown strategy part ") + begin))
+    EXPECT_TRUE(message_of(theirs).starts_with(std::string("unknown strategy part ") + begin))
         << message_of(theirs);
   }
 }
@@ -82,9 +77,7 @@ TEST(Strategy, CanonicalTextRoundTrips) {
         for (const auto& u : update_rules()) {
           try {
             texts.push_back(
-                parse_strategy(
-                    fmt::format("{}+{}+{}+{}", s.name, e.name, c.name, u.name))
-                    .text());
+                parse_strategy(fmt::format("{}+{}+{}+{}", s.name, e.name, c.name, u.name)).text());
           } catch (const UsageError&) {
             continue;  // the mathematics forbids it
           }
@@ -93,8 +86,7 @@ TEST(Strategy, CanonicalTextRoundTrips) {
     }
   }
   for (const std::string& text : texts) {
-    const std::string canonical =
-        parse_strategy(text, {.bucket_mb = 3.25}).text();
+    const std::string canonical = parse_strategy(text, {.bucket_mb = 3.25}).text();
     EXPECT_EQ(parse_strategy(canonical).text(), canonical) << text;
   }
 }
@@ -136,15 +128,12 @@ TEST(Strategy, NamesAreUniqueOverAllAxes) {
 TEST(StrategyPage, HoldsTheTables) {
   std::ifstream file(PACELINE_SOURCE_DIR "/docs/strategies.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_TRUE(contains(page, strategy_markdown()))
-      << "docs/strategies.md should hold:\n"
-      << strategy_markdown();
+  EXPECT_TRUE(contains(page, strategy_markdown())) << "docs/strategies.md should hold:\n"
+                                                   << strategy_markdown();
   std::size_t at = 0, files = 0;
   while ((at = page.find("| `src/paceline/", at)) != std::string::npos) {
-    const std::string name =
-        page.substr(at + 3, page.find('`', at + 3) - at - 3);
-    EXPECT_TRUE(std::filesystem::exists(PACELINE_SOURCE_DIR "/" + name))
-        << name;
+    const std::string name = page.substr(at + 3, page.find('`', at + 3) - at - 3);
+    EXPECT_TRUE(std::filesystem::exists(PACELINE_SOURCE_DIR "/" + name)) << name;
     at += name.size();
     ++files;
   }
@@ -161,8 +150,7 @@ TEST(SamePrices, RunsEveryRowThatHasAPrice) {
     if (!line.starts_with("  \"") && !line.starts_with("strategy = \"")) {
       continue;
     }
-    const StrategySpec spec =
-        parse_strategy(line.substr(begin + 1, line.rfind('"') - begin - 1));
+    const StrategySpec spec = parse_strategy(line.substr(begin + 1, line.rfind('"') - begin - 1));
     for (const RowInfo* row : {static_cast<const RowInfo*>(spec.schedule.row),
                                static_cast<const RowInfo*>(spec.exchange.row),
                                static_cast<const RowInfo*>(spec.codec.row),
@@ -172,8 +160,7 @@ TEST(SamePrices, RunsEveryRowThatHasAPrice) {
   }
   for (const AxisInfo& axis : strategy_axes()) {
     for (const RowInfo& row : axis.rows) {
-      const bool external =
-          axis.name == "whole" && parse_strategy(row.name).external();
+      const bool external = axis.name == "whole" && parse_strategy(row.name).external();
       EXPECT_TRUE(external || run.contains(row.name)) << row.name;
     }
   }

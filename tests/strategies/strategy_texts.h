@@ -20,9 +20,9 @@ inline Rank ranks_for(const std::string& text) {
   return text.find("gtopk") != std::string::npos ? 4 : 3;
 }
 
-/// Every strategy of the tables that has a planner, with buckets small enough
-/// to have several: each schedule with each exchange, each codec and update
-/// rule with each exchange, and what options change.
+/// Every strategy of the tables that has a planner, with buckets small enough to have several: each
+/// schedule with each exchange, each codec and update rule with each exchange, and what options
+/// change.
 inline std::vector<std::string> strategy_texts() {
   constexpr StrategyDefaults kSmallBuckets{.bucket_mb = 0.00005};
   std::vector<std::string> names{
@@ -69,12 +69,10 @@ inline std::vector<std::string> strategy_texts() {
       "bytescheduler+neighbor-allreduce:topology=ring+gradient-tracking",
       "fusion+neighbor-allreduce:topology=ring+exact-diffusion",
       "dear+neighbor-allreduce:topology=ring+exact-diffusion",
-      "fusion+hierarchical-neighbor-allreduce:local=1,topology=ring+"
-      "exact-diffusion",
+      "fusion+hierarchical-neighbor-allreduce:local=1,topology=ring+exact-diffusion",
       "bytescheduler+neighbor-allreduce:topology=ring+decentlam",
       "wfbp+neighbor-allreduce:topology=ring+topk:density=0.3",
-      "bytescheduler:partition-mb=0.00008,credit-mb=0+"
-      "neighbor-allreduce:topology=ring+ef-sign",
+      "bytescheduler:partition-mb=0.00008,credit-mb=0+neighbor-allreduce:topology=ring+ef-sign",
       "dear+neighbor-allreduce:topology=full,gamma=0.5+random-k:density=0.3",
       "fusion+neighbor-allreduce:topology=ring+qsgd+awc",
       "bytescheduler+neighbor-allreduce+topk:density=0.3",
@@ -104,19 +102,14 @@ inline std::vector<std::string> strategy_texts() {
       names.push_back(fmt::format("{}+{}", schedule.name, exchange.name));
     }
     for (const auto& codec : codecs()) {
-      const bool coded = exchange.make_coded != nullptr &&
-                         codec.guarantee != Guarantee::kNeutral;
-      names.push_back(fmt::format("fusion+{}{}+{}",
-                                  exchange.name,
-                                  coded ? ":topology=ring" : "",
-                                  codec.name));
+      const bool coded = exchange.make_coded != nullptr && codec.guarantee != Guarantee::kNeutral;
+      names.push_back(
+          fmt::format("fusion+{}{}+{}", exchange.name, coded ? ":topology=ring" : "", codec.name));
     }
     for (const auto& update : update_rules()) {
       const bool fixed = update.name == "exact-diffusion";
-      names.push_back(fmt::format("fusion+{}{}+{}",
-                                  exchange.name,
-                                  fixed ? ":topology=ring" : "",
-                                  update.name));
+      names.push_back(
+          fmt::format("fusion+{}{}+{}", exchange.name, fixed ? ":topology=ring" : "", update.name));
     }
   }
   std::vector<std::string> texts;
@@ -136,13 +129,11 @@ inline std::vector<std::string> strategy_texts() {
 /// What the first rank does in its first step.
 inline plan::CommPlan first_plan(const std::string& text) {
   const auto planner = make_planner(parse_strategy(text));
-  const plan::PlanInput input =
-      plan::input_of(plan::tiny_model(), ranks_for(text));
+  const plan::PlanInput input = plan::input_of(plan::tiny_model(), ranks_for(text));
   return planner->plan(input, planner->setup(input), 0);
 }
 
-/// Those whose ops the executor itself performs, and whose result does not
-/// depend on timing.
+/// Those whose ops the executor itself performs, and whose result does not depend on timing.
 inline std::vector<std::string> performed_strategies() {
   std::vector<std::string> texts = strategy_texts();
   std::erase_if(texts, [](const std::string& text) {
@@ -155,9 +146,7 @@ inline std::vector<std::string> performed_strategies() {
 /// Those that mix what has arrived, which depends on timing.
 inline std::vector<std::string> late_strategies() {
   std::vector<std::string> texts = strategy_texts();
-  std::erase_if(texts, [](const std::string& text) {
-    return !plan::has_slack(first_plan(text));
-  });
+  std::erase_if(texts, [](const std::string& text) { return !plan::has_slack(first_plan(text)); });
   return texts;
 }
 

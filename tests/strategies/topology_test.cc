@@ -17,21 +17,15 @@
 namespace paceline::strategies {
 namespace {
 
-std::unique_ptr<const Topology> made(std::string_view text,
-                                     Rank ranks,
-                                     Rank local = 1) {
+std::unique_ptr<const Topology> made(std::string_view text, Rank ranks, Rank local = 1) {
   return TopologyChoice(text).on({ranks, local});
 }
 
-double distance_after(std::string_view text,
-                      Rank ranks,
-                      Rank local,
-                      Step steps) {
+double distance_after(std::string_view text, Rank ranks, Rank local, Step steps) {
   return distance_to_mean(product_of(*made(text, ranks, local), ranks, steps));
 }
 
-std::vector<Rank> sends(
-    std::string_view text, Rank ranks, Rank local, Rank rank, Step steps) {
+std::vector<Rank> sends(std::string_view text, Rank ranks, Rank local, Rank rank, Step steps) {
   std::vector<Rank> to;
   const auto topology = made(text, ranks, local);
   for (Step step = 0; step < steps; ++step) {
@@ -93,10 +87,8 @@ TEST(Topology, ExponentialSendsToThePowersAhead) {
   EXPECT_EQ(mixing.to, (std::vector<Rank>{4, 5, 7, 11}));
   EXPECT_EQ(mixing.self, 0.2);
   EXPECT_EQ(mixing.from[3].rank, 7) << "8 behind, around the end";
-  EXPECT_EQ(made("exp:3", 244)->mixing(0, 0).to,
-            (std::vector<Rank>{1, 3, 9, 27, 81, 243}));
-  EXPECT_EQ(made("symmetric-exp", 12)->mixing(0, 0).to,
-            (std::vector<Rank>{1, 4, 8, 11}));
+  EXPECT_EQ(made("exp:3", 244)->mixing(0, 0).to, (std::vector<Rank>{1, 3, 9, 27, 81, 243}));
+  EXPECT_EQ(made("symmetric-exp", 12)->mixing(0, 0).to, (std::vector<Rank>{1, 4, 8, 11}));
 }
 
 // 1 - 2 / (2 + floor(log2(n - 1))) for even n.
@@ -132,10 +124,8 @@ TEST(Topology, OnePeerAveragesExactlyAfterLogTwoSteps) {
 }
 
 TEST(Topology, InnerOuterIsThatOfBlueFog) {
-  EXPECT_EQ(sends("inner-outer-exp", 16, 4, 0, 4),
-            (std::vector<Rank>{4, 3, 1, 2}));
-  EXPECT_EQ(sends("inner-outer-exp", 16, 4, 1, 4),
-            (std::vector<Rank>{2, 9, 3, 0}));
+  EXPECT_EQ(sends("inner-outer-exp", 16, 4, 0, 4), (std::vector<Rank>{4, 3, 1, 2}));
+  EXPECT_EQ(sends("inner-outer-exp", 16, 4, 1, 4), (std::vector<Rank>{2, 9, 3, 0}));
   EXPECT_NEAR(distance_after("inner-outer-exp", 16, 4, 4), 1.118, 0.001);
   EXPECT_NEAR(distance_after("inner-outer-exp", 16, 4, 16), 0.160, 0.001);
   EXPECT_NEAR(distance_after("inner-outer-exp", 16, 4, 64), 0.0001, 0.0001);
@@ -143,10 +133,8 @@ TEST(Topology, InnerOuterIsThatOfBlueFog) {
   EXPECT_NEAR(distance_after("inner-outer-exp", 128, 8, 16), 1.46, 0.005);
   EXPECT_NEAR(distance_after("inner-outer-exp", 128, 8, 64), 0.128, 0.001);
   // To the next host, or to the next rank that stays.
-  EXPECT_EQ(sends("inner-outer-ring", 12, 4, 0, 4),
-            (std::vector<Rank>{4, 2, 1, 1}));
-  for (const auto& [ranks, local] :
-       std::vector<std::pair<Rank, Rank>>{{8, 2}, {10, 4}, {4, 4}}) {
+  EXPECT_EQ(sends("inner-outer-ring", 12, 4, 0, 4), (std::vector<Rank>{4, 2, 1, 1}));
+  for (const auto& [ranks, local] : std::vector<std::pair<Rank, Rank>>{{8, 2}, {10, 4}, {4, 4}}) {
     EXPECT_NE(error_of("inner-outer-exp", ranks, local), "");
     EXPECT_NE(error_of("inner-outer-ring", ranks, local), "");
   }
@@ -160,14 +148,10 @@ TEST(Topology, CrossesMachinesAsOftenAsBlueFogsGraphs) {
     }
     return messages;
   };
-  EXPECT_EQ(crossing(*made("one-peer-exp", 16), 16, 4),
-            (std::vector<int>{4, 8, 16, 16}));
-  EXPECT_EQ(crossing(*made("inner-outer-exp", 16, 4), 16, 4),
-            (std::vector<int>{4, 4, 4, 4}));
-  EXPECT_EQ(crossing(*made("one-peer-exp", 128), 128, 8),
-            (std::vector<int>{16, 32, 64, 128}));
-  EXPECT_EQ(crossing(*made("inner-outer-exp", 128, 8), 128, 8),
-            (std::vector<int>{16, 16, 16, 16}));
+  EXPECT_EQ(crossing(*made("one-peer-exp", 16), 16, 4), (std::vector<int>{4, 8, 16, 16}));
+  EXPECT_EQ(crossing(*made("inner-outer-exp", 16, 4), 16, 4), (std::vector<int>{4, 4, 4, 4}));
+  EXPECT_EQ(crossing(*made("one-peer-exp", 128), 128, 8), (std::vector<int>{16, 32, 64, 128}));
+  EXPECT_EQ(crossing(*made("inner-outer-exp", 128, 8), 128, 8), (std::vector<int>{16, 16, 16, 16}));
 }
 
 TEST(Topology, StarAndMeshHaveTheWeightsOfTheirDefinitions) {
@@ -194,15 +178,12 @@ TEST(Topology, BaseGraphsAverageExactlyForAnyNumberOfNodes) {
     for (Rank ranks = 2; ranks <= 40; ++ranks) {
       const auto graph = made(fmt::format("base:{}", base), ranks);
       const Step period = graph->period();
-      EXPECT_LE(static_cast<double>(period),
-                2 * std::log(ranks) / std::log(base) + 2)
+      EXPECT_LE(static_cast<double>(period), 2 * std::log(ranks) / std::log(base) + 2)
           << base << " of " << ranks;
-      EXPECT_LE(largest_degree(*graph, ranks),
-                static_cast<std::size_t>(base - 1));
+      EXPECT_LE(largest_degree(*graph, ranks), static_cast<std::size_t>(base - 1));
       EXPECT_LT(distance_to_mean(product_of(*graph, ranks, period)), 1e-12)
           << base << " of " << ranks;
-      EXPECT_EQ(steps_to_consensus(*graph, ranks, period), period)
-          << base << " of " << ranks;
+      EXPECT_EQ(steps_to_consensus(*graph, ranks, period), period) << base << " of " << ranks;
     }
   }
   EXPECT_EQ(made("base", 16)->period(), 4) << "a hypercube";
@@ -224,8 +205,7 @@ TEST(Topology, RandomMatchingsPairAllButOne) {
     }
     EXPECT_EQ(alone, ranks % 2);
   }
-  EXPECT_NE(sends("random-matching", 16, 1, 0, 8),
-            sends("random-matching:1", 16, 1, 0, 8));
+  EXPECT_NE(sends("random-matching", 16, 1, 0, 8), sends("random-matching:1", 16, 1, 0, 8));
 }
 
 TEST(Topology, HostsOfRanksAverageAsHierarchicalDoes) {
@@ -237,8 +217,7 @@ TEST(Topology, HostsOfRanksAverageAsHierarchicalDoes) {
 }
 
 TEST(Topology, ReadsEdgesAndSaysWhatIsUneven) {
-  const EdgeFile even(
-      "# a line\n0 1 0.25\n1 0 0.25\n\n1 2 0.5 # last\n2 1 0.5");
+  const EdgeFile even("# a line\n0 1 0.25\n1 0 0.25\n\n1 2 0.5 # last\n2 1 0.5");
   const auto line = made(even.text(), 3);
   EXPECT_EQ(line->imbalance(), "");
   EXPECT_EQ(line->mixing(1, 0).self, 0.25);
@@ -247,15 +226,13 @@ TEST(Topology, ReadsEdgesAndSaysWhatIsUneven) {
   EXPECT_EQ(made(directed.text(), 3)->imbalance(),
             "column 0 (what is taken of rank 0) sums to 1.33333333333");
   const EdgeFile heavy("0 1 0.5\n1 0 0.5\n0 0 0.25\n");
-  EXPECT_EQ(made(heavy.text(), 2)->imbalance(),
-            "row 0 (what rank 0 takes) sums to 0.75");
-  EXPECT_NE(error_of(even.text(), 2)
-                .find("line 5: an edge of rank 2; here are 2 ranks"),
+  EXPECT_EQ(made(heavy.text(), 2)->imbalance(), "row 0 (what rank 0 takes) sums to 0.75");
+  EXPECT_NE(error_of(even.text(), 2).find("line 5: an edge of rank 2; here are 2 ranks"),
             std::string::npos);
 }
 
-// A row that sums to 1 but for rounding gives the rest to its own weight, and
-// keeps its symmetry; columns have to sum to 1 then.
+// A row that sums to 1 but for rounding gives the rest to its own weight, and keeps its symmetry;
+// columns have to sum to 1 then.
 TEST(Topology, TakesUpTheRoundingOfOwnWeights) {
   const EdgeFile rounded(
       "0 0 0.33333333\n0 1 0.33333333\n0 2 0.33333333\n"
@@ -265,35 +242,30 @@ TEST(Topology, TakesUpTheRoundingOfOwnWeights) {
   EXPECT_EQ(graph->imbalance(), "");
   EXPECT_EQ(graph->mixing(0, 0).self, 1 - 0.33333333 - 0.33333333);
   EXPECT_LT(distance_to_mean(product_of(*graph, 3, 64)), 1e-14);
-  const EdgeFile column(
-      "0 1 0.3\n1 2 0.3\n2 0 0.30000001\n0 0 0.69999999\n1 1 0.7\n2 2 0.7\n");
+  const EdgeFile column("0 1 0.3\n1 2 0.3\n2 0 0.30000001\n0 0 0.69999999\n1 1 0.7\n2 2 0.7\n");
   EXPECT_EQ(made(column.text(), 3)->imbalance(),
             "column 0 (what is taken of rank 0) sums to 0.99999999");
   const EdgeFile above("0 1 0.5\n1 0 0.5\n2 1 0.50000001\n1 2 0.5\n");
-  EXPECT_NE(error_of(above.text(), 3).find("sum to 1.00000001"),
-            std::string::npos);
+  EXPECT_NE(error_of(above.text(), 3).find("sum to 1.00000001"), std::string::npos);
 }
 
 TEST(Topology, SaysWhereValuesOnlyGoRound) {
   const EdgeFile swap("0 1 1\n1 0 1\n");
-  EXPECT_NE(made(swap.text(), 2)->recurrence().find("a multiple of 2 steps"),
-            std::string::npos);
+  EXPECT_NE(made(swap.text(), 2)->recurrence().find("a multiple of 2 steps"), std::string::npos);
   const EdgeFile wheel("0 1 1\n1 2 1\n2 0 1\n");
-  EXPECT_NE(made(wheel.text(), 3)->recurrence().find("a multiple of 3 steps"),
-            std::string::npos);
+  EXPECT_NE(made(wheel.text(), 3)->recurrence().find("a multiple of 3 steps"), std::string::npos);
   // Ways of 2 and of 3 steps: everybody meets.
   const EdgeFile both("0 1 1\n1 2 1\n2 0 0.5\n1 0 0.5\n");
   EXPECT_EQ(made(both.text(), 3)->recurrence(), "");
   const EdgeFile own("0 1 1\n1 2 1\n2 0 0.5\n0 0 0.5\n");
   EXPECT_EQ(made(own.text(), 3)->recurrence(), "");
-  for_every_topology([](const Topology& graph, Rank ranks) {
-    EXPECT_EQ(graph.recurrence(), "") << ranks;
-  });
+  for_every_topology(
+      [](const Topology& graph, Rank ranks) { EXPECT_EQ(graph.recurrence(), "") << ranks; });
 }
 
 // numpy: the eigenvalues of [[1, 2, 2, 2], [1, 2, 0, 0], [1, 0, 2, 0],
-// [1, 0, 0, 2]] / 4 are 1, 1/2, 1/2 and -1/4, and those of the star's own
-// weights 1, 3/4, 3/4 and 0.
+// [1, 0, 0, 2]] / 4 are 1, 1/2, 1/2 and -1/4, and those of the star's own weights 1, 3/4, 3/4 and
+// 0.
 TEST(Topology, PushSumHasWeightsOfItsOwn) {
   const Matrix own = matrix_of(*made("star", 4), 4, 0);
   EXPECT_NEAR(second_eigenvalue(own), 0.75, 1e-9);
@@ -315,32 +287,19 @@ TEST(Topology, PushSumHasWeightsOfItsOwn) {
 
 TEST(Topology, RefusesEdgesThatDoNotConnectAllRanks) {
   const EdgeFile both("0 1\n1 0\n2 3\n3 2\n");
-  EXPECT_NE(error_of(both.text(), 4).find("nothing of rank 0 reaches rank 2"),
-            std::string::npos);
+  EXPECT_NE(error_of(both.text(), 4).find("nothing of rank 0 reaches rank 2"), std::string::npos);
   const EdgeFile one_way("0 1 0.5\n");
-  EXPECT_NE(
-      error_of(one_way.text(), 2).find("nothing of rank 1 reaches rank 0"),
-      std::string::npos);
+  EXPECT_NE(error_of(one_way.text(), 2).find("nothing of rank 1 reaches rank 0"),
+            std::string::npos);
   const EdgeFile without_weight("0 1 0\n1 0 0.5\n");
-  EXPECT_NE(error_of(without_weight.text(), 2)
-                .find("nothing of rank 0 reaches rank 1"),
+  EXPECT_NE(error_of(without_weight.text(), 2).find("nothing of rank 0 reaches rank 1"),
             std::string::npos);
 }
 
 TEST(Topology, RefusesFilesThatAreNoEdges) {
-  for (const char* text : {"",
-                           "0\n",
-                           "0 1 x\n",
-                           "0 1 0.5 0\n",
-                           "-1 0\n",
-                           "0 99999\n",
-                           "0 1\n0 1\n",
-                           "0 1\n1 0 0.5\n",
-                           "1 1\n",
-                           "0 1 -0.1\n1 0 0.5\n",
-                           "0 1 1.5\n1 0 1.5\n",
-                           "0 1 0.6\n2 1 0.6\n1 0 0.1\n1 2 0.1\n",
-                           "0 1 inf\n"}) {
+  for (const char* text : {"", "0\n", "0 1 x\n", "0 1 0.5 0\n", "-1 0\n", "0 99999\n", "0 1\n0 1\n",
+                           "0 1\n1 0 0.5\n", "1 1\n", "0 1 -0.1\n1 0 0.5\n", "0 1 1.5\n1 0 1.5\n",
+                           "0 1 0.6\n2 1 0.6\n1 0 0.1\n1 2 0.1\n", "0 1 inf\n"}) {
     const EdgeFile file(text);
     EXPECT_NE(error_of(file.text(), 4), "") << text;
   }
@@ -348,22 +307,11 @@ TEST(Topology, RefusesFilesThatAreNoEdges) {
 }
 
 TEST(Topology, RefusesNamesAndParametersThatAreNone) {
-  for (const char* text : {"torus",
-                           "",
-                           "exp:1",
-                           "exp:two",
-                           "exp:",
-                           "full:2",
-                           "ring:up",
-                           "mesh:2x",
-                           "base:1",
-                           "base:65",
-                           "random-matching:-1",
-                           "edges"}) {
+  for (const char* text : {"torus", "", "exp:1", "exp:two", "exp:", "full:2", "ring:up", "mesh:2x",
+                           "base:1", "base:65", "random-matching:-1", "edges"}) {
     EXPECT_NE(error_of(text, 8), "") << text;
   }
-  EXPECT_EQ(error_of("mesh:2", 8),
-            "topology 'mesh:2': wants ROWSxCOLUMNS, as in mesh:2x4");
+  EXPECT_EQ(error_of("mesh:2", 8), "topology 'mesh:2': wants ROWSxCOLUMNS, as in mesh:2x4");
   EXPECT_EQ(TopologyChoice("exp:2").text(), "exp");
   EXPECT_EQ(TopologyChoice("exp:3").text(), "exp:3");
   EXPECT_EQ(TopologyChoice("full").text(), "full");

@@ -23,12 +23,10 @@ std::string refusal_of(const std::string& text, bool loss_scaling = false) {
 }
 
 TEST(UpdateRules, AreRefusedWithTheRuleThatForbidsThem) {
-  const auto refused = [](const std::string& text,
-                          const std::string& why,
+  const auto refused = [](const std::string& text, const std::string& why,
                           bool loss_scaling = false) {
     const std::string message = refusal_of(text, loss_scaling);
-    EXPECT_NE(message.find(why), std::string::npos)
-        << text << ": '" << message << "'";
+    EXPECT_NE(message.find(why), std::string::npos) << text << ": '" << message << "'";
   };
   refused("all-reduce+pga", "averages over all ranks in some steps only");
   refused("all-reduce+awc", "take neighbor-allreduce");
@@ -41,8 +39,7 @@ TEST(UpdateRules, AreRefusedWithTheRuleThatForbidsThem) {
   refused("parameter-allreduce+sign", " and a codec of bf16, ef-sign, ");
   refused("neighbor-allreduce+exact-diffusion", "repeat after 2 steps");
   refused("neighbor-allreduce:topology=exp+exact-diffusion",
-          "row 0, column 3 of the mixing matrix is 0.333333, and row 3, column "
-          "0 is 0;");
+          "row 0, column 3 of the mixing matrix is 0.333333, and row 3, column 0 is 0;");
   refused("push-sum+awc", "does not do so; take atc");
   refused("push-sum+pga", "does not do so; take atc");
   refused("win-put+gradient-tracking", "which may be late");
@@ -62,9 +59,7 @@ TEST(UpdateRules, AreRefusedWithTheRuleThatForbidsThem) {
     refused(rule, "the loss cannot be scaled", true);
   }
   for (const char* rule : {"pga", "gradient-tracking"}) {
-    refused(std::string("neighbor-allreduce+") + rule,
-            "the loss cannot be scaled",
-            true);
+    refused(std::string("neighbor-allreduce+") + rule, "the loss cannot be scaled", true);
   }
   refused("rs-ag+zero-1", "the loss cannot be scaled", true);
   refused("rs-ag+zero-2", "the loss cannot be scaled", true);
@@ -72,8 +67,7 @@ TEST(UpdateRules, AreRefusedWithTheRuleThatForbidsThem) {
 
 TEST(UpdateRules, NameTheExchangesThatTheyGoWith) {
   const std::string three =
-      "take neighbor-allreduce or hierarchical-neighbor-allreduce or "
-      "parameter-allreduce";
+      "take neighbor-allreduce or hierarchical-neighbor-allreduce or parameter-allreduce";
   EXPECT_TRUE(refusal_of("all-reduce+gradient-tracking").ends_with(three));
   EXPECT_TRUE(refusal_of("all-reduce+awc").ends_with(three + " or win-put"));
 }

@@ -25,11 +25,8 @@ namespace {
 constexpr Step kRuleSteps = 9;
 
 /// All parameters after `steps` steps of momentum SGD on toy gradients.
-World meaning_of(const std::string& text,
-                 Rank world,
-                 Step steps = kRuleSteps,
-                 const OptimizerShape& optimizer = {},
-                 const std::vector<Rank>& hosts = {},
+World meaning_of(const std::string& text, Rank world, Step steps = kRuleSteps,
+                 const OptimizerShape& optimizer = {}, const std::vector<Rank>& hosts = {},
                  int micro_batches = 1) {
   const auto planner = make_planner(parse_strategy(text));
   PlanInput input = input_of(tiny_model(), world);
@@ -44,9 +41,7 @@ World meaning_of(const std::string& text,
   return values_in(machine.memory, plans);
 }
 
-World start_of(Rank world) {
-  return meaning_of("none", world, 0);
-}
+World start_of(Rank world) { return meaning_of("none", world, 0); }
 
 /// out[rank][p][i] = f(rank, p, i), of the shape of `like`.
 template <class F>
@@ -67,20 +62,15 @@ World zeros(const World& like) {
 }
 
 World combined(double a, const World& x, double b, const World& y) {
-  return each(x, [&](auto r, auto p, auto i) {
-    return a * x[r][p][i] + b * y[r][p][i];
-  });
+  return each(x, [&](auto r, auto p, auto i) { return a * x[r][p][i] + b * y[r][p][i]; });
 }
 
 World gradients_at(const World& x, Step step) {
   World out = x;
   for (std::size_t r = 0; r < x.size(); ++r) {
     for (std::size_t p = 0; p < x[r].size(); ++p) {
-      out[r][p] =
-          toy_gradient(static_cast<Rank>(r),
-                       step,
-                       Backward{ParameterId{static_cast<std::int32_t>(p)}},
-                       x[r][p]);
+      out[r][p] = toy_gradient(static_cast<Rank>(r), step,
+                               Backward{ParameterId{static_cast<std::int32_t>(p)}}, x[r][p]);
     }
   }
   return out;
@@ -124,8 +114,7 @@ World ring_mean(const World& x) {
 constexpr Rank kExactRanks = 4;
 
 TEST(LocalSgd, OfEveryStepIsParameterAveraging) {
-  for (const char* exchange :
-       {"fusion+all-reduce", "bsp+rs-ag", "dear+neighbor-allreduce"}) {
+  for (const char* exchange : {"fusion+all-reduce", "bsp+rs-ag", "dear+neighbor-allreduce"}) {
     EXPECT_EQ(meaning_of(std::string(exchange) + "+local-sgd:every=1", 4),
               meaning_of(std::string(exchange) + "+atc", 4))
         << exchange;
@@ -153,12 +142,8 @@ TEST(Pga, AveragesWithNeighborsAndEveryThirdStepWithAll) {
       x = sgd.step(x, gradients_at(x, step));
       x = step % 3 == 2 ? mean(x) : ring_mean(x);
     }
-    EXPECT_LT(
-        distance(
-            meaning_of("fusion+neighbor-allreduce:topology=ring+pga:every=3",
-                       world),
-            x),
-        1e-12)
+    EXPECT_LT(distance(meaning_of("fusion+neighbor-allreduce:topology=ring+pga:every=3", world), x),
+              1e-12)
         << world;
   }
 }
@@ -174,8 +159,8 @@ Step interval_in(const std::string& text) {
   return at == std::string::npos ? 0 : std::stoi(text.substr(at + 6));
 }
 
-// Of all strategies of the tables: what is declared of every H-th step holds
-// there, and whoever declares less of such a rule does not hold it.
+// Of all strategies of the tables: what is declared of every H-th step holds there, and whoever
+// declares less of such a rule does not hold it.
 TEST(Guarantee, OfEveryHthStepIsHeldByThoseThatDeclareIt) {
   int declared = 0, apart = 0;
   for (const std::string& text : strategy_texts()) {
@@ -185,9 +170,7 @@ TEST(Guarantee, OfEveryHthStepIsHeldByThoseThatDeclareIt) {
     }
     SCOPED_TRACE(text);
     // So many hosts that neighbors of one step are not all of them.
-    const auto after = [&](Step steps) {
-      return meaning_of(text, 8, steps, {}, {2, 2, 2, 2});
-    };
+    const auto after = [&](Step steps) { return meaning_of(text, 8, steps, {}, {2, 2, 2, 2}); };
     const bool holds = equal(after(every)) && equal(after(2 * every));
     const Guarantee guarantee = parse_strategy(text).guarantee();
     EXPECT_EQ(holds, guarantee == Guarantee::kPeriodic);
@@ -216,21 +199,19 @@ World diloco(Step every, double rate, double momentum) {
 }
 
 TEST(Diloco, TakesAnOuterStepOfNesterovMomentum) {
-  EXPECT_LT(distance(meaning_of("fusion+diloco:every=3,outer-lr=0.5,"
-                                "outer-momentum=0.75",
-                                kExactRanks),
-                     diloco(3, 0.5, 0.75)),
-            1e-12);
+  EXPECT_LT(
+      distance(meaning_of("fusion+diloco:every=3,outer-lr=0.5,outer-momentum=0.75", kExactRanks),
+               diloco(3, 0.5, 0.75)),
+      1e-12);
 }
 
 TEST(Diloco, OfRateOneWithoutMomentumIsLocalSgd) {
-  EXPECT_EQ(meaning_of("fusion+diloco:every=3,outer-lr=1,outer-momentum=0",
-                       kExactRanks),
+  EXPECT_EQ(meaning_of("fusion+diloco:every=3,outer-lr=1,outer-momentum=0", kExactRanks),
             meaning_of("fusion+local-sgd:every=3", kExactRanks));
 }
 
-// One bucket a tensor: the first half of them, in ready order, leaves two steps
-// before the second half, and arrives a step after it has left.
+// One bucket a tensor: the first half of them, in ready order, leaves two steps before the second
+// half, and arrives a step after it has left.
 TEST(Diloco, StreamsFragmentsWithADelay) {
   World x = start_of(kExactRanks);
   World anchor = x, outer = zeros(x), moved = zeros(x);
@@ -259,13 +240,11 @@ TEST(Diloco, StreamsFragmentsWithADelay) {
       }
     }
   }
-  EXPECT_LT(
-      distance(meaning_of("fusion:bucket-mb=0.000001+diloco:every=4,outer-lr="
-                          "0.75,outer-momentum=0.5,fragments=2,delay=1,mix="
-                          "0.25",
-                          kExactRanks),
-               x),
-      1e-12);
+  EXPECT_LT(distance(meaning_of("fusion:bucket-mb=0.000001+diloco:every=4,outer-lr=0.75,outer-"
+                                "momentum=0.5,fragments=2,delay=1,mix=0.25",
+                                kExactRanks),
+                     x),
+            1e-12);
 }
 
 TEST(SlowMo, TakesAStepOfSlowMomentum) {
@@ -281,14 +260,10 @@ TEST(SlowMo, TakesAStepOfSlowMomentum) {
       x = anchor;
     }
   }
-  EXPECT_LT(distance(meaning_of(
-                         "fusion+slowmo:every=3,slow-lr=0.5,slow-momentum=0.75",
-                         kExactRanks),
-                     x),
-            1e-12);
-  EXPECT_LT(distance(meaning_of("fusion+slowmo:every=3,slow-lr=1,"
-                                "slow-momentum=0",
-                                kExactRanks),
+  EXPECT_LT(
+      distance(meaning_of("fusion+slowmo:every=3,slow-lr=0.5,slow-momentum=0.75", kExactRanks), x),
+      1e-12);
+  EXPECT_LT(distance(meaning_of("fusion+slowmo:every=3,slow-lr=1,slow-momentum=0", kExactRanks),
                      meaning_of("fusion+local-sgd:every=3", kExactRanks)),
             1e-12);
 }
@@ -305,8 +280,7 @@ TEST(GradientTracking, EqualsItsRecurrence) {
   }
   for (const char* schedule : {"bsp", "wfbp", "fusion", "bytescheduler"}) {
     EXPECT_LT(distance(meaning_of(std::string(schedule) +
-                                      "+neighbor-allreduce:topology=ring+"
-                                      "gradient-tracking",
+                                      "+neighbor-allreduce:topology=ring+gradient-tracking",
                                   5),
                        x),
               1e-9)
@@ -324,19 +298,14 @@ TEST(ExactDiffusion, EqualsItsRecurrence) {
     x = combined(0.5, phi, 0.5, ring_mean(phi));
     adapted = psi;
   }
-  EXPECT_LT(distance(meaning_of("fusion+neighbor-allreduce:topology=ring+"
-                                "exact-diffusion",
-                                5),
-                     x),
+  EXPECT_LT(distance(meaning_of("fusion+neighbor-allreduce:topology=ring+exact-diffusion", 5), x),
             1e-9);
 }
 
 constexpr OptimizerShape kPlain{.name = "sgd", .state_buffers = 0};
 
 /// All parameters after many steps of SGD with rate 1/4.
-World settled(const std::string& text,
-              Rank ranks,
-              const OptimizerShape& optimizer) {
+World settled(const std::string& text, Rank ranks, const OptimizerShape& optimizer) {
   const auto planner = make_planner(parse_strategy(text));
   PlanInput input = input_of(tiny_model(), ranks);
   input.optimizer = optimizer;
@@ -347,23 +316,21 @@ World settled(const std::string& text,
 }
 
 /// The largest distance of any rank from the optimum.
-double distance_from_optimum(const std::string& text,
-                             Rank ranks,
+double distance_from_optimum(const std::string& text, Rank ranks,
                              const OptimizerShape& optimizer = kPlain) {
   double most = 0;
   for (const auto& rank : settled(text, ranks, optimizer)) {
     for (const Values& values : rank) {
       for (std::size_t i = 0; i < values.size(); ++i) {
-        most = std::max(most,
-                        std::fabs(values[i] - LeastSquares::optimum(ranks, i)));
+        most = std::max(most, std::fabs(values[i] - LeastSquares::optimum(ranks, i)));
       }
     }
   }
   return most;
 }
 
-// Where the ranks' losses differ, the plain average with neighbors settles
-// beside the optimum; the corrected rules reach it.
+// Where the ranks' losses differ, the plain average with neighbors settles beside the optimum; the
+// corrected rules reach it.
 TEST(Heterogeneous, OnlyCorrectedRulesReachTheOptimum) {
   const std::string ring = "fusion+neighbor-allreduce:topology=ring+";
   for (const Rank ranks : {4, 7}) {
@@ -373,11 +340,9 @@ TEST(Heterogeneous, OnlyCorrectedRulesReachTheOptimum) {
     EXPECT_GT(distance_from_optimum("fusion+local-sgd:every=4", ranks), 0.1);
     EXPECT_LT(distance_from_optimum(ring + "gradient-tracking", ranks), 1e-10);
     EXPECT_LT(distance_from_optimum(ring + "exact-diffusion", ranks), 1e-10);
-    EXPECT_LT(
-        distance_from_optimum("fusion+neighbor-allreduce:topology=one-peer-exp+"
-                              "gradient-tracking",
-                              ranks),
-        1e-10);
+    EXPECT_LT(distance_from_optimum(
+                  "fusion+neighbor-allreduce:topology=one-peer-exp+gradient-tracking", ranks),
+              1e-10);
   }
 }
 
@@ -389,12 +354,11 @@ TEST(DecentLam, EqualsItsRecurrence) {
     x = sgd.step(x, combined(4, x, -4, y));
   }
   for (const char* schedule : {"wfbp", "dear"}) {
-    EXPECT_LT(distance(meaning_of(std::string(schedule) +
-                                      "+neighbor-allreduce:topology=ring+"
-                                      "decentlam",
-                                  5),
-                       x),
-              1e-9)
+    EXPECT_LT(
+        distance(
+            meaning_of(std::string(schedule) + "+neighbor-allreduce:topology=ring+decentlam", 5),
+            x),
+        1e-9)
         << schedule;
   }
 }
@@ -417,9 +381,7 @@ TEST(Zero, EqualsDataParallelBitForBit) {
   for (const char* schedule : {"bsp", "wfbp", "fusion", "dear"}) {
     const std::string name = schedule;
     for (const std::string rule : {"+zero-1", "+zero-2"}) {
-      EXPECT_EQ(meaning_of(name + "+rs-ag" + rule, 4),
-                meaning_of(name + "+all-reduce", 4))
-          << name;
+      EXPECT_EQ(meaning_of(name + "+rs-ag" + rule, 4), meaning_of(name + "+all-reduce", 4)) << name;
       EXPECT_EQ(meaning_of(name + "+rs-ag" + rule, 3, 4, adamw()),
                 meaning_of(name + "+rs-ag", 3, 4, adamw()))
           << name;
@@ -428,14 +390,11 @@ TEST(Zero, EqualsDataParallelBitForBit) {
   for (const std::string rule : {"+zero-1", "+zero-2"}) {
     EXPECT_EQ(meaning_of("fusion+hierarchical:local=2" + rule, 4),
               meaning_of("fusion+all-reduce", 4));
-    EXPECT_EQ(meaning_of("fusion+rs-ag" + rule, 1),
-              meaning_of("fusion+all-reduce", 1));
+    EXPECT_EQ(meaning_of("fusion+rs-ag" + rule, 1), meaning_of("fusion+all-reduce", 1));
   }
 }
 
-std::int64_t memory_of(const std::string& text,
-                       Rank world,
-                       const OptimizerShape& optimizer) {
+std::int64_t memory_of(const std::string& text, Rank world, const OptimizerShape& optimizer) {
   const auto planner = make_planner(parse_strategy(text));
   PlanInput input = input_of(toy_model({{256}, {256}}), world);
   input.optimizer = optimizer;
@@ -447,9 +406,8 @@ TEST(Zero, AccumulatesAsDataParallelDoesBitForBit) {
   for (const std::string exchange : {"+rs-ag", "+hierarchical:local=2"}) {
     for (const std::string schedule : {"wfbp", "fusion", "dear"}) {
       for (const std::string rule : {"+zero-1", "+zero-2"}) {
-        EXPECT_EQ(
-            meaning_of(schedule + exchange + rule, 4, kRuleSteps, {}, {}, 3),
-            meaning_of("fusion+all-reduce", 4, kRuleSteps, {}, {}, 3))
+        EXPECT_EQ(meaning_of(schedule + exchange + rule, 4, kRuleSteps, {}, {}, 3),
+                  meaning_of("fusion+all-reduce", 4, kRuleSteps, {}, {}, 3))
             << schedule << exchange << rule;
       }
     }
@@ -467,13 +425,11 @@ TEST(Zero, HoldsTheStateOfItsShardsAlone) {
 // Six tensors of 64 elements, each a bucket: gradients of two at a time.
 TEST(Zero, TwoHoldsTheGradientsOfTwoBuckets) {
   const auto planner = make_planner(parse_strategy("wfbp+rs-ag+zero-2"));
-  const PlanInput input =
-      input_of(toy_model({{64}, {64}, {64}, {64}, {64}, {64}}), 4);
+  const PlanInput input = input_of(toy_model({{64}, {64}, {64}, {64}, {64}, {64}}), 4);
   const auto setup = planner->setup(input);
   EXPECT_EQ(whole(setup, buffer_named(setup, kValues)).count, 6 * 64);
   EXPECT_EQ(whole(setup, buffer_named(setup, kGradients)).count, 2 * 64);
-  EXPECT_EQ(whole(setup, buffer_named(setup, "gradient_shards")).count,
-            6 * 64 / 4);
+  EXPECT_EQ(whole(setup, buffer_named(setup, "gradient_shards")).count, 6 * 64 / 4);
   EXPECT_EQ(whole(setup, buffer_named(setup, "momentum")).count, 6 * 64 / 4);
 }
 

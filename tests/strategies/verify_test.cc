@@ -29,8 +29,7 @@ Slice y_of(const Program& program) {
 }
 
 /// What verify says of a plan, or "fine".
-std::string verdict(Rank world,
-                    const HandPlanner::Write& write,
+std::string verdict(Rank world, const HandPlanner::Write& write,
                     const HandPlanner::MakeSetup& setup = two_buffers) {
   const HandPlanner planner(setup, write);
   try {
@@ -41,8 +40,7 @@ std::string verdict(Rank world,
   return "fine";
 }
 
-void expect_says(const std::string& verdict,
-                 const std::vector<std::string>& parts) {
+void expect_says(const std::string& verdict, const std::vector<std::string>& parts) {
   std::size_t from = 0;
   for (const std::string& part : parts) {
     const std::size_t found = verdict.find(part, from);
@@ -99,8 +97,7 @@ TEST(Verify, RefusesACollectiveThatEveryMemberIssuesAsItIsReady) {
     setup.communicators[0].order = IssueOrder::kAsReady;
     return setup;
   };
-  expect_says(verdict(2, collective, as_ready),
-              {"rank 0", "all-reduce", "only messages"});
+  expect_says(verdict(2, collective, as_ready), {"rank 0", "all-reduce", "only messages"});
 }
 
 // Each rank sends before it receives, so over NCCL both would wait.
@@ -130,9 +127,7 @@ TEST(Verify, FindsRanksThatWaitWhereEachPerformsOneOperationAtATime) {
   };
   EXPECT_EQ(in_one_order(together), "fine");
   expect_says(in_one_order(sends_first),
-              {"one operation at a time",
-               "rank 0, step 0",
-               "waits for rank 1, step 0",
+              {"one operation at a time", "rank 0, step 0", "waits for rank 1, step 0",
                "which comes behind rank 1, step 0"});
 }
 
@@ -149,19 +144,17 @@ TEST(Verify, MembersSeeOneGroup) {
     return setup;
   };
   EXPECT_EQ(verdict(2, alone, other_on_rank_1),
-            "rank 1, a member of communicator 'pair0', sees other members of "
-            "'pair0'");
+            "rank 1, a member of communicator 'pair0', sees other members of 'pair0'");
   const auto outside = [](const PlanInput& input) {
     plan::Setup setup = pairs_by_priority(input);
     setup.communicators[0].members = {0, 1, 2};
     return setup;
   };
-  EXPECT_EQ(verdict(2, alone, outside),
-            "communicator 'pair0' has a member outside the world of 2");
+  EXPECT_EQ(verdict(2, alone, outside), "communicator 'pair0' has a member outside the world of 2");
 }
 
-// The leader picks y first, which on rank 1 waits for x: rank 1 cannot follow,
-// though in program order all is well.
+// The leader picks y first, which on rank 1 waits for x: rank 1 cannot follow, though in program
+// order all is well.
 TEST(Verify, FindsAMemberThatCannotFollowTheLeader) {
   const auto crossed = [](Program& program, Variant) {
     program.compute();
@@ -173,21 +166,13 @@ TEST(Verify, FindsAMemberThatCannotFollowTheLeader) {
     program.update(buckets_of(program.setup(), {{ParameterId{0}}}).front(), 1);
   };
   EXPECT_EQ(verdict(2, crossed), "fine");
-  expect_says(verdict(2, crossed, by_priority),
-              {"ops wait for each other", "rank 1", "waits for"});
+  expect_says(verdict(2, crossed, by_priority), {"ops wait for each other", "rank 1", "waits for"});
 }
 
 TEST(Verify, PassesEveryStrategyInEveryWorld) {
   for (const char* text :
-       {"none",
-        "bsp",
-        "wfbp",
-        "fusion",
-        "fusion:bucket-mb=0",
-        "ddp",
-        "ddp:views=yes,static=yes",
-        "dear",
-        "bytescheduler:partition-mb=0.00005,credit-mb=0.0001",
+       {"none", "bsp", "wfbp", "fusion", "fusion:bucket-mb=0", "ddp", "ddp:views=yes,static=yes",
+        "dear", "bytescheduler:partition-mb=0.00005,credit-mb=0.0001",
         "bytescheduler:partition-mb=0.00005,credit-mb=0,order=priority",
         "bytescheduler:partition-mb=0.00005,credit-mb=0,queue=module",
         "bytescheduler:order=priority,credit-mb=0+rs-ag",
@@ -206,15 +191,13 @@ TEST(Verify, ReportsCrossedReceivesAsAChain) {
     program.exchange(kAll, {}, {{peer, x_of(program)}});
     program.exchange(kAll, {{peer, y_of(program)}}, {});
   });
-  expect_says(text,
-              {"blocks",
-               "rank 0, step 0, op 0: exchange, 32 bytes x < rank 1",
-               "waits for rank 1, step 0, op 0: exchange, 32 bytes x < rank 0",
-               "waits for rank 0, step 0, op 0"});
+  expect_says(text, {"blocks", "rank 0, step 0, op 0: exchange, 32 bytes x < rank 1",
+                     "waits for rank 1, step 0, op 0: exchange, 32 bytes x < rank 0",
+                     "waits for rank 0, step 0, op 0"});
 }
 
-// In order the send of x deposits and goes on.  Overlapped, the all-reduce may
-// not overwrite x before x is sent, and rank 1 receives only after it.
+// In order the send of x deposits and goes on.  Overlapped, the all-reduce may not overwrite x
+// before x is sent, and rank 1 receives only after it.
 TEST(Verify, ReportsASendThatOverlappedWaitsForItsOwnReceive) {
   const std::string text = verdict(2, [](Program& program, Variant) {
     const bool sends = program.input().rank == 0;
@@ -226,8 +209,7 @@ TEST(Verify, ReportsASendThatOverlappedWaitsForItsOwnReceive) {
       program.exchange(kAll, {}, {{0, x_of(program)}});
     }
   });
-  expect_says(
-      text, {"ops wait for each other", "exchange", "waits for", "waits for"});
+  expect_says(text, {"ops wait for each other", "exchange", "waits for", "waits for"});
   EXPECT_NE(text.find("all-reduce"), std::string::npos) << text;
 }
 
@@ -274,15 +256,14 @@ TEST(Verify, RefusesWhatMembersDoNotAgreeOn) {
                         }
                       }),
               {"'all'", "rank 1 has only 0 collectives"});
-  expect_says(
-      verdict(2,
-              [](Program& program, Variant) {
-                const Rank peer = 1 - program.input().rank;
-                Slice mine = x_of(program);
-                mine.count -= program.input().rank;
-                program.exchange(kAll, {{peer, mine}}, {{peer, y_of(program)}});
-              }),
-      {"another size or type"});
+  expect_says(verdict(2,
+                      [](Program& program, Variant) {
+                        const Rank peer = 1 - program.input().rank;
+                        Slice mine = x_of(program);
+                        mine.count -= program.input().rank;
+                        program.exchange(kAll, {{peer, mine}}, {{peer, y_of(program)}});
+                      }),
+              {"another size or type"});
   expect_says(verdict(2,
                       [](Program& program, Variant) {
                         if (program.input().rank == 0) {
@@ -300,15 +281,12 @@ TEST(Verify, RefusesSlicesOrdersAndSizesThatCannotBe) {
                         program.all_reduce(slice, kAll);
                       }),
               {"elements 0 to 9 lie outside buffer x"});
-  expect_says(verdict(2,
-                      [](Program& program, Variant) {
-                        program.all_gather(x_of(program), y_of(program), kAll);
-                      }),
+  expect_says(verdict(2, [](Program& program,
+                            Variant) { program.all_gather(x_of(program), y_of(program), kAll); }),
               {"all-gather", "8 elements in, 8 out"});
   expect_says(verdict(2,
                       [](Program& program, Variant) {
-                        const OpIndex op =
-                            program.all_reduce(x_of(program), kAll);
+                        const OpIndex op = program.all_reduce(x_of(program), kAll);
                         program.at(op).after = {op};
                       }),
               {"`after` names op 0"});

@@ -15,8 +15,7 @@ std::set<std::string> words(const std::string& text) {
 
 }  // namespace
 
-Dependencies documented_dependencies(std::istream& page,
-                                     std::set<std::string>* torch_free) {
+Dependencies documented_dependencies(std::istream& page, std::set<std::string>* torch_free) {
   static const std::regex kRow(R"(\| `([a-z_]+)/` \|.*\|([^|]*)\|\s*)");
   Dependencies dependencies;
   bool torch = false;
@@ -43,8 +42,7 @@ Dependencies declared_dependencies(std::istream& modules) {
   return dependencies;
 }
 
-std::set<std::string> reachable(const Dependencies& dependencies,
-                                const std::string& module) {
+std::set<std::string> reachable(const Dependencies& dependencies, const std::string& module) {
   std::set<std::string> seen;
   std::vector<std::string> open = {module};
   while (!open.empty()) {
@@ -61,13 +59,10 @@ std::set<std::string> reachable(const Dependencies& dependencies,
   return seen;
 }
 
-std::vector<std::string> offending_includes(
-    const std::string& file,
-    std::istream& source,
-    const std::set<std::string>& allowed,
-    bool may_see_torch) {
-  static const std::regex kInclude(
-      R"re(\s*#\s*include\s*(["<])([^">]+)[">].*)re");
+std::vector<std::string> offending_includes(const std::string& file, std::istream& source,
+                                            const std::set<std::string>& allowed,
+                                            bool may_see_torch) {
+  static const std::regex kInclude(R"re(\s*#\s*include\s*(["<])([^">]+)[">].*)re");
   static const std::regex kOurs("paceline/([a-z_]+)/.*");
   static const std::regex kTorch("(torch|ATen|c10|caffe2)/.*");
   std::vector<std::string> found;
@@ -92,8 +87,7 @@ std::vector<std::string> offending_includes(
     }
     if (!reason.empty()) {
       std::ostringstream sentence;
-      sentence << file << ":" << number << ": includes " << path << ", "
-               << reason;
+      sentence << file << ":" << number << ": includes " << path << ", " << reason;
       found.push_back(sentence.str());
     }
   }

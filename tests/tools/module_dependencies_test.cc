@@ -53,18 +53,16 @@ TEST(ModuleDependencies, FilesIncludeOnlyWhatTheirDepsName) {
   std::size_t files = 0;
   for (const auto& [module, deps] : modules.declared) {
     const std::set<std::string> allowed = reachable(modules.declared, module);
-    for (const auto& entry :
-         fs::recursive_directory_iterator(kSources / module)) {
+    for (const auto& entry : fs::recursive_directory_iterator(kSources / module)) {
       const fs::path extension = entry.path().extension();
       if (extension != ".h" && extension != ".cc") {
         continue;
       }
       ++files;
       std::ifstream source(entry.path());
-      const std::string name =
-          fs::relative(entry.path(), PACELINE_SOURCE_DIR).string();
-      for (const std::string& sentence : offending_includes(
-               name, source, allowed, !modules.torch_free.contains(module))) {
+      const std::string name = fs::relative(entry.path(), PACELINE_SOURCE_DIR).string();
+      for (const std::string& sentence :
+           offending_includes(name, source, allowed, !modules.torch_free.contains(module))) {
         ADD_FAILURE() << sentence;
       }
     }
@@ -80,9 +78,7 @@ TEST(ModuleDependencies, NoDependencyPointsBack) {
           << module << " and " << dep << " may include each other";
     }
     if (modules.torch_free.contains(module)) {
-      EXPECT_TRUE(std::includes(modules.torch_free.begin(),
-                                modules.torch_free.end(),
-                                deps.begin(),
+      EXPECT_TRUE(std::includes(modules.torch_free.begin(), modules.torch_free.end(), deps.begin(),
                                 deps.end()))
           << module << " is torch-free and looks into a module that is not";
     }
@@ -95,8 +91,7 @@ TEST(ModuleDependencies, AnIncludeThatDepsDoNotNameIsPrintedWithItsLine) {
       "#include <torch/torch.h>\n"
       "#include \"paceline/report/format.h\"\n"
       "#include \"error.h\"\n");
-  const std::vector<std::string> found =
-      offending_includes("a.cc", source, {"base"}, false);
+  const std::vector<std::string> found = offending_includes("a.cc", source, {"base"}, false);
   const std::vector<std::string> expected = {
       "a.cc:2: includes torch/torch.h, in the torch-free half",
       "a.cc:3: includes paceline/report/format.h, which its DEPS do not name",

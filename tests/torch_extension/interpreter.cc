@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plans of all ranks mean for a network in Python.  The test's
-// extension has this module beside `_extension`.
+// What the plans of all ranks mean for a network in Python.  The test's extension has this module
+// beside `_extension`.
 #include "paceline/plan/interpreter.h"
 
 #include <map>
@@ -48,12 +48,9 @@ class Gradients {
   std::map<plan::Rank, Place> last_;
 };
 
-/// Interprets `steps` steps of all ranks.  `replicas`: the parameters of each
-/// rank that trains, by name, which hold the result.  `gradients(rank, step,
-/// micro)` computes from them.
-void interpret(const Model& model,
-               plan::Step steps,
-               const std::vector<Named>& replicas,
+/// Interprets `steps` steps of all ranks.  `replicas`: the parameters of each rank that trains, by
+/// name, which hold the result.  `gradients(rank, step, micro)` computes from them.
+void interpret(const Model& model, plan::Step steps, const std::vector<Named>& replicas,
                const py::function& gradients) {
   const measure::Trainer& trainer = model.trainer();
   const plan::PlanWorld plans(trainer.planner(), trainer.input(), steps);
@@ -61,14 +58,12 @@ void interpret(const Model& model,
   const at::Tensor* rate = trainer.memory().scalar(plan::kLearningRate);
   Gradients computed(gradients);
   testing::TensorMachine machine(
-      trainer.planner(),
-      plans,
+      trainer.planner(), plans,
       {.start =
            [&](plan::Rank rank, const plan::ModelShape&) {
              std::vector<at::Tensor> parameters;
              for (const plan::ParameterShape& shape : shapes) {
-               parameters.push_back(
-                   replicas[static_cast<std::size_t>(rank)].at(shape.name));
+               parameters.push_back(replicas[static_cast<std::size_t>(rank)].at(shape.name));
              }
              return parameters;
            },
@@ -78,18 +73,14 @@ void interpret(const Model& model,
                  .at(shapes[plan::index_of(work.parameter)].name)
                  .value_or(at::Tensor());
            },
-       .rule =
-           [&](const plan::ModelShape& shape, const plan::Setup& setup) {
-             return model.settings_of(shape, setup);
-           },
+       .rule = [&](const plan::ModelShape& shape,
+                   const plan::Setup& setup) { return model.settings_of(shape, setup); },
        .learning_rate = rate == nullptr ? 0 : rate->item<double>()});
   plan::interpret(plans, machine);
 }
 
 }  // namespace
 
-PYBIND11_MODULE(_interpreter, module) {
-  module.def("interpret", &interpret);
-}
+PYBIND11_MODULE(_interpreter, module) { module.def("interpret", &interpret); }
 
 }  // namespace paceline::extension

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds every frame between pairs of network interfaces for a fixed time: the
-// latency of a link, for kernels without netem.  Sees the interfaces of its
+// Holds every frame between pairs of network interfaces for a fixed time: the latency of a link,
+// for kernels without netem.  Sees the interfaces of its
 // own network namespace, so CAP_NET_RAW there is enough.
 //
 //   netlab-delay NANOSECONDS IF_A IF_B [IF_A IF_B ...]
@@ -28,16 +28,15 @@
 
 namespace {
 
-// A frame that the kernel has not cut to the wire's size yet is up to 64 KiB,
-// with a header that says how to cut it.
+// A frame that the kernel has not cut to the wire's size yet is up to 64 KiB, with a header that
+// says how to cut it.
 constexpr std::size_t kLargestFrame = 70'000;
 constexpr int kSocketBuffer = 32 << 20;
 constexpr int kFramesAtOnce = 64;
 constexpr int kNotPossibleHere = 77;
 
 [[noreturn]] void die(const char* what, const char* name, int code = 1) {
-  std::fprintf(
-      stderr, "netlab-delay: %s %s: %s\n", what, name, std::strerror(errno));
+  std::fprintf(stderr, "netlab-delay: %s %s: %s\n", what, name, std::strerror(errno));
   std::exit(code);
 }
 
@@ -62,9 +61,7 @@ int open_interface(const char* name) {
   set(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, name);
   // Larger than the system's limit only for root; else as large as allowed.
   for (const int option : {SO_RCVBUFFORCE, SO_SNDBUFFORCE}) {
-    if (setsockopt(
-            fd, SOL_SOCKET, option, &kSocketBuffer, sizeof kSocketBuffer) !=
-        0) {
+    if (setsockopt(fd, SOL_SOCKET, option, &kSocketBuffer, sizeof kSocketBuffer) != 0) {
       const int plain = option == SO_RCVBUFFORCE ? SO_RCVBUF : SO_SNDBUF;
       set(fd, SOL_SOCKET, plain, kSocketBuffer, name);
     }
@@ -80,8 +77,7 @@ int open_interface(const char* name) {
   packet_mreq all{};
   all.mr_ifindex = address.sll_ifindex;
   all.mr_type = PACKET_MR_PROMISC;
-  if (setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &all, sizeof all) !=
-      0) {
+  if (setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &all, sizeof all) != 0) {
     die("promiscuous mode of", name);
   }
   return fd;
@@ -96,23 +92,20 @@ struct Frame {
 // One direction: what comes in at one interface leaves at the other, later.
 class Direction {
  public:
-  Direction(int in, int out, std::int64_t delay_ns)
-      : in_(in), out_(out), delay_ns_(delay_ns) {}
+  Direction(int in, int out, std::int64_t delay_ns) : in_(in), out_(out), delay_ns_(delay_ns) {}
 
   int in() const { return in_; }
 
   void receive() {
     for (int i = 0; i < kFramesAtOnce; ++i) {
       auto bytes = take_buffer();
-      const ssize_t length =
-          recv(in_, bytes.get(), kLargestFrame, MSG_DONTWAIT);
+      const ssize_t length = recv(in_, bytes.get(), kLargestFrame, MSG_DONTWAIT);
       if (length <= 0) {
         spare_.push_back(std::move(bytes));
         return;
       }
-      waiting_.push_back({now_ns() + delay_ns_,
-                          static_cast<std::size_t>(length),
-                          std::move(bytes)});
+      waiting_.push_back(
+          {now_ns() + delay_ns_, static_cast<std::size_t>(length), std::move(bytes)});
     }
   }
 
@@ -120,11 +113,8 @@ class Direction {
   void send_due() {
     while (!waiting_.empty() && waiting_.front().due_ns <= now_ns()) {
       Frame& frame = waiting_.front();
-      if (send(out_, frame.bytes.get(), frame.length, MSG_DONTWAIT) < 0 &&
-          ++dropped_ == 1) {
-        std::fprintf(stderr,
-                     "netlab-delay: a frame of %zu bytes is lost: %s\n",
-                     frame.length,
+      if (send(out_, frame.bytes.get(), frame.length, MSG_DONTWAIT) < 0 && ++dropped_ == 1) {
+        std::fprintf(stderr, "netlab-delay: a frame of %zu bytes is lost: %s\n", frame.length,
                      std::strerror(errno));
       }
       spare_.push_back(std::move(frame.bytes));
@@ -134,9 +124,7 @@ class Direction {
 
   // Nanoseconds until the next frame is due; negative: none waits.
   std::int64_t patience() const {
-    return waiting_.empty()
-               ? -1
-               : std::max<std::int64_t>(0, waiting_.front().due_ns - now_ns());
+    return waiting_.empty() ? -1 : std::max<std::int64_t>(0, waiting_.front().due_ns - now_ns());
   }
 
  private:
@@ -170,8 +158,7 @@ class Direction {
         patience = next;
       }
     }
-    const timespec limit{.tv_sec = patience / 1'000'000'000,
-                         .tv_nsec = patience % 1'000'000'000};
+    const timespec limit{.tv_sec = patience / 1'000'000'000, .tv_nsec = patience % 1'000'000'000};
     ppoll(ready.data(), ready.size(), patience < 0 ? nullptr : &limit, nullptr);
     for (std::size_t i = 0; i < directions.size(); ++i) {
       if (ready[i].revents != 0) {
@@ -191,8 +178,7 @@ int main(int argc, char** argv) {
   char* end = nullptr;
   const long delay_ns = std::strtol(argv[1], &end, 10);
   if (*end != '\0' || delay_ns < 0) {
-    std::fprintf(
-        stderr, "netlab-delay: '%s' is not a number of nanoseconds\n", argv[1]);
+    std::fprintf(stderr, "netlab-delay: '%s' is not a number of nanoseconds\n", argv[1]);
     return 2;
   }
   std::deque<Direction> directions;

@@ -19,15 +19,12 @@ std::chrono::nanoseconds steady_now() {
       std::chrono::steady_clock::now().time_since_epoch());
 }
 
-std::int64_t steady_ns() {
-  return steady_now().count();
-}
+std::int64_t steady_ns() { return steady_now().count(); }
 
 void sleep_until_ns(std::int64_t until_ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   tighten_timer_slack();
-  const timespec until{.tv_sec = until_ns / kSecond,
-                       .tv_nsec = until_ns % kSecond};
+  const timespec until{.tv_sec = until_ns / kSecond, .tv_nsec = until_ns % kSecond};
   while (steady_ns() < until_ns) {  // signals interrupt it
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
   }
@@ -45,8 +42,7 @@ double clock_cost_ns(int batches) {
     }
     costs.push_back(static_cast<double>(last - start) / kCalls);
   }
-  const auto middle =
-      costs.begin() + static_cast<std::ptrdiff_t>(costs.size() / 2);
+  const auto middle = costs.begin() + static_cast<std::ptrdiff_t>(costs.size() / 2);
   std::nth_element(costs.begin(), middle, costs.end());
   return *middle;
 }

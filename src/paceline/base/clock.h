@@ -7,8 +7,8 @@
 
 namespace paceline {
 
-/// The machine's monotonic clock, since an unspecified start.  Times of two
-/// machines, or of two boots, must not be compared.
+/// The machine's monotonic clock, since an unspecified start.  Times of two machines, or of two
+/// boots, must not be compared.
 std::chrono::nanoseconds steady_now();
 
 /// The same as a plain number, for sample vectors.
@@ -22,8 +22,8 @@ inline std::chrono::milliseconds to_milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
-/// Sleeps until `steady_ns()` has reached `until_ns`, without the 50 us by
-/// which the kernel is otherwise late to save wake-ups (the thread keeps that).
+/// Sleeps until `steady_ns()` has reached `until_ns`, without the 50 us by which the kernel is
+/// otherwise late to save wake-ups (the thread keeps that).
 void sleep_until_ns(std::int64_t until_ns);
 
 /// Median cost of one `steady_ns()` call on this machine, in nanoseconds, from

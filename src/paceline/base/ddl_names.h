@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-// Words of ddl-benchmarks, in the names of its log files and on its command
-// lines, those of BlueFog, and ours.
+// Words of ddl-benchmarks, in the names of its log files and on its command lines, those of
+// BlueFog, and ours.
 
 namespace paceline {
 
@@ -47,9 +47,7 @@ inline constexpr auto kDdlModels = std::to_array<DdlName>({
 // BlueFog's optimizers, each around SGD beside backward.
 inline constexpr auto kBluefogOptimizers = std::to_array<DdlName>({
     {"neighbor_allreduce", "neighbor-allreduce", "+awc:window=backward"},
-    {"hierarchical_neighbor_allreduce",
-     "hierarchical-neighbor-allreduce",
-     "+awc:window=backward"},
+    {"hierarchical_neighbor_allreduce", "hierarchical-neighbor-allreduce", "+awc:window=backward"},
     {"allreduce", "parameter-allreduce", "+awc:window=backward"},
     {"gradient_allreduce", "fusion"},
     {"horovod", "fusion"},

@@ -8,8 +8,7 @@
 
 namespace paceline {
 
-DelayedCall::DelayedCall(std::chrono::milliseconds delay,
-                         std::function<void()> call)
+DelayedCall::DelayedCall(std::chrono::milliseconds delay, std::function<void()> call)
     : thread_([delay, call = std::move(call)](const std::stop_token& stop) {
         std::mutex mutex;
         std::unique_lock lock(mutex);

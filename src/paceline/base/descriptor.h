@@ -8,13 +8,11 @@
 
 namespace paceline {
 
-/// A file descriptor with one owner, which closes it and leaves errno as it
-/// was; -1: none.
+/// A file descriptor with one owner, which closes it and leaves errno as it was; -1: none.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept
-      : number_(std::exchange(other.number_, -1)) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
     std::swap(number_, other.number_);
     return *this;

@@ -6,12 +6,9 @@
 
 namespace paceline::detail {
 
-void check_failed(const char* file,
-                  int line,
-                  std::string_view expression,
+void check_failed(const char* file, int line, std::string_view expression,
                   const std::string& values) {
-  fmt::print(
-      stderr, "{}:{}: check failed: {} {}\n", file, line, expression, values);
+  fmt::print(stderr, "{}:{}: check failed: {} {}\n", file, line, expression, values);
   std::fflush(stderr);
   std::abort();
 }

@@ -9,22 +9,22 @@
 
 namespace paceline {
 
-/// The caller asked for something that cannot be: names the option or key, the
-/// offending value and what is allowed.  The program exits with 2.
+/// The caller asked for something that cannot be: names the option or key, the offending value and
+/// what is allowed.  The program exits with 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The world of ranks, a device or the machine failed: names the rank, the
-/// operation and the time waited.  The program exits with 3.
+/// The world of ranks, a device or the machine failed: names the rank, the operation and the time
+/// waited.  The program exits with 3.
 class WorldError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A wait for other ranks took too long.  The cause is as a rule the failure of
-/// another rank, which is told instead where it is known.
+/// A wait for other ranks took too long.  The cause is as a rule the failure of another rank, which
+/// is told instead where it is known.
 class PeerTimeout : public WorldError {
  public:
   using WorldError::WorldError;
@@ -36,9 +36,7 @@ inline constexpr int kWorldErrorStatus = 3;
 
 namespace detail {
 /// Prints a broken invariant with both values and aborts.
-[[noreturn]] void check_failed(const char* file,
-                               int line,
-                               std::string_view expression,
+[[noreturn]] void check_failed(const char* file, int line, std::string_view expression,
                                const std::string& values);
 }  // namespace detail
 
@@ -52,15 +50,12 @@ namespace detail {
     }                                                                       \
   } while (false)
 
-#define PACELINE_CHECK_EQ(left, right)                             \
-  do {                                                             \
-    const auto& paceline_left = (left);                            \
-    const auto& paceline_right = (right);                          \
-    if (!(paceline_left == paceline_right)) {                      \
-      ::paceline::detail::check_failed(                            \
-          __FILE__,                                                \
-          __LINE__,                                                \
-          #left " == " #right,                                     \
-          fmt::format("{} vs {}", paceline_left, paceline_right)); \
-    }                                                              \
+#define PACELINE_CHECK_EQ(left, right)                                                          \
+  do {                                                                                          \
+    const auto& paceline_left = (left);                                                         \
+    const auto& paceline_right = (right);                                                       \
+    if (!(paceline_left == paceline_right)) {                                                   \
+      ::paceline::detail::check_failed(__FILE__, __LINE__, #left " == " #right,                 \
+                                       fmt::format("{} vs {}", paceline_left, paceline_right)); \
+    }                                                                                           \
   } while (false)

@@ -18,30 +18,23 @@
 namespace paceline {
 namespace {
 
-std::string reason(int error) {
-  return std::strerror(error);
-}
+std::string reason(int error) { return std::strerror(error); }
 
-[[noreturn]] void fail(std::string_view action,
-                       const std::filesystem::path& path,
-                       int error) {
-  throw WorldError(
-      fmt::format("cannot {} {}: {}", action, path.string(), reason(error)));
+[[noreturn]] void fail(std::string_view action, const std::filesystem::path& path, int error) {
+  throw WorldError(fmt::format("cannot {} {}: {}", action, path.string(), reason(error)));
 }
 
 /// An open file.
 class File {
  public:
   File(std::filesystem::path path, int flags)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), flags | O_CLOEXEC, 0666)) {}
+      : path_(std::move(path)), descriptor_(::open(path_.c_str(), flags | O_CLOEXEC, 0666)) {}
 
   bool is_open() const { return descriptor_.is_open(); }
 
   void write(std::string_view text) const {
     while (!text.empty()) {
-      const ssize_t written =
-          ::write(descriptor_.number(), text.data(), text.size());
+      const ssize_t written = ::write(descriptor_.number(), text.data(), text.size());
       if (written < 0 && errno != EINTR) {
         fail("write to", path_, errno);
       }
@@ -51,8 +44,7 @@ class File {
 
   // A pipe or a terminal cannot be synced and need not be.
   void sync() const {
-    if (::fsync(descriptor_.number()) != 0 && errno != EINVAL &&
-        errno != EROFS) {
+    if (::fsync(descriptor_.number()) != 0 && errno != EINVAL && errno != EROFS) {
       fail("sync", path_, errno);
     }
   }
@@ -61,8 +53,7 @@ class File {
   int read_into(std::string& text) const {
     std::array<char, 1 << 14> buffer;
     for (;;) {
-      const ssize_t count =
-          ::read(descriptor_.number(), buffer.data(), buffer.size());
+      const ssize_t count = ::read(descriptor_.number(), buffer.data(), buffer.size());
       if (count == 0) {
         return 0;
       }
@@ -99,21 +90,17 @@ void check_apart(const std::vector<Output>& outputs) {
     if (path.empty() || std::filesystem::is_other(path, error)) {
       continue;
     }
-    const auto [other, is_new] =
-        taken.emplace(std::filesystem::weakly_canonical(
-                          std::filesystem::absolute(path), error),
-                      flag);
+    const auto [other, is_new] = taken.emplace(
+        std::filesystem::weakly_canonical(std::filesystem::absolute(path), error), flag);
     if (!is_new) {
-      throw UsageError(fmt::format(
-          "{} {}: is the file of {} too", flag, path, other->second));
+      throw UsageError(fmt::format("{} {}: is the file of {} too", flag, path, other->second));
     }
   }
 }
 
 }  // namespace
 
-void check_writable(std::string_view option,
-                    const std::filesystem::path& path) {
+void check_writable(std::string_view option, const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& why) {
     throw UsageError(fmt::format("{} {}: {}", option, path.string(), why));
   };
@@ -135,23 +122,20 @@ void check_writable(std::string_view option,
   if (!path.has_filename() || !std::filesystem::is_directory(folder, error)) {
     refuse(fmt::format("there is no folder {}", folder.string()));
   }
-  // Tried, since permissions alone do not say it: root is let into every
-  // folder, and a file system may be read-only or have no files of ours.
+  // Tried, since permissions alone do not say it: root is let into every folder, and a file system
+  // may be read-only or have no files of ours.
   auto trial = path;
   trial += fmt::format(".{}.tmp", ::getpid());
   if (!File(trial, O_WRONLY | O_CREAT | O_EXCL).is_open()) {
     const std::string why = reason(errno);
-    refuse(fmt::format(
-        "no file can be made in the folder {}: {}", folder.string(), why));
+    refuse(fmt::format("no file can be made in the folder {}: {}", folder.string(), why));
   }
   ::unlink(trial.c_str());
 }
 
-void write_atomically(const std::filesystem::path& path,
-                      std::string_view text) {
+void write_atomically(const std::filesystem::path& path, std::string_view text) {
   std::error_code error;
-  if (std::filesystem::exists(path, error) &&
-      !std::filesystem::is_regular_file(path, error)) {
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
     const File target(path, O_WRONLY);
     if (!target.is_open()) {
       fail("open", path, errno);
@@ -191,14 +175,12 @@ std::string read_text(const std::filesystem::path& path) {
     error = file.read_into(text);
   }
   if (error != 0) {
-    throw UsageError(
-        fmt::format("cannot read {}: {}", path.string(), reason(error)));
+    throw UsageError(fmt::format("cannot read {}: {}", path.string(), reason(error)));
   }
   return text;
 }
 
-std::optional<std::string> read_text_if_readable(
-    const std::filesystem::path& path) {
+std::optional<std::string> read_text_if_readable(const std::filesystem::path& path) {
   const File file(path, O_RDONLY);
   std::string text;
   if (!file.is_open() || file.read_into(text) != 0) {
@@ -217,8 +199,7 @@ std::vector<std::string> split_lines(std::string_view text) {
   return lines;
 }
 
-void check_outputs(const std::vector<Output>& outputs,
-                   const std::vector<Output>& inputs) {
+void check_outputs(const std::vector<Output>& outputs, const std::vector<Output>& inputs) {
   check_apart(outputs);
   for (const Output& output : outputs) {
     for (const Output& input : inputs) {

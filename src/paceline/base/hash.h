@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-// Fowler, Noll and Vo's hash, variant 1a: equal on every host, unlike
-// std::hash.
+// Fowler, Noll and Vo's hash, variant 1a: equal on every host, unlike std::hash.
 
 namespace paceline {
 

@@ -17,8 +17,7 @@ HostText split_bracketed(std::string_view text, std::size_t close) {
   const std::string_view address = text.substr(1, close - 1);
   const std::string_view rest = text.substr(close + 1);
   if (!is_ipv6(address) || (!rest.empty() && !rest.starts_with(':'))) {
-    throw UsageError(fmt::format(
-        "'{}' is no IPv6 address in brackets, such as [fd00::7]:4", text));
+    throw UsageError(fmt::format("'{}' is no IPv6 address in brackets, such as [fd00::7]:4", text));
   }
   return {address, rest.empty() ? std::nullopt : std::optional(rest.substr(1))};
 }
@@ -40,33 +39,25 @@ HostText split_host(std::string_view text) {
   if (is_ipv6(text)) {
     const std::size_t last = text.rfind(':');
     if (is_ipv6(text.substr(0, last))) {
-      throw UsageError(
-          fmt::format("'{}' can be read in two ways; write [{}], or [{}]:{}",
-                      text,
-                      text,
-                      text.substr(0, last),
-                      text.substr(last + 1)));
+      throw UsageError(fmt::format("'{}' can be read in two ways; write [{}], or [{}]:{}", text,
+                                   text, text.substr(0, last), text.substr(last + 1)));
     }
     return {text};
   }
   const std::size_t brackets = text.rfind(']');
-  const std::size_t colon =
-      text.find(':', brackets == std::string_view::npos ? 0 : brackets);
-  return colon == std::string_view::npos
-             ? HostText{text}
-             : HostText{text.substr(0, colon), text.substr(colon + 1)};
+  const std::size_t colon = text.find(':', brackets == std::string_view::npos ? 0 : brackets);
+  return colon == std::string_view::npos ? HostText{text}
+                                         : HostText{text.substr(0, colon), text.substr(colon + 1)};
 }
 
 std::string_view without_brackets(std::string_view host) {
-  const bool brackets = host.size() > 2 && host.front() == '[' &&
-                        host.back() == ']' &&
+  const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']' &&
                         is_ipv6(host.substr(1, host.size() - 2));
   return brackets ? host.substr(1, host.size() - 2) : host;
 }
 
 std::string host_port_text(std::string_view host, std::uint16_t port) {
-  return is_ipv6(host) ? fmt::format("[{}]:{}", host, port)
-                       : fmt::format("{}:{}", host, port);
+  return is_ipv6(host) ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
 }
 
 std::optional<HostPort> host_port_from(std::string_view text) {

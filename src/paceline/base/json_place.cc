@@ -36,20 +36,15 @@ void JsonPlace::fail(std::string_view why) const {
     root = root->parent;
   }
   const std::string way = this == root ? std::string(key) : path();
-  throw UsageError(
-      fmt::format("{}{}{}{}",
-                  root->origin == nullptr ? "" : (*root->origin)(*this),
-                  way,
-                  way.empty() ? "" : ": ",
-                  why));
+  throw UsageError(fmt::format("{}{}{}{}", root->origin == nullptr ? "" : (*root->origin)(*this),
+                               way, way.empty() ? "" : ": ", why));
 }
 
 void JsonPlace::refuse(std::string_view expected) const {
   constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
-  const std::string found = value.is_array() ? "an array"
-                            : value.is_object()
-                                ? "an object"
-                                : shown(value.dump(-1, ' ', true, kReplace));
+  const std::string found = value.is_array()    ? "an array"
+                            : value.is_object() ? "an object"
+                                                : shown(value.dump(-1, ' ', true, kReplace));
   fail(fmt::format("expected {}, found {}", expected, found));
 }
 
@@ -79,9 +74,7 @@ void JsonPlace::check_keys(const std::set<std::string_view>& known) const {
   check_object();
   for (const auto& [name, item] : value.items()) {
     if (!known.contains(name)) {
-      fail(fmt::format("unknown key '{}'; known are {}",
-                       shown(name),
-                       fmt::join(known, ", ")));
+      fail(fmt::format("unknown key '{}'; known are {}", shown(name), fmt::join(known, ", ")));
     }
   }
 }
@@ -92,25 +85,20 @@ void JsonPlace::check_object() const {
   }
 }
 
-std::uint64_t JsonPlace::integer(std::uint64_t least,
-                                 std::uint64_t most,
+std::uint64_t JsonPlace::integer(std::uint64_t least, std::uint64_t most,
                                  std::string_view expected) const {
   // Values made in memory, not parsed, may be signed and yet fit.
   const bool natural =
-      value.is_number_unsigned() ||
-      (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+      value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
   const std::uint64_t number = natural ? value.get<std::uint64_t>() : 0;
   if (!natural || number < least || number > most) {
-    refuse(expected.empty()
-               ? fmt::format("an integer from {} to {}", least, most)
-               : std::string(expected));
+    refuse(expected.empty() ? fmt::format("an integer from {} to {}", least, most)
+                            : std::string(expected));
   }
   return number;
 }
 
-double JsonPlace::number(double least,
-                         double most,
-                         std::string_view expected) const {
+double JsonPlace::number(double least, double most, std::string_view expected) const {
   const double number = value.is_number() ? value.get<double>() : NAN;
   if (!(number >= least && number <= most)) {
     refuse(expected);

@@ -16,9 +16,9 @@ namespace paceline {
 /// Throws UsageError that begins with `origin` where `text` is not JSON.
 nlohmann::json parse_json(std::string_view text, std::string_view origin = "");
 
-/// A value of a JSON document and the way to it, which is spelled out in errors
-/// only.  What is not as a call wants it is a UsageError with that way.  A
-/// place found in another one points to it: the other must live longer.
+/// A value of a JSON document and the way to it, which is spelled out in errors only.  What is not
+/// as a call wants it is a UsageError with that way.  A place found in another one points to it:
+/// the other must live longer.
 struct JsonPlace {
   using Origin = std::function<std::string(const JsonPlace&)>;
 
@@ -59,8 +59,7 @@ struct JsonPlace {
   }
 
   /// `expected` says what is wanted; by default "an integer from 1 to 9".
-  std::uint64_t integer(std::uint64_t least,
-                        std::uint64_t most,
+  std::uint64_t integer(std::uint64_t least, std::uint64_t most,
                         std::string_view expected = "") const;
 
   double number(double least, double most, std::string_view expected) const;

@@ -19,19 +19,15 @@ std::optional<long> number(std::string_view text) {
 
 [[noreturn]] void refuse(std::string_view list, std::string_view part) {
   throw UsageError(fmt::format(
-      "the node list '{}' cannot be read at '{}'; expected such as a,b[1-3]",
-      list,
-      part));
+      "the node list '{}' cannot be read at '{}'; expected such as a,b[1-3]", list, part));
 }
 
 // The numbers of "1-3", or "07" itself; leading zeros are kept.
-std::vector<std::string> expand_range(std::string_view range,
-                                      std::string_view list) {
+std::vector<std::string> expand_range(std::string_view range, std::string_view list) {
   const auto dash = range.find('-');
   const auto low_text = range.substr(0, dash);
   const auto low = number(low_text);
-  const auto high =
-      dash == std::string_view::npos ? low : number(range.substr(dash + 1));
+  const auto high = dash == std::string_view::npos ? low : number(range.substr(dash + 1));
   if (!low || !high || *high < *low || *high - *low > kMostHosts) {
     refuse(list, range);
   }
@@ -42,9 +38,7 @@ std::vector<std::string> expand_range(std::string_view range,
   return out;
 }
 
-void expand_name(const std::string& before,
-                 std::string_view rest,
-                 std::string_view list,
+void expand_name(const std::string& before, std::string_view rest, std::string_view list,
                  std::vector<std::string>& out) {
   const auto open = rest.find('[');
   if (open == std::string_view::npos) {
@@ -108,17 +102,14 @@ std::vector<int> expand_tasks_per_node(std::string_view list) {
     const auto tasks = number(part.substr(0, paren));
     std::optional<long> times = 1;
     if (paren != std::string_view::npos) {
-      times = part.ends_with(')')
-                  ? number(part.substr(paren + 2, part.size() - paren - 3))
-                  : std::nullopt;
+      times = part.ends_with(')') ? number(part.substr(paren + 2, part.size() - paren - 3))
+                                  : std::nullopt;
     }
     if (!tasks || *tasks > kMostHosts || !times ||
         *times + static_cast<long>(counts.size()) > kMostHosts) {
       refuse(list, part);
     }
-    counts.insert(counts.end(),
-                  static_cast<std::size_t>(*times),
-                  static_cast<int>(*tasks));
+    counts.insert(counts.end(), static_cast<std::size_t>(*times), static_cast<int>(*tasks));
   }
   return counts;
 }

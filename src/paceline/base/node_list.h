@@ -7,8 +7,8 @@
 
 namespace paceline {
 
-/// The hosts of a Slurm node list, in its order: "n[1-3,07],m2" is n1, n2, n3,
-/// n07, m2.  A range keeps the leading zeros of its lower end; several
+/// The hosts of a Slurm node list, in its order: "n[1-3,07],m2" is n1, n2, n3, n07, m2.  A range
+/// keeps the leading zeros of its lower end; several
 /// brackets in one name multiply out.  Throws UsageError on anything else.
 std::vector<std::string> expand_node_list(std::string_view list);
 

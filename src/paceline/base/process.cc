@@ -30,10 +30,8 @@ class Countdown {
   explicit Countdown(milliseconds deadline) : deadline_(deadline) {}
 
   int left_ms() const {
-    const auto left =
-        std::chrono::ceil<milliseconds>(deadline_ - stopwatch_.elapsed());
-    return static_cast<int>(
-        std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
+    const auto left = std::chrono::ceil<milliseconds>(deadline_ - stopwatch_.elapsed());
+    return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
   }
 
  private:
@@ -50,8 +48,7 @@ bool drain(int descriptor, const Countdown& countdown, std::string& text) {
     if (ready == 0) {
       return false;
     }
-    const ssize_t count =
-        ready < 0 ? -1 : ::read(descriptor, buffer.data(), buffer.size());
+    const ssize_t count = ready < 0 ? -1 : ::read(descriptor, buffer.data(), buffer.size());
     if (count == 0) {
       return true;
     }
@@ -81,9 +78,8 @@ std::optional<int> wait_for(pid_t child, const Countdown& countdown) {
 
 }  // namespace
 
-std::optional<CommandResult> run_command(
-    const std::vector<std::string>& command,
-    std::chrono::milliseconds deadline) {
+std::optional<CommandResult> run_command(const std::vector<std::string>& command,
+                                         std::chrono::milliseconds deadline) {
   PACELINE_CHECK(!command.empty());
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
@@ -119,15 +115,13 @@ std::optional<CommandResult> run_command(
   return child ? std::optional(result) : std::nullopt;
 }
 
-std::vector<std::string> environment_with(
-    const std::map<std::string, std::string>& more,
-    const std::vector<std::string>& without) {
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& more,
+                                          const std::vector<std::string>& without) {
   std::vector<std::string> merged;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string text = *variable;
     const std::string name = text.substr(0, text.find('='));
-    if (!more.contains(name) &&
-        std::find(without.begin(), without.end(), name) == without.end()) {
+    if (!more.contains(name) && std::find(without.begin(), without.end(), name) == without.end()) {
       merged.push_back(text);
     }
   }
@@ -158,8 +152,7 @@ std::optional<std::int64_t> peak_memory_bytes() {
   return std::nullopt;
 }
 
-// One arena a thread stays: those that watch a hung thread must not wait for a
-// lock that it holds.
+// One arena a thread stays: those that watch a hung thread must not wait for a lock that it holds.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_MAX, 0);
@@ -178,10 +171,9 @@ bool reset_peak_memory() {
 }
 
 std::int64_t usable_memory_bytes() {
-  std::int64_t bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
-                       sysconf(_SC_PAGESIZE);
-  for (const char* path : {"/sys/fs/cgroup/memory.max",
-                           "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+  std::int64_t bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::int64_t limit = 0;  // stays 0 where the file says "max"
     if (std::ifstream(path) >> limit && limit > 0) {
       bytes = std::min(bytes, limit);
@@ -193,8 +185,7 @@ std::int64_t usable_memory_bytes() {
 int available_cores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
-  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores)
-                                                         : 1;
+  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
 }
 
 }  // namespace paceline

@@ -27,8 +27,7 @@ std::vector<std::string> roots_of(std::string_view kind) {
   return roots;
 }
 
-std::string find_in(const std::vector<std::string>& roots,
-                    std::string_view kind,
+std::string find_in(const std::vector<std::string>& roots, std::string_view kind,
                     const std::string& name) {
   std::error_code none;
   for (const std::string& root : roots) {
@@ -40,13 +39,11 @@ std::string find_in(const std::vector<std::string>& roots,
   return "";
 }
 
-std::vector<std::string> names_in(const std::vector<std::string>& roots,
-                                  std::string_view kind) {
+std::vector<std::string> names_in(const std::vector<std::string>& roots, std::string_view kind) {
   std::set<std::string> names;
   for (const std::string& root : roots) {
     std::error_code none;
-    for (const auto& entry :
-         fs::directory_iterator(fs::path(root) / kind, none)) {
+    for (const auto& entry : fs::directory_iterator(fs::path(root) / kind, none)) {
       if (entry.path().extension() == ".toml") {
         names.insert(entry.path().stem().string());
       }

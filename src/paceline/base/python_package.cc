@@ -17,17 +17,13 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, none);
 }
 
-bool is_package(const fs::path& folder) {
-  return is_there(folder / "run_module.py");
-}
+bool is_package(const fs::path& folder) { return is_there(folder / "run_module.py"); }
 
-// Of PREFIX/lib/pythonX.Y/site-packages/NAME: PREFIX/bin/python3, else the
-// python3 of PATH.
+// Of PREFIX/lib/pythonX.Y/site-packages/NAME: PREFIX/bin/python3, else the python3 of PATH.
 std::string interpreter_beside(const fs::path& package) {
   const fs::path libraries = package.parent_path().parent_path();
   const fs::path folder = libraries.parent_path().parent_path() / "bin";
-  for (const std::string& name :
-       {std::string("python3"), libraries.filename().string()}) {
+  for (const std::string& name : {std::string("python3"), libraries.filename().string()}) {
     if (is_there(folder / name)) {
       return (folder / name).string();
     }
@@ -48,10 +44,8 @@ fs::path source_tree(const fs::path& program) {
 
 }  // namespace
 
-PythonPackage python_package_of(const fs::path& program,
-                                const fs::path& torch) {
-  if (const fs::path around = program.parent_path().parent_path();
-      is_package(around)) {
+PythonPackage python_package_of(const fs::path& program, const fs::path& torch) {
+  if (const fs::path around = program.parent_path().parent_path(); is_package(around)) {
     return {.folder = around.string(), .python = interpreter_beside(around)};
   }
   const fs::path root = source_tree(program);
@@ -66,23 +60,17 @@ PythonPackage python_package_of(const fs::path& program,
   return package;
 }
 
-PythonPackage python_package() {
-  return python_package_of(program_path(), loaded_torch());
-}
+PythonPackage python_package() { return python_package_of(program_path(), loaded_torch()); }
 
-std::vector<std::string> python_module(const std::string& module,
-                                       const std::string& python) {
+std::vector<std::string> python_module(const std::string& module, const std::string& python) {
   const PythonPackage package = python_package();
   if (package.folder.empty()) {
-    throw WorldError(fmt::format(
-        "the Python package paceline, whose {} is needed, lies neither around "
-        "{} nor in a folder python/ above it",
-        module,
-        program_path().string()));
+    throw WorldError(
+        fmt::format("the Python package paceline, whose {} is needed, lies neither around {} nor "
+                    "in a folder python/ above it",
+                    module, program_path().string()));
   }
-  return {python.empty() ? package.python : python,
-          package.folder + "/run_module.py",
-          module};
+  return {python.empty() ? package.python : python, package.folder + "/run_module.py", module};
 }
 
 std::string loaded_torch() {

@@ -9,13 +9,9 @@
 namespace paceline {
 namespace {
 
-std::uint32_t low(std::uint64_t bits) {
-  return static_cast<std::uint32_t>(bits);
-}
+std::uint32_t low(std::uint64_t bits) { return static_cast<std::uint32_t>(bits); }
 
-std::uint32_t high(std::uint64_t bits) {
-  return static_cast<std::uint32_t>(bits >> 32);
-}
+std::uint32_t high(std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); }
 
 std::uint64_t joined(std::uint32_t lower, std::uint32_t upper) {
   return std::uint64_t{upper} << 32 | lower;
@@ -32,8 +28,7 @@ Product multiply(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t hl = std::uint64_t{high(a)} * low(b);
   const std::uint64_t hh = std::uint64_t{high(a)} * high(b);
   const std::uint64_t middle = std::uint64_t{high(ll)} + low(lh) + low(hl);
-  return {.upper = hh + high(lh) + high(hl) + high(middle),
-          .lower = joined(low(ll), low(middle))};
+  return {.upper = hh + high(lh) + high(hl) + high(middle), .lower = joined(low(ll), low(middle))};
 }
 
 }  // namespace
@@ -44,10 +39,7 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
   for (int round = 0; round < kRounds; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53U} * counter[0];
     const std::uint64_t b = std::uint64_t{0xCD9E8D57U} * counter[2];
-    counter = {high(b) ^ counter[1] ^ key[0],
-               low(b),
-               high(a) ^ counter[3] ^ key[1],
-               low(a)};
+    counter = {high(b) ^ counter[1] ^ key[0], low(b), high(a) ^ counter[3] ^ key[1], low(a)};
     key[0] += 0x9E3779B9U;  // golden ratio
     key[1] += 0xBB67AE85U;  // sqrt(3) - 1
   }
@@ -56,8 +48,7 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
 
 std::array<std::uint64_t, 2> Random::bits_of(std::uint64_t block) const {
   const auto words =
-      philox4x32({low(block), high(block), low(stream_), high(stream_)},
-                 {low(seed_), high(seed_)});
+      philox4x32({low(block), high(block), low(stream_), high(stream_)}, {low(seed_), high(seed_)});
   return {joined(words[0], words[1]), joined(words[2], words[3])};
 }
 
@@ -86,9 +77,7 @@ void Random::fill(std::span<result_type> numbers) {
   }
 }
 
-double Random::uniform() {
-  return static_cast<double>((*this)() >> 11) * 0x1p-53;
-}
+double Random::uniform() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
 
 std::uint64_t Random::below(std::uint64_t bound) {
   PACELINE_CHECK(bound > 0);

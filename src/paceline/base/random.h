@@ -10,30 +10,27 @@
 
 namespace paceline {
 
-/// Philox4x32 with 10 rounds: 128 random bits as a pure function of a counter
-/// and a key.  Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As
+/// Philox4x32 with 10 rounds: 128 random bits as a pure function of a counter and a key.  Salmon,
+/// Moraes, Dror and Shaw, "Parallel Random Numbers: As
 /// Easy as 1, 2, 3", SC 2011.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);
 
-/// Random numbers that depend on (seed, stream, position) alone: the same on
-/// every machine and compiler, and independent between streams, so that each
-/// rank, step or resample may have its own without any of them being shared.
+/// Random numbers that depend on (seed, stream, position) alone: the same on every machine and
+/// compiler, and independent between streams, so that each rank, step or resample may have its own
+/// without any of them being shared.
 ///
-/// The key is the seed; the counter is the position (low 64 bits) and the
-/// stream (high 64 bits).  A uniform random bit generator as std::shuffle
+/// The key is the seed; the counter is the position (low 64 bits) and the stream (high 64 bits).  A
+/// uniform random bit generator as std::shuffle
 /// wants it; std's distributions differ between libraries, so use the members.
 class Random {
  public:
   using result_type = std::uint64_t;
 
-  explicit Random(std::uint64_t seed, std::uint64_t stream = 0)
-      : seed_(seed), stream_(stream) {}
+  explicit Random(std::uint64_t seed, std::uint64_t stream = 0) : seed_(seed), stream_(stream) {}
 
   static constexpr result_type min() { return 0; }
-  static constexpr result_type max() {
-    return std::numeric_limits<result_type>::max();
-  }
+  static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
 
   /// The next 64 bits.
   result_type operator()();
@@ -44,12 +41,12 @@ class Random {
   /// Uniform in [0, 1), a multiple of 2^-53.
   double uniform();
 
-  /// Uniform in [0, bound), without bias; `bound` > 0.  Lemire, ACM TOMACS
-  /// 29(1), 2019, algorithm 5.
+  /// Uniform in [0, bound), without bias; `bound` > 0.  Lemire, ACM TOMACS 29(1), 2019, algorithm
+  /// 5.
   std::uint64_t below(std::uint64_t bound);
 
-  /// Normal with mean 0 and variance 1 (Box-Muller).  Goes through the C
-  /// library's log and cos, so its last bit may differ between machines.
+  /// Normal with mean 0 and variance 1 (Box-Muller).  Goes through the C library's log and cos, so
+  /// its last bit may differ between machines.
   double normal();
 
   /// Goes to 64-bit number `position` of the stream.
@@ -66,8 +63,8 @@ class Random {
   bool filled_ = false;
 };
 
-/// Brings `values` into random order, each order as likely.  Durstenfeld,
-/// "Algorithm 235: Random permutation", Communications of the ACM 7(7), 1964.
+/// Brings `values` into random order, each order as likely.  Durstenfeld, "Algorithm 235: Random
+/// permutation", Communications of the ACM 7(7), 1964.
 template <class T>
 void shuffle(std::span<T> values, Random& random) {
   for (std::size_t left = values.size(); left > 1; --left) {

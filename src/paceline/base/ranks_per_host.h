@@ -7,8 +7,8 @@
 
 namespace paceline {
 
-/// How many ranks each host has: {2, 1} of a, a, b.  Ranks that follow each
-/// other and name one host are on it together.
+/// How many ranks each host has: {2, 1} of a, a, b.  Ranks that follow each other and name one host
+/// are on it together.
 template <class Host>
 std::vector<int> ranks_per_host(std::span<const Host> host_of_rank) {
   std::vector<int> counts;

@@ -56,8 +56,7 @@ Descriptor file_with(std::string_view text) {
 
 }  // namespace
 
-PythonOutput run_python(const std::string& module,
-                        const std::vector<std::string>& arguments,
+PythonOutput run_python(const std::string& module, const std::vector<std::string>& arguments,
                         const std::string& input) {
   std::vector<std::string> words = python_module(module);
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -88,8 +87,7 @@ PythonOutput run_python(const std::string& module,
 }
 
 std::string last_words(const PythonOutput& output) {
-  const std::vector<std::string> lines =
-      split_lines(std::string(trimmed(output.errors)));
+  const std::vector<std::string> lines = split_lines(std::string(trimmed(output.errors)));
   return lines.empty() ? "nothing said" : lines.back();
 }
 

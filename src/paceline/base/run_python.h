@@ -12,14 +12,13 @@ struct PythonOutput {
   std::string text, errors;  // stdout, stderr
 };
 
-/// Runs `module` ("paceline.readers") of the package to its end, with `input`
-/// on its stdin.  Throws WorldError where it cannot be started.
-PythonOutput run_python(const std::string& module,
-                        const std::vector<std::string>& arguments,
+/// Runs `module` ("paceline.readers") of the package to its end, with `input` on its stdin.  Throws
+/// WorldError where it cannot be started.
+PythonOutput run_python(const std::string& module, const std::vector<std::string>& arguments,
                         const std::string& input = "");
 
-/// The last line that the module wrote on stderr, for a message about its end;
-/// "nothing said" where there is none.
+/// The last line that the module wrote on stderr, for a message about its end; "nothing said" where
+/// there is none.
 std::string last_words(const PythonOutput& output);
 
 }  // namespace paceline

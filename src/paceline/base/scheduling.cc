@@ -9,8 +9,7 @@
 namespace paceline {
 namespace {
 
-// The kernel's `struct sched_attr` in its first version, which not every
-// system's headers have.
+// The kernel's `struct sched_attr` in its first version, which not every system's headers have.
 struct Attributes {
   std::uint32_t size = sizeof(Attributes);
   std::uint32_t policy = 0;
@@ -24,15 +23,12 @@ struct Attributes {
 
 constexpr std::uint64_t kShortSliceNs = 100'000;
 
-bool is_ordinary(std::uint32_t policy) {
-  return policy == SCHED_OTHER || policy == SCHED_BATCH;
-}
+bool is_ordinary(std::uint32_t policy) { return policy == SCHED_OTHER || policy == SCHED_BATCH; }
 
 // Changes the calling thread if it is ordinary; returns what it was.
 Attributes exchange(std::uint32_t policy, std::uint64_t slice_ns) {
   Attributes before{.policy = SCHED_FIFO};
-  if (syscall(SYS_sched_getattr, 0, &before, sizeof before, 0) == 0 &&
-      is_ordinary(before.policy)) {
+  if (syscall(SYS_sched_getattr, 0, &before, sizeof before, 0) == 0 && is_ordinary(before.policy)) {
     Attributes now = before;
     now.policy = policy;
     now.runtime = slice_ns;

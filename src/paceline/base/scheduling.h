@@ -7,19 +7,18 @@ namespace paceline {
 
 /// What Linux does with a thread that wakes where another thread runs.
 enum class Scheduling : std::uint8_t {
-  /// The thread runs for 100 us at a time, and so begins soon where the other
-  /// thread computes: the one with the shorter slice goes first (EEVDF, Linux
+  /// The thread runs for 100 us at a time, and so begins soon where the other thread computes: the
+  /// one with the shorter slice goes first (EEVDF, Linux
   /// 6.12 and newer; others ignore it).
   kShortSlice,
-  /// SCHED_BATCH: the thread waits until the other one sleeps, or until a tick
-  /// of the scheduler finds that one's slice over (4 ms with 250 ticks a
-  /// second).
+  /// SCHED_BATCH: the thread waits until the other one sleeps, or until a tick of the scheduler
+  /// finds that one's slice over (4 ms with 250 ticks a second).
   kBatch,
 };
 
-/// Until its destruction the calling thread, and for ever the threads that it
-/// starts meanwhile, are scheduled so.  Where the kernel refuses, and in a
-/// thread that is neither SCHED_OTHER nor SCHED_BATCH, nothing changes.
+/// Until its destruction the calling thread, and for ever the threads that it starts meanwhile, are
+/// scheduled so.  Where the kernel refuses, and in a thread that is neither SCHED_OTHER nor
+/// SCHED_BATCH, nothing changes.
 class ScopedScheduling {
  public:
   explicit ScopedScheduling(Scheduling scheduling);
@@ -32,8 +31,8 @@ class ScopedScheduling {
   std::uint64_t slice_ns_ = 0;  // before; 0: the system's own
 };
 
-/// The calling thread is woken within 1 us of its time from now on, not within
-/// the 50 us by which the kernel is otherwise late to save wake-ups.
+/// The calling thread is woken within 1 us of its time from now on, not within the 50 us by which
+/// the kernel is otherwise late to save wake-ups.
 void tighten_timer_slack();
 
 }  // namespace paceline

@@ -10,8 +10,7 @@ namespace paceline {
 std::string shell_word(const std::string& text) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) != 0 ||
-           std::string_view("_-./:=,+@%").find(static_cast<char>(c)) !=
-               std::string::npos;
+           std::string_view("_-./:=,+@%").find(static_cast<char>(c)) != std::string::npos;
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) {
     return text;

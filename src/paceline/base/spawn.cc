@@ -25,14 +25,10 @@ void replace(int descriptor, int by) {
   }
 }
 
-// In the child.  Between fork and exec other threads' locks may be held for
-// ever, so only async-signal-safe calls.  Writes errno to `failure` where the
-// executable cannot be run.
-[[noreturn]] void execute(const Command& command,
-                          char* const* argv,
-                          char* const* environment,
-                          pid_t parent,
-                          int failure) {
+// In the child.  Between fork and exec other threads' locks may be held for ever, so only
+// async-signal-safe calls.  Writes errno to `failure` where the executable cannot be run.
+[[noreturn]] void execute(const Command& command, char* const* argv, char* const* environment,
+                          pid_t parent, int failure) {
   if (command.own_group) {
     setpgid(0, 0);
   }
@@ -40,8 +36,7 @@ void replace(int descriptor, int by) {
   if (getppid() != parent) {
     _exit(127);  // the parent died before the line above
   }
-  for (const int signal :
-       {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGCHLD}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGCHLD}) {
     ::signal(signal, SIG_DFL);
   }
   if (!command.own_group) {
@@ -50,8 +45,7 @@ void replace(int descriptor, int by) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  replace(STDIN_FILENO,
-          command.input >= 0 ? command.input : open("/dev/null", O_RDONLY));
+  replace(STDIN_FILENO, command.input >= 0 ? command.input : open("/dev/null", O_RDONLY));
   replace(STDOUT_FILENO, command.output);
   replace(STDERR_FILENO, command.error);
   execvpe(command.executable.c_str(), argv, environment);
@@ -66,11 +60,9 @@ Descriptor open_log(const std::string& path, int flags) {
   if (path.empty()) {
     return Descriptor();
   }
-  Descriptor log(open(
-      path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0666));
+  Descriptor log(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0666));
   if (!log.is_open()) {
-    throw WorldError(
-        fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    throw WorldError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
   }
   return log;
 }
@@ -85,8 +77,7 @@ pid_t spawn(const Command& command) {
   }
   std::array<int, 2> failure{-1, -1};  // closed by a successful exec
   const pid_t parent = getpid();
-  const pid_t child =
-      pipe2(failure.data(), O_CLOEXEC) == 0 ? fork() : static_cast<pid_t>(-1);
+  const pid_t child = pipe2(failure.data(), O_CLOEXEC) == 0 ? fork() : static_cast<pid_t>(-1);
   int error = child < 0 ? errno : 0;
   if (child == 0) {
     execute(child_command, argv.data(), environment.data(), parent, failure[1]);
@@ -100,8 +91,8 @@ pid_t spawn(const Command& command) {
     waitpid(child, nullptr, 0);
   }
   if (error != 0) {
-    throw WorldError(fmt::format(
-        "cannot start '{}': {}", command.executable, std::strerror(error)));
+    throw WorldError(
+        fmt::format("cannot start '{}': {}", command.executable, std::strerror(error)));
   }
   return child;
 }

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::int64_t kSliceMs = 100;  // that one wait counts at most
 
-// Whether `fd` is ready for `events` within `timeout`.  A wait that a stop made
-// longer than its slice counts as one slice.
+// Whether `fd` is ready for `events` within `timeout`.  A wait that a stop made longer than its
+// slice counts as one slice.
 bool ready_within(int fd, short events, std::chrono::milliseconds timeout) {
   std::int64_t left_ns = std::chrono::nanoseconds(timeout).count();
   while (true) {
@@ -34,8 +34,7 @@ bool ready_within(int fd, short events, std::chrono::milliseconds timeout) {
     if (found < 0 && errno != EINTR) {
       return false;
     }
-    left_ns -=
-        std::clamp<std::int64_t>(steady_ns() - began, 1, kSliceMs * 1'000'000);
+    left_ns -= std::clamp<std::int64_t>(steady_ns() - began, 1, kSliceMs * 1'000'000);
     if (left_ns <= 0) {
       errno = EAGAIN;
       return false;
@@ -45,10 +44,7 @@ bool ready_within(int fd, short events, std::chrono::milliseconds timeout) {
 
 // `call` once the socket is ready, again where that was not so after all.
 template <class Call>
-ssize_t moved_within(int fd,
-                     short events,
-                     std::chrono::milliseconds timeout,
-                     Call call) {
+ssize_t moved_within(int fd, short events, std::chrono::milliseconds timeout, Call call) {
   while (ready_within(fd, events, timeout)) {
     const ssize_t n = call();
     if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
@@ -60,9 +56,7 @@ ssize_t moved_within(int fd,
 
 }  // namespace
 
-int connect_within(int fd,
-                   const sockaddr* peer,
-                   socklen_t length,
+int connect_within(int fd, const sockaddr* peer, socklen_t length,
                    std::chrono::milliseconds timeout) {
   const int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) {
@@ -85,26 +79,17 @@ int connect_within(int fd,
 
 int accept_within(int listener, std::chrono::milliseconds timeout) {
   return static_cast<int>(moved_within(listener, POLLIN, timeout, [&] {
-    return static_cast<ssize_t>(
-        accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+    return static_cast<ssize_t>(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
   }));
 }
 
-ssize_t send_within(int fd,
-                    const char* data,
-                    std::size_t size,
-                    std::chrono::milliseconds timeout) {
-  return moved_within(fd, POLLOUT, timeout, [&] {
-    return send(fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-  });
+ssize_t send_within(int fd, const char* data, std::size_t size, std::chrono::milliseconds timeout) {
+  return moved_within(fd, POLLOUT, timeout,
+                      [&] { return send(fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT); });
 }
 
-ssize_t receive_within(int fd,
-                       char* data,
-                       std::size_t size,
-                       std::chrono::milliseconds timeout) {
-  return moved_within(
-      fd, POLLIN, timeout, [&] { return recv(fd, data, size, MSG_DONTWAIT); });
+ssize_t receive_within(int fd, char* data, std::size_t size, std::chrono::milliseconds timeout) {
+  return moved_within(fd, POLLIN, timeout, [&] { return recv(fd, data, size, MSG_DONTWAIT); });
 }
 
 std::uint16_t free_port() {
@@ -115,8 +100,7 @@ std::uint16_t free_port() {
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   if (!socket.is_open() || bind(socket.number(), generic, size) != 0 ||
       getsockname(socket.number(), generic, &size) != 0) {
-    throw WorldError(
-        fmt::format("this host has no free port: {}", std::strerror(errno)));
+    throw WorldError(fmt::format("this host has no free port: {}", std::strerror(errno)));
   }
   return ntohs(address.sin_port);
 }

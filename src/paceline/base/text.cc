@@ -54,15 +54,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return up[b.size()];
 }
 
-std::vector<std::string> nearest_names(std::string_view name,
-                                       std::span<const std::string> known) {
+std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> known) {
   std::vector<std::string> nearest;
   std::size_t least = std::string::npos;
   const std::string lower = in_lower_case(name);
   for (const std::string& candidate : known) {
     const std::size_t distance = edit_distance(lower, in_lower_case(candidate));
-    if (distance > std::max<std::size_t>(1, candidate.size() / 3) ||
-        distance > least) {
+    if (distance > std::max<std::size_t>(1, candidate.size() / 3) || distance > least) {
       continue;
     }
     if (distance < least) {
@@ -74,21 +72,16 @@ std::vector<std::string> nearest_names(std::string_view name,
   return nearest;
 }
 
-std::optional<std::string> nearest_name(std::string_view name,
-                                        std::span<const std::string> known) {
+std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> known) {
   const auto nearest = nearest_names(name, known);
   return nearest.empty() ? std::nullopt : std::optional(nearest.front());
 }
 
-std::string unknown_name(std::string_view kind,
-                         std::string_view name,
+std::string unknown_name(std::string_view kind, std::string_view name,
                          std::span<const std::string> known) {
   const auto nearest = nearest_name(name, known);
-  return fmt::format("unknown {} '{}'{} Known: {}",
-                     kind,
-                     name,
-                     nearest ? fmt::format("; did you mean '{}'?", *nearest)
-                             : std::string("."),
+  return fmt::format("unknown {} '{}'{} Known: {}", kind, name,
+                     nearest ? fmt::format("; did you mean '{}'?", *nearest) : std::string("."),
                      fmt::join(known, ", "));
 }
 
@@ -105,26 +98,23 @@ std::string shown(std::string_view text) {
   return text.size() > kLongest ? out + "..." : out;
 }
 
-// JSON that lacks a key, or has a value of another type, has words that say so
-// in place of "not JSON".
+// JSON that lacks a key, or has a value of another type, has words that say so in place of "not
+// JSON".
 std::string not_json(std::string_view text, std::string_view said) {
   const auto open = said.find("] ");
-  const std::string_view plain =
-      open == std::string_view::npos ? said : said.substr(open + 2);
+  const std::string_view plain = open == std::string_view::npos ? said : said.substr(open + 2);
   if (said.starts_with("[json.exception.out_of_range.403]")) {
     const auto from = plain.find('\'');
     const auto to = plain.rfind('\'');
-    return fmt::format("key {} is missing",
-                       shown(plain.substr(from, to - from + 1)));
+    return fmt::format("key {} is missing", shown(plain.substr(from, to - from + 1)));
   }
   if (said.starts_with("[json.exception.type_error")) {
     return "a value is not of the type that its key has";
   }
   const bool lines = trimmed(text).find('\n') != std::string_view::npos;
   const auto where = said.find(lines ? "line " : "column ");
-  return fmt::format(
-      "not JSON: {}",
-      shown(where == std::string_view::npos ? said : said.substr(where)));
+  return fmt::format("not JSON: {}",
+                     shown(where == std::string_view::npos ? said : said.substr(where)));
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -25,8 +25,8 @@ struct Unstated {
 void Case::forget(const std::string& key) {
   for (const Field& field : fields()) {
     if (field.json.form == Form::kStated && field.json_name() == key) {
-      access_of<Case>(field).set(
-          *this, std::visit(Unstated{field.json.unstated}, usual_value(field)));
+      access_of<Case>(field).set(*this,
+                                 std::visit(Unstated{field.json.unstated}, usual_value(field)));
       unstated.insert(key);
     }
   }
@@ -45,8 +45,6 @@ std::string Case::role_of(int rank) const {
   return servers > 0 && rank == trainers + servers ? "master" : "";
 }
 
-std::string Case::key() const {
-  return key_but(*this, {});
-}
+std::string Case::key() const { return key_but(*this, {}); }
 
 }  // namespace paceline::cases

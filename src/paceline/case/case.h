@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-// One case of a sweep: what was asked for, before anything was measured.  It is
-// nested by who reads it; a function that needs one part takes that part. Every
-// member but `unstated` has a row in case/field_table.cc.
+// One case of a sweep: what was asked for, before anything was measured.  It is nested by who reads
+// it; a function that needs one part takes that part. Every member but `unstated` has a row in
+// case/field_table.cc.
 
 namespace paceline::cases {
 
@@ -51,8 +51,7 @@ struct Training {
   bool operator==(const Training&) const = default;
 };
 
-/// Of models with embedding tables, whose ranks are trainers, servers and the
-/// master.
+/// Of models with embedding tables, whose ranks are trainers, servers and the master.
 struct Tables {
   int trainers = 2;
   int servers = 2;       // each with a table of its own
@@ -73,7 +72,7 @@ struct Exchange {
   std::string strategy = "fusion";  // canonical text: docs/strategies.md
   double bucket_mb = 25;            // MiB, as PyTorch counts them
   std::string engine = "gloo";      // gloo, nccl, mpi
-  std::string link{};  // emulated link, "1Gbit,50us"; empty: the engine's own
+  std::string link{};               // emulated link, "1Gbit,50us"; empty: the engine's own
 
   bool operator==(const Exchange&) const = default;
 };
@@ -81,11 +80,11 @@ struct Exchange {
 /// What the ranks run on.
 struct Machine {
   int ranks = 1;
-  std::vector<int> ranks_per_host;  // empty: packed by host
-  std::string device = "cpu";       // cpu, cuda
-  int threads = 0;       // intra-op threads per rank; 0: cores / largest world
-  std::string replay{};  // profile file that is slept through; empty: none
-  double stretch = 1;    // link and replay run so many times slower
+  std::vector<int> ranks_per_host;           // empty: packed by host
+  std::string device = "cpu";                // cpu, cuda
+  int threads = 0;                           // intra-op threads per rank; 0: cores / largest world
+  std::string replay{};                      // profile file that is slept through; empty: none
+  double stretch = 1;                        // link and replay run so many times slower
   std::map<std::string, std::string> env{};  // variables that the case sets
   /// What a prediction on a described cluster was priced with, beside the keys
   /// (predict/priced_on.cc); empty in all other records.
@@ -126,9 +125,9 @@ struct Case : Network, Training, Tables, Exchange, Machine, Window, Program {
   bool discard = false;  // a warm-up case: run, never recorded
   /// Why the case cannot run here, where that is no mistake: it leaves a row.
   std::string not_run{};
-  /// The keys of the JSON form that the source of the record, a log, does not
-  /// say, or that nobody says of a command that does not see them.  They are
-  /// null there, and their fields hold no value of the case.
+  /// The keys of the JSON form that the source of the record, a log, does not say, or that nobody
+  /// says of a command that does not see them.  They are null there, and their fields hold no value
+  /// of the case.
   std::set<std::string> unstated{};
 
   bool states(const std::string& key) const { return !unstated.contains(key); }
@@ -140,8 +139,8 @@ struct Case : Network, Training, Tables, Exchange, Machine, Window, Program {
     return tokens_per_sample > 0 ? tokens_per_sample : sequence_length;
   }
 
-  /// What a rank is beside embedding tables, counted from 0: "trainer 1",
-  /// "server 0", "master"; empty for other ranks, and where there are none.
+  /// What a rank is beside embedding tables, counted from 0: "trainer 1", "server 0", "master";
+  /// empty for other ranks, and where there are none.
   std::string role_of(int rank) const;
 
   /// Canonical text of everything that shapes the result.

@@ -20,13 +20,9 @@ bool in_range(const Field& key, double value) {
   return std::isfinite(value) && value >= key.minimum && value <= key.maximum;
 }
 
-[[noreturn]] void refuse(const Field& key,
-                         const std::string& text,
-                         const std::string& where) {
-  std::string sentence =
-      fmt::format("{}: '{}' is not {}", where, text, allowed_text(key));
-  const std::vector<std::string> allowed(key.allowed.begin(),
-                                         key.allowed.end());
+[[noreturn]] void refuse(const Field& key, const std::string& text, const std::string& where) {
+  std::string sentence = fmt::format("{}: '{}' is not {}", where, text, allowed_text(key));
+  const std::vector<std::string> allowed(key.allowed.begin(), key.allowed.end());
   if (const auto near = nearest_name(text, allowed)) {
     sentence += fmt::format("; did you mean '{}'?", *near);
   }
@@ -34,20 +30,15 @@ bool in_range(const Field& key, double value) {
 }
 
 template <class Number>
-Number numeric(const Field& key,
-               const std::string& text,
-               const std::string& where) {
+Number numeric(const Field& key, const std::string& text, const std::string& where) {
   const auto value = number_from<Number>(text);
-  const bool digits = !text.empty() && std::ranges::all_of(text, [](char c) {
-    return c >= '0' && c <= '9';
-  });
+  const bool digits =
+      !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   if (!value && digits) {
     throw UsageError(
         fmt::format("{}: '{}' is more than {}, the most there can "
                     "be",
-                    where,
-                    text,
-                    std::numeric_limits<Number>::max()));
+                    where, text, std::numeric_limits<Number>::max()));
   }
   if (!value || !in_range(key, static_cast<double>(*value))) {
     refuse(key, text, where);
@@ -55,9 +46,7 @@ Number numeric(const Field& key,
   return *value;
 }
 
-std::vector<int> counts(const Field& key,
-                        const std::string& text,
-                        const std::string& where) {
+std::vector<int> counts(const Field& key, const std::string& text, const std::string& where) {
   std::vector<int> result;
   if (text.empty()) {
     return result;
@@ -92,12 +81,8 @@ struct TextReading {
     }
     return text == "true";
   }
-  Value operator()(const std::vector<int>& /*usual*/) const {
-    return counts(key, text, where);
-  }
-  Value operator()(const Variables& /*usual*/) const {
-    return variables_from(text, where);
-  }
+  Value operator()(const std::vector<int>& /*usual*/) const { return counts(key, text, where); }
+  Value operator()(const Variables& /*usual*/) const { return variables_from(text, where); }
   template <class Number>
   Value operator()(Number /*usual*/) const {
     return numeric<Number>(key, text, where);
@@ -109,24 +94,18 @@ struct Allowed {
   const Field& key;
 
   std::string operator()(const std::string& /*usual*/) const {
-    return key.allowed.empty()
-               ? "text"
-               : fmt::format("one of {}", fmt::join(key.allowed, ", "));
+    return key.allowed.empty() ? "text" : fmt::format("one of {}", fmt::join(key.allowed, ", "));
   }
   std::string operator()(bool /*usual*/) const { return "true or false"; }
   std::string operator()(const std::vector<int>& /*usual*/) const {
     return "ranks of each host joined by +, as 4+4, or one number";
   }
-  std::string operator()(const Variables& /*usual*/) const {
-    return "NAME=VALUE";
-  }
+  std::string operator()(const Variables& /*usual*/) const { return "NAME=VALUE"; }
   std::string operator()(double /*usual*/) const { return range("a number"); }
   template <class Integer>
   std::string operator()(Integer /*usual*/) const {
     const std::string number = range("a whole number");
-    return key.words.empty()
-               ? number
-               : fmt::format("{} or one of {}", number, key.words);
+    return key.words.empty() ? number : fmt::format("{} or one of {}", number, key.words);
   }
 
  private:
@@ -143,9 +122,7 @@ struct Text {
   std::string operator()(const std::vector<int>& numbers) const {
     return fmt::format("{}", fmt::join(numbers, "+"));
   }
-  std::string operator()(const Variables& variables) const {
-    return variables_text(variables);
-  }
+  std::string operator()(const Variables& variables) const { return variables_text(variables); }
   template <class Plain>
   std::string operator()(Plain value) const {
     return fmt::format("{}", value);
@@ -157,8 +134,7 @@ struct Text {
 std::span<const Field> fields() {
   static const std::vector<Field> all = [] {
     std::vector<Field> rows(case_fields().begin(), case_fields().end());
-    std::ranges::stable_sort(
-        rows, {}, [](const Field& row) { return row.json.place; });
+    std::ranges::stable_sort(rows, {}, [](const Field& row) { return row.json.place; });
     return rows;
   }();
   return all;
@@ -168,8 +144,7 @@ std::span<const Field> keys() {
   static const std::vector<Field> all = [] {
     std::vector<Field> rows;
     for (const auto table : {case_fields(), settings_fields()}) {
-      std::ranges::copy_if(table,
-                           std::back_inserter(rows),
+      std::ranges::copy_if(table, std::back_inserter(rows),
                            [](const Field& row) { return !row.name.empty(); });
     }
     return rows;
@@ -189,13 +164,9 @@ std::string flag_of(const Field& key) {
   return flag;
 }
 
-bool is_case_key(const Field& key) {
-  return key.of.part != Part::kSettings;
-}
+bool is_case_key(const Field& key) { return key.of.part != Part::kSettings; }
 
-bool is_switch(const Field& key) {
-  return std::holds_alternative<bool>(usual_value(key));
-}
+bool is_switch(const Field& key) { return std::holds_alternative<bool>(usual_value(key)); }
 
 std::string_view title_of(Group group) {
   switch (group) {
@@ -228,26 +199,19 @@ Value usual_value(const Field& field) {
                             : access_of<Settings>(field).get(usual_settings);
 }
 
-Value value_of(const Field& field, const Case& c) {
-  return access_of<Case>(field).get(c);
-}
+Value value_of(const Field& field, const Case& c) { return access_of<Case>(field).get(c); }
 
 bool is_stated(const Field& field, const Case& c) {
   return c.states(std::string(field.json_name()));
 }
 
 std::string default_text(const Field& key) {
-  return key.fallback.empty() ? text_of(usual_value(key))
-                              : std::string(key.fallback);
+  return key.fallback.empty() ? text_of(usual_value(key)) : std::string(key.fallback);
 }
 
-std::string allowed_text(const Field& key) {
-  return std::visit(Allowed{key}, usual_value(key));
-}
+std::string allowed_text(const Field& key) { return std::visit(Allowed{key}, usual_value(key)); }
 
-std::string text_of(const Value& value) {
-  return std::visit(Text{}, value);
-}
+std::string text_of(const Value& value) { return std::visit(Text{}, value); }
 
 template <class Owner>
 std::string read_key(const Field& key, const Owner& from) {
@@ -255,24 +219,14 @@ std::string read_key(const Field& key, const Owner& from) {
 }
 
 template <class Owner>
-void assign_key(const Field& key,
-                const std::string& text,
-                const std::string& where,
-                Owner& to) {
-  access_of<Owner>(key).set(
-      to, std::visit(TextReading{key, text, where}, usual_value(key)));
+void assign_key(const Field& key, const std::string& text, const std::string& where, Owner& to) {
+  access_of<Owner>(key).set(to, std::visit(TextReading{key, text, where}, usual_value(key)));
 }
 
 template std::string read_key(const Field&, const Case&);
 template std::string read_key(const Field&, const Settings&);
-template void assign_key(const Field&,
-                         const std::string&,
-                         const std::string&,
-                         Case&);
-template void assign_key(const Field&,
-                         const std::string&,
-                         const std::string&,
-                         Settings&);
+template void assign_key(const Field&, const std::string&, const std::string&, Case&);
+template void assign_key(const Field&, const std::string&, const std::string&, Settings&);
 
 std::vector<std::string> all_flags() {
   std::vector<std::string> flags;

@@ -16,10 +16,9 @@
 #include "paceline/case/variables.h"
 
 // Note [One row a field]
-// Every field of a case and of the settings is one row of a table.  From these
-// rows come the keys of experiment files, flags, --help, the keys in
-// docs/experiments.md, the JSON of a record and its schema, the key of a case,
-// equality but for some fields (case/same.h) and the columns of `diff`.
+// Every field of a case and of the settings is one row of a table.  From these rows come the keys
+// of experiment files, flags, --help, the keys in docs/experiments.md, the JSON of a record and its
+// schema, the key of a case, equality but for some fields (case/same.h) and the columns of `diff`.
 
 namespace paceline::cases {
 
@@ -49,13 +48,8 @@ enum class Group : std::uint8_t {
   kLaunch
 };
 
-using Value = std::variant<std::string,
-                           int,
-                           double,
-                           bool,
-                           std::uint64_t,
-                           std::vector<int>,
-                           Variables>;
+using Value =
+    std::variant<std::string, int, double, bool, std::uint64_t, std::vector<int>, Variables>;
 
 /// How the field of an owner, a case or settings, is reached.
 template <class Owner>
@@ -104,9 +98,7 @@ struct Field {
   bool in_key = true;              // it shapes the result
   InJson json = {};
 
-  std::string_view json_name() const {
-    return json.name.empty() ? name : json.name;
-  }
+  std::string_view json_name() const { return json.name.empty() ? name : json.name; }
 };
 
 /// How the field of an owner of that kind is reached.
@@ -118,8 +110,8 @@ const Access<Owner>& access_of(const Field& field) {
 /// The fields of a case, in the order of its JSON form.
 std::span<const Field> fields();
 
-/// The fields that are keys of files and flags, those of a case first, in the
-/// order of --help, of the docs and of a sweep: the last key varies fastest.
+/// The fields that are keys of files and flags, those of a case first, in the order of --help, of
+/// the docs and of a sweep: the last key varies fastest.
 std::span<const Field> keys();
 
 /// The key of `name` (with underscores), or null.
@@ -158,14 +150,10 @@ std::string text_of(const Value& value);
 template <class Owner>
 std::string read_key(const Field& key, const Owner& from);
 
-/// Reads `text` into the key's field.  `where` names its origin ("--ranks",
-/// "quick.toml:7: ranks").  Throws UsageError with origin, value and what is
-/// allowed.
+/// Reads `text` into the key's field.  `where` names its origin ("--ranks", "quick.toml:7: ranks").
+/// Throws UsageError with origin, value and what is allowed.
 template <class Owner>
-void assign_key(const Field& key,
-                const std::string& text,
-                const std::string& where,
-                Owner& to);
+void assign_key(const Field& key, const std::string& text, const std::string& where, Owner& to);
 
 /// The flags of all keys.
 std::vector<std::string> all_flags();
@@ -203,15 +191,10 @@ constexpr Member member() {
   using Owner = std::conditional_t<std::is_same_v<S, Settings>, Settings, Case>;
   return {
       detail::part_of<S>(),
-      Access<Owner>{
-          .get =
-              [](const Owner& from) {
-                return Value(std::in_place_type<T>, from.*M);
-              },
-          .set = [](Owner& to,
-                    Value value) { to.*M = std::get<T>(std::move(value)); },
-          .same = [](const Owner& a, const Owner& b) { return a.*M == b.*M; },
-          .address = [](const Owner& of) -> const void* { return &(of.*M); }}};
+      Access<Owner>{.get = [](const Owner& from) { return Value(std::in_place_type<T>, from.*M); },
+                    .set = [](Owner& to, Value value) { to.*M = std::get<T>(std::move(value)); },
+                    .same = [](const Owner& a, const Owner& b) { return a.*M == b.*M; },
+                    .address = [](const Owner& of) -> const void* { return &(of.*M); }}};
 }
 
 }  // namespace paceline::cases

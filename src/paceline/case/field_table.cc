@@ -307,8 +307,6 @@ constexpr auto kCaseFields = std::to_array<Field>({
 
 }  // namespace
 
-std::span<const Field> case_fields() {
-  return kCaseFields;
-}
+std::span<const Field> case_fields() { return kCaseFields; }
 
 }  // namespace paceline::cases

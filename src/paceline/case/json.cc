@@ -31,9 +31,7 @@ struct JsonReading {
   }
   Value operator()(const std::vector<int>& /*usual*/) const {
     std::vector<int> numbers;
-    place.each([&](const JsonPlace& item) {
-      numbers.push_back(integer<int>(item, 0));
-    });
+    place.each([&](const JsonPlace& item) { numbers.push_back(integer<int>(item, 0)); });
     return numbers;
   }
   Value operator()(const Variables& /*usual*/) const {
@@ -52,8 +50,8 @@ struct JsonReading {
  private:
   template <std::integral T>
   static T integer(const JsonPlace& at, int least) {
-    return static_cast<T>(at.integer(static_cast<std::uint64_t>(least),
-                                     std::numeric_limits<T>::max()));
+    return static_cast<T>(
+        at.integer(static_cast<std::uint64_t>(least), std::numeric_limits<T>::max()));
   }
 };
 
@@ -61,18 +59,11 @@ struct JsonReading {
 struct JsonSchema {
   const Field& field;
 
-  ordered_json operator()(const std::string& /*usual*/) const {
-    return {{"type", "string"}};
-  }
-  ordered_json operator()(bool /*usual*/) const {
-    return {{"type", "boolean"}};
-  }
-  ordered_json operator()(double /*usual*/) const {
-    return {{"type", "number"}};
-  }
+  ordered_json operator()(const std::string& /*usual*/) const { return {{"type", "string"}}; }
+  ordered_json operator()(bool /*usual*/) const { return {{"type", "boolean"}}; }
+  ordered_json operator()(double /*usual*/) const { return {{"type", "number"}}; }
   ordered_json operator()(const std::vector<int>& /*usual*/) const {
-    return {{"type", "array"},
-            {"items", {{"type", "integer"}, {"minimum", 0}}}};
+    return {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}};
   }
   ordered_json operator()(const Variables& /*usual*/) const {
     return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
@@ -85,12 +76,11 @@ struct JsonSchema {
 
 /// What older records have in place of `as_original`.
 const std::map<std::string_view, nlohmann::json>& former_keys() {
-  static const std::map<std::string_view, nlohmann::json> keys{
-      {"compat_zeros", true},
-      {"compat_relu", true},
-      {"compat_accumulate", true},
-      {"row_gradients", "dense"},
-      {"lookup", "sequential"}};
+  static const std::map<std::string_view, nlohmann::json> keys{{"compat_zeros", true},
+                                                               {"compat_relu", true},
+                                                               {"compat_accumulate", true},
+                                                               {"row_gradients", "dense"},
+                                                               {"lookup", "sequential"}};
   return keys;
 }
 
@@ -110,8 +100,7 @@ void take_former_keys(const JsonPlace& here, Case& c) {
 }  // namespace
 
 ordered_json json_of(const Value& value) {
-  return std::visit([](const auto& known) -> ordered_json { return known; },
-                    value);
+  return std::visit([](const auto& known) -> ordered_json { return known; }, value);
 }
 
 ordered_json to_json(const Case& c) {
@@ -124,8 +113,8 @@ ordered_json to_json(const Case& c) {
     if (form == Form::kIfUnusual && usual) {
       continue;
     }
-    const bool is_null = (form == Form::kStated && !is_stated(field, c)) ||
-                         (form == Form::kOrNull && usual);
+    const bool is_null =
+        (form == Form::kStated && !is_stated(field, c)) || (form == Form::kOrNull && usual);
     json[name] = is_null ? ordered_json() : json_of(value);
   }
   return json;
@@ -144,8 +133,7 @@ Case from_json(const JsonPlace& here) {
     if (is_null && field.json.form == Form::kStated) {
       c.forget(std::string(field.json_name()));
     } else if (!is_null || field.json.form != Form::kOrNull) {
-      access_of<Case>(field).set(
-          c, std::visit(JsonReading{field, place}, usual_value(field)));
+      access_of<Case>(field).set(c, std::visit(JsonReading{field, place}, usual_value(field)));
     }
   }
   for (const auto& [name, original] : former_keys()) {
@@ -166,20 +154,17 @@ ordered_json schema() {
     if (form != Form::kIfUnusual) {
       required.push_back(name);
     }
-    ordered_json& property = properties[name] =
-        std::visit(JsonSchema{field}, usual_value(field));
+    ordered_json& property = properties[name] = std::visit(JsonSchema{field}, usual_value(field));
     if (form == Form::kStated || form == Form::kOrNull) {
       property["type"] = {property["type"], "null"};
     }
     property["description"] = field.help;
-    property["default"] =
-        form == Form::kOrNull ? ordered_json() : json_of(usual_value(field));
+    property["default"] = form == Form::kOrNull ? ordered_json() : json_of(usual_value(field));
   }
   return {{"description",
-           "What was asked for. A key that has null among its types beside its "
-           "own is null where the source of the record, a log of another "
-           "program, does not say it. A key that is not required is there "
-           "where its value is not the default. Everything but label, discard "
+           "What was asked for. A key that has null among its types beside its own is null where "
+           "the source of the record, a log of another program, does not say it. A key that is not "
+           "required is there where its value is not the default. Everything but label, discard "
            "and not_run is part of the case's key."},
           {"type", "object"},
           {"additionalProperties", false},

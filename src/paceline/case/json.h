@@ -13,8 +13,8 @@ nlohmann::ordered_json json_of(const Value& value);
 /// The case as a record has it.
 nlohmann::ordered_json to_json(const Case& c);
 
-/// The case that `to_json` wrote, equal in every field.  Throws UsageError that
-/// names the key and what was expected there.
+/// The case that `to_json` wrote, equal in every field.  Throws UsageError that names the key and
+/// what was expected there.
 Case from_json(const JsonPlace& place);
 
 /// Its JSON schema, the definition `configuration` in docs/record.schema.json.

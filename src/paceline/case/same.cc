@@ -14,15 +14,12 @@ namespace {
 using Choice = std::function<bool(const Field&)>;
 
 bool is_any_of(const Field& field, Fields some) {
-  return std::ranges::any_of(some,
-                             [&](const Which& one) { return one.has(field); });
+  return std::ranges::any_of(some, [&](const Which& one) { return one.has(field); });
 }
 
 bool is_same(const Field& field, const Case& a, const Case& b) {
-  const bool used =
-      field.of.part != Part::kTables || a.has_tables() || b.has_tables();
-  return !used || (access_of<Case>(field).same(a, b) &&
-                   is_stated(field, a) == is_stated(field, b));
+  const bool used = field.of.part != Part::kTables || a.has_tables() || b.has_tables();
+  return !used || (access_of<Case>(field).same(a, b) && is_stated(field, a) == is_stated(field, b));
 }
 
 bool is_left_out(const Field& field, const Case& c, const Value& value) {
@@ -37,8 +34,7 @@ void add_text(const Field& field, const Case& c, Texts& texts) {
   if (is_left_out(field, c, value)) {
     return;
   }
-  const std::string_view name =
-      field.name.empty() ? field.json_name() : field.name;
+  const std::string_view name = field.name.empty() ? field.json_name() : field.name;
   if (const auto* variables = std::get_if<Variables>(&value)) {
     for (const auto& [variable, text] : *variables) {
       texts.emplace_back(fmt::format("{}.{}", name, variable), text);
@@ -90,9 +86,8 @@ bool same_but(const Case& a, const Case& b, Fields but) {
 }
 
 bool same_in(const Case& a, const Case& b, Fields in) {
-  return std::ranges::all_of(fields(), [&](const Field& field) {
-    return !is_any_of(field, in) || is_same(field, a, b);
-  });
+  return std::ranges::all_of(
+      fields(), [&](const Field& field) { return !is_any_of(field, in) || is_same(field, a, b); });
 }
 
 const Field* difference_in(const Case& a, const Case& b, Fields in) {
@@ -115,9 +110,7 @@ Texts texts_of(const Case& c) {
 }
 
 std::string key_but(const Case& c, Fields but) {
-  return key_of(c, [&](const Field& field) {
-    return field.in_key && !is_any_of(field, but);
-  });
+  return key_of(c, [&](const Field& field) { return field.in_key && !is_any_of(field, but); });
 }
 
 std::string key_in(const Case& c, Fields in) {

@@ -31,8 +31,7 @@ class Which {
 
 using Fields = std::initializer_list<Which>;
 
-/// Whether everything that shapes the results of the two cases is the same, but
-/// for these.
+/// Whether everything that shapes the results of the two cases is the same, but for these.
 bool same_but(const Case& a, const Case& b, Fields but);
 
 /// Whether these are the same.
@@ -41,9 +40,9 @@ bool same_in(const Case& a, const Case& b, Fields in);
 /// The first of these in which two cases differ that both state it, or null.
 const Field* difference_in(const Case& a, const Case& b, Fields in);
 
-/// The names of what shapes the case's result, and its values.  Of a variable
-/// of the environment the name is "env.NAME".  What the JSON form leaves out is
-/// left out, but not the usual embedding tables of a model with tables.
+/// The names of what shapes the case's result, and its values.  Of a variable of the environment
+/// the name is "env.NAME".  What the JSON form leaves out is left out, but not the usual embedding
+/// tables of a model with tables.
 using Texts = std::vector<std::pair<std::string, std::string>>;
 Texts texts_of(const Case& c);
 

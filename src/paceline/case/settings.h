@@ -38,9 +38,7 @@ struct Settings {
   std::string ssh_command;   // starts ranks on other hosts; empty: ssh
   std::string print_launch;  // slurm, mpirun, torchrun; empty: run
 
-  std::chrono::milliseconds timeout_ms() const {
-    return to_milliseconds(timeout);
-  }
+  std::chrono::milliseconds timeout_ms() const { return to_milliseconds(timeout); }
 };
 
 }  // namespace paceline::cases

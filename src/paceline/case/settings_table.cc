@@ -112,8 +112,6 @@ constexpr auto kSettingsFields = std::to_array<Field>({
 
 }  // namespace
 
-std::span<const Field> settings_fields() {
-  return kSettingsFields;
-}
+std::span<const Field> settings_fields() { return kSettingsFields; }
 
 }  // namespace paceline::cases

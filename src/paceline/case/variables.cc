@@ -15,29 +15,20 @@ namespace paceline::cases {
 namespace {
 
 // What Paceline tells a rank, which a case cannot change.
-constexpr auto kTaken = std::to_array<std::string_view>({"RANK",
-                                                         "WORLD_SIZE",
-                                                         "LOCAL_RANK",
-                                                         "MASTER_ADDR",
-                                                         "MASTER_PORT",
-                                                         "OMP_NUM_THREADS",
-                                                         "PACELINE_CASE"});
+constexpr auto kTaken =
+    std::to_array<std::string_view>({"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR",
+                                     "MASTER_PORT", "OMP_NUM_THREADS", "PACELINE_CASE"});
 
 void check_name(const std::string& name, const std::string& where) {
-  const bool is_name =
-      !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '_';
-      });
+  const bool is_name = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
   if (!is_name) {
-    throw UsageError(fmt::format(
-        "{}: '{}' is no name of an environment variable", where, name));
+    throw UsageError(fmt::format("{}: '{}' is no name of an environment variable", where, name));
   }
   if (std::ranges::find(kTaken, name) != kTaken.end()) {
-    throw UsageError(
-        fmt::format("{}: Paceline itself sets {} for each rank{}",
-                    where,
-                    name,
-                    name == "OMP_NUM_THREADS" ? "; take --threads" : ""));
+    throw UsageError(fmt::format("{}: Paceline itself sets {} for each rank{}", where, name,
+                                 name == "OMP_NUM_THREADS" ? "; take --threads" : ""));
   }
 }
 

@@ -29,8 +29,7 @@ constexpr int kUsualRuns = 6;
 
 DiffFlags::Side side_of(const measure::Alternation::Side& side) {
   records::AnyFile read = std::move(records::read_any({side.records}).front());
-  return {fmt::format("{}: {}", side.name, shell_command(side.command)),
-          std::move(read.runs),
+  return {fmt::format("{}: {}", side.name, shell_command(side.command)), std::move(read.runs),
           std::move(read.operations)};
 }
 
@@ -40,8 +39,7 @@ bool holds_comparison(const fs::path& folder) {
 
 // Named for the present second.  Another comparison may have begun in it.
 std::string default_folder() {
-  const fs::path base =
-      fs::path(measure::default_records_path("ab")).replace_extension();
+  const fs::path base = fs::path(measure::default_records_path("ab")).replace_extension();
   std::string folder = base;
   for (int next = 2; holds_comparison(folder); ++next) {
     folder = fmt::format("{}-{}", base.string(), next);
@@ -55,25 +53,21 @@ std::string make_folder(const std::string& wanted) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder)) {
-    throw UsageError(
-        fmt::format("--out {}: cannot be made: {}", folder, error.message()));
+    throw UsageError(fmt::format("--out {}: cannot be made: {}", folder, error.message()));
   }
   for (const char* file : {"a.jsonl", "b.jsonl"}) {
     if (fs::exists(fs::path(folder) / file)) {
-      throw UsageError(fmt::format(
-          "--out {}: holds {} of an earlier comparison", folder, file));
+      throw UsageError(fmt::format("--out {}: holds {} of an earlier comparison", folder, file));
     }
   }
   return folder;
 }
 
 // The variables of A and of B, as words before a command.
-std::array<std::vector<std::string>, 2> sides_of_env(
-    const std::vector<std::string>& given) {
+std::array<std::vector<std::string>, 2> sides_of_env(const std::vector<std::string>& given) {
   if (given.size() > 2) {
     throw UsageError(fmt::format(
-        "--env: given {} times; once for A and once for B, with several "
-        "variables as 'A=1 B=2'",
+        "--env: given {} times; once for A and once for B, with several variables as 'A=1 B=2'",
         given.size()));
   }
   std::array<std::vector<std::string>, 2> sides;
@@ -81,45 +75,34 @@ std::array<std::vector<std::string>, 2> sides_of_env(
     const std::size_t side = given.size() == 1 ? 1 : i;
     sides[side] = shell_words(given[i]);
     for (const std::string& word : sides[side]) {
-      if (const std::size_t equals = word.find('=');
-          equals == std::string::npos || equals == 0) {
-        throw UsageError(
-            fmt::format("--env {}: '{}' must be NAME=value", given[i], word));
+      if (const std::size_t equals = word.find('='); equals == std::string::npos || equals == 0) {
+        throw UsageError(fmt::format("--env {}: '{}' must be NAME=value", given[i], word));
       }
     }
   }
   if (given.size() == 2 && sides[0] == sides[1]) {
-    throw UsageError(
-        fmt::format("--env {}: both sides have the same variables", given[0]));
+    throw UsageError(fmt::format("--env {}: both sides have the same variables", given[0]));
   }
   return sides;
 }
 
 // A command in quotes, as a shell takes it, is the name of no program.
-void check_is_program(const std::string& side,
-                      const std::vector<std::string>& command) {
-  const auto program = std::ranges::find_if(command, [](const auto& word) {
-    return word.find('=') == std::string::npos;
-  });
+void check_is_program(const std::string& side, const std::vector<std::string>& command) {
+  const auto program = std::ranges::find_if(
+      command, [](const auto& word) { return word.find('=') == std::string::npos; });
   if (program != command.end() && program->find(' ') != std::string::npos &&
       !fs::exists(*program)) {
     throw UsageError(
-        fmt::format("{}: no program is named '{}'; leave the quotes out, or "
-                    "write sh -c '{}'",
-                    side,
-                    *program,
-                    *program));
+        fmt::format("{}: no program is named '{}'; leave the quotes out, or write sh -c '{}'", side,
+                    *program, *program));
   }
 }
 
-std::string of_side(const std::string& flag,
-                    const std::vector<std::string>& given,
+std::string of_side(const std::string& flag, const std::vector<std::string>& given,
                     std::size_t side) {
   if (given.size() > 2) {
-    throw UsageError(
-        fmt::format("{}: given {} times; once for both sides, or once for each",
-                    flag,
-                    given.size()));
+    throw UsageError(fmt::format("{}: given {} times; once for both sides, or once for each", flag,
+                                 given.size()));
   }
   return given.empty() ? "" : given[given.size() == 1 ? 0 : side];
 }
@@ -128,26 +111,20 @@ std::string of_side(const std::string& flag,
 
 AbCommand::AbCommand(CLI::App& app)
     : flags_(app),
-      until_(app,
-             "run until the change is proven, or proven smaller than this",
-             "a side") {
-  app.add_option("--runs",
-                 runs_,
+      until_(app, "run until the change is proven, or proven smaller than this", "a side") {
+  app.add_option("--runs", runs_,
                  fmt::format("how often each command runs "
                              "[{}]",
                              kUsualRuns))
       ->check(whole_number_in(1))
       ->type_name("N");
-  app.add_option("--env",
-                 environments_,
+  app.add_option("--env", environments_,
                  "NAME=value, once for each side of one command, or once for "
                  "B alone; several variables as 'A=1 B=2'")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
-  app.add_option("--prepare",
-                 prepare_,
-                 "shell command before each run, outside of its time; given "
-                 "twice: of A, of B")
+  app.add_option("--prepare", prepare_,
+                 "shell command before each run, outside of its time; given twice: of A, of B")
       ->allow_extra_args(false)
       ->type_name("COMMAND");
   app.add_option("--cleanup", cleanup_, "the same after each run")
@@ -156,20 +133,18 @@ AbCommand::AbCommand(CLI::App& app)
   app.add_option("--timeout", timeout_s_, "seconds that one command may take")
       ->capture_default_str()
       ->check(number_in(0.001, 1e9));
-  app.add_option(
-      "--out", out_, "folder for records and logs; default results/ab-<time>");
+  app.add_option("--out", out_, "folder for records and logs; default results/ab-<time>");
   app.footer(
       "paceline ab --until 2% -- COMMAND_A -- COMMAND_B\n"
       "paceline ab --runs 6 -- COMMAND_A -- COMMAND_B\n"
       "paceline ab --env A=1 --env A=2 -- COMMAND\n"
       "A command may begin with NAME=value. It leaves records in the file that "
-      "{records}\nin its words, or the variable PACELINE_RECORDS, names "
-      "(paceline run and comm do);\nof one that prints the table of "
-      "nccl-tests or rccl-tests, such as all_reduce_perf, the\noperations are "
-      "compared; of another, the wall time (which --format ddp cannot show).\n"
+      "{records}\nin its words, or the variable PACELINE_RECORDS, names (paceline run and comm "
+      "do);\nof one that prints the table of nccl-tests or rccl-tests, such as all_reduce_perf, "
+      "the\noperations are compared; of another, the wall time (which --format ddp cannot show).\n"
       "Exit code: 0 no proven regression of B, 1 one (corrected p < 0.05 and "
-      "its interval\nbeyond --threshold), 2 nothing could be compared, 3 a "
-      "command failed, 4 with\n--fail-on undecided: not decided, 130 Ctrl-C.");
+      "its interval\nbeyond --threshold), 2 nothing could be compared, 3 a command failed, 4 "
+      "with\n--fail-on undecided: not decided, 130 Ctrl-C.");
 }
 
 void AbCommand::take_commands(std::vector<std::string>& arguments) {
@@ -193,20 +168,17 @@ measure::Alternation AbCommand::alternation() const {
   const bool one = !environments_.empty();
   if (one && separated_) {
     throw UsageError(
-        "--env: makes the two sides of one command; leave the second command "
-        "out, or begin each with NAME=value");
+        "--env: makes the two sides of one command; leave the second command out, or begin each "
+        "with NAME=value");
   }
   if (commands_[0].empty() || (!one && (!separated_ || commands_[1].empty()))) {
     throw UsageError(
         one ? "a command is needed: paceline ab --env A=1 --env A=2 -- COMMAND"
-            : "two commands are needed: paceline ab --runs 6 -- COMMAND_A -- "
-              "COMMAND_B");
+            : "two commands are needed: paceline ab --runs 6 -- COMMAND_A -- COMMAND_B");
   }
   if (until_.within() && runs_) {
-    throw UsageError(fmt::format(
-        "--runs {}: runs end by --until; --budget {} is the most of them",
-        *runs_,
-        *runs_));
+    throw UsageError(fmt::format("--runs {}: runs end by --until; --budget {} is the most of them",
+                                 *runs_, *runs_));
   }
   const auto variables = sides_of_env(environments_);
   measure::Alternation wanted;
@@ -220,8 +192,7 @@ measure::Alternation AbCommand::alternation() const {
     wanted.sides[side].prepare = of_side("--prepare", prepare_, side);
     wanted.sides[side].cleanup = of_side("--cleanup", cleanup_, side);
   }
-  wanted.runs =
-      until_.within() ? until_.most_runs() : runs_.value_or(kUsualRuns);
+  wanted.runs = until_.within() ? until_.most_runs() : runs_.value_or(kUsualRuns);
   wanted.needs_records = flags_.needs_steps();
   wanted.seed = flags_.seed();
   wanted.deadline = to_milliseconds(timeout_s_);
@@ -233,14 +204,12 @@ report::DiffOptions AbCommand::options() const {
   if (const auto within = until_.within()) {
     if (options.threshold > *within) {
       throw UsageError(
-          fmt::format("--threshold {:g}: is more than --until {:g}%, and a "
-                      "change between the two would never be decided",
-                      100 * options.threshold,
-                      100 * *within));
+          fmt::format("--threshold {:g}: is more than --until {:g}%, and a change between the two "
+                      "would never be decided",
+                      100 * options.threshold, 100 * *within));
     }
-    options.until = report::UntilOptions{
-        .within = *within,
-        .most = static_cast<std::size_t>(until_.most_runs())};
+    options.until = report::UntilOptions{.within = *within,
+                                         .most = static_cast<std::size_t>(until_.most_runs())};
   }
   return options;
 }
@@ -263,19 +232,14 @@ int AbCommand::run() const {
       const auto found = flags_.compare(a, b, options);
       fmt::print(stderr, "{}\n", report::until_text(found.diff));
       const auto most = until_.time();
-      return report::is_decided(found.diff) ||
-             (most && watch.elapsed() >= *most);
+      return report::is_decided(found.diff) || (most && watch.elapsed() >= *most);
     };
   }
   const measure::AlternationEnd end = measure::alternate(wanted);
-  fmt::print(stderr,
-             "records: {}, {}\n",
-             wanted.sides[0].records,
-             wanted.sides[1].records);
+  fmt::print(stderr, "records: {}, {}\n", wanted.sides[0].records, wanted.sides[1].records);
   int code = 0;
   if (end.complete_runs > 0) {
-    code = flags_.show(
-        side_of(wanted.sides[0]), side_of(wanted.sides[1]), options);
+    code = flags_.show(side_of(wanted.sides[0]), side_of(wanted.sides[1]), options);
   }
   if (!end.failure.empty()) {
     throw WorldError(end.failure);

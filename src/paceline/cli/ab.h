@@ -12,14 +12,14 @@
 namespace paceline::cli {
 
 /// `paceline ab [FLAGS] -- COMMAND_A -- COMMAND_B`: whole commands in turns,
-/// in an order drawn for each run, and then the comparison of what they left.
-/// With `--env`, one command with two environments.
+/// in an order drawn for each run, and then the comparison of what they left. With `--env`, one
+/// command with two environments.
 class AbCommand {
  public:
   explicit AbCommand(CLI::App& app);
 
-  /// Takes the commands off `arguments`, before they are parsed; nothing where
-  /// the subcommand is another one.
+  /// Takes the commands off `arguments`, before they are parsed; nothing where the subcommand is
+  /// another one.
   void take_commands(std::vector<std::string>& arguments);
 
   /// After the parsing.  Returns the exit code: that of the comparison, 3

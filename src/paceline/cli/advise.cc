@@ -24,34 +24,31 @@
 namespace paceline::cli {
 namespace {
 
-/// What is to be known before `run` is run: that it was priced with the costs
-/// of another engine, and what a replay does not do.  A replay of a built
-/// engine's costs has the second note alone, which names its engine.
+/// What is to be known before `run` is run: that it was priced with the costs of another engine,
+/// and what a replay does not do.  A replay of a built engine's costs has the second note alone,
+/// which names its engine.
 std::vector<std::string> notes_of(const records::Configuration& priced,
                                   const records::Configuration& run) {
   std::vector<std::string> notes;
   const bool replays = !run.replay.empty();
-  const bool named =
-      replays && plan::find_engine_traits(priced.engine) != nullptr;
+  const bool named = replays && plan::find_engine_traits(priced.engine) != nullptr;
   if (!named && priced.engine != run.engine) {
-    notes.push_back(fmt::format(
-        "priced with --engine {}; it runs on {}", priced.engine, run.engine));
+    notes.push_back(
+        fmt::format("priced with --engine {}; it runs on {}", priced.engine, run.engine));
   }
   if (replays) {
     notes.emplace_back(
-        "--replay sleeps through the profile's layers on the CPU, moves real "
-        "bytes with gloo and trains nothing");
+        "--replay sleeps through the profile's layers on the CPU, moves real bytes with gloo and "
+        "trains nothing");
   }
   return notes;
 }
 
 /// A row as it can be run: on the described hosts, with the device that
 /// the engine's costs are of; a replay's ranks sleep on the CPU.
-records::Configuration runnable(records::Configuration row,
-                                const JobFlags& job) {
+records::Configuration runnable(records::Configuration row, const JobFlags& job) {
   const plan::EngineTraits* priced = plan::find_engine_traits(row.engine);
-  const plan::EngineTraits& engine =
-      priced != nullptr ? *priced : plan::engine_for("cuda");
+  const plan::EngineTraits& engine = priced != nullptr ? *priced : plan::engine_for("cuda");
   row.engine = engine.name;
   row.device = engine.made_for;
   if (names_profile(job.model())) {
@@ -63,63 +60,44 @@ records::Configuration runnable(records::Configuration row,
   return row;
 }
 
-/// Prints what advice says, and the command on the cluster that runs the best
-/// of it.
-void print_output(report::CommandOutput output,
-                  const std::string& command,
-                  const JobFlags& job,
-                  std::vector<std::string> notes,
-                  const std::string& format) {
-  output.command = fmt::format(
-      "{} {}", command, shell_command(cluster_words(job.cluster())));
+/// Prints what advice says, and the command on the cluster that runs the best of it.
+void print_output(report::CommandOutput output, const std::string& command, const JobFlags& job,
+                  std::vector<std::string> notes, const std::string& format) {
+  output.command = fmt::format("{} {}", command, shell_command(cluster_words(job.cluster())));
   output.command_notes = std::move(notes);
-  fmt::print(
-      "{}",
-      report::find_format(report::output_formats(), format).render(output));
+  fmt::print("{}", report::find_format(report::output_formats(), format).render(output));
   std::fflush(stdout);
 }
 
 }  // namespace
 
-AdviseCommand::AdviseCommand(CLI::App& app)
-    : job_(app), tables_(app), measured_(app) {
+AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), tables_(app), measured_(app) {
   job_.exclude_beside(measured_.option());
   tables_.exclude_beside(measured_.option());
-  app.add_option("--bucket-mb",
-                 bucket_mb_,
-                 "bucket sizes in MiB to try; 0: a bucket per tensor")
+  app.add_option("--bucket-mb", bucket_mb_, "bucket sizes in MiB to try; 0: a bucket per tensor")
       ->delimiter(',')
       ->check(number_in(0, strategies::kMostMebibytes))
       ->allow_extra_args(false);
-  app.add_option("--strategy",
-                 strategy_,
-                 "of hybrid and dlrm: that of the dense layers, as in paceline "
-                 "run; else strategies are what is ranked")
+  app.add_option("--strategy", strategy_,
+                 "of hybrid and dlrm: that of the dense layers, as in paceline run; else "
+                 "strategies are what is ranked")
       ->type_name("TEXT");
-  app.add_flag("--any-update",
-               any_update_,
-               "also what rounds gradients or averages with neighbors, which "
-               "changes convergence");
-  app.add_option("--error",
-                 error_percent_,
-                 "error of a prediction, percent of the step [what nine of ten "
-                 "published cells of the strategy's family are within]")
+  app.add_flag("--any-update", any_update_,
+               "also what rounds gradients or averages with neighbors, which changes convergence");
+  app.add_option("--error", error_percent_,
+                 "error of a prediction, percent of the step [what nine of ten published cells of "
+                 "the strategy's family are within]")
       ->check(number_in(0, 99.9));
-  app.add_option(
-         "--top",
-         top_,
-         "rows of table and markdown; 0: all, as csv and json have [20]")
+  app.add_option("--top", top_, "rows of table and markdown; 0: all, as csv and json have [20]")
       ->check(whole_number_in(0));
   add_format_flag(app, format_, report::names_of(report::output_formats()));
   CLI::Option* write =
-      app.add_option("--write",
-                     written_.path,
-                     "write the best strategies as an experiment for `paceline "
-                     "run FILE`: on the cluster, where its first host is this "
-                     "one, else on emulated links here, compute replayed")
+      app.add_option(
+             "--write", written_.path,
+             "write the best strategies as an experiment for `paceline run FILE`: on the cluster, "
+             "where its first host is this one, else on emulated links here, compute replayed")
           ->type_name("FILE");
-  app.add_option("--strategies",
-                 written_.strategies,
+  app.add_option("--strategies", written_.strategies,
                  "with --write: how many strategies are written [3]")
       ->needs(write)
       ->check(whole_number_in(1))
@@ -135,8 +113,7 @@ predict::AdviseRequest AdviseCommand::request() const {
     request.job = measured_job(job_, measured);
     if (request.job.cluster.hosts.empty()) {
       throw UsageError(
-          "--measured: advice is for a cluster; give --cluster, or its hosts "
-          "with --hosts");
+          "--measured: advice is for a cluster; give --cluster, or its hosts with --hosts");
     }
   } else {
     request.job = job_.request();
@@ -146,8 +123,7 @@ predict::AdviseRequest AdviseCommand::request() const {
   }
   const auto worlds = tables_.complete(job_, request.job);
   if (worlds.size() > 1) {
-    throw UsageError(fmt::format(
-        "--ranks: advice is for one world, {} are given", worlds.size()));
+    throw UsageError(fmt::format("--ranks: advice is for one world, {} are given", worlds.size()));
   }
   request.job.ranks = worlds.front();
   if (measured_.given()) {
@@ -161,20 +137,19 @@ predict::AdviseRequest AdviseCommand::request() const {
 
 /// Advice on a network with tables is where they lie.
 int AdviseCommand::place_tables() const {
-  if (!bucket_mb_.empty() || any_update_ || error_percent_ ||
-      !written_.path.empty() || measured_.given()) {
+  if (!bucket_mb_.empty() || any_update_ || error_percent_ || !written_.path.empty() ||
+      measured_.given()) {
     throw UsageError(
-        "placements of embedding tables are ranked; leave out --bucket-mb, "
-        "--any-update, --error, --measured and --write");
+        "placements of embedding tables are ranked; leave out --bucket-mb, --any-update, --error, "
+        "--measured and --write");
   }
   predict::PredictRequest request = job_.request();
   tables_.complete(job_, request);
   records::Configuration best = tables_.configuration(job_);
   const records::Configuration usual = usual_case(job_.model());
   if (best.placement != usual.placement) {
-    throw UsageError(fmt::format(
-        "--placement {}: placements are what is ranked; leave it out",
-        best.placement));
+    throw UsageError(
+        fmt::format("--placement {}: placements are what is ranked; leave it out", best.placement));
   }
   if (!strategy_.empty()) {
     (void)strategies::parse_strategy(strategy_);
@@ -183,12 +158,11 @@ int AdviseCommand::place_tables() const {
   const auto ranked = predict::rank_placements(request);
   if (!ranked.front().fits()) {
     const predict::HostUse& use = *ranked.front().fullest_host;
-    throw UsageError(fmt::format(
-        "no placement fits: the fastest one takes {:.3f} GB of host {}, which "
-        "has {:.3f} GB; take fewer or shorter rows, or more hosts",
-        static_cast<double>(use.bytes) * 1e-9,
-        use.host,
-        static_cast<double>(use.memory_bytes) * 1e-9));
+    throw UsageError(
+        fmt::format("no placement fits: the fastest one takes {:.3f} GB of host {}, which has "
+                    "{:.3f} GB; take fewer or shorter rows, or more hosts",
+                    static_cast<double>(use.bytes) * 1e-9, use.host,
+                    static_cast<double>(use.memory_bytes) * 1e-9));
   }
   best.placement = strategies::name_of(ranked.front().placement);
   best.servers = ranked.front().colocated ? 0 : best.servers;
@@ -200,10 +174,7 @@ int AdviseCommand::place_tables() const {
     run.engine = plan::engine_for("cpu").name;
   }
   print_output(placements_output(ranked, *request.tables, top_),
-               experiment::table_command_of(run, usual),
-               job_,
-               notes_of(best, run),
-               format_);
+               experiment::table_command_of(run, usual), job_, notes_of(best, run), format_);
   return 0;
 }
 
@@ -212,10 +183,9 @@ int AdviseCommand::run() const {
     return place_tables();
   }
   if (!strategy_.empty()) {
-    throw UsageError(fmt::format(
-        "--strategy {}: strategies are what is ranked for {}; leave it out",
-        strategy_,
-        job_.model()));
+    throw UsageError(
+        fmt::format("--strategy {}: strategies are what is ranked for {}; leave it out", strategy_,
+                    job_.model()));
   }
   const predict::AdviseRequest request = this->request();
   AdvisedExperiment wanted = written_;
@@ -224,9 +194,7 @@ int AdviseCommand::run() const {
   check_experiment(wanted, request);
   const predict::AdviceTable table = [&request] {
     const DelayedCall notice(kNoticeDelay, [] {
-      fmt::print(stderr,
-                 "paceline: still simulating; strategies with servers take "
-                 "longest\n");
+      fmt::print(stderr, "paceline: still simulating; strategies with servers take longest\n");
     });
     return predict::advise(request);
   }();
@@ -234,11 +202,8 @@ int AdviseCommand::run() const {
   const predict::CodecTable codecs = predict::weigh_codecs(request);
   const records::Configuration& best = table.winner().configuration;
   const records::Configuration run = runnable(best, job_);
-  print_output(advice_output(table, codecs, top_),
-               experiment::command_of(run),
-               job_,
-               notes_of(best, run),
-               format_);
+  print_output(advice_output(table, codecs, top_), experiment::command_of(run), job_,
+               notes_of(best, run), format_);
   if (!wanted.path.empty()) {
     fmt::print(stderr, "{}\n", write_experiment(wanted, table, request));
   }

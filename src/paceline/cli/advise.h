@@ -14,8 +14,8 @@
 namespace paceline::cli {
 
 /// `paceline advise MODEL --cluster FILE`: strategies, bucket sizes and
-/// partitions by predicted step time, and the command that runs the first; the
-/// best of them as an experiment on request.
+/// partitions by predicted step time, and the command that runs the first; the best of them as an
+/// experiment on request.
 class AdviseCommand {
  public:
   /// Adds the flags to the subcommand `app`.

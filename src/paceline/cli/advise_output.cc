@@ -32,9 +32,7 @@ constexpr std::string_view kNotValidated = "not validated";
 /// A cell with the time that `member` has of a row, in ms.
 template <class Row>
 auto milliseconds(plan::Picoseconds Row::*member) {
-  return [member](const Row& row) {
-    return fmt::format("{:.2f}", milliseconds_of(row.*member));
-  };
+  return [member](const Row& row) { return fmt::format("{:.2f}", milliseconds_of(row.*member)); };
 }
 
 /// What a reader must know of a row beside its numbers.
@@ -51,26 +49,22 @@ std::string remark_of(const predict::Advice& row) {
 
 /// What the intervals of the rows mean, or why there are none.
 std::string bars_text(std::span<const predict::Advice> rows) {
-  const auto barred = std::ranges::find_if(
-      rows, [](const predict::Advice& row) { return row.bar.known(); });
+  const auto barred =
+      std::ranges::find_if(rows, [](const predict::Advice& row) { return row.bar.known(); });
   if (barred == rows.end()) {
-    return rows.front().bar.why.empty()
-               ? ""
-               : fmt::format("no error bars: {}", rows.front().bar.why);
+    return rows.front().bar.why.empty() ? ""
+                                        : fmt::format("no error bars: {}", rows.front().bar.why);
   }
-  const bool validated = std::ranges::any_of(
-      rows, [](const predict::Advice& row) { return row.bar.validated; });
-  const auto apart =
-      predict::distinguishable_by(rows.front().bar, rows.front().bar);
+  const bool validated =
+      std::ranges::any_of(rows, [](const predict::Advice& row) { return row.bar.validated; });
+  const auto apart = predict::distinguishable_by(rows.front().bar, rows.front().bar);
   return fmt::format(
       "* cannot be told from the first: {}{}",
-      apart ? fmt::format("at most {:.1f} % slower, which published pairs of "
-                          "such strategies do not tell apart, or of another "
-                          "kind with an interval that overlaps",
+      apart ? fmt::format("at most {:.1f} % slower, which published pairs of such strategies do "
+                          "not tell apart, or of another kind with an interval that overlaps",
                           *apart * 100)
             : "their intervals overlap",
-      validated ? "\n[]: 9 of 10 published cells of such strategies are within"
-                : "");
+      validated ? "\n[]: 9 of 10 published cells of such strategies are within" : "");
 }
 
 /// Why rows are marked as not validated; empty: none is.
@@ -85,13 +79,10 @@ std::string not_validated_text(std::span<const predict::Advice> rows) {
     largest = largest || bar.of != nullptr;
     add_once(whys, bar.why);
   }
-  return whys.empty()
-             ? ""
-             : fmt::format(
-                   "\n{}: no published table tells of {}{}",
-                   kNotValidated,
-                   fmt::join(whys, ", nor of "),
-                   largest ? "; the largest known error stands there" : "");
+  return whys.empty() ? ""
+                      : fmt::format("\n{}: no published table tells of {}{}", kNotValidated,
+                                    fmt::join(whys, ", nor of "),
+                                    largest ? "; the largest known error stands there" : "");
 }
 
 /// The meaning of the marks that the first `count` rows bear.
@@ -102,27 +93,20 @@ std::string marks_text(const predict::AdviceTable& table, std::size_t count) {
 
 /// The step with its error; a row without a bar has none.
 std::string interval_text(const predict::Advice& row) {
-  return row.bar.known() ? fmt::format("[{:.2f}, {:.2f}]",
-                                       milliseconds_of(row.low),
-                                       milliseconds_of(row.high))
-                         : "-";
+  return row.bar.known()
+             ? fmt::format("[{:.2f}, {:.2f}]", milliseconds_of(row.low), milliseconds_of(row.high))
+             : "-";
 }
 
 report::ResultColumns<Advice> advice_columns() {
   const auto known = [](auto value) {
-    return [value](const Advice& it) {
-      return it.bar.known() ? Json(value(it)) : Json();
-    };
+    return [value](const Advice& it) { return it.bar.known() ? Json(value(it)) : Json(); };
   };
   report::ResultColumns<Advice> columns;
   columns.add({.name = "strategy", .align = kLeft})
       .place(4)
-      .cell([](const Advice& it) {
-        return it.configuration.strategy + remark_of(it);
-      })
-      .data("strategy",
-            &Advice::configuration,
-            &records::Configuration::strategy);
+      .cell([](const Advice& it) { return it.configuration.strategy + remark_of(it); })
+      .data("strategy", &Advice::configuration, &records::Configuration::strategy);
   columns.add({.name = "step", .unit = "ms"})
       .place(1)
       .cell(milliseconds(&Advice::step))
@@ -130,12 +114,9 @@ report::ResultColumns<Advice> advice_columns() {
   columns.add({.name = "[with its error]"})
       .place(2)
       .cell(interval_text)
-      .data("error_bar_low_s",
-            known([](const Advice& it) { return seconds_of(it.low); }))
-      .data("error_bar_high_s",
-            known([](const Advice& it) { return seconds_of(it.high); }))
-      .data("error_bar_validated",
-            known([](const Advice& it) { return it.bar.validated; }))
+      .data("error_bar_low_s", known([](const Advice& it) { return seconds_of(it.low); }))
+      .data("error_bar_high_s", known([](const Advice& it) { return seconds_of(it.high); }))
+      .data("error_bar_validated", known([](const Advice& it) { return it.bar.validated; }))
       .data("error_bar_remark", &Advice::bar, &predict::ErrorBar::why);
   columns.add({.name = "exposed", .unit = "ms"})
       .place(3)
@@ -151,21 +132,16 @@ report::ResultColumns<Advice> advice_columns() {
 /// The first `top` rows (0: all), what their marks mean, and what cannot be.
 Table strategies_table(const predict::AdviceTable& table, int top) {
   const std::size_t all = table.rows.size();
-  const std::size_t count =
-      top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;
+  const std::size_t count = top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;
   Table shown = advice_columns().table(std::span(table.rows).first(count));
   for (const predict::Unfit& unfit : table.unfit) {
-    shown.rows.push_back(
-        {.cells = {"", "-", "-", "-", unfit.strategy + ": " + unfit.why}});
+    shown.rows.push_back({.cells = {"", "-", "-", "-", unfit.strategy + ": " + unfit.why}});
   }
   shown.text = marks_text(table, count);
   if (count < all) {
-    shown.text =
-        fmt::format("{} more, the last {:.2f} ms: --top 0 shows all{}{}",
-                    all - count,
-                    milliseconds_of(table.rows.back().step),
-                    shown.text.empty() ? "" : "\n\n",
-                    shown.text);
+    shown.text = fmt::format("{} more, the last {:.2f} ms: --top 0 shows all{}{}", all - count,
+                             milliseconds_of(table.rows.back().step),
+                             shown.text.empty() ? "" : "\n\n", shown.text);
   }
   return shown;
 }
@@ -194,16 +170,14 @@ std::string pays_text(const predict::CodecAdvice& row) {
   if (row.like_none) {
     return fmt::format("undecided, {}{}", change < 0 ? "-" : "+", percent);
   }
-  return change < 0 ? fmt::format("yes, -{}", percent)
-                    : fmt::format("no, +{}", percent);
+  return change < 0 ? fmt::format("yes, -{}", percent) : fmt::format("no, +{}", percent);
 }
 
 constexpr std::string_view kNoCodec = "none";
 
 report::ResultColumns<CodecAdvice> codec_columns() {
   report::ResultColumns<CodecAdvice> columns;
-  columns.add({.name = "codec", .align = kLeft})
-      .data("codec", &CodecAdvice::codec);
+  columns.add({.name = "codec", .align = kLeft}).data("codec", &CodecAdvice::codec);
   columns.add({.name = "coding", .group = "a step", .unit = "ms"})
       .cell(milliseconds(&CodecAdvice::coding))
       .data("coding_s_per_step", &CodecAdvice::coding, seconds_of);
@@ -212,15 +186,12 @@ report::ResultColumns<CodecAdvice> codec_columns() {
       .data("wire_bytes_per_rank_per_step", &CodecAdvice::bytes);
   columns.add({.name = "break-even", .unit = "Gbit/s"})
       .cell([](const CodecAdvice& it) {
-        return it.break_even
-                   ? fmt::format("{:.3g}", *it.break_even * 8e-9)
-                   : std::string(it.codec == kNoCodec ? "-" : "saves none");
+        return it.break_even ? fmt::format("{:.3g}", *it.break_even * 8e-9)
+                             : std::string(it.codec == kNoCodec ? "-" : "saves none");
       })
       // JSON has no infinity: coding that takes no time has null.
-      .data(
-          "break_even_bits_per_s", &CodecAdvice::break_even, [](double bytes) {
-            return std::isfinite(bytes) ? Json(bytes * 8) : Json();
-          });
+      .data("break_even_bits_per_s", &CodecAdvice::break_even,
+            [](double bytes) { return std::isfinite(bytes) ? Json(bytes * 8) : Json(); });
   columns.data("strategy", &CodecAdvice::strategy);
   columns.add({.name = "step", .group = "fusion", .unit = "ms"})
       .cell(milliseconds(&CodecAdvice::step))
@@ -229,9 +200,7 @@ report::ResultColumns<CodecAdvice> codec_columns() {
       .cell(milliseconds(&CodecAdvice::exposed))
       .data("exposed_communication_s", &CodecAdvice::exposed, seconds_of);
   columns.add({.name = "pays", .group = "fusion"})
-      .cell([](const CodecAdvice& it) {
-        return it.codec == kNoCodec ? "" : pays_text(it);
-      })
+      .cell([](const CodecAdvice& it) { return it.codec == kNoCodec ? "" : pays_text(it); })
       .data("change", &CodecAdvice::change)
       .data("undecided", &CodecAdvice::like_none);
   return columns;
@@ -253,23 +222,19 @@ Table codecs_table(const predict::CodecTable& table) {
   }
   Table shown = codec_columns().table(codec_rows(table));
   for (const predict::Unfit& unfit : table.unfit) {
-    shown.rows.push_back(
-        {.cells = {unfit.strategy, "-", "-", "-", "-", "-", unfit.why}});
+    shown.rows.push_back({.cells = {unfit.strategy, "-", "-", "-", "-", "-", unfit.why}});
   }
   shown.legend =
       "coding: as `paceline profile --codecs` measured it, on one core "
       "that the layers leave\nfree; break-even: the link rate below which "
-      "it takes less time than the\nbytes that it saves; exposed: what "
-      "communication adds to "
-      "the predicted step, all that a\ncodec can save; pays: that step is "
-      "shorter than without, each in its best bucket size, and\nby how "
-      "much; undecided: the error bars do not tell the two apart";
+      "it takes less time than the\nbytes that it saves; exposed: what communication adds to the "
+      "predicted step, all that a\ncodec can save; pays: that step is shorter than without, each "
+      "in its best bucket size, and\nby how much; undecided: the error bars do not tell the two "
+      "apart";
   return shown;
 }
 
-std::string text_of(double mebibytes) {
-  return fmt::format("{:g}", mebibytes);
-}
+std::string text_of(double mebibytes) { return fmt::format("{:g}", mebibytes); }
 
 std::string text_of(const predict::PartitionSize& size) {
   return fmt::format("{:g}/{:g}", size.partition_mb, size.credit_mb);
@@ -277,14 +242,12 @@ std::string text_of(const predict::PartitionSize& size) {
 
 /// A row for each strategy of which several sizes were tried.
 template <class Size>
-Table sizes_table(const std::vector<predict::SizeAdvice<Size>>& sizes,
-                  const std::string& what) {
-  Table shown{
-      .columns = {{.name = "strategy", .align = report::Align::kLeft},
-                  {.name = "best", .group = what, .unit = "MiB"},
-                  {.name = "not told apart", .group = what, .unit = "MiB"},
-                  {.name = "worst", .group = what, .unit = "MiB"},
-                  {.name = "", .group = "cost of the worst", .unit = "%"}}};
+Table sizes_table(const std::vector<predict::SizeAdvice<Size>>& sizes, const std::string& what) {
+  Table shown{.columns = {{.name = "strategy", .align = report::Align::kLeft},
+                          {.name = "best", .group = what, .unit = "MiB"},
+                          {.name = "not told apart", .group = what, .unit = "MiB"},
+                          {.name = "worst", .group = what, .unit = "MiB"},
+                          {.name = "", .group = "cost of the worst", .unit = "%"}}};
   for (const auto& it : sizes) {
     if (it.worst == it.best) {
       continue;
@@ -294,12 +257,9 @@ Table sizes_table(const std::vector<predict::SizeAdvice<Size>>& sizes,
       like.push_back(text_of(size));
     }
     shown.rows.push_back(
-        {.cells = {
-             it.strategy,
-             text_of(it.best),
-             like.size() > 1 ? fmt::format("{}", fmt::join(like, ", ")) : "-",
-             text_of(it.worst),
-             fmt::format("{:+.1f}", (it.worst_ratio - 1) * 100)}});
+        {.cells = {it.strategy, text_of(it.best),
+                   like.size() > 1 ? fmt::format("{}", fmt::join(like, ", ")) : "-",
+                   text_of(it.worst), fmt::format("{:+.1f}", (it.worst_ratio - 1) * 100)}});
   }
   return shown;
 }
@@ -310,8 +270,7 @@ Table buckets_table(const predict::AdviceTable& table) {
   for (const predict::BucketAdvice& it : table.buckets) {
     if (it.strategy == "ddp" && it.worst != it.best) {
       buckets.text = fmt::format(
-          "ddp in PyTorch: DistributedDataParallel(model, bucket_cap_mb={:g})",
-          it.best);
+          "ddp in PyTorch: DistributedDataParallel(model, bucket_cap_mb={:g})", it.best);
     }
   }
   return buckets;
@@ -325,9 +284,7 @@ Json unfit_json(const char* what, const std::vector<predict::Unfit>& unfit) {
   return all;
 }
 
-Json size_json(double mebibytes) {
-  return mebibytes;
-}
+Json size_json(double mebibytes) { return mebibytes; }
 
 Json size_json(const predict::PartitionSize& size) {
   return {{"partition_mb", size.partition_mb}, {"credit_mb", size.credit_mb}};
@@ -357,13 +314,10 @@ std::string megabytes(std::int64_t bytes) {
 }
 
 report::CommandOutput advice_output(const predict::AdviceTable& table,
-                                    const predict::CodecTable& codecs,
-                                    int top) {
+                                    const predict::CodecTable& codecs, int top) {
   report::CommandOutput output{
-      .tables = {strategies_table(table, top),
-                 buckets_table(table),
-                 sizes_table(table.partitions, "partition/credit"),
-                 codecs_table(codecs)},
+      .tables = {strategies_table(table, top), buckets_table(table),
+                 sizes_table(table.partitions, "partition/credit"), codecs_table(codecs)},
       .csv = strategies_csv(table),
       .json = {{"version", 1},
                {"strategies", advice_columns().fields().array(table.rows)},
@@ -373,8 +327,7 @@ report::CommandOutput advice_output(const predict::AdviceTable& table,
                {"codecs", codec_columns().fields().array(codec_rows(codecs))},
                {"unfit_codecs", unfit_json("codec", codecs.unfit)},
                {"warnings", records::to_json(table.warnings)}}};
-  std::erase_if(output.tables,
-                [](const Table& one) { return one.rows.empty(); });
+  std::erase_if(output.tables, [](const Table& one) { return one.rows.empty(); });
   return output;
 }
 

@@ -14,20 +14,17 @@
 
 namespace paceline::cli {
 
-/// Tables: the first `top` strategies (0: all) with what their marks mean and
-/// what cannot be; the bucket size and partition that each should have; whether
-/// codecs pay whose coding times were measured.  CSV: every strategy, also
-/// those that cannot be, which have `errors`.  JSON: every value of the tables.
+/// Tables: the first `top` strategies (0: all) with what their marks mean and what cannot be; the
+/// bucket size and partition that each should have; whether codecs pay whose coding times were
+/// measured.  CSV: every strategy, also those that cannot be, which have `errors`.  JSON: every
+/// value of the tables.
 report::CommandOutput advice_output(const predict::AdviceTable& table,
-                                    const predict::CodecTable& codecs,
-                                    int top);
+                                    const predict::CodecTable& codecs, int top);
 
-/// Tables: the first `top` placements (0: all) with how sure they are, and what
-/// the first one does with each table.  CSV and JSON: every placement.
-report::CommandOutput placements_output(
-    std::span<const predict::PlacedTables> ranked,
-    const strategies::EmbeddingJob& job,
-    int top);
+/// Tables: the first `top` placements (0: all) with how sure they are, and what the first one does
+/// with each table.  CSV and JSON: every placement.
+report::CommandOutput placements_output(std::span<const predict::PlacedTables> ranked,
+                                        const strategies::EmbeddingJob& job, int top);
 
 /// "1.25", without the unit.
 std::string megabytes(std::int64_t bytes);

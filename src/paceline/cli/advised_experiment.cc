@@ -31,8 +31,8 @@
 namespace paceline::cli {
 namespace {
 
-// What Gloo reaches with one rank a core, roughly: from a start to the end of a
-// small collective, and the bytes that a rank sends.
+// What Gloo reaches with one rank a core, roughly: from a start to the end of a small collective,
+// and the bytes that a rank sends.
 constexpr double kStartSeconds = 1e-3, kBytesPerSecond = 2.5e8;
 constexpr double kMostStretch = 10'000;
 // Steps of a stretched case take long.
@@ -48,57 +48,48 @@ std::string profile_path(const AdvisedExperiment& wanted) {
   return std::filesystem::path(wanted.path).replace_extension("profile.json");
 }
 
-/// The slower of the links that ranks cross, one for each rank, which carries
-/// as much each way as the other.
+/// The slower of the links that ranks cross, one for each rank, which carries as much each way as
+/// the other.
 cluster::LinkSpec slowest_link(const predict::PredictRequest& job) {
   const cluster::Machine machine = machine_of(
-      job.cluster,
-      predict::priced_engine(job.cost_table(), job.engine, job.cluster)
-          .runs_on());
+      job.cluster, predict::priced_engine(job.cost_table(), job.engine, job.cluster).runs_on());
   const auto each_way = [](const cluster::LinkModel& link) {
     return std::max<std::int64_t>(1, link.bytes_per_s * link.links() / 2);
   };
-  const bool several =
-      cluster::ranks_per_host(job.cluster, job.ranks).size() > 1;
+  const bool several = cluster::ranks_per_host(job.cluster, job.ranks).size() > 1;
   const cluster::LinkModel& link = several ? machine.network : machine.device;
-  return {.bytes_per_s = static_cast<double>(
-              std::min(each_way(link), each_way(machine.device))),
+  return {.bytes_per_s = static_cast<double>(std::min(each_way(link), each_way(machine.device))),
           .latency_ns = link.latency / plan::kPicosecondsPerNanosecond};
 }
 
-/// How many times slower than it is a link must be, so that Gloo ends every
-/// collective of the job before the link would have.
+/// How many times slower than it is a link must be, so that Gloo ends every collective of the job
+/// before the link would have.
 double stretch_for(const simulator::Job& job, const cluster::LinkSpec& link) {
-  const double ranks_a_core = std::max(
-      1.0, static_cast<double>(job.input.world) / experiment::usable_cores());
+  const double ranks_a_core =
+      std::max(1.0, static_cast<double>(job.input.world) / experiment::usable_cores());
   double largest = 1;
   for (const cluster::CollectiveCall& call : job.collective_shapes) {
     if (call.group.ranks > 1) {
-      const auto wire = static_cast<double>(
-          plan::wire_bytes(call.pattern, call.bytes, call.group.ranks));
+      const auto wire =
+          static_cast<double>(plan::wire_bytes(call.pattern, call.bytes, call.group.ranks));
       const int rounds = cluster::latencies_of(call.pattern, call.group.ranks);
-      const double engine =
-          ranks_a_core * (kStartSeconds + wire / kBytesPerSecond);
-      largest = std::max(
-          largest,
-          engine / (rounds * static_cast<double>(link.latency_ns) * 1e-9 +
-                    wire / link.bytes_per_s));
+      const double engine = ranks_a_core * (kStartSeconds + wire / kBytesPerSecond);
+      largest = std::max(largest, engine / (rounds * static_cast<double>(link.latency_ns) * 1e-9 +
+                                            wire / link.bytes_per_s));
     }
   }
   return std::min(kMostStretch, std::ceil(largest));
 }
 
-void write_profile(const std::string& path,
-                   const predict::Prediction& prediction) {
+void write_profile(const std::string& path, const predict::Prediction& prediction) {
   const plan::PlanInput& input = prediction.job->input;
   const double rate = prediction.costs.software.kernels.front().bytes_per_s;
-  cluster::ProfiledModel profiled{
-      .model = input.model,
-      .profile = prediction.costs.profile,
-      .batch_size = prediction.record.configuration.batch_size,
-      .device = "cpu",
-      .update = {},
-      .memory = {}};
+  cluster::ProfiledModel profiled{.model = input.model,
+                                  .profile = prediction.costs.profile,
+                                  .batch_size = prediction.record.configuration.batch_size,
+                                  .device = "cpu",
+                                  .update = {},
+                                  .memory = {}};
   if (rate > 0) {
     profiled.update = plan::picoseconds_of(predict::update_bytes(input) / rate);
   }
@@ -108,8 +99,7 @@ void write_profile(const std::string& path,
 /// The experiment on its way to the file.
 class Writing {
  public:
-  Writing(const AdvisedExperiment& wanted,
-          const predict::AdviseRequest& request)
+  Writing(const AdvisedExperiment& wanted, const predict::AdviseRequest& request)
       : wanted_(wanted),
         request_(request),
         here_(is_here(request)),
@@ -128,13 +118,10 @@ class Writing {
     raw.defaults = settings();
     raw.sweep.emplace()["strategy"] = strategies_;
     write_atomically(wanted_.path, experiment::to_toml(raw));
-    return fmt::format("experiment: {}, the best {} on {}",
-                       wanted_.path,
-                       strategies_.size() == 1
-                           ? std::string("strategy")
-                           : fmt::format("{} strategies", strategies_.size()),
-                       here_ ? fmt::format("cluster '{}'{}",
-                                           request_.job.cluster.name,
+    return fmt::format("experiment: {}, the best {} on {}", wanted_.path,
+                       strategies_.size() == 1 ? std::string("strategy")
+                                               : fmt::format("{} strategies", strategies_.size()),
+                       here_ ? fmt::format("cluster '{}'{}", request_.job.cluster.name,
                                            replays_ ? ", compute replayed" : "")
                              : "emulated links here, compute replayed");
   }
@@ -154,13 +141,11 @@ class Writing {
       // All ranks are on one host here.
       strategy = strategies::with_local_size(
           spec, cluster::ranks_per_host(job.cluster, job.ranks).front());
-      if (std::ranges::any_of(strategies_, [&](const auto& written) {
-            return written.text == strategy;
-          })) {
+      if (std::ranges::any_of(strategies_,
+                              [&](const auto& written) { return written.text == strategy; })) {
         return;  // with its ranks a host it is one that is written already
       }
-      stretch_ =
-          std::max(stretch_, stretch_for(*prediction.job, slowest_link(job)));
+      stretch_ = std::max(stretch_, stretch_for(*prediction.job, slowest_link(job)));
     }
     step_s_ = std::max(step_s_, plan::seconds_of(prediction.times.step));
     if (strategies_.empty()) {
@@ -173,16 +158,12 @@ class Writing {
     const records::Configuration& c = first_.record.configuration;
     std::map<std::string, std::string> texts{
         {"about",
-         fmt::format("the best strategies for {} on '{}', as paceline advise "
-                     "predicts them",
-                     c.model,
-                     request_.job.cluster.name)},
+         fmt::format("the best strategies for {} on '{}', as paceline advise predicts them",
+                     c.model, request_.job.cluster.name)},
         {"ranks", std::to_string(c.ranks)}};
     const predict::PredictRequest& job = request_.job;
     const plan::EngineTraits* priced = plan::find_engine_traits(
-        job.cost_table()
-            .engine(predict::engine_of(job.engine, job.cluster))
-            .runs_on());
+        job.cost_table().engine(predict::engine_of(job.engine, job.cluster)).runs_on());
     const plan::EngineTraits& engine =
         replays_ || priced == nullptr ? plan::engine_for("cpu") : *priced;
     texts["device"] = engine.made_for;
@@ -192,8 +173,7 @@ class Writing {
       write_profile(texts["replay"], first_);
       texts["warmup"] = std::to_string(kReplayWarmup);
       texts["steps"] = std::to_string(kReplaySteps);
-      texts["timeout"] =
-          fmt::format("{:.0f}", kSilentSeconds + 4 * stretch_ * step_s_);
+      texts["timeout"] = fmt::format("{:.0f}", kSilentSeconds + 4 * stretch_ * step_s_);
     } else {
       texts["model"] = c.model;
       texts["batch_size"] = std::to_string(c.batch_size);
@@ -205,8 +185,7 @@ class Writing {
       texts["hostfile"] = wanted_.cluster.hostfile;
     } else {
       const cluster::LinkSpec link = slowest_link(request_.job);
-      texts["link"] = fmt::format(
-          "{:.6g}Mbit,{}ns", link.bytes_per_s * 8e-6, link.latency_ns);
+      texts["link"] = fmt::format("{:.6g}Mbit,{}ns", link.bytes_per_s * 8e-6, link.latency_ns);
       texts["stretch"] = fmt::format("{:g}", stretch_);
     }
     experiment::RawValues values;
@@ -228,8 +207,7 @@ class Writing {
 
 }  // namespace
 
-void check_experiment(const AdvisedExperiment& wanted,
-                      const predict::AdviseRequest& request) {
+void check_experiment(const AdvisedExperiment& wanted, const predict::AdviseRequest& request) {
   if (wanted.path.empty()) {
     return;
   }
@@ -241,17 +219,13 @@ void check_experiment(const AdvisedExperiment& wanted,
   const int most = experiment::kMostRanksPerCore * experiment::usable_cores();
   if (!is_here(request) && job.ranks > most) {
     throw UsageError(fmt::format(
-        "--write: cluster '{}' is not this machine, and {} ranks are more than "
-        "its {} take with emulated links ({})",
-        job.cluster.name,
-        job.ranks,
-        counted(experiment::usable_cores(), "core"),
-        most));
+        "--write: cluster '{}' is not this machine, and {} ranks are more than its {} take with "
+        "emulated links ({})",
+        job.cluster.name, job.ranks, counted(experiment::usable_cores(), "core"), most));
   }
 }
 
-std::string write_experiment(const AdvisedExperiment& wanted,
-                             const predict::AdviceTable& table,
+std::string write_experiment(const AdvisedExperiment& wanted, const predict::AdviceTable& table,
                              const predict::AdviseRequest& request) {
   return Writing(wanted, request).write(table);
 }

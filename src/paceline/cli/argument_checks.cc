@@ -20,25 +20,21 @@ namespace {
 
 void refuse_empty(const CLI::Option& option, const std::string& value) {
   if (value.empty()) {
-    throw UsageError(fmt::format("{}: is empty; leave it out, or give a value",
-                                 option.get_name()));
+    throw UsageError(fmt::format("{}: is empty; leave it out, or give a value", option.get_name()));
   }
   const char comma = option.get_delimiter();
   if (comma != '\0' && (value.front() == comma || value.back() == comma ||
                         value.find({comma, comma}) != std::string::npos)) {
     throw UsageError(fmt::format(
-        "{}: '{}' has an empty value beside a comma; leave the comma out, or "
-        "give a value",
-        option.get_name(),
-        value));
+        "{}: '{}' has an empty value beside a comma; leave the comma out, or give a value",
+        option.get_name(), value));
   }
 }
 
 // Whether `word` is true, false, or several of them with commas between.
 bool is_switch_value(const std::string& word) {
-  return std::ranges::all_of(split_at(word, ','), [](const std::string& one) {
-    return one == "true" || one == "false";
-  });
+  return std::ranges::all_of(
+      split_at(word, ','), [](const std::string& one) { return one == "true" || one == "false"; });
 }
 
 template <class Number>
@@ -49,17 +45,14 @@ ArgumentCheck check_of(std::string_view kind, Number least, Number most) {
       return std::string();
     }
     return most < std::numeric_limits<Number>::max()
-               ? fmt::format(
-                     "{}: must be {} from {} to {}", text, kind, least, most)
-               : fmt::format(
-                     "{}: must be {} of at least {}", text, kind, least);
+               ? fmt::format("{}: must be {} from {} to {}", text, kind, least, most)
+               : fmt::format("{}: must be {} of at least {}", text, kind, least);
   };
 }
 
 }  // namespace
 
-void for_each_flag(const CLI::App& command,
-                   const std::vector<std::string>& arguments,
+void for_each_flag(const CLI::App& command, const std::vector<std::string>& arguments,
                    const std::function<void(const GivenFlag&)>& visit) {
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& word = arguments[i];
@@ -69,11 +62,9 @@ void for_each_flag(const CLI::App& command,
     const std::size_t equals = word.find('=');
     GivenFlag given{.name = word.substr(0, equals)};
     given.option = command.get_option_no_throw(given.name);
-    const bool takes_value =
-        given.option == nullptr || given.option->get_items_expected_max() > 0;
+    const bool takes_value = given.option == nullptr || given.option->get_items_expected_max() > 0;
     const bool next_is_value =
-        i + 1 < arguments.size() &&
-        (given.option != nullptr || !arguments[i + 1].starts_with("-"));
+        i + 1 < arguments.size() && (given.option != nullptr || !arguments[i + 1].starts_with("-"));
     if (equals != std::string::npos) {
       given.value = word.substr(equals + 1);
     } else if (takes_value && next_is_value) {
@@ -84,23 +75,19 @@ void for_each_flag(const CLI::App& command,
   }
 }
 
-void refuse_empty_values(const CLI::App& command,
-                         const std::vector<std::string>& arguments) {
+void refuse_empty_values(const CLI::App& command, const std::vector<std::string>& arguments) {
   for_each_flag(command, arguments, [](const GivenFlag& given) {
-    if (given.option != nullptr && given.value &&
-        given.option->get_items_expected_max() > 0) {
+    if (given.option != nullptr && given.value && given.option->get_items_expected_max() > 0) {
       refuse_empty(*given.option, *given.value);
     }
   });
 }
 
-std::vector<std::string> with_joined_switches(
-    const CLI::App& command, std::vector<std::string> arguments) {
-  for (std::size_t i = 0; i + 1 < arguments.size() && arguments[i] != "--";
-       ++i) {
-    const CLI::Option* option = arguments[i].starts_with("--")
-                                    ? command.get_option_no_throw(arguments[i])
-                                    : nullptr;
+std::vector<std::string> with_joined_switches(const CLI::App& command,
+                                              std::vector<std::string> arguments) {
+  for (std::size_t i = 0; i + 1 < arguments.size() && arguments[i] != "--"; ++i) {
+    const CLI::Option* option =
+        arguments[i].starts_with("--") ? command.get_option_no_throw(arguments[i]) : nullptr;
     if (option != nullptr && option->get_items_expected_max() == 0 &&
         is_switch_value(arguments[i + 1])) {
       arguments[i] += '=' + arguments[i + 1];
@@ -119,22 +106,15 @@ ArgumentCheck whole_number_in(int least, int most) {
 }
 
 ArgumentCheck one_of(std::string kind, std::vector<std::string> names) {
-  return [kind = std::move(kind),
-          names = std::move(names)](const std::string& text) {
-    return std::ranges::find(names, text) == names.end()
-               ? unknown_name(kind, text, names)
-               : std::string();
+  return [kind = std::move(kind), names = std::move(names)](const std::string& text) {
+    return std::ranges::find(names, text) == names.end() ? unknown_name(kind, text, names)
+                                                         : std::string();
   };
 }
 
-void add_format_flag(CLI::App& app,
-                     std::string& format,
-                     const std::vector<std::string>& names) {
-  app.add_option(
-         "--format",
-         format,
-         fmt::format(
-             "what is printed: {} [{}]", fmt::join(names, ", "), format))
+void add_format_flag(CLI::App& app, std::string& format, const std::vector<std::string>& names) {
+  app.add_option("--format", format,
+                 fmt::format("what is printed: {} [{}]", fmt::join(names, ", "), format))
       ->type_name("NAME")
       ->check(one_of("format", names));
 }
@@ -143,8 +123,7 @@ ArgumentCheck seed_in_64_bits() {
   return [](const std::string& text) {
     return number_from<std::uint64_t>(text)
                ? std::string()
-               : fmt::format("{}: must be a whole number from 0 to {}",
-                             text,
+               : fmt::format("{}: must be a whole number from 0 to {}", text,
                              std::numeric_limits<std::uint64_t>::max());
   };
 }
@@ -160,13 +139,11 @@ std::string sentence_of(const CLI::ParseError& error) {
   }
   constexpr std::string_view kReceived = " required but received ";
   const std::size_t received = text.find(kReceived);
-  if (text.find("At Most 1") == std::string::npos ||
-      received == std::string::npos) {
+  if (text.find("At Most 1") == std::string::npos || received == std::string::npos) {
     return text;
   }
   const std::string times = text.substr(received + kReceived.size());
-  return fmt::format("{}: is given {}; give it once",
-                     name,
+  return fmt::format("{}: is given {}; give it once", name,
                      times == "2" ? "twice" : times + " times");
 }
 

@@ -22,8 +22,7 @@ namespace paceline::cli {
 namespace {
 
 /// What a file of the command line holds, added to both.
-void add_file(const std::string& path,
-              std::vector<records::CommRecord>& records,
+void add_file(const std::string& path, std::vector<records::CommRecord>& records,
               predict::ClusterFacts& facts) {
   const std::string text = read_text(path);
   if (predict::is_topology(text)) {
@@ -41,9 +40,8 @@ void add_file(const std::string& path,
     records::ForeignRecords foreign = records::read_foreign_if_known({path});
     if (foreign.operations.empty()) {
       throw UsageError(fmt::format(
-          "{}: holds no times of collectives; records of `paceline comm`, "
-          "output of nccl-tests or rccl-tests, nvidia-smi topo -m and Slurm's "
-          "variables can be read",
+          "{}: holds no times of collectives; records of `paceline comm`, output of nccl-tests or "
+          "rccl-tests, nvidia-smi topo -m and Slurm's variables can be read",
           path));
     }
     for (const std::string& note : foreign.notes) {
@@ -55,29 +53,25 @@ void add_file(const std::string& path,
 }
 
 report::Table table_of(const predict::CalibratedCluster& calibrated) {
-  report::Table table{
-      .title = "links, as the model of the engine's collectives takes them",
-      .columns = {{.name = "link", .align = report::Align::kLeft},
-                  {.name = "times"},
-                  {.name = "rate", .unit = "GB/s"},
-                  {.name = "95 % interval"},
-                  {.name = "latency", .unit = "us"},
-                  {.name = "95 % interval"},
-                  {.name = "mean error", .unit = "%"},
-                  {.name = "largest", .unit = "%"}}};
+  report::Table table{.title = "links, as the model of the engine's collectives takes them",
+                      .columns = {{.name = "link", .align = report::Align::kLeft},
+                                  {.name = "times"},
+                                  {.name = "rate", .unit = "GB/s"},
+                                  {.name = "95 % interval"},
+                                  {.name = "latency", .unit = "us"},
+                                  {.name = "95 % interval"},
+                                  {.name = "mean error", .unit = "%"},
+                                  {.name = "largest", .unit = "%"}}};
   for (const predict::CalibratedLink& link : calibrated.links) {
-    table.rows.push_back({{link.name,
-                           fmt::format("{}", link.points),
-                           fmt::format("{:.4g}", link.bytes_per_s * 1e-9),
-                           fmt::format("[{:.4g}, {:.4g}]",
-                                       link.bytes_per_s_interval.low * 1e-9,
-                                       link.bytes_per_s_interval.high * 1e-9),
-                           fmt::format("{:.3g}", link.latency_s * 1e6),
-                           fmt::format("[{:.3g}, {:.3g}]",
-                                       link.latency_interval.low * 1e6,
-                                       link.latency_interval.high * 1e6),
-                           fmt::format("{:.1f}", link.mean_error * 100),
-                           fmt::format("{:.1f}", link.worst_error * 100)}});
+    table.rows.push_back(
+        {{link.name, fmt::format("{}", link.points), fmt::format("{:.4g}", link.bytes_per_s * 1e-9),
+          fmt::format("[{:.4g}, {:.4g}]", link.bytes_per_s_interval.low * 1e-9,
+                      link.bytes_per_s_interval.high * 1e-9),
+          fmt::format("{:.3g}", link.latency_s * 1e6),
+          fmt::format("[{:.3g}, {:.3g}]", link.latency_interval.low * 1e6,
+                      link.latency_interval.high * 1e6),
+          fmt::format("{:.1f}", link.mean_error * 100),
+          fmt::format("{:.1f}", link.worst_error * 100)}});
   }
   return table;
 }
@@ -85,11 +79,9 @@ report::Table table_of(const predict::CalibratedCluster& calibrated) {
 }  // namespace
 
 CalibrateCommand::CalibrateCommand(CLI::App& app) {
-  app.add_option("files",
-                 files_,
-                 "records of paceline comm, output of nccl-tests or "
-                 "rccl-tests, nvidia-smi topo -m, Slurm's variables as env "
-                 "prints them")
+  app.add_option("files", files_,
+                 "records of paceline comm, output of nccl-tests or rccl-tests, nvidia-smi topo "
+                 "-m, Slurm's variables as env prints them")
       ->required()
       ->type_name("FILE");
   app.add_option("-o,--output", output_, "the cluster file that is written")
@@ -110,8 +102,7 @@ int CalibrateCommand::run() const {
   refuse_repeats(files_);
   for (const std::string& file : files_) {
     if (is_same_file(file, output_)) {
-      throw UsageError(fmt::format(
-          "--output {}: is one of the files that are read", output_));
+      throw UsageError(fmt::format("--output {}: is one of the files that are read", output_));
     }
   }
   check_writable("--output", output_);
@@ -120,8 +111,8 @@ int CalibrateCommand::run() const {
   for (const std::string& file : files_) {
     add_file(file, records, facts);
   }
-  const predict::CalibratedCluster calibrated = predict::calibrated_cluster(
-      records, facts, fmt::format("{}", fmt::join(files_, ", ")));
+  const predict::CalibratedCluster calibrated =
+      predict::calibrated_cluster(records, facts, fmt::format("{}", fmt::join(files_, ", ")));
   write_atomically(output_, cluster::to_toml(calibrated.cluster));
   for (const std::string& note : calibrated.notes) {
     fmt::print(stderr, "paceline: {}\n", note);
@@ -131,8 +122,7 @@ int CalibrateCommand::run() const {
   for (const cluster::ClusterLink& link : calibrated.cluster.links) {
     fits += link.fits.size();
   }
-  fmt::print("{}: {}, {}; other numbers of ranks follow the model\n",
-             output_,
+  fmt::print("{}: {}, {}; other numbers of ranks follow the model\n", output_,
              counted(std::ssize(calibrated.cluster.hosts), "host"),
              counted(static_cast<std::int64_t>(fits), "fit"));
   return 0;

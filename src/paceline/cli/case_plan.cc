@@ -35,22 +35,16 @@ using records::Configuration;
 
 namespace {
 
-std::string notes_of(const Configuration& c,
-                     const strategies::StrategySpec& strategy,
-                     const plan::Planner& planner,
-                     const plan::PlanInput& input) {
+std::string notes_of(const Configuration& c, const strategies::StrategySpec& strategy,
+                     const plan::Planner& planner, const plan::PlanInput& input) {
   std::string text;
   const auto add = [&text](const std::optional<records::Warning>& warning) {
     if (warning) {
-      text += fmt::format("     note: {}: {}; {}\n",
-                          warning->seen,
-                          warning->why,
-                          warning->advice);
+      text += fmt::format("     note: {}: {}; {}\n", warning->seen, warning->why, warning->advice);
     }
   };
   add(measure::partial_period(planner, input, c.warmup, c.steps));
-  add(predict::idle_codec_warning(strategy,
-                                  c.has_tables() ? c.trainers : c.ranks));
+  add(predict::idle_codec_warning(strategy, c.has_tables() ? c.trainers : c.ranks));
   if (!c.has_tables()) {
     add(predict::one_host_warning(strategy, input));
   }
@@ -67,8 +61,7 @@ struct Turn {
 };
 
 /// From step 1 on: step 0 may differ and never come again.
-std::vector<Turn> turns_of(const plan::Planner& planner,
-                           const plan::PlanInput& input,
+std::vector<Turn> turns_of(const plan::Planner& planner, const plan::PlanInput& input,
                            Step period) {
   std::map<plan::Variant, std::set<Step>> steps;
   for (Step step = 1; step <= period; ++step) {
@@ -94,28 +87,21 @@ std::string words_for(const std::vector<Step>& steps, Step period) {
       runs.emplace_back("...");
       break;
     }
-    runs.push_back(end == i + 1
-                       ? fmt::format("{}", steps[i])
-                       : fmt::format("{}-{}", steps[i], steps[end - 1]));
+    runs.push_back(end == i + 1 ? fmt::format("{}", steps[i])
+                                : fmt::format("{}-{}", steps[i], steps[end - 1]));
     i = end;
   }
-  return fmt::format("{} {} of {}",
-                     steps.size() == 1 ? "step" : "steps",
-                     fmt::join(runs, ", "),
+  return fmt::format("{} {} of {}", steps.size() == 1 ? "step" : "steps", fmt::join(runs, ", "),
                      period);
 }
 
-/// The plan of the variant `shown`, one line an operation.  Where the planner's
-/// steps differ, a line before it says which steps of a period have this plan,
-/// and after it come the other steps by what they send.
-std::string period_text(const plan::Planner& planner,
-                        const plan::PlanInput& input,
-                        const plan::Setup& setup,
-                        plan::Variant shown) {
-  std::string ops =
-      plan::describe(planner.plan(input, setup, shown), input.model, setup);
-  const Step period =
-      plan::period_of(planner, input, planner.period(input)).value_or(1);
+/// The plan of the variant `shown`, one line an operation.  Where the planner's steps differ, a
+/// line before it says which steps of a period have this plan, and after it come the other steps by
+/// what they send.
+std::string period_text(const plan::Planner& planner, const plan::PlanInput& input,
+                        const plan::Setup& setup, plan::Variant shown) {
+  std::string ops = plan::describe(planner.plan(input, setup, shown), input.model, setup);
+  const Step period = plan::period_of(planner, input, planner.period(input)).value_or(1);
   if (period == 1) {
     return ops;
   }
@@ -123,15 +109,12 @@ std::string period_text(const plan::Planner& planner,
   std::map<std::string, std::vector<Step>> others;  // by what they send
   for (const Turn& turn : turns_of(planner, input, period)) {
     if (turn.variant == shown) {
-      text = fmt::format("     steps repeat after {}; counted from 0, {}:\n{}",
-                         period,
-                         words_for(turn.steps, period),
-                         ops);
+      text = fmt::format("     steps repeat after {}; counted from 0, {}:\n{}", period,
+                         words_for(turn.steps, period), ops);
     } else {
-      const plan::Cost cost = plan::cost(
-          setup, planner.plan(input, setup, turn.variant), input.rank);
-      auto& steps = others[fmt::format("{} on the wire, {}",
-                                       plan::bytes_text(cost.wire_bytes),
+      const plan::Cost cost =
+          plan::cost(setup, planner.plan(input, setup, turn.variant), input.rank);
+      auto& steps = others[fmt::format("{} on the wire, {}", plan::bytes_text(cost.wire_bytes),
                                        counted(cost.calls, "call"))];
       steps.insert(steps.end(), turn.steps.begin(), turn.steps.end());
     }
@@ -146,8 +129,7 @@ std::string period_text(const plan::Planner& planner,
 }  // namespace
 
 const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
-  const std::string name =
-      cases::key_in(c, {cases::Part::kNetwork, &Configuration::replay});
+  const std::string name = cases::key_in(c, {cases::Part::kNetwork, &Configuration::replay});
   const auto known = shapes_.find(name);
   if (known != shapes_.end()) {
     return known->second;
@@ -155,28 +137,24 @@ const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
   return shapes_[name] = measure::shape_of(c);
 }
 
-CasePlans::CasePlans(const std::optional<cluster::Cluster>& cluster,
-                     const std::string& file)
+CasePlans::CasePlans(const std::optional<cluster::Cluster>& cluster, const std::string& file)
     : file_(file), cluster_(file.empty() ? std::nullopt : cluster) {}
 
-std::optional<plan::AlphaBeta> CasePlans::fits_for(
-    const Configuration& c, const strategies::StrategySpec& strategy) const {
+std::optional<plan::AlphaBeta> CasePlans::fits_for(const Configuration& c,
+                                                   const strategies::StrategySpec& strategy) const {
   if (!cluster_) {
     return std::nullopt;
   }
   const auto hosts = cluster::ranks_per_host(*cluster_, c.ranks);
   strategies::ClusterTimes times = strategies::times_for(
-      strategy,
-      *cluster_,
+      strategy, *cluster_,
       {.engine = c.engine,
        .device = c.device,
        .world = c.ranks,
-       .scope = hosts.size() == 1 ? cluster::LinkScope::kDevices
-                                  : cluster::LinkScope::kHosts,
+       .scope = hosts.size() == 1 ? cluster::LinkScope::kDevices : cluster::LinkScope::kHosts,
        .ranks_per_host = hosts},
       file_);
-  return times.missing.empty() ? std::optional(std::move(times.model))
-                               : std::nullopt;
+  return times.missing.empty() ? std::optional(std::move(times.model)) : std::nullopt;
 }
 
 std::string CasePlans::describe(const Configuration& c) {
@@ -185,8 +163,7 @@ std::string CasePlans::describe(const Configuration& c) {
     return fmt::format("     not run: {}\n", c.not_run);
   }
   if (strategy.external() || experiment::is_outside(c)) {
-    return fmt::format("     performed by {}: no plan\n     {}\n",
-                       experiment::performer_of(c),
+    return fmt::format("     performed by {}: no plan\n     {}\n", experiment::performer_of(c),
                        measure::shell_text(measure::outside_command(c, {})));
   }
   const bool by_times = c.ranks > 1 && strategies::needs_times(strategy);
@@ -195,19 +172,16 @@ std::string CasePlans::describe(const Configuration& c) {
     fits = fits_for(c, strategy);
   }
   if (by_times && (c.replay.empty() || (c.link.empty() && !fits))) {
-    return "     made by the times of layers and collectives, which are "
-           "measured "
-           "when the case begins: no plan yet\n";
+    return "     made by the times of layers and collectives, which are measured when the case "
+           "begins: no plan yet\n";
   }
   plan::PlanInput input = measure::plan_input_of(c, shape_of(c));
   if (by_times) {
     input.alpha_beta = std::move(fits);
     measure::add_known_times(c, input);
-    input.alpha_beta->concurrent_collectives =
-        cluster::concurrent_collectives_of(c.engine);
+    input.alpha_beta->concurrent_collectives = cluster::concurrent_collectives_of(c.engine);
   }
-  const auto planner =
-      measure::with_statistics_of(c, measure::planner_of(c, strategy));
+  const auto planner = measure::with_statistics_of(c, measure::planner_of(c, strategy));
   const plan::Setup setup = planner->setup(input);
   // The step after the warm-up, or one that sends more.
   plan::Variant shown = planner->variant(input, c.warmup);
@@ -227,17 +201,13 @@ std::string CasePlans::describe(const Configuration& c) {
   std::string text = fmt::format(
       "     {} on the wire per rank {}, {}, {}; {} of "
       "buffers beside values and gradients\n",
-      plan::bytes_text(cost.wire_bytes),
-      varies ? "in the step that sends most" : "and step",
-      counted(cost.calls, "call"),
-      counted(plan::rounds(input.model, setup, plan), "round"),
+      plan::bytes_text(cost.wire_bytes), varies ? "in the step that sends most" : "and step",
+      counted(cost.calls, "call"), counted(plan::rounds(input.model, setup, plan), "round"),
       plan::bytes_text(cost.memory_bytes));
   text += notes_of(c, strategy, *planner, input);
   const std::string ops = period_text(*planner, input, setup, shown);
   const auto [earlier, fresh] = shown_.emplace(ops, c.label);
-  return text +
-         (fresh ? ops
-                : fmt::format("     the plan of {}, above\n", earlier->second));
+  return text + (fresh ? ops : fmt::format("     the plan of {}, above\n", earlier->second));
 }
 
 }  // namespace paceline::cli

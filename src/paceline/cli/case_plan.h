@@ -12,13 +12,12 @@
 
 namespace paceline::cli {
 
-/// The plans of cases, for --dry-run: traces each network once, with two
-/// samples, and starts nothing.
+/// The plans of cases, for --dry-run: traces each network once, with two samples, and starts
+/// nothing.
 class CasePlans {
  public:
   /// Planners take the fits of `cluster`, which `file` describes, if any does.
-  CasePlans(const std::optional<cluster::Cluster>& cluster,
-            const std::string& file);
+  CasePlans(const std::optional<cluster::Cluster>& cluster, const std::string& file);
 
   /// Wire bytes per rank and step, calls, rounds, extra memory, and the plan
   /// of rank 0 after the warm-up, one line an operation.
@@ -27,9 +26,8 @@ class CasePlans {
  private:
   const plan::ModelShape& shape_of(const records::Configuration& configuration);
 
-  std::optional<plan::AlphaBeta> fits_for(
-      const records::Configuration& configuration,
-      const strategies::StrategySpec& strategy) const;
+  std::optional<plan::AlphaBeta> fits_for(const records::Configuration& configuration,
+                                          const strategies::StrategySpec& strategy) const;
 
   std::string file_;
   std::optional<cluster::Cluster> cluster_;

@@ -13,8 +13,7 @@ namespace paceline::cli {
 
 std::vector<Entry> models() {
   std::vector<Entry> entries;
-  for (const auto* table :
-       {&networks::networks(), &networks::embedding_networks()}) {
+  for (const auto* table : {&networks::networks(), &networks::embedding_networks()}) {
     for (const networks::NetworkInfo& info : *table) {
       entries.push_back({std::string(info.name), std::string(info.summary)});
     }
@@ -23,12 +22,11 @@ std::vector<Entry> models() {
 }
 
 experiment::Machine machine_here(std::vector<int> ranks_per_host) {
-  experiment::Machine machine{
-      .cores = experiment::usable_cores(),
-      .cuda_devices = measure::cuda_devices(),
-      .native_bf16 = experiment::has_native_bf16(
-          read_text_if_readable("/proc/cpuinfo").value_or("")),
-      .ranks_per_host = std::move(ranks_per_host)};
+  experiment::Machine machine{.cores = experiment::usable_cores(),
+                              .cuda_devices = measure::cuda_devices(),
+                              .native_bf16 = experiment::has_native_bf16(
+                                  read_text_if_readable("/proc/cpuinfo").value_or("")),
+                              .ranks_per_host = std::move(ranks_per_host)};
   for (Entry& entry : models()) {
     machine.models.push_back(std::move(entry.name));
   }

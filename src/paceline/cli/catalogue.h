@@ -16,8 +16,8 @@ struct Entry {
 
 std::vector<Entry> models();
 
-/// The machine as an experiment wants to know it; `ranks_per_host` of a joined
-/// world, empty where none was joined.
+/// The machine as an experiment wants to know it; `ranks_per_host` of a joined world, empty where
+/// none was joined.
 experiment::Machine machine_here(std::vector<int> ranks_per_host);
 
 }  // namespace paceline::cli

@@ -70,8 +70,7 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
 /// A first word that is no command, before CLI11 words it its own way.
 void refuse_unknown_command(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> known = names_of_commands(app);
-  if (!word.starts_with("-") && word != launch::kHostAgent &&
-      word != measure::kRank &&
+  if (!word.starts_with("-") && word != launch::kHostAgent && word != measure::kRank &&
       std::find(known.begin(), known.end(), word) == known.end()) {
     throw UsageError(unknown_name("command", word, known));
   }
@@ -87,41 +86,35 @@ std::vector<std::string> flags_of(const CLI::App& command) {
   return known;
 }
 
-/// Refuses the first flag that no option of the command has; CLI11 names it
-/// among its values.
+/// Refuses the first flag that no option of the command has; CLI11 names it among its values.
 void refuse_unknown_flag(const CLI::App& command) {
   for (const std::string& extra : command.remaining()) {
     if (extra.starts_with("-")) {
-      throw UsageError(
-          experiment::unknown_flag(extra.substr(0, extra.find('=')),
-                                   command.get_name(),
-                                   flags_of(command)));
+      throw UsageError(experiment::unknown_flag(extra.substr(0, extra.find('=')),
+                                                command.get_name(), flags_of(command)));
     }
   }
 }
 
-/// Whether it is a long flag with one dash, as mpirun has them: "-hostfile",
-/// which CLI11 takes for letters.
+/// Whether it is a long flag with one dash, as mpirun has them: "-hostfile", which CLI11 takes for
+/// letters.
 bool lacks_a_dash(const CLI::App& command, const std::string& flag) {
-  return flag.size() > 2 && flag[1] != '-' &&
-         command.get_option_no_throw('-' + flag) != nullptr;
+  return flag.size() > 2 && flag[1] != '-' && command.get_option_no_throw('-' + flag) != nullptr;
 }
 
-/// Refuses a flag of another benchmark, whose value CLI11 would take for an
-/// argument of its own.
-void refuse_legacy_flag(const CLI::App& command,
-                        const std::vector<std::string>& arguments) {
+/// Refuses a flag of another benchmark, whose value CLI11 would take for an argument of its own.
+void refuse_legacy_flag(const CLI::App& command, const std::vector<std::string>& arguments) {
   for_each_flag(command, arguments, [&](const GivenFlag& given) {
     if (given.option != nullptr) {
       return;
     }
     if (lacks_a_dash(command, given.name)) {
-      throw UsageError(fmt::format(
-          "unknown flag '{}'; did you mean '-{}'?", given.name, given.name));
+      throw UsageError(
+          fmt::format("unknown flag '{}'; did you mean '-{}'?", given.name, given.name));
     }
     if (experiment::is_legacy_flag(given.name)) {
-      throw UsageError(experiment::unknown_flag(
-          given.name, command.get_name(), flags_of(command), given.value));
+      throw UsageError(
+          experiment::unknown_flag(given.name, command.get_name(), flags_of(command), given.value));
     }
   });
 }
@@ -130,8 +123,7 @@ void refuse_legacy_flag(const CLI::App& command,
 std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == arguments.front()) {
-      const std::vector<std::string> words(arguments.begin() + 1,
-                                           arguments.end());
+      const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
       refuse_legacy_flag(*command, words);
       refuse_empty_values(*command, words);
       arguments = with_joined_switches(*command, std::move(arguments));
@@ -163,42 +155,31 @@ struct Next {
 constexpr auto kNext = std::to_array<Next>({
     {"doctor", "", "is this machine fit to measure on?"},
     {"run", "quick", "a first look at it, in about two minutes"},
-    {"report",
-     "RECORDS -o page.html",
-     "what was measured, as one page to share"},
+    {"report", "RECORDS -o page.html", "what was measured, as one page to share"},
     {"diff", "BASE TEST", "did a change help, and how sure is that?"},
-    {"list",
-     "",
-     "strategies, models, optimizers, engines, experiments, formats"},
+    {"list", "", "strategies, models, optimizers, engines, experiments, formats"},
 });
 
-/// What bare `paceline` prints: the five commands to go on with, and the names
-/// of all others among `commands`.
+/// What bare `paceline` prints: the five commands to go on with, and the names of all others among
+/// `commands`.
 std::string guide(std::span<const std::string> commands) {
   std::string text =
-      "Paceline measures, explains and predicts distributed data-parallel "
-      "training.\n\n";
+      "Paceline measures, explains and predicts distributed data-parallel training.\n\n";
   for (const Next& next : kNext) {
-    text += fmt::format("  {:<38} {}\n",
-                        fmt::format("paceline {} {}", next.command, next.words),
+    text += fmt::format("  {:<38} {}\n", fmt::format("paceline {} {}", next.command, next.words),
                         next.answers);
   }
   std::vector<std::string> others;
-  std::copy_if(commands.begin(),
-               commands.end(),
-               std::back_inserter(others),
+  std::copy_if(commands.begin(), commands.end(), std::back_inserter(others),
                [](const std::string& name) {
-                 return std::none_of(
-                     kNext.begin(), kNext.end(), [&](const Next& next) {
-                       return next.command == name;
-                     });
+                 return std::none_of(kNext.begin(), kNext.end(),
+                                     [&](const Next& next) { return next.command == name; });
                });
   std::sort(others.begin(), others.end());
-  return text +
-         fmt::format(
-             "\nFurther commands: {}.\n`paceline --help` says what each is "
-             "for, `paceline COMMAND --help` has every flag.\n",
-             fmt::join(others, ", "));
+  return text + fmt::format(
+                    "\nFurther commands: {}.\n`paceline --help` says what each is for, `paceline "
+                    "COMMAND --help` has every flag.\n",
+                    fmt::join(others, ", "));
 }
 
 using Arguments = std::vector<std::string>;
@@ -240,8 +221,8 @@ class Commands {
   }
 
   int run_parsed(const Arguments& arguments) const {
-    const auto parsed = std::ranges::find_if(
-        all_, [](const auto& command) { return command.first->parsed(); });
+    const auto parsed =
+        std::ranges::find_if(all_, [](const auto& command) { return command.first->parsed(); });
     return parsed == all_.end() ? 0 : parsed->second(arguments);
   }
 
@@ -260,36 +241,27 @@ int dispatch(std::vector<std::string> arguments) {
   app.set_version_flag("--version", "paceline " PACELINE_VERSION);
   Commands commands(app);
   commands.add<RunCommand>("run", "measure an experiment");
-  commands.add<ReportCommand>("report",
-                              "show records: a page, Markdown, CSV, tables");
-  commands.add<CommCommand>(
-      "comm", "measure an engine's operations by size, or predict them");
-  commands.add<CalibrateCommand>(
-      "calibrate", "describe a cluster by what was measured of it");
-  commands.add<ProfileCommand>("profile",
-                               "time the layers of a network on this machine");
-  commands.add("doctor",
-               "look at this machine, and say what to change",
+  commands.add<ReportCommand>("report", "show records: a page, Markdown, CSV, tables");
+  commands.add<CommCommand>("comm", "measure an engine's operations by size, or predict them");
+  commands.add<CalibrateCommand>("calibrate", "describe a cluster by what was measured of it");
+  commands.add<ProfileCommand>("profile", "time the layers of a network on this machine");
+  commands.add("doctor", "look at this machine, and say what to change",
                [](const auto&) { return run_doctor(); });
-  commands.add(launch::kHostAgent, "", [](const auto&) {
-    return launch::run_host_agent(engines::open_key_value_store);
-  });
+  commands.add(launch::kHostAgent, "",
+               [](const auto&) { return launch::run_host_agent(engines::open_key_value_store); });
   std::string list;
   commands
-      .add("list",
-           "strategies, topologies, models, engines and all other tables",
+      .add("list", "strategies, topologies, models, engines and all other tables",
            [&list](const auto&) {
              fmt::print("{}", list_text(list));
              return 0;
            })
       .add_option("what", list, "one of the lists: models, formats, ...")
       ->type_name("LIST");
-  commands.add<TopologyCommand>(
-      "topology", "a graph of neighbors: its matrix, cost and speed");
+  commands.add<TopologyCommand>("topology", "a graph of neighbors: its matrix, cost and speed");
   commands.add<ImportCommand>("import", "files of other programs, as records");
   commands.add<DiffCommand>("diff", "did a change help?");
-  commands.add<AbCommand>("ab", "two commands in turns, compared")
-      .take_commands(arguments);
+  commands.add<AbCommand>("ab", "two commands in turns, compared").take_commands(arguments);
   double timeout_s = 60;
   std::string interface;
   CLI::App& rank = commands.add(measure::kRank, "", [&](const auto&) {
@@ -297,10 +269,8 @@ int dispatch(std::vector<std::string> arguments) {
   });
   rank.add_option("--timeout", timeout_s);
   rank.add_option("--interface", interface);
-  commands.add<PredictCommand>(
-      "predict", "price a job on a cluster that a file describes");
-  commands.add<AdviseCommand>(
-      "advise", "strategies for a cluster, by predicted step time");
+  commands.add<PredictCommand>("predict", "price a job on a cluster that a file describes");
+  commands.add<AdviseCommand>("advise", "strategies for a cluster, by predicted step time");
   if (arguments.empty()) {
     fmt::print("{}", guide(names_of_commands(app)));
     return 0;
@@ -321,8 +291,7 @@ int run_program(int argc, const char* const* argv) {
     fmt::print(stderr, "paceline: {}\n", error.what());
     return kUsageErrorStatus;
   } catch (const std::exception& error) {
-    fmt::print(
-        stderr, "paceline: {}\n", engines::describe_failure(error, "failed"));
+    fmt::print(stderr, "paceline: {}\n", engines::describe_failure(error, "failed"));
     return kWorldErrorStatus;
   }
 }

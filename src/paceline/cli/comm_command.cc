@@ -40,27 +40,22 @@ constexpr std::int64_t kLargest = std::int64_t{1} << 34;
 // "4096", "4KiB", "256MB"
 std::int64_t parse_size(const std::string& flag, const std::string& text) {
   const bool plain = text.find_first_not_of("0123456789") == std::string::npos;
-  const std::int64_t bytes =
-      cluster::parse_bytes(flag, plain && !text.empty() ? text + "B" : text);
+  const std::int64_t bytes = cluster::parse_bytes(flag, plain && !text.empty() ? text + "B" : text);
   if (bytes < 1 || bytes > kLargest) {
     throw UsageError(fmt::format("{} {}: must be 1 B to 16 GiB", flag, text));
   }
   return bytes;
 }
 
-std::vector<std::int64_t> sizes_of(std::int64_t least,
-                                   std::int64_t most,
-                                   double factor) {
+std::vector<std::int64_t> sizes_of(std::int64_t least, std::int64_t most, double factor) {
   if (least > most) {
     throw UsageError(fmt::format("--min {} is above --max {}", least, most));
   }
   if (!(factor > 1) || factor > 1e6) {
-    throw UsageError(
-        fmt::format("--factor {}: must be above 1, at most 1000000", factor));
+    throw UsageError(fmt::format("--factor {}: must be above 1, at most 1000000", factor));
   }
   std::vector<std::int64_t> sizes;
-  for (auto size = static_cast<double>(least); std::llround(size) <= most;
-       size *= factor) {
+  for (auto size = static_cast<double>(least); std::llround(size) <= most; size *= factor) {
     if (sizes.empty() || sizes.back() != std::llround(size)) {
       sizes.push_back(std::llround(size));
     }
@@ -102,62 +97,49 @@ void check_link(experiment::OperationSweep& sweep) {
   cluster::parse_link("--link", sweep.link);
   if (sweep.device != "cpu") {
     throw UsageError(
-        fmt::format("--link: '{}' holds operations on the CPU alone, and the "
-                    "device is {}",
-                    sweep.link,
-                    sweep.device));
+        fmt::format("--link: '{}' holds operations on the CPU alone, and the device is {}",
+                    sweep.link, sweep.device));
   }
 }
 
 // Settles the engine and the device, which must be there.
-void check_engine(const experiment::Machine& machine,
-                  experiment::OperationSweep& sweep) {
+void check_engine(const experiment::Machine& machine, experiment::OperationSweep& sweep) {
   sweep.device = experiment::resolve_device(sweep.device, machine);
-  sweep.engine =
-      experiment::resolve_engine(sweep.engine, sweep.device, machine);
-  if (std::ranges::find(machine.engines, sweep.engine) ==
-      machine.engines.end()) {
-    throw UsageError("--engine: " +
-                     experiment::not_built_in(sweep.engine, machine));
+  sweep.engine = experiment::resolve_engine(sweep.engine, sweep.device, machine);
+  if (std::ranges::find(machine.engines, sweep.engine) == machine.engines.end()) {
+    throw UsageError("--engine: " + experiment::not_built_in(sweep.engine, machine));
   }
   if (sweep.device == "cuda" && machine.cuda_devices == 0) {
     throw UsageError("--device: 'cuda', but PyTorch sees no GPU here");
   }
   const auto& engine = engines::find_engine(sweep.engine);
   if (!engine.moves(sweep.device)) {
-    throw UsageError(fmt::format("--engine: '{}' moves bytes between {} alone",
-                                 sweep.engine,
+    throw UsageError(fmt::format("--engine: '{}' moves bytes between {} alone", sweep.engine,
                                  engine.moves_cpu ? "CPUs" : "GPUs"));
   }
 }
 
 // Refuses what would be measured in vain.
-void check_fit(const experiment::OperationSweep& sweep,
-               const std::string& cluster_file) {
+void check_fit(const experiment::OperationSweep& sweep, const std::string& cluster_file) {
   if (sweep.fit.empty()) {
     return;
   }
   if (!sweep.link.empty()) {
     throw UsageError(fmt::format(
-        "--fit: behind --link {} times are a model's, not the cluster's; leave "
-        "one of the two out",
+        "--fit: behind --link {} times are a model's, not the cluster's; leave one of the two out",
         sweep.link));
   }
   if (sweep.dtype != "fp32") {
     throw UsageError(
-        fmt::format("--fit: fits are of fp32, not of --dtype {}; leave it out",
-                    sweep.dtype));
+        fmt::format("--fit: fits are of fp32, not of --dtype {}; leave it out", sweep.dtype));
   }
-  const auto rows = measure::comm_rows(
-      sweep.operations, sweep.sizes, sweep.dtype, sweep.ranks);
+  const auto rows = measure::comm_rows(sweep.operations, sweep.sizes, sweep.dtype, sweep.ranks);
   const bool a_line = std::ranges::any_of(rows, [&](const auto& row) {
-    return std::ranges::count(
-               rows, row.operation, &measure::CommRow::operation) > 1;
+    return std::ranges::count(rows, row.operation, &measure::CommRow::operation) > 1;
   });
   if (!a_line) {
     throw UsageError(
-        "--fit: a line needs two sizes of an operation; see --min, --max and "
-        "--factor");
+        "--fit: a line needs two sizes of an operation; see --min, --max and --factor");
   }
   predict::check_fit_file(sweep.fit, cluster_file);
 }
@@ -168,42 +150,33 @@ CommCommand::CommCommand(CLI::App& app) {
   settings_.name = "comm";
   add_sizes(app);
   add_ranks(app);
-  app.add_option("--engine", sweep_.engine, "what moves the bytes")
-      ->type_name("NAME");
+  app.add_option("--engine", sweep_.engine, "what moves the bytes")->type_name("NAME");
   app.add_option("--device", sweep_.device, "where the bytes lie")
       ->check(one_of("device", {"auto", "cpu", "cuda"}))
       ->type_name("NAME");
   app.add_option("--dtype", sweep_.dtype, "of the elements [fp32]")
       ->check(one_of("dtype", measure::comm_dtypes()))
       ->type_name("TYPE");
-  app.add_option("--link",
-                 sweep_.link,
-                 "hold every operation until such a link would have delivered "
-                 "it")
+  app.add_option("--link", sweep_.link,
+                 "hold every operation until such a link would have delivered it")
       ->type_name("RATE,LATENCY");
   app.add_option("--interface", settings_.interface, "of the network")
       ->take_last()
       ->type_name("NAME");
   app.add_option("--rendezvous", settings_.rendezvous, "HOST:PORT or file:PATH")
       ->type_name("WHERE");
-  app.add_option(
-         "--timeout", settings_.timeout, "a rank silent for so long has failed")
+  app.add_option("--timeout", settings_.timeout, "a rank silent for so long has failed")
       ->check(number_in(1, 86400))
       ->type_name("SECONDS");
-  app.add_option("--records",
-                 settings_.records,
-                 "JSON Lines file that is appended to [results/comm-<utc>."
-                 "jsonl]")
+  app.add_option("--records", settings_.records,
+                 "JSON Lines file that is appended to [results/comm-<utc>.jsonl]")
       ->type_name("FILE");
-  add_format_flag(
-      app, settings_.format, report::names_of(report::comm_formats()));
+  add_format_flag(app, settings_.format, report::names_of(report::comm_formats()));
   add_cluster_flags(app, choice_);
-  app.add_option("--ssh-command", settings_.ssh_command, "as in paceline run")
-      ->type_name("TEXT");
-  app.add_option("--fit",
-                 sweep_.fit,
-                 "write alpha-beta models of the operations to this file, "
-                 "which cluster files name under `collectives`")
+  app.add_option("--ssh-command", settings_.ssh_command, "as in paceline run")->type_name("TEXT");
+  app.add_option("--fit", sweep_.fit,
+                 "write alpha-beta models of the operations to this file, which cluster files name "
+                 "under `collectives`")
       ->type_name("FILE");
 }
 
@@ -214,8 +187,7 @@ void CommCommand::add_sizes(CLI::App& app) {
       ->check(one_of("operation", known_operations()));
   app.add_option("--min", min_, "smallest size [4B]")->type_name("SIZE");
   app.add_option("--max", max_, "largest size [256MiB]")->type_name("SIZE");
-  app.add_option("--factor", factor_, "from a size to the next one [4]")
-      ->type_name("X");
+  app.add_option("--factor", factor_, "from a size to the next one [4]")->type_name("X");
   app.add_option("--iterations", sweep_.iterations, "measured ones [20]")
       ->check(whole_number_in(1, 1'000'000))
       ->type_name("N");
@@ -225,8 +197,7 @@ void CommCommand::add_sizes(CLI::App& app) {
 }
 
 void CommCommand::add_ranks(CLI::App& app) {
-  app.add_option("--ranks",
-                 worlds_,
+  app.add_option("--ranks", worlds_,
                  "processes to start on this machine [one per core, at "
                  "least 2]; with --predict one number or several: 8,64,512")
       ->check([one = whole_number_in(2, 1 << 20)](const std::string& text) {
@@ -238,22 +209,18 @@ void CommCommand::add_ranks(CLI::App& app) {
         return std::string();
       })
       ->type_name("N");
-  app.add_flag("--predict",
-               predict_,
+  app.add_flag("--predict", predict_,
                "measure nothing: what the operations would take on --cluster");
 }
 
 std::vector<std::int64_t> CommCommand::sizes() const {
-  return sizes_of(
-      parse_size("--min", min_), parse_size("--max", max_), factor_);
+  return sizes_of(parse_size("--min", min_), parse_size("--max", max_), factor_);
 }
 
 /// Prints what the operations would take.
 int CommCommand::predict() const {
-  if (!sweep_.fit.empty() || !settings_.records.empty() ||
-      !sweep_.link.empty()) {
-    throw UsageError(
-        "--predict measures nothing; leave out --fit, --link and --records");
+  if (!sweep_.fit.empty() || !settings_.records.empty() || !sweep_.link.empty()) {
+    throw UsageError("--predict measures nothing; leave out --fit, --link and --records");
   }
   return predict_comm({.cluster = choice_,
                        .ranks = numbers_of(worlds_),
@@ -264,14 +231,11 @@ int CommCommand::predict() const {
 }
 
 /// What is measured, but for the number of ranks where no flag says it.
-experiment::JobSpec CommCommand::job(
-    const std::vector<std::string>& command_line) const {
+experiment::JobSpec CommCommand::job(const std::vector<std::string>& command_line) const {
   const std::vector<int> worlds = numbers_of(worlds_);
   if (worlds.size() > 1) {
     throw UsageError(fmt::format(
-        "--ranks {}: one number of ranks is measured at a time; --predict "
-        "takes several",
-        worlds_));
+        "--ranks {}: one number of ranks is measured at a time; --predict takes several", worlds_));
   }
   experiment::OperationSweep sweep = sweep_;
   sweep.ranks = worlds.empty() ? 0 : worlds.front();
@@ -291,18 +255,15 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
   if (predict_) {
     return predict();
   }
-  const bool starts_hosts =
-      !choice_.empty() && !launch::is_launched(launch::process_environment());
-  const launch::Launch launch =
-      launch::detect_launch(starts_hosts ? "" : settings_.rendezvous);
+  const bool starts_hosts = !choice_.empty() && !launch::is_launched(launch::process_environment());
+  const launch::Launch launch = launch::detect_launch(starts_hosts ? "" : settings_.rendezvous);
   if (launch.self.launcher == "single") {
     // Before a library starts a thread, which would take Ctrl-C for itself.
     const launch::SupervisorSignals signals;
     return run_here(job(command_line));
   }
   return measure::run_launched_rank(
-      launch,
-      settings_.timeout_ms(),
+      launch, settings_.timeout_ms(),
       [&](const std::vector<std::string>& host_of_rank, int /*cores*/) {
         experiment::JobSpec launched = job(command_line);
         if (launch.self.rank == 0) {

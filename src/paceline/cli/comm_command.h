@@ -21,8 +21,8 @@ class CommCommand {
   /// Adds the flags to the subcommand `app`.
   explicit CommCommand(CLI::App& app);
 
-  /// After the parsing; `command_line` is the program's, without its name.
-  /// Returns the exit code: 3 where an engine moved wrong values.
+  /// After the parsing; `command_line` is the program's, without its name. Returns the exit code: 3
+  /// where an engine moved wrong values.
   int run(const std::vector<std::string>& command_line);
 
  private:

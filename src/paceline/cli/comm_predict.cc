@@ -28,16 +28,14 @@ struct Row {
   std::optional<double> measured_s{};  // by a fit of as many ranks
 };
 
-std::string gigabytes(double bytes_per_s) {
-  return fmt::format("{:.2f}", bytes_per_s * 1e-9);
-}
+std::string gigabytes(double bytes_per_s) { return fmt::format("{:.2f}", bytes_per_s * 1e-9); }
 
 class Prices {
  public:
   Prices(const cluster::Cluster& cluster, const std::string& asked)
       : cluster_(cluster),
-        engine_(predict::engine_costs_named(
-            predict::engine_of(asked == "auto" ? "" : asked, cluster))),
+        engine_(
+            predict::engine_costs_named(predict::engine_of(asked == "auto" ? "" : asked, cluster))),
         measured_(predict::machine_for(cluster, engine_)) {
     model_ = measured_;
     model_.algorithm = engine_.algorithm;
@@ -47,14 +45,12 @@ class Prices {
 
   Row row(plan::Pattern pattern, int ranks, std::int64_t bytes) const {
     const auto counts = cluster::ranks_per_host(cluster_, ranks);
-    const cluster::CollectiveCall call{
-        .pattern = pattern,
-        .bytes = bytes,
-        .group = {.ranks = ranks,
-                  .hosts = static_cast<plan::Rank>(counts.size()),
-                  .most_local = std::ranges::max(counts)}};
-    Row row{.bytes = bytes,
-            .seconds = predict::collective_s(call, model_, engine_.costs)};
+    const cluster::CollectiveCall call{.pattern = pattern,
+                                       .bytes = bytes,
+                                       .group = {.ranks = ranks,
+                                                 .hosts = static_cast<plan::Rank>(counts.size()),
+                                                 .most_local = std::ranges::max(counts)}};
+    Row row{.bytes = bytes, .seconds = predict::collective_s(call, model_, engine_.costs)};
     const cluster::LinkFit* fit = cluster::measured_fit(call, measured_);
     if (fit != nullptr && fit->ranks == ranks) {
       row.measured_s = predict::collective_s(call, measured_, engine_.costs);
@@ -68,33 +64,28 @@ class Prices {
   cluster::Machine measured_, model_;
 };
 
-report::Table table_of(const Prices& prices,
-                       plan::Pattern pattern,
-                       int ranks,
+report::Table table_of(const Prices& prices, plan::Pattern pattern, int ranks,
                        const std::vector<std::int64_t>& sizes) {
   const std::string name(plan::name_of(pattern));
-  report::Table table{
-      .title = fmt::format("{}, {} ranks, {}", name, ranks, prices.engine()),
-      .columns = {{.name = "size", .unit = "B"},
-                  {.name = "time", .unit = "us"},
-                  {.name = "algbw", .unit = "GB/s"},
-                  {.name = "busbw", .unit = "GB/s"},
-                  {.name = "measured", .unit = "us"},
-                  {.name = "busbw", .unit = "GB/s"},
-                  {.name = "error", .unit = "%"}}};
+  report::Table table{.title = fmt::format("{}, {} ranks, {}", name, ranks, prices.engine()),
+                      .columns = {{.name = "size", .unit = "B"},
+                                  {.name = "time", .unit = "us"},
+                                  {.name = "algbw", .unit = "GB/s"},
+                                  {.name = "busbw", .unit = "GB/s"},
+                                  {.name = "measured", .unit = "us"},
+                                  {.name = "busbw", .unit = "GB/s"},
+                                  {.name = "error", .unit = "%"}}};
   const double factor = records::bus_factor(name, ranks);
   for (const std::int64_t bytes : sizes) {
     const Row row = prices.row(pattern, ranks, bytes);
     const auto payload = static_cast<double>(bytes);
-    std::vector<std::string> cells{fmt::format("{}", bytes),
-                                   fmt::format("{:.2f}", row.seconds * 1e6),
-                                   gigabytes(payload / row.seconds),
-                                   gigabytes(factor * payload / row.seconds)};
+    std::vector<std::string> cells{
+        fmt::format("{}", bytes), fmt::format("{:.2f}", row.seconds * 1e6),
+        gigabytes(payload / row.seconds), gigabytes(factor * payload / row.seconds)};
     if (row.measured_s) {
       cells.push_back(fmt::format("{:.2f}", *row.measured_s * 1e6));
       cells.push_back(gigabytes(factor * payload / *row.measured_s));
-      cells.push_back(
-          fmt::format("{:+.1f}", (row.seconds / *row.measured_s - 1) * 100));
+      cells.push_back(fmt::format("{:+.1f}", (row.seconds / *row.measured_s - 1) * 100));
     } else {
       cells.insert(cells.end(), 3, "-");
     }
@@ -107,23 +98,20 @@ report::Table table_of(const Prices& prices,
 
 int predict_comm(const CommQuestion& question) {
   if (question.format != "table" && question.format != "markdown") {
-    throw UsageError(fmt::format(
-        "--format {}: --predict prints table or markdown", question.format));
+    throw UsageError(
+        fmt::format("--format {}: --predict prints table or markdown", question.format));
   }
   const cluster::Cluster cluster = cluster::read_cluster(question.cluster);
   const Prices prices(cluster, question.engine);
-  const std::vector<int> worlds = question.ranks.empty()
-                                      ? std::vector<int>{cluster.slots()}
-                                      : question.ranks;
+  const std::vector<int> worlds =
+      question.ranks.empty() ? std::vector<int>{cluster.slots()} : question.ranks;
   report::Document document;
   for (const plan::Pattern pattern : plan::kPatterns) {
     const bool asked =
-        std::ranges::find(question.operations, plan::name_of(pattern)) !=
-        question.operations.end();
+        std::ranges::find(question.operations, plan::name_of(pattern)) != question.operations.end();
     for (const int ranks : worlds) {
       if (asked) {
-        document.tables.push_back(
-            table_of(prices, pattern, ranks, question.sizes));
+        document.tables.push_back(table_of(prices, pattern, ranks, question.sizes));
       }
     }
   }
@@ -132,9 +120,8 @@ int predict_comm(const CommQuestion& question) {
         "--predict: of messages there is no table; give --only "
         "all-reduce, reduce-scatter, all-gather or broadcast");
   }
-  fmt::print("{}",
-             question.format == "table" ? report::console_text(document)
-                                        : report::markdown_text(document));
+  fmt::print("{}", question.format == "table" ? report::console_text(document)
+                                              : report::markdown_text(document));
   return 0;
 }
 

@@ -19,9 +19,8 @@ struct CommQuestion {
   std::string format;  // table or markdown
 };
 
-/// Prints the modelled time and bandwidths of each operation by size, as
-/// nccl-tests does, with the fits of the cluster that were measured on as many
-/// ranks beside them.  Returns the exit code.
+/// Prints the modelled time and bandwidths of each operation by size, as nccl-tests does, with the
+/// fits of the cluster that were measured on as many ranks beside them.  Returns the exit code.
 int predict_comm(const CommQuestion& question);
 
 }  // namespace paceline::cli

@@ -24,8 +24,7 @@ namespace {
 
 using records::RunRecord;
 
-// All files of one side; the runs of each are numbered on from those of the
-// file before.
+// All files of one side; the runs of each are numbered on from those of the file before.
 FileRecords read_side(const std::string& files) {
   FileRecords read = read_record_files(split_at(files, ','), Operations::kRead);
   if (read.records.empty() && read.operations.empty()) {
@@ -43,18 +42,17 @@ FileRecords read_side(const std::string& files) {
   return read;
 }
 
-std::vector<RunRecord> select(std::vector<RunRecord> records,
-                              const std::string& flag,
+std::vector<RunRecord> select(std::vector<RunRecord> records, const std::string& flag,
                               const std::vector<std::string>& filters) {
   for (const std::string& filter : filters) {
     const std::size_t equals = filter.find('=');
     if (equals == std::string::npos) {
-      throw UsageError(fmt::format(
-          "{} {}: expected KEY=VALUE, such as strategy=ddp", flag, filter));
+      throw UsageError(
+          fmt::format("{} {}: expected KEY=VALUE, such as strategy=ddp", flag, filter));
     }
     try {
-      records = report::select_records(
-          records, filter.substr(0, equals), filter.substr(equals + 1));
+      records =
+          report::select_records(records, filter.substr(0, equals), filter.substr(equals + 1));
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{} {}: {}", flag, filter, error.what()));
     }
@@ -62,27 +60,19 @@ std::vector<RunRecord> select(std::vector<RunRecord> records,
   return records;
 }
 
-std::string side_name(const std::string& files,
-                      const std::vector<std::string>& filters) {
-  return filters.empty()
-             ? files
-             : fmt::format("{} ({})", files, fmt::join(filters, ", "));
+std::string side_name(const std::string& files, const std::vector<std::string>& filters) {
+  return filters.empty() ? files : fmt::format("{} ({})", files, fmt::join(filters, ", "));
 }
 
-DiffFlags::Side side_of(const std::string& files,
-                        const std::string& flag,
+DiffFlags::Side side_of(const std::string& files, const std::string& flag,
                         const std::vector<std::string>& filters) {
   FileRecords read = read_side(files);
   if (!read.operations.empty() && !filters.empty()) {
     throw UsageError(fmt::format(
-        "{} {}: chooses cases of trainings, and {} has operations, which pair "
-        "by what they are",
-        flag,
-        filters.front(),
-        files));
+        "{} {}: chooses cases of trainings, and {} has operations, which pair by what they are",
+        flag, filters.front(), files));
   }
-  return {side_name(files, filters),
-          select(std::move(read.records), flag, filters),
+  return {side_name(files, filters), select(std::move(read.records), flag, filters),
           std::move(read.operations)};
 }
 
@@ -103,34 +93,27 @@ std::string format_help() {
 }  // namespace
 
 DiffFlags::DiffFlags(CLI::App& app) {
-  app.add_option("--threshold",
-                 threshold_percent_,
-                 "a change counts only beyond so many percent")
+  app.add_option("--threshold", threshold_percent_, "a change counts only beyond so many percent")
       ->capture_default_str()
       ->check(number_in(0, 1000));
   app.add_option("--format", format_, format_help())
       ->capture_default_str()
       ->check(one_of("format", report::names_of(report::diff_formats())));
-  app.add_option("--page", page_, "file that takes the page, too (HTML)")
-      ->type_name("FILE");
+  app.add_option("--page", page_, "file that takes the page, too (HTML)")->type_name("FILE");
   app.add_option("--seed", seed_, "of what is drawn by chance")
       ->capture_default_str()
       ->check(seed_in_64_bits());
-  app.add_option("--fail-on",
-                 fail_on_,
-                 "regression: exit code 1 where a case is proven slower; "
-                 "change: 1 where it is proven faster, too; undecided: 4 where "
-                 "none is and anything is missing for a verdict, else as "
-                 "regression; none: 0 for every verdict; several with commas")
+  app.add_option("--fail-on", fail_on_,
+                 "regression: exit code 1 where a case is proven slower; change: 1 where it is "
+                 "proven faster, too; undecided: 4 where none is and anything is missing for a "
+                 "verdict, else as regression; none: 0 for every verdict; several with commas")
       ->delimiter(',')
       ->type_name("NAME,NAME")
       ->capture_default_str()
       ->check(one_of("verdict", {kRegression, kChange, kUndecided, kNone}));
 }
 
-void DiffFlags::check() const {
-  check_outputs({{"--page", page_}});
-}
+void DiffFlags::check() const { check_outputs({{"--page", page_}}); }
 
 int DiffFlags::status_of(const report::Diff& diff) const {
   const auto fails_on = [this](const char* verdict) {
@@ -146,21 +129,15 @@ int DiffFlags::status_of(const report::Diff& diff) const {
 }
 
 report::DiffOptions DiffFlags::options(report::StepTime step_time) const {
-  return {.step_time = step_time,
-          .threshold = threshold_percent_ / 100,
-          .seed = seed_};
+  return {.step_time = step_time, .threshold = threshold_percent_ / 100, .seed = seed_};
 }
 
-DiffFlags::Comparison DiffFlags::compare(
-    const Side& base,
-    const Side& test,
-    const report::DiffOptions& options) const {
+DiffFlags::Comparison DiffFlags::compare(const Side& base, const Side& test,
+                                         const report::DiffOptions& options) const {
   if (base.operations.empty() != test.operations.empty()) {
     const bool first = !base.operations.empty();
-    throw UsageError(fmt::format(
-        "{} has records of operations, and {} of trainings or commands",
-        (first ? base : test).name,
-        (first ? test : base).name));
+    throw UsageError(fmt::format("{} has records of operations, and {} of trainings or commands",
+                                 (first ? base : test).name, (first ? test : base).name));
   }
   Comparison comparison;
   if (base.operations.empty()) {
@@ -172,105 +149,87 @@ DiffFlags::Comparison DiffFlags::compare(
   }
   if (comparison.diff.wall_times && needs_steps()) {
     throw UsageError(
-        "--format ddp: these records hold wall times of commands, for which "
-        "PyTorch's diff.py has no layout; leave --format out");
+        "--format ddp: these records hold wall times of commands, for which PyTorch's diff.py has "
+        "no layout; leave --format out");
   }
   if (comparison.operations && needs_steps()) {
     throw UsageError(
-        "--format ddp: these records hold times of operations, for which "
-        "PyTorch's diff.py has no layout; leave --format out");
+        "--format ddp: these records hold times of operations, for which PyTorch's diff.py has no "
+        "layout; leave --format out");
   }
   comparison.diff.base_name = base.name;
   comparison.diff.test_name = test.name;
   return comparison;
 }
 
-int DiffFlags::show(const Side& base,
-                    const Side& test,
-                    const report::DiffOptions& options) const {
+int DiffFlags::show(const Side& base, const Side& test, const report::DiffOptions& options) const {
   const Comparison comparison = compare(base, test, options);
   const report::Diff& diff = comparison.diff;
-  const std::string text =
-      report::find_format(report::diff_formats(), format_).render(diff);
+  const std::string text = report::find_format(report::diff_formats(), format_).render(diff);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
   if (!page_.empty()) {
     write_atomically(page_, report::render_diff_page(diff));
   }
   if (diff.rows.empty() && comparison.operations) {
-    throw UsageError(fmt::format(
-        "nothing was compared, for no operation and size of one side is in "
-        "the other: {}",
-        fmt::join(comparison.operations->unpaired, "; ")));
+    throw UsageError(
+        fmt::format("nothing was compared, for no operation and size of one side is in "
+                    "the other: {}",
+                    fmt::join(comparison.operations->unpaired, "; ")));
   }
   if (diff.rows.empty()) {
     const std::string nearest =
-        diff.only_base.empty()
-            ? ""
-            : report::nearest_text(
-                  diff.only_base.front(), diff.only_test, true);
+        diff.only_base.empty() ? ""
+                               : report::nearest_text(diff.only_base.front(), diff.only_test, true);
     throw UsageError(fmt::format(
         "nothing was compared, for no case of one side is in the other: {} "
         "has {}; {} has {}{}{}",
-        base.name,
-        report::describe(diff.only_base),
-        test.name,
-        report::describe(diff.only_test),
-        nearest.empty() ? "" : "; of the first, ",
-        nearest));
+        base.name, report::describe(diff.only_base), test.name, report::describe(diff.only_test),
+        nearest.empty() ? "" : "; of the first, ", nearest));
   }
   return status_of(diff);
 }
 
 DiffCommand::DiffCommand(CLI::App& app) : flags_(app) {
-  app.add_option("BASE",
-                 base_,
-                 "record file, or the JSON of PyTorch's DDP benchmark, or "
-                 "operations (paceline comm, nccl-tests); several with commas "
-                 "are further runs")
+  app.add_option("BASE", base_,
+                 "record file, or the JSON of PyTorch's DDP benchmark, or operations (paceline "
+                 "comm, nccl-tests); several with commas are further runs")
       ->required();
   app.add_option("TEST", test_, "the same for the other side; default: BASE");
-  app.add_option("--base",
-                 base_only_,
-                 "KEY=VALUE: of the base, only these cases (strategy=ddp)")
+  app.add_option("--base", base_only_, "KEY=VALUE: of the base, only these cases (strategy=ddp)")
       ->allow_extra_args(false);
-  app.add_option(
-         "--test", test_only_, "KEY=VALUE: of the test, only these cases")
+  app.add_option("--test", test_only_, "KEY=VALUE: of the test, only these cases")
       ->allow_extra_args(false);
-  app.add_option(
-         "--step-time",
-         step_time_,
-         "median: of a run's steps, each as long as its slowest rank's; "
-         "mean: wall time of all steps over their number, which "
-         "examples/s follow")
+  app.add_option("--step-time", step_time_,
+                 "median: of a run's steps, each as long as its slowest rank's; "
+                 "mean: wall time of all steps over their number, which "
+                 "examples/s follow")
       ->capture_default_str()
       ->check(one_of("step time", {"median", "mean"}));
   app.footer(
-      "Exit code: 0 no proven regression of TEST, 1 one (corrected p < 0.05 "
-      "and its interval\nbeyond --threshold), 2 nothing could be compared, 4 "
-      "with --fail-on undecided: not decided.");
+      "Exit code: 0 no proven regression of TEST, 1 one (corrected p < 0.05 and its "
+      "interval\nbeyond --threshold), 2 nothing could be compared, 4 with --fail-on undecided: not "
+      "decided.");
 }
 
 int DiffCommand::run() const {
   flags_.check();
   if (test_.empty() && (base_only_.empty() || test_only_.empty())) {
     throw UsageError(
-        "TEST: a second file is missing; or compare cases of one file by "
-        "--base KEY=VALUE and --test KEY=VALUE");
+        "TEST: a second file is missing; or compare cases of one file by --base KEY=VALUE and "
+        "--test KEY=VALUE");
   }
   const bool means = step_time_ == "mean";
   if (means && flags_.needs_steps()) {
     throw UsageError(
-        "--format ddp: PyTorch's diff.py prints percentiles of steps, not "
-        "their mean; leave out --step-time mean or --format ddp");
+        "--format ddp: PyTorch's diff.py prints percentiles of steps, not their mean; leave out "
+        "--step-time mean or --format ddp");
   }
   const std::string& test_files = test_.empty() ? base_ : test_;
   const DiffFlags::Side base = side_of(base_, "--base", base_only_);
   const DiffFlags::Side test = side_of(test_files, "--test", test_only_);
-  return flags_.show(base,
-                     test,
-                     flags_.options(means ? report::StepTime::kMean
-                                          : report::StepTime::kMedian));
+  return flags_.show(base, test,
+                     flags_.options(means ? report::StepTime::kMean : report::StepTime::kMedian));
 }
 
 }  // namespace paceline::cli

@@ -16,8 +16,7 @@ class App;
 
 namespace paceline::cli {
 
-/// What `paceline diff` and `paceline ab` have in common: how to compare and
-/// how to show it.
+/// What `paceline diff` and `paceline ab` have in common: how to compare and how to show it.
 class DiffFlags {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -29,25 +28,20 @@ class DiffFlags {
     std::vector<records::CommRecord> operations{};  // in place of records
   };
   /// How the flags compare; the sides must outlive what is made with it.
-  report::DiffOptions options(
-      report::StepTime step_time = report::StepTime::kMedian) const;
+  report::DiffOptions options(report::StepTime step_time = report::StepTime::kMedian) const;
 
   /// What the sides compare to, with what it points into.
   struct Comparison {
     std::unique_ptr<report::OperationSides> operations;
     report::Diff diff;
   };
-  /// Throws UsageError where one side has operations and the other runs, or
-  /// operations are to be shown as steps.
-  Comparison compare(const Side& base,
-                     const Side& test,
-                     const report::DiffOptions& options) const;
+  /// Throws UsageError where one side has operations and the other runs, or operations are to be
+  /// shown as steps.
+  Comparison compare(const Side& base, const Side& test, const report::DiffOptions& options) const;
 
-  /// Compares, prints on stdout and returns the exit code, which --fail-on
-  /// says.  Throws UsageError where no case has a partner.
-  int show(const Side& base,
-           const Side& test,
-           const report::DiffOptions& options) const;
+  /// Compares, prints on stdout and returns the exit code, which --fail-on says.  Throws UsageError
+  /// where no case has a partner.
+  int show(const Side& base, const Side& test, const report::DiffOptions& options) const;
 
   /// Throws UsageError where --page cannot be written, before time is spent.
   void check() const;

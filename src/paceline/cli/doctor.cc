@@ -25,10 +25,8 @@ std::string_view word_of(Health health) {
 }
 
 long count(const std::vector<Finding>& findings, Health health) {
-  return std::count_if(
-      findings.begin(), findings.end(), [health](const Finding& finding) {
-        return finding.health == health;
-      });
+  return std::count_if(findings.begin(), findings.end(),
+                       [health](const Finding& finding) { return finding.health == health; });
 }
 
 }  // namespace
@@ -36,20 +34,18 @@ long count(const std::vector<Finding>& findings, Health health) {
 std::string doctor_text(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& finding : findings) {
-    const std::string head =
-        fmt::format("{:<8}{:<15}", word_of(finding.health), finding.name);
+    const std::string head = fmt::format("{:<8}{:<15}", word_of(finding.health), finding.name);
     text += report::hanging(head, report::printable(finding.seen));
     if (!finding.advice.empty()) {
-      text += report::hanging(std::string(head.size(), ' ') + "-> ",
-                              report::printable(finding.advice));
+      text +=
+          report::hanging(std::string(head.size(), ' ') + "-> ", report::printable(finding.advice));
     }
   }
   const long broken = count(findings, Health::kBroken);
   const long advice = count(findings, Health::kAdvice);
-  return text +
-         (broken == 0 && advice == 0
-              ? "\nNothing to change.\n"
-              : fmt::format("\n{} broken, {} with advice.\n", broken, advice));
+  return text + (broken == 0 && advice == 0
+                     ? "\nNothing to change.\n"
+                     : fmt::format("\n{} broken, {} with advice.\n", broken, advice));
 }
 
 int run_doctor() {

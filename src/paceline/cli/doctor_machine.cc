@@ -22,10 +22,8 @@ Finding check_cores(const Facts& facts) {
   const std::string threads = records::fact_of(facts, "threads");
   Finding finding{
       .name = "cores",
-      .seen = fmt::format("{} of {} hardware threads may be used ({}; CPUs {})",
-                          usable,
-                          threads.empty() ? "?" : threads,
-                          records::fact_of(facts, "cpu_model"),
+      .seen = fmt::format("{} of {} hardware threads may be used ({}; CPUs {})", usable,
+                          threads.empty() ? "?" : threads, records::fact_of(facts, "cpu_model"),
                           records::fact_of(facts, "affinity"))};
   if (usable == 1) {
     finding.health = Health::kAdvice;
@@ -40,14 +38,12 @@ Finding check_cores(const Facts& facts) {
 Finding check_threads() {
   const char* const omp = std::getenv("OMP_NUM_THREADS");
   if (omp == nullptr) {
-    return {.name = "threads",
-            .seen = "each rank gets cores / ranks of them (--threads)"};
+    return {.name = "threads", .seen = "each rank gets cores / ranks of them (--threads)"};
   }
   return {
       .name = "threads",
-      .seen = fmt::format("OMP_NUM_THREADS={}: Paceline sets the threads of "
-                          "each rank itself (--threads)",
-                          omp)};
+      .seen = fmt::format(
+          "OMP_NUM_THREADS={}: Paceline sets the threads of each rank itself (--threads)", omp)};
 }
 
 Finding check_load(const Facts& facts) {
@@ -56,8 +52,7 @@ Finding check_load(const Facts& facts) {
   const int cores = experiment::usable_cores();
   Finding finding{.name = "load",
                   .seen = fmt::format("{} on {} cores (1, 5, 15 minutes)",
-                                      load.empty() ? "unknown" : load,
-                                      cores)};
+                                      load.empty() ? "unknown" : load, cores)};
   if (now > 0.3 * cores) {
     finding.health = Health::kAdvice;
     finding.advice = "others compute here: end them, or figures scatter";
@@ -69,8 +64,7 @@ Finding check_governor(const Facts& facts) {
   const std::string governor = records::fact_of(facts, "governor");
   if (governor.empty() || governor == "performance") {
     return {.name = "clock speed",
-            .seen = governor.empty() ? "no governor is to be seen here, as in "
-                                       "most virtual machines"
+            .seen = governor.empty() ? "no governor is to be seen here, as in most virtual machines"
                                      : "governor performance"};
   }
   return {.name = "clock speed",
@@ -82,9 +76,8 @@ Finding check_governor(const Facts& facts) {
 Finding check_memory() {
   constexpr double kGb = 1e9;
   const auto bytes = static_cast<double>(usable_memory_bytes());
-  return {
-      .name = "memory",
-      .seen = fmt::format("{:.1f} GB that this process may use", bytes / kGb)};
+  return {.name = "memory",
+          .seen = fmt::format("{:.1f} GB that this process may use", bytes / kGb)};
 }
 
 Finding check_shared_memory() {
@@ -96,8 +89,7 @@ Finding check_shared_memory() {
     finding.advice = "NCCL and many data loaders need it: mount a tmpfs there";
     return finding;
   }
-  const double bytes =
-      static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
+  const double bytes = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
   finding.seen = fmt::format("{:.2g} GB free in /dev/shm", bytes / 1e9);
   if (bytes < 100e6) {
     finding.health = Health::kAdvice;
@@ -108,8 +100,7 @@ Finding check_shared_memory() {
 
 Finding check_clock() {
   const double cost = clock_cost_ns();
-  Finding finding{.name = "clock",
-                  .seen = fmt::format("{:.0f} ns to read it", cost)};
+  Finding finding{.name = "clock", .seen = fmt::format("{:.0f} ns to read it", cost)};
   if (cost > 1000) {
     finding.health = Health::kAdvice;
     finding.advice =
@@ -123,13 +114,8 @@ Finding check_clock() {
 
 std::vector<Finding> check_machine() {
   const Facts facts = records::collect_host().facts;
-  return {check_cores(facts),
-          check_threads(),
-          check_load(facts),
-          check_governor(facts),
-          check_memory(),
-          check_shared_memory(),
-          check_clock()};
+  return {check_cores(facts), check_threads(),       check_load(facts), check_governor(facts),
+          check_memory(),     check_shared_memory(), check_clock()};
 }
 
 }  // namespace paceline::cli

@@ -23,8 +23,7 @@ std::string address_of(const std::string& host) {
   if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) {
     return "";
   }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> guard(found,
-                                                                 &freeaddrinfo);
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> guard(found, &freeaddrinfo);
   char text[INET_ADDRSTRLEN] = "";
   const auto* address = reinterpret_cast<const sockaddr_in*>(found->ai_addr);
   inet_ntop(AF_INET, &address->sin_addr, text, sizeof(text));
@@ -39,8 +38,8 @@ Finding check_host_name() {
     finding.health = Health::kAdvice;
     finding.seen = host + " has no address";
     finding.advice =
-        "Paceline goes by the interface and does not need it; for PyTorch's "
-        "own launchers and other hosts, add a line to /etc/hosts";
+        "Paceline goes by the interface and does not need it; for PyTorch's own launchers and "
+        "other hosts, add a line to /etc/hosts";
   } else if (address.starts_with("127.")) {
     finding.seen +=
         ", a loopback address: engines are given the interface "
@@ -55,10 +54,9 @@ Finding check_loopback() {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const bool listens =
-      fd >= 0 &&
-      bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0 &&
-      listen(fd, 1) == 0;
+  const bool listens = fd >= 0 &&
+                       bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0 &&
+                       listen(fd, 1) == 0;
   if (fd >= 0) {
     close(fd);
   }
@@ -80,10 +78,11 @@ Finding check_interface() {
                 "for several hosts, bring an interface with an IPv4 "
                 "address up"};
   }
-  return {.name = "interface",
-          .seen = fmt::format("several hosts would talk over {} (--interface "
-                              "takes another); ranks of one host over lo",
-                              name)};
+  return {
+      .name = "interface",
+      .seen = fmt::format(
+          "several hosts would talk over {} (--interface takes another); ranks of one host over lo",
+          name)};
 }
 
 }  // namespace

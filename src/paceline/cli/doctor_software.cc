@@ -20,25 +20,20 @@ namespace {
 using namespace std::chrono_literals;
 
 Finding check_wheel(const measure::Wheel& wheel) {
-  Finding finding{
-      .name = "PyTorch",
-      .seen = fmt::format(
-          "{} ({:.12}) in {}", wheel.version, wheel.git, wheel.folder)};
+  Finding finding{.name = "PyTorch",
+                  .seen = fmt::format("{} ({:.12}) in {}", wheel.version, wheel.git, wheel.folder)};
   if (wheel.version.empty()) {
     finding.health = Health::kAdvice;
     finding.seen = fmt::format(
         "built with {}; the loaded libraries lie in no "
         "wheel whose version can be read",
         wheel.built_version);
-  } else if (wheel.version != wheel.built_version ||
-             wheel.git != wheel.built_git) {
+  } else if (wheel.version != wheel.built_version || wheel.git != wheel.built_git) {
     finding.health = Health::kBroken;
     finding.advice = fmt::format(
         "the program was built with {} ({:.12}); build "
         "it again: make build TORCH={}",
-        wheel.built_version,
-        wheel.built_git,
-        wheel.folder);
+        wheel.built_version, wheel.built_git, wheel.folder);
   }
   return finding;
 }
@@ -50,25 +45,20 @@ Finding check_gpus(const measure::Wheel& wheel) {
   Finding finding{.name = "GPUs"};
   if (gpus == facts.end()) {
     const auto trouble = facts.find("nvidia_smi");
-    finding.seen = trouble == facts.end()
-                       ? "none (no nvidia-smi)"
-                       : "nvidia-smi fails: " + trouble->second;
+    finding.seen =
+        trouble == facts.end() ? "none (no nvidia-smi)" : "nvidia-smi fails: " + trouble->second;
     finding.health = trouble == facts.end() ? Health::kGood : Health::kAdvice;
     return finding;
   }
-  finding.seen = fmt::format("{}, driver {}; PyTorch sees {}",
-                             gpus->second,
-                             records::fact_of(facts, "driver", "?"),
-                             visible);
+  finding.seen = fmt::format("{}, driver {}; PyTorch sees {}", gpus->second,
+                             records::fact_of(facts, "driver", "?"), visible);
   if (visible == 0) {
     finding.health = Health::kAdvice;
     finding.advice =
         wheel.built_cuda.empty()
-            ? "this PyTorch computes on CPUs only: make build with TORCH= of a "
-              "CUDA wheel"
+            ? "this PyTorch computes on CPUs only: make build with TORCH= of a CUDA wheel"
             : fmt::format(
-                  "the driver may be too old for CUDA {}, or "
-                  "CUDA_VISIBLE_DEVICES hides them",
+                  "the driver may be too old for CUDA {}, or CUDA_VISIBLE_DEVICES hides them",
                   wheel.built_cuda);
   }
   return finding;
@@ -80,11 +70,9 @@ Finding check_engines() {
   for (const engines::EngineInfo& engine : engines::engines()) {
     (engine.built ? built : others).push_back(engine.name);
   }
-  Finding finding{.name = "engines",
-                  .seen = fmt::format("{}", fmt::join(built, ", "))};
+  Finding finding{.name = "engines", .seen = fmt::format("{}", fmt::join(built, ", "))};
   if (!others.empty()) {
-    finding.seen +=
-        fmt::format("; not in this build: {}", fmt::join(others, ", "));
+    finding.seen += fmt::format("; not in this build: {}", fmt::join(others, ", "));
   }
   if (built.empty()) {
     finding.health = Health::kBroken;
@@ -99,8 +87,7 @@ std::string version_line(const std::string& command) {
   if (!result || !result->succeeded()) {
     return "";
   }
-  return std::string(
-      trimmed(result->output.substr(0, result->output.find('\n'))));
+  return std::string(trimmed(result->output.substr(0, result->output.find('\n'))));
 }
 
 Finding check_launchers() {
@@ -114,25 +101,19 @@ Finding check_launchers() {
   if (run_command({"sh", "-c", "command -v torchrun"}, 5s)->succeeded()) {
     found.emplace_back("torchrun");
   }
-  return {.name = "launchers",
-          .seen = fmt::format("{}", fmt::join(found, ", "))};
+  return {.name = "launchers", .seen = fmt::format("{}", fmt::join(found, ", "))};
 }
 
 Finding check_python(const measure::Wheel& wheel) {
   const std::string python = python_package().python;
-  Finding finding{
-      .name = "adapters",
-      .seen = fmt::format("{} imports torch for python-ddp", python)};
-  const auto result = run_command(
-      {python, "-c", "import torch; print(torch.__version__)"}, 60s);
+  Finding finding{.name = "adapters",
+                  .seen = fmt::format("{} imports torch for python-ddp", python)};
+  const auto result = run_command({python, "-c", "import torch; print(torch.__version__)"}, 60s);
   const auto vision =
-      run_command({python,
-                   "-c",
-                   "import importlib.util as u, sys; "
-                   "sys.exit(u.find_spec('torchvision') is None)"},
+      run_command({python, "-c",
+                   "import importlib.util as u, sys; sys.exit(u.find_spec('torchvision') is None)"},
                   60s);
-  const std::string version(result ? trimmed(result->output)
-                                   : std::string_view{});
+  const std::string version(result ? trimmed(result->output) : std::string_view{});
   if (!result || !result->succeeded()) {
     finding.health = Health::kAdvice;
     finding.seen = fmt::format("{} cannot import torch", python);
@@ -143,23 +124,19 @@ Finding check_python(const measure::Wheel& wheel) {
     finding.health = Health::kAdvice;
     finding.seen = fmt::format("{} imports torch {}", python, version);
     finding.advice = fmt::format(
-        "python-ddp would not be compared on equal terms: install torch {}",
-        wheel.built_version);
+        "python-ddp would not be compared on equal terms: install torch {}", wheel.built_version);
   } else if (!vision || !vision->succeeded()) {
     finding.health = Health::kAdvice;
     finding.seen = fmt::format("{} cannot import torchvision", python);
     finding.advice =
-        "python-ddp trains only lenet, mlp and mlp-large without it: install "
-        "torchvision there";
+        "python-ddp trains only lenet, mlp and mlp-large without it: install torchvision there";
   }
   return finding;
 }
 
 Finding check_experiments() {
-  const auto known =
-      experiment::known_experiments(experiment::experiment_roots());
-  Finding finding{.name = "experiments",
-                  .seen = fmt::format("{}", fmt::join(known, ", "))};
+  const auto known = experiment::known_experiments(experiment::experiment_roots());
+  Finding finding{.name = "experiments", .seen = fmt::format("{}", fmt::join(known, ", "))};
   if (known.empty()) {
     finding.health = Health::kAdvice;
     finding.seen = "none found here or beside the program";
@@ -172,12 +149,8 @@ Finding check_experiments() {
 
 std::vector<Finding> check_software() {
   const measure::Wheel wheel = measure::wheel();
-  return {check_wheel(wheel),
-          check_engines(),
-          check_gpus(wheel),
-          check_launchers(),
-          check_python(wheel),
-          check_experiments()};
+  return {check_wheel(wheel), check_engines(),     check_gpus(wheel),
+          check_launchers(),  check_python(wheel), check_experiments()};
 }
 
 }  // namespace paceline::cli

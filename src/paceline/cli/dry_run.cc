@@ -43,10 +43,8 @@ std::string shortened(const std::string& plan) {
   for (std::ptrdiff_t line = 0; line < kShown; ++line) {
     end = plan.find('\n', end) + 1;
   }
-  return fmt::format(
-      "{}     ... and {}; --dry-run of this case alone has all\n",
-      plan.substr(0, end),
-      counted(lines - kShown, "line"));
+  return fmt::format("{}     ... and {}; --dry-run of this case alone has all\n",
+                     plan.substr(0, end), counted(lines - kShown, "line"));
 }
 
 /// How many samples a rank takes a step, or who looks up its bags.
@@ -56,12 +54,9 @@ std::string step_of(const records::Configuration& c) {
                                 ? fmt::format("batch {}", experiment::kMax)
                                 : fmt::format("batch {}", c.batch_size);
   return c.has_tables()
-             ? fmt::format("{}{}{}, {}",
-                           batch,
-                           batch.empty() ? "" : ", ",
+             ? fmt::format("{}{}{}, {}", batch, batch.empty() ? "" : ", ",
                            counted(c.trainers, "trainer"),
-                           c.servers > 0 ? counted(c.servers, "server")
-                                         : "which hold the tables")
+                           c.servers > 0 ? counted(c.servers, "server") : "which hold the tables")
              : batch;
 }
 
@@ -70,12 +65,9 @@ std::string step_of(const records::Configuration& c) {
 std::string dry_run_text(const experiment::Experiment& experiment,
                          const std::optional<cluster::Cluster>& cluster,
                          const std::string& cluster_file) {
-  std::string text =
-      fmt::format("{}: {}, {}, up to {}\n",
-                  experiment.name,
-                  counted(std::ssize(experiment.cases), "case"),
-                  counted(experiment.runs, "run"),
-                  counted(experiment::largest_world(experiment), "rank"));
+  std::string text = fmt::format(
+      "{}: {}, {}, up to {}\n", experiment.name, counted(std::ssize(experiment.cases), "case"),
+      counted(experiment.runs, "run"), counted(experiment::largest_world(experiment), "rank"));
   CasePlans plans(cluster, cluster_file);
   const bool sweep = experiment.cases.size() > kCasesWithWholePlans;
   int number = 0;
@@ -83,20 +75,9 @@ std::string dry_run_text(const experiment::Experiment& experiment,
     text += fmt::format(
         "{:3}  {:<10} {} {} on {} x {}, {} each; {}{}; "
         "{} + {}; {}{}{}\n",
-        ++number,
-        c.label,
-        c.model,
-        step_of(c),
-        c.ranks,
-        c.device,
-        counted(c.threads, "thread"),
-        c.engine.empty() ? "" : c.engine + ", ",
-        c.dtype,
-        c.warmup,
-        counted(c.steps, "step"),
-        c.strategy,
-        instruments_of(c),
-        c.discard ? "; discarded" : "");
+        ++number, c.label, c.model, step_of(c), c.ranks, c.device, counted(c.threads, "thread"),
+        c.engine.empty() ? "" : c.engine + ", ", c.dtype, c.warmup, counted(c.steps, "step"),
+        c.strategy, instruments_of(c), c.discard ? "; discarded" : "");
     const std::string plan = plans.describe(c);
     text += sweep ? shortened(plan) : plan;
   }

@@ -27,26 +27,16 @@
 namespace paceline::cli {
 namespace {
 
-void say_appended(std::int64_t records,
-                  std::int64_t files,
-                  const std::string& to,
+void say_appended(std::int64_t records, std::int64_t files, const std::string& to,
                   std::int64_t again) {
-  fmt::print(stderr,
-             "{} of {} in {}{}\n",
-             counted(records, "record"),
-             counted(files, "file"),
-             to,
-             again == 0
-                 ? ""
-                 : fmt::format(", {} of them not for the first time", again));
+  fmt::print(stderr, "{} of {} in {}{}\n", counted(records, "record"), counted(files, "file"), to,
+             again == 0 ? "" : fmt::format(", {} of them not for the first time", again));
 }
 
 // Appends the operations that the file does not have yet.
-void append_new(const std::vector<records::CommRecord>& rows,
-                std::int64_t files,
+void append_new(const std::vector<records::CommRecord>& rows, std::int64_t files,
                 const std::string& to) {
-  const std::vector<std::string> lines =
-      split_lines(read_text_if_readable(to).value_or(""));
+  const std::vector<std::string> lines = split_lines(read_text_if_readable(to).value_or(""));
   const std::set<std::string> there(lines.begin(), lines.end());
   records::RecordWriter writer(to);
   std::int64_t again = 0;
@@ -62,8 +52,7 @@ void append_new(const std::vector<records::CommRecord>& rows,
 }
 
 // Appends the records that the file does not have yet.
-void append_new(const std::vector<records::RunRecord>& all,
-                std::int64_t files,
+void append_new(const std::vector<records::RunRecord>& all, std::int64_t files,
                 const std::string& to) {
   std::vector<records::RunRecord> there;
   if (std::filesystem::exists(to)) {
@@ -87,21 +76,16 @@ void append_new(const std::vector<records::RunRecord>& all,
 }  // namespace
 
 ImportCommand::ImportCommand(CLI::App& app) {
-  app.add_option("files",
-                 files_,
+  app.add_option("files", files_,
                  "files of other programs, also as .gz, and directories of "
                  "them")
       ->type_name("FILE");
-  app.add_option("--from",
-                 from_,
-                 "what they are, a name that --list shows; found out where not "
-                 "given")
+  app.add_option("--from", from_,
+                 "what they are, a name that --list shows; found out where not given")
       ->type_name("NAME");
   app.add_flag("--list", list_, "shows what can be read, and ends");
-  app.add_option("--records",
-                 records_,
-                 "JSON Lines file that the records are appended to; none: only "
-                 "shown")
+  app.add_option("--records", records_,
+                 "JSON Lines file that the records are appended to; none: only shown")
       ->type_name("FILE");
   app.add_option("--format", format_, "what is printed, as of `paceline run`")
       ->type_name("NAME")
@@ -127,8 +111,8 @@ int ImportCommand::run() const {
   }
   if (!all.runs.empty() && !all.operations.empty()) {
     throw UsageError(
-        "some of the files are results of trainings and some of operations "
-        "(nccl-tests); import them apart");
+        "some of the files are results of trainings and some of operations (nccl-tests); import "
+        "them apart");
   }
   all.runs.empty() ? show(all.operations) : show(std::move(all.runs));
   return found_wrong ? kWrongValuesStatus : 0;

@@ -21,9 +21,7 @@ namespace paceline::cli {
 namespace {
 
 /// `measured`: figures say how fast another batch is.
-void choose_network(const std::string& model,
-                    bool measured,
-                    predict::PredictRequest& request) {
+void choose_network(const std::string& model, bool measured, predict::PredictRequest& request) {
   if (has_tables(model)) {
     request.network.model.name = model;  // the rest depends on its tables
     return;
@@ -32,10 +30,9 @@ void choose_network(const std::string& model,
     try {
       request.network = plan::network_shape(model);
     } catch (const UsageError& error) {
-      throw UsageError(
-          fmt::format("{}; or give a profile, FILE.json (`paceline profile`, "
-                      "paceline.torch.profile)",
-                      error.what()));
+      throw UsageError(fmt::format(
+          "{}; or give a profile, FILE.json (`paceline profile`, paceline.torch.profile)",
+          error.what()));
     }
     return;
   }
@@ -43,25 +40,22 @@ void choose_network(const std::string& model,
   if (request.batch_size == 0) {
     request.batch_size = profiled.batch_size * request.accumulate;
   }
-  if (request.batch_size != profiled.batch_size * request.accumulate &&
-      !request.samples_per_s && !measured) {
+  if (request.batch_size != profiled.batch_size * request.accumulate && !request.samples_per_s &&
+      !measured) {
     throw UsageError(
-        fmt::format("--batch-size {}: {} has the times of a batch of {}; "
-                    "profile the other batch, or give --device-rate",
-                    request.batch_size,
-                    model,
-                    profiled.batch_size));
+        fmt::format("--batch-size {}: {} has the times of a batch of {}; profile the other batch, "
+                    "or give --device-rate",
+                    request.batch_size, model, profiled.batch_size));
   }
   predict::put_profile(std::move(profiled), request);
 }
 
-/// The profile of a network in Python, MODULE:FACTORY, written into a file of
-/// the working folder.
+/// The profile of a network in Python, MODULE:FACTORY, written into a file of the working folder.
 std::string profile_of_own(const std::string& model) {
   std::string path = model + ".profile.json";
   std::ranges::replace(path, ':', '.');
-  const PythonOutput done = run_python(
-      "paceline.torch.profile", {model, "--name", model, "--output", path});
+  const PythonOutput done =
+      run_python("paceline.torch.profile", {model, "--name", model, "--output", path});
   if (done.exit_code != 0) {
     throw UsageError(fmt::format("--model {}: {}", model, last_words(done)));
   }
@@ -72,16 +66,12 @@ std::string profile_of_own(const std::string& model) {
 }  // namespace
 
 void add_cluster_flags(CLI::App& app, cluster::ClusterChoice& choice) {
-  app.add_option("--cluster",
-                 choice.file,
-                 "cluster file, or the name of one in clusters/")
+  app.add_option("--cluster", choice.file, "cluster file, or the name of one in clusters/")
       ->type_name("FILE");
-  app.add_option("-H,--hosts",
-                 choice.hosts,
+  app.add_option("-H,--hosts", choice.hosts,
                  "hosts and their slots, in place of the cluster file's")
       ->type_name("a:4,b:4");
-  app.add_option("--hostfile", choice.hostfile, "the same from an MPI hostfile")
-      ->type_name("FILE");
+  app.add_option("--hostfile", choice.hostfile, "the same from an MPI hostfile")->type_name("FILE");
 }
 
 std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice) {
@@ -96,9 +86,7 @@ std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice) {
   return words;
 }
 
-bool names_profile(const std::string& model) {
-  return model.ends_with(".json");
-}
+bool names_profile(const std::string& model) { return model.ends_with(".json"); }
 
 bool has_tables(const std::string& model) {
   records::Configuration configuration;
@@ -107,11 +95,9 @@ bool has_tables(const std::string& model) {
 }
 
 JobFlags::JobFlags(CLI::App& app) {
-  app.add_option("model,--model,--network",
-                 model_,
-                 "a network: resnet50, vgg16, bert-base, ...; a profile "
-                 "(paceline profile, paceline.torch.profile); or your own "
-                 "network, which is profiled here first")
+  app.add_option("model,--model,--network", model_,
+                 "a network: resnet50, vgg16, bert-base, ...; a profile (paceline profile, "
+                 "paceline.torch.profile); or your own network, which is profiled here first")
       ->type_name("NAME|PROFILE.json|MODULE:FACTORY");
   app.parse_complete_callback([this] {
     if (model_.find(':') != std::string::npos && !names_profile(model_)) {
@@ -126,40 +112,27 @@ JobFlags::JobFlags(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--batch-size", batch_size_, "samples per rank and step")
       ->check(whole_number_in(1));
-  app.add_option("--accumulate",
-                 accumulate_,
+  app.add_option("--accumulate", accumulate_,
                  "micro-batches of a step, in which --batch-size is cut [1]")
       ->check(whole_number_in(1, 1 << 20));
-  app.add_option("--dtype",
-                 dtype_,
-                 "of parameters and gradients: fp32, bf16, fp16 [fp32; of a "
-                 "profile its own]")
+  app.add_option("--dtype", dtype_,
+                 "of parameters and gradients: fp32, bf16, fp16 [fp32; of a profile its own]")
       ->check(one_of("number type", {"fp32", "bf16", "fp16"}));
-  rate_ = app.add_option("--device-rate",
-                         device_rate_,
-                         "samples/s of one device alone, which updates behind "
-                         "each micro-batch; left out: the "
-                         "profile's, or the cluster file's")
-              ->check(number_in(predict::kLeastDeviceRate,
-                                predict::kMostDeviceRate));
+  rate_ = app.add_option("--device-rate", device_rate_,
+                         "samples/s of one device alone, which updates behind each micro-batch; "
+                         "left out: the profile's, or the cluster file's")
+              ->check(number_in(predict::kLeastDeviceRate, predict::kMostDeviceRate));
+  app.add_option("--optimizer", optimizer_, "one of `paceline list optimizers` [sgd]");
   app.add_option(
-      "--optimizer", optimizer_, "one of `paceline list optimizers` [sgd]");
-  app.add_option("--engine",
-                 engine_,
-                 "whose fits and software costs: nccl, nccl-2.4, gloo, mpi, "
-                 "link, ideal, bytescheduler, byteps, bluefog; left out: that "
-                 "of the cluster file's fits, else nccl, or with tables gloo");
-  app.add_option("--engine-costs",
-                 engine_costs_,
-                 "a file in place of data/engine_costs.toml")
+      "--engine", engine_,
+      "whose fits and software costs: nccl, nccl-2.4, gloo, mpi, link, ideal, bytescheduler, "
+      "byteps, bluefog; left out: that of the cluster file's fits, else nccl, or with tables gloo");
+  app.add_option("--engine-costs", engine_costs_, "a file in place of data/engine_costs.toml")
       ->type_name("FILE");
-  app.add_option("--algorithm",
-                 algorithm_,
+  app.add_option("--algorithm", algorithm_,
                  "of collectives: ring, tree, halving-doubling, "
                  "hierarchical, measured, nccl, nccl-collnet");
-  app.add_flag("--unfused",
-               unfused_,
-               "the optimizer launches kernels of its own for each tensor");
+  app.add_flag("--unfused", unfused_, "the optimizer launches kernels of its own for each tensor");
 }
 
 /// The network, or the file that profiles it.
@@ -169,45 +142,37 @@ std::string JobFlags::network_of(const records::Configuration* recorded) const {
   }
   if (recorded == nullptr) {
     throw UsageError(
-        "no network: name one, or give the profile of your own (`paceline "
-        "profile`, paceline.torch.profile)");
+        "no network: name one, or give the profile of your own (`paceline profile`, "
+        "paceline.torch.profile)");
   }
   const records::Configuration& c = *recorded;
   if (!c.replay.empty()) {
     return c.replay;
   }
   if (c.image_size != 0 || c.classes != 0 || c.sequence_length != 0) {
-    throw UsageError(fmt::format(
-        "the layers of {} with image_size {}, classes {} and sequence_length "
-        "{} are not known here: give its profile as MODEL (`paceline profile` "
-        "writes one)",
-        c.model,
-        c.image_size,
-        c.classes,
-        c.sequence_length));
+    throw UsageError(
+        fmt::format("the layers of {} with image_size {}, classes {} and sequence_length {} are "
+                    "not known here: give its profile as MODEL (`paceline profile` writes one)",
+                    c.model, c.image_size, c.classes, c.sequence_length));
   }
   return c.model;
 }
 
 bool JobFlags::names_cluster() const {
-  return !cluster_.file.empty() || !cluster_.hosts.empty() ||
-         !cluster_.hostfile.empty();
+  return !cluster_.file.empty() || !cluster_.hosts.empty() || !cluster_.hostfile.empty();
 }
 
 /// What records say of their job, where no flag does.
 void JobFlags::put_recorded(const records::Configuration& recorded,
                             predict::PredictRequest& request) const {
-  const auto check = [](const char* flag,
-                        const std::string& given,
-                        const std::string& measured) {
+  const auto check = [](const char* flag, const std::string& given, const std::string& measured) {
     if (!given.empty() && given != measured) {
-      throw UsageError(fmt::format(
-          "{} {}: the records of --measured are of {}", flag, given, measured));
+      throw UsageError(
+          fmt::format("{} {}: the records of --measured are of {}", flag, given, measured));
     }
   };
   if (recorded.states("accumulate")) {
-    check("--accumulate",
-          accumulate_ ? fmt::to_string(*accumulate_) : "",
+    check("--accumulate", accumulate_ ? fmt::to_string(*accumulate_) : "",
           fmt::to_string(recorded.accumulate));
     request.accumulate = recorded.accumulate;
   }
@@ -230,19 +195,17 @@ void JobFlags::put_recorded(const records::Configuration& recorded,
   }
 }
 
-predict::PredictRequest JobFlags::request(
-    const predict::MeasuredRecords* measured) const {
+predict::PredictRequest JobFlags::request(const predict::MeasuredRecords* measured) const {
   const records::Configuration* recorded =
       measured != nullptr && measured->job ? &*measured->job : nullptr;
   const std::string network = network_of(recorded);
-  predict::PredictRequest request{
-      .network = {},
-      .cluster = {},
-      .batch_size = batch_size_.value_or(0),
-      .samples_per_s = device_rate_,
-      .optimizer = optimizer_.empty() ? "sgd" : optimizer_,
-      .unfused = unfused_,
-      .engine = engine_};
+  predict::PredictRequest request{.network = {},
+                                  .cluster = {},
+                                  .batch_size = batch_size_.value_or(0),
+                                  .samples_per_s = device_rate_,
+                                  .optimizer = optimizer_.empty() ? "sgd" : optimizer_,
+                                  .unfused = unfused_,
+                                  .engine = engine_};
   if (recorded == nullptr || names_cluster()) {
     request.cluster = cluster::read_cluster(cluster_);
   } else {
@@ -253,8 +216,7 @@ predict::PredictRequest JobFlags::request(
   choose_network(network, measured != nullptr, request);
   predict::put_type(dtype_, request);
   if (!engine_costs_.empty()) {
-    request.costs = std::make_shared<const predict::CostTable>(
-        predict::read_costs(engine_costs_));
+    request.costs = std::make_shared<const predict::CostTable>(predict::read_costs(engine_costs_));
   }
   if (!algorithm_.empty()) {
     request.algorithm = algorithm_;
@@ -265,8 +227,7 @@ predict::PredictRequest JobFlags::request(
   return request;
 }
 
-std::vector<plan::Rank> JobFlags::worlds(
-    const cluster::Cluster& cluster) const {
+std::vector<plan::Rank> JobFlags::worlds(const cluster::Cluster& cluster) const {
   if (ranks_.empty()) {
     return {cluster.slots()};
   }
@@ -278,8 +239,6 @@ std::vector<plan::Rank> JobFlags::worlds(
   return {ranks_.begin(), ranks_.end()};
 }
 
-void JobFlags::exclude_beside(CLI::Option& measured) {
-  measured.excludes(rate_);
-}
+void JobFlags::exclude_beside(CLI::Option& measured) { measured.excludes(rate_); }
 
 }  // namespace paceline::cli

@@ -35,14 +35,12 @@ class JobFlags {
   /// Adds them to the subcommand `app`.
   explicit JobFlags(CLI::App& app);
 
-  /// The job, but for its ranks: the network called so, or the one that a file
-  /// profiles, with its times and, where no flag names one, its batch.  Throws
-  /// UsageError where the batch is another one and no rate of a device tells
-  /// how fast that would be.
+  /// The job, but for its ranks: the network called so, or the one that a file profiles, with its
+  /// times and, where no flag names one, its batch.  Throws UsageError where the batch is another
+  /// one and no rate of a device tells how fast that would be.
   /// `measured`: figures of the job, whose records say what no flag does;
   /// throws UsageError where a flag says otherwise.
-  predict::PredictRequest request(
-      const predict::MeasuredRecords* measured = nullptr) const;
+  predict::PredictRequest request(const predict::MeasuredRecords* measured = nullptr) const;
 
   /// Worlds that were asked for; all slots where none was.  Throws UsageError.
   std::vector<plan::Rank> worlds(const cluster::Cluster& cluster) const;
@@ -57,8 +55,7 @@ class JobFlags {
 
  private:
   std::string network_of(const records::Configuration* recorded) const;
-  void put_recorded(const records::Configuration& recorded,
-                    predict::PredictRequest& request) const;
+  void put_recorded(const records::Configuration& recorded, predict::PredictRequest& request) const;
   bool names_cluster() const;
 
   bool unfused_ = false;

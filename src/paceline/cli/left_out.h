@@ -20,10 +20,8 @@ class LeftOut {
     if (first_.empty()) {
       first_ = why;
     }
-    words_ += fmt::format("paceline: left out: {} on {}: {}\n",
-                          strategy,
-                          counted(ranks, "rank"),
-                          why);
+    words_ +=
+        fmt::format("paceline: left out: {} on {}: {}\n", strategy, counted(ranks, "rank"), why);
   }
 
   /// Throws UsageError where no case is left.

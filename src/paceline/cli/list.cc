@@ -30,10 +30,8 @@ std::string section(std::string_view title, const std::vector<Entry>& entries) {
   }
   std::string text = fmt::format("{}\n", title);
   for (const Entry& entry : entries) {
-    text +=
-        entry.summary.empty()
-            ? fmt::format("  {}\n", entry.name)
-            : fmt::format("  {:<{}}  {}\n", entry.name, width, entry.summary);
+    text += entry.summary.empty() ? fmt::format("  {}\n", entry.name)
+                                  : fmt::format("  {:<{}}  {}\n", entry.name, width, entry.summary);
   }
   return text + "\n";
 }
@@ -44,12 +42,10 @@ std::string axis_section(const strategies::AxisInfo& axis) {
   for (const strategies::RowInfo& row : axis.rows) {
     const bool is_default = !whole && entries.empty();
     entries.push_back(
-        {std::string(row.name),
-         fmt::format("{}{}", row.summary, is_default ? " (default)" : "")});
+        {std::string(row.name), fmt::format("{}{}", row.summary, is_default ? " (default)" : "")});
     for (const strategies::OptionInfo& option : row.options) {
-      entries.push_back(
-          {fmt::format("  :{}=", option.key),
-           fmt::format("{} [{}]", option.summary, option.fallback)});
+      entries.push_back({fmt::format("  :{}=", option.key),
+                         fmt::format("{} [{}]", option.summary, option.fallback)});
     }
   }
   return section(whole ? "Strategies: whole words, which stand alone"
@@ -62,19 +58,17 @@ std::vector<Entry> experiments() {
   std::vector<Entry> entries;
   for (const std::string& name : experiment::known_experiments(roots)) {
     const auto read = [&](const std::string& section) {
-      return experiment::read_raw_settings(
-          experiment::find_experiment(name, roots), section);
+      return experiment::read_raw_settings(experiment::find_experiment(name, roots), section);
     };
     try {
       const experiment::RawSettings raw = read("");
       entries.push_back({name, experiment::settings_of(raw).about});
       for (const std::string& section : raw.sections) {
-        entries.push_back({fmt::format("  --section {}", section),
-                           experiment::settings_of(read(section)).about});
+        entries.push_back(
+            {fmt::format("  --section {}", section), experiment::settings_of(read(section)).about});
       }
     } catch (const UsageError& error) {
-      entries.push_back(
-          {name, fmt::format("cannot be read: {}", error.what())});
+      entries.push_back({name, fmt::format("cannot be read: {}", error.what())});
     }
   }
   return entries;
@@ -98,56 +92,43 @@ std::string strategies_list() {
     }
   }
   return fmt::format(
-      "Strategies: SCHEDULE+EXCHANGE+CODEC+UPDATE; what is left out is that "
-      "of\n"
+      "Strategies: SCHEDULE+EXCHANGE+CODEC+UPDATE; what is left out is that of\n"
       "  {}, but {}\n\n{}",
-      usual,
-      fmt::join(others, ", "),
-      text);
+      usual, fmt::join(others, ", "), text);
 }
 
 std::string topologies_list() {
   std::vector<Entry> entries;
   for (const strategies::TopologyRow& row : strategies::topologies()) {
-    entries.push_back(
-        {row.parameter.empty() ? std::string(row.name)
-         : row.fallback.empty()
-             ? fmt::format("{}:{}", row.name, row.parameter)
-             : fmt::format("{}[:{}]", row.name, row.parameter),
-         row.fallback.empty()
-             ? std::string(row.summary)
-             : fmt::format("{} [{}]", row.summary, row.fallback)});
+    entries.push_back({row.parameter.empty()  ? std::string(row.name)
+                       : row.fallback.empty() ? fmt::format("{}:{}", row.name, row.parameter)
+                                              : fmt::format("{}[:{}]", row.name, row.parameter),
+                       row.fallback.empty() ? std::string(row.summary)
+                                            : fmt::format("{} [{}]", row.summary, row.fallback)});
   }
   return section("Topologies: graphs of ranks or of hosts", entries);
 }
 
-std::string models_list() {
-  return section("Models", models());
-}
+std::string models_list() { return section("Models", models()); }
 
 std::string engines_list() {
   std::vector<Entry> entries;
   for (const engines::EngineInfo& engine : engines::engines()) {
     entries.push_back(
         {std::string(engine.name),
-         fmt::format("{}{}",
-                     engine.summary,
-                     engine.built ? "" : " (not in this build)")});
+         fmt::format("{}{}", engine.summary, engine.built ? "" : " (not in this build)")});
   }
   return section("Engines", entries);
 }
 
-std::string experiments_list() {
-  return section("Experiments", experiments());
-}
+std::string experiments_list() { return section("Experiments", experiments()); }
 
 std::string formats_list() {
   std::vector<Entry> entries;
   for (const report::Format& format : report::formats()) {
     entries.push_back({std::string(format.name), std::string(format.summary)});
   }
-  entries.push_back(
-      {"page", "one HTML file with tables and charts (paceline report only)"});
+  entries.push_back({"page", "one HTML file with tables and charts (paceline report only)"});
   return section("Formats", entries);
 }
 
@@ -156,17 +137,14 @@ std::string optimizers_list() {
   for (const plan::Optimizer& one : plan::kOptimizers) {
     entries.push_back({std::string(one.name), std::string(one.summary)});
   }
-  return section("Optimizers: --optimizer, as torch.optim defines them",
-                 entries);
+  return section("Optimizers: --optimizer, as torch.optim defines them", entries);
 }
 
 std::string frameworks_list() {
   std::vector<Entry> entries;
   for (const experiment::Adapter& one : measure::adapters_here()) {
     entries.push_back(
-        {one.name,
-         one.about +
-             (one.missing.empty() ? "" : fmt::format(" ({})", one.missing))});
+        {one.name, one.about + (one.missing.empty() ? "" : fmt::format(" ({})", one.missing))});
   }
   return section("Frameworks: --framework, docs/adapters.md", entries);
 }

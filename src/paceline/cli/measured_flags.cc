@@ -25,37 +25,28 @@ namespace {
 /// "ranks=8 rate=3821", not the name of a file that is there.
 bool is_figure(const std::string& value) {
   std::error_code error;
-  return value.find('=') != std::string::npos &&
-         !std::filesystem::exists(value, error);
+  return value.find('=') != std::string::npos && !std::filesystem::exists(value, error);
 }
 
 /// Predicted records are no measurements, so nothing is fitted to them.
-void reject_predicted(const std::string& file,
-                      const std::vector<records::RunRecord>& records) {
-  const auto predicted = std::ranges::count(
-      records, records::Source::kPredicted, &records::RunRecord::source);
+void reject_predicted(const std::string& file, const std::vector<records::RunRecord>& records) {
+  const auto predicted =
+      std::ranges::count(records, records::Source::kPredicted, &records::RunRecord::source);
   if (predicted > 0) {
-    throw UsageError(fmt::format(
-        "--measured {}: {} of its {} records {} predicted; only measured and "
-        "replayed records can be fitted",
-        file,
-        predicted,
-        records.size(),
-        predicted == 1 ? "is" : "are"));
+    throw UsageError(
+        fmt::format("--measured {}: {} of its {} records {} predicted; only measured and replayed "
+                    "records can be fitted",
+                    file, predicted, records.size(), predicted == 1 ? "is" : "are"));
   }
 }
 
 /// Gives the records what their file does not say of them.
-void put_words(const predict::FigureWords& words,
-               std::vector<records::RunRecord>& records) {
+void put_words(const predict::FigureWords& words, std::vector<records::RunRecord>& records) {
   const predict::MeasuredFigure& figure = words.figure;
   const auto put = [&](const char* key, int value, auto& field, auto& c) {
     if (c.states(key) && field != value) {
-      throw UsageError(fmt::format("--measured '{}': {} says {} {}",
-                                   figure.words,
-                                   words.file,
-                                   key,
-                                   field));
+      throw UsageError(
+          fmt::format("--measured '{}': {} says {} {}", figure.words, words.file, key, field));
     }
     field = value;
     c.unstated.erase(key);
@@ -95,8 +86,7 @@ int batch_of(const predict::MeasuredRecords& measured) {
   }
   if (sizes.size() > 1) {
     throw UsageError(fmt::format(
-        "--measured: figures are of batches of {}; say with --batch-size which "
-        "is predicted",
+        "--measured: figures are of batches of {}; say with --batch-size which is predicted",
         fmt::join(sizes, " and ")));
   }
   return sizes.empty() ? 0 : *sizes.begin();
@@ -108,32 +98,25 @@ std::string off(double predicted, double measured) {
 
 /// The constants that figures determine, and each figure beside them.
 report::Document measured_tables(const predict::MeasuredFit& fit) {
-  report::Table constants{
-      .title = "from the measured figures",
-      .columns = {{.name = "constant", .align = report::Align::kLeft},
-                  {.name = "value"},
-                  {.name = "unit", .align = report::Align::kLeft},
-                  {.name = "95 % interval"},
-                  {.name = "determined by", .align = report::Align::kLeft}}};
+  report::Table constants{.title = "from the measured figures",
+                          .columns = {{.name = "constant", .align = report::Align::kLeft},
+                                      {.name = "value"},
+                                      {.name = "unit", .align = report::Align::kLeft},
+                                      {.name = "95 % interval"},
+                                      {.name = "determined by", .align = report::Align::kLeft}}};
   for (const predict::MeasuredConstant& it : fit.constants()) {
-    constants.rows.push_back(
-        {{it.name,
-          fmt::format("{:.4g}", it.value),
-          it.unit,
-          fmt::format("[{:.4g}, {:.4g}]", it.interval.low, it.interval.high),
-          it.by.empty() ? "no figure" : it.by}});
+    constants.rows.push_back({{it.name, fmt::format("{:.4g}", it.value), it.unit,
+                               fmt::format("[{:.4g}, {:.4g}]", it.interval.low, it.interval.high),
+                               it.by.empty() ? "no figure" : it.by}});
   }
-  report::Table figures{
-      .columns = {{.name = "figure", .align = report::Align::kLeft},
-                  {.name = "measured", .unit = "ms"},
-                  {.name = "with these constants", .unit = "%"},
-                  {.name = "from the other figures", .unit = "%"}}};
+  report::Table figures{.columns = {{.name = "figure", .align = report::Align::kLeft},
+                                    {.name = "measured", .unit = "ms"},
+                                    {.name = "with these constants", .unit = "%"},
+                                    {.name = "from the other figures", .unit = "%"}}};
   for (const predict::CheckedFigure& it : fit.checked()) {
-    figures.rows.push_back(
-        {{it.figure.words,
-          fmt::format("{:.3f}", it.measured_s * 1e3),
-          off(it.fitted_s, it.measured_s),
-          it.foreseen_s ? off(*it.foreseen_s, it.measured_s) : "-"}});
+    figures.rows.push_back({{it.figure.words, fmt::format("{:.3f}", it.measured_s * 1e3),
+                             off(it.fitted_s, it.measured_s),
+                             it.foreseen_s ? off(*it.foreseen_s, it.measured_s) : "-"}});
   }
   return {.tables = {std::move(constants), std::move(figures)}};
 }
@@ -142,12 +125,10 @@ report::Document measured_tables(const predict::MeasuredFit& fit) {
 
 MeasuredFlags::MeasuredFlags(CLI::App& app) {
   option_ =
-      app.add_option("--measured",
-                     given_,
-                     "what somebody measured of the job: \"ranks=8 rate=3821\" "
-                     "(samples/s of all ranks), \"ranks=64 batch=24 "
-                     "step=141ms\", \"ranks=16 file=train.log\", or a file of "
-                     "records or of another program; may come again")
+      app.add_option("--measured", given_,
+                     "what somebody measured of the job: \"ranks=8 rate=3821\" (samples/s of all "
+                     "ranks), \"ranks=64 batch=24 step=141ms\", \"ranks=16 file=train.log\", or a "
+                     "file of records or of another program; may come again")
           ->type_name("FIGURE|FILE")
           ->allow_extra_args(false);
 }
@@ -155,8 +136,7 @@ MeasuredFlags::MeasuredFlags(CLI::App& app) {
 std::vector<std::string> MeasuredFlags::files() const {
   std::vector<std::string> files;
   for (const std::string& value : given_) {
-    const std::string file =
-        is_figure(value) ? predict::parse_figure(value).file : value;
+    const std::string file = is_figure(value) ? predict::parse_figure(value).file : value;
     if (!file.empty()) {
       files.push_back(file);
     }
@@ -177,8 +157,7 @@ predict::MeasuredRecords MeasuredFlags::read() const {
     if (words.file.empty()) {
       figures.push_back(std::move(words.figure));
     } else {
-      std::ranges::move(records_of(words.file, words),
-                        std::back_inserter(records));
+      std::ranges::move(records_of(words.file, words), std::back_inserter(records));
     }
   }
   predict::MeasuredRecords measured;
@@ -196,11 +175,9 @@ predict::PredictRequest measured_job(const JobFlags& flags,
     const int batch = batch_of(measured);
     if (batch > 0) {
       request.batch_size = batch;
-    } else if (request.batch_size == 0 &&
-               predict::throughput_of(request) == nullptr) {
+    } else if (request.batch_size == 0 && predict::throughput_of(request) == nullptr) {
       throw UsageError(
-          "--measured: no figure says its batch; give --batch-size, the "
-          "samples per rank and step");
+          "--measured: no figure says its batch; give --batch-size, the samples per rank and step");
     }
   }
   predict::put_layer_times(measured, request);
@@ -208,8 +185,7 @@ predict::PredictRequest measured_job(const JobFlags& flags,
 }
 
 predict::MeasuredFit fit_measured(const predict::PredictRequest& job,
-                                  const predict::MeasuredRecords& measured,
-                                  bool print) {
+                                  const predict::MeasuredRecords& measured, bool print) {
   const bool described = job.machine || !job.cluster.links.empty();
   predict::MeasuredFit fit(job, measured.figures, described);
   if (print) {

@@ -35,17 +35,15 @@ class MeasuredFlags {
   CLI::Option* option_ = nullptr;
 };
 
-/// The job that `flags` and the records of the figures describe, with the batch
-/// of the figures where no flag gives one; its hosts are empty where no flag
-/// names a cluster and the records say the job.  Throws UsageError where flags
-/// and records differ, or the batch is not known.
+/// The job that `flags` and the records of the figures describe, with the batch of the figures
+/// where no flag gives one; its hosts are empty where no flag names a cluster and the records say
+/// the job.  Throws UsageError where flags and records differ, or the batch is not known.
 predict::PredictRequest measured_job(const JobFlags& flags,
                                      const predict::MeasuredRecords& measured);
 
-/// Fits the constants to the figures and prints on stderr what they are, which
-/// figure determines each, and what the figures say of each other.
+/// Fits the constants to the figures and prints on stderr what they are, which figure determines
+/// each, and what the figures say of each other.
 predict::MeasuredFit fit_measured(const predict::PredictRequest& job,
-                                  const predict::MeasuredRecords& measured,
-                                  bool print);
+                                  const predict::MeasuredRecords& measured, bool print);
 
 }  // namespace paceline::cli

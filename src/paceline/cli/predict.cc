@@ -32,12 +32,10 @@ namespace {
 /// Says what takes long.
 DelayedCall slow_notice(plan::Rank ranks, const std::string& strategy) {
   return {kNoticeDelay, [ranks, strategy] {
-            fmt::print(
-                stderr,
-                "paceline: still simulating {} ranks under {}; what passes "
-                "between ranks one by one, as with servers, takes longest\n",
-                ranks,
-                strategy);
+            fmt::print(stderr,
+                       "paceline: still simulating {} ranks under {}; what passes between ranks "
+                       "one by one, as with servers, takes longest\n",
+                       ranks, strategy);
           }};
 }
 
@@ -48,21 +46,17 @@ void check_buckets(const std::string& strategy, double mebibytes) {
   };
   const std::string one = with(1);
   if (!(mebibytes >= 0 && mebibytes <= strategies::kMostMebibytes)) {
-    throw UsageError(fmt::format("--bucket-mb {:g}: must be from 0 to {:.0f}",
-                                 mebibytes,
+    throw UsageError(fmt::format("--bucket-mb {:g}: must be from 0 to {:.0f}", mebibytes,
                                  strategies::kMostMebibytes));
   }
   if (one == with(2) && one == with(mebibytes)) {
-    throw UsageError(
-        fmt::format("--bucket-mb {:g}: {} has no buckets, or says their size",
-                    mebibytes,
-                    strategy));
+    throw UsageError(fmt::format("--bucket-mb {:g}: {} has no buckets, or says their size",
+                                 mebibytes, strategy));
   }
 }
 
 /// The strategies of figures of more than one rank, once each.
-std::vector<std::string> strategies_of(
-    const predict::MeasuredRecords& measured) {
+std::vector<std::string> strategies_of(const predict::MeasuredRecords& measured) {
   std::vector<std::string> strategies;
   for (const predict::MeasuredFigure& it : measured.figures) {
     if (it.ranks > 1 && !it.strategy.empty()) {
@@ -74,29 +68,24 @@ std::vector<std::string> strategies_of(
 
 }  // namespace
 
-PredictCommand::PredictCommand(CLI::App& app)
-    : job_(app), tables_(app), measured_(app) {
+PredictCommand::PredictCommand(CLI::App& app) : job_(app), tables_(app), measured_(app) {
   job_.exclude_beside(measured_.option());
   tables_.exclude_beside(measured_.option());
-  app.add_option("--strategy",
-                 strategy_,
-                 "as in paceline run, one or several [fusion; of hybrid and "
-                 "dlrm what experiments/ says; with records those of them]")
+  app.add_option("--strategy", strategy_,
+                 "as in paceline run, one or several [fusion; of hybrid and dlrm what experiments/ "
+                 "says; with records those of them]")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   app.add_option("--bucket-mb", bucket_mb_, "MiB of a bucket [25]");
-  app.add_option("--local-size",
-                 local_size_,
-                 "ranks a machine for strategies that look at hosts; the "
-                 "machines may be of one host [as the hosts have]")
+  app.add_option("--local-size", local_size_,
+                 "ranks a machine for strategies that look at hosts; the machines may be of one "
+                 "host [as the hosts have]")
       ->check(whole_number_in(1));
   add_noise_flags(app);
   CLI::Option* requests =
-      app.add_option("--requests",
-                     requests_,
-                     "predict a job for each line, a JSON object with these "
-                     "flags as keys; -: standard input; a record a line on "
-                     "standard output")
+      app.add_option("--requests", requests_,
+                     "predict a job for each line, a JSON object with these flags as keys; -: "
+                     "standard input; a record a line on standard output")
           ->type_name("FILE|-");
   app.add_option("--trace", trace_, "write the timeline, for ui.perfetto.dev");
   app.add_option("--records", records_, "append the record to this file");
@@ -110,28 +99,22 @@ PredictCommand::PredictCommand(CLI::App& app)
 
 void PredictCommand::add_noise_flags(CLI::App& app) {
   CLI::Option* stragglers =
-      app.add_option("--stragglers",
-                     straggler_probability_,
-                     "probability of a straggler per rank and step; with "
-                     "--straggler-factor")
+      app.add_option("--stragglers", straggler_probability_,
+                     "probability of a straggler per rank and step; with --straggler-factor")
           ->check(number_in(0, 1));
   CLI::Option* factor =
-      app.add_option(
-             "--straggler-factor",
-             straggler_factor_,
-             "how many times slower its compute is, above 1; with --stragglers")
+      app.add_option("--straggler-factor", straggler_factor_,
+                     "how many times slower its compute is, above 1; with --stragglers")
           ->check(number_in(1, cluster::kMostStragglerFactor));
   stragglers->needs(factor);
   factor->needs(stragglers);
-  app.add_option("--steps", steps_, "steps of the record [10]")
-      ->check(whole_number_in(1));
+  app.add_option("--steps", steps_, "steps of the record [10]")->check(whole_number_in(1));
   app.add_option("--noise", sigma_, "sigma of log-normal compute times [0]")
       ->check(number_in(0, cluster::kMostNoise));
   app.add_option("--seed", seed_, "of the noise [0]")->check(seed_in_64_bits());
 }
 
-std::vector<std::string> PredictCommand::chosen(
-    std::vector<std::string> usual) const {
+std::vector<std::string> PredictCommand::chosen(std::vector<std::string> usual) const {
   std::vector<std::string> strategies = std::move(usual);
   if (!strategy_.empty()) {
     strategies.clear();
@@ -150,14 +133,11 @@ std::vector<std::string> PredictCommand::chosen(
 
 cluster::Noise PredictCommand::noise() const {
   if (straggler_factor_ && !(*straggler_factor_ > 1)) {
-    throw UsageError(fmt::format("--straggler-factor {:g}: must be above 1",
-                                 *straggler_factor_));
+    throw UsageError(fmt::format("--straggler-factor {:g}: must be above 1", *straggler_factor_));
   }
   if (seed_ && !straggler_probability_ && sigma_ == 0) {
     throw UsageError(fmt::format(
-        "--seed {}: of noise that is not asked for; give --noise or "
-        "--stragglers",
-        *seed_));
+        "--seed {}: of noise that is not asked for; give --noise or --stragglers", *seed_));
   }
   return {.seed = seed_.value_or(0),
           .sigma = sigma_,
@@ -166,18 +146,15 @@ cluster::Noise PredictCommand::noise() const {
 }
 
 /// The strategy as its text says the ranks a machine.
-std::string PredictCommand::on_hosts(const std::string& strategy,
-                                     double bucket_mb) const {
-  return local_size_ == 0 ? strategy
-                          : strategies::with_local_size(
-                                strategies::parse_strategy(
-                                    strategy, {.bucket_mb = bucket_mb}),
-                                local_size_);
+std::string PredictCommand::on_hosts(const std::string& strategy, double bucket_mb) const {
+  return local_size_ == 0
+             ? strategy
+             : strategies::with_local_size(
+                   strategies::parse_strategy(strategy, {.bucket_mb = bucket_mb}), local_size_);
 }
 
 PredictCommand::PredictionText PredictCommand::predicted(
-    const predict::PredictRequest& request,
-    const std::optional<predict::MeasuredFit>& fit) const {
+    const predict::PredictRequest& request, const std::optional<predict::MeasuredFit>& fit) const {
   const DelayedCall notice = slow_notice(request.ranks, request.strategy);
   predict::Prediction prediction =
       predict::predict(fit ? fit->priced(request) : request, !trace_.empty());
@@ -198,8 +175,7 @@ PredictCommand::PredictionText PredictCommand::predicted(
   return {std::move(prediction), std::move(text)};
 }
 
-PredictCommand::Asked PredictCommand::of_cluster(
-    simulator::JobCache* jobs) const {
+PredictCommand::Asked PredictCommand::of_cluster(simulator::JobCache* jobs) const {
   Asked asked{.request = job_.request()};
   put_flags(jobs, asked.request);
   asked.worlds = tables_.complete(job_, asked.request);
@@ -208,20 +184,18 @@ PredictCommand::Asked PredictCommand::of_cluster(
   return asked;
 }
 
-void PredictCommand::put_flags(simulator::JobCache* jobs,
-                               predict::PredictRequest& request) const {
+void PredictCommand::put_flags(simulator::JobCache* jobs, predict::PredictRequest& request) const {
   request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
   request.steps = steps_;
   request.noise = noise();
   request.jobs = jobs;
 }
 
-PredictCommand::Asked PredictCommand::of_figures(
-    simulator::JobCache* jobs, simulator::JobCache& own) const {
+PredictCommand::Asked PredictCommand::of_figures(simulator::JobCache* jobs,
+                                                 simulator::JobCache& own) const {
   if (has_tables(job_.model())) {
     throw UsageError(fmt::format(
-        "--measured: figures of {} and its embedding tables cannot be fitted",
-        job_.model()));
+        "--measured: figures of {} and its embedding tables cannot be fitted", job_.model()));
   }
   (void)job_.worlds({});  // rejects worlds before anything is read
   const predict::MeasuredRecords measured = measured_.read();
@@ -230,13 +204,11 @@ PredictCommand::Asked PredictCommand::of_figures(
   put_flags(jobs != nullptr ? jobs : &own, request);
   if (job_.ranks().empty() && request.cluster.hosts.empty()) {
     throw UsageError(
-        "--measured without --cluster: say which numbers of ranks to predict, "
-        "--ranks 8,16");
+        "--measured without --cluster: say which numbers of ranks to predict, --ranks 8,16");
   }
   asked.worlds = job_.worlds(request.cluster);
   const auto recorded = strategies_of(measured);
-  asked.strategies =
-      chosen(recorded.empty() ? std::vector{request.strategy} : recorded);
+  asked.strategies = chosen(recorded.empty() ? std::vector{request.strategy} : recorded);
   check_number(asked, jobs);
   predict::PredictRequest quiet = request;
   quiet.strategy = on_hosts(asked.strategies.front(), request.bucket_mb);
@@ -246,14 +218,11 @@ PredictCommand::Asked PredictCommand::of_figures(
 }
 
 // Called before anything is simulated.
-void PredictCommand::check_number(const Asked& asked,
-                                  const simulator::JobCache* jobs) const {
+void PredictCommand::check_number(const Asked& asked, const simulator::JobCache* jobs) const {
   const std::size_t cases = asked.worlds.size() * asked.strategies.size();
   if (cases > 1 && (jobs != nullptr || !trace_.empty())) {
-    throw UsageError(
-        fmt::format("{} is of one prediction; {} were asked for",
-                    jobs != nullptr ? "a line of --requests" : "--trace",
-                    cases));
+    throw UsageError(fmt::format("{} is of one prediction; {} were asked for",
+                                 jobs != nullptr ? "a line of --requests" : "--trace", cases));
   }
 }
 
@@ -261,8 +230,7 @@ void PredictCommand::check_number(const Asked& asked,
 std::vector<PredictCommand::PredictionText> PredictCommand::predictions(
     simulator::JobCache* jobs) const {
   simulator::JobCache own;
-  const Asked asked =
-      measured_.given() ? of_figures(jobs, own) : of_cluster(jobs);
+  const Asked asked = measured_.given() ? of_figures(jobs, own) : of_cluster(jobs);
   const std::string now = utc_now();
   LeftOut left_out;
   std::vector<PredictionText> texts;
@@ -310,8 +278,7 @@ int PredictCommand::run() const {
   }
   if (!trace_.empty()) {
     const predict::Prediction& traced = texts.front().prediction;
-    records::write_trace_file(
-        trace_, traced.spans, {.ranks = traced.rank_names});
+    records::write_trace_file(trace_, traced.spans, {.ranks = traced.rank_names});
     fmt::print(stderr, "trace: {}\n", trace_);
   }
   if (!records_.empty()) {

@@ -18,9 +18,8 @@ namespace paceline::cli {
 
 /// `paceline predict MODEL --cluster FILE`: the job's plan, executed in virtual
 /// time on the described cluster.  With --measured its constants
-/// are those of figures that somebody holds (predict/measured_fit.h). `paceline
-/// predict --requests FILE`: the same of many jobs (cli/predict_requests.h).
-/// Starts nothing.
+/// are those of figures that somebody holds (predict/measured_fit.h). `paceline predict --requests
+/// FILE`: the same of many jobs (cli/predict_requests.h). Starts nothing.
 class PredictCommand {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -29,9 +28,8 @@ class PredictCommand {
   /// After the parsing.  Prints the prediction; returns the exit code.
   int run() const;
 
-  /// The record of the one prediction that the flags ask for; nothing is
-  /// printed but warnings of a long simulation.  Throws UsageError where the
-  /// flags ask for more than one.
+  /// The record of the one prediction that the flags ask for; nothing is printed but warnings of a
+  /// long simulation.  Throws UsageError where the flags ask for more than one.
   records::RunRecord record(simulator::JobCache& jobs) const;
 
  private:
@@ -48,8 +46,8 @@ class PredictCommand {
     std::vector<std::string> strategies{};
     std::optional<predict::MeasuredFit> fit{};  // of --measured
   };
-  /// Throws UsageError for several predictions where one is allowed: of a
-  /// request, which `jobs` says, and beside --trace.
+  /// Throws UsageError for several predictions where one is allowed: of a request, which `jobs`
+  /// says, and beside --trace.
   void check_number(const Asked& asked, const simulator::JobCache* jobs) const;
   /// `jobs`: of --requests; null: of the command line alone, which prints the
   /// constants of measured figures.
@@ -57,16 +55,13 @@ class PredictCommand {
   Asked of_cluster(simulator::JobCache* jobs) const;
   /// `own`: the jobs of the command line alone.
   Asked of_figures(simulator::JobCache* jobs, simulator::JobCache& own) const;
-  PredictionText predicted(
-      const predict::PredictRequest& request,
-      const std::optional<predict::MeasuredFit>& fit) const;
-  void put_flags(simulator::JobCache* jobs,
-                 predict::PredictRequest& request) const;
+  PredictionText predicted(const predict::PredictRequest& request,
+                           const std::optional<predict::MeasuredFit>& fit) const;
+  void put_flags(simulator::JobCache* jobs, predict::PredictRequest& request) const;
   std::string on_hosts(const std::string& strategy, double bucket_mb) const;
   cluster::Noise noise() const;
-  /// Strategies of --strategy, or `usual` where none is given.  Throws
-  /// UsageError for a text that names none, and for a size of buckets that a
-  /// strategy does not have.
+  /// Strategies of --strategy, or `usual` where none is given.  Throws UsageError for a text that
+  /// names none, and for a size of buckets that a strategy does not have.
   std::vector<std::string> chosen(std::vector<std::string> usual) const;
 
   JobFlags job_;

@@ -28,8 +28,7 @@ namespace {
 using nlohmann::json;
 
 /// Flags that say where output goes, not what is predicted.
-constexpr std::array<std::string_view, 5> kNoKeys{
-    "help", "requests", "trace", "records", "format"};
+constexpr std::array<std::string_view, 5> kNoKeys{"help", "requests", "trace", "records", "format"};
 
 std::vector<std::string> keys_of(const CLI::App& predict) {
   std::vector<std::string> keys{"id"};
@@ -51,15 +50,12 @@ std::string text_of(const std::string& key, const json& value) {
   if (value.is_number()) {
     return value.dump();
   }
-  throw UsageError(fmt::format(
-      "{}: {} must be a string, a number or a list of these",
-      key,
-      shown(value.dump(-1, ' ', false, json::error_handler_t::replace))));
+  throw UsageError(fmt::format("{}: {} must be a string, a number or a list of these", key,
+                               shown(value.dump(-1, ' ', false, json::error_handler_t::replace))));
 }
 
 /// The words of a command line that give `key` this value.
-std::vector<std::string> words_of(const CLI::App& predict,
-                                  const std::string& key,
+std::vector<std::string> words_of(const CLI::App& predict, const std::string& key,
                                   const json& value) {
   std::string flag = "--" + key;
   std::ranges::replace(flag, '_', '-');
@@ -81,8 +77,7 @@ std::vector<std::string> words_of(const CLI::App& predict,
   return words;
 }
 
-std::vector<std::string> words_of(const CLI::App& predict,
-                                  const json& request) {
+std::vector<std::string> words_of(const CLI::App& predict, const json& request) {
   const std::vector<std::string> keys = keys_of(predict);
   std::vector<std::string> words;
   for (const auto& [key, value] : request.items()) {
@@ -90,8 +85,7 @@ std::vector<std::string> words_of(const CLI::App& predict,
       throw UsageError(unknown_name("key", key, keys));
     }
     if (key != "id") {
-      std::ranges::move(words_of(predict, key, value),
-                        std::back_inserter(words));
+      std::ranges::move(words_of(predict, key, value), std::back_inserter(words));
     }
   }
   return words;
@@ -159,8 +153,7 @@ int predict_requests(const std::string& file) {
   }
   std::ifstream in(file);
   if (!in || in.peek() == std::ifstream::traits_type::eof()) {
-    throw UsageError(
-        fmt::format("--requests {}: cannot be read, or is empty", file));
+    throw UsageError(fmt::format("--requests {}: cannot be read, or is empty", file));
   }
   return answer_all(in);
 }

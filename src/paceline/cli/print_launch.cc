@@ -27,8 +27,7 @@ using experiment::RawSettings;
 using experiment::RawValues;
 
 /// The words without `flag` and its value, in both of its forms.
-std::vector<std::string> without(const std::string& flag,
-                                 const std::vector<std::string>& words) {
+std::vector<std::string> without(const std::string& flag, const std::vector<std::string>& words) {
   std::vector<std::string> rest;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == flag) {
@@ -70,18 +69,14 @@ void refuse_hosts_beside(const RawSettings& raw) {
     return;
   }
   std::vector<int> slots;
-  const cluster::Cluster cluster =
-      cluster::read_cluster({.file = settings.cluster,
-                             .hosts = settings.hosts,
-                             .hostfile = settings.hostfile});
+  const cluster::Cluster cluster = cluster::read_cluster(
+      {.file = settings.cluster, .hosts = settings.hosts, .hostfile = settings.hostfile});
   for (const cluster::ClusterHost& host : cluster.hosts) {
     slots.push_back(host.slots);
   }
-  throw UsageError(
-      fmt::format("--print-launch beside {}: the launcher names the hosts; say "
-                  "--ranks-per-host {} instead",
-                  settings.hosts.empty() ? "--hostfile" : "--hosts",
-                  fmt::join(slots, "+")));
+  throw UsageError(fmt::format(
+      "--print-launch beside {}: the launcher names the hosts; say --ranks-per-host {} instead",
+      settings.hosts.empty() ? "--hostfile" : "--hosts", fmt::join(slots, "+")));
 }
 
 /// Any machine that the hosts may be, to find what is wrong on all of them.
@@ -96,21 +91,19 @@ experiment::Machine imagined(const std::vector<int>& hosts) {
   return machine;
 }
 
-/// The ranks that trainers, servers and master are; 0 where a model has no
-/// embedding tables, or the ranks are given.
+/// The ranks that trainers, servers and master are; 0 where a model has no embedding tables, or the
+/// ranks are given.
 int ranks_with_tables(const RawSettings& raw) {
   constexpr int kAnyNumber = 1 << 16;
   const std::vector<std::string> models = texts_of(raw, "model");
-  const bool tables =
-      !models.empty() && std::ranges::all_of(models, has_tables);
+  const bool tables = !models.empty() && std::ranges::all_of(models, has_tables);
   return tables && texts_of(raw, "ranks").empty()
-             ? experiment::largest_world(
-                   experiment::expand(raw, imagined({kAnyNumber})))
+             ? experiment::largest_world(experiment::expand(raw, imagined({kAnyNumber})))
              : 0;
 }
 
-/// The largest number in `ranks`; 0 where `ranks` is a word such as max, which
-/// depends on the machines, or is left out.
+/// The largest number in `ranks`; 0 where `ranks` is a word such as max, which depends on the
+/// machines, or is left out.
 int most_ranks(const RawSettings& raw) {
   int most = ranks_with_tables(raw);
   for (const std::string& text : texts_of(raw, "ranks")) {
@@ -124,13 +117,9 @@ int most_ranks(const RawSettings& raw) {
 }
 
 /// One number is that of every host.
-std::vector<int> on_hosts_of(const std::vector<int>& given,
-                             int most,
-                             const std::string& where) {
+std::vector<int> on_hosts_of(const std::vector<int>& given, int most, const std::string& where) {
   const int local = given.front();
-  return given.size() > 1 || most <= local
-             ? given
-             : experiment::equal_hosts(most, local, where);
+  return given.size() > 1 || most <= local ? given : experiment::equal_hosts(most, local, where);
 }
 
 std::vector<int> hosts_of(const RawSettings& raw) {
@@ -138,24 +127,20 @@ std::vector<int> hosts_of(const RawSettings& raw) {
   records::Configuration c;
   const auto given = raw.flags.find("ranks_per_host");
   if (given != raw.flags.end()) {
-    cases::assign_key(*cases::find_key("ranks_per_host"),
-                      given->second.front().text,
-                      given->second.front().where,
-                      c);
-    if (std::ranges::adjacent_find(c.ranks_per_host,
-                                   std::ranges::not_equal_to()) !=
+    cases::assign_key(*cases::find_key("ranks_per_host"), given->second.front().text,
+                      given->second.front().where, c);
+    if (std::ranges::adjacent_find(c.ranks_per_host, std::ranges::not_equal_to()) !=
         c.ranks_per_host.end()) {
       throw UsageError(given->second.front().where +
                        ": a launch line gives every host as many ranks");
     }
-    return on_hosts_of(
-        c.ranks_per_host, most_ranks(raw), given->second.front().where);
+    return on_hosts_of(c.ranks_per_host, most_ranks(raw), given->second.front().where);
   }
   const int most = most_ranks(raw);
   if (most < 1) {
     throw UsageError(
-        "--print-launch: say for how many ranks: --ranks 8 on one host, or "
-        "--ranks-per-host 8+8 on two");
+        "--print-launch: say for how many ranks: --ranks 8 on one host, or --ranks-per-host 8+8 on "
+        "two");
   }
   return {most};
 }
@@ -166,28 +151,24 @@ bool meets_by_open_mpi(const records::Configuration& c) {
 
 }  // namespace
 
-LaunchText launch_text(const RawSettings& raw,
-                       const std::vector<std::string>& command_line) {
+LaunchText launch_text(const RawSettings& raw, const std::vector<std::string>& command_line) {
   const std::vector<int> hosts = hosts_of(raw);
   RawSettings checked = raw;
   checked.flags.erase("ranks_per_host");
   const auto cases = experiment::expand(checked, imagined(hosts)).cases;
 
-  launch::LaunchShape shape{
-      .hosts = static_cast<int>(hosts.size()),
-      .ranks_per_host = hosts.front(),
-      .argv = {},
-      .open_mpi = std::ranges::any_of(cases, meets_by_open_mpi)};
-  std::vector<std::string> words = without(
-      "--print-launch",
-      without("--local-size", without("--ranks-per-host", command_line)));
+  launch::LaunchShape shape{.hosts = static_cast<int>(hosts.size()),
+                            .ranks_per_host = hosts.front(),
+                            .argv = {},
+                            .open_mpi = std::ranges::any_of(cases, meets_by_open_mpi)};
+  std::vector<std::string> words =
+      without("--print-launch", without("--local-size", without("--ranks-per-host", command_line)));
   const auto ranks = raw.flags.find("ranks");
   if (ranks != raw.flags.end() && ranks->second.size() == 1) {
     words = without("--ranks", words);  // the world's size says it
   }
   std::error_code error;
-  shape.argv = {
-      std::filesystem::read_symlink("/proc/self/exe", error).string()};
+  shape.argv = {std::filesystem::read_symlink("/proc/self/exe", error).string()};
   shape.argv.insert(shape.argv.end(), words.begin(), words.end());
   const std::string kind = experiment::settings_of(raw).print_launch;
   return {.line = launch::launch_command(kind, shape) + "\n",

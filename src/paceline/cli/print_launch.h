@@ -14,8 +14,8 @@ struct LaunchText {
   std::string note;  // for stderr: what to fill in; may be empty
 };
 
-/// The line that starts `command_line` on a cluster.  Hosts and ranks follow
-/// from --ranks-per-host, or from the largest
+/// The line that starts `command_line` on a cluster.  Hosts and ranks follow from --ranks-per-host,
+/// or from the largest
 /// --ranks on one host.  Checks the experiment as far as that needs no look at
 /// the cluster.  Throws UsageError.
 LaunchText launch_text(const experiment::RawSettings& raw,

@@ -30,50 +30,38 @@ using plan::milliseconds_of;
 
 // What a reader wants to know of a profile at once.
 std::string summary(const cluster::ProfiledModel& profiled) {
-  std::string text =
-      fmt::format("{}, batch {} on {}: forward {:.2f} ms, backward {:.2f} ms",
-                  profiled.model.name,
-                  profiled.batch_size,
-                  profiled.device,
-                  milliseconds_of(profiled.profile.forward_total()),
-                  milliseconds_of(profiled.profile.backward_total()));
+  std::string text = fmt::format("{}, batch {} on {}: forward {:.2f} ms, backward {:.2f} ms",
+                                 profiled.model.name, profiled.batch_size, profiled.device,
+                                 milliseconds_of(profiled.profile.forward_total()),
+                                 milliseconds_of(profiled.profile.backward_total()));
   if (profiled.update) {
-    text +=
-        fmt::format(", update {:.2f} ms", milliseconds_of(*profiled.update));
+    text += fmt::format(", update {:.2f} ms", milliseconds_of(*profiled.update));
   }
-  return text +
-         fmt::format("; {} modules, {} parameters of {:.2f} M elements",
-                     profiled.model.modules.size(),
-                     profiled.model.parameters.size(),
-                     static_cast<double>(profiled.model.elements()) * 1e-6);
+  return text + fmt::format("; {} modules, {} parameters of {:.2f} M elements",
+                            profiled.model.modules.size(), profiled.model.parameters.size(),
+                            static_cast<double>(profiled.model.elements()) * 1e-6);
 }
 
 // Rates of the gradients' bytes.
 report::Table coding_table(const std::vector<cluster::CodecTime>& codecs) {
-  report::Table shown{
-      .columns = {{.name = "codec", .align = report::Align::kLeft},
-                  {.name = "encode", .group = "one core", .unit = "ms"},
-                  {.name = "decode", .group = "one core", .unit = "ms"},
-                  {.name = "memcpy", .group = "one core", .unit = "ms"},
-                  {.name = "encode", .group = "of memcpy's rate"},
-                  {.name = "decode", .group = "of memcpy's rate"}}};
+  report::Table shown{.columns = {{.name = "codec", .align = report::Align::kLeft},
+                                  {.name = "encode", .group = "one core", .unit = "ms"},
+                                  {.name = "decode", .group = "one core", .unit = "ms"},
+                                  {.name = "memcpy", .group = "one core", .unit = "ms"},
+                                  {.name = "encode", .group = "of memcpy's rate"},
+                                  {.name = "decode", .group = "of memcpy's rate"}}};
   const auto ms_text = [](plan::Picoseconds time) {
     return fmt::format("{:.3f}", milliseconds_of(time));
   };
-  const auto ratio = [](const cluster::CodecTime& codec,
-                        plan::Picoseconds time) {
-    return time == 0 ? "-"
-                     : fmt::format("{:.3f}",
-                                   static_cast<double>(codec.copy) /
-                                       static_cast<double>(time));
+  const auto ratio = [](const cluster::CodecTime& codec, plan::Picoseconds time) {
+    return time == 0
+               ? "-"
+               : fmt::format("{:.3f}", static_cast<double>(codec.copy) / static_cast<double>(time));
   };
   for (const cluster::CodecTime& codec : codecs) {
-    shown.rows.push_back({.cells = {codec.codec,
-                                    ms_text(codec.encode),
-                                    ms_text(codec.decode),
-                                    ms_text(codec.copy),
-                                    ratio(codec, codec.encode),
-                                    ratio(codec, codec.decode)}});
+    shown.rows.push_back(
+        {.cells = {codec.codec, ms_text(codec.encode), ms_text(codec.decode), ms_text(codec.copy),
+                   ratio(codec, codec.encode), ratio(codec, codec.decode)}});
   }
   return shown;
 }
@@ -83,9 +71,7 @@ report::Table profile_csv(const cluster::ProfiledModel& profiled) {
   using cluster::CodecTime;
   using plan::seconds_of;
   using report::Json;
-  const auto constant = [](const Json& value) {
-    return [value](const auto&) { return value; };
-  };
+  const auto constant = [](const Json& value) { return [value](const auto&) { return value; }; };
   const auto of_codec = [](plan::Picoseconds CodecTime::*time) {
     return [time](const CodecTime* codec) {
       return codec != nullptr ? Json(seconds_of(codec->*time)) : Json();
@@ -95,18 +81,13 @@ report::Table profile_csv(const cluster::ProfiledModel& profiled) {
   fields.add("model", constant(profiled.model.name));
   fields.add("batch_size", constant(profiled.batch_size));
   fields.add("device", constant(profiled.device));
-  fields.add("forward_s",
-             constant(seconds_of(profiled.profile.forward_total())));
-  fields.add("backward_s",
-             constant(seconds_of(profiled.profile.backward_total())));
-  fields.add(
-      "update_s",
-      constant(profiled.update ? Json(seconds_of(*profiled.update)) : Json()));
+  fields.add("forward_s", constant(seconds_of(profiled.profile.forward_total())));
+  fields.add("backward_s", constant(seconds_of(profiled.profile.backward_total())));
+  fields.add("update_s", constant(profiled.update ? Json(seconds_of(*profiled.update)) : Json()));
   fields.add("parameters", constant(profiled.model.parameters.size()));
   fields.add("elements", constant(profiled.model.elements()));
-  fields.add("codec", [](const CodecTime* codec) {
-    return codec != nullptr ? Json(codec->codec) : Json();
-  });
+  fields.add("codec",
+             [](const CodecTime* codec) { return codec != nullptr ? Json(codec->codec) : Json(); });
   fields.add("encode_s", of_codec(&CodecTime::encode));
   fields.add("decode_s", of_codec(&CodecTime::decode));
   fields.add("memcpy_s", of_codec(&CodecTime::copy));
@@ -118,10 +99,9 @@ report::Table profile_csv(const cluster::ProfiledModel& profiled) {
 }
 
 report::CommandOutput output_of(const cluster::ProfiledModel& profiled) {
-  report::CommandOutput output{
-      .heading = summary(profiled),
-      .csv = profile_csv(profiled),
-      .json = report::Json::parse(cluster::to_json_text(profiled))};
+  report::CommandOutput output{.heading = summary(profiled),
+                               .csv = profile_csv(profiled),
+                               .json = report::Json::parse(cluster::to_json_text(profiled))};
   if (!profiled.codecs.empty()) {
     output.tables.push_back(coding_table(profiled.codecs));
   }
@@ -138,21 +118,14 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
   app.add_option("model", c.model, "network; `paceline list` has them all")
       ->required()
       ->type_name("MODEL");
-  app.add_option("--output", output_, "profile file [MODEL.profile.json]")
-      ->type_name("FILE");
-  const auto number =
-      [&](const char* flag, int& value, int least, const char* help) {
-        app.add_option(flag, value, help)
-            ->check(whole_number_in(least, 1 << 20))
-            ->type_name("N");
-      };
+  app.add_option("--output", output_, "profile file [MODEL.profile.json]")->type_name("FILE");
+  const auto number = [&](const char* flag, int& value, int least, const char* help) {
+    app.add_option(flag, value, help)->check(whole_number_in(least, 1 << 20))->type_name("N");
+  };
   number("--batch-size", c.batch_size, 1, "samples of a step [32]");
   number("--image-size", c.image_size, 0, "side of the input; 0: its own");
   number("--classes", c.classes, 0, "outputs; 0: the model's own");
-  number("--sequence-length",
-         c.sequence_length,
-         0,
-         "tokens of a sequence; 0: the model's own");
+  number("--sequence-length", c.sequence_length, 0, "tokens of a sequence; 0: the model's own");
   number("--threads", c.threads, 0, "compute threads; 0: one per core");
   number("--warmup", c.warmup, 0, "discarded steps [3]");
   number("--steps", c.steps, 1, "measured steps [10]");
@@ -166,20 +139,19 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
       ->check(one_of("optimizer", plan::optimizer_names()))
       ->type_name("NAME");
   app.add_flag("--channels-last", c.channels_last, "NHWC order");
-  app.add_flag("--codecs",
-               codecs_,
-               "also how long one core takes to code the gradients, for "
-               "`paceline advise`; --steps times each");
+  app.add_flag("--codecs", codecs_,
+               "also how long one core takes to code the gradients, for `paceline advise`; --steps "
+               "times each");
   add_format_flag(app, format_, report::names_of(report::output_formats()));
 }
 
 int ProfileCommand::run() {
   records::Configuration& c = configuration_;
   if (c.has_tables()) {
-    throw UsageError(fmt::format(
-        "MODEL: {0} has embedding tables, which a profile does not describe; "
-        "`paceline predict {0} --device-rate N` goes without one",
-        c.model));
+    throw UsageError(
+        fmt::format("MODEL: {0} has embedding tables, which a profile does not describe; `paceline "
+                    "predict {0} --device-rate N` goes without one",
+                    c.model));
   }
   const experiment::Machine machine = machine_here({});
   c.device = experiment::resolve_device(c.device, machine);
@@ -201,24 +173,17 @@ int ProfileCommand::run() {
   cluster::ProfiledModel profiled = measure::profile_model(c);
   if (codecs_) {
     profiled.codecs = measure::profile_codecs(
-        profiled.model, c.steps, [](const std::string& codec) {
-          fmt::print(stderr, "paceline: coding with {}\n", codec);
-        });
+        profiled.model, c.steps,
+        [](const std::string& codec) { fmt::print(stderr, "paceline: coding with {}\n", codec); });
   }
-  if (const auto busy =
-          measure::busy_machine({}, launch::host_name(), c.threads)) {
+  if (const auto busy = measure::busy_machine({}, launch::host_name(), c.threads)) {
     profiled.profile.origin += "; " + busy->code + ": " + busy->seen;
-    fmt::print(stderr,
-               "warning: {}: {}; {}; {}\n",
-               busy->code,
-               busy->seen,
-               busy->why,
+    fmt::print(stderr, "warning: {}: {}; {}; {}\n", busy->code, busy->seen, busy->why,
                busy->advice);
   }
   write_atomically(output_, cluster::to_json_text(profiled));
   fmt::print("{}",
-             report::find_format(report::output_formats(), format_)
-                 .render(output_of(profiled)));
+             report::find_format(report::output_formats(), format_).render(output_of(profiled)));
   fmt::print(stderr, "profile: {}\n", output_);
   return 0;
 }

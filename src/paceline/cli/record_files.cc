@@ -37,29 +37,23 @@ bool is_same_file(const std::string& a, const std::string& b) {
 
 void refuse_repeats(const std::vector<std::string>& files) {
   for (auto file = files.begin(); file != files.end(); ++file) {
-    const auto again =
-        std::find_if(files.begin(), file, [&](const std::string& one) {
-          return is_same_file(one, *file);
-        });
+    const auto again = std::find_if(
+        files.begin(), file, [&](const std::string& one) { return is_same_file(one, *file); });
     if (again != file) {
-      throw UsageError(
-          fmt::format("{}: given twice; its runs would count twice", *file));
+      throw UsageError(fmt::format("{}: given twice; its runs would count twice", *file));
     }
   }
 }
 
 void keep_distinct_runs(FileRecords& read) {
-  const std::vector<std::size_t> places =
-      records::distinct_runs(read.records, read.file_of);
-  if (const std::size_t again = read.records.size() - places.size();
-      again > 0) {
-    fmt::print(
-        stderr,
-        "paceline: {} not counted: {} a run that another record says "
-        "too (a second import, or a command given again; --runs makes "
-        "further runs)\n",
-        again == 1 ? "1 record is" : fmt::format("{} records are", again),
-        again == 1 ? "it says" : "they say");
+  const std::vector<std::size_t> places = records::distinct_runs(read.records, read.file_of);
+  if (const std::size_t again = read.records.size() - places.size(); again > 0) {
+    fmt::print(stderr,
+               "paceline: {} not counted: {} a run that another record says "
+               "too (a second import, or a command given again; --runs makes "
+               "further runs)\n",
+               again == 1 ? "1 record is" : fmt::format("{} records are", again),
+               again == 1 ? "it says" : "they say");
   }
   FileRecords kept;
   kept.operations = std::move(read.operations);
@@ -71,8 +65,7 @@ void keep_distinct_runs(FileRecords& read) {
   read = std::move(kept);
 }
 
-FileRecords read_record_files(const std::vector<std::string>& files,
-                              Operations operations) {
+FileRecords read_record_files(const std::vector<std::string>& files, Operations operations) {
   refuse_repeats(files);
   std::vector<records::AnyFile> found = records::read_any(files);
   FileRecords all;
@@ -83,16 +76,13 @@ FileRecords read_record_files(const std::vector<std::string>& files,
       fmt::print(stderr, "paceline: {}\n", note);
     }
     if (!read.operations.empty() && operations == Operations::kRejected) {
-      throw UsageError(fmt::format(
-          "{}: has records of operations, which `paceline diff` compares and "
-          "`paceline import` shows",
-          files[file]));
+      throw UsageError(
+          fmt::format("{}: has records of operations, which `paceline diff` compares and `paceline "
+                      "import` shows",
+                      files[file]));
     }
-    if (!read.operations.empty() &&
-        !tables.insert(text_of(read.operations)).second) {
-      fmt::print(stderr,
-                 "paceline: {}: holds what an earlier file does, and is not "
-                 "counted\n",
+    if (!read.operations.empty() && !tables.insert(text_of(read.operations)).second) {
+      fmt::print(stderr, "paceline: {}: holds what an earlier file does, and is not counted\n",
                  files[file]);
       continue;
     }
@@ -103,10 +93,10 @@ FileRecords read_record_files(const std::vector<std::string>& files,
       all.numbers.push_back(i + 1);
     }
     if (!all.operations.empty() && !all.records.empty()) {
-      throw UsageError(fmt::format(
-          "{}: some of the files are results of trainings and some of "
-          "operations; compare them apart",
-          files[file]));
+      throw UsageError(
+          fmt::format("{}: some of the files are results of trainings and some of operations; "
+                      "compare them apart",
+                      files[file]));
     }
   }
   keep_distinct_runs(all);

@@ -14,8 +14,8 @@ namespace paceline::cli {
 /// Whether both paths lead to one file.
 bool is_same_file(const std::string& a, const std::string& b);
 
-/// Throws UsageError where a file stands in the list twice: its runs would
-/// count twice, and prove what they do not.
+/// Throws UsageError where a file stands in the list twice: its runs would count twice, and prove
+/// what they do not.
 void refuse_repeats(const std::vector<std::string>& files);
 
 /// Records of several files, in their order.
@@ -30,13 +30,12 @@ struct FileRecords {
 /// Whether files of operations (`paceline comm`, nccl-tests) are read, too.
 enum class Operations : std::uint8_t { kRejected, kRead };
 
-/// Leaves each run once (records/same_run.h), and says on stderr how many
-/// records do not count.
+/// Leaves each run once (records/same_run.h), and says on stderr how many records do not count.
 void keep_distinct_runs(FileRecords& read);
 
-/// Reads files of records or of other programs, each run once, with warnings on
-/// stderr.  Throws UsageError where a file is in the list twice, and where some
-/// of the files have operations and some have runs.
+/// Reads files of records or of other programs, each run once, with warnings on stderr.  Throws
+/// UsageError where a file is in the list twice, and where some of the files have operations and
+/// some have runs.
 FileRecords read_record_files(const std::vector<std::string>& files,
                               Operations operations = Operations::kRejected);
 

@@ -29,13 +29,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPage = "page";
 
-constexpr auto kExtensions =
-    std::to_array<std::pair<std::string_view, std::string_view>>(
-        {{".html", kPage},
-         {".htm", kPage},
-         {".md", "markdown"},
-         {".csv", "csv"},
-         {".json", "json"}});
+constexpr auto kExtensions = std::to_array<std::pair<std::string_view, std::string_view>>(
+    {{".html", kPage}, {".htm", kPage}, {".md", "markdown"}, {".csv", "csv"}, {".json", "json"}});
 
 constexpr std::string_view kTableExtension = ".txt";
 
@@ -53,8 +48,7 @@ struct Collected {
 Collected read_all(const std::vector<std::string>& files) {
   FileRecords read = read_record_files(files);
   if (read.records.empty()) {
-    throw UsageError(
-        fmt::format("{}: holds no records", fmt::join(files, ", ")));
+    throw UsageError(fmt::format("{}: holds no records", fmt::join(files, ", ")));
   }
   Collected all;
   for (std::size_t i = 0; i < read.records.size(); ++i) {
@@ -65,19 +59,15 @@ Collected read_all(const std::vector<std::string>& files) {
 }
 
 std::string page_text(const Collected& all, const std::string& title) {
-  return report::render_page(
-      {.records = all.records, .origins = all.origins, .title = title});
+  return report::render_page({.records = all.records, .origins = all.origins, .title = title});
 }
 
 }  // namespace
 
 std::string format_of_file(const std::string& path) {
   std::string extension = fs::path(path).extension().string();
-  std::transform(
-      extension.begin(),
-      extension.end(),
-      extension.begin(),
-      [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (extension.empty() || extension == kTableExtension) {
     return "table";
   }
@@ -89,53 +79,41 @@ std::string format_of_file(const std::string& path) {
     allowed += fmt::format("{}, ", end);
   }
   throw UsageError(
-      fmt::format("--output: '{}' ends in {}, which is no format; allowed are "
-                  "{}{} or no ending; --format NAME takes any name",
-                  path,
-                  extension,
-                  allowed,
-                  kTableExtension));
+      fmt::format("--output: '{}' ends in {}, which is no format; allowed are {}{} or no ending; "
+                  "--format NAME takes any name",
+                  path, extension, allowed, kTableExtension));
 }
 
 ReportCommand::ReportCommand(CLI::App& app) {
-  app.add_option("records",
-                 files_,
-                 "files of records (JSON Lines), or the JSON of PyTorch's DDP "
-                 "benchmark")
+  app.add_option("records", files_,
+                 "files of records (JSON Lines), or the JSON of PyTorch's DDP benchmark")
       ->required()
       ->type_name("FILE");
-  app.add_option("-o,--output", output_, "write here, not to stdout")
-      ->type_name("FILE");
-  app.add_option("--format",
-                 format_,
-                 "page, or a format of `paceline list`; by default what the "
-                 "output's name ends in (.html, .md, .csv, .json), else table")
+  app.add_option("-o,--output", output_, "write here, not to stdout")->type_name("FILE");
+  app.add_option("--format", format_,
+                 "page, or a format of `paceline list`; by default what the output's name ends in "
+                 "(.html, .md, .csv, .json), else table")
       ->type_name("NAME")
       ->check(one_of("format", format_names()));
-  app.add_option("--title", title_, "title of the page; the experiments' names")
-      ->type_name("TEXT");
+  app.add_option("--title", title_, "title of the page; the experiments' names")->type_name("TEXT");
 }
 
 int ReportCommand::run() const {
   for (const std::string& file : files_) {
     if (!output_.empty() && is_same_file(file, output_)) {
-      throw UsageError(
-          fmt::format("--output: '{}' is a file of records to read", file));
+      throw UsageError(fmt::format("--output: '{}' is a file of records to read", file));
     }
   }
-  const std::string format =
-      format_.empty() ? format_of_file(output_) : format_;
+  const std::string format = format_.empty() ? format_of_file(output_) : format_;
   if (!title_.empty() && format != kPage) {
-    throw UsageError(
-        fmt::format("--title: only a page has one, not '{}'", format));
+    throw UsageError(fmt::format("--title: only a page has one, not '{}'", format));
   }
   if (!output_.empty()) {
     check_writable("--output", output_);
   }
   const Collected all = read_all(files_);
   const std::string text =
-      format == kPage ? page_text(all, title_)
-                      : report::find_format(format).render(all.records);
+      format == kPage ? page_text(all, title_) : report::find_format(format).render(all.records);
   if (output_.empty()) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);

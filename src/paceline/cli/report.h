@@ -19,8 +19,8 @@ class ReportCommand {
   ReportCommand(const ReportCommand&) = delete;
   ReportCommand& operator=(const ReportCommand&) = delete;
 
-  /// Reads every file, then writes; a line that is no record is a UsageError
-  /// with its file and number.  Returns the exit code.
+  /// Reads every file, then writes; a line that is no record is a UsageError with its file and
+  /// number.  Returns the exit code.
   int run() const;
 
  private:

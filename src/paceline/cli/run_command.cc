@@ -51,25 +51,20 @@ std::vector<int> hosts_told_by(const launch::Launch& launch) {
 }
 
 cluster::ClusterChoice choice_of(const experiment::Settings& settings) {
-  return {.file = settings.cluster,
-          .hosts = settings.hosts,
-          .hostfile = settings.hostfile};
+  return {.file = settings.cluster, .hosts = settings.hosts, .hostfile = settings.hostfile};
 }
 
-/// The job's cases for so many ranks on each host, of which each has so many
-/// cores; 0: those that this process may use.
-experiment::Experiment expand(const experiment::RawSettings& raw,
-                              std::vector<int> ranks_per_host,
+/// The job's cases for so many ranks on each host, of which each has so many cores; 0: those that
+/// this process may use.
+experiment::Experiment expand(const experiment::RawSettings& raw, std::vector<int> ranks_per_host,
                               int cores = 0) {
   experiment::Machine machine = machine_here(std::move(ranks_per_host));
   machine.cores = cores > 0 ? cores : machine.cores;
   return experiment::expand(raw, machine);
 }
 
-std::optional<cluster::Cluster> cluster_of(
-    const cluster::ClusterChoice& choice) {
-  return choice.empty() ? std::nullopt
-                        : std::optional(cluster::read_cluster(choice));
+std::optional<cluster::Cluster> cluster_of(const cluster::ClusterChoice& choice) {
+  return choice.empty() ? std::nullopt : std::optional(cluster::read_cluster(choice));
 }
 
 void check_interface(const std::string& name) {
@@ -79,38 +74,33 @@ void check_interface(const std::string& name) {
 }
 
 /// The job of a rank that another launcher started.
-experiment::JobSpec resolve_launched(const experiment::RawSettings& raw,
-                                     experiment::JobSpec job,
-                                     const std::string& launcher,
-                                     std::vector<int> ranks_per_host,
+experiment::JobSpec resolve_launched(const experiment::RawSettings& raw, experiment::JobSpec job,
+                                     const std::string& launcher, std::vector<int> ranks_per_host,
                                      int cores) {
   const cluster::ClusterChoice choice = choice_of(job.settings);
   if (const auto cluster = cluster_of(choice)) {
     measure::refuse_hosts(choice, launcher);
-    job.settings.interface = measure::interface_here(
-        *cluster, {.interface = job.settings.interface});
+    job.settings.interface =
+        measure::interface_here(*cluster, {.interface = job.settings.interface});
   }
   if (!job.settings.virtual_time.empty()) {
-    throw UsageError(fmt::format(
-        "virtual_time: '{}', but {} has started the ranks, which train where "
-        "they are; let Paceline start them",
-        job.settings.virtual_time,
-        launcher));
+    throw UsageError(
+        fmt::format("virtual_time: '{}', but {} has started the ranks, which train where they are; "
+                    "let Paceline start them",
+                    job.settings.virtual_time, launcher));
   }
   job.experiment = expand(raw, std::move(ranks_per_host), cores);
   for (const records::Configuration& c : job.experiment.cases) {
     if (c.batch_size == experiment::kLargestBatch) {
-      throw UsageError(fmt::format(
-          "--batch-size max: {} has started the ranks already, and the search "
-          "starts its own; give the size",
-          launcher));
+      throw UsageError(
+          fmt::format("--batch-size max: {} has started the ranks already, and the search starts "
+                      "its own; give the size",
+                      launcher));
     }
     if (!c.env.empty() && !experiment::is_outside(c)) {
       throw UsageError(fmt::format(
-          "--env {}: {} has started the ranks already; set it there, or let "
-          "Paceline start them",
-          c.env.begin()->first,
-          launcher));
+          "--env {}: {} has started the ranks already; set it there, or let Paceline start them",
+          c.env.begin()->first, launcher));
     }
   }
   check_interface(job.settings.interface);
@@ -118,8 +108,7 @@ experiment::JobSpec resolve_launched(const experiment::RawSettings& raw,
 }
 
 /// Refuses what cannot be started, before anything is written.
-void check_job(const experiment::JobSpec& job,
-               const std::optional<cluster::Cluster>& cluster) {
+void check_job(const experiment::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
   if (cluster) {
     measure::launch_of_job(job, cluster);
   }
@@ -129,34 +118,29 @@ void check_job(const experiment::JobSpec& job,
 /// What a dry run elsewhere takes from this machine.
 std::string note_on_hosts(const cluster::Cluster& cluster) {
   return fmt::format(
-      "note: the first host is '{}', and this machine is '{}': devices, "
-      "engines and cores are taken to be as here; start the run on '{}'\n",
-      cluster.hosts.front().name,
-      launch::host_name(),
-      cluster.hosts.front().name);
+      "note: the first host is '{}', and this machine is '{}': devices, engines and cores are "
+      "taken to be as here; start the run on '{}'\n",
+      cluster.hosts.front().name, launch::host_name(), cluster.hosts.front().name);
 }
 
-/// The cores that are to run the job, where this machine alone runs it without
-/// a GPU; else as many as make it no small one.
+/// The cores that are to run the job, where this machine alone runs it without a GPU; else as many
+/// as make it no small one.
 int cores_alone(const experiment::Settings& flags) {
-  const bool elsewhere = !choice_of(flags).empty() ||
-                         !flags.print_launch.empty() ||
+  const bool elsewhere = !choice_of(flags).empty() || !flags.print_launch.empty() ||
                          !flags.virtual_time.empty() ||
                          launch::is_launched(launch::process_environment());
   return elsewhere || measure::cuda_devices() > 0 ? experiment::kSmallBelowCores
                                                   : experiment::usable_cores();
 }
 
-int dry_run(const experiment::RawSettings& raw,
-            experiment::JobSpec job,
+int dry_run(const experiment::RawSettings& raw, experiment::JobSpec job,
             const launch::Launch& launch) {
   if (launch.self.rank > 0) {
     return 0;  // rank 0 prints
   }
   const auto cluster = cluster_of(choice_of(job.settings));
   const bool alone = launch.self.launcher == "single";
-  job.experiment = expand(
-      raw, cluster && alone ? cluster->slots_by_host() : hosts_told_by(launch));
+  job.experiment = expand(raw, cluster && alone ? cluster->slots_by_host() : hosts_told_by(launch));
   if (alone) {
     measure::place_virtually(job.settings, job.experiment);
     if (cluster && !launch::is_this_host(cluster->hosts.front().name)) {
@@ -167,46 +151,36 @@ int dry_run(const experiment::RawSettings& raw,
   } else {
     measure::refuse_hosts(choice_of(job.settings), launch.self.launcher);
   }
-  fmt::print(
-      "{}{}",
-      dry_run_text(job.experiment, cluster, job.settings.cluster),
-      measure::known_time_text(job.experiment.cases, job.experiment.runs));
+  fmt::print("{}{}", dry_run_text(job.experiment, cluster, job.settings.cluster),
+             measure::known_time_text(job.experiment.cases, job.experiment.runs));
   return 0;
 }
 
 // Of cases that are run `runs` times each before single ones are repeated.
-std::optional<report::Narrowing> narrowing_of(const UntilFlags& until,
-                                              int runs) {
+std::optional<report::Narrowing> narrowing_of(const UntilFlags& until, int runs) {
   const auto within = until.within();
   if (!within) {
     return std::nullopt;
   }
   if (until.most_runs() < runs) {
-    throw UsageError(
-        fmt::format("--budget {}: each case is run {} times before any is "
-                    "repeated",
-                    until.most_runs(),
-                    runs));
+    throw UsageError(fmt::format("--budget {}: each case is run {} times before any is repeated",
+                                 until.most_runs(), runs));
   }
-  return report::Narrowing{
-      .within = *within, .most_runs = until.most_runs(), .time = until.time()};
+  return report::Narrowing{.within = *within, .most_runs = until.most_runs(), .time = until.time()};
 }
 
 // Starts the ranks and repeats what --until asks for.
-int run_here(const experiment::RawSettings& raw,
-             experiment::JobSpec job,
-             const cluster::ClusterChoice& choice,
-             const UntilFlags& until) {
+int run_here(const experiment::RawSettings& raw, experiment::JobSpec job,
+             const cluster::ClusterChoice& choice, const UntilFlags& until) {
   // Before a library starts a thread, which would take Ctrl-C for itself.
   const launch::SupervisorSignals signals;
   const auto cluster = cluster_of(choice);
-  job.experiment =
-      expand(raw, cluster ? cluster->slots_by_host() : std::vector<int>{});
+  job.experiment = expand(raw, cluster ? cluster->slots_by_host() : std::vector<int>{});
   measure::place_virtually(job.settings, job.experiment);
   check_job(job, cluster);
   if (until.within()) {  // fewer have no interval
-    job.experiment.runs = std::max(
-        job.experiment.runs, static_cast<int>(stats::kFewestForSequential));
+    job.experiment.runs =
+        std::max(job.experiment.runs, static_cast<int>(stats::kFewestForSequential));
   }
   const auto narrowing = narrowing_of(until, job.experiment.runs);
   measure::settle_largest_batches(job.experiment, job.settings);
@@ -218,8 +192,8 @@ int run_here(const experiment::RawSettings& raw,
 RunCommand::RunCommand(CLI::App& app)
     : flags_(app),
       until_(app,
-             "repeat single cases, the widest first, until each interval lies "
-             "within this share of its figure",
+             "repeat single cases, the widest first, until each interval lies within this share of "
+             "its figure",
              "a case") {}
 
 int RunCommand::run(const std::vector<std::string>& command_line) const {
@@ -229,13 +203,8 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   const int cores_here = cores_alone(flags_.settings());
   const experiment::RawSettings raw = flags_.raw_settings(cores_here);
   if (raw.by_size) {
-    fmt::print(stderr,
-               "{} here: running the section {} of {}; --section {} runs the "
-               "whole\n",
-               counted(cores_here, "core"),
-               raw.section,
-               raw.source,
-               experiment::kWholeFile);
+    fmt::print(stderr, "{} here: running the section {} of {}; --section {} runs the whole\n",
+               counted(cores_here, "core"), raw.section, raw.source, experiment::kWholeFile);
   }
   experiment::JobSpec job;
   job.settings = experiment::settings_of(raw);
@@ -249,30 +218,24 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   report::find_format(job.settings.format);
   const cluster::ClusterChoice choice = choice_of(job.settings);
   // With hosts to start, --rendezvous is where they reach this machine.
-  const bool starts_hosts =
-      !choice.empty() && !launch::is_launched(launch::process_environment());
-  const launch::Launch launch =
-      launch::detect_launch(starts_hosts ? "" : job.settings.rendezvous);
+  const bool starts_hosts = !choice.empty() && !launch::is_launched(launch::process_environment());
+  const launch::Launch launch = launch::detect_launch(starts_hosts ? "" : job.settings.rendezvous);
   if (job.settings.dry_run) {
     return dry_run(raw, std::move(job), launch);
   }
   if (launch.self.launcher != "single") {
     if (until_.within()) {
-      throw UsageError(fmt::format(
-          "--until: {} has started the ranks already, and further runs start "
-          "their own; let Paceline start them",
-          launch.self.launcher));
+      throw UsageError(
+          fmt::format("--until: {} has started the ranks already, and further runs start their "
+                      "own; let Paceline start them",
+                      launch.self.launcher));
     }
-    return measure::run_launched_rank(
-        launch,
-        job.settings.timeout_ms(),
-        [&](const std::vector<std::string>& host_of_rank, int cores) {
-          return resolve_launched(raw,
-                                  job,
-                                  launch.self.launcher,
-                                  measure::count_by_host(host_of_rank),
-                                  cores);
-        });
+    return measure::run_launched_rank(launch, job.settings.timeout_ms(),
+                                      [&](const std::vector<std::string>& host_of_rank, int cores) {
+                                        return resolve_launched(
+                                            raw, job, launch.self.launcher,
+                                            measure::count_by_host(host_of_rank), cores);
+                                      });
   }
   return run_here(raw, std::move(job), choice, until_);
 }

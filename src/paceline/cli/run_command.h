@@ -16,8 +16,7 @@ class RunCommand {
   /// Adds the flags to the subcommand `app`.
   explicit RunCommand(CLI::App& app);
 
-  /// After the parsing; `command_line` is the program's, without its name.
-  /// Returns the exit code.
+  /// After the parsing; `command_line` is the program's, without its name. Returns the exit code.
   int run(const std::vector<std::string>& command_line) const;
 
  private:

@@ -38,12 +38,11 @@ TableFlags::TableFlags(CLI::App& app) {
       cases::assign_key(key, text, flag, tables_);
       given_.push_back(&key);
     };
-    options_.push_back(
-        cases::is_switch(key)
-            ? app.add_flag_callback(
-                  flag, [take] { take("true"); }, help)
-            : app.add_option_function<std::string>(flag, take, help)
-                  ->type_name(std::string(key.metavar)));
+    options_.push_back(cases::is_switch(key)
+                           ? app.add_flag_callback(
+                                 flag, [take] { take("true"); }, help)
+                           : app.add_option_function<std::string>(flag, take, help)
+                                 ->type_name(std::string(key.metavar)));
     options_.back()->group("Embedding tables, of hybrid");
   }
 }
@@ -57,39 +56,33 @@ void TableFlags::exclude_beside(CLI::Option& records) {
 records::Configuration TableFlags::configuration(const JobFlags& job) const {
   records::Configuration tables = usual_case(job.model());
   for (const cases::Field* key : given_) {
-    cases::assign_key(
-        *key, cases::read_key(*key, tables_), cases::flag_of(*key), tables);
+    cases::assign_key(*key, cases::read_key(*key, tables_), cases::flag_of(*key), tables);
   }
   if (job.batch_size()) {
-    experiment::check_batch(tables.model,
-                            fmt::format("--batch-size {}", *job.batch_size()));
+    experiment::check_batch(tables.model, fmt::format("--batch-size {}", *job.batch_size()));
   }
   tables.batch_size = job.batch_size().value_or(tables.batch_size);
   return tables;
 }
 
-std::vector<plan::Rank> TableFlags::complete(
-    const JobFlags& job, predict::PredictRequest& request) const {
+std::vector<plan::Rank> TableFlags::complete(const JobFlags& job,
+                                             predict::PredictRequest& request) const {
   if (!has_tables(job.model())) {
     if (!given_.empty()) {
       throw UsageError(fmt::format("{}: {} has no embedding tables",
-                                   cases::flag_of(*given_.front()),
-                                   job.model()));
+                                   cases::flag_of(*given_.front()), job.model()));
     }
     return job.worlds(request.cluster);
   }
   const records::Configuration tables = configuration(job);
   request.strategy = tables.strategy;
-  request.engine = predict::engine_of(
-      request.engine, request.cluster, "cpu");  // where rows are looked up
+  request.engine =
+      predict::engine_of(request.engine, request.cluster, "cpu");  // where rows are looked up
   predict::set_tables(tables, request);
   if (!job.ranks().empty()) {
     throw UsageError(
-        fmt::format("--ranks: --trainers {} and --servers {} make {} ranks; "
-                    "leave it out",
-                    tables.trainers,
-                    tables.servers,
-                    request.ranks));
+        fmt::format("--ranks: --trainers {} and --servers {} make {} ranks; leave it out",
+                    tables.trainers, tables.servers, request.ranks));
   }
   return {request.ranks};
 }

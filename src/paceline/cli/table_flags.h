@@ -22,14 +22,12 @@ class TableFlags {
 
   void exclude_beside(CLI::Option& records);
 
-  /// Completes a request for `job`, where its network has tables.  Returns the
-  /// worlds to predict.  Throws UsageError for what does not belong together.
-  std::vector<plan::Rank> complete(const JobFlags& job,
-                                   predict::PredictRequest& request) const;
+  /// Completes a request for `job`, where its network has tables.  Returns the worlds to predict.
+  /// Throws UsageError for what does not belong together.
+  std::vector<plan::Rank> complete(const JobFlags& job, predict::PredictRequest& request) const;
 
-  /// What `paceline run` measures of a network with tables: what its experiment
-  /// says, with the flags over it.  Throws UsageError for a batch that it does
-  /// not have.
+  /// What `paceline run` measures of a network with tables: what its experiment says, with the
+  /// flags over it.  Throws UsageError for a batch that it does not have.
   records::Configuration configuration(const JobFlags& job) const;
 
  private:

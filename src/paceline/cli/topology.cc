@@ -24,8 +24,7 @@ std::int64_t parameter_bytes(const std::string& model) {
 }  // namespace
 
 TopologyCommand::TopologyCommand(CLI::App& app) {
-  app.add_option("name",
-                 name_,
+  app.add_option("name", name_,
                  "a graph of `paceline list topologies`, NAME or "
                  "NAME:PARAMETER")
       ->required()
@@ -34,34 +33,24 @@ TopologyCommand::TopologyCommand(CLI::App& app) {
       ->required()
       ->check(whole_number_in(1, 256))
       ->type_name("N");
-  app.add_option("--local-size",
-                 local_,
-                 "ranks a machine; the machines may be of one host [all]")
+  app.add_option("--local-size", local_, "ranks a machine; the machines may be of one host [all]")
       ->check(whole_number_in(1, 256))
       ->type_name("L");
-  app.add_flag("--machines",
-               of_machines_,
-               "the graph is one of machines, as of "
-               "hierarchical-neighbor-allreduce");
-  app.add_option(
-         "--steps", steps_, "steps shown of a graph that changes, at most [8]")
+  app.add_flag("--machines", of_machines_,
+               "the graph is one of machines, as of hierarchical-neighbor-allreduce");
+  app.add_option("--steps", steps_, "steps shown of a graph that changes, at most [8]")
       ->check(whole_number_in(1, 256))
       ->type_name("K");
-  app.add_option(
-         "--model", model_, "count the bytes of this network's parameters")
+  app.add_option("--model", model_, "count the bytes of this network's parameters")
       ->type_name("NAME");
-  app.add_option("--svg", picture_, "draw the same steps into this file")
-      ->type_name("FILE");
+  app.add_option("--svg", picture_, "draw the same steps into this file")->type_name("FILE");
 }
 
 int TopologyCommand::run() const {
   const int local = local_ == 0 ? ranks_ : local_;
   if (ranks_ % local != 0) {
-    throw UsageError(
-        fmt::format("--local-size {}: {} ranks do not fill machines of {} each",
-                    local,
-                    ranks_,
-                    local));
+    throw UsageError(fmt::format("--local-size {}: {} ranks do not fill machines of {} each", local,
+                                 ranks_, local));
   }
   if (!picture_.empty()) {
     check_writable("--svg", picture_);

@@ -18,14 +18,13 @@ namespace {
 constexpr double kMostPercent = 1000;
 constexpr double kMostSeconds = 1e8;
 
-constexpr auto kTimeUnits = std::to_array<std::pair<std::string_view, double>>(
-    {{"min", 60}, {"s", 1}, {"h", 3600}});
+constexpr auto kTimeUnits =
+    std::to_array<std::pair<std::string_view, double>>({{"min", 60}, {"s", 1}, {"h", 3600}});
 
 std::optional<double> seconds_from(std::string_view text) {
   for (const auto& [unit, seconds] : kTimeUnits) {
     if (text.ends_with(unit)) {
-      const auto number =
-          number_from<double>(text.substr(0, text.size() - unit.size()));
+      const auto number = number_from<double>(text.substr(0, text.size() - unit.size()));
       return number ? std::optional(*number * seconds) : std::nullopt;
     }
   }
@@ -35,16 +34,13 @@ std::optional<double> seconds_from(std::string_view text) {
 }  // namespace
 
 double parse_percent(const std::string& flag, const std::string& text) {
-  const std::string_view digits =
-      text.ends_with('%') ? std::string_view(text).substr(0, text.size() - 1)
-                          : std::string_view(text);
+  const std::string_view digits = text.ends_with('%')
+                                      ? std::string_view(text).substr(0, text.size() - 1)
+                                      : std::string_view(text);
   const auto percent = number_from<double>(trimmed(digits));
   if (!percent || !(*percent > 0) || *percent > kMostPercent) {
     throw UsageError(
-        fmt::format("{}: {}: must be a percentage above 0 and at most {:g}, "
-                    "such as 2%",
-                    flag,
-                    text,
+        fmt::format("{}: {}: must be a percentage above 0 and at most {:g}, such as 2%", flag, text,
                     kMostPercent));
   }
   return *percent / 100;
@@ -56,32 +52,25 @@ Budget parse_budget(const std::string& flag, const std::string& text) {
   }
   const auto seconds = seconds_from(text);
   if (!seconds || !(*seconds > 0) || *seconds > kMostSeconds) {
-    throw UsageError(
-        fmt::format("{}: {}: must be a whole number of runs of at least 1 "
-                    "(40), or a time (90s, 20min, 2h)",
-                    flag,
-                    text));
+    throw UsageError(fmt::format(
+        "{}: {}: must be a whole number of runs of at least 1 (40), or a time (90s, 20min, 2h)",
+        flag, text));
   }
   return {.time = to_milliseconds(*seconds)};
 }
 
-UntilFlags::UntilFlags(CLI::App& app,
-                       const std::string& until,
-                       const std::string& runs) {
+UntilFlags::UntilFlags(CLI::App& app, const std::string& until, const std::string& runs) {
   app.add_option("--until", until_, until)->type_name("PERCENT");
-  app.add_option("--budget",
-                 budget_,
-                 fmt::format("with --until, most runs of {}, or a time (90s, "
-                             "20min, 2h) after which no run begins [{}]",
-                             runs,
-                             kUsualRuns))
+  app.add_option("--budget", budget_,
+                 fmt::format("with --until, most runs of {}, or a time (90s, 20min, 2h) after "
+                             "which no run begins [{}]",
+                             runs, kUsualRuns))
       ->type_name("RUNS|TIME");
 }
 
 void UntilFlags::check() const {
   if (until_.empty() && !budget_.empty()) {
-    throw UsageError(fmt::format(
-        "--budget {}: goes with --until PERCENT, which it ends", budget_));
+    throw UsageError(fmt::format("--budget {}: goes with --until PERCENT, which it ends", budget_));
   }
   if (!until_.empty()) {
     within();
@@ -90,8 +79,7 @@ void UntilFlags::check() const {
 }
 
 std::optional<double> UntilFlags::within() const {
-  return until_.empty() ? std::nullopt
-                        : std::optional(parse_percent("--until", until_));
+  return until_.empty() ? std::nullopt : std::optional(parse_percent("--until", until_));
 }
 
 int UntilFlags::most_runs() const {
@@ -102,8 +90,7 @@ int UntilFlags::most_runs() const {
 }
 
 std::optional<std::chrono::milliseconds> UntilFlags::time() const {
-  return budget_.empty() ? std::nullopt
-                         : parse_budget("--budget", budget_).time;
+  return budget_.empty() ? std::nullopt : parse_budget("--budget", budget_).time;
 }
 
 }  // namespace paceline::cli

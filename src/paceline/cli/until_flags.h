@@ -17,12 +17,12 @@ struct Budget {
   std::optional<std::chrono::milliseconds> time{};
 };
 
-/// The share of "2%" or "2": 0.02.  Throws UsageError that begins with `flag`
-/// for anything that is no percentage above 0 and at most 1000.
+/// The share of "2%" or "2": 0.02.  Throws UsageError that begins with `flag` for anything that is
+/// no percentage above 0 and at most 1000.
 double parse_percent(const std::string& flag, const std::string& text);
 
-/// "40": so many runs; "90s", "20min", "2h": so much time.  Throws UsageError
-/// that begins with `flag`.
+/// "40": so many runs; "90s", "20min", "2h": so much time.  Throws UsageError that begins with
+/// `flag`.
 Budget parse_budget(const std::string& flag, const std::string& text);
 
 /// `--until PERCENT` and `--budget RUNS|TIME`.

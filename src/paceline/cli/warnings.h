@@ -13,13 +13,8 @@ namespace paceline::cli {
 /// One line each on standard error.
 inline void print_warnings(const std::vector<records::Warning>& warnings) {
   for (const records::Warning& warning : warnings) {
-    fmt::print(stderr,
-               "{}: {}: {}{}{}\n",
-               warning.code,
-               warning.seen,
-               warning.why,
-               warning.advice.empty() ? "" : "; ",
-               warning.advice);
+    fmt::print(stderr, "{}: {}: {}{}{}\n", warning.code, warning.seen, warning.why,
+               warning.advice.empty() ? "" : "; ", warning.advice);
   }
 }
 

@@ -13,9 +13,9 @@
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/engine_traits.h"
 
-// A cluster as one file describes it: the hosts on which ranks are started, the
-// links that they share, what the devices can do.  docs/cluster-file.md has the
-// keys.  Whoever starts ranks, measures links or predicts reads this one type.
+// A cluster as one file describes it: the hosts on which ranks are started, the links that they
+// share, what the devices can do.  docs/cluster-file.md has the keys.  Whoever starts ranks,
+// measures links or predicts reads this one type.
 
 namespace paceline::cluster {
 
@@ -43,15 +43,11 @@ enum class LinkSharing : std::uint8_t {
 
 // What a fit may name.  Engines: those that run, and published programs.
 inline constexpr auto kFitEngines = [] {
-  constexpr std::array<std::string_view, 3> kPublished{
-      "bytescheduler", "byteps", "bluefog"};
-  std::array<std::string_view, plan::kEngines.size() + kPublished.size()>
-      names{};
+  constexpr std::array<std::string_view, 3> kPublished{"bytescheduler", "byteps", "bluefog"};
+  std::array<std::string_view, plan::kEngines.size() + kPublished.size()> names{};
   std::ranges::copy(
       kPublished,
-      std::ranges::transform(
-          plan::kEngines, names.begin(), &plan::EngineTraits::name)
-          .out);
+      std::ranges::transform(plan::kEngines, names.begin(), &plan::EngineTraits::name).out);
   return names;
 }();
 inline constexpr std::array<std::string_view, 2> kFitDevices{"cpu", "cuda"};
@@ -110,13 +106,12 @@ struct Cluster {
   const ClusterLink* link(LinkScope scope) const;
 };
 
-/// Ranks per host when `world` ranks fill the hosts in their order.  Throws
-/// UsageError where the cluster is smaller than that.
-std::vector<plan::Rank> ranks_per_host(const Cluster& cluster,
-                                       plan::Rank world);
+/// Ranks per host when `world` ranks fill the hosts in their order.  Throws UsageError where the
+/// cluster is smaller than that.
+std::vector<plan::Rank> ranks_per_host(const Cluster& cluster, plan::Rank world);
 
-/// Throws UsageError, one sentence with the offending value, unless every name,
-/// number and combination is one that a cluster can have.
+/// Throws UsageError, one sentence with the offending value, unless every name, number and
+/// combination is one that a cluster can have.
 void check_cluster(const Cluster& cluster);
 
 // cluster/cluster_hosts.cc
@@ -125,22 +120,18 @@ void check_cluster(const Cluster& cluster);
 /// A host that comes again adds its slots.  Throws UsageError.
 std::vector<ClusterHost> parse_host_list(std::string_view text);
 
-/// Hosts of an MPI hostfile: a line "name", "name slots=4" (Open MPI), "name:4"
-/// (MPICH) or "name:4:adapter" (MVAPICH) each, the name also a node list
-/// ("node[01-08]") or an IPv6 address in brackets, # begins a comment.  A host
-/// that comes again adds its slots; max-slots= says nothing here.  `file` is
-/// what errors name.
-std::vector<ClusterHost> parse_hostfile(std::string_view text,
-                                        const std::string& file);
+/// Hosts of an MPI hostfile: a line "name", "name slots=4" (Open MPI), "name:4" (MPICH) or
+/// "name:4:adapter" (MVAPICH) each, the name also a node list ("node[01-08]") or an IPv6 address in
+/// brackets, # begins a comment.  A host that comes again adds its slots; max-slots= says nothing
+/// here.  `file` is what errors name.
+std::vector<ClusterHost> parse_hostfile(std::string_view text, const std::string& file);
 
 // cluster/cluster_file.cc
 
-/// A cluster file's text, with the fits of the files that its key `collectives`
-/// names; their paths start from the folder of `file`.  A fit of such a file
-/// replaces one of the same operation, ranks, engine, device and placement, and
-/// its link is added where the cluster has no link of that scope.  Throws
-/// UsageError, with file and line where the text is not TOML or a key is
-/// unknown.
+/// A cluster file's text, with the fits of the files that its key `collectives` names; their paths
+/// start from the folder of `file`.  A fit of such a file replaces one of the same operation,
+/// ranks, engine, device and placement, and its link is added where the cluster has no link of that
+/// scope.  Throws UsageError, with file and line where the text is not TOML or a key is unknown.
 Cluster parse_cluster(std::string_view text, const std::string& file);
 
 /// Reads a file, or throws UsageError.

@@ -26,14 +26,12 @@ std::vector<ClusterHost> named_hosts(const ClusterChoice& choice) {
 
 Cluster read_cluster(const ClusterChoice& choice) {
   if (!choice.hosts.empty() && !choice.hostfile.empty()) {
-    throw UsageError(fmt::format(
-        "--hosts {} and --hostfile {}: give one of them, each names the hosts",
-        choice.hosts,
-        choice.hostfile));
+    throw UsageError(
+        fmt::format("--hosts {} and --hostfile {}: give one of them, each names the hosts",
+                    choice.hosts, choice.hostfile));
   }
   if (choice.empty()) {
-    throw UsageError(
-        "no cluster: give --cluster FILE, -H a:4,b:4 or --hostfile FILE");
+    throw UsageError("no cluster: give --cluster FILE, -H a:4,b:4 or --hostfile FILE");
   }
   Cluster cluster;
   if (!choice.file.empty()) {
@@ -44,8 +42,7 @@ Cluster read_cluster(const ClusterChoice& choice) {
   }
   std::vector<ClusterHost> hosts = named_hosts(choice);
   for (ClusterHost& host : hosts) {
-    const auto known =
-        std::ranges::find(cluster.hosts, host.name, &ClusterHost::name);
+    const auto known = std::ranges::find(cluster.hosts, host.name, &ClusterHost::name);
     if (known != cluster.hosts.end()) {
       host.interface = known->interface;
       host.memory_bytes = known->memory_bytes;
@@ -58,10 +55,9 @@ Cluster read_cluster(const ClusterChoice& choice) {
   try {
     check_cluster(cluster);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format(
-        "{}: {}",
-        choice.hosts.empty() ? choice.hostfile : "--hosts " + choice.hosts,
-        error.what()));
+    throw UsageError(fmt::format("{}: {}",
+                                 choice.hosts.empty() ? choice.hostfile : "--hosts " + choice.hosts,
+                                 error.what()));
   }
   return cluster;
 }

@@ -18,10 +18,9 @@ struct ClusterChoice {
   bool empty() const { return file.empty() && !names_hosts(); }
 };
 
-/// The cluster file, with the hosts of -H or --hostfile in place of its own; or
-/// these hosts alone, whose links and devices are unknown.  A host that the
-/// file knows too keeps its interface.  Throws UsageError, also for -H together
-/// with --hostfile, and where nothing is given.
+/// The cluster file, with the hosts of -H or --hostfile in place of its own; or these hosts alone,
+/// whose links and devices are unknown.  A host that the file knows too keeps its interface.
+/// Throws UsageError, also for -H together with --hostfile, and where nothing is given.
 Cluster read_cluster(const ClusterChoice& choice);
 
 }  // namespace paceline::cluster

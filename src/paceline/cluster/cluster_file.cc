@@ -26,20 +26,17 @@ void read_hosts(const Section& section, Cluster& cluster) {
   const int slots = section.integer("slots", 1, 1, 1 << 20);
   const std::string name = section.text("name", "host");
   if (name.empty() || name.starts_with('-')) {
-    section.refuse("name",
-                   "'" + name + "'",
-                   "a name is not empty and does not begin with '-'");
+    section.refuse("name", "'" + name + "'", "a name is not empty and does not begin with '-'");
   }
   std::optional<std::int64_t> memory;
   if (const auto text = section.written("memory")) {
     memory = parse_bytes(section.where("memory"), *text);
   }
   for (int i = 0; i < count; ++i) {
-    cluster.hosts.push_back(
-        {.name = section.has("count") ? fmt::format("{}{}", name, i) : name,
-         .slots = slots,
-         .interface = section.text("interface"),
-         .memory_bytes = memory});
+    cluster.hosts.push_back({.name = section.has("count") ? fmt::format("{}{}", name, i) : name,
+                             .slots = slots,
+                             .interface = section.text("interface"),
+                             .memory_bytes = memory});
   }
 }
 
@@ -54,24 +51,18 @@ LinkFit read_fit(const Section& section) {
   fit.ranks = section.integer("ranks", 2, 2, kMostRanks);
   fit.ranks_per_host = section.counts("ranks_per_host");
   if (!fit.ranks_per_host.empty() &&
-      std::accumulate(fit.ranks_per_host.begin(),
-                      fit.ranks_per_host.end(),
-                      std::int64_t{0}) != fit.ranks) {
-    section.refuse("ranks_per_host",
-                   fmt::format("[{}]", fmt::join(fit.ranks_per_host, ", ")),
+      std::accumulate(fit.ranks_per_host.begin(), fit.ranks_per_host.end(), std::int64_t{0}) !=
+          fit.ranks) {
+    section.refuse("ranks_per_host", fmt::format("[{}]", fmt::join(fit.ranks_per_host, ", ")),
                    fmt::format("the sum must be ranks, {}", fit.ranks));
   }
   fit.error_percent = section.magnitude("error_percent");
-  section.each("pieces",
-               "[[links.fits.pieces]]",
-               "from_bytes alpha beta_ps_per_byte",
+  section.each("pieces", "[[links.fits.pieces]]", "from_bytes alpha beta_ps_per_byte",
                [&](const Section& piece) {
                  fit.line.pieces.push_back(
                      {.from_bytes = piece.integer("from_bytes", 0),
-                      .alpha = parse_duration_ps(piece.where("alpha"),
-                                                 piece.text("alpha", "0s")),
-                      .beta_ps_per_byte =
-                          piece.magnitude("beta_ps_per_byte").value_or(0)});
+                      .alpha = parse_duration_ps(piece.where("alpha"), piece.text("alpha", "0s")),
+                      .beta_ps_per_byte = piece.magnitude("beta_ps_per_byte").value_or(0)});
                });
   if (!fit.line.known()) {
     section.refuse("pieces", "[]", "a fit has at least one piece");
@@ -86,17 +77,14 @@ ClusterLink read_link(const Section& section) {
   link.sharing = section.word("sharing", kSharings);
   link.full_duplex = section.word("duplex", kDuplexes);
   link.bytes_per_s = parse_rate(section.where("rate"), section.text("rate"));
-  link.latency_ps = parse_duration_ps(section.where("latency"),
-                                      section.text("latency", "0s"));
+  link.latency_ps = parse_duration_ps(section.where("latency"), section.text("latency", "0s"));
   link.under_compute = section.number("under_compute").value_or(1);
   link.decline = section.number("decline").value_or(0);
   if (link.name.empty()) {
     link.name = word_of(kScopes, link.scope);
   }
-  section.each("fits",
-               "[[links.fits]]",
-               "operation ranks ranks_per_host engine device error_percent "
-               "pieces",
+  section.each("fits", "[[links.fits]]",
+               "operation ranks ranks_per_host engine device error_percent pieces",
                [&](const Section& fit) { link.fits.push_back(read_fit(fit)); });
   return link;
 }
@@ -108,22 +96,18 @@ ClusterDevice read_device(const Section& section) {
     device.flops_per_s = parse_flops(section.where("flops"), *text);
   }
   if (const auto text = section.written("memory_bandwidth")) {
-    device.memory_bytes_per_s =
-        parse_rate(section.where("memory_bandwidth"), *text);
+    device.memory_bytes_per_s = parse_rate(section.where("memory_bandwidth"), *text);
   }
   if (const auto text = section.written("memory")) {
     device.memory_bytes = parse_bytes(section.where("memory"), *text);
   }
   device.under_transfer = section.number("under_transfer").value_or(1);
   section.each(
-      "throughput",
-      "[[device.throughput]]",
-      "model batch_size samples_per_s",
+      "throughput", "[[device.throughput]]", "model batch_size samples_per_s",
       [&](const Section& row) {
-        device.throughputs.push_back(
-            {.model = row.text("model"),
-             .batch_size = static_cast<int>(row.integer("batch_size", 1)),
-             .samples_per_s = row.number("samples_per_s").value_or(0)});
+        device.throughputs.push_back({.model = row.text("model"),
+                                      .batch_size = static_cast<int>(row.integer("batch_size", 1)),
+                                      .samples_per_s = row.number("samples_per_s").value_or(0)});
       });
   return device;
 }
@@ -133,14 +117,11 @@ void add_link(const Section& section, Cluster& cluster) {
   ClusterLink link = read_link(section);
   for (const ClusterLink& other : cluster.links) {
     if (other.name == link.name) {
-      section.refuse(
-          "name", "'" + link.name + "'", "a link before it has this name");
+      section.refuse("name", "'" + link.name + "'", "a link before it has this name");
     }
     if (other.scope == link.scope) {
-      section.refuse(
-          "joins",
-          fmt::format("'{}'", word_of(kScopes, link.scope)),
-          fmt::format("so does link '{}'; one link each", other.name));
+      section.refuse("joins", fmt::format("'{}'", word_of(kScopes, link.scope)),
+                     fmt::format("so does link '{}'; one link each", other.name));
     }
   }
   cluster.links.push_back(std::move(link));
@@ -155,23 +136,19 @@ bool replaces(const LinkFit& fresh, const LinkFit& written) {
   return fresh.operation == written.operation && fresh.ranks == written.ranks &&
          same_or_empty(fresh.engine, written.engine) &&
          same_or_empty(fresh.device, written.device) &&
-         (written.ranks_per_host.empty() ||
-          written.ranks_per_host == fresh.ranks_per_host);
+         (written.ranks_per_host.empty() || written.ranks_per_host == fresh.ranks_per_host);
 }
 
-// Adds the fits to the cluster's link of the same scope, in place of those that
-// they replace; a scope without a link takes the measured link.
+// Adds the fits to the cluster's link of the same scope, in place of those that they replace; a
+// scope without a link takes the measured link.
 void add_measured_link(const ClusterLink& measured, Cluster& cluster) {
-  const auto link =
-      std::ranges::find(cluster.links, measured.scope, &ClusterLink::scope);
+  const auto link = std::ranges::find(cluster.links, measured.scope, &ClusterLink::scope);
   if (link == cluster.links.end()) {
     cluster.links.push_back(measured);
     return;
   }
   for (const LinkFit& fresh : measured.fits) {
-    std::erase_if(link->fits, [&](const LinkFit& written) {
-      return replaces(fresh, written);
-    });
+    std::erase_if(link->fits, [&](const LinkFit& written) { return replaces(fresh, written); });
     link->fits.push_back(fresh);
   }
 }
@@ -183,17 +160,12 @@ enum class FileRole : std::uint8_t {
 
 Cluster parse(std::string_view text, const std::string& file, FileRole role);
 
-// The links of the files under `collectives`, whose paths start from the folder
-// of `file`.
-void add_collectives(const Section& top,
-                     const std::string& file,
-                     Cluster& cluster) {
+// The links of the files under `collectives`, whose paths start from the folder of `file`.
+void add_collectives(const Section& top, const std::string& file, Cluster& cluster) {
   for (const std::string& name : top.texts("collectives")) {
-    const std::string path =
-        (std::filesystem::path(file).parent_path() / name).string();
+    const std::string path = (std::filesystem::path(file).parent_path() / name).string();
     try {
-      const Cluster measured =
-          parse(read_text(path), path, FileRole::kCollectives);
+      const Cluster measured = parse(read_text(path), path, FileRole::kCollectives);
       for (const ClusterLink& link : measured.links) {
         add_measured_link(link, cluster);
       }
@@ -205,27 +177,20 @@ void add_collectives(const Section& top,
 
 Cluster read(const toml::table& table, const std::string& file, FileRole role) {
   const bool whole = role == FileRole::kCluster;
-  const Section top(table,
-                    file,
-                    whole ? "a cluster file" : "a file of collectives",
-                    whole ? "name source hosts links device collectives"
-                          : "name source hosts links device");
+  const Section top(
+      table, file, whole ? "a cluster file" : "a file of collectives",
+      whole ? "name source hosts links device collectives" : "name source hosts links device");
   Cluster cluster;
   cluster.name = top.text("name", file);
   cluster.source = top.text("source");
-  top.each("hosts",
-           "[[hosts]]",
-           "name count slots interface memory",
+  top.each("hosts", "[[hosts]]", "name count slots interface memory",
            [&](const Section& section) { read_hosts(section, cluster); });
-  top.each("links",
-           "[[links]]",
+  top.each("links", "[[links]]",
            "name joins sharing duplex rate latency under_compute decline fits",
            [&](const Section& section) { add_link(section, cluster); });
   add_collectives(top, file, cluster);
-  top.table(
-      "device",
-      "name flops memory_bandwidth memory under_transfer throughput",
-      [&](const Section& section) { cluster.device = read_device(section); });
+  top.table("device", "name flops memory_bandwidth memory under_transfer throughput",
+            [&](const Section& section) { cluster.device = read_device(section); });
   return cluster;
 }
 
@@ -247,14 +212,12 @@ Cluster parse_cluster(std::string_view text, const std::string& file) {
 
 Cluster read_cluster(const std::string& name) {
   std::error_code none;
-  const bool is_path = name.find('/') != std::string::npos ||
-                       name.ends_with(".toml") ||
+  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".toml") ||
                        std::filesystem::exists(name, none);
   const std::vector<std::string> roots = roots_of("clusters");
   const std::string path = is_path ? name : find_in(roots, "clusters", name);
   if (path.empty()) {
-    throw UsageError(
-        unknown_name("cluster", name, names_in(roots, "clusters")));
+    throw UsageError(unknown_name("cluster", name, names_in(roots, "clusters")));
   }
   return parse_cluster(read_text(path), path);
 }

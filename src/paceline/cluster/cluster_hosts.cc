@@ -19,21 +19,16 @@ int parse_slots(std::string_view host, std::string_view text) {
   int slots = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, slots);
-  const bool beyond =
-      error == std::errc::result_out_of_range && !text.starts_with('-');
+  const bool beyond = error == std::errc::result_out_of_range && !text.starts_with('-');
   if (rest != end || (!beyond && slots < 1)) {
     throw UsageError(
-        fmt::format("host '{}' has '{}' slots; it needs a whole number above 0",
-                    host,
-                    text));
+        fmt::format("host '{}' has '{}' slots; it needs a whole number above 0", host, text));
   }
   if (beyond || slots > kMostSlots) {
     throw UsageError(
         fmt::format("host '{}' has {} slots; at most {} are "
                     "supported",
-                    host,
-                    text,
-                    kMostSlots));
+                    host, text, kMostSlots));
   }
   return slots;
 }
@@ -51,14 +46,12 @@ std::vector<ClusterHost> hosts_of(std::string_view names, int slots) {
   return hosts;
 }
 
-/// "name", "name:4", "node[01-08]:4", "[fd00::7]:4"; in a hostfile also
-/// "name:4:mlx5_0" (MVAPICH), whose network adapter says nothing of how many to
-/// start.
+/// "name", "name:4", "node[01-08]:4", "[fd00::7]:4"; in a hostfile also "name:4:mlx5_0" (MVAPICH),
+/// whose network adapter says nothing of how many to start.
 std::vector<ClusterHost> parse_host(std::string_view text, bool in_hostfile) {
   const auto [name, after] = split_host(text);
   if (name.empty()) {
-    throw UsageError(
-        fmt::format("'{}' names no host; hosts are written a:4,b:4", text));
+    throw UsageError(fmt::format("'{}' names no host; hosts are written a:4,b:4", text));
   }
   if (!after) {
     return hosts_of(name, 1);
@@ -69,29 +62,25 @@ std::vector<ClusterHost> parse_host(std::string_view text, bool in_hostfile) {
                        after->find(':', colon + 1) == std::string_view::npos;
   if (colon != std::string_view::npos && !adapter) {
     throw UsageError(fmt::format(
-        "'{}' has more than one colon; hosts are written a:4,b:4, an IPv6 "
-        "address [fd00::7]:4",
+        "'{}' has more than one colon; hosts are written a:4,b:4, an IPv6 address [fd00::7]:4",
         text));
   }
   return hosts_of(name, parse_slots(name, after->substr(0, colon)));
 }
 
-/// What may follow a host's name in a hostfile: Open MPI's slots=4 and
-/// max-slots=8 (or max_slots), which says nothing of how many to start.
+/// What may follow a host's name in a hostfile: Open MPI's slots=4 and max-slots=8 (or max_slots),
+/// which says nothing of how many to start.
 void read_host_word(std::string_view word, std::vector<ClusterHost>& hosts) {
   const auto equals = word.find('=');
   const std::string_view key = word.substr(0, equals);
-  const std::string_view value =
-      equals == std::string_view::npos ? "" : word.substr(equals + 1);
+  const std::string_view value = equals == std::string_view::npos ? "" : word.substr(equals + 1);
   if (key == "slots") {
     for (ClusterHost& host : hosts) {
       host.slots = parse_slots(host.name, value);
     }
   } else if ((key != "max-slots" && key != "max_slots") || value.empty()) {
     throw UsageError(
-        fmt::format("'{}' is not understood; lines are NAME, NAME:4 or NAME "
-                    "slots=4",
-                    word));
+        fmt::format("'{}' is not understood; lines are NAME, NAME:4 or NAME slots=4", word));
   }
 }
 
@@ -128,17 +117,14 @@ void check_one_word(std::string_view host) {
     return;
   }
   const bool slots = words.size() == 2 && words[1].starts_with("slots=");
-  throw UsageError(fmt::format(
-      "'{}' is not one host; {}",
-      host,
-      slots ? fmt::format("the slots of a host follow a colon: {}:{}",
-                          words[0],
-                          words[1].substr(words[1].find('=') + 1))
-            : "hosts are separated by commas and written a:4,b:4"));
+  throw UsageError(fmt::format("'{}' is not one host; {}", host,
+                               slots
+                                   ? fmt::format("the slots of a host follow a colon: {}:{}",
+                                                 words[0], words[1].substr(words[1].find('=') + 1))
+                                   : "hosts are separated by commas and written a:4,b:4"));
 }
 
-/// Hosts in the order in which they first come; one that comes again adds its
-/// slots.
+/// Hosts in the order in which they first come; one that comes again adds its slots.
 class HostList {
  public:
   void add(std::vector<ClusterHost> hosts) {
@@ -157,8 +143,8 @@ class HostList {
  private:
   static void add_slots(int slots, ClusterHost& host) {
     if (host.slots > kMostSlots - slots) {
-      throw UsageError(fmt::format(
-          "host '{}' has more than {} slots in all", host.name, kMostSlots));
+      throw UsageError(
+          fmt::format("host '{}' has more than {} slots in all", host.name, kMostSlots));
     }
     host.slots += slots;
   }
@@ -178,18 +164,15 @@ std::vector<ClusterHost> parse_host_list(std::string_view text) {
   return hosts.take();
 }
 
-std::vector<ClusterHost> parse_hostfile(std::string_view text,
-                                        const std::string& file) {
+std::vector<ClusterHost> parse_hostfile(std::string_view text, const std::string& file) {
   HostList hosts;
   int number = 0;
   for (const std::string& full : split_lines(text)) {
     ++number;
     if (full.find('\0') != std::string::npos) {
-      throw UsageError(fmt::format(
-          "{}:{}: it has a NUL byte; a hostfile is text", file, number));
+      throw UsageError(fmt::format("{}:{}: it has a NUL byte; a hostfile is text", file, number));
     }
-    const std::string_view line =
-        trimmed(std::string_view(full).substr(0, full.find('#')));
+    const std::string_view line = trimmed(std::string_view(full).substr(0, full.find('#')));
     if (line.empty()) {
       continue;
     }

@@ -29,14 +29,12 @@ toml::table table_of(const ClusterLink& link) {
   for (const LinkFit& fit : link.fits) {
     toml::array pieces;
     for (const plan::AlphaBetaPiece& piece : fit.line.pieces) {
-      pieces.push_back(
-          toml::table{{"from_bytes", piece.from_bytes},
-                      {"alpha", fmt::format("{}ps", piece.alpha)},
-                      {"beta_ps_per_byte", piece.beta_ps_per_byte}});
+      pieces.push_back(toml::table{{"from_bytes", piece.from_bytes},
+                                   {"alpha", fmt::format("{}ps", piece.alpha)},
+                                   {"beta_ps_per_byte", piece.beta_ps_per_byte}});
     }
-    toml::table row{{"operation", fit.operation},
-                    {"ranks", fit.ranks},
-                    {"pieces", std::move(pieces)}};
+    toml::table row{
+        {"operation", fit.operation}, {"ranks", fit.ranks}, {"pieces", std::move(pieces)}};
     if (fit.error_percent) {
       row.insert("error_percent", *fit.error_percent);
     }
@@ -47,8 +45,7 @@ toml::table table_of(const ClusterLink& link) {
       }
       row.insert("ranks_per_host", std::move(counts));
     }
-    for (const auto& [key, text] :
-         {std::pair{"engine", fit.engine}, {"device", fit.device}}) {
+    for (const auto& [key, text] : {std::pair{"engine", fit.engine}, {"device", fit.device}}) {
       if (!text.empty()) {
         row.insert(key, text);
       }
@@ -70,8 +67,7 @@ toml::table table_of(const ClusterDevice& device) {
     table.insert("flops", fmt::format("{}FLOP/s", *device.flops_per_s));
   }
   if (device.memory_bytes_per_s) {
-    table.insert("memory_bandwidth",
-                 fmt::format("{}B/s", *device.memory_bytes_per_s));
+    table.insert("memory_bandwidth", fmt::format("{}B/s", *device.memory_bytes_per_s));
   }
   if (device.memory_bytes) {
     table.insert("memory", fmt::format("{}B", *device.memory_bytes));

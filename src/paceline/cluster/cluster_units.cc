@@ -62,8 +62,7 @@ std::optional<double> prefix(std::string_view unit, std::string_view base) {
 }
 
 /// The number in the units of `bases`; nothing where the text has another.
-std::optional<double> scaled(std::string_view text,
-                             std::span<const Unit> bases) {
+std::optional<double> scaled(std::string_view text, std::span<const Unit> bases) {
   const auto quantity = split(text);
   if (!quantity) {
     return std::nullopt;
@@ -76,9 +75,7 @@ std::optional<double> scaled(std::string_view text,
   return std::nullopt;
 }
 
-[[noreturn]] void refuse(std::string_view what,
-                         std::string_view text,
-                         std::string_view allowed) {
+[[noreturn]] void refuse(std::string_view what, std::string_view text, std::string_view allowed) {
   throw UsageError(fmt::format("{} = '{}': {}", what, text, allowed));
 }
 
@@ -98,13 +95,10 @@ std::int64_t parse_duration_ps(std::string_view what, std::string_view text) {
   constexpr std::array<Unit, 5> kUnits{
       {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}}};
   const auto quantity = split(text);
-  const auto unit = quantity
-                        ? std::ranges::find(kUnits, quantity->unit, &Unit::name)
-                        : kUnits.end();
-  if (unit == kUnits.end() || quantity->number < 0 ||
-      quantity->number * unit->factor > kLargest) {
-    refuse(what,
-           text,
+  const auto unit =
+      quantity ? std::ranges::find(kUnits, quantity->unit, &Unit::name) : kUnits.end();
+  if (unit == kUnits.end() || quantity->number < 0 || quantity->number * unit->factor > kLargest) {
+    refuse(what, text,
            "must be a duration, not negative, in ps, ns, us, ms or s, like "
            "50us");
   }

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-// Quantities as people write them in cluster files and flags: a number and a
-// unit, with or without a blank between them.  Prefixes are decimal (k, M, G,
+// Quantities as people write them in cluster files and flags: a number and a unit, with or without
+// a blank between them.  Prefixes are decimal (k, M, G,
 // T) or binary (Ki, Mi, Gi).  `what` is the key or flag that an error names.
 // All throw UsageError with the offending text and the units allowed.
 

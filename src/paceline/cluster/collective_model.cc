@@ -12,27 +12,20 @@ namespace {
 
 /// The rate that one unit of weight gets from a link that carries `weight`.
 std::int64_t share(std::int64_t bytes_per_s, std::int64_t weight) {
-  return weight == 0
-             ? std::numeric_limits<std::int64_t>::max()
-             : std::max<std::int64_t>(1, bytes_per_s * kWeightOne / weight);
+  return weight == 0 ? std::numeric_limits<std::int64_t>::max()
+                     : std::max<std::int64_t>(1, bytes_per_s * kWeightOne / weight);
 }
 
-/// How often the bytes of a stage, which are sent and received, cross a link of
-/// its kind.
-std::int64_t crossings(const LinkModel& link) {
-  return 2 / link.links();
-}
+/// How often the bytes of a stage, which are sent and received, cross a link of its kind.
+std::int64_t crossings(const LinkModel& link) { return 2 / link.links(); }
 
 /// On one medium each host's bytes cross once; cards of devices split them.
-std::int64_t network_weight(const Stage& stage,
-                            const Group& group,
-                            const LinkModel& network) {
+std::int64_t network_weight(const Stage& stage, const Group& group, const LinkModel& network) {
   switch (network.sharing) {
     case cluster::LinkSharing::kAll:
       return stage.network_weight * group.hosts;
     case cluster::LinkSharing::kDevice:
-      return (stage.network_weight + group.most_local - 1) / group.most_local *
-             crossings(network);
+      return (stage.network_weight + group.most_local - 1) / group.most_local * crossings(network);
     case cluster::LinkSharing::kHost:
       break;
   }
@@ -42,9 +35,8 @@ std::int64_t network_weight(const Stage& stage,
 /// What the slowest of many links leaves of the network's rate.
 std::int64_t declined(const LinkModel& network, plan::Rank hosts) {
   return std::max<std::int64_t>(
-      1,
-      std::llround(static_cast<double>(network.bytes_per_s) *
-                   std::pow(static_cast<double>(hosts) / 2, -network.decline)));
+      1, std::llround(static_cast<double>(network.bytes_per_s) *
+                      std::pow(static_cast<double>(hosts) / 2, -network.decline)));
 }
 
 Price undeclined(const CollectiveCall& call, const Machine& machine) {
@@ -68,9 +60,7 @@ Price undeclined(const CollectiveCall& call, const Machine& machine) {
 
 /// How many members share a device link.
 std::int64_t on_bus(const Group& group, const Machine& machine) {
-  return machine.device.sharing == cluster::LinkSharing::kDevice
-             ? 1
-             : group.most_local;
+  return machine.device.sharing == cluster::LinkSharing::kDevice ? 1 : group.most_local;
 }
 
 }  // namespace
@@ -81,9 +71,8 @@ std::int64_t device_line(const Group& group, const Machine& machine) {
 }
 
 std::int64_t network_line(const Group& group, const Machine& machine) {
-  const std::int64_t rate = group.hosts > 2
-                                ? declined(machine.network, group.hosts)
-                                : machine.network.bytes_per_s;
+  const std::int64_t rate =
+      group.hosts > 2 ? declined(machine.network, group.hosts) : machine.network.bytes_per_s;
   return share(rate, network_weight({}, group, machine.network));
 }
 
@@ -104,28 +93,24 @@ Price price(const CollectiveCall& call, const Machine& machine) {
     for (int i = 0; i < price.count; ++i) {
       Stage& stage = price.stages[static_cast<std::size_t>(i)];
       if (stage.network_weight > 0) {
-        stage.limit_bytes_per_s = std::min(
-            stage.limit_bytes_per_s,
-            share(rate, network_weight(stage, call.group, machine.network)));
+        stage.limit_bytes_per_s =
+            std::min(stage.limit_bytes_per_s,
+                     share(rate, network_weight(stage, call.group, machine.network)));
       }
     }
   }
   return price;
 }
 
-plan::Picoseconds alone(const Price& price,
-                        const Group& group,
-                        const Machine& machine) {
+plan::Picoseconds alone(const Price& price, const Group& group, const Machine& machine) {
   plan::Picoseconds total = 0;
   for (int i = 0; i < price.count; ++i) {
     const Stage& stage = price.stages[static_cast<std::size_t>(i)];
-    const std::int64_t rate =
-        std::min({stage.limit_bytes_per_s,
-                  share(machine.device.bytes_per_s,
-                        stage.device_weight * on_bus(group, machine) *
-                            crossings(machine.device)),
-                  share(machine.network.bytes_per_s,
-                        network_weight(stage, group, machine.network))});
+    const std::int64_t rate = std::min(
+        {stage.limit_bytes_per_s,
+         share(machine.device.bytes_per_s,
+               stage.device_weight * on_bus(group, machine) * crossings(machine.device)),
+         share(machine.network.bytes_per_s, network_weight(stage, group, machine.network))});
     total += stage.latency + plan::wire_time(stage.bytes, rate);
   }
   return total;

@@ -57,22 +57,20 @@ struct Price {
   }
 };
 
-/// The price of a collective, alone on the machine, under its algorithm.  A
-/// collective among one rank is free.
+/// The price of a collective, alone on the machine, under its algorithm.  A collective among one
+/// rank is free.
 Price price(const CollectiveCall& call, const Machine& machine);
 
 /// One file each: formula, units, source.
 Price ring_price(const CollectiveCall& call, const Machine& machine);
 Price tree_price(const CollectiveCall& call, const Machine& machine);
-Price halving_doubling_price(const CollectiveCall& call,
-                             const Machine& machine);
+Price halving_doubling_price(const CollectiveCall& call, const Machine& machine);
 Price hierarchical_price(const CollectiveCall& call, const Machine& machine);
 Price measured_price(const CollectiveCall& call, const Machine& machine);
 Price nccl_price(const CollectiveCall& call, const Machine& machine);
 
 /// The rate, bytes/s, of a flow of every member that crosses the device link
-/// of each once, and the network link of each host once: what the lines carry
-/// for a ring.
+/// of each once, and the network link of each host once: what the lines carry for a ring.
 std::int64_t device_line(const Group& group, const Machine& machine);
 std::int64_t network_line(const Group& group, const Machine& machine);
 
@@ -88,34 +86,27 @@ struct NcclChoice {
 NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine);
 
 /// A message by ncclSend and ncclRecv.
-Stage nccl_message_stage(std::int64_t bytes,
-                         bool remote,
-                         const Machine& machine);
+Stage nccl_message_stage(std::int64_t bytes, bool remote, const Machine& machine);
 
-/// The fit that prices the call: of its operation and of the links between its
-/// members, among the nearest number of ranks.  For other ranks it is scaled by
-/// what the machine's `unmeasured` algorithm says of both.  Null where there is
-/// none, or another algorithm holds.  What software costs is in it.
-const cluster::LinkFit* measured_fit(const CollectiveCall& call,
-                                     const Machine& machine);
+/// The fit that prices the call: of its operation and of the links between its members, among the
+/// nearest number of ranks.  For other ranks it is scaled by what the machine's `unmeasured`
+/// algorithm says of both.  Null where there is none, or another algorithm holds.  What software
+/// costs is in it.
+const cluster::LinkFit* measured_fit(const CollectiveCall& call, const Machine& machine);
 
-/// The price of a message from rank to rank, alone on the machine, without what
-/// software adds.  `remote`: between hosts.
+/// The price of a message from rank to rank, alone on the machine, without what software adds.
+/// `remote`: between hosts.
 Stage message_stage(std::int64_t bytes, bool remote, const Machine& machine);
 
-/// The fit that prices a message whatever the algorithm of collectives, or
-/// null.  What software costs is in it.
+/// The fit that prices a message whatever the algorithm of collectives, or null.  What software
+/// costs is in it.
 const cluster::LinkFit* message_fit(bool remote, const Machine& machine);
 
 /// The piece of a fit that holds for `bytes`.
-const plan::AlphaBetaPiece& piece_of(const cluster::LinkFit& fit,
-                                     std::int64_t bytes);
+const plan::AlphaBetaPiece& piece_of(const cluster::LinkFit& fit, std::int64_t bytes);
 
-/// The rate, as of a link, at which `flow` bytes take the time that the piece
-/// gives for `bytes`.
-std::int64_t limit_of(const plan::AlphaBetaPiece& piece,
-                      std::int64_t bytes,
-                      std::int64_t flow);
+/// The rate, as of a link, at which `flow` bytes take the time that the piece gives for `bytes`.
+std::int64_t limit_of(const plan::AlphaBetaPiece& piece, std::int64_t bytes, std::int64_t flow);
 
 /// Whole logarithm to base 2, rounded up: rounds of a binary tree.
 constexpr std::int64_t log2_up(std::int64_t value) {
@@ -128,10 +119,8 @@ constexpr std::int64_t log2_up(std::int64_t value) {
 
 /// What one hop costs where all members step together: the slowest link.
 inline plan::Picoseconds hop(const Group& group, const Machine& machine) {
-  const plan::Picoseconds inside =
-      group.most_local > 1 ? machine.device.latency : 0;
-  const plan::Picoseconds outside =
-      group.hosts > 1 ? machine.network.latency : 0;
+  const plan::Picoseconds inside = group.most_local > 1 ? machine.device.latency : 0;
+  const plan::Picoseconds outside = group.hosts > 1 ? machine.network.latency : 0;
   return inside > outside ? inside : outside;
 }
 
@@ -140,11 +129,9 @@ constexpr std::int64_t weight_of(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : (part * kWeightOne + whole - 1) / whole;
 }
 
-/// How long a price takes on a machine that does nothing else, in closed form:
-/// per stage latency + bytes over the slowest of limit, device link and
+/// How long a price takes on a machine that does nothing else, in closed form: per stage latency +
+/// bytes over the slowest of limit, device link and
 /// network link.
-plan::Picoseconds alone(const Price& price,
-                        const Group& group,
-                        const Machine& machine);
+plan::Picoseconds alone(const Price& price, const Group& group, const Machine& machine);
 
 }  // namespace paceline::cluster

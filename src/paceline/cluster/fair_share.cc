@@ -36,11 +36,8 @@ void FairShare::reset(std::span<const std::int64_t> bytes_per_s) {
   stamp_ = 0;
 }
 
-FairShare::FlowId FairShare::start(plan::Picoseconds now,
-                                   std::uint32_t owner,
-                                   std::int64_t bytes,
-                                   std::int64_t limit,
-                                   std::span<const LinkLoad> loads) {
+FairShare::FlowId FairShare::start(plan::Picoseconds now, std::uint32_t owner, std::int64_t bytes,
+                                   std::int64_t limit, std::span<const LinkLoad> loads) {
   if (free_.empty()) {
     free_.push_back(static_cast<FlowId>(flows_.size()));
     flows_.emplace_back();
@@ -50,8 +47,8 @@ FairShare::FlowId FairShare::start(plan::Picoseconds now,
   const FlowId id = free_.back();
   free_.pop_back();
   Flow& flow = flows_[id];
-  flow.left = static_cast<plan::Uint128>(bytes) *
-              static_cast<plan::Uint128>(plan::kPicosecondsPerSecond);
+  flow.left =
+      static_cast<plan::Uint128>(bytes) * static_cast<plan::Uint128>(plan::kPicosecondsPerSecond);
   flow.rate = 0;
   flow.limit = limit;
   flow.since = now;
@@ -157,8 +154,8 @@ bool FairShare::join(std::uint32_t link) {
   return fresh;
 }
 
-/// The next rate at which a flow meets a limit or a link is full; notes the
-/// links that are, and forgets those whose flows have their rates.
+/// The next rate at which a flow meets a limit or a link is full; notes the links that are, and
+/// forgets those whose flows have their rates.
 std::int64_t FairShare::next_level() {
   while (!limited_.empty() && is_fixed(limited_.back().second)) {
     limited_.pop_back();
@@ -211,13 +208,10 @@ void FairShare::renew_share(Link& link) {
   link.shared_open = link.open;
   link.shared_used = link.used;
   link.shared_capacity = link.capacity;
-  link.share = std::max<std::int64_t>(
-      1, (link.capacity * kWeightOne - link.used) / link.open);
+  link.share = std::max<std::int64_t>(1, (link.capacity * kWeightOne - link.used) / link.open);
 }
 
-bool FairShare::is_fixed(FlowId id) const {
-  return fixed_stamp_[id] == stamp_;
-}
+bool FairShare::is_fixed(FlowId id) const { return fixed_stamp_[id] == stamp_; }
 
 /// Gives a flow its rate; 0 where it has one already, else 1.
 std::size_t FairShare::fix(FlowId id, std::int64_t rate) {
@@ -238,8 +232,8 @@ void FairShare::set_rate(FlowId id, std::int64_t rate) {
   if (flow.rate == rate) {
     return;
   }
-  const plan::Uint128 done = static_cast<plan::Uint128>(now_ - flow.since) *
-                             static_cast<plan::Uint128>(flow.rate);
+  const plan::Uint128 done =
+      static_cast<plan::Uint128>(now_ - flow.since) * static_cast<plan::Uint128>(flow.rate);
   flow.left = flow.left > done ? flow.left - done : 0;
   flow.since = now_;
   flow.rate = rate;
@@ -249,8 +243,7 @@ void FairShare::set_rate(FlowId id, std::int64_t rate) {
 plan::Picoseconds FairShare::end_of(FlowId id) const {
   const Flow& flow = flows_[id];
   const auto rate = static_cast<plan::Uint128>(flow.rate);
-  return plan::within_time(static_cast<plan::Uint128>(flow.since) +
-                           (flow.left + rate - 1) / rate);
+  return plan::within_time(static_cast<plan::Uint128>(flow.since) + (flow.left + rate - 1) / rate);
 }
 
 }  // namespace paceline::cluster

@@ -21,12 +21,11 @@ struct LinkLoad {
 
 /// Links that flows share fairly.
 ///
-/// All flows over a full link get the same rate; what a flow cannot use,
-/// because another link or its own limit holds it back, the others share
-/// (max-min fairness: Bertsekas and Gallager, Data Networks, 1992, section
+/// All flows over a full link get the same rate; what a flow cannot use, because another link or
+/// its own limit holds it back, the others share (max-min fairness: Bertsekas and Gallager, Data
+/// Networks, 1992, section
 /// 6.5.2).  Rates are whole bytes per second and are kept until a flow comes
-/// or goes or a capacity changes; work is counted exactly, in bytes times
-/// picoseconds per second.
+/// or goes or a capacity changes; work is counted exactly, in bytes times picoseconds per second.
 class FairShare {
  public:
   using FlowId = std::uint32_t;
@@ -44,10 +43,7 @@ class FairShare {
   void reset(std::span<const std::int64_t> bytes_per_s);
 
   /// Starts moving `bytes` at `now`; `limit` is the flow's own fastest rate.
-  FlowId start(plan::Picoseconds now,
-               std::uint32_t owner,
-               std::int64_t bytes,
-               std::int64_t limit,
+  FlowId start(plan::Picoseconds now, std::uint32_t owner, std::int64_t bytes, std::int64_t limit,
                std::span<const LinkLoad> loads);
   void end(FlowId id);
   void set_capacity(std::uint32_t link, std::int64_t bytes_per_s);
@@ -63,9 +59,7 @@ class FairShare {
   Flow& flow(FlowId id) { return flows_[id]; }
 
   /// Bytes that have crossed a link, weights included; whole flows only.
-  std::int64_t crossed(std::uint32_t link) const {
-    return links_[link].crossed;
-  }
+  std::int64_t crossed(std::uint32_t link) const { return links_[link].crossed; }
 
  private:
   struct Link {

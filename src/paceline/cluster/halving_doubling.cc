@@ -14,20 +14,18 @@ namespace paceline::cluster {
 ///   network      the part that leaves a host: 2(H-1)/H S, (H-1)/H S, where H
 ///                is at most P'
 ///
-/// Near partners come first, so that what is left for the distant ones is S/L.
-/// Each rank above P' folds what it has into a neighbor before and gets its
-/// part of the result after, a hop each:
+/// Near partners come first, so that what is left for the distant ones is S/L. Each rank above P'
+/// folds what it has into a neighbor before and gets its part of the result after, a hop each:
 ///
 ///   all-reduce                  2 S bytes more
 ///   reduce-scatter, all-gather  S + S/P
 ///   broadcast                   S, after only
 ///
-/// These hops come before and after, one way each, so that no direction of a
-/// link carries more than S of them, at its full rate: on a half-duplex link
-/// what both ways share.  (What compute takes from a full-duplex bus is felt
-/// there only where less than half is left.)  Hosts of an odd number of ranks
-/// part such neighbors, so that these bytes cross the network too.  Thakur,
-/// Rabenseifner and Gropp, IJHPCA 2005, doi:10.1177/1094342005051521,
+/// These hops come before and after, one way each, so that no direction of a link carries more than
+/// S of them, at its full rate: on a half-duplex link what both ways share.  (What compute takes
+/// from a full-duplex bus is felt there only where less than half is left.)  Hosts of an odd number
+/// of ranks part such neighbors, so that these bytes cross the network too.  Thakur, Rabenseifner
+/// and Gropp, IJHPCA 2005, doi:10.1177/1094342005051521,
 /// section 4.4.  A broadcast is a scatter and an all-gather.
 namespace {
 
@@ -54,29 +52,26 @@ bool parts_neighbors(const Group& group) {
   return group.hosts > 1 && (!equal || group.most_local % 2 != 0);
 }
 
-Stage folding_stage(const CollectiveCall& call,
-                    const Folding& extra,
-                    const Machine& machine) {
+Stage folding_stage(const CollectiveCall& call, const Folding& extra, const Machine& machine) {
   const bool parted = parts_neighbors(call.group);
   const std::int64_t one_way = weight_of(call.bytes, extra.bytes);
   return {.latency = extra.hops * hop(call.group, machine),
           .bytes = extra.bytes,
           .device_weight = one_way,
           .network_weight = parted ? one_way : 0,
-          .limit_bytes_per_s = parted ? std::min(machine.device.bytes_per_s,
-                                                 machine.network.bytes_per_s)
-                                      : machine.device.bytes_per_s};
+          .limit_bytes_per_s =
+              parted ? std::min(machine.device.bytes_per_s, machine.network.bytes_per_s)
+                     : machine.device.bytes_per_s};
 }
 
 }  // namespace
 
-Price halving_doubling_price(const CollectiveCall& call,
-                             const Machine& machine) {
+Price halving_doubling_price(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t log2 = log2_up(call.group.ranks + std::int64_t{1}) - 1;
   const std::int64_t ranks = std::int64_t{1} << log2;  // P'
   const std::int64_t hosts = std::min<std::int64_t>(call.group.hosts, ranks);
-  const bool two_passes = call.pattern == plan::Pattern::kAllReduce ||
-                          call.pattern == plan::Pattern::kBroadcast;
+  const bool two_passes =
+      call.pattern == plan::Pattern::kAllReduce || call.pattern == plan::Pattern::kBroadcast;
   const std::int64_t passes = two_passes ? 2 : 1;
   const Folding extra = ranks == call.group.ranks ? Folding{} : folding(call);
   const std::int64_t bytes = passes * (ranks - 1) * call.bytes / ranks;

@@ -7,8 +7,8 @@
 
 namespace paceline::cluster {
 
-/// Inside each host, then one ring per local index across the hosts, then
-/// inside again; L members on a host, H hosts:
+/// Inside each host, then one ring per local index across the hosts, then inside again; L members
+/// on a host, H hosts:
 ///
 ///   all-reduce      reduce-scatter of S inside, all-reduce of S/L on L lanes
 ///                   at once, all-gather of S inside
@@ -16,9 +16,9 @@ namespace paceline::cluster {
 ///   all-gather      the two in the other order
 ///   broadcast       of S across the hosts, then inside
 ///
-/// One host, or one member on each, is a ring.  Hosts of unequal numbers of
-/// members have no lanes to share among all: refused.  As NCCL's and Horovod's
-/// hierarchical all-reduce: Jia et al. 2018, arXiv:1807.11205, section 3.2.
+/// One host, or one member on each, is a ring.  Hosts of unequal numbers of members have no lanes
+/// to share among all: refused.  As NCCL's and Horovod's hierarchical all-reduce: Jia et al. 2018,
+/// arXiv:1807.11205, section 3.2.
 Price hierarchical_price(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t local = call.group.most_local;
   const std::int64_t hosts = call.group.hosts;
@@ -26,12 +26,10 @@ Price hierarchical_price(const CollectiveCall& call, const Machine& machine) {
     return ring_price(call, machine);
   }
   if (call.group.ranks != local * hosts) {
-    throw UsageError(fmt::format(
-        "the hierarchical algorithm wants as many ranks on every host; of {} "
-        "ranks on {} hosts the fullest has {}: choose ring or tree",
-        call.group.ranks,
-        hosts,
-        local));
+    throw UsageError(
+        fmt::format("the hierarchical algorithm wants as many ranks on every host; of {} ranks on "
+                    "{} hosts the fullest has {}: choose ring or tree",
+                    call.group.ranks, hosts, local));
   }
   const Stage inside{.latency = (local - 1) * machine.device.latency,
                      .bytes = (local - 1) * call.bytes / local,

@@ -25,8 +25,7 @@ LinkSpec parse_link(const std::string& where, const std::string& text) {
 
 LinkSpec stretched(const LinkSpec& spec, double factor) {
   return {.bytes_per_s = spec.bytes_per_s / factor,
-          .latency_ns =
-              std::llround(static_cast<double>(spec.latency_ns) * factor)};
+          .latency_ns = std::llround(static_cast<double>(spec.latency_ns) * factor)};
 }
 
 int latencies_of(plan::Pattern pattern, int world) {
@@ -55,10 +54,8 @@ plan::AlphaBeta alpha_beta_of(const LinkSpec& link, plan::Rank world) {
   const auto line = [&](plan::Pattern pattern) {
     constexpr std::int64_t kMany = 1 << 30;
     const double share =
-        static_cast<double>(plan::wire_bytes(pattern, kMany, world)) /
-        static_cast<double>(kMany);
-    return plan::line_of(latencies_of(pattern, world) * latency,
-                         share / link.bytes_per_s);
+        static_cast<double>(plan::wire_bytes(pattern, kMany, world)) / static_cast<double>(kMany);
+    return plan::line_of(latencies_of(pattern, world) * latency, share / link.bytes_per_s);
   };
   return {.origin = "the emulated link",
           .world = world,

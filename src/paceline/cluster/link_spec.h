@@ -16,20 +16,19 @@ struct LinkSpec {
   std::int64_t latency_ns = 0;  // one way
 };
 
-/// Throws UsageError, which begins with `where`, for anything but RATE or
-/// RATE,LATENCY with units as in a cluster file.
+/// Throws UsageError, which begins with `where`, for anything but RATE or RATE,LATENCY with units
+/// as in a cluster file.
 LinkSpec parse_link(const std::string& where, const std::string& text);
 
 /// `spec` on a machine that is `factor` times slower.
 LinkSpec stretched(const LinkSpec& spec, double factor);
 
-/// One-way latencies in a row of a collective as a ring performs it: 2(P-1) for
-/// all-reduce, P-1 for reduce-scatter and all-gather; of a broadcast along a
-/// tree: ceil(log2 P).
+/// One-way latencies in a row of a collective as a ring performs it: 2(P-1) for all-reduce, P-1 for
+/// reduce-scatter and all-gather; of a broadcast along a tree: ceil(log2 P).
 int latencies_of(plan::Pattern pattern, int world);
 
-/// Collectives of one communicator that an engine performs at the same time; 1
-/// for an engine without traits (plan/engine_traits.h).
+/// Collectives of one communicator that an engine performs at the same time; 1 for an engine
+/// without traits (plan/engine_traits.h).
 std::int32_t concurrent_collectives_of(std::string_view engine);
 
 /// What planners know of `world` ranks, each behind such a link of its own.

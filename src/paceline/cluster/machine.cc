@@ -26,65 +26,55 @@ constexpr std::array<std::pair<std::string_view, Algorithm>, 7> kNames{
      {"nccl-collnet", Algorithm::kNcclCollNet}}};
 
 LinkModel model_of(const cluster::ClusterLink& link) {
-  return {
-      .bytes_per_s = std::max<std::int64_t>(1, std::llround(link.bytes_per_s)),
-      .latency = link.latency_ps,
-      .sharing = link.sharing,
-      .full_duplex = link.full_duplex,
-      .decline = link.decline};
+  return {.bytes_per_s = std::max<std::int64_t>(1, std::llround(link.bytes_per_s)),
+          .latency = link.latency_ps,
+          .sharing = link.sharing,
+          .full_duplex = link.full_duplex,
+          .decline = link.decline};
 }
 
 void check_share(const char* what, double share) {
   if (!(share > 0 && share <= 1)) {
-    throw UsageError(
-        fmt::format("{} = {}: must be above 0 and at most 1", what, share));
+    throw UsageError(fmt::format("{} = {}: must be above 0 and at most 1", what, share));
   }
 }
 
 void check_time(const char* what, plan::Picoseconds time) {
   if (time < 0) {
-    throw UsageError(
-        fmt::format("{} = {} ps: must not be negative", what, time));
+    throw UsageError(fmt::format("{} = {} ps: must not be negative", what, time));
   }
 }
 
 void check_link(const char* what, const LinkModel& link) {
   if (link.bytes_per_s <= 0 || link.bytes_per_s > kMostBytesPerSecond) {
-    throw UsageError(fmt::format(
-        "the {} link has a rate of {} bytes/s: it must be above 0 and at most "
-        "10^14",
-        what,
-        link.bytes_per_s));
+    throw UsageError(
+        fmt::format("the {} link has a rate of {} bytes/s: it must be above 0 and at most 10^14",
+                    what, link.bytes_per_s));
   }
   check_time(fmt::format("latency of the {} link", what).c_str(), link.latency);
   if (!(link.decline >= 0 && link.decline <= 1)) {
-    throw UsageError(fmt::format(
-        "decline of the {} link = {}: must be 0 to 1", what, link.decline));
+    throw UsageError(
+        fmt::format("decline of the {} link = {}: must be 0 to 1", what, link.decline));
   }
 }
 
 void check_noise(const Noise& noise) {
   if (!(noise.sigma >= 0 && noise.sigma < kMostNoise) ||
       !(noise.straggler_probability >= 0 && noise.straggler_probability <= 1) ||
-      !(noise.straggler_factor >= 1 &&
-        noise.straggler_factor < kMostStragglerFactor)) {
-    throw UsageError(fmt::format(
-        "noise: sigma = {}, straggler_probability = {}, straggler_factor = {}: "
-        "sigma is 0 to 10, the probability 0 to 1, the factor at least 1",
-        noise.sigma,
-        noise.straggler_probability,
-        noise.straggler_factor));
+      !(noise.straggler_factor >= 1 && noise.straggler_factor < kMostStragglerFactor)) {
+    throw UsageError(
+        fmt::format("noise: sigma = {}, straggler_probability = {}, straggler_factor = {}: sigma "
+                    "is 0 to 10, the probability 0 to 1, the factor at least 1",
+                    noise.sigma, noise.straggler_probability, noise.straggler_factor));
   }
 }
 
-std::vector<cluster::LinkFit> fits_with(const cluster::ClusterLink* link,
-                                        std::string_view engine) {
+std::vector<cluster::LinkFit> fits_with(const cluster::ClusterLink* link, std::string_view engine) {
   std::vector<cluster::LinkFit> fits;
   if (link != nullptr) {
-    std::ranges::copy_if(
-        link->fits, std::back_inserter(fits), [&](const cluster::LinkFit& fit) {
-          return fit.engine.empty() || fit.engine == engine;
-        });
+    std::ranges::copy_if(link->fits, std::back_inserter(fits), [&](const cluster::LinkFit& fit) {
+      return fit.engine.empty() || fit.engine == engine;
+    });
   }
   return fits;
 }
@@ -92,14 +82,11 @@ std::vector<cluster::LinkFit> fits_with(const cluster::ClusterLink* link,
 }  // namespace
 
 Machine machine_of(const cluster::Cluster& cluster, std::string_view engine) {
-  const cluster::ClusterLink* network =
-      cluster.link(cluster::LinkScope::kHosts);
-  const cluster::ClusterLink* device =
-      cluster.link(cluster::LinkScope::kDevices);
+  const cluster::ClusterLink* network = cluster.link(cluster::LinkScope::kHosts);
+  const cluster::ClusterLink* device = cluster.link(cluster::LinkScope::kDevices);
   if (network == nullptr && device == nullptr) {
-    throw UsageError(fmt::format(
-        "cluster '{}' has no [[links]]; a prediction needs at least one",
-        cluster.name));
+    throw UsageError(fmt::format("cluster '{}' has no [[links]]; a prediction needs at least one",
+                                 cluster.name));
   }
   Machine machine;
   machine.network = model_of(network == nullptr ? *device : *network);
@@ -148,11 +135,9 @@ std::string_view name_of(Algorithm algorithm) {
 void check_costs(const Machine& machine, const SoftwareCosts& software) {
   check_link("device", machine.device);
   check_link("network", machine.network);
-  if (machine.copies_bytes_per_s < 0 ||
-      machine.copies_bytes_per_s > kMostBytesPerSecond) {
-    throw UsageError(
-        fmt::format("a host copies {} bytes/s of messages: 0 to 10^14 can be",
-                    machine.copies_bytes_per_s));
+  if (machine.copies_bytes_per_s < 0 || machine.copies_bytes_per_s > kMostBytesPerSecond) {
+    throw UsageError(fmt::format("a host copies {} bytes/s of messages: 0 to 10^14 can be",
+                                 machine.copies_bytes_per_s));
   }
   const Interference& lost = machine.interference;
   check_share("device_link_under_compute", lost.device_link_under_compute);
@@ -167,8 +152,8 @@ void check_costs(const Machine& machine, const SoftwareCosts& software) {
     check_time("launch of a kernel", kernel.launch);
     check_time("launch_per_tensor of a kernel", kernel.launch_per_tensor);
     if (!(kernel.bytes_per_s >= 0 && std::isfinite(kernel.bytes_per_s))) {
-      throw UsageError(fmt::format(
-          "kernels move {} bytes/s: must not be negative", kernel.bytes_per_s));
+      throw UsageError(
+          fmt::format("kernels move {} bytes/s: must not be negative", kernel.bytes_per_s));
     }
   }
 }

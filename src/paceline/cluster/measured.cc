@@ -13,8 +13,7 @@
 
 namespace paceline::cluster {
 
-const cluster::LinkFit* measured_fit(const CollectiveCall& call,
-                                     const Machine& machine) {
+const cluster::LinkFit* measured_fit(const CollectiveCall& call, const Machine& machine) {
   if (machine.algorithm != Algorithm::kMeasured) {
     return nullptr;
   }
@@ -22,12 +21,8 @@ const cluster::LinkFit* measured_fit(const CollectiveCall& call,
   // Then as many hosts, then nothing said of them, then others.
   const auto distance = [&](const cluster::LinkFit& fit) {
     const bool silent = fit.ranks_per_host.empty();
-    const bool as_many =
-        std::ssize(fit.ranks_per_host) == std::int64_t{call.group.hosts};
-    return std::pair(std::abs(fit.ranks - call.group.ranks),
-                     as_many  ? 0
-                     : silent ? 1
-                              : 2);
+    const bool as_many = std::ssize(fit.ranks_per_host) == std::int64_t{call.group.hosts};
+    return std::pair(std::abs(fit.ranks - call.group.ranks), as_many ? 0 : silent ? 1 : 2);
   };
   const auto& fits = call.group.hosts > 1 ? machine.fits : machine.device_fits;
   for (const cluster::LinkFit& fit : fits) {
@@ -39,25 +34,20 @@ const cluster::LinkFit* measured_fit(const CollectiveCall& call,
   return best;
 }
 
-const plan::AlphaBetaPiece& piece_of(const cluster::LinkFit& fit,
-                                     std::int64_t bytes) {
+const plan::AlphaBetaPiece& piece_of(const cluster::LinkFit& fit, std::int64_t bytes) {
   const auto& pieces = fit.line.pieces;
   PACELINE_CHECK(!pieces.empty());
-  const auto above = std::ranges::find_if(
-      pieces, [&](const auto& it) { return bytes < it.from_bytes; });
+  const auto above =
+      std::ranges::find_if(pieces, [&](const auto& it) { return bytes < it.from_bytes; });
   return above == pieces.begin() ? *above : *(above - 1);
 }
 
-std::int64_t limit_of(const plan::AlphaBetaPiece& piece,
-                      std::int64_t bytes,
-                      std::int64_t flow) {
-  const double seconds =
-      piece.beta_ps_per_byte * 1e-12 * static_cast<double>(bytes);
+std::int64_t limit_of(const plan::AlphaBetaPiece& piece, std::int64_t bytes, std::int64_t flow) {
+  const double seconds = piece.beta_ps_per_byte * 1e-12 * static_cast<double>(bytes);
   constexpr double kUnlimited = 1e15;  // bytes/s, above every link's rate
   const double rate = static_cast<double>(flow) / seconds;
-  return seconds > 0 && rate < kUnlimited
-             ? std::max<std::int64_t>(1, std::llround(rate))
-             : std::numeric_limits<std::int64_t>::max();
+  return seconds > 0 && rate < kUnlimited ? std::max<std::int64_t>(1, std::llround(rate))
+                                          : std::numeric_limits<std::int64_t>::max();
 }
 
 namespace {
@@ -71,8 +61,7 @@ Machine without_fits(const Machine& machine) {
   return model;
 }
 
-/// Those among whom the fit was measured; as many a host as in `group` where
-/// the fit does not say.
+/// Those among whom the fit was measured; as many a host as in `group` where the fit does not say.
 Group measured_group(const LinkFit& fit, const Group& group) {
   const auto& counts = fit.ranks_per_host;
   if (!counts.empty()) {
@@ -80,21 +69,16 @@ Group measured_group(const LinkFit& fit, const Group& group) {
             .hosts = static_cast<plan::Rank>(counts.size()),
             .most_local = std::ranges::max(counts)};
   }
-  const plan::Rank hosts =
-      std::clamp<plan::Rank>((fit.ranks + group.most_local - 1) /
-                                 std::max<plan::Rank>(1, group.most_local),
-                             1,
-                             fit.ranks);
+  const plan::Rank hosts = std::clamp<plan::Rank>(
+      (fit.ranks + group.most_local - 1) / std::max<plan::Rank>(1, group.most_local), 1, fit.ranks);
   return {.ranks = fit.ranks,
           .hosts = group.hosts > 1 ? std::max<plan::Rank>(2, hosts) : 1,
           .most_local = std::min(group.most_local, fit.ranks)};
 }
 
-/// How many times longer the call takes than among the fit's ranks, by the
-/// model of what was not measured.
-double model_ratio(const CollectiveCall& call,
-                   const LinkFit& fit,
-                   const Machine& machine) {
+/// How many times longer the call takes than among the fit's ranks, by the model of what was not
+/// measured.
+double model_ratio(const CollectiveCall& call, const LinkFit& fit, const Machine& machine) {
   if (fit.ranks == call.group.ranks) {
     return 1;
   }
@@ -109,15 +93,15 @@ double model_ratio(const CollectiveCall& call,
 
 }  // namespace
 
-/// t = alpha + beta S, by pieces of the size, as measured on the cluster
-/// (`paceline comm --fit`, `paceline calibrate`, or a published table) among
-/// the nearest number of ranks.  Among other ranks
+/// t = alpha + beta S, by pieces of the size, as measured on the cluster (`paceline comm --fit`,
+/// `paceline calibrate`, or a published table) among the nearest number of ranks.  Among other
+/// ranks
 ///
 ///   t(P) = t(fit) * model(P) / model(fit)
 ///
-/// by the model that prices what was not measured.  beta limits the flow, whose
-/// bytes are those of a ring, so that what else is on the links slows it.
-/// Hockney, Parallel Computing 1994, doi:10.1016/S0167-8191(06)80021-9.
+/// by the model that prices what was not measured.  beta limits the flow, whose bytes are those of
+/// a ring, so that what else is on the links slows it. Hockney, Parallel Computing 1994,
+/// doi:10.1016/S0167-8191(06)80021-9.
 Price measured_price(const CollectiveCall& call, const Machine& machine) {
   const cluster::LinkFit* fit = measured_fit(call, machine);
   if (fit == nullptr) {
@@ -132,8 +116,7 @@ Price measured_price(const CollectiveCall& call, const Machine& machine) {
   stage.limit_bytes_per_s =
       ratio == 1 || limit == std::numeric_limits<std::int64_t>::max()
           ? limit
-          : std::max<std::int64_t>(
-                1, std::llround(static_cast<double>(limit) / ratio));
+          : std::max<std::int64_t>(1, std::llround(static_cast<double>(limit) / ratio));
   return price;
 }
 

@@ -9,11 +9,9 @@ namespace paceline::cluster {
 const cluster::LinkFit* message_fit(bool remote, const Machine& machine) {
   constexpr int kPair = 2;
   const cluster::LinkFit* best = nullptr;
-  for (const cluster::LinkFit& fit :
-       remote ? machine.fits : machine.device_fits) {
+  for (const cluster::LinkFit& fit : remote ? machine.fits : machine.device_fits) {
     if (fit.operation == plan::kMessages &&
-        (best == nullptr ||
-         std::abs(fit.ranks - kPair) < std::abs(best->ranks - kPair))) {
+        (best == nullptr || std::abs(fit.ranks - kPair) < std::abs(best->ranks - kPair))) {
       best = &fit;
     }
   }
@@ -22,19 +20,18 @@ const cluster::LinkFit* message_fit(bool remote, const Machine& machine) {
 
 namespace {
 
-/// t = latency + S / rate of the card, which all messages share; where messages
-/// were measured, alpha by pieces of S, and one flow gets at most 1 / beta: a
-/// connection may reach less than the card, as one TCP flow does.
+/// t = latency + S / rate of the card, which all messages share; where messages were measured,
+/// alpha by pieces of S, and one flow gets at most 1 / beta: a connection may reach less than the
+/// card, as one TCP flow does.
 /// Hockney, Parallel Computing 1994, doi:10.1016/S0167-8191(06)80021-9.
 Stage full_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   const cluster::LinkFit* fit = message_fit(remote, machine);
   if (fit == nullptr && runs_nccl(machine.algorithm)) {
     return nccl_message_stage(bytes, remote, machine);
   }
-  Stage stage{
-      .latency = remote ? machine.network.latency : machine.device.latency,
-      .bytes = bytes,
-      .network_weight = remote ? kWeightOne : 0};
+  Stage stage{.latency = remote ? machine.network.latency : machine.device.latency,
+              .bytes = bytes,
+              .network_weight = remote ? kWeightOne : 0};
   if (fit != nullptr) {
     const plan::AlphaBetaPiece& piece = piece_of(*fit, bytes);
     stage.latency = piece.alpha;

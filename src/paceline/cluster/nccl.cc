@@ -38,9 +38,7 @@ struct Fabric {
     return call.group.most_local == 1 ? across : std::min(inside, across);
   }
   /// Of all channels together, each of `rate` at most.
-  double of_channels(const RatesByNodes& rate) const {
-    return tuning.channels * rate[by_nodes];
-  }
+  double of_channels(const RatesByNodes& rate) const { return tuning.channels * rate[by_nodes]; }
   double steps() const {
     switch (call.pattern) {
       case Pattern::kAllReduce:
@@ -63,35 +61,29 @@ const NcclTuning& tuning_of(const Machine& machine) {
 Fabric fabric_of(const CollectiveCall& call, const Machine& machine) {
   const NcclTuning& tuning = tuning_of(machine);
   const Group& group = call.group;
-  return {.tuning = tuning,
-          .call = call,
-          .ranks = static_cast<double>(group.ranks),
-          .hosts = static_cast<double>(group.hosts),
-          .local = static_cast<double>(group.ranks) / group.hosts,
-          .inside = tuning.device.share *
-                    static_cast<double>(device_line(group, machine)) / kGiga,
-          .across = tuning.network.share *
-                    static_cast<double>(network_line(group, machine)) / kGiga,
-          .by_nodes = static_cast<std::size_t>(
-              std::min<plan::Rank>(group.hosts, 3) - 1)};
+  return {
+      .tuning = tuning,
+      .call = call,
+      .ranks = static_cast<double>(group.ranks),
+      .hosts = static_cast<double>(group.hosts),
+      .local = static_cast<double>(group.ranks) / group.hosts,
+      .inside = tuning.device.share * static_cast<double>(device_line(group, machine)) / kGiga,
+      .across = tuning.network.share * static_cast<double>(network_line(group, machine)) / kGiga,
+      .by_nodes = static_cast<std::size_t>(std::min<plan::Rank>(group.hosts, 3) - 1)};
 }
 
 double of(const NcclTimes& times, Algo algorithm, Proto protocol) {
-  return times[static_cast<std::size_t>(algorithm)]
-              [static_cast<std::size_t>(protocol)];
+  return times[static_cast<std::size_t>(algorithm)][static_cast<std::size_t>(protocol)];
 }
 
-double log2_down(plan::Rank value) {
-  return std::bit_width(static_cast<std::uint32_t>(value)) - 1;
-}
+double log2_down(plan::Rank value) { return std::bit_width(static_cast<std::uint32_t>(value)) - 1; }
 
 /// A hop between hosts, us.
 double network_hop(const Fabric& fabric, Algo algorithm, Proto protocol) {
   const NcclTuning& tuning = fabric.tuning;
   // Where each host has one member, nothing hides a hop of a ring.
   const bool exposed = fabric.call.group.ranks == fabric.call.group.hosts;
-  const double hop =
-      of(tuning.network_hop_us, exposed ? Algo::kTree : algorithm, protocol);
+  const double hop = of(tuning.network_hop_us, exposed ? Algo::kTree : algorithm, protocol);
   // Simple waits for the flush of what the card wrote, too.
   return hop + tuning.network.extra_us * (protocol == Proto::kSimple ? 2 : 1);
 }
@@ -110,11 +102,9 @@ double ring_us(const Fabric& fabric, Proto protocol) {
   // Posting to a card takes 1 us, and three posts a step with Simple.
   const double post = protocol == Proto::kSimple ? 3 : 1;
   const double inside = device_hop(fabric, Algo::kRing, protocol);
-  const double between =
-      several ? (fabric.all_reduce() ? 2 : 1) * (fabric.hosts - 1) : 0;
-  double us =
-      (fabric.steps() - between) * (several ? std::max(inside, post) : inside) +
-      between * network_hop(fabric, Algo::kRing, protocol);
+  const double between = several ? (fabric.all_reduce() ? 2 : 1) * (fabric.hosts - 1) : 0;
+  double us = (fabric.steps() - between) * (several ? std::max(inside, post) : inside) +
+              between * network_hop(fabric, Algo::kRing, protocol);
   constexpr double kSlice = 64;  // bytes of a channel and step
   if (several && fabric.all_reduce() && protocol == Proto::kSimple &&
       fabric.bytes() / (fabric.tuning.channels * fabric.ranks) >= kSlice) {
@@ -126,8 +116,7 @@ double ring_us(const Fabric& fabric, Proto protocol) {
 /// Latency by NCCL's model, us.
 double latency_us(const Fabric& fabric, Algo algorithm, Proto protocol) {
   const double inside = device_hop(fabric, algorithm, protocol);
-  const double between =
-      fabric.one_host() ? 0 : network_hop(fabric, algorithm, protocol);
+  const double between = fabric.one_host() ? 0 : network_hop(fabric, algorithm, protocol);
   const double rounds = log2_down(fabric.call.group.hosts);
   const double base = of(fabric.tuning.base_us, algorithm, protocol);
   constexpr double kArity = 0.4;  // us, for each member that a GPU serves
@@ -141,9 +130,7 @@ double latency_us(const Fabric& fabric, Algo algorithm, Proto protocol) {
     case Algo::kNvlsTree:
       return base + inside + 2 * rounds * between;
     case Algo::kCollNetDirect:
-      return base +
-             2 * (std::min(1.0, fabric.local - 1) * inside +
-                  (fabric.local - 1) * kArity) +
+      return base + 2 * (std::min(1.0, fabric.local - 1) * inside + (fabric.local - 1) * kArity) +
              between;
     case Algo::kCollNetChain:
       return base + 2 * (fabric.local - 1) * inside + between;
@@ -174,30 +161,23 @@ double tree_rate(const Fabric& fabric, Proto protocol) {
     rate = std::min(rate * (fabric.one_host() ? 7.0 / 9 : 120.0 / 128),
                     fabric.of_channels(tuning.tree_ll128));
   }
-  const auto& correction =
-      tuning.tree_correction[static_cast<std::size_t>(protocol)];
+  const auto& correction = tuning.tree_correction[static_cast<std::size_t>(protocol)];
   const auto units = static_cast<std::uint64_t>(fabric.call.bytes) >> 6U;
   const auto power = static_cast<std::size_t>(std::bit_width(units));
-  return power > 0 && power <= correction.size() ? rate * correction[power - 1]
-                                                 : rate;
+  return power > 0 && power <= correction.size() ? rate * correction[power - 1] : rate;
 }
 
-double nvls_channels(const Fabric& fabric) {
-  return fabric.tuning.nvls_channels[fabric.by_nodes];
-}
+double nvls_channels(const Fabric& fabric) { return fabric.tuning.nvls_channels[fabric.by_nodes]; }
 
 /// By which NCCL chooses; an all-reduce is two operations behind each other.
 double nvls_rate(const Fabric& fabric, Algo algorithm) {
   const double channels = nvls_channels(fabric);
-  const double part =
-      fabric.all_reduce() ? 2 : (fabric.local - 1) / fabric.local;
-  const double inside = fabric.inside * fabric.tuning.nvls_share *
-                        (channels - 1) / channels * part;
+  const double part = fabric.all_reduce() ? 2 : (fabric.local - 1) / fabric.local;
+  const double inside = fabric.inside * fabric.tuning.nvls_share * (channels - 1) / channels * part;
   if (algorithm == Algo::kNvls) {
     return inside;
   }
-  return std::min({inside,
-                   fabric.across * (fabric.hosts <= 2 ? 2 : 1),
+  return std::min({inside, fabric.across * (fabric.hosts <= 2 ? 2 : 1),
                    channels * fabric.tuning.nvls_tree[fabric.by_nodes]});
 }
 
@@ -211,8 +191,7 @@ double payload_rate(const Fabric& fabric, Algo algorithm, Proto protocol) {
       return tree_rate(fabric, protocol) / 2;
     case Algo::kNvls:
     case Algo::kNvlsTree:
-      return nvls_rate(fabric, algorithm) *
-             (fabric.all_reduce() ? of_steps : 1);
+      return nvls_rate(fabric, algorithm) * (fabric.all_reduce() ? of_steps : 1);
     case Algo::kCollNetDirect:
       return fabric.bus() / 2 * (fabric.tuning.nvls_share > 0 ? 0.85 : 1);
     case Algo::kCollNetChain:
@@ -222,27 +201,20 @@ double payload_rate(const Fabric& fabric, Algo algorithm, Proto protocol) {
 }
 
 /// Which NCCL uses for the call on these links.
-bool is_used(const Fabric& fabric,
-             Algo algorithm,
-             Proto protocol,
-             bool collnet) {
+bool is_used(const Fabric& fabric, Algo algorithm, Proto protocol, bool collnet) {
   const bool simple = protocol == Proto::kSimple;
-  const bool nvls =
-      fabric.tuning.nvlink && fabric.tuning.nvls_share > 0 && fabric.local > 2;
+  const bool nvls = fabric.tuning.nvlink && fabric.tuning.nvls_share > 0 && fabric.local > 2;
   switch (algorithm) {
     case Algo::kRing:
       return protocol != Proto::kLl128 || fabric.tuning.ll128;
     case Algo::kTree:
-      return fabric.all_reduce() &&
-             (protocol != Proto::kLl128 || fabric.tuning.ll128);
+      return fabric.all_reduce() && (protocol != Proto::kLl128 || fabric.tuning.ll128);
     case Algo::kNvls:
-      return nvls && simple && fabric.one_host() &&
-             fabric.call.pattern != Pattern::kBroadcast;
+      return nvls && simple && fabric.one_host() && fabric.call.pattern != Pattern::kBroadcast;
     case Algo::kNvlsTree:
       return nvls && simple && !fabric.one_host() && fabric.all_reduce();
     case Algo::kCollNetDirect:
-      return collnet && simple && !fabric.one_host() && fabric.all_reduce() &&
-             fabric.tuning.nvlink;
+      return collnet && simple && !fabric.one_host() && fabric.all_reduce() && fabric.tuning.nvlink;
     case Algo::kCollNetChain:
       return collnet && simple && !fabric.one_host() && fabric.all_reduce();
   }
@@ -270,33 +242,25 @@ Stage staged(double us, double bytes, double seconds) {
   return {.latency = plan::picoseconds_of(us * 1e-6),
           .bytes = std::llround(bytes),
           .network_weight = 0,
-          .limit_bytes_per_s =
-              rate < kUnlimited ? std::max<std::int64_t>(1, std::llround(rate))
-                                : std::numeric_limits<std::int64_t>::max()};
+          .limit_bytes_per_s = rate < kUnlimited ? std::max<std::int64_t>(1, std::llround(rate))
+                                                 : std::numeric_limits<std::int64_t>::max()};
 }
 
-/// What NVLS takes.  Each member sends the parts that others sum and receives
-/// its own, (L+1)/L S each way for an all-reduce, at what NVLS reaches of the
-/// line; between hosts a tree carries 2(H-1)/H S.  The second half follows the
-/// first by one chunk.
+/// What NVLS takes.  Each member sends the parts that others sum and receives its own, (L+1)/L S
+/// each way for an all-reduce, at what NVLS reaches of the line; between hosts a tree carries
+/// 2(H-1)/H S.  The second half follows the first by one chunk.
 Stage nvls_stage(const Fabric& fabric, double us) {
   const double carried =
-      fabric.bytes() *
-      (fabric.all_reduce() ? (fabric.local + 1) / fabric.local : 1);
+      fabric.bytes() * (fabric.all_reduce() ? (fabric.local + 1) / fabric.local : 1);
   const double rate = fabric.inside * fabric.tuning.nvls_share * kGiga;
   const double leaving =
-      fabric.one_host()
-          ? 0
-          : fabric.bytes() * 2 * (fabric.hosts - 1) / fabric.hosts;
-  const double seconds =
-      std::max(carried / rate, leaving / (fabric.across * kGiga));
-  const double behind =
-      fabric.bytes() > 0 && fabric.all_reduce()
-          ? std::min(1.0, nvls_chunk(fabric) / fabric.bytes()) * seconds
-          : 0;
+      fabric.one_host() ? 0 : fabric.bytes() * 2 * (fabric.hosts - 1) / fabric.hosts;
+  const double seconds = std::max(carried / rate, leaving / (fabric.across * kGiga));
+  const double behind = fabric.bytes() > 0 && fabric.all_reduce()
+                            ? std::min(1.0, nvls_chunk(fabric) / fabric.bytes()) * seconds
+                            : 0;
   Stage stage = staged(us + behind * 1e6, carried, seconds);
-  stage.network_weight =
-      weight_of(std::llround(leaving), std::llround(carried));
+  stage.network_weight = weight_of(std::llround(leaving), std::llround(carried));
   return stage;
 }
 
@@ -306,13 +270,10 @@ Stage expected(const Fabric& fabric, Algo algorithm, Proto protocol) {
     return nvls_stage(fabric, us);
   }
   const CollectiveCall& call = fabric.call;
-  Stage stage = staged(
-      us,
-      static_cast<double>(
-          plan::wire_bytes(call.pattern, call.bytes, call.group.ranks)),
-      fabric.bytes() / (payload_rate(fabric, algorithm, protocol) * kGiga));
-  const bool summed =
-      algorithm == Algo::kCollNetDirect || algorithm == Algo::kCollNetChain;
+  Stage stage =
+      staged(us, static_cast<double>(plan::wire_bytes(call.pattern, call.bytes, call.group.ranks)),
+             fabric.bytes() / (payload_rate(fabric, algorithm, protocol) * kGiga));
+  const bool summed = algorithm == Algo::kCollNetDirect || algorithm == Algo::kCollNetChain;
   if (summed) {  // by the switches: each host sends what it has once
     stage.network_weight = weight_of(call.bytes, stage.bytes);
   } else if (!fabric.one_host()) {
@@ -335,9 +296,9 @@ Stage expected(const Fabric& fabric, Algo algorithm, Proto protocol) {
 ///   NVLS    one hop of a switch that sums; with trees between hosts
 ///   CollNet switches of the network sum; only where it is asked for
 ///
-/// The pair with the smallest time is taken, as NCCL does.  For NVLS that time
-/// is NCCL's means to choose and not what is measured: nvls_stage has what is
-/// expected.  NVIDIA/nccl v2.30.7, src/graph/tuning.cc, ncclTopoGetAlgoTime.
+/// The pair with the smallest time is taken, as NCCL does.  For NVLS that time is NCCL's means to
+/// choose and not what is measured: nvls_stage has what is expected.  NVIDIA/nccl v2.30.7,
+/// src/graph/tuning.cc, ncclTopoGetAlgoTime.
 NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
   const Fabric fabric = fabric_of(call, machine);
   const bool collnet = machine.algorithm == Algorithm::kNcclCollNet;
@@ -347,9 +308,8 @@ NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
       if (!is_used(fabric, algorithm, protocol, collnet)) {
         continue;
       }
-      const double us =
-          latency_us(fabric, algorithm, protocol) +
-          fabric.bytes() / (1e3 * payload_rate(fabric, algorithm, protocol));
+      const double us = latency_us(fabric, algorithm, protocol) +
+                        fabric.bytes() / (1e3 * payload_rate(fabric, algorithm, protocol));
       if (!best || us < best->model_us) {
         best = {.algorithm = algorithm, .protocol = protocol, .model_us = us};
       }
@@ -366,24 +326,19 @@ Price nccl_price(const CollectiveCall& call, const Machine& machine) {
 }
 
 /// One hop: LL up to 16 KiB, at half of the reached rate, then Simple.
-Stage nccl_message_stage(std::int64_t bytes,
-                         bool remote,
-                         const Machine& machine) {
+Stage nccl_message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   constexpr std::int64_t kMostOfLl = 16384;
   const NcclTuning& tuning = tuning_of(machine);
   const bool ll = bytes <= kMostOfLl;
   const Proto protocol = ll ? Proto::kLl : Proto::kSimple;
   const NcclLink& link = remote ? tuning.network : tuning.device;
   const LinkModel& line = remote ? machine.network : machine.device;
-  const double hop = of(remote ? tuning.network_hop_us : tuning.device_hop_us,
-                        Algo::kRing,
-                        protocol) +
-                     link.extra_us;
-  const double rate =
-      (ll ? 0.5 : 1) * link.share * static_cast<double>(line.bytes_per_s);
+  const double hop =
+      of(remote ? tuning.network_hop_us : tuning.device_hop_us, Algo::kRing, protocol) +
+      link.extra_us;
+  const double rate = (ll ? 0.5 : 1) * link.share * static_cast<double>(line.bytes_per_s);
   const auto payload = static_cast<double>(bytes);
-  Stage stage = staged(
-      of(tuning.base_us, Algo::kRing, protocol) + hop, payload, payload / rate);
+  Stage stage = staged(of(tuning.base_us, Algo::kRing, protocol) + hop, payload, payload / rate);
   stage.network_weight = remote ? kWeightOne : 0;
   return stage;
 }

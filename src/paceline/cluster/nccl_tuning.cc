@@ -17,8 +17,7 @@ constexpr auto kTuningFile = "data/nccl_tuning.toml";
 constexpr double kPcie5 = 64e9;           // bytes/s of 16 lanes
 constexpr std::int64_t kHop = 2'000'000;  // ps, in NCCL's constants
 constexpr std::int64_t kSocketHop = 10'000'000;
-constexpr std::string_view kAlgorithmKeys =
-    "ring tree nvls nvls_tree collnet_direct collnet_chain";
+constexpr std::string_view kAlgorithmKeys = "ring tree nvls nvls_tree collnet_direct collnet_chain";
 
 struct Generation {
   std::vector<std::string> devices;  // parts of their names
@@ -40,9 +39,7 @@ std::array<Number, 3> three(const Section& table, std::string_view key) {
   if (all.size() != 3) {
     table.refuse(key, fmt::format("{} numbers", all.size()), "must be three");
   }
-  return {static_cast<Number>(all[0]),
-          static_cast<Number>(all[1]),
-          static_cast<Number>(all[2])};
+  return {static_cast<Number>(all[0]), static_cast<Number>(all[1]), static_cast<Number>(all[2])};
 }
 
 NcclTimes times(const Section& file, std::string_view key) {
@@ -86,22 +83,15 @@ TuningFile read_tuning(std::string_view text) {
       file.tree_correction[p] = trees.magnitudes(name_of(kNcclProtocols[p]));
     }
   });
-  whole.each("generations",
-             "[[generations]]",
-             "name devices nvlink_share ll_rate ring_ll128 tree_ll128 tree "
-             "nvls_tree plateau channels nvls_share nvls_channels",
-             [&](const Section& entry) {
-               file.generations.push_back(generation_from(entry));
-             });
+  whole.each("generations", "[[generations]]",
+             "name devices nvlink_share ll_rate ring_ll128 tree_ll128 tree nvls_tree plateau "
+             "channels nvls_share nvls_channels",
+             [&](const Section& entry) { file.generations.push_back(generation_from(entry)); });
   PACELINE_CHECK(!file.generations.empty());
-  whole.each("links",
-             "[[links]]",
-             "name source share latency_us",
-             [&](const Section& entry) {
-               file.links[entry.text("name")] = {
-                   .share = entry.magnitude("share").value_or(1),
-                   .extra_us = entry.magnitude("latency_us").value_or(0)};
-             });
+  whole.each("links", "[[links]]", "name source share latency_us", [&](const Section& entry) {
+    file.links[entry.text("name")] = {.share = entry.magnitude("share").value_or(1),
+                                      .extra_us = entry.magnitude("latency_us").value_or(0)};
+  });
   return file;
 }
 
@@ -114,9 +104,7 @@ bool has(std::string_view text, std::string_view word) {
   const auto same = [](unsigned char a, unsigned char b) {
     return std::tolower(a) == std::tolower(b);
   };
-  return std::search(
-             text.begin(), text.end(), word.begin(), word.end(), same) !=
-         text.end();
+  return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
 
 const Generation& generation_of(std::string_view device) {
@@ -132,9 +120,7 @@ const Generation& generation_of(std::string_view device) {
 
 /// What a hop takes beyond what NCCL's constants hold.
 double longer_us(const ClusterLink& link) {
-  return static_cast<double>(
-             std::max<std::int64_t>(0, link.latency_ps - kHop)) *
-         1e-6;
+  return static_cast<double>(std::max<std::int64_t>(0, link.latency_ps - kHop)) * 1e-6;
 }
 
 NcclLink link_named(std::string_view name, const ClusterLink& link) {
@@ -186,20 +172,19 @@ std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster) {
   const TuningFile& file = tuning_file();
   const Generation& generation = generation_of(cluster.device.name);
   auto tuning = std::make_shared<NcclTuning>(generation.tuning);
-  tuning->known = &generation != &file.generations.back() ||
-                  has(cluster.device.name, "V100") ||
+  tuning->known = &generation != &file.generations.back() || has(cluster.device.name, "V100") ||
                   has(cluster.device.name, "RTX 20");
   const ClusterLink* device = cluster.link(LinkScope::kDevices);
-  tuning->nvlink = device != nullptr && (device->bytes_per_s > kPcie5 ||
-                                         has(device->name, "nvlink"));
+  tuning->nvlink =
+      device != nullptr && (device->bytes_per_s > kPcie5 || has(device->name, "nvlink"));
   tuning->base_us = file.base;
   tuning->device_hop_us = tuning->nvlink ? file.nvlink : file.pcie;
   tuning->network_hop_us = file.network;
   tuning->tree_correction = file.tree_correction;
   if (device != nullptr) {
-    tuning->device = tuning->nvlink ? NcclLink{.share = generation.nvlink_share,
-                                               .extra_us = longer_us(*device)}
-                                    : link_named("pcie", *device);
+    tuning->device =
+        tuning->nvlink ? NcclLink{.share = generation.nvlink_share, .extra_us = longer_us(*device)}
+                       : link_named("pcie", *device);
   }
   tuning->ll128 = tuning->nvlink;
   if (const ClusterLink* network = cluster.link(LinkScope::kHosts)) {

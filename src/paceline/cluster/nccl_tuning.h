@@ -10,9 +10,8 @@
 
 #include "paceline/cluster/cluster.h"
 
-// The constants of NCCL's tuning model for one cluster: data/nccl_tuning.toml,
-// resolved for the generation of its GPUs and the kinds of its links.
-// cluster/nccl.cc computes times from them.
+// The constants of NCCL's tuning model for one cluster: data/nccl_tuning.toml, resolved for the
+// generation of its GPUs and the kinds of its links. cluster/nccl.cc computes times from them.
 
 namespace paceline::cluster {
 
@@ -24,16 +23,13 @@ enum class NcclAlgorithm : std::uint8_t {
   kCollNetDirect,
   kCollNetChain
 };
-inline constexpr std::array kNcclAlgorithms{NcclAlgorithm::kRing,
-                                            NcclAlgorithm::kTree,
-                                            NcclAlgorithm::kNvls,
-                                            NcclAlgorithm::kNvlsTree,
-                                            NcclAlgorithm::kCollNetDirect,
-                                            NcclAlgorithm::kCollNetChain};
+inline constexpr std::array kNcclAlgorithms{
+    NcclAlgorithm::kRing,     NcclAlgorithm::kTree,          NcclAlgorithm::kNvls,
+    NcclAlgorithm::kNvlsTree, NcclAlgorithm::kCollNetDirect, NcclAlgorithm::kCollNetChain};
 
 enum class NcclProtocol : std::uint8_t { kLl, kLl128, kSimple };
-inline constexpr std::array kNcclProtocols{
-    NcclProtocol::kLl, NcclProtocol::kLl128, NcclProtocol::kSimple};
+inline constexpr std::array kNcclProtocols{NcclProtocol::kLl, NcclProtocol::kLl128,
+                                           NcclProtocol::kSimple};
 
 /// ring, tree, nvls, nvls_tree, collnet_direct, collnet_chain
 std::string_view name_of(NcclAlgorithm algorithm);

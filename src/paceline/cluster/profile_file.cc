@@ -25,20 +25,16 @@ constexpr int kVersion = 1;
 constexpr double kLongestUs = 8.64e12;  // 100 days
 
 constexpr auto kTypes = std::to_array<std::pair<std::string_view, plan::DType>>(
-    {{"fp32", plan::DType::kF32},
-     {"fp16", plan::DType::kF16},
-     {"bf16", plan::DType::kBF16}});
+    {{"fp32", plan::DType::kF32}, {"fp16", plan::DType::kF16}, {"bf16", plan::DType::kBF16}});
 
 std::int64_t integer(const JsonPlace& place, std::uint64_t least) {
   return static_cast<std::int64_t>(
-      place.integer(least,
-                    std::numeric_limits<std::int64_t>::max(),
+      place.integer(least, std::numeric_limits<std::int64_t>::max(),
                     fmt::format("a whole number of at least {}", least)));
 }
 
 plan::Picoseconds microseconds(const JsonPlace& place) {
-  return std::llround(place.number(0, kLongestUs, "a time in microseconds") *
-                      1e6);
+  return std::llround(place.number(0, kLongestUs, "a time in microseconds") * 1e6);
 }
 
 class Reader {
@@ -46,17 +42,8 @@ class Reader {
   explicit Reader(const JsonPlace& top) : top_(top) {}
 
   ProfiledModel read() {
-    top_.check_keys({"paceline_profile",
-                     "model",
-                     "origin",
-                     "device",
-                     "dtype",
-                     "batch_size",
-                     "modules",
-                     "parameters",
-                     "ready_order",
-                     "update_us",
-                     "peak_memory_bytes",
+    top_.check_keys({"paceline_profile", "model", "origin", "device", "dtype", "batch_size",
+                     "modules", "parameters", "ready_order", "update_us", "peak_memory_bytes",
                      "codecs"});
     if (integer(top_.at("paceline_profile"), 1) > kVersion) {
       top_.fail("it was written by a newer paceline");
@@ -65,8 +52,8 @@ class Reader {
     out_.model.dtype = dtype();
     out_.profile.origin = text("origin", "");
     out_.device = text("device", "cpu");
-    out_.batch_size = static_cast<int>(
-        std::min<std::int64_t>(integer(top_.at("batch_size"), 1), 1 << 30));
+    out_.batch_size =
+        static_cast<int>(std::min<std::int64_t>(integer(top_.at("batch_size"), 1), 1 << 30));
     if (const auto update = top_.find_known("update_us")) {
       out_.update = microseconds(*update);
     }
@@ -74,9 +61,7 @@ class Reader {
       out_.memory = integer(*memory, 0);
     }
     read_modules();
-    top_.at("parameters").each([this](const JsonPlace& parameter) {
-      read_parameter(parameter);
-    });
+    top_.at("parameters").each([this](const JsonPlace& parameter) { read_parameter(parameter); });
     if (out_.model.parameters.empty()) {
       top_.fail("parameters: at least one is needed");
     }
@@ -129,15 +114,14 @@ class Reader {
     const std::string& module = parameter.at("module").text();
     const auto found = module_of_.find(module);
     if (found == module_of_.end()) {
-      parameter.fail(
-          fmt::format("module '{}' is not among the modules", module));
+      parameter.fail(fmt::format("module '{}' is not among the modules", module));
     }
     shape.module = found->second;
     shape.elements = 1;
     parameter.at("sizes").each([&shape](const JsonPlace& size) {
       const std::int64_t most = (std::int64_t{1} << 40) / shape.elements;
-      shape.sizes.push_back(static_cast<std::int64_t>(
-          size.integer(1, static_cast<std::uint64_t>(most))));
+      shape.sizes.push_back(
+          static_cast<std::int64_t>(size.integer(1, static_cast<std::uint64_t>(most))));
       shape.elements *= shape.sizes.back();
     });
     const auto id = static_cast<plan::ParameterId>(parameter.index);
@@ -154,20 +138,17 @@ class Reader {
     order.each([&](const JsonPlace& name) {
       const auto found = parameter_of_.find(name.text());
       if (found == parameter_of_.end() || !seen.insert(found->second).second) {
-        order.fail(fmt::format("{} is no parameter, or there twice",
-                               name.value.dump()));
+        order.fail(fmt::format("{} is no parameter, or there twice", name.value.dump()));
       }
       out_.model.ready_order.push_back(found->second);
     });
     if (seen.size() != parameter_of_.size()) {
-      order.fail(fmt::format(
-          "{} of {} parameters", seen.size(), parameter_of_.size()));
+      order.fail(fmt::format("{} of {} parameters", seen.size(), parameter_of_.size()));
     }
   }
 
   void read_codec(const JsonPlace& codec) {
-    codec.check_keys(
-        {"codec", "bytes", "memcpy_us", "encode_us", "decode_us", "kernels"});
+    codec.check_keys({"codec", "bytes", "memcpy_us", "encode_us", "decode_us", "kernels"});
     CodecTime time{.codec = codec.at("codec").text(),
                    .bytes = integer(codec.at("bytes"), 1),
                    .copy = microseconds(codec.at("memcpy_us")),
@@ -189,19 +170,15 @@ class Reader {
 };
 
 // Exact: a double holds every picosecond of a day.
-double microseconds_of(plan::Picoseconds time) {
-  return static_cast<double>(time) / 1e6;
-}
+double microseconds_of(plan::Picoseconds time) { return static_cast<double>(time) / 1e6; }
 
 OrderedJson modules_of(const ProfiledModel& profiled) {
   auto all = OrderedJson::array();
   const auto& bytes = profiled.profile.activation_bytes;
   for (std::size_t m = 0; m < profiled.model.modules.size(); ++m) {
-    OrderedJson one{
-        {"name", profiled.model.modules[m]},
-        {"forward_us", microseconds_of(profiled.profile.forward[m])}};
-    one["activation_bytes"] =
-        bytes.empty() ? OrderedJson(nullptr) : OrderedJson(bytes[m]);
+    OrderedJson one{{"name", profiled.model.modules[m]},
+                    {"forward_us", microseconds_of(profiled.profile.forward[m])}};
+    one["activation_bytes"] = bytes.empty() ? OrderedJson(nullptr) : OrderedJson(bytes[m]);
     all.push_back(std::move(one));
   }
   return all;
@@ -211,11 +188,10 @@ OrderedJson parameters_of(const ProfiledModel& profiled) {
   auto all = OrderedJson::array();
   for (std::size_t p = 0; p < profiled.model.parameters.size(); ++p) {
     const plan::ParameterShape& shape = profiled.model.parameters[p];
-    all.push_back(
-        {{"name", shape.name},
-         {"sizes", shape.sizes},
-         {"module", profiled.model.modules[plan::index_of(shape.module)]},
-         {"backward_us", microseconds_of(profiled.profile.backward[p])}});
+    all.push_back({{"name", shape.name},
+                   {"sizes", shape.sizes},
+                   {"module", profiled.model.modules[plan::index_of(shape.module)]},
+                   {"backward_us", microseconds_of(profiled.profile.backward[p])}});
   }
   return all;
 }
@@ -242,24 +218,20 @@ OrderedJson codecs_of(const ProfiledModel& profiled) {
 }  // namespace
 
 std::string_view word_of(plan::DType dtype) {
-  const auto* found = std::ranges::find(
-      kTypes, dtype, &std::pair<std::string_view, plan::DType>::second);
+  const auto* found =
+      std::ranges::find(kTypes, dtype, &std::pair<std::string_view, plan::DType>::second);
   PACELINE_CHECK(found != kTypes.end());
   return found->first;
 }
 
 ProfiledModel parse_profile(std::string_view text, const std::string& file) {
-  const JsonPlace::Origin origin = [&file](const JsonPlace&) {
-    return file + ": ";
-  };
+  const JsonPlace::Origin origin = [&file](const JsonPlace&) { return file + ": "; };
   const nlohmann::json json = parse_json(text, file + ": ");
   const JsonPlace top{json, nullptr, "", 0, &origin};
   return Reader(top).read();
 }
 
-ProfiledModel read_profile(const std::string& path) {
-  return parse_profile(read_text(path), path);
-}
+ProfiledModel read_profile(const std::string& path) { return parse_profile(read_text(path), path); }
 
 std::string to_json_text(const ProfiledModel& profiled) {
   plan::check_profile(profiled.model, profiled.profile);
@@ -270,9 +242,8 @@ std::string to_json_text(const ProfiledModel& profiled) {
   json["device"] = profiled.device;
   json["dtype"] = word_of(profiled.model.dtype);
   json["batch_size"] = profiled.batch_size;
-  json["update_us"] = profiled.update
-                          ? OrderedJson(microseconds_of(*profiled.update))
-                          : OrderedJson(nullptr);
+  json["update_us"] =
+      profiled.update ? OrderedJson(microseconds_of(*profiled.update)) : OrderedJson(nullptr);
   json["peak_memory_bytes"] =
       profiled.memory ? OrderedJson(*profiled.memory) : OrderedJson(nullptr);
   json["modules"] = modules_of(profiled);

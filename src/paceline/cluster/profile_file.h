@@ -11,10 +11,9 @@
 #include "paceline/plan/plan_input.h"
 #include "paceline/plan/profile.h"
 
-// A network as a file: its parameters, how long each layer computes, and in
-// which order gradients become ready.  `paceline profile` and
-// paceline.torch.profile write it; whatever takes a network's shape can take
-// one.  docs/profile.md has the keys.
+// A network as a file: its parameters, how long each layer computes, and in which order gradients
+// become ready.  `paceline profile` and paceline.torch.profile write it; whatever takes a network's
+// shape can take one.  docs/profile.md has the keys.
 
 namespace paceline::cluster {
 
@@ -28,8 +27,8 @@ struct ProfiledModel {
   std::vector<CodecTime> codecs{};            // empty: not measured
 };
 
-/// A profile's JSON text; `file` is what errors name.  Throws UsageError with
-/// the key and what was expected there: for an unknown or missing key, a
+/// A profile's JSON text; `file` is what errors name.  Throws UsageError with the key and what was
+/// expected there: for an unknown or missing key, a
 /// module or parameter that is not there or twice, a negative time.
 ProfiledModel parse_profile(std::string_view text, const std::string& file);
 

@@ -4,8 +4,7 @@
 
 namespace paceline::cluster {
 
-/// One ring through all members, ordered by host, so that one edge enters and
-/// one leaves each host:
+/// One ring through all members, ordered by host, so that one edge enters and one leaves each host:
 ///
 ///   all-reduce                  2(P-1) hops,  2(P-1)/P S bytes per rank
 ///   reduce-scatter, all-gather   (P-1) hops,   (P-1)/P S bytes per rank
@@ -16,8 +15,7 @@ namespace paceline::cluster {
 /// Patarasuk and Yuan, JPDC 2009, doi:10.1016/j.jpdc.2008.09.002, section 4.
 Price ring_price(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t ranks = call.group.ranks;
-  const std::int64_t hops =
-      call.pattern == plan::Pattern::kAllReduce ? 2 * (ranks - 1) : ranks - 1;
+  const std::int64_t hops = call.pattern == plan::Pattern::kAllReduce ? 2 * (ranks - 1) : ranks - 1;
   Price price;
   price.add({.latency = hops * hop(call.group, machine),
              .bytes = plan::wire_bytes(call.pattern, call.bytes, ranks),

@@ -6,18 +6,14 @@
 
 namespace paceline::cluster {
 
-SharedLink::SharedLink(std::int64_t rate) {
-  link_.reset(std::vector<std::int64_t>{rate});
-}
+SharedLink::SharedLink(std::int64_t rate) { link_.reset(std::vector<std::int64_t>{rate}); }
 
 SharedLink::Lane SharedLink::add_lane(std::int32_t most) {
   lanes_.push_back({.most = most, .carried = 0, .waiting = {}});
   return lanes_.size() - 1;
 }
 
-SharedLink::Operation SharedLink::add(Ticks now,
-                                      Lane lane,
-                                      const Demand& demand) {
+SharedLink::Operation SharedLink::add(Ticks now, Lane lane, const Demand& demand) {
   advance(now);
   now_ = std::max(now_, now);
   const Operation operation = added_++;
@@ -74,8 +70,7 @@ void SharedLink::handle_events() {
 
 void SharedLink::admit(Lane lane) {
   Queue& queue = lanes_[lane];
-  while (!queue.waiting.empty() &&
-         (queue.most == 0 || queue.carried < queue.most)) {
+  while (!queue.waiting.empty() && (queue.most == 0 || queue.carried < queue.most)) {
     const Operation operation = queue.waiting.front();
     queue.waiting.pop_front();
     ++queue.carried;

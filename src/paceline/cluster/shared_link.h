@@ -14,13 +14,11 @@
 
 namespace paceline::cluster {
 
-/// One link in virtual time, whose operations share its rate evenly
-/// (cluster/fair_share.h).
+/// One link in virtual time, whose operations share its rate evenly (cluster/fair_share.h).
 ///
-/// An operation waits in its lane until the lane carries fewer operations than
-/// its limit.  Then it starts up, its work flows over the link, and it ends
-/// some time after its work has flowed.  Times are ticks of any length that
-/// never go back; the rate is work per 10^12 ticks.
+/// An operation waits in its lane until the lane carries fewer operations than its limit.  Then it
+/// starts up, its work flows over the link, and it ends some time after its work has flowed.  Times
+/// are ticks of any length that never go back; the rate is work per 10^12 ticks.
 class SharedLink {
  public:
   using Ticks = std::int64_t;

@@ -20,8 +20,8 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 
-// TOML as cluster files, tables of costs and adapters are written in: every
-// refusal names file, line and value.
+// TOML as cluster files, tables of costs and adapters are written in: every refusal names file,
+// line and value.
 
 namespace paceline::cluster {
 
@@ -32,10 +32,8 @@ inline toml::table parse_toml(std::string_view text, const std::string& path) {
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}:{}: not TOML: {}",
-                                 path,
-                                 error.source().begin.line,
-                                 error.description()));
+    throw UsageError(
+        fmt::format("{}:{}: not TOML: {}", path, error.source().begin.line, error.description()));
   }
 }
 
@@ -46,8 +44,7 @@ struct Word {
 };
 
 template <class Value, std::size_t kCount>
-std::string_view word_of(const std::array<Word<Value>, kCount>& words,
-                         Value value) {
+std::string_view word_of(const std::array<Word<Value>, kCount>& words, Value value) {
   for (const auto& word : words) {
     if (word.value == value) {
       return word.name;
@@ -60,18 +57,13 @@ std::string_view word_of(const std::array<Word<Value>, kCount>& words,
 class Section {
  public:
   /// `keys`, with a blank between, are all that the table may have; empty: any.
-  Section(const toml::table& table,
-          std::string file,
-          std::string title,
-          std::string_view keys)
+  Section(const toml::table& table, std::string file, std::string title, std::string_view keys)
       : table_(table), file_(std::move(file)), title_(std::move(title)) {
     const std::vector<std::string> known = split_at(keys, ' ');
     for (const auto& [key, node] : table_) {
       if (!keys.empty() && std::ranges::find(known, key.str()) == known.end()) {
         throw UsageError(fmt::format(
-            "{}: {}",
-            at(node),
-            unknown_name(fmt::format("key of {}", title_), key.str(), known)));
+            "{}: {}", at(node), unknown_name(fmt::format("key of {}", title_), key.str(), known)));
       }
     }
   }
@@ -120,9 +112,7 @@ class Section {
   int integer(std::string_view key, int fallback, int least, int most) const {
     const std::int64_t given = integer(key, fallback);
     if (given < least || given > most) {
-      refuse(key,
-             fmt::format("{}", given),
-             fmt::format("must be {} to {}", least, most));
+      refuse(key, fmt::format("{}", given), fmt::format("must be {} to {}", least, most));
     }
     return static_cast<int>(given);
   }
@@ -136,8 +126,7 @@ class Section {
   }
 
   template <class Value, std::size_t kCount>
-  Value word(std::string_view key,
-             const std::array<Word<Value>, kCount>& words) const {
+  Value word(std::string_view key, const std::array<Word<Value>, kCount>& words) const {
     const std::string given = text(key, std::string(words.front().name));
     std::vector<std::string_view> known;
     for (const auto& word : words) {
@@ -150,8 +139,8 @@ class Section {
   }
 
   /// One of `known`, or nothing where the key is not there.
-  std::optional<std::string> one_of(
-      std::string_view key, std::span<const std::string_view> known) const {
+  std::optional<std::string> one_of(std::string_view key,
+                                    std::span<const std::string_view> known) const {
     auto given = written(key);
     if (given && std::ranges::find(known, *given) == known.end()) {
       refuse(key, "'" + *given + "'", known_are(known));
@@ -177,8 +166,7 @@ class Section {
     }
     const toml::array* array = node->as_array();
     for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
-      if (const auto number = (*array)[i].value<double>();
-          number && *number >= 0) {
+      if (const auto number = (*array)[i].value<double>(); number && *number >= 0) {
         found.push_back(*number);
       }
     }
@@ -209,8 +197,7 @@ class Section {
     refuse(key, shown(*node), "must be whole numbers above 0, like [4, 4]");
   }
 
-  [[noreturn]] void refuse(std::string_view key,
-                           const std::string& value,
+  [[noreturn]] void refuse(std::string_view key, const std::string& value,
                            const std::string& why) const {
     throw UsageError(fmt::format("{} = {}: {}", where(key), value, why));
   }
@@ -218,25 +205,20 @@ class Section {
   /// "cluster.toml:12: [[links]] rate"
   std::string where(std::string_view key) const {
     const toml::node* node = table_.get(key);
-    return fmt::format(
-        "{}: {} {}", node == nullptr ? at(table_) : at(*node), title_, key);
+    return fmt::format("{}: {} {}", node == nullptr ? at(table_) : at(*node), title_, key);
   }
 
   /// Calls `read` with each table of the array under `key`.
   template <class Read>
-  void each(std::string_view key,
-            const std::string& title,
-            std::string_view keys,
+  void each(std::string_view key, const std::string& title, std::string_view keys,
             Read read) const {
     const toml::node* node = table_.get(key);
     if (node == nullptr) {
       return;
     }
     const toml::array* array = node->as_array();
-    if (array == nullptr ||
-        (!array->empty() && !array->is_homogeneous<toml::table>())) {
-      throw UsageError(fmt::format(
-          "{}: {}: write each as a table of its own", at(*node), title));
+    if (array == nullptr || (!array->empty() && !array->is_homogeneous<toml::table>())) {
+      throw UsageError(fmt::format("{}: {}: write each as a table of its own", at(*node), title));
     }
     for (const toml::node& element : *array) {
       read(Section(*element.as_table(), file_, title, keys));
@@ -263,8 +245,7 @@ class Section {
   }
 
   template <class Value>
-  std::optional<Value> value(std::string_view key,
-                             std::string_view expected) const {
+  std::optional<Value> value(std::string_view key, std::string_view expected) const {
     const toml::node* node = table_.get(key);
     if (node == nullptr) {
       return std::nullopt;

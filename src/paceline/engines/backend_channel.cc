@@ -20,8 +20,7 @@ c10d::ReduceOp reduce_op(plan::Reduce reduce, const at::Tensor& values) {
     case plan::Reduce::kMean:
       if (!values.is_floating_point()) {
         throw UsageError(
-            fmt::format("the mean of {} values is not an integer; reduce with "
-                        "sum instead",
+            fmt::format("the mean of {} values is not an integer; reduce with sum instead",
                         c10::toString(values.scalar_type())));
       }
       return c10d::ReduceOp::AVG;
@@ -31,33 +30,23 @@ c10d::ReduceOp reduce_op(plan::Reduce reduce, const at::Tensor& values) {
   throw UsageError("a reducing collective needs sum, mean or max");
 }
 
-void require_shards(const at::Tensor& whole,
-                    const at::Tensor& shard,
-                    int world,
+void require_shards(const at::Tensor& whole, const at::Tensor& shard, int world,
                     std::string_view operation) {
-  if (whole.numel() != shard.numel() * world ||
-      whole.scalar_type() != shard.scalar_type()) {
-    throw WorldError(fmt::format(
-        "{}: {} elements of {} are not {} shards of {} elements of {}",
-        operation,
-        whole.numel(),
-        c10::toString(whole.scalar_type()),
-        world,
-        shard.numel(),
-        c10::toString(shard.scalar_type())));
+  if (whole.numel() != shard.numel() * world || whole.scalar_type() != shard.scalar_type()) {
+    throw WorldError(fmt::format("{}: {} elements of {} are not {} shards of {} elements of {}",
+                                 operation, whole.numel(), c10::toString(whole.scalar_type()),
+                                 world, shard.numel(), c10::toString(shard.scalar_type())));
   }
 }
 
 class BackendChannel final : public Channel {
  public:
-  BackendChannel(c10::intrusive_ptr<c10d::Backend> backend,
-                 const ChannelSpec& spec)
+  BackendChannel(c10::intrusive_ptr<c10d::Backend> backend, const ChannelSpec& spec)
       : backend_(c10::make_intrusive<LedgerBackend>(std::move(backend))),
-        group_(c10::make_intrusive<c10d::ProcessGroup>(
-            spec.store, spec.rank, spec.world)),
+        group_(c10::make_intrusive<c10d::ProcessGroup>(spec.store, spec.rank, spec.world)),
         device_(spec.device) {
-    // Not GLOO or NCCL: c10d::Logger casts a backend of such a type to its
-    // class, and this one is wrapped.
+    // Not GLOO or NCCL: c10d::Logger casts a backend of such a type to its class, and this one is
+    // wrapped.
     constexpr auto kType = c10d::ProcessGroup::BackendType::CUSTOM;
     group_->setBackend(at::kCPU, kType, backend_);
     if (!spec.device.is_cpu()) {
@@ -67,9 +56,8 @@ class BackendChannel final : public Channel {
     group_->setGroupName(spec.name);
   }
 
-  // NCCL's backend aborts where it is destroyed without a shutdown.  A
-  // backend's destructor waits for its operations in flight: see Note [Leaving
-  // after an error] in engines/waiters.h.
+  // NCCL's backend aborts where it is destroyed without a shutdown.  A backend's destructor waits
+  // for its operations in flight: see Note [Leaving after an error] in engines/waiters.h.
   ~BackendChannel() override {
     if (std::uncaught_exceptions() > exceptions_before_) {
       backend_.release();
@@ -94,9 +82,7 @@ class BackendChannel final : public Channel {
     return backend_->allreduce(tensors, options);
   }
 
-  Work reduce_scatter(const at::Tensor& in,
-                      const at::Tensor& out,
-                      plan::Reduce reduce) override {
+  Work reduce_scatter(const at::Tensor& in, const at::Tensor& out, plan::Reduce reduce) override {
     require_shards(in, out, world(), "reduce-scatter");
     c10d::ReduceScatterOptions options;
     options.reduceOp = reduce_op(reduce, in);
@@ -118,8 +104,8 @@ class BackendChannel final : public Channel {
     return backend_->broadcast(tensors, options);
   }
 
-  // NCCL performs messages one after the other unless they are one group, so
-  // two ranks that send to each other would wait for ever.
+  // NCCL performs messages one after the other unless they are one group, so two ranks that send to
+  // each other would wait for ever.
   std::vector<Work> exchange(const std::vector<Message>& sends,
                              const std::vector<Message>& receives) override {
     const bool grouped = backend_->supportsCoalescing();
@@ -153,13 +139,9 @@ class BackendChannel final : public Channel {
   void count_from(plan::Step first) override { backend_->count_from(first); }
   Ledger counted() const override { return backend_->counted(); }
   void record_transfers() override { backend_->record_transfers(); }
-  std::vector<CollectiveSpan> take_transfers() override {
-    return backend_->take_transfers();
-  }
+  std::vector<CollectiveSpan> take_transfers() override { return backend_->take_transfers(); }
 
-  c10::intrusive_ptr<c10d::ProcessGroup> process_group() override {
-    return group_;
-  }
+  c10::intrusive_ptr<c10d::ProcessGroup> process_group() override { return group_; }
 
  private:
   c10::intrusive_ptr<LedgerBackend> backend_;
@@ -170,17 +152,14 @@ class BackendChannel final : public Channel {
 
 }  // namespace
 
-std::unique_ptr<Channel> make_backend_channel(
-    c10::intrusive_ptr<c10d::Backend> backend,
-    const ChannelSpec& spec,
-    int concurrent_collectives) {
+std::unique_ptr<Channel> make_backend_channel(c10::intrusive_ptr<c10d::Backend> backend,
+                                              const ChannelSpec& spec, int concurrent_collectives) {
   if (spec.link != nullptr) {
     if (!spec.device.is_cpu()) {
-      throw UsageError(
-          "--link holds operations on the CPU alone; leave it out for cuda");
+      throw UsageError("--link holds operations on the CPU alone; leave it out for cuda");
     }
-    backend = c10::make_intrusive<LinkBackend>(
-        std::move(backend), spec.link, spec.name, concurrent_collectives);
+    backend = c10::make_intrusive<LinkBackend>(std::move(backend), spec.link, spec.name,
+                                               concurrent_collectives);
   }
   return std::make_unique<BackendChannel>(std::move(backend), spec);
 }

@@ -30,21 +30,16 @@ namespace {
 
 using StorePtr = c10::intrusive_ptr<c10d::Store>;
 
-[[noreturn]] void refuse_tcp(const launch::TcpRendezvous& tcp,
-                             Milliseconds timeout,
+[[noreturn]] void refuse_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout,
                              std::string_view reason) {
   const auto address = host_port_text(tcp.host, tcp.port);
   if (tcp.serve) {
-    throw WorldError(
-        fmt::format("the ranks' store could not be opened at {}: {}",
-                    address,
-                    reason.substr(0, reason.find('\n'))));
+    throw WorldError(fmt::format("the ranks' store could not be opened at {}: {}", address,
+                                 reason.substr(0, reason.find('\n'))));
   }
-  throw WorldError(fmt::format(
-      "nobody answered at {} within {:g} s, where the ranks were to meet ({})",
-      address,
-      to_seconds(timeout),
-      reason.substr(0, reason.find('\n'))));
+  throw WorldError(
+      fmt::format("nobody answered at {} within {:g} s, where the ranks were to meet ({})", address,
+                  to_seconds(timeout), reason.substr(0, reason.find('\n'))));
 }
 
 constexpr Milliseconds kPoll{50};
@@ -62,11 +57,10 @@ void wait_for_listener(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
 }
 
 // Note [A listener that does not answer].  The store's timeout bounds its
-// attempts to connect, but not its wait for the first answer of the process
-// that accepted.  A process that never answers would block this rank for ever.
-// So the store is opened on a thread of its own, which is abandoned.  Rank 0
-// answers as soon as it listens; what accepts and does not is no rank 0 but
-// what took its port.
+// attempts to connect, but not its wait for the first answer of the process that accepted.  A
+// process that never answers would block this rank for ever. So the store is opened on a thread of
+// its own, which is abandoned.  Rank 0 answers as soon as it listens; what accepts and does not is
+// no rank 0 but what took its port.
 StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   constexpr Milliseconds kAnswer{5000};
   constexpr Milliseconds kOwnErrorFirst{2000};
@@ -92,11 +86,9 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
     launch::throw_if_stop_requested();
     if (watch.elapsed() > limit + kOwnErrorFirst) {
       throw WorldError(
-          fmt::format("nobody answered at {} within {:g} s, where the ranks "
-                      "were to meet; if something else listens there, choose "
-                      "another port by --rendezvous HOST:PORT",
-                      host_port_text(tcp.host, tcp.port),
-                      to_seconds(limit)));
+          fmt::format("nobody answered at {} within {:g} s, where the ranks were to meet; if "
+                      "something else listens there, choose another port by --rendezvous HOST:PORT",
+                      host_port_text(tcp.host, tcp.port), to_seconds(limit)));
     }
   }
   try {
@@ -107,8 +99,7 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
 }
 
 StorePtr open_rendezvous(const launch::Launch& launch, Milliseconds timeout) {
-  if (const auto* tcp =
-          std::get_if<launch::TcpRendezvous>(&launch.rendezvous)) {
+  if (const auto* tcp = std::get_if<launch::TcpRendezvous>(&launch.rendezvous)) {
     return open_tcp(*tcp, timeout);
   }
   const auto& path = std::get<launch::FileRendezvous>(launch.rendezvous).path;
@@ -117,9 +108,7 @@ StorePtr open_rendezvous(const launch::Launch& launch, Milliseconds timeout) {
   const auto folder = std::filesystem::absolute(path, ignored).parent_path();
   if (!std::filesystem::is_directory(folder, ignored)) {
     throw UsageError(fmt::format(
-        "--rendezvous file:{}: there is no folder {}; give a file that all "
-        "ranks can write",
-        path,
+        "--rendezvous file:{}: there is no folder {}; give a file that all ranks can write", path,
         path.empty() ? "for it" : folder.string()));
   }
   try {
@@ -127,20 +116,18 @@ StorePtr open_rendezvous(const launch::Launch& launch, Milliseconds timeout) {
     store->setTimeout(timeout);
     return store;
   } catch (const std::exception& error) {
-    throw UsageError(fmt::format("--rendezvous file:{}: {}",
-                                 path,
-                                 describe_failure(error, "cannot be used")));
+    throw UsageError(
+        fmt::format("--rendezvous file:{}: {}", path, describe_failure(error, "cannot be used")));
   }
 }
 
-std::shared_ptr<C10dStore> store_of_job(const std::string& job,
-                                        const StorePtr& whole) {
-  return std::make_shared<C10dStore>(C10dStore{
-      c10::make_intrusive<c10d::PrefixStore>("paceline/" + job, whole)});
+std::shared_ptr<C10dStore> store_of_job(const std::string& job, const StorePtr& whole) {
+  return std::make_shared<C10dStore>(
+      C10dStore{c10::make_intrusive<c10d::PrefixStore>("paceline/" + job, whole)});
 }
 
-// Lets torch's C++ logs show fatal errors only, because an error reaches the
-// user as one sentence of the program; TORCH_CPP_LOG_LEVEL overrides.
+// Lets torch's C++ logs show fatal errors only, because an error reaches the user as one sentence
+// of the program; TORCH_CPP_LOG_LEVEL overrides.
 void quiet_torch_logs() {
   FLAGS_caffe2_log_level = c10::GLOG_FATAL;
   c10::initLogging();  // reads the variable
@@ -155,8 +142,7 @@ class TorchKeyValueStore final : public launch::KeyValueStore {
     guarded([&] { store_->set(key, value); });
   }
 
-  std::string set_if_absent(const std::string& key,
-                            const std::string& value) override {
+  std::string set_if_absent(const std::string& key, const std::string& value) override {
     std::string now;
     guarded([&] { now = store_->compareSet(key, std::string(), value); });
     return now;
@@ -190,52 +176,43 @@ class TorchKeyValueStore final : public launch::KeyValueStore {
 
 }  // namespace
 
-std::shared_ptr<C10dStore> open_store(const launch::Launch& launch,
-                                      Milliseconds timeout) {
+std::shared_ptr<C10dStore> open_store(const launch::Launch& launch, Milliseconds timeout) {
   quiet_torch_logs();
   if (std::holds_alternative<std::monostate>(launch.rendezvous)) {
-    return std::make_shared<C10dStore>(
-        C10dStore{c10::make_intrusive<c10d::HashStore>()});
+    return std::make_shared<C10dStore>(C10dStore{c10::make_intrusive<c10d::HashStore>()});
   }
   return store_of_job(launch.job, open_rendezvous(launch, timeout));
 }
 
-std::shared_ptr<C10dStore> below(const C10dStore& store,
-                                 const std::string& prefix) {
+std::shared_ptr<C10dStore> below(const C10dStore& store, const std::string& prefix) {
   return std::make_shared<C10dStore>(
       C10dStore{c10::make_intrusive<c10d::PrefixStore>(prefix, store.store)});
 }
 
-std::shared_ptr<launch::KeyValueStore> key_value_store_of(
-    std::shared_ptr<C10dStore> store) {
+std::shared_ptr<launch::KeyValueStore> key_value_store_of(std::shared_ptr<C10dStore> store) {
   return std::make_shared<TorchKeyValueStore>(std::move(store));
 }
 
-std::shared_ptr<launch::KeyValueStore> open_key_value_store(
-    const launch::Launch& launch, Milliseconds timeout) {
+std::shared_ptr<launch::KeyValueStore> open_key_value_store(const launch::Launch& launch,
+                                                            Milliseconds timeout) {
   return key_value_store_of(open_store(launch, timeout));
 }
 
-std::shared_ptr<launch::KeyValueStore> serve_key_value_store(
-    const std::string& job, int listening, std::uint16_t port) {
+std::shared_ptr<launch::KeyValueStore> serve_key_value_store(const std::string& job, int listening,
+                                                             std::uint16_t port) {
   quiet_torch_logs();
   c10d::TCPStoreOptions options;
   options.port = port;
   options.isServer = true;
   options.waitWorkers = false;
   options.masterListenFd = listening;
-  return key_value_store_of(
-      store_of_job(job,
-                   c10::make_intrusive<c10d::TCPStore>(
-                       launch::reachable_address(listening), options)));
+  return key_value_store_of(store_of_job(
+      job, c10::make_intrusive<c10d::TCPStore>(launch::reachable_address(listening), options)));
 }
 
-ChannelSpec channel_spec(const World& world,
-                         const std::string& name,
-                         int members,
+ChannelSpec channel_spec(const World& world, const std::string& name, int members,
                          const std::string& interface) {
-  PACELINE_CHECK(members >= 1 && members <= world.self.world &&
-                 world.self.rank < members);
+  PACELINE_CHECK(members >= 1 && members <= world.self.world && world.self.rank < members);
   ChannelSpec spec;
   spec.name = name;
   spec.store = world.c10d->store;
@@ -243,11 +220,9 @@ ChannelSpec channel_spec(const World& world,
   spec.world = members;
   spec.interface = interface;
   if (interface.empty()) {
-    spec.interface =
-        on_one_host(
-            std::span(world.hosts).first(static_cast<std::size_t>(members)))
-            ? "lo"
-            : launch::outward_interface();
+    spec.interface = on_one_host(std::span(world.hosts).first(static_cast<std::size_t>(members)))
+                         ? "lo"
+                         : launch::outward_interface();
   }
   return spec;
 }

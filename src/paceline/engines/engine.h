@@ -23,14 +23,13 @@ namespace paceline::engines {
 
 class Link;  // engines/link.h
 
-/// One connected communicator of an engine.  Calls are made by one thread at a
-/// time, in the same order on every member.  Every tensor must be contiguous
-/// (WorldError: Gloo silently corrupts strided ones).  What a work's wait()
-/// throws is the engine's own exception; engines/failure.h makes a sentence of
-/// it.
+/// One connected communicator of an engine.  Calls are made by one thread at a time, in the same
+/// order on every member.  Every tensor must be contiguous (WorldError: Gloo silently corrupts
+/// strided ones).  What a work's wait() throws is the engine's own exception; engines/failure.h
+/// makes a sentence of it.
 ///
-/// kMean is the engine's sum divided once by the number of members, in the
-/// tensor's type; integers have no mean (UsageError).
+/// kMean is the engine's sum divided once by the number of members, in the tensor's type; integers
+/// have no mean (UsageError).
 class Channel {
  public:
   virtual ~Channel() = default;
@@ -43,14 +42,11 @@ class Channel {
   /// In place.
   virtual Work all_reduce(const at::Tensor& values, plan::Reduce reduce) = 0;
   /// `out` receives this rank's 1/P of `in`.
-  virtual Work reduce_scatter(const at::Tensor& in,
-                              const at::Tensor& out,
-                              plan::Reduce reduce) = 0;
+  virtual Work reduce_scatter(const at::Tensor& in, const at::Tensor& out, plan::Reduce reduce) = 0;
   virtual Work all_gather(const at::Tensor& in, const at::Tensor& out) = 0;
   virtual Work broadcast(const at::Tensor& values, int root) = 0;
-  /// A message to or from member `peer`.  The messages from one member to
-  /// another match by `tag`, from 0 to 2^20-1, and in their order where tags
-  /// are equal.
+  /// A message to or from member `peer`.  The messages from one member to another match by `tag`,
+  /// from 0 to 2^20-1, and in their order where tags are equal.
   struct Message {
     at::Tensor values;
     int peer = 0;
@@ -75,32 +71,30 @@ class Channel {
   /// Transfers that have ended since the last call.
   virtual std::vector<CollectiveSpan> take_transfers() { return {}; }
 
-  /// This communicator as PyTorch's own classes want it (c10d::Reducer), for
-  /// tensors on the CPU and on the spec's device; what goes through it is
-  /// booked in the same ledger.
+  /// This communicator as PyTorch's own classes want it (c10d::Reducer), for tensors on the CPU and
+  /// on the spec's device; what goes through it is booked in the same ledger.
   virtual c10::intrusive_ptr<c10d::ProcessGroup> process_group() = 0;
 };
 
 struct ChannelSpec {
   std::string name;  // unique within the job; prefixes the store's keys
   c10::intrusive_ptr<c10d::Store> store;
-  int rank = 0;             // within the members
-  int world = 1;            // number of members
-  plan::Members members{};  // as ranks of the job; empty: its first `world`
+  int rank = 0;                                // within the members
+  int world = 1;                               // number of members
+  plan::Members members{};                     // as ranks of the job; empty: its first `world`
   std::chrono::milliseconds timeout{180'000};  // for connecting with all others
-  /// Called several times a second while the engine connects and waits for the
-  /// other members; what it throws ends the wait.
+  /// Called several times a second while the engine connects and waits for the other members; what
+  /// it throws ends the wait.
   std::function<void()> idle{};
-  /// After it the engine itself ends an operation and closes its connections.
-  /// Long, because the runtime and the failure detector have deadlines of their
-  /// own.
+  /// After it the engine itself ends an operation and closes its connections. Long, because the
+  /// runtime and the failure detector have deadlines of their own.
   std::chrono::milliseconds operation_timeout{30 * 60'000};
   std::string interface;  // network interface; empty: the engine's choice
   at::Device device{at::kCPU};
   /// Bytes of the largest operation that the channel will perform; 0: unknown.
   std::int64_t largest_operation = 0;
-  /// Holds every operation until this link would have delivered it; null: the
-  /// engine's own speed.  For tensors on the CPU.
+  /// Holds every operation until this link would have delivered it; null: the engine's own speed.
+  /// For tensors on the CPU.
   std::shared_ptr<Link> link{};
 };
 
@@ -109,8 +103,8 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual std::string_view name() const = 0;
-  /// For every rank of the job, also for those that are in none of its groups,
-  /// before the first `connect`; a second call does nothing.  Throws as
+  /// For every rank of the job, also for those that are in none of its groups, before the first
+  /// `connect`; a second call does nothing.  Throws as
   /// `connect` does; `idle` as the spec's.
   virtual void start(std::chrono::milliseconds /*timeout*/,
                      const std::function<void()>& /*idle*/ = {}) {}
@@ -118,14 +112,13 @@ class Engine {
   virtual std::unique_ptr<Channel> connect(const ChannelSpec& spec) = 0;
 };
 
-/// Throws UsageError for a name that is not in the table
-/// (engines/engine_table.h) or not in this build.
+/// Throws UsageError for a name that is not in the table (engines/engine_table.h) or not in this
+/// build.
 inline std::unique_ptr<Engine> make_engine(std::string_view name) {
   return find_engine(name).make();
 }
 
 /// `engine`, with all its channels behind one emulated link; null: as it is.
-std::unique_ptr<Engine> behind_link(std::unique_ptr<Engine> engine,
-                                    std::shared_ptr<Link> link);
+std::unique_ptr<Engine> behind_link(std::unique_ptr<Engine> engine, std::shared_ptr<Link> link);
 
 }  // namespace paceline::engines

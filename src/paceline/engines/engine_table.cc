@@ -14,10 +14,7 @@ const std::vector<EngineInfo>& engines() {
   static const std::vector<EngineInfo> table{
       {*plan::find_engine_traits("gloo"), true, &make_gloo_engine},
       {*plan::find_engine_traits("nccl"), nccl_is_built(), &make_nccl_engine},
-      {*plan::find_engine_traits("mpi"),
-       mpi_is_built(),
-       &make_mpi_engine,
-       mpirun_program()},
+      {*plan::find_engine_traits("mpi"), mpi_is_built(), &make_mpi_engine, mpirun_program()},
   };
   return table;
 }
@@ -30,8 +27,7 @@ const EngineInfo& find_engine(std::string_view name) {
     }
     known.push_back(info.name);
   }
-  throw UsageError(fmt::format(
-      "--engine {}: unknown; known are {}", name, fmt::join(known, ", ")));
+  throw UsageError(fmt::format("--engine {}: unknown; known are {}", name, fmt::join(known, ", ")));
 }
 
 }  // namespace paceline::engines

@@ -15,8 +15,7 @@ class Engine;  // engines/engine.h
 struct EngineInfo : plan::EngineTraits {
   bool built = true;  // else `make` throws UsageError
   std::unique_ptr<Engine> (*make)();
-  /// The mpirun whose processes its ranks must be (JobLaunch::mpirun); empty:
-  /// none.
+  /// The mpirun whose processes its ranks must be (JobLaunch::mpirun); empty: none.
   std::string_view mpirun{};
 };
 

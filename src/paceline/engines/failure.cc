@@ -11,9 +11,8 @@ namespace {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
@@ -64,8 +63,7 @@ FailureKind classify_failure(std::string_view text) {
   return FailureKind::kOwn;
 }
 
-std::string describe_failure(const std::exception& error,
-                             std::string_view operation) {
+std::string describe_failure(const std::exception& error, std::string_view operation) {
   if (dynamic_cast<const UsageError*>(&error)) {
     return error.what();
   }

@@ -14,12 +14,8 @@ std::int64_t sum(const std::map<std::string, std::int64_t>& by_pattern) {
 
 }  // namespace
 
-std::int64_t Ledger::total_bytes() const {
-  return sum(bytes);
-}
-std::int64_t Ledger::total_calls() const {
-  return sum(calls);
-}
+std::int64_t Ledger::total_bytes() const { return sum(bytes); }
+std::int64_t Ledger::total_calls() const { return sum(calls); }
 
 void Ledger::add(const Ledger& other) {
   for (const auto& [pattern, of_it] : other.bytes) {

@@ -7,8 +7,8 @@
 
 namespace paceline::engines {
 
-/// Bytes that one rank put on the wire, booked where a call enters the engine
-/// by the closed forms of plan/wire_bytes.h (all-reduce 2(P-1)/P S, ...).
+/// Bytes that one rank put on the wire, booked where a call enters the engine by the closed forms
+/// of plan/wire_bytes.h (all-reduce 2(P-1)/P S, ...).
 struct Ledger {
   std::map<std::string, std::int64_t> bytes;  // by plan::name_of(pattern)
   std::map<std::string, std::int64_t> calls;

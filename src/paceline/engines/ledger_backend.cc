@@ -13,27 +13,21 @@
 namespace paceline::engines {
 namespace {
 
-[[noreturn]] void refuse(const at::Tensor& tensor,
-                         std::string_view operation,
+[[noreturn]] void refuse(const at::Tensor& tensor, std::string_view operation,
                          std::string_view wanted) {
-  const auto strides =
-      tensor.layout() == at::kStrided
-          ? fmt::format("[{}]", fmt::join(tensor.strides(), ", "))
-          : std::string("that it does not have");
-  throw WorldError(fmt::format(
-      "{}: the tensor of sizes [{}] and strides {} is not {}; engines move "
-      "just the elements that follow a pointer",
-      operation,
-      fmt::join(tensor.sizes(), ", "),
-      strides,
-      wanted));
+  const auto strides = tensor.layout() == at::kStrided
+                           ? fmt::format("[{}]", fmt::join(tensor.strides(), ", "))
+                           : std::string("that it does not have");
+  throw WorldError(
+      fmt::format("{}: the tensor of sizes [{}] and strides {} is not {}; engines move just the "
+                  "elements that follow a pointer",
+                  operation, fmt::join(tensor.sizes(), ", "), strides, wanted));
 }
 
 }  // namespace
 
 void require_dense(const at::Tensor& tensor, std::string_view operation) {
-  if (tensor.layout() != at::kStrided ||
-      !tensor.is_non_overlapping_and_dense()) {
+  if (tensor.layout() != at::kStrided || !tensor.is_non_overlapping_and_dense()) {
     refuse(tensor, operation, "dense");
   }
 }
@@ -78,11 +72,9 @@ void LedgerBackend::book(const Operation& operation) {
   }
   const bool message = operation.kind == Operation::Kind::kSend;
   const std::int64_t payload = operation.payload_bytes();
-  const std::string pattern(message ? plan::kMessages
-                                    : plan::name_of(operation.pattern));
+  const std::string pattern(message ? plan::kMessages : plan::name_of(operation.pattern));
   const std::int64_t bytes =
-      message ? payload
-              : plan::wire_bytes(operation.pattern, payload, getSize());
+      message ? payload : plan::wire_bytes(operation.pattern, payload, getSize());
   const std::lock_guard lock(mutex_);
   ledger_.book(pattern, bytes);
   if (step_ >= first_counted_) {
@@ -90,8 +82,7 @@ void LedgerBackend::book(const Operation& operation) {
   }
 }
 
-LedgerBackend::Work LedgerBackend::perform(const Operation& operation,
-                                           const Issue& issue) {
+LedgerBackend::Work LedgerBackend::perform(const Operation& operation, const Issue& issue) {
   for (const auto* side : {&operation.payload, &operation.others}) {
     for (const at::Tensor& tensor : *side) {
       if (operation.flat) {
@@ -102,21 +93,17 @@ LedgerBackend::Work LedgerBackend::perform(const Operation& operation,
     }
   }
   book(operation);
-  const bool logs = transfers_ != nullptr &&
-                    operation.kind == Operation::Kind::kCollective &&
+  const bool logs = transfers_ != nullptr && operation.kind == Operation::Kind::kCollective &&
                     operation.pattern == plan::Pattern::kAllReduce;
   const std::int64_t start_ns = logs ? steady_ns() : 0;
   Work work = issue();
   if (logs) {
-    transfers_->watch(
-        operation.pattern, operation.payload.front(), start_ns, work);
+    transfers_->watch(operation.pattern, operation.payload.front(), start_ns, work);
   }
   return work;
 }
 
-void TransferLog::watch(plan::Pattern pattern,
-                        const at::Tensor& payload,
-                        std::int64_t start_ns,
+void TransferLog::watch(plan::Pattern pattern, const at::Tensor& payload, std::int64_t start_ns,
                         const c10::intrusive_ptr<c10d::Work>& work) {
   if (!payload.is_cpu()) {
     return;
@@ -125,10 +112,9 @@ void TransferLog::watch(plan::Pattern pattern,
   if (future == nullptr) {
     return;
   }
-  const CollectiveSpan begun{
-      .pattern = pattern,
-      .payload_bytes = static_cast<std::int64_t>(payload.nbytes()),
-      .start_ns = start_ns};
+  const CollectiveSpan begun{.pattern = pattern,
+                             .payload_bytes = static_cast<std::int64_t>(payload.nbytes()),
+                             .start_ns = start_ns};
   future->addCallback([begun, ended = ended_](c10::ivalue::Future& done) {
     if (done.hasError()) {
       return;

@@ -14,13 +14,12 @@
 
 namespace paceline::engines {
 
-/// A c10d backend that wraps another one: books its operations and refuses
-/// tensors that are not dense.
+/// A c10d backend that wraps another one: books its operations and refuses tensors that are not
+/// dense.
 ///
-/// Channel and c10d::Reducer both use it, so the ledger is complete.  Gloo
-/// reads and writes the first numel() elements behind the data pointer whatever
-/// the strides are, without an error, so density is a condition of correctness
-/// here, not of speed. Barriers are not booked.
+/// Channel and c10d::Reducer both use it, so the ledger is complete.  Gloo reads and writes the
+/// first numel() elements behind the data pointer whatever the strides are, without an error, so
+/// density is a condition of correctness here, not of speed. Barriers are not booked.
 class LedgerBackend final : public BackendWrapper {
  public:
   explicit LedgerBackend(c10::intrusive_ptr<c10d::Backend> inner);
@@ -49,12 +48,12 @@ class LedgerBackend final : public BackendWrapper {
   std::unique_ptr<TransferLog> transfers_;  // null: not logged
 };
 
-/// Throws WorldError that shows sizes and strides unless the tensor's elements
-/// are exactly the numel() ones behind its data pointer, in any order.
+/// Throws WorldError that shows sizes and strides unless the tensor's elements are exactly the
+/// numel() ones behind its data pointer, in any order.
 void require_dense(const at::Tensor& tensor, std::string_view operation);
 
-/// Throws WorldError that shows sizes and strides unless the tensor's elements
-/// are exactly the numel() ones behind its data pointer, in row-major order.
+/// Throws WorldError that shows sizes and strides unless the tensor's elements are exactly the
+/// numel() ones behind its data pointer, in row-major order.
 void require_contiguous(const at::Tensor& tensor, std::string_view operation);
 
 }  // namespace paceline::engines

@@ -27,10 +27,8 @@ constexpr std::int64_t kStretch = 32;  // chunks whose rate counts
 constexpr milliseconds kDuration{1000};
 
 [[noreturn]] void refuse(const char* what) {
-  throw WorldError(
-      fmt::format("measuring the line rate: {}: {}",
-                  what,
-                  errno == EAGAIN ? "nothing moves" : std::strerror(errno)));
+  throw WorldError(fmt::format("measuring the line rate: {}: {}", what,
+                               errno == EAGAIN ? "nothing moves" : std::strerror(errno)));
 }
 
 Descriptor opened(int socket) {
@@ -45,24 +43,18 @@ void send_stream(const std::string& address, milliseconds timeout) {
   const auto colon = address.rfind(':');
   sockaddr_in peer{};
   peer.sin_family = AF_INET;
-  peer.sin_port =
-      htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
+  peer.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
   inet_pton(AF_INET, address.substr(0, colon).c_str(), &peer.sin_addr);
-  const Descriptor socket =
-      opened(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (connect_within(socket.number(),
-                     reinterpret_cast<const sockaddr*>(&peer),
-                     sizeof peer,
+  const Descriptor socket = opened(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (connect_within(socket.number(), reinterpret_cast<const sockaddr*>(&peer), sizeof peer,
                      timeout) != 0) {
     refuse("connect");
   }
   const std::vector<char> chunk(kChunk, 'x');
-  const std::int64_t end =
-      steady_ns() + std::chrono::nanoseconds(kDuration).count();
+  const std::int64_t end = steady_ns() + std::chrono::nanoseconds(kDuration).count();
   while (steady_ns() < end) {
     for (std::size_t sent = 0; sent < kChunk;) {
-      const ssize_t n = send_within(
-          socket.number(), chunk.data() + sent, kChunk - sent, timeout);
+      const ssize_t n = send_within(socket.number(), chunk.data() + sent, kChunk - sent, timeout);
       if (n < 0) {
         refuse("send");
       }
@@ -77,8 +69,7 @@ double receive_stream(int fd, milliseconds timeout) {
   std::vector<std::int64_t> arrived{steady_ns()};  // of every whole chunk
   std::size_t filled = 0;
   while (true) {
-    const ssize_t n =
-        receive_within(fd, chunk.data() + filled, kChunk - filled, timeout);
+    const ssize_t n = receive_within(fd, chunk.data() + filled, kChunk - filled, timeout);
     if (n < 0) {
       refuse("receive");
     }
@@ -98,34 +89,27 @@ double receive_stream(int fd, milliseconds timeout) {
   const auto stretch = static_cast<std::size_t>(std::min(kStretch, chunks));
   double fastest = 0;
   for (std::size_t i = stretch; i < arrived.size(); ++i) {
-    const auto ns =
-        std::max<std::int64_t>(1, arrived[i] - arrived[i - stretch]);
-    fastest = std::max(fastest,
-                       static_cast<double>(stretch * kChunk) /
-                           (static_cast<double>(ns) * 1e-9));
+    const auto ns = std::max<std::int64_t>(1, arrived[i] - arrived[i - stretch]);
+    fastest =
+        std::max(fastest, static_cast<double>(stretch * kChunk) / (static_cast<double>(ns) * 1e-9));
   }
   return fastest;
 }
 
-double serve_stream(launch::PrefixStore& store,
-                    const std::string& key,
-                    const std::string& interface,
-                    milliseconds timeout) {
-  const Descriptor listener =
-      opened(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+double serve_stream(launch::PrefixStore& store, const std::string& key,
+                    const std::string& interface, milliseconds timeout) {
+  const Descriptor listener = opened(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in own{};
   own.sin_family = AF_INET;
   const std::string address = launch::interface_address(interface);
   if (address.empty()) {
-    throw WorldError(fmt::format(
-        "measuring the line rate: interface '{}' has no IPv4 address",
-        interface));
+    throw WorldError(
+        fmt::format("measuring the line rate: interface '{}' has no IPv4 address", interface));
   }
   inet_pton(AF_INET, address.c_str(), &own.sin_addr);
   socklen_t length = sizeof own;
   auto* generic = reinterpret_cast<sockaddr*>(&own);
-  if (bind(listener.number(), generic, length) != 0 ||
-      listen(listener.number(), 1) != 0 ||
+  if (bind(listener.number(), generic, length) != 0 || listen(listener.number(), 1) != 0 ||
       getsockname(listener.number(), generic, &length) != 0) {
     refuse("listen");
   }
@@ -145,20 +129,15 @@ LineRate pair_of(const World& world) {
 
 }  // namespace
 
-LineRate measure_line_rate(const World& world,
-                           launch::PrefixStore& store,
-                           const std::string& name,
-                           const std::string& interface,
-                           milliseconds timeout) {
+LineRate measure_line_rate(const World& world, launch::PrefixStore& store, const std::string& name,
+                           const std::string& interface, milliseconds timeout) {
   PACELINE_CHECK(world.self.world >= 2);
   LineRate line = pair_of(world);
   const std::string address = name + "/address", rate = name + "/rate";
   if (world.self.rank == line.from) {
     send_stream(store.wait(address), timeout);
   } else if (world.self.rank == line.to) {
-    store.set(
-        rate,
-        fmt::format("{}", serve_stream(store, address, interface, timeout)));
+    store.set(rate, fmt::format("{}", serve_stream(store, address, interface, timeout)));
   }
   line.bytes_per_s = std::stod(store.wait(rate));
   return line;

@@ -10,13 +10,11 @@
 
 namespace paceline::engines {
 
-Link::Link(const LinkSpec& spec)
-    : now_([] { return steady_ns(); }), out_(spec), in_(spec) {
+Link::Link(const LinkSpec& spec) : now_([] { return steady_ns(); }), out_(spec), in_(spec) {
   thread_ = std::thread([this] { run(); });
 }
 
-Link::Link(const LinkSpec& spec, Now now)
-    : now_(std::move(now)), out_(spec), in_(spec) {}
+Link::Link(const LinkSpec& spec, Now now) : now_(std::move(now)), out_(spec), in_(spec) {}
 
 Link::~Link() {
   {
@@ -34,11 +32,8 @@ VirtualLink::Lane Link::add_lane(int concurrent, Direction direction) {
   return model(direction).add_lane(concurrent);
 }
 
-Link::Ticket Link::start(std::int64_t bytes,
-                         int latencies,
-                         Done done,
-                         std::optional<LinkedName> name,
-                         VirtualLink::Lane lane) {
+Link::Ticket Link::start(std::int64_t bytes, int latencies, Done done,
+                         std::optional<LinkedName> name, VirtualLink::Lane lane) {
   const Lock lock(mutex_);
   const std::int64_t now = now_();
   Operation operation;
@@ -60,16 +55,14 @@ Link::Ticket Link::receive(Arrival arrival, Done done) {
   collect(lock);
   Operation operation;
   operation.direction = Direction::kIn;
-  operation.transfer =
-      in_.start(arrival.began_ns, arrival.bytes, 1, arrival.lane);
+  operation.transfer = in_.start(arrival.began_ns, arrival.bytes, 1, arrival.lane);
   operation.issued_ns = arrival.began_ns;
   operation.sender_end_ns = arrival.sender_end_ns;
   operation.name = std::move(arrival.name);
   return add(std::move(operation), std::move(done));
 }
 
-std::vector<std::int64_t> Link::deliveries_of(
-    const std::vector<Ticket>& tickets) {
+std::vector<std::int64_t> Link::deliveries_of(const std::vector<Ticket>& tickets) {
   Lock lock(mutex_);
   collect(lock);
   std::vector<VirtualLink::Transfer> in_flight;
@@ -113,8 +106,7 @@ void Link::collect(Lock& /*lock*/) {
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
     for (const auto& delivery : model(direction).advance(now)) {
       for (auto& [ticket, operation] : operations_) {
-        if (operation.direction == direction &&
-            operation.transfer == delivery.transfer) {
+        if (operation.direction == direction && operation.transfer == delivery.transfer) {
           operation.delivered_ns = delivery.at_ns;
         }
       }
@@ -128,17 +120,16 @@ std::vector<Link::Done> Link::take_finished(Lock& lock) {
   std::vector<Done> finished;
   for (auto one = operations_.begin(); one != operations_.end();) {
     Operation& operation = one->second;
-    if (!operation.delivered_ns || !operation.engine_ns ||
-        operation.sender_end_ns > now) {
+    if (!operation.delivered_ns || !operation.engine_ns || operation.sender_end_ns > now) {
       ++one;
       continue;
     }
     if (operation.name) {
-      ended_[one->first] = {.name = *std::move(operation.name),
-                            .issued_ns = operation.issued_ns,
-                            .modelled_ns = std::max(*operation.delivered_ns,
-                                                    operation.sender_end_ns),
-                            .engine_ns = *operation.engine_ns};
+      ended_[one->first] = {
+          .name = *std::move(operation.name),
+          .issued_ns = operation.issued_ns,
+          .modelled_ns = std::max(*operation.delivered_ns, operation.sender_end_ns),
+          .engine_ns = *operation.engine_ns};
     }
     finished.push_back(std::move(operation.done));
     one = operations_.erase(one);
@@ -164,8 +155,7 @@ std::optional<std::int64_t> Link::next_event(Lock& /*lock*/) const {
   }
   for (const auto& [ticket, operation] : operations_) {
     if (operation.delivered_ns && operation.engine_ns) {  // its sender's link
-      next = std::min(next.value_or(operation.sender_end_ns),
-                      operation.sender_end_ns);
+      next = std::min(next.value_or(operation.sender_end_ns), operation.sender_end_ns);
     }
   }
   return next;

@@ -18,8 +18,8 @@
 
 namespace paceline::engines {
 
-/// An operation by a name that all of its members give it: the communicator,
-/// and how many it has issued there before.
+/// An operation by a name that all of its members give it: the communicator, and how many it has
+/// issued there before.
 struct LinkedName {
   std::string channel;
   std::int64_t index = 0;
@@ -28,8 +28,8 @@ struct LinkedName {
   auto operator<=>(const LinkedName&) const = default;
 };
 
-/// When an operation behind a link was issued, when the link would have
-/// delivered it and when the engine had really done it, on this rank's clock.
+/// When an operation behind a link was issued, when the link would have delivered it and when the
+/// engine had really done it, on this rank's clock.
 struct LinkedOperation {
   LinkedName name;
   std::int64_t issued_ns = 0, modelled_ns = 0, engine_ns = 0;
@@ -38,12 +38,12 @@ struct LinkedOperation {
   std::int64_t slack_ns() const { return modelled_ns - engine_ns; }
 };
 
-/// A rank's emulated link: operations end when the engine is done and the link
-/// would have delivered them, whichever is later.
+/// A rank's emulated link: operations end when the engine is done and the link would have delivered
+/// them, whichever is later.
 ///
 /// A rank's clock for an operation starts when this rank issues it, so of
-/// ranks that issue at different times the last one sees the true end and the
-/// others may see it sooner, by at most their lead.
+/// ranks that issue at different times the last one sees the true end and the others may see it
+/// sooner, by at most their lead.
 class Link {
  public:
   using Now = std::function<std::int64_t()>;
@@ -61,15 +61,11 @@ class Link {
 
   /// A queue for an engine's operations of which it carries
   /// `concurrent` at once, 0: all.
-  VirtualLink::Lane add_lane(int concurrent,
-                             Direction direction = Direction::kOut);
+  VirtualLink::Lane add_lane(int concurrent, Direction direction = Direction::kOut);
 
-  /// An operation is issued; `done` is called once, from the link's thread, or
-  /// at once with the error where the engine fails.  One without a name is not
-  /// among take_operations().
-  Ticket start(std::int64_t bytes,
-               int latencies,
-               Done done,
+  /// An operation is issued; `done` is called once, from the link's thread, or at once with the
+  /// error where the engine fails.  One without a name is not among take_operations().
+  Ticket start(std::int64_t bytes, int latencies, Done done,
                std::optional<LinkedName> name = std::nullopt,
                VirtualLink::Lane lane = VirtualLink::kOpen);
   /// The engine has done its part of an operation.
@@ -82,21 +78,19 @@ class Link {
     std::int64_t sender_end_ns = 0;  // when its sender's link ends it
     VirtualLink::Lane lane = VirtualLink::kOpen;
   };
-  /// The message is on its way to this rank, since before this call; it ends
-  /// when this rank's link and its sender's have ended it.  `done` and
-  /// engine_done() are as of start().
+  /// The message is on its way to this rank, since before this call; it ends when this rank's link
+  /// and its sender's have ended it.  `done` and engine_done() are as of start().
   Ticket receive(Arrival arrival, Done done);
 
-  /// When this link will have delivered these operations of start(), which are
-  /// in flight, if nothing else starts; 0 where one has been delivered.
+  /// When this link will have delivered these operations of start(), which are in flight, if
+  /// nothing else starts; 0 where one has been delivered.
   std::vector<std::int64_t> deliveries_of(const std::vector<Ticket>& tickets);
 
   std::int64_t now() const { return now_(); }
 
   void poll();
 
-  /// Operations that have ended since the last call, in the order of their
-  /// issue.
+  /// Operations that have ended since the last call, in the order of their issue.
   std::vector<LinkedOperation> take_operations();
 
  private:
@@ -111,9 +105,7 @@ class Link {
   };
   using Lock = std::unique_lock<std::mutex>;
 
-  VirtualLink& model(Direction direction) {
-    return direction == Direction::kOut ? out_ : in_;
-  }
+  VirtualLink& model(Direction direction) { return direction == Direction::kOut ? out_ : in_; }
   Ticket add(Operation operation, Done done);
   void collect(Lock& lock);
   std::vector<Done> take_finished(Lock& lock);

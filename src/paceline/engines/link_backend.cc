@@ -40,9 +40,7 @@ class HeldWork final : public c10d::Work {
   }
 
   std::vector<at::Tensor> result() override { return outputs_; }
-  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
-    return future_;
-  }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
 
  private:
   std::vector<at::Tensor> outputs_;
@@ -78,11 +76,9 @@ at::Tensor to_tensor(const Stamp& stamp) {
   return tensor;
 }
 
-/// Completes `arrival`, which began when its receiver issued it: a message
-/// begins when both sides have.  Where their clocks differ it begins now.
-void take_stamp(const at::Tensor& tensor,
-                std::int64_t now_ns,
-                Link::Arrival& arrival) {
+/// Completes `arrival`, which began when its receiver issued it: a message begins when both sides
+/// have.  Where their clocks differ it begins now.
+void take_stamp(const at::Tensor& tensor, std::int64_t now_ns, Link::Arrival& arrival) {
   const auto* words = tensor.const_data_ptr<std::int64_t>();
   const Stamp stamp{words[0], words[1], words[2]};
   arrival.bytes = stamp.bytes;
@@ -122,23 +118,19 @@ void end_with_all(const std::vector<c10::intrusive_ptr<c10d::Work>>& works,
 
 }  // namespace
 
-LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
-                         std::shared_ptr<Link> link,
-                         std::string name,
-                         int concurrent)
+LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Link> link,
+                         std::string name, int concurrent)
     : BackendWrapper(std::move(inner)),
       link_(std::move(link)),
       name_(std::move(name)),
       lane_(link_->add_lane(concurrent)) {}
 
-LinkBackend::Work LinkBackend::perform(const Operation& operation,
-                                       const Issue& issue) {
+LinkBackend::Work LinkBackend::perform(const Operation& operation, const Issue& issue) {
   if (operation.kind == Operation::Kind::kCollective) {
     return hold(operation, issue);
   }
-  Work held = operation.kind == Operation::Kind::kSend
-                  ? hold_send(operation)
-                  : hold_receive(operation, issue);
+  Work held = operation.kind == Operation::Kind::kSend ? hold_send(operation)
+                                                       : hold_receive(operation, issue);
   if (grouping_) {
     works_.push_back(held);
   }
@@ -146,11 +138,9 @@ LinkBackend::Work LinkBackend::perform(const Operation& operation,
 }
 
 VirtualLink::Lane LinkBackend::lane_of(const Operation& message) {
-  const auto direction = message.kind == Operation::Kind::kSend
-                             ? Link::Direction::kOut
-                             : Link::Direction::kIn;
-  const auto [at, fresh] =
-      lanes_.try_emplace({direction, message.peer}, VirtualLink::kOpen);
+  const auto direction =
+      message.kind == Operation::Kind::kSend ? Link::Direction::kOut : Link::Direction::kIn;
+  const auto [at, fresh] = lanes_.try_emplace({direction, message.peer}, VirtualLink::kOpen);
   if (fresh) {
     at->second = link_->add_lane(/*concurrent=*/1, direction);
   }
@@ -166,15 +156,13 @@ LinkedName LinkBackend::name_of(const Operation& message) {
           .members = 2};
 }
 
-LinkBackend::Work LinkBackend::hold(const Operation& operation,
-                                    const Issue& issue) {
+LinkBackend::Work LinkBackend::hold(const Operation& operation, const Issue& issue) {
   auto held = c10::make_intrusive<HeldWork>(operation.outputs);
   const Link::Ticket ticket = link_->start(
       plan::wire_bytes(operation.pattern, operation.payload_bytes(), getSize()),
       latencies_of(operation.pattern, getSize()),
       [held](const std::exception_ptr& error) { held->end(error); },
-      LinkedName{.channel = name_, .index = issued_++, .members = getSize()},
-      lane_);
+      LinkedName{.channel = name_, .index = issued_++, .members = getSize()}, lane_);
   Work work;
   try {
     work = issue();
@@ -182,12 +170,9 @@ LinkBackend::Work LinkBackend::hold(const Operation& operation,
     link_->engine_done(ticket, std::current_exception());
     throw;
   }
-  when_done(work,
-            futures_,
-            waiters_,
-            [link = link_, ticket](const std::exception_ptr& error) {
-              link->engine_done(ticket, error);
-            });
+  when_done(work, futures_, waiters_, [link = link_, ticket](const std::exception_ptr& error) {
+    link->engine_done(ticket, error);
+  });
   return held;
 }
 
@@ -196,10 +181,8 @@ LinkBackend::Work LinkBackend::hold_send(const Operation& message) {
   const std::int64_t sent_ns = link_->now();
   const Link::Ticket ticket = link_->start(
       message.payload_bytes(),
-      /*latencies=*/1,
-      [held](const std::exception_ptr& error) { held->end(error); },
-      name_of(message),
-      lane_of(message));
+      /*latencies=*/1, [held](const std::exception_ptr& error) { held->end(error); },
+      name_of(message), lane_of(message));
   Send send{message.payload, message.peer, message.tag, sent_ns, ticket};
   if (grouping_) {
     sends_.push_back(std::move(send));
@@ -235,9 +218,7 @@ void LinkBackend::issue(Send& send, std::int64_t link_end_ns) {
     throw;
   }
   watch_message(
-      stamped,
-      work,
-      [stamp] {},  // which is read until it is sent
+      stamped, work, [stamp] {},  // which is read until it is sent
       [link = link_, ticket = send.ticket](const std::exception_ptr& error) {
         link->engine_done(ticket, error);
       });
@@ -251,8 +232,7 @@ LinkBackend::Work LinkBackend::endCoalescing() {
   return held;
 }
 
-LinkBackend::Work LinkBackend::hold_receive(const Operation& message,
-                                            const Issue& issue) {
+LinkBackend::Work LinkBackend::hold_receive(const Operation& message, const Issue& issue) {
   auto held = c10::make_intrusive<HeldWork>(message.outputs);
   std::vector<at::Tensor> stamp{to_tensor({.bytes = message.payload_bytes()})};
   const Link::Arrival arrival{.name = name_of(message),
@@ -263,14 +243,12 @@ LinkBackend::Work LinkBackend::hold_receive(const Operation& message,
   const Work work = issue();
   const auto ticket = std::make_shared<std::optional<Link::Ticket>>();
   watch_message(
-      stamped,
-      work,
+      stamped, work,
       [link = link_, held, arrival, stamp, ticket] {
         Link::Arrival begun = arrival;
         take_stamp(stamp.front(), link->now(), begun);
-        *ticket = link->receive(
-            std::move(begun),
-            [held](const std::exception_ptr& error) { held->end(error); });
+        *ticket = link->receive(std::move(begun),
+                                [held](const std::exception_ptr& error) { held->end(error); });
       },
       [link = link_, held, ticket](const std::exception_ptr& error) {
         if (ticket->has_value()) {
@@ -282,12 +260,9 @@ LinkBackend::Work LinkBackend::hold_receive(const Operation& message,
   return held;
 }
 
-// Messages of one tag arrive in their order, so the stamp is there before the
-// message.
-void LinkBackend::watch_message(const Work& stamp,
-                                const Work& message,
-                                const std::function<void()>& stamped,
-                                const Waiters::Done& done) {
+// Messages of one tag arrive in their order, so the stamp is there before the message.
+void LinkBackend::watch_message(const Work& stamp, const Work& message,
+                                const std::function<void()>& stamped, const Waiters::Done& done) {
   const auto first = futures_.of(stamp), second = futures_.of(message);
   if (first == nullptr || second == nullptr) {
     waiters_.watch(
@@ -305,9 +280,8 @@ void LinkBackend::watch_message(const Work& stamp,
       return;
     }
     stamped();
-    second->addCallback([done](c10::ivalue::Future& all) {
-      done(all.hasError() ? all.exception_ptr() : nullptr);
-    });
+    second->addCallback(
+        [done](c10::ivalue::Future& all) { done(all.hasError() ? all.exception_ptr() : nullptr); });
   });
 }
 
@@ -333,8 +307,7 @@ class LinkEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> behind_link(std::unique_ptr<Engine> engine,
-                                    std::shared_ptr<Link> link) {
+std::unique_ptr<Engine> behind_link(std::unique_ptr<Engine> engine, std::shared_ptr<Link> link) {
   if (link == nullptr) {
     return engine;
   }

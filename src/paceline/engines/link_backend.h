@@ -18,26 +18,21 @@
 
 namespace paceline::engines {
 
-/// A c10d backend that wraps another one, whose operations end no sooner than
-/// an emulated link would have delivered them.  The inner backend moves the
-/// bytes.
+/// A c10d backend that wraps another one, whose operations end no sooner than an emulated link
+/// would have delivered them.  The inner backend moves the bytes.
 ///
-/// Bytes are counted as the ledger counts them (plan/wire_bytes.h), latencies
-/// as latencies_of() does.  A message is held at both ends: by its sender's
-/// link from the moment it sends, by its receiver's from the moment when both
-/// sides have issued it.  For that a stamp goes before each message, which says
-/// when it was sent and when the sender's link will have ended it if nothing
-/// else is sent meanwhile: a message ends no sooner than that.  Messages of one
-/// group know of each other.  The ledger does not count stamps.  Messages from
-/// one rank to another follow each other, as on one connection and as in the
-/// simulator.  For tensors on the CPU.
+/// Bytes are counted as the ledger counts them (plan/wire_bytes.h), latencies as latencies_of()
+/// does.  A message is held at both ends: by its sender's link from the moment it sends, by its
+/// receiver's from the moment when both sides have issued it.  For that a stamp goes before each
+/// message, which says when it was sent and when the sender's link will have ended it if nothing
+/// else is sent meanwhile: a message ends no sooner than that.  Messages of one group know of each
+/// other.  The ledger does not count stamps.  Messages from one rank to another follow each other,
+/// as on one connection and as in the simulator.  For tensors on the CPU.
 class LinkBackend final : public BackendWrapper {
  public:
   /// `name` is the communicator's, equal on all members; the engine carries
   /// `concurrent` of its collectives at once, 0: all.
-  LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
-              std::shared_ptr<Link> link,
-              std::string name,
+  LinkBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Link> link, std::string name,
               int concurrent);
 
   bool supportsCoalescing() const override { return true; }
@@ -59,19 +54,16 @@ class LinkBackend final : public BackendWrapper {
   };
   void issue(Send& send, std::int64_t link_end_ns);
   void issue_all(std::vector<Send> sends);
-  void watch_message(const Work& stamp,
-                     const Work& message,
-                     const std::function<void()>& stamped,
+  void watch_message(const Work& stamp, const Work& message, const std::function<void()>& stamped,
                      const Waiters::Done& done);
   VirtualLink::Lane lane_of(const Operation& message);
   LinkedName name_of(const Operation& message);
 
   std::shared_ptr<Link> link_;
   std::string name_;
-  VirtualLink::Lane lane_;                // of collectives
-  std::atomic<std::int64_t> issued_ = 0;  // collectives
-  std::map<std::pair<Link::Direction, int>, VirtualLink::Lane>
-      lanes_;  // by peer
+  VirtualLink::Lane lane_;                                              // of collectives
+  std::atomic<std::int64_t> issued_ = 0;                                // collectives
+  std::map<std::pair<Link::Direction, int>, VirtualLink::Lane> lanes_;  // by peer
   bool grouping_ = false;
   std::vector<Send> sends_;  // of the group
   std::vector<Work> works_;  // likewise

@@ -13,9 +13,7 @@
 
 namespace paceline::engines {
 
-std::chrono::milliseconds PeerWait::limit() const {
-  return launch::kPeersFactor * timeout;
-}
+std::chrono::milliseconds PeerWait::limit() const { return launch::kPeersFactor * timeout; }
 
 void PeerWait::wait_for(const Channel::Work& work) const {
   const auto future = WorkFutures().of(work);
@@ -24,13 +22,11 @@ void PeerWait::wait_for(const Channel::Work& work) const {
                  set_thread_device(its_device);
                  work->wait();
                }),
-               limit(),
-               idle);
+               limit(), idle);
     return;
   }
   const auto ended = std::make_shared<std::promise<void>>();
-  future->addCallback(
-      [ended](c10::ivalue::Future& /*done*/) { ended->set_value(); });
+  future->addCallback([ended](c10::ivalue::Future& /*done*/) { ended->set_value(); });
   get_within(ended->get_future(), limit(), idle);
   work->wait();
 }

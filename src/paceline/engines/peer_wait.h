@@ -8,12 +8,12 @@
 
 namespace paceline::engines {
 
-/// How a thread waits for an operation in which other ranks take part, outside
-/// of steps.  The others may compute before they take part, so it waits for ten
-/// times `timeout`; where this thread itself hangs, `idle` is no longer called.
+/// How a thread waits for an operation in which other ranks take part, outside of steps.  The
+/// others may compute before they take part, so it waits for ten times `timeout`; where this thread
+/// itself hangs, `idle` is no longer called.
 struct PeerWait {
-  /// Called several times a second while the operation lasts; what it throws
-  /// ends the wait.  May be empty.
+  /// Called several times a second while the operation lasts; what it throws ends the wait.  May be
+  /// empty.
   std::function<void()> idle{};
   std::chrono::milliseconds timeout{60'000};
   /// The device of the operation's tensors, which threads that wait use.

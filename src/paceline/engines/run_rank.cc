@@ -27,15 +27,13 @@ using std::chrono::milliseconds;
 
 // How long the rank that serves the store stays for the others to read it.
 constexpr milliseconds kServeAfterFailure{1500};
-// How long the rank that serves the store goes on after it was asked to stop,
-// so that the others can read why the job ends: RankMonitor's polls and grace,
-// too.
-constexpr milliseconds kServeAfterStop =
-    launch::kAskedTogether + milliseconds(8000);
+// How long the rank that serves the store goes on after it was asked to stop, so that the others
+// can read why the job ends: RankMonitor's polls and grace, too.
+constexpr milliseconds kServeAfterStop = launch::kAskedTogether + milliseconds(8000);
 // How long a rank waits for another one to print the failure.
 constexpr milliseconds kPrintTimeout{5000};
-// A rank that was asked to stop waits so long for another one's death or notice
-// to become known: launchers see it first.
+// A rank that was asked to stop waits so long for another one's death or notice to become known:
+// launchers see it first.
 constexpr milliseconds kCauseTimeout{200};
 // The store answers within this time, or its server is stopped.
 constexpr milliseconds kAnswerTimeout{300};
@@ -47,9 +45,7 @@ void print(const std::string& message) {
   std::fflush(nullptr);
 }
 
-bool is_supervised(const World& world) {
-  return world.self.launcher == "paceline";
-}
+bool is_supervised(const World& world) { return world.self.launcher == "paceline"; }
 
 milliseconds beat_interval(milliseconds timeout) {
   return std::min(milliseconds(1000), timeout / 8);
@@ -58,36 +54,31 @@ milliseconds beat_interval(milliseconds timeout) {
 // As this rank wrote it; empty where the store is gone.
 std::string role_in(const World& world) {
   try {
-    return launch::role_of(
-        launch::read_progress(*world.store, world.self.rank));
+    return launch::role_of(launch::read_progress(*world.store, world.self.rank));
   } catch (const WorldError&) {
     return "";
   }
 }
 
 launch::FailureNotice asked_to_stop(const World& world, int signal) {
-  return {
-      .rank = world.self.rank,
-      .host = world.self.host,
-      .text = fmt::format("was asked to stop by SIG{}", sigabbrev_np(signal)),
-      .role = role_in(world)};
+  return {.rank = world.self.rank,
+          .host = world.self.host,
+          .text = fmt::format("was asked to stop by SIG{}", sigabbrev_np(signal)),
+          .role = role_in(world)};
 }
 
 launch::EndedRanks ended_of(const World& world) {
-  return world.processes == nullptr
-             ? launch::EndedRanks()
-             : [processes = world.processes] { return processes->ended(); };
+  return world.processes == nullptr ? launch::EndedRanks()
+                                    : [processes = world.processes] { return processes->ended(); };
 }
 
 launch::FailureNotice lost_store(const World& world, const std::string& why) {
   return launch::lost_store(world.hosts, world.rank_0_serves_store, why);
 }
 
-launch::RankMonitor::Options monitor_options(
-    const World& world,
-    const std::shared_ptr<launch::Heartbeat>& heartbeat,
-    milliseconds timeout,
-    const OnFailure& on_failure) {
+launch::RankMonitor::Options monitor_options(const World& world,
+                                             const std::shared_ptr<launch::Heartbeat>& heartbeat,
+                                             milliseconds timeout, const OnFailure& on_failure) {
   const bool supervised = is_supervised(world);
   return {.store = world.store,
           .heartbeat = heartbeat,
@@ -97,21 +88,17 @@ launch::RankMonitor::Options monitor_options(
           .rank_0_serves_store = world.rank_0_serves_store,
           .timeout = timeout,
           .ended = ended_of(world),
-          .killed_soon = supervised || !on_failure
-                             ? std::function<bool()>()
-                             : [&world] { return is_killed_soon(world); },
+          .killed_soon = supervised || !on_failure ? std::function<bool()>()
+                                                   : [&world] { return is_killed_soon(world); },
           .before_kill =
               [&world, on_failure] {
                 launch::FailureNotice cause = cause_of_stop(world);
                 on_failure(cause);
               },
-          .tell =
-              [](const launch::FailureNotice& cause) {
-                print(launch::message_of(cause));
-              },
+          .tell = [](const launch::FailureNotice& cause) { print(launch::message_of(cause)); },
           .end =
-              [serves = world.serves_store, supervised, on_failure](
-                  launch::FailureNotice cause, bool prints) {
+              [serves = world.serves_store, supervised, on_failure](launch::FailureNotice cause,
+                                                                    bool prints) {
                 if (on_failure && !supervised) {
                   on_failure(cause);
                 }
@@ -123,11 +110,9 @@ launch::RankMonitor::Options monitor_options(
               }};
 }
 
-launch::FailureNotice notice_of(const World& world,
-                                const std::exception& error) {
-  const int exit_code = dynamic_cast<const UsageError*>(&error)
-                            ? kUsageErrorStatus
-                            : kWorldErrorStatus;
+launch::FailureNotice notice_of(const World& world, const std::exception& error) {
+  const int exit_code =
+      dynamic_cast<const UsageError*>(&error) ? kUsageErrorStatus : kWorldErrorStatus;
   const std::string text = describe_failure(error, "failed");
   return {.rank = world.self.rank,
           .host = world.self.host,
@@ -146,27 +131,19 @@ struct Explained {
   bool store_is_gone = false;
 };
 
-Explained explain(const World& world,
-                  milliseconds timeout,
-                  const launch::FailureNotice& notice) {
+Explained explain(const World& world, milliseconds timeout, const launch::FailureNotice& notice) {
   try {
     // Four heartbeats fit into this time.
     const bool prints =
         launch::explain_failure(
-            *world.store,
-            notice,
-            world.hosts,
-            4 * beat_interval(timeout),
-            {.ended = ended_of(world),
-             .ends_soon = [&world] { return is_killed_soon(world); }})
+            *world.store, notice, world.hosts, 4 * beat_interval(timeout),
+            {.ended = ended_of(world), .ends_soon = [&world] { return is_killed_soon(world); }})
             .has_value();
     return {launch::job_failure(*world.store).value_or(notice), prints};
   } catch (const WorldError&) {
     // Where that is what broke this rank, rank 1 prints it.
     const bool lost = notice.consequence && world.rank_0_serves_store;
-    return {lost ? lost_store(world, notice.text) : notice,
-            !lost || world.self.rank == 1,
-            true};
+    return {lost ? lost_store(world, notice.text) : notice, !lost || world.self.rank == 1, true};
   }
 }
 
@@ -190,8 +167,8 @@ void print_once(const World& world, const Explained& why) {
   }
 }
 
-// A rank that is asked to stop before it has met the others ends at once:
-// launchers ask so where another rank could not begin.
+// A rank that is asked to stop before it has met the others ends at once: launchers ask so where
+// another rank could not begin.
 World join_or_stop(const launch::Launch& launch, milliseconds timeout) {
   try {
     return join(launch, timeout);
@@ -201,8 +178,7 @@ World join_or_stop(const launch::Launch& launch, milliseconds timeout) {
   }
 }
 
-int run_body(const std::function<int(const RankContext&)>& body,
-             const RankContext& context) {
+int run_body(const std::function<int(const RankContext&)>& body, const RankContext& context) {
   try {
     return body(context);
   } catch (const launch::StopRequested& stop) {
@@ -222,10 +198,7 @@ launch::FailureNotice cause_of_stop(const World& world) {
     return asked;
   }
   try {
-    return launch::await_cause(*world.store,
-                               world.self.rank,
-                               world.hosts,
-                               ended_of(world),
+    return launch::await_cause(*world.store, world.self.rank, world.hosts, ended_of(world),
                                kCauseTimeout)
         .value_or(asked);
   } catch (const WorldError& error) {
@@ -233,9 +206,7 @@ launch::FailureNotice cause_of_stop(const World& world) {
   }
 }
 
-void end_failed_rank(const World& world,
-                     milliseconds timeout,
-                     const std::exception& error,
+void end_failed_rank(const World& world, milliseconds timeout, const std::exception& error,
                      const OnFailure& on_failure) {
   const launch::FailureNotice notice = notice_of(world, error);
   if (is_supervised(world)) {
@@ -255,16 +226,13 @@ void end_failed_rank(const World& world,
   _exit(notice.exit_code);
 }
 
-JoinedRank::JoinedRank(const launch::Launch& launch,
-                       milliseconds timeout,
-                       OnFailure on_failure)
+JoinedRank::JoinedRank(const launch::Launch& launch, milliseconds timeout, OnFailure on_failure)
     : timeout_(timeout),
       on_failure_(std::move(on_failure)),
       // A supervising parent knows better why a rank does not join.
-      world_(join_or_stop(
-          launch, launch.self.launcher == "paceline" ? 10 * timeout : timeout)),
-      heartbeat_(std::make_shared<launch::Heartbeat>(
-          world_.store, world_.self.rank, beat_interval(timeout))) {
+      world_(join_or_stop(launch, launch.self.launcher == "paceline" ? 10 * timeout : timeout)),
+      heartbeat_(std::make_shared<launch::Heartbeat>(world_.store, world_.self.rank,
+                                                     beat_interval(timeout))) {
   keep_freed_memory();
   // A write to a rank that has died fails, and ends no other rank.
   std::signal(SIGPIPE, SIG_IGN);
@@ -277,21 +245,18 @@ JoinedRank::JoinedRank(const launch::Launch& launch,
 JoinedRank::~JoinedRank() = default;
 
 void JoinedRank::fail(const std::exception& error) {
-  const launch::Heartbeat::Hold hold(*heartbeat_,
-                                     launch::Heartbeat::Hold::For::kWatched);
+  const launch::Heartbeat::Hold hold(*heartbeat_, launch::Heartbeat::Hold::For::kWatched);
   end_failed_rank(world_, timeout_, error, on_failure_);
 }
 
 void JoinedRank::leave(int exit_code) {
-  const launch::Heartbeat::Hold hold(*heartbeat_,
-                                     launch::Heartbeat::Hold::For::kWatched);
+  const launch::Heartbeat::Hold hold(*heartbeat_, launch::Heartbeat::Hold::For::kWatched);
   leave_mpi();
   if (!is_watched()) {
     return;
   }
   if (exit_code > kSignalStatus && !is_supervised(world_)) {
-    launch::post_stop(*world_.store,
-                      asked_to_stop(world_, exit_code - kSignalStatus));
+    launch::post_stop(*world_.store, asked_to_stop(world_, exit_code - kSignalStatus));
     engines::leave(world_, std::max(timeout_, kServeAfterStop));
   } else {
     heartbeat_->finish();
@@ -299,10 +264,8 @@ void JoinedRank::leave(int exit_code) {
   }
 }
 
-int run_rank(const launch::Launch& launch,
-             milliseconds timeout,
-             const std::function<int(const RankContext&)>& body,
-             const OnFailure& on_failure) {
+int run_rank(const launch::Launch& launch, milliseconds timeout,
+             const std::function<int(const RankContext&)>& body, const OnFailure& on_failure) {
   JoinedRank rank(launch, timeout, on_failure);
   const RankContext context{rank.world(), rank.heartbeat()};
   int exit_code = 0;

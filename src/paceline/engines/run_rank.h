@@ -22,27 +22,24 @@ struct RankContext {
   launch::Heartbeat& heartbeat;
 };
 
-/// Called before the failure of any rank ends this process, where nobody
-/// supervises the ranks; on another thread where the body is stuck.  Adds the
-/// role of a rank that can no longer tell it.
+/// Called before the failure of any rank ends this process, where nobody supervises the ranks; on
+/// another thread where the body is stuck.  Adds the role of a rank that can no longer tell it.
 using OnFailure = std::function<void(launch::FailureNotice& cause)>;
 
-/// Whether the launcher kills this process within a second, as mpirun does when
-/// it has asked it to stop.
+/// Whether the launcher kills this process within a second, as mpirun does when it has asked it to
+/// stop.
 bool is_killed_soon(const World& world);
 
-/// Why the launcher has asked this rank to stop, as far as that is known within
-/// a moment: the job's cause, or a rank of this machine that has ended; else
-/// that it was asked.
+/// Why the launcher has asked this rank to stop, as far as that is known within a moment: the job's
+/// cause, or a rank of this machine that has ended; else that it was asked.
 launch::FailureNotice cause_of_stop(const World& world);
 
-/// A rank that has joined the world.  Its heartbeat is sent, and a
-/// launch::RankMonitor watches it, until it leaves or fails.
+/// A rank that has joined the world.  Its heartbeat is sent, and a launch::RankMonitor watches it,
+/// until it leaves or fails.
 class JoinedRank {
  public:
   /// Joins; `timeout` and `on_failure` as those of run_rank().
-  JoinedRank(const launch::Launch& launch,
-             std::chrono::milliseconds timeout,
+  JoinedRank(const launch::Launch& launch, std::chrono::milliseconds timeout,
              OnFailure on_failure = {});
   ~JoinedRank();
   JoinedRank(const JoinedRank&) = delete;
@@ -51,8 +48,7 @@ class JoinedRank {
   const World& world() const { return world_; }
   launch::Heartbeat& heartbeat() { return *heartbeat_; }
 
-  /// False in a world of one that nobody supervises, where nobody needs to be
-  /// told of a failure.
+  /// False in a world of one that nobody supervises, where nobody needs to be told of a failure.
   bool is_watched() const { return monitor_ != nullptr; }
 
   /// As run_rank() does where its body throws.
@@ -69,27 +65,21 @@ class JoinedRank {
   std::unique_ptr<launch::RankMonitor> monitor_;
 };
 
-/// Joins the world, runs `body` under a launch::RankMonitor and leaves the
-/// world; returns the body's exit code.  A rank that is asked to stop while it
-/// joins, or whose body throws launch::StopRequested, ends with 128 and the
-/// signal.  `timeout` is --timeout: the limit for
+/// Joins the world, runs `body` under a launch::RankMonitor and leaves the world; returns the
+/// body's exit code.  A rank that is asked to stop while it joins, or whose body throws
+/// launch::StopRequested, ends with 128 and the signal.  `timeout` is --timeout: the limit for
 /// joining, and for how long a rank may send no heartbeat.
 ///
-/// Where the body throws in a world of several ranks, the failure is posted to
-/// the store, and the process ends at once with 2 (UsageError) or 3.  One
-/// sentence is printed, by the supervising parent or else by one of the ranks,
-/// and no other rank ends before it is printed.  In a world of one that nobody
-/// supervises the exception passes.
-int run_rank(const launch::Launch& launch,
-             std::chrono::milliseconds timeout,
-             const std::function<int(const RankContext&)>& body,
-             const OnFailure& on_failure = {});
+/// Where the body throws in a world of several ranks, the failure is posted to the store, and the
+/// process ends at once with 2 (UsageError) or 3.  One sentence is printed, by the supervising
+/// parent or else by one of the ranks, and no other rank ends before it is printed.  In a world of
+/// one that nobody supervises the exception passes.
+int run_rank(const launch::Launch& launch, std::chrono::milliseconds timeout,
+             const std::function<int(const RankContext&)>& body, const OnFailure& on_failure = {});
 
-/// From any thread of a joined rank: posts the failure as `run_rank` does where
-/// its body throws, and ends the process.
-[[noreturn]] void end_failed_rank(const World& world,
-                                  std::chrono::milliseconds timeout,
-                                  const std::exception& error,
-                                  const OnFailure& on_failure = {});
+/// From any thread of a joined rank: posts the failure as `run_rank` does where its body throws,
+/// and ends the process.
+[[noreturn]] void end_failed_rank(const World& world, std::chrono::milliseconds timeout,
+                                  const std::exception& error, const OnFailure& on_failure = {});
 
 }  // namespace paceline::engines

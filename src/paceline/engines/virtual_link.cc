@@ -18,16 +18,12 @@ constexpr Ticks kRounding = 16;
 
 std::int64_t rate_of(const LinkSpec& spec) {
   constexpr double kMost = 1e14;  // bytes per second
-  return std::max<std::int64_t>(
-      1, std::llround(std::min(spec.bytes_per_s, kMost)));
+  return std::max<std::int64_t>(1, std::llround(std::min(spec.bytes_per_s, kMost)));
 }
 
 }  // namespace
 
-VirtualLink::VirtualLink(const LinkSpec& spec)
-    : spec_(spec), link_(rate_of(spec)) {
-  add_lane(0);
-}
+VirtualLink::VirtualLink(const LinkSpec& spec) : spec_(spec), link_(rate_of(spec)) { add_lane(0); }
 
 Ticks VirtualLink::ticks_of(std::int64_t now_ns) const {
   return (now_ns - origin_ns_.value_or(now_ns)) * kTicksPerNanosecond;
@@ -39,17 +35,12 @@ std::int64_t VirtualLink::nanoseconds_of(Ticks ticks) const {
          (ticks - kRounding + kTicksPerNanosecond - 1) / kTicksPerNanosecond;
 }
 
-VirtualLink::Transfer VirtualLink::start(std::int64_t at_ns,
-                                         std::int64_t bytes,
-                                         int latencies,
+VirtualLink::Transfer VirtualLink::start(std::int64_t at_ns, std::int64_t bytes, int latencies,
                                          Lane lane) {
   const Ticks before = latencies * spec_.latency_ns * kTicksPerNanosecond;
-  const Started one{
-      next_++, at_ns, lane, {.before = before, .work = bytes, .after = 0}};
-  const auto place = std::ranges::upper_bound(
-      started_, one.at_ns, std::less<>(), &Started::at_ns);
-  const bool in_order =
-      place == started_.end() && at_ns >= now_ns_ && origin_ns_.has_value();
+  const Started one{next_++, at_ns, lane, {.before = before, .work = bytes, .after = 0}};
+  const auto place = std::ranges::upper_bound(started_, one.at_ns, std::less<>(), &Started::at_ns);
+  const bool in_order = place == started_.end() && at_ns >= now_ns_ && origin_ns_.has_value();
   started_.insert(place, one);
   if (in_order) {
     add(one);
@@ -98,16 +89,13 @@ std::vector<VirtualLink::Delivery> VirtualLink::advance(std::int64_t now_ns) {
   return deliveries;
 }
 
-std::vector<std::int64_t> VirtualLink::deliveries_of(
-    const std::vector<Transfer>& transfers) const {
+std::vector<std::int64_t> VirtualLink::deliveries_of(const std::vector<Transfer>& transfers) const {
   VirtualLink alone = *this;
   std::map<Transfer, std::int64_t> at;
   const auto all_known = [&] {
-    return std::ranges::all_of(transfers,
-                               [&](Transfer one) { return at.contains(one); });
+    return std::ranges::all_of(transfers, [&](Transfer one) { return at.contains(one); });
   };
-  for (auto next = alone.next_delivery(); next && !all_known();
-       next = alone.next_delivery()) {
+  for (auto next = alone.next_delivery(); next && !all_known(); next = alone.next_delivery()) {
     for (const Delivery& one : alone.advance(*next)) {
       at[one.transfer] = one.at_ns;
     }

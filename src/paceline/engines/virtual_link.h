@@ -15,12 +15,12 @@ namespace paceline::engines {
 using cluster::latencies_of;
 using cluster::LinkSpec;
 
-/// One direction of a rank's link in virtual time: the transfers in flight
-/// share the rate evenly (cluster/shared_link.h); each waits for its latencies
-/// and then flows, as in the simulator.  Times are nanoseconds of any clock.
+/// One direction of a rank's link in virtual time: the transfers in flight share the rate evenly
+/// (cluster/shared_link.h); each waits for its latencies and then flows, as in the simulator.
+/// Times are nanoseconds of any clock.
 ///
-/// A lane is a queue before the link, of an engine that carries so many
-/// transfers at once: the next one begins when one of them is delivered.
+/// A lane is a queue before the link, of an engine that carries so many transfers at once: the next
+/// one begins when one of them is delivered.
 class VirtualLink {
  public:
   using Transfer = std::int64_t;
@@ -41,18 +41,14 @@ class VirtualLink {
 
   /// `at_ns` may lie before what has been advanced to: then all later ends are
   /// as they are with this transfer, but for those that advance() has said.
-  Transfer start(std::int64_t at_ns,
-                 std::int64_t bytes,
-                 int latencies,
-                 Lane lane = kOpen);
+  Transfer start(std::int64_t at_ns, std::int64_t bytes, int latencies, Lane lane = kOpen);
 
   /// What has been delivered until `now_ns`, in order of time.
   std::vector<Delivery> advance(std::int64_t now_ns);
 
-  /// When each of these would be delivered if nothing else started, of
-  /// transfers that have not been.
-  std::vector<std::int64_t> deliveries_of(
-      const std::vector<Transfer>& transfers) const;
+  /// When each of these would be delivered if nothing else started, of transfers that have not
+  /// been.
+  std::vector<std::int64_t> deliveries_of(const std::vector<Transfer>& transfers) const;
 
   /// When to ask again: not after the next delivery if none starts before.
   std::optional<std::int64_t> next_delivery() const;

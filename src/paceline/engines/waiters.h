@@ -12,14 +12,14 @@
 
 namespace paceline::engines {
 
-/// Threads for works which can only be waited for: Gloo's reduce-scatter, sends
-/// and receives have no future and cannot be polled.  There are as many threads
-/// as such works were ever in flight at once.
+/// Threads for works which can only be waited for: Gloo's reduce-scatter, sends and receives have
+/// no future and cannot be polled.  There are as many threads as such works were ever in flight at
+/// once.
 ///
 /// Note [Leaving after an error].  A work in flight may wait for a rank that
-/// will never answer, and no call ends it.  So where an exception is passing,
-/// and the process is about to end, nothing joins a thread that waits for a
-/// work, and no backend is destroyed: they are left to the end of the process.
+/// will never answer, and no call ends it.  So where an exception is passing, and the process is
+/// about to end, nothing joins a thread that waits for a work, and no backend is destroyed: they
+/// are left to the end of the process.
 class Waiters {
  public:
   /// Blocks until a work is done; throws where it failed.
@@ -27,17 +27,16 @@ class Waiters {
   /// Called on a waiter thread; the error is null where the work succeeded.
   using Done = std::function<void(const std::exception_ptr& error)>;
 
-  /// Each thread calls `on_thread_start`, which may be empty, before its first
-  /// wait; an exception of it is the error of that work.
+  /// Each thread calls `on_thread_start`, which may be empty, before its first wait; an exception
+  /// of it is the error of that work.
   explicit Waiters(std::function<void()> on_thread_start = {});
-  /// Waits for the works in flight, or leaves them where an exception is
-  /// passing: then `wait` and `done` must own what they use.
+  /// Waits for the works in flight, or leaves them where an exception is passing: then `wait` and
+  /// `done` must own what they use.
   ~Waiters();
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
 
-  /// Throws std::system_error, and calls neither, where the thread that it
-  /// needs cannot start.
+  /// Throws std::system_error, and calls neither, where the thread that it needs cannot start.
   void watch(Wait wait, Done done);
 
  private:

@@ -16,10 +16,9 @@ namespace paceline::engines {
 /// The futures of works, where they have some; from any thread.
 class WorkFutures {
  public:
-  /// Null for works that have none; asking one costs an exception, so each
-  /// class of works is asked once.
-  c10::intrusive_ptr<c10::ivalue::Future> of(
-      const c10::intrusive_ptr<c10d::Work>& work) {
+  /// Null for works that have none; asking one costs an exception, so each class of works is asked
+  /// once.
+  c10::intrusive_ptr<c10::ivalue::Future> of(const c10::intrusive_ptr<c10d::Work>& work) {
     const c10d::Work& asked = *work;
     const std::type_index type(typeid(asked));
     const std::lock_guard lock(mutex_);
@@ -39,12 +38,9 @@ class WorkFutures {
   std::set<std::type_index> without_;
 };
 
-/// Calls `done` when the work is: by its future where it has one, else on a
-/// thread that waits.
-inline void when_done(const c10::intrusive_ptr<c10d::Work>& work,
-                      WorkFutures& futures,
-                      Waiters& waiters,
-                      Waiters::Done done) {
+/// Calls `done` when the work is: by its future where it has one, else on a thread that waits.
+inline void when_done(const c10::intrusive_ptr<c10d::Work>& work, WorkFutures& futures,
+                      Waiters& waiters, Waiters::Done done) {
   if (const auto future = futures.of(work)) {
     future->addCallback([done = std::move(done)](c10::ivalue::Future& ended) {
       done(ended.hasError() ? ended.exception_ptr() : nullptr);

@@ -18,41 +18,30 @@
 namespace paceline::engines {
 namespace {
 
-std::string left_key(int rank) {
-  return fmt::format("left/{}", rank);
-}
+std::string left_key(int rank) { return fmt::format("left/{}", rank); }
 
 Milliseconds left_of(Milliseconds timeout, const Stopwatch& watch) {
-  return std::max(Milliseconds(0),
-                  std::chrono::ceil<Milliseconds>(timeout - watch.elapsed()));
+  return std::max(Milliseconds(0), std::chrono::ceil<Milliseconds>(timeout - watch.elapsed()));
 }
 
-[[noreturn]] void refuse_missing(launch::KeyValueStore& store,
-                                 int world,
-                                 Milliseconds timeout) {
+[[noreturn]] void refuse_missing(launch::KeyValueStore& store, int world, Milliseconds timeout) {
   std::vector<int> missing;
   for (int rank = 0; rank < world; ++rank) {
     if (!store.get(launch::host_key(rank))) {
       missing.push_back(rank);
     }
   }
-  throw WorldError(fmt::format("{} of {} ranks did not join within {:g} s: {}",
-                               missing.size(),
-                               world,
-                               to_seconds(timeout),
-                               fmt::join(missing, ", ")));
+  throw WorldError(fmt::format("{} of {} ranks did not join within {:g} s: {}", missing.size(),
+                               world, to_seconds(timeout), fmt::join(missing, ", ")));
 }
 
 // Rank 0: waits for every rank's host name.
-std::vector<std::string> gather_hosts(launch::KeyValueStore& store,
-                                      int world,
+std::vector<std::string> gather_hosts(launch::KeyValueStore& store, int world,
                                       Milliseconds timeout) {
   const Stopwatch watch;
   std::vector<std::string> hosts;
   for (int rank = 0; rank < world; ++rank) {
-    auto host = launch::wait_for(store,
-                                 launch::host_key(rank),
-                                 left_of(timeout, watch),
+    auto host = launch::wait_for(store, launch::host_key(rank), left_of(timeout, watch),
                                  launch::throw_if_stop_requested);
     if (!host) {
       refuse_missing(store, world, timeout);
@@ -63,21 +52,17 @@ std::vector<std::string> gather_hosts(launch::KeyValueStore& store,
 }
 
 // Rank 0 may begin its own wait, of `timeout`, up to `timeout` later.
-std::string wait_for_rank_0(launch::KeyValueStore& store,
-                            const std::string& key,
+std::string wait_for_rank_0(launch::KeyValueStore& store, const std::string& key,
                             Milliseconds timeout) {
-  auto value = launch::wait_for(
-      store, key, 2 * timeout, launch::throw_if_stop_requested);
+  auto value = launch::wait_for(store, key, 2 * timeout, launch::throw_if_stop_requested);
   if (!value) {
-    throw WorldError(
-        fmt::format("waiting for rank 0: no answer from a peer within {:g} s",
-                    to_seconds(2 * timeout)));
+    throw WorldError(fmt::format("waiting for rank 0: no answer from a peer within {:g} s",
+                                 to_seconds(2 * timeout)));
   }
   return *std::move(value);
 }
 
-std::vector<std::string> exchange_hosts(launch::KeyValueStore& store,
-                                        const launch::RankInfo& self,
+std::vector<std::string> exchange_hosts(launch::KeyValueStore& store, const launch::RankInfo& self,
                                         Milliseconds timeout) {
   store.set(launch::host_key(self.rank), self.host);
   if (self.rank == 0) {
@@ -89,43 +74,33 @@ std::vector<std::string> exchange_hosts(launch::KeyValueStore& store,
 }
 
 std::string place_of(const launch::Launch& launch) {
-  if (const auto* tcp =
-          std::get_if<launch::TcpRendezvous>(&launch.rendezvous)) {
+  if (const auto* tcp = std::get_if<launch::TcpRendezvous>(&launch.rendezvous)) {
     return host_port_text(tcp->host, tcp->port);
   }
   return "file:" + std::get<launch::FileRendezvous>(launch.rendezvous).path;
 }
 
 // Note [One job, one token].  Every key of a job begins with a random token, so
-// that two jobs that meet in one store never read each other's keys.  The
-// launcher of paceline gives the token to its ranks as the job's name.  Under
-// other launchers rank 0 draws it and sets it below the launcher's name of the
-// job; before, each rank claims its place there, which shows a file that a job
-// has used before, and two jobs of one name at one port.
-void agree_on_token(const launch::Launch& launch,
-                    Milliseconds timeout,
-                    World& world) {
+// that two jobs that meet in one store never read each other's keys.  The launcher of paceline
+// gives the token to its ranks as the job's name.  Under other launchers rank 0 draws it and sets
+// it below the launcher's name of the job; before, each rank claims its place there, which shows a
+// file that a job has used before, and two jobs of one name at one port.
+void agree_on_token(const launch::Launch& launch, Milliseconds timeout, World& world) {
   launch::KeyValueStore& store = *world.store;
   if (launch.self.launcher == "paceline") {
     if (!store.get(launch::kServedKey)) {
-      throw UsageError(fmt::format(
-          "the store at {} does not hold the job that {} names: it serves "
-          "another job",
-          place_of(launch),
-          launch::kLaunchMarker));
+      throw UsageError(
+          fmt::format("the store at {} does not hold the job that {} names: it serves another job",
+                      place_of(launch), launch::kLaunchMarker));
     }
     return;
   }
   const std::string claim = launch::random_token();
-  if (store.set_if_absent(fmt::format("rank/{}", launch.self.rank), claim) !=
-      claim) {
-    throw UsageError(fmt::format(
-        "rank {} of job '{}' has met others at {} already: another job meets "
-        "there, or did; choose another place by --rendezvous, or remove the "
-        "file",
-        launch.self.rank,
-        launch.job,
-        place_of(launch)));
+  if (store.set_if_absent(fmt::format("rank/{}", launch.self.rank), claim) != claim) {
+    throw UsageError(
+        fmt::format("rank {} of job '{}' has met others at {} already: another job meets there, or "
+                    "did; choose another place by --rendezvous, or remove the file",
+                    launch.self.rank, launch.job, place_of(launch)));
   }
   if (launch.self.rank == 0) {
     store.set("token", claim);
@@ -134,8 +109,7 @@ void agree_on_token(const launch::Launch& launch,
   world.store = key_value_store_of(world.c10d);
 }
 
-void set_local_rank(launch::RankInfo& self,
-                    const std::vector<std::string>& hosts) {
+void set_local_rank(launch::RankInfo& self, const std::vector<std::string>& hosts) {
   self.local_rank = 0;
   self.local_world = 0;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
@@ -162,14 +136,13 @@ World join(const launch::Launch& launch, Milliseconds timeout) {
   world.rank_0_serves_store = tcp != nullptr && tcp->rank_0_serves;
   agree_on_token(launch, timeout, world);
   world.hosts = exchange_hosts(*world.store, launch.self, timeout);
-  PACELINE_CHECK_EQ(world.hosts.size(),
-                    static_cast<std::size_t>(launch.self.world));
+  PACELINE_CHECK_EQ(world.hosts.size(), static_cast<std::size_t>(launch.self.world));
   if (!launch.local_known) {
     set_local_rank(world.self, world.hosts);
   }
   if (launch.self.launcher != "paceline") {
-    world.processes = std::make_shared<launch::LocalProcesses>(
-        world.store, world.self.rank, world.hosts);
+    world.processes =
+        std::make_shared<launch::LocalProcesses>(world.store, world.self.rank, world.hosts);
   }
   return world;
 }
@@ -186,8 +159,7 @@ void leave(const World& world, Milliseconds timeout) {
 }
 
 bool on_one_host(std::span<const std::string> hosts) {
-  return std::ranges::all_of(
-      hosts, [&](const std::string& host) { return host == hosts[0]; });
+  return std::ranges::all_of(hosts, [&](const std::string& host) { return host == hosts[0]; });
 }
 
 }  // namespace paceline::engines

@@ -27,16 +27,15 @@ struct World {
   std::shared_ptr<launch::LocalProcesses> processes;
 };
 
-/// Meets the other ranks: collective over the world.  Rank 0 gathers all host
-/// names and hands them out; local ranks follow from them where the launcher
-/// gave none.  A world of one opens no connection.  Throws UsageError for a
-/// port that is taken, WorldError that names the ranks that did not join within
+/// Meets the other ranks: collective over the world.  Rank 0 gathers all host names and hands them
+/// out; local ranks follow from them where the launcher gave none.  A world of one opens no
+/// connection.  Throws UsageError for a port that is taken, WorldError that names the ranks that
+/// did not join within
 /// `timeout`, launch::StopRequested where this rank is asked to stop meanwhile.
 World join(const launch::Launch& launch, std::chrono::milliseconds timeout);
 
-/// Announces that this rank leaves.  The rank that serves the store stays until
-/// all ranks have left, or `timeout` is over, because they need the store until
-/// then.
+/// Announces that this rank leaves.  The rank that serves the store stays until all ranks have
+/// left, or `timeout` is over, because they need the store until then.
 void leave(const World& world, std::chrono::milliseconds timeout);
 
 /// Whether all hosts are the same.

@@ -17,9 +17,8 @@ void Deadlines::look(std::int64_t now_ns) {
 
 void Deadlines::begin_step(std::int64_t now_ns) {
   if (step_began_ns_ >= 0) {
-    slowest_step_ns_ = std::max({now_ns - step_began_ns_,
-                                 first_step_ns_,
-                                 slowest_step_ns_ - slowest_step_ns_ / 32});
+    slowest_step_ns_ = std::max(
+        {now_ns - step_began_ns_, first_step_ns_, slowest_step_ns_ - slowest_step_ns_ / 32});
   }
   step_began_ns_ = now_ns;
   progress(now_ns);
@@ -31,14 +30,12 @@ std::chrono::nanoseconds Deadlines::limit() const {
   return std::max(timeout_ + slowest, 10 * slowest);
 }
 
-std::optional<std::chrono::nanoseconds> Deadlines::find_hang(
-    bool held, std::int64_t now_ns) {
+std::optional<std::chrono::nanoseconds> Deadlines::find_hang(bool held, std::int64_t now_ns) {
   if (held) {
     moved_ns_ = now_ns;
   }
   const std::chrono::nanoseconds still = waited(moved_ns_, now_ns);
-  const auto limit = std::max(training_timeout_,
-                              std::chrono::nanoseconds(6 * slowest_step_ns_));
+  const auto limit = std::max(training_timeout_, std::chrono::nanoseconds(6 * slowest_step_ns_));
   return still >= limit ? std::optional(still) : std::nullopt;
 }
 
@@ -71,8 +68,7 @@ void FirstError::rethrow_if_set() {
   }
 }
 
-std::exception_ptr FirstError::take_unthrown(std::int64_t now_ns,
-                                             std::chrono::nanoseconds grace) {
+std::exception_ptr FirstError::take_unthrown(std::int64_t now_ns, std::chrono::nanoseconds grace) {
   if (error_ == nullptr || thrown_ || now_ns - at_ns_ < grace.count()) {
     return nullptr;
   }

@@ -17,32 +17,28 @@ struct Overdue {
   std::chrono::nanoseconds waited{0};
 };
 
-/// How long a wait may take: max(timeout + S, 10 x S), S being the slowest step
-/// of late, at least `first_step`.  How long the training thread may stand
-/// still though nothing holds it: max(training_timeout, 6 x S).  The rank that
-/// hangs is so found before the ranks that wait for it give up, also where
-/// their slowest step was a third shorter than its own, and where they have
-/// waited for most of a step when it begins to hang.  A slow step is forgotten
-/// by a 32nd with each later one, down to `first_step`.
+/// How long a wait may take: max(timeout + S, 10 x S), S being the slowest step of late, at least
+/// `first_step`.  How long the training thread may stand still though nothing holds it:
+/// max(training_timeout, 6 x S).  The rank that hangs is so found before the ranks that wait for it
+/// give up, also where their slowest step was a third shorter than its own, and where they have
+/// waited for most of a step when it begins to hang.  A slow step is forgotten by a 32nd with each
+/// later one, down to `first_step`.
 ///
-/// All times come from the caller's clock, in ns.  Calls need a lock around
-/// them.
+/// All times come from the caller's clock, in ns.  Calls need a lock around them.
 class Deadlines {
  public:
-  Deadlines(std::chrono::nanoseconds timeout,
-            std::chrono::nanoseconds first_step,
+  Deadlines(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_step,
             std::chrono::nanoseconds training_timeout = kNoLimit)
       : timeout_(timeout),
         training_timeout_(training_timeout),
         first_step_ns_(first_step.count()),
         slowest_step_ns_(first_step.count()) {}
 
-  static constexpr std::chrono::nanoseconds kNoLimit =
-      std::chrono::nanoseconds::max();
+  static constexpr std::chrono::nanoseconds kNoLimit = std::chrono::nanoseconds::max();
 
-  /// To be called every second or more often.  A longer gap means that the
-  /// process itself was stopped (Ctrl-Z, a suspended machine): what it waits
-  /// for gets its time anew, and the step counts without the gap.
+  /// To be called every second or more often.  A longer gap means that the process itself was
+  /// stopped (Ctrl-Z, a suspended machine): what it waits for gets its time anew, and the step
+  /// counts without the gap.
   void look(std::int64_t now_ns);
 
   /// The training thread opens a step, which ends the one before.
@@ -60,22 +56,18 @@ class Deadlines {
   std::chrono::nanoseconds limit() const;
 
   /// How long is waited since `since_ns`, or since the process went on.
-  std::chrono::nanoseconds waited(std::int64_t since_ns,
-                                  std::int64_t now_ns) const {
+  std::chrono::nanoseconds waited(std::int64_t since_ns, std::int64_t now_ns) const {
     return std::chrono::nanoseconds(now_ns - std::max(since_ns, resumed_ns_));
   }
 
-  /// To be called regularly: `held` says whether the training thread waits for
-  /// something else than itself.  For how long it has stood still, where that
-  /// is too long.
-  std::optional<std::chrono::nanoseconds> find_hang(bool held,
-                                                    std::int64_t now_ns);
+  /// To be called regularly: `held` says whether the training thread waits for something else than
+  /// itself.  For how long it has stood still, where that is too long.
+  std::optional<std::chrono::nanoseconds> find_hang(bool held, std::int64_t now_ns);
 
   /// A collective that has been in flight for too long; or one that a
   /// performer issues, where the training thread has got no further in its
   /// step for too long.
-  std::optional<Overdue> find_overdue(const Scheduler& scheduler,
-                                      std::int64_t now_ns) const;
+  std::optional<Overdue> find_overdue(const Scheduler& scheduler, std::int64_t now_ns) const;
 
  private:
   std::chrono::nanoseconds timeout_, training_timeout_;
@@ -87,8 +79,7 @@ class Deadlines {
   bool in_step_ = false;
 };
 
-/// The first error of a run, and whether it was thrown or taken.  Calls need a
-/// lock around them.
+/// The first error of a run, and whether it was thrown or taken.  Calls need a lock around them.
 class FirstError {
  public:
   /// Later errors than the first are dropped.
@@ -99,8 +90,7 @@ class FirstError {
   void rethrow_if_set();
 
   /// The error, once, where it was not thrown within `grace`; else null.
-  std::exception_ptr take_unthrown(std::int64_t now_ns,
-                                   std::chrono::nanoseconds grace);
+  std::exception_ptr take_unthrown(std::int64_t now_ns, std::chrono::nanoseconds grace);
 
  private:
   std::exception_ptr error_;

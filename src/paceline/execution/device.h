@@ -12,16 +12,16 @@ namespace paceline::execution {
 class Event {
  public:
   virtual ~Event() = default;
-  /// Whether the device has done everything before it.  Any thread; throws
-  /// where the device has failed.
+  /// Whether the device has done everything before it.  Any thread; throws where the device has
+  /// failed.
   virtual bool is_done() const = 0;
 };
 using EventPtr = std::shared_ptr<const Event>;
 using Events = std::vector<EventPtr>;
 
-/// A device that runs behind the host, as a GPU does: the host puts work into
-/// streams and goes on.  A stream does its work in order, and streams run
-/// beside each other.  No call waits for the device; any thread may call.
+/// A device that runs behind the host, as a GPU does: the host puts work into streams and goes on.
+/// A stream does its work in order, and streams run beside each other.  No call waits for the
+/// device; any thread may call.
 class Device {
  public:
   using Stream = std::int32_t;
@@ -47,9 +47,7 @@ class Device {
 };
 
 /// What is put into `stream` from now on runs after all of `events`.
-inline void wait_all(Device& device,
-                     Device::Stream stream,
-                     const Events& events) {
+inline void wait_all(Device& device, Device::Stream stream, const Events& events) {
   for (const EventPtr& event : events) {
     device.wait(stream, *event);
   }

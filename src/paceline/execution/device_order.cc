@@ -6,10 +6,7 @@
 
 namespace paceline::execution {
 
-void DeviceOrder::add(plan::OpRef ref,
-                      EventPtr event,
-                      std::int64_t began_ns,
-                      bool computes) {
+void DeviceOrder::add(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bool computes) {
   events_.emplace(ref, Entry{std::move(event), began_ns});
   if (computes) {
     computing_.push_back(ref);
@@ -33,16 +30,13 @@ std::vector<DeviceOrder::KernelStream>::const_iterator DeviceOrder::find_stream(
   const auto behind_own = [&](const KernelStream& stream) {
     return std::ranges::find(before, stream.last) != before.end();
   };
-  const auto idle = [&](const KernelStream& stream) {
-    return frontier_.is_complete(stream.last);
-  };
+  const auto idle = [&](const KernelStream& stream) { return frontier_.is_complete(stream.last); };
   const auto found = std::ranges::find_if(streams_, behind_own);
   return found != streams_.end() ? found : std::ranges::find_if(streams_, idle);
 }
 
 bool DeviceOrder::has_stream_for(plan::OpRef kernel) const {
-  return streams_.size() < kMostKernelStreams ||
-         find_stream(kernel) != streams_.end();
+  return streams_.size() < kMostKernelStreams || find_stream(kernel) != streams_.end();
 }
 
 Device::Stream DeviceOrder::take_stream(plan::OpRef kernel) {
@@ -55,9 +49,7 @@ Device::Stream DeviceOrder::take_stream(plan::OpRef kernel) {
   return found->stream;
 }
 
-bool DeviceOrder::take_if_done(plan::OpRef ref,
-                               bool computes,
-                               std::vector<Done>& done) {
+bool DeviceOrder::take_if_done(plan::OpRef ref, bool computes, std::vector<Done>& done) {
   const auto entry = events_.find(ref);
   if (!entry->second.event->is_done()) {
     return false;
@@ -73,8 +65,7 @@ std::vector<DeviceOrder::Done> DeviceOrder::take_done() {
   while (!computing_.empty() && take_if_done(computing_.front(), true, done)) {
     computing_.pop_front();
   }
-  std::erase_if(
-      others_, [&](plan::OpRef ref) { return take_if_done(ref, false, done); });
+  std::erase_if(others_, [&](plan::OpRef ref) { return take_if_done(ref, false, done); });
   return done;
 }
 

@@ -15,10 +15,9 @@ namespace paceline::execution {
 
 /// The ops that stand in streams of a device: each with the event behind it.
 ///
-/// An op is put behind the events of the ops that it waits for, and behind
-/// nothing else.  So kernels have streams of their own, and a kernel is put
-/// only into a stream whose last op is done, or is one that the kernel waits
-/// for.
+/// An op is put behind the events of the ops that it waits for, and behind nothing else.  So
+/// kernels have streams of their own, and a kernel is put only into a stream whose last op is done,
+/// or is one that the kernel waits for.
 ///
 /// Calls need a lock around them.
 class DeviceOrder {
@@ -31,20 +30,17 @@ class DeviceOrder {
 
   /// The op stands in a stream in front of `event`, put there at `began_ns`.
   /// `computes`: in the stream of the training thread.
-  void add(plan::OpRef ref,
-           EventPtr event,
-           std::int64_t began_ns,
-           bool computes);
+  void add(plan::OpRef ref, EventPtr event, std::int64_t began_ns, bool computes);
 
-  /// What the op must be put behind: the events of the ops that it waits for
-  /// and that are not known to be done.
+  /// What the op must be put behind: the events of the ops that it waits for and that are not known
+  /// to be done.
   Events before(plan::OpRef ref) const;
 
   /// The device has done all that the op waits for.
   bool is_ready(plan::OpRef ref) const { return before(ref).empty(); }
 
-  /// Whether there is a stream for a kernel that is ready, in which it need not
-  /// wait for a kernel that it does not depend on.
+  /// Whether there is a stream for a kernel that is ready, in which it need not wait for a kernel
+  /// that it does not depend on.
   bool has_stream_for(plan::OpRef kernel) const;
 
   /// The stream for a ready kernel, which is the stream's last op from now on.
@@ -71,8 +67,7 @@ class DeviceOrder {
   };
 
   bool take_if_done(plan::OpRef ref, bool computes, std::vector<Done>& done);
-  std::vector<KernelStream>::const_iterator find_stream(
-      plan::OpRef kernel) const;
+  std::vector<KernelStream>::const_iterator find_stream(plan::OpRef kernel) const;
 
   Device& device_;
   const plan::Frontier& frontier_;

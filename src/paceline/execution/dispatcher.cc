@@ -15,18 +15,14 @@ constexpr std::size_t kStepsAhead = 1;
 
 }  // namespace
 
-Dispatcher::Dispatcher(const plan::PlanInput& input,
-                       const plan::Setup& setup,
-                       Issuer& issuer,
-                       RunKernel run_kernel,
-                       Options options)
+Dispatcher::Dispatcher(const plan::PlanInput& input, const plan::Setup& setup, Issuer& issuer,
+                       RunKernel run_kernel, Options options)
     : issuer_(issuer),
       run_kernel_(std::move(run_kernel)),
       options_(std::move(options)),
       scheduler_(input.model, setup, input.rank, options_.one_issue_order),
       diagnosis_(scheduler_, input.model, setup),
-      deadlines_(
-          options_.timeout, options_.first_step, options_.training_timeout) {
+      deadlines_(options_.timeout, options_.first_step, options_.training_timeout) {
   if (options_.device != nullptr) {
     order_.emplace(*options_.device, scheduler_.frontier());
   }
@@ -51,8 +47,7 @@ void Dispatcher::throw_if_failed() {
   }
 }
 
-void Dispatcher::begin_step(plan::Step step,
-                            const std::shared_ptr<const plan::CommPlan>& plan) {
+void Dispatcher::begin_step(plan::Step step, const std::shared_ptr<const plan::CommPlan>& plan) {
   if (options_.device != nullptr) {
     wait_steps(kStepsAhead);
   }
@@ -98,8 +93,7 @@ bool Dispatcher::pass_if_ready(plan::OpRef ref) {
   return ready;
 }
 
-// On a device, puts the training thread's stream behind what a ready op waits
-// for.
+// On a device, puts the training thread's stream behind what a ready op waits for.
 void Dispatcher::follow_on_device(plan::OpRef ref, Lock& lock) {
   if (order_ && !scheduler_.frontier().is_enqueued(ref)) {
     const Events before = order_->before(ref);
@@ -137,9 +131,7 @@ void Dispatcher::complete(plan::OpRef ref) {
 }
 
 // The training thread runs kernels while it waits.
-void Dispatcher::wait_until(const std::function<bool()>& done,
-                            plan::OpRef ref,
-                            Lock& lock) {
+void Dispatcher::wait_until(const std::function<bool()>& done, plan::OpRef ref, Lock& lock) {
   const auto watch = options_.watch ? options_.watch() : nullptr;
   const std::int64_t began = steady_ns();
   std::int64_t in_kernels = 0;
@@ -165,14 +157,12 @@ void Dispatcher::wait_until(const std::function<bool()>& done,
     const std::chrono::nanoseconds waited = deadlines_.waited(began, now);
     const std::chrono::nanoseconds left = deadlines_.limit() - waited;
     if (left.count() <= 0) {
-      fail(
-          std::make_exception_ptr(PeerTimeout(diagnosis_.waited(ref, waited))));
+      fail(std::make_exception_ptr(PeerTimeout(diagnosis_.waited(ref, waited))));
       continue;
     }
     training_waits_ = true;
-    training_wake_.wait_for(
-        lock,
-        std::min<std::chrono::nanoseconds>(left, std::chrono::seconds(1)));
+    training_wake_.wait_for(lock,
+                            std::min<std::chrono::nanoseconds>(left, std::chrono::seconds(1)));
     training_waits_ = false;
   }
   throw_if_failed();
@@ -195,9 +185,8 @@ void Dispatcher::advance(Lock& lock) {
   }
 }
 
-// Only one thread issues, and with the lock open: a call of the engine that
-// blocks holds up no deadline and no heartbeat.  A run that has failed issues
-// no more.
+// Only one thread issues, and with the lock open: a call of the engine that blocks holds up no
+// deadline and no heartbeat.  A run that has failed issues no more.
 void Dispatcher::issue(Lock& lock) {
   issue_again_ = true;
   if (issuing_) {
@@ -208,8 +197,8 @@ void Dispatcher::issue(Lock& lock) {
     issue_again_ = false;
     receive_picks(lock);
     while (!error_.is_set()) {
-      const auto ref = scheduler_.take_communication(
-          steady_ns(), [&](plan::OpRef op) { return may_issue(op); });
+      const auto ref =
+          scheduler_.take_communication(steady_ns(), [&](plan::OpRef op) { return may_issue(op); });
       if (!ref) {
         break;
       }
@@ -222,27 +211,23 @@ void Dispatcher::issue(Lock& lock) {
 void Dispatcher::receive_picks(Lock& lock) {
   for (std::size_t on = 0; on < scheduler_.queues().size(); ++on) {
     while (!error_.is_set() && scheduler_.queues()[on].request_pick()) {
-      if (const auto error =
-              call_unlocked(lock, [&] { issuer_.receive_pick(on); })) {
+      if (const auto error = call_unlocked(lock, [&] { issuer_.receive_pick(on); })) {
         fail(error);
       }
     }
   }
 }
 
-// Where ranks choose, an op that the device cannot begin yet would be ahead of
-// one that it can.
+// Where ranks choose, an op that the device cannot begin yet would be ahead of one that it can.
 bool Dispatcher::may_issue(plan::OpRef ref) const {
-  const bool chooses =
-      !options_.one_issue_order && scheduler_.queue_of(ref).reorders();
+  const bool chooses = !options_.one_issue_order && scheduler_.queue_of(ref).reorders();
   return !order_ || !chooses || order_->is_ready(ref);
 }
 
 void Dispatcher::start(plan::OpRef ref, Lock& lock) {
   const plan::Op& op = scheduler_.frontier().op(ref);
   const IssueQueue& queue = scheduler_.queue_of(ref);
-  const bool picks =
-      queue.picks() && std::holds_alternative<plan::Collective>(op.work);
+  const bool picks = queue.picks() && std::holds_alternative<plan::Collective>(op.work);
   const IssueQueue::Pick pick = queue.last_pick();
   const Events before = order_ ? order_->before(ref) : Events{};
   const auto error = call_unlocked(lock, [&] {
@@ -288,9 +273,7 @@ void Dispatcher::op_enqueued(plan::OpRef ref, EventPtr event) {
 }
 
 // The communication thread asks for ends of ops as long as there are any.
-void Dispatcher::put_on_device(plan::OpRef ref,
-                               EventPtr event,
-                               std::int64_t began_ns,
+void Dispatcher::put_on_device(plan::OpRef ref, EventPtr event, std::int64_t began_ns,
                                bool computes) {
   if (order_->empty()) {
     communication_wake_.notify_one();
@@ -299,8 +282,7 @@ void Dispatcher::put_on_device(plan::OpRef ref,
   scheduler_.enqueue(ref);
 }
 
-void Dispatcher::pick_arrived(std::size_t on,
-                              IssueQueue::Pick pick,
+void Dispatcher::pick_arrived(std::size_t on, IssueQueue::Pick pick,
                               const std::exception_ptr& error) {
   Lock lock(mutex_);
   if (error != nullptr) {
@@ -311,26 +293,23 @@ void Dispatcher::pick_arrived(std::size_t on,
   advance(lock);
 }
 
-// Whether the communication thread has a kernel to run.  A training thread that
-// waits runs one itself, with its own intra-op threads; the communication
-// thread takes one from it only if more are ready.
+// Whether the communication thread has a kernel to run.  A training thread that waits runs one
+// itself, with its own intra-op threads; the communication thread takes one from it only if more
+// are ready.
 bool Dispatcher::has_kernel_beside() const {
-  const std::size_t beside = options_.spare_core || order_
-                                 ? scheduler_.ready_kernels()
-                                 : scheduler_.urgent_kernels();
+  const std::size_t beside =
+      options_.spare_core || order_ ? scheduler_.ready_kernels() : scheduler_.urgent_kernels();
   return beside > (training_waits_ ? 1U : 0U);
 }
 
 // False where no kernel is ready; `urgent`: none that communication waits for.
 bool Dispatcher::run_one_kernel(Lock& lock, bool urgent) {
-  const auto ref = scheduler_.take_kernel(urgent, [&](plan::OpRef kernel) {
-    return !order_ || order_->has_stream_for(kernel);
-  });
+  const auto ref = scheduler_.take_kernel(
+      urgent, [&](plan::OpRef kernel) { return !order_ || order_->has_stream_for(kernel); });
   if (!ref) {
     return false;
   }
-  const auto& kernel =
-      std::get<plan::Kernel>(scheduler_.frontier().op(*ref).work);
+  const auto& kernel = std::get<plan::Kernel>(scheduler_.frontier().op(*ref).work);
   const std::int64_t began = steady_ns();
   Events before;
   EventPtr event;
@@ -368,9 +347,7 @@ void Dispatcher::fail(const std::exception_ptr& error) {
   communication_wake_.notify_all();
 }
 
-void Dispatcher::add_span(plan::OpRef ref,
-                          std::int64_t start_ns,
-                          OpSpan::Kind kind) {
+void Dispatcher::add_span(plan::OpRef ref, std::int64_t start_ns, OpSpan::Kind kind) {
   if (options_.record_spans) {
     spans_.push_back({ref, kind, start_ns, steady_ns()});
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communication thread of a dispatcher: kernels beside the training thread,
-// ends of ops on a device, and what is late.
+// The communication thread of a dispatcher: kernels beside the training thread, ends of ops on a
+// device, and what is late.
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/execution/dispatcher.h"
@@ -8,8 +8,7 @@
 namespace paceline::execution {
 namespace {
 
-constexpr std::chrono::nanoseconds kHeartbeatNs =
-    std::chrono::milliseconds(500);
+constexpr std::chrono::nanoseconds kHeartbeatNs = std::chrono::milliseconds(500);
 constexpr std::chrono::nanoseconds kPollNs = std::chrono::microseconds(100);
 
 }  // namespace
@@ -55,8 +54,7 @@ void Dispatcher::communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock) {
   const bool take = !error_.is_set() && has_kernel_beside();
   const bool urgent = !options_.spare_core && !order_;
   if (!done && (!take || !run_one_kernel(lock, urgent))) {
-    communication_wake_.wait_for(
-        lock, order_ && !order_->empty() ? kPollNs : kHeartbeatNs);
+    communication_wake_.wait_for(lock, order_ && !order_->empty() ? kPollNs : kHeartbeatNs);
   }
 }
 
@@ -75,18 +73,16 @@ bool Dispatcher::complete_done(Lock& lock) {
   return !all.empty();
 }
 
-// The op that the training thread is at, where nothing holds it: model work, or
-// the end of a wait for an op that is ready, or for a kernel that it runs or
-// should run.  Behind the last model work of its step it may still issue what
-// that made ready.  Communication on a device may hold it in any call, and a
-// performer's where no model work is left.
+// The op that the training thread is at, where nothing holds it: model work, or the end of a wait
+// for an op that is ready, or for a kernel that it runs or should run.  Behind the last model work
+// of its step it may still issue what that made ready.  Communication on a device may hold it in
+// any call, and a performer's where no model work is left.
 std::optional<plan::OpRef> Dispatcher::at_work() const {
   if (order_ && !scheduler_.in_flight().empty()) {
     return std::nullopt;
   }
   if (awaited_ != nullptr) {
-    return training_in_kernel_ || (*awaited_)() ||
-                   scheduler_.ready_kernels() > 0
+    return training_in_kernel_ || (*awaited_)() || scheduler_.ready_kernels() > 0
                ? std::optional(awaited_op_)
                : std::nullopt;
   }
@@ -102,8 +98,7 @@ std::optional<plan::OpRef> Dispatcher::at_work() const {
 
 // Whether the training thread is in a step of which no op is left.
 bool Dispatcher::is_behind_all() const {
-  return awaited_ == nullptr && deadlines_.in_step() &&
-         scheduler_.frontier().idle();
+  return awaited_ == nullptr && deadlines_.in_step() && scheduler_.frontier().idle();
 }
 
 // A wait sees for itself that it is late, and names the chain as well.
@@ -117,16 +112,14 @@ void Dispatcher::check_deadlines() {
   }
   if (still) {
     training_hangs_ = true;
-    fail(std::make_exception_ptr(
-        WorldError(diagnosis_.hangs(at, step_, *still))));
+    fail(std::make_exception_ptr(WorldError(diagnosis_.hangs(at, step_, *still))));
     return;
   }
   if (training_waits_) {
     return;
   }
   if (const auto late = deadlines_.find_overdue(scheduler_, steady_ns())) {
-    fail(std::make_exception_ptr(
-        PeerTimeout(diagnosis_.overdue(late->op, late->waited))));
+    fail(std::make_exception_ptr(PeerTimeout(diagnosis_.overdue(late->op, late->waited))));
   }
 }
 
@@ -134,8 +127,7 @@ void Dispatcher::report_stuck(Lock& lock) {
   if (!options_.stuck || !(deadlines_.in_step() || training_hangs_)) {
     return;
   }
-  const auto grace =
-      training_hangs_ ? std::chrono::nanoseconds(0) : options_.grace;
+  const auto grace = training_hangs_ ? std::chrono::nanoseconds(0) : options_.grace;
   if (const auto why = error_.take_unthrown(steady_ns(), grace)) {
     lock.unlock();
     options_.stuck(why);

@@ -12,12 +12,12 @@
 
 namespace paceline::execution {
 
-/// The collectives and exchanges of one communicator that wait to be issued on
-/// this rank, and the bytes of those in flight.
+/// The collectives and exchanges of one communicator that wait to be issued on this rank, and the
+/// bytes of those in flight.
 ///
-/// They are issued by the rule of plan/issue_rule.h, which knows ops by their
-/// numbers.  Here ops are known by step and index, and picks as the rule knows
-/// them: the members' indices of a collective may differ.
+/// They are issued by the rule of plan/issue_rule.h, which knows ops by their numbers.  Here ops
+/// are known by step and index, and picks as the rule knows them: the members' indices of a
+/// collective may differ.
 class IssueQueue {
  public:
   using IsReady = std::function<bool(plan::OpRef)>;
@@ -27,16 +27,12 @@ class IssueQueue {
       : rule_(group.order, group.credit_bytes, leads) {}
 
   /// A step was opened: `ref` comes behind what is queued.
-  void push(plan::OpRef ref,
-            bool collective,
-            std::int32_t priority,
-            std::int64_t bytes);
+  void push(plan::OpRef ref, bool collective, std::int32_t priority, std::int64_t bytes);
 
   /// The op to issue now.  Collectives only are picked for the others.
   std::optional<plan::OpRef> next(const IsReady& is_ready);
 
-  /// Issues and returns the op that next() has returned last: its bytes are in
-  /// flight.
+  /// Issues and returns the op that next() has returned last: its bytes are in flight.
   plan::OpRef issue();
 
   /// An op of so many bytes has ended, or could not start.
@@ -50,8 +46,8 @@ class IssueQueue {
   /// The pick that the collective is which issue() has returned last.
   Pick last_pick() const { return last_pick_; }
 
-  /// Whether to ask for the first member's next pick now: one at a time, as
-  /// many as there are ops.  It then counts as requested.
+  /// Whether to ask for the first member's next pick now: one at a time, as many as there are ops.
+  /// It then counts as requested.
   bool request_pick();
 
   /// The first member's next pick has arrived.

@@ -30,8 +30,7 @@ void MessageTags::open(plan::Step step, const plan::CommPlan& plan) {
       int& next = next_[{peer.first, peer.second, sent}];
       for (const plan::Endpoints::End& end : of_peer) {
         OfOp& tags = tags_[{step, static_cast<plan::OpIndex>(end.item)}];
-        (sent ? tags.sends : tags.receives)[end.slot] =
-            std::exchange(next, (next + 1) % kTags);
+        (sent ? tags.sends : tags.receives)[end.slot] = std::exchange(next, (next + 1) % kTags);
       }
     }
   }

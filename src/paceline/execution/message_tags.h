@@ -10,12 +10,12 @@
 
 namespace paceline::execution {
 
-/// The tags by which the messages of two ranks match, whatever the order in
-/// which they are started: a message's number among those from the one rank to
-/// the other on a communicator, in program order over all steps.
+/// The tags by which the messages of two ranks match, whatever the order in which they are started:
+/// a message's number among those from the one rank to the other on a communicator, in program
+/// order over all steps.
 ///
-/// Numbers count modulo 2^20, because MPI guarantees no larger tags in
-/// practice; as many messages of a pair are never in flight at once.
+/// Numbers count modulo 2^20, because MPI guarantees no larger tags in practice; as many messages
+/// of a pair are never in flight at once.
 class MessageTags {
  public:
   struct OfOp {

@@ -29,13 +29,9 @@ void ModelGates::begin_forward(int micro) {
   final_.assign(input_.model.parameters.size(), false);
 }
 
-void ModelGates::enter(plan::ModuleId module) {
-  dispatcher_.wait_ready(forward(module));
-}
+void ModelGates::enter(plan::ModuleId module) { dispatcher_.wait_ready(forward(module)); }
 
-void ModelGates::leave(plan::ModuleId module) {
-  dispatcher_.complete(forward(module));
-}
+void ModelGates::leave(plan::ModuleId module) { dispatcher_.complete(forward(module)); }
 
 // A module that was not reached has read nothing.
 void ModelGates::begin_backward() {
@@ -68,8 +64,7 @@ bool ModelGates::enter_gradient(plan::ParameterId parameter) {
 }
 
 bool ModelGates::try_enter_gradient(plan::ParameterId parameter) {
-  return !final_[plan::index_of(parameter)] &&
-         dispatcher_.pass_if_ready(backward(parameter));
+  return !final_[plan::index_of(parameter)] && dispatcher_.pass_if_ready(backward(parameter));
 }
 
 void ModelGates::leave_gradient(plan::ParameterId parameter) {

@@ -10,12 +10,12 @@
 
 namespace paceline::execution {
 
-/// The model work of a step, as the network does it: waits in front of each
-/// Forward and Backward, and says when each is done.
+/// The model work of a step, as the network does it: waits in front of each Forward and Backward,
+/// and says when each is done.
 ///
-/// One thread at a time calls it.  A step is begin_step(), then for each
-/// micro-batch begin_forward(), begin_backward(), end_backward().  What waits
-/// throws the dispatcher's first error.
+/// One thread at a time calls it.  A step is begin_step(), then for each micro-batch
+/// begin_forward(), begin_backward(), end_backward().  What waits throws the dispatcher's first
+/// error.
 class ModelGates {
  public:
   ModelGates(Dispatcher& dispatcher, const plan::PlanInput& input);
@@ -32,8 +32,8 @@ class ModelGates {
   /// Whether enter_backward() may have to wait.
   bool gates_backward(plan::ModuleId module) const;
   void enter_backward(plan::ModuleId module);
-  /// Waits until the parameter's gradient may be written.  False where the
-  /// gradient of this micro-batch is final.
+  /// Waits until the parameter's gradient may be written.  False where the gradient of this
+  /// micro-batch is final.
   bool enter_gradient(plan::ParameterId parameter);
   /// The same, but false where it would have to wait.
   bool try_enter_gradient(plan::ParameterId parameter);
@@ -41,8 +41,8 @@ class ModelGates {
   void leave_gradient(plan::ParameterId parameter);
   /// The parameters whose gradient is not final in this micro-batch.
   std::vector<plan::ParameterId> pending_gradients() const;
-  /// Every gradient is final.  After the last micro-batch the ops that a
-  /// performer issues are complete as well.
+  /// Every gradient is final.  After the last micro-batch the ops that a performer issues are
+  /// complete as well.
   void end_backward();
 
   int micro() const { return micro_; }

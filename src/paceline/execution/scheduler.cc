@@ -8,9 +8,7 @@
 
 namespace paceline::execution {
 
-Scheduler::Scheduler(const plan::ModelShape& model,
-                     const plan::Setup& setup,
-                     plan::Rank rank,
+Scheduler::Scheduler(const plan::ModelShape& model, const plan::Setup& setup, plan::Rank rank,
                      bool one_order)
     : setup_(setup), one_order_(one_order), frontier_(model, setup) {
   for (const plan::Communicator& group : setup.communicators) {
@@ -18,19 +16,16 @@ Scheduler::Scheduler(const plan::ModelShape& model,
   }
 }
 
-void Scheduler::open(plan::Step step,
-                     const std::shared_ptr<const plan::CommPlan>& plan) {
+void Scheduler::open(plan::Step step, const std::shared_ptr<const plan::CommPlan>& plan) {
   newest_step_ = step;
   newest_plan_ = plan;
   frontier_.open(step, plan);
   for (std::size_t i = 0; i < plan->ops.size(); ++i) {
     const plan::Op& op = plan->ops[i];
     if (const auto on = plan::communicator_of(op); on && op.performer.empty()) {
-      queues_[plan::index_of(*on)].push(
-          {step, static_cast<plan::OpIndex>(i)},
-          std::holds_alternative<plan::Collective>(op.work),
-          op.priority,
-          plan::bytes_on_credit(setup_, op));
+      queues_[plan::index_of(*on)].push({step, static_cast<plan::OpIndex>(i)},
+                                        std::holds_alternative<plan::Collective>(op.work),
+                                        op.priority, plan::bytes_on_credit(setup_, op));
       if (one_order_) {
         to_issue_.push_back({step, static_cast<plan::OpIndex>(i)});
       }
@@ -47,8 +42,7 @@ void Scheduler::enqueue(plan::OpRef ref) {
 void Scheduler::complete(plan::OpRef ref) {
   if (in_flight_.erase(ref) > 0) {
     const plan::Op& op = frontier_.op(ref);
-    queues_[plan::index_of(*plan::communicator_of(op))].end(
-        plan::bytes_on_credit(setup_, op));
+    queues_[plan::index_of(*plan::communicator_of(op))].end(plan::bytes_on_credit(setup_, op));
   }
   running_.erase(ref);
   frontier_.complete(ref);
@@ -69,18 +63,16 @@ const IssueQueue& Scheduler::queue_of(plan::OpRef ref) const {
   return queues_[plan::index_of(*plan::communicator_of(frontier_.op(ref)))];
 }
 
-std::optional<plan::OpRef> Scheduler::take_communication(
-    std::int64_t now_ns, const Allowed& allowed) {
+std::optional<plan::OpRef> Scheduler::take_communication(std::int64_t now_ns,
+                                                         const Allowed& allowed) {
   const auto may_go = [&](plan::OpRef asked) {
-    return frontier_.is_ready(asked) &&
-           (!one_order_ || to_issue_.front() == asked) &&
+    return frontier_.is_ready(asked) && (!one_order_ || to_issue_.front() == asked) &&
            (!allowed || allowed(asked));
   };
   std::optional<plan::IssueCandidate<plan::OpRef>> first;
   for (std::size_t on = 0; on < queues_.size(); ++on) {
     if (const auto ref = queues_[on].next(may_go)) {
-      const plan::IssueCandidate<plan::OpRef> candidate{
-          frontier_.op(*ref).priority, *ref, on};
+      const plan::IssueCandidate<plan::OpRef> candidate{frontier_.op(*ref).priority, *ref, on};
       first = std::min(first.value_or(candidate), candidate);
     }
   }
@@ -95,8 +87,7 @@ std::optional<plan::OpRef> Scheduler::take_communication(
   return ref;
 }
 
-std::optional<plan::OpRef> Scheduler::take_kernel(bool urgent,
-                                                  const Allowed& allowed) {
+std::optional<plan::OpRef> Scheduler::take_kernel(bool urgent, const Allowed& allowed) {
   const auto first = [&](const std::set<KernelKey>& kernels) {
     return std::ranges::find_if(kernels, [&](const KernelKey& key) {
       const plan::OpRef ref{std::get<1>(key), std::get<2>(key)};
@@ -106,8 +97,7 @@ std::optional<plan::OpRef> Scheduler::take_kernel(bool urgent,
   const auto urgent_one = first(urgent_kernels_);
   const auto other = urgent ? kernels_.end() : first(kernels_);
   const bool takes_other =
-      other != kernels_.end() &&
-      (urgent_one == urgent_kernels_.end() || *other < *urgent_one);
+      other != kernels_.end() && (urgent_one == urgent_kernels_.end() || *other < *urgent_one);
   if (!takes_other && urgent_one == urgent_kernels_.end()) {
     return std::nullopt;
   }
@@ -133,10 +123,8 @@ void Scheduler::count_staleness(plan::OpRef ref) {
   const auto& kernel = std::get<plan::Kernel>(frontier_.op(ref).work);
   // What a kernel changes in place is the newest there is.
   const auto late = [&](const plan::Access& access) {
-    return access.slack > 0 &&
-           std::ranges::find(kernel.writes,
-                             access.slice,
-                             &plan::Access::slice) == kernel.writes.end();
+    return access.slack > 0 && std::ranges::find(kernel.writes, access.slice,
+                                                 &plan::Access::slice) == kernel.writes.end();
   };
   if (std::ranges::none_of(kernel.reads, late)) {
     return;
@@ -144,20 +132,18 @@ void Scheduler::count_staleness(plan::OpRef ref) {
   plan::Step missed = 0;
   for (const plan::OpRef other : frontier_.excluded_by(ref)) {
     const auto& writer = std::get<plan::Kernel>(frontier_.op(other).work);
-    const bool is_read =
-        std::ranges::any_of(writer.writes, [&](const plan::Access& written) {
-          return std::ranges::any_of(kernel.reads, [&](const auto& read) {
-            return read.slack > 0 && overlap(read.slice, written.slice);
-          });
-        });
+    const bool is_read = std::ranges::any_of(writer.writes, [&](const plan::Access& written) {
+      return std::ranges::any_of(kernel.reads, [&](const auto& read) {
+        return read.slack > 0 && overlap(read.slice, written.slice);
+      });
+    });
     missed = std::max(missed, is_read ? ref.step - other.step + 1 : 0);
   }
   ++staleness_[missed];
 }
 
 template <class Predicate>
-std::optional<plan::OpRef> Scheduler::first_incomplete(
-    const Predicate& wanted) const {
+std::optional<plan::OpRef> Scheduler::first_incomplete(const Predicate& wanted) const {
   for (std::size_t i = 0; newest_plan_ && i < newest_plan_->ops.size(); ++i) {
     const plan::OpRef ref{newest_step_, static_cast<plan::OpIndex>(i)};
     if (wanted(newest_plan_->ops[i]) && !frontier_.is_enqueued(ref)) {
@@ -169,8 +155,7 @@ std::optional<plan::OpRef> Scheduler::first_incomplete(
 
 std::optional<plan::OpRef> Scheduler::first_of_performer() const {
   return first_incomplete([](const plan::Op& op) {
-    return !op.performer.empty() &&
-           std::holds_alternative<plan::Collective>(op.work);
+    return !op.performer.empty() && std::holds_alternative<plan::Collective>(op.work);
   });
 }
 

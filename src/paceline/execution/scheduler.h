@@ -17,18 +17,16 @@
 
 namespace paceline::execution {
 
-/// Which ops of the open steps may start now: their hazards are gone
-/// (plan::Frontier), and their communicator's issue rule allows it
-/// (IssueQueue).  Ready kernels are taken by smallest (priority, step, index).
+/// Which ops of the open steps may start now: their hazards are gone (plan::Frontier), and their
+/// communicator's issue rule allows it (IssueQueue).  Ready kernels are taken by smallest
+/// (priority, step, index).
 ///
 /// It knows no threads and no tensors.  Calls need a lock around them.
 class Scheduler {
  public:
   /// `one_order`: communicators issue in one order, that of the program
   /// (plan::EngineTraits::one_issue_order).
-  Scheduler(const plan::ModelShape& model,
-            const plan::Setup& setup,
-            plan::Rank rank,
+  Scheduler(const plan::ModelShape& model, const plan::Setup& setup, plan::Rank rank,
             bool one_order = false);
 
   /// What else an op must wait for.
@@ -37,8 +35,7 @@ class Scheduler {
   /// Opens `step`, which must follow the last one opened.
   void open(plan::Step step, const std::shared_ptr<const plan::CommPlan>& plan);
 
-  /// The effects of a ready op are done.  An op in flight leaves its
-  /// communicator's credit.
+  /// The effects of a ready op are done.  An op in flight leaves its communicator's credit.
   void complete(plan::OpRef ref);
 
   /// As plan::Frontier::enqueue; an op in flight keeps its credit.
@@ -46,27 +43,19 @@ class Scheduler {
 
   /// The collective or exchange to issue now, of what all communicators let go
   /// (plan::IssueCandidate).  It counts as in flight since `now_ns`.
-  std::optional<plan::OpRef> take_communication(std::int64_t now_ns,
-                                                const Allowed& allowed = {});
+  std::optional<plan::OpRef> take_communication(std::int64_t now_ns, const Allowed& allowed = {});
 
   /// An op that was taken could not start: it is not in flight.
   void withdraw(plan::OpRef ref) { in_flight_.erase(ref); }
 
   /// The kernel to run now; `urgent`: of those that communication waits for.
-  /// It runs until complete() is called, and meanwhile none is taken that
-  /// excludes it.
-  std::optional<plan::OpRef> take_kernel(bool urgent = false,
-                                         const Allowed& allowed = {});
-  std::size_t ready_kernels() const {
-    return urgent_kernels_.size() + kernels_.size();
-  }
+  /// It runs until complete() is called, and meanwhile none is taken that excludes it.
+  std::optional<plan::OpRef> take_kernel(bool urgent = false, const Allowed& allowed = {});
+  std::size_t ready_kernels() const { return urgent_kernels_.size() + kernels_.size(); }
   std::size_t urgent_kernels() const { return urgent_kernels_.size(); }
 
-  /// Collectives and exchanges issued and not complete, with the time of their
-  /// issue, ns.
-  const std::map<plan::OpRef, std::int64_t>& in_flight() const {
-    return in_flight_;
-  }
+  /// Collectives and exchanges issued and not complete, with the time of their issue, ns.
+  const std::map<plan::OpRef, std::int64_t>& in_flight() const { return in_flight_; }
 
   /// By CommunicatorId.
   std::vector<IssueQueue>& queues() { return queues_; }
@@ -74,14 +63,12 @@ class Scheduler {
 
   const plan::Frontier& frontier() const { return frontier_; }
 
-  /// How many kernels that read with slack missed the writes of how many steps,
-  /// since the last call.
-  std::map<plan::Step, std::int64_t> take_staleness() {
-    return std::exchange(staleness_, {});
-  }
+  /// How many kernels that read with slack missed the writes of how many steps, since the last
+  /// call.
+  std::map<plan::Step, std::int64_t> take_staleness() { return std::exchange(staleness_, {}); }
 
-  /// The first collective of the newest step that a performer issues and that
-  /// is not enqueued or complete.
+  /// The first collective of the newest step that a performer issues and that is not enqueued or
+  /// complete.
   std::optional<plan::OpRef> first_of_performer() const;
 
   /// The first model work of the newest step that is not enqueued or complete.

@@ -10,8 +10,7 @@
 namespace paceline::execution {
 namespace {
 
-std::vector<bool> gates_of_backward(const StepProgram& program,
-                                    const plan::ModelShape& shape,
+std::vector<bool> gates_of_backward(const StepProgram& program, const plan::ModelShape& shape,
                                     const plan::Setup& setup) {
   std::vector<bool> gates(shape.modules.size(), false);
   const auto& ops = program.plan->ops;
@@ -35,8 +34,7 @@ std::vector<bool> gates_of_backward(const StepProgram& program,
 
 }  // namespace
 
-StepProgram make_step_program(plan::CommPlan plan,
-                              const plan::PlanInput& input,
+StepProgram make_step_program(plan::CommPlan plan, const plan::PlanInput& input,
                               const plan::Setup& setup) {
   StepProgram program;
   program.plan = std::make_shared<const plan::CommPlan>(std::move(plan));
@@ -49,11 +47,9 @@ StepProgram make_step_program(plan::CommPlan plan,
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const auto index = static_cast<plan::OpIndex>(i);
     if (const auto* f = std::get_if<plan::Forward>(&ops[i].work)) {
-      program.forward[plan::index_of(f->module)]
-                     [static_cast<std::size_t>(f->micro)] = index;
+      program.forward[plan::index_of(f->module)][static_cast<std::size_t>(f->micro)] = index;
     } else if (const auto* b = std::get_if<plan::Backward>(&ops[i].work)) {
-      program.backward[plan::index_of(b->parameter)]
-                      [static_cast<std::size_t>(b->micro)] = index;
+      program.backward[plan::index_of(b->parameter)][static_cast<std::size_t>(b->micro)] = index;
     }
   }
   program.gates_backward = gates_of_backward(program, shape, setup);
@@ -65,10 +61,8 @@ const StepProgram& StepPrograms::at(plan::Step step) {
   auto found = by_variant_.find(variant);
   if (found == by_variant_.end()) {
     found = by_variant_
-                .emplace(
-                    variant,
-                    make_step_program(
-                        planner_.plan(input_, setup_, variant), input_, setup_))
+                .emplace(variant,
+                         make_step_program(planner_.plan(input_, setup_, variant), input_, setup_))
                 .first;
   }
   return found->second;

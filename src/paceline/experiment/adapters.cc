@@ -27,8 +27,7 @@ std::string import_name(std::string environment) {
   return environment;
 }
 
-void find_interpreter(const std::string& environment,
-                      const PythonPackage& package,
+void find_interpreter(const std::string& environment, const PythonPackage& package,
                       Adapter& adapter) {
   const fs::path home = fs::path(package.environments) / environment;
   adapter.python = package.python;
@@ -39,14 +38,11 @@ void find_interpreter(const std::string& environment,
   if (!package.environments.empty() && fs::exists(home / "installed")) {
     adapter.python = (home / "bin" / "python").string();
   } else if (!has_package(package.python, import_name(environment))) {
-    adapter.missing =
-        not_installed(adapter.name, environment, package.environments);
+    adapter.missing = not_installed(adapter.name, environment, package.environments);
   }
 }
 
-Adapter adapter_from(const Section& table,
-                     const std::string& name,
-                     const PythonPackage& package) {
+Adapter adapter_from(const Section& table, const std::string& name, const PythonPackage& package) {
   const auto compiles = table.one_of("compiles", kCompiles);
   Adapter adapter{.name = name,
                   .about = table.text("about"),
@@ -81,8 +77,7 @@ Adapter adapter_from(const Section& table,
 
 bool has_package(const std::string& python, const std::string& name) {
   std::error_code none;
-  const fs::path libraries =
-      fs::path(python).parent_path().parent_path() / "lib";
+  const fs::path libraries = fs::path(python).parent_path().parent_path() / "lib";
   for (const auto& version : fs::directory_iterator(libraries, none)) {
     for (const char* packages : {"site-packages", "dist-packages"}) {
       if (fs::exists(version.path() / packages / name, none)) {
@@ -93,13 +88,11 @@ bool has_package(const std::string& python, const std::string& name) {
   return false;
 }
 
-std::string not_installed(const std::string& framework,
-                          const std::string& environment,
+std::string not_installed(const std::string& framework, const std::string& environment,
                           const std::string& environments) {
-  const std::string how =
-      environments.empty()
-          ? fmt::format("pip install 'paceline[adapters-{}]'", environment)
-          : fmt::format("make adapters NAME={}", environment);
+  const std::string how = environments.empty()
+                              ? fmt::format("pip install 'paceline[adapters-{}]'", environment)
+                              : fmt::format("make adapters NAME={}", environment);
   return fmt::format("{}{}{}", framework, kNotInstalled, how);
 }
 
@@ -113,12 +106,11 @@ std::vector<Adapter> read_adapters(const PythonPackage& package) {
   const toml::table parsed = cluster::parse_toml(*text, path);
   const Section file(parsed, path, "", "");
   for (const std::string& name : file.keys()) {
-    file.table(name,
-               "about module arguments environment unavailable engine models "
-               "dtypes devices optimizers hosts compiles options",
-               [&](const Section& table) {
-                 adapters.push_back(adapter_from(table, name, package));
-               });
+    file.table(
+        name,
+        "about module arguments environment unavailable engine models dtypes devices optimizers "
+        "hosts compiles options",
+        [&](const Section& table) { adapters.push_back(adapter_from(table, name, package)); });
   }
   return adapters;
 }
@@ -127,8 +119,7 @@ bool is_adapter_path(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".py");
 }
 
-std::optional<Adapter> find_adapter(std::span<const Adapter> adapters,
-                                    const std::string& name) {
+std::optional<Adapter> find_adapter(std::span<const Adapter> adapters, const std::string& name) {
   const auto found = std::ranges::find(adapters, name, &Adapter::name);
   if (found != adapters.end()) {
     return *found;

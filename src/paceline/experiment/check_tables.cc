@@ -32,12 +32,10 @@ struct HostShare {
 };
 
 // Hosts are filled in rank order; this machine stands for each of them.
-HostShare fullest_host(const Configuration& c,
-                       const Machine& m,
+HostShare fullest_host(const Configuration& c, const Machine& m,
                        const std::vector<strategies::PlanMemory>& memory) {
   const std::vector<int> ranks =
-      m.joined() ? plan::fill_hosts(c.ranks, m.ranks_per_host)
-                 : std::vector<int>{c.ranks};
+      m.joined() ? plan::fill_hosts(c.ranks, m.ranks_per_host) : std::vector<int>{c.ranks};
   HostShare fullest;
   int rank = 0;
   for (const int here : ranks) {
@@ -46,8 +44,7 @@ HostShare fullest_host(const Configuration& c,
       const auto& held = memory[static_cast<std::size_t>(rank)];
       const bool trains = rank < c.trainers;
       host.trainers += trains ? 1 : 0;
-      host.servers +=
-          (c.servers == 0 ? trains : !trains && rank + 1 < c.ranks) ? 1 : 0;
+      host.servers += (c.servers == 0 ? trains : !trains && rank + 1 < c.ranks) ? 1 : 0;
       host.rows += held.rows;
       host.bytes += held.bytes();
     }
@@ -60,8 +57,7 @@ HostShare fullest_host(const Configuration& c,
 
 // Numbers of a sample, of all tables.
 double width_of(const Configuration& c) {
-  return static_cast<double>(c.servers > 0 ? c.servers : c.trainers) *
-         c.embedding_dim;
+  return static_cast<double>(c.servers > 0 ? c.servers : c.trainers) * c.embedding_dim;
 }
 
 // Whether the numbers of a sample, and the bytes of all tables, can be counted.
@@ -72,22 +68,15 @@ void check_table_sizes(const Configuration& c, const Where& where) {
   if (width_of(c) > std::numeric_limits<int>::max()) {
     throw UsageError(fmt::format(
         "{}: {} of {} in each row make {:.0f} numbers of a sample; at most {}",
-        where("embedding_dim"),
-        counted(tables, "table"),
-        counted(c.embedding_dim, "number"),
-        width_of(c),
-        std::numeric_limits<int>::max()));
+        where("embedding_dim"), counted(tables, "table"), counted(c.embedding_dim, "number"),
+        width_of(c), std::numeric_limits<int>::max()));
   }
   if (numbers > kMostNumbers) {
-    throw UsageError(
-        fmt::format("{}: {} of {} in {} are {:.1e} numbers; at "
-                    "most {:.0e}",
-                    where("embeddings"),
-                    counted(c.embeddings, "row"),
-                    counted(c.embedding_dim, "number"),
-                    counted(tables, "table"),
-                    numbers,
-                    kMostNumbers));
+    throw UsageError(fmt::format(
+        "{}: {} of {} in {} are {:.1e} numbers; at "
+        "most {:.0e}",
+        where("embeddings"), counted(c.embeddings, "row"), counted(c.embedding_dim, "number"),
+        counted(tables, "table"), numbers, kMostNumbers));
   }
 }
 
@@ -100,31 +89,24 @@ std::vector<strategies::PlanMemory> memory_of(const Configuration& c) {
   }
 }
 
-void check_table_memory(const Configuration& c,
-                        const Machine& m,
-                        const Where& where) {
+void check_table_memory(const Configuration& c, const Machine& m, const Where& where) {
   const int tables = c.servers > 0 ? c.servers : c.trainers;
   const HostShare fullest = fullest_host(c, m, memory_of(c));
   const std::int64_t memory = usable_memory_bytes();
   if (fullest.bytes > memory) {
     throw UsageError(fmt::format(
-        "{}: {} of {} in {}{}: on one host {} take {:.1f} GB, {:.1f} GB of it "
-        "rows with what their update keeps, and this machine has {:.1f} GB; "
-        "take fewer or shorter rows",
-        where(fullest.rows > memory ? "embeddings" : "embedding_dim"),
-        counted(c.embeddings, "row"),
-        counted(c.embedding_dim, "number"),
-        counted(tables, "table"),
+        "{}: {} of {} in {}{}: on one host {} take {:.1f} GB, {:.1f} GB of it rows with what their "
+        "update keeps, and this machine has {:.1f} GB; take fewer or shorter rows",
+        where(fullest.rows > memory ? "embeddings" : "embedding_dim"), counted(c.embeddings, "row"),
+        counted(c.embedding_dim, "number"), counted(tables, "table"),
         c.placement != "replicated" ? ""
         : c.servers > 0             ? ", on every server"
                                     : ", on every trainer",
-        c.servers > 0 ? fmt::format("{} and {}",
-                                    counted(fullest.servers, "server"),
-                                    counted(fullest.trainers, "trainer"))
-                      : fmt::format("{}, which hold the tables,",
-                                    counted(fullest.trainers, "trainer")),
-        static_cast<double>(fullest.bytes) * 1e-9,
-        static_cast<double>(fullest.rows) * 1e-9,
+        c.servers > 0
+            ? fmt::format("{} and {}", counted(fullest.servers, "server"),
+                          counted(fullest.trainers, "trainer"))
+            : fmt::format("{}, which hold the tables,", counted(fullest.trainers, "trainer")),
+        static_cast<double>(fullest.bytes) * 1e-9, static_cast<double>(fullest.rows) * 1e-9,
         static_cast<double>(memory) * 1e-9));
   }
 }
@@ -134,43 +116,34 @@ void check_no_tables(const Configuration& c, const Where& where) {
     if (key.group == cases::Group::kEmbeddings &&
         read_key(key, c) != read_key(key, Configuration{})) {
       throw UsageError(
-          fmt::format("{}: model {} has no embedding tables; those that have "
-                      "are hybrid, dlrm",
-                      where(std::string(key.name).c_str()),
-                      c.model));
+          fmt::format("{}: model {} has no embedding tables; those that have are hybrid, dlrm",
+                      where(std::string(key.name).c_str()), c.model));
     }
   }
 }
 
 void check_dense_strategy(const Configuration& c, const Where& where) {
-  const strategies::StrategySpec spec =
-      strategies::parse_strategy(canonical_strategy(c, where));
+  const strategies::StrategySpec spec = strategies::parse_strategy(canonical_strategy(c, where));
   if (spec.external() || is_outside(c)) {
-    throw UsageError(fmt::format(
-        "{}: '{}' is a program outside, which knows no model with embedding "
-        "tables",
-        where(!c.command.empty() ? "command"
-              : is_outside(c)    ? "framework"
-                                 : "strategy"),
-        c.command.empty() ? performer_of(c) : c.command));
+    throw UsageError(
+        fmt::format("{}: '{}' is a program outside, which knows no model with embedding tables",
+                    where(!c.command.empty() ? "command"
+                          : is_outside(c)    ? "framework"
+                                             : "strategy"),
+                    c.command.empty() ? performer_of(c) : c.command));
   }
   if (spec.update.row != nullptr && spec.update.row->parameters) {
-    throw UsageError(fmt::format(
-        "{}: '{}' sends parameters, and beside embedding tables the gradients "
-        "of the dense part cross; take an update rule that sends them, as "
-        "gradients or zero-1",
-        where("strategy"),
-        c.strategy));
+    throw UsageError(
+        fmt::format("{}: '{}' sends parameters, and beside embedding tables the gradients of the "
+                    "dense part cross; take an update rule that sends them, as gradients or zero-1",
+                    where("strategy"), c.strategy));
   }
   if (spec.exchange.row != nullptr && spec.exchange.row->name == "ps" &&
       spec.exchange.options.text("placement") == "apart") {
-    throw UsageError(fmt::format(
-        "{}: '{}' makes some of the {} trainers servers of the dense part, "
-        "which all of them train beside embedding tables; take "
-        "ps:placement=colocated",
-        where("strategy"),
-        c.strategy,
-        c.trainers));
+    throw UsageError(
+        fmt::format("{}: '{}' makes some of the {} trainers servers of the dense part, which all "
+                    "of them train beside embedding tables; take ps:placement=colocated",
+                    where("strategy"), c.strategy, c.trainers));
   }
 }
 
@@ -181,48 +154,38 @@ void refuse(const std::string& origin, bool given, std::string_view why) {
 }
 
 void check_placement(const Configuration& c, const Where& where) {
-  const auto why = strategies::why_not_placed(
-      {.placement = strategies::table_placement(c.placement),
-       .sequential = c.as_original,
-       .staleness = c.staleness,
-       .colocated = c.servers == 0});
-  refuse(
-      where(c.staleness > 0 ? "staleness" : "as_original"), !why.empty(), why);
+  const auto why =
+      strategies::why_not_placed({.placement = strategies::table_placement(c.placement),
+                                  .sequential = c.as_original,
+                                  .staleness = c.staleness,
+                                  .colocated = c.servers == 0});
+  refuse(where(c.staleness > 0 ? "staleness" : "as_original"), !why.empty(), why);
 }
 
 void check_training(const Configuration& c, const Where& where) {
-  refuse(where("device"),
-         c.device != "cpu",
+  refuse(where("device"), c.device != "cpu",
          "embedding rows are looked up and pooled on the CPU; take cpu");
-  refuse(where("accumulate"),
-         c.accumulate > 1,
+  refuse(where("accumulate"), c.accumulate > 1,
          "embedding tables are looked up once a step; leave it out");
-  refuse(where("clip_norm"),
-         c.clip_norm > 0,
-         "the norm of all gradients needs those of embedding rows, which "
-         "servers apply one by one; leave it out");
-  refuse(where("dtype"),
-         c.dtype != "fp32",
+  refuse(where("clip_norm"), c.clip_norm > 0,
+         "the norm of all gradients needs those of embedding rows, which servers apply one by one; "
+         "leave it out");
+  refuse(where("dtype"), c.dtype != "fp32",
          "embedding rows and what takes them are fp32; take fp32");
   if (c.batch_size != Configuration{}.batch_size) {
     check_batch(c.model, where("batch_size"));
   }
-  refuse(where("as_original"),
-         c.model != "hybrid" && c.as_original,
+  refuse(where("as_original"), c.model != "hybrid" && c.as_original,
          "dlrm has no original; leave it out");
-  refuse(where("link"),
-         !c.link.empty(),
-         "an emulated link cannot tell the true length of a lookup that "
-         "arrives; leave it out");
+  refuse(where("link"), !c.link.empty(),
+         "an emulated link cannot tell the true length of a lookup that arrives; leave it out");
 }
 
 }  // namespace
 
 void check_batch(const std::string& model, const std::string& origin) {
-  refuse(origin,
-         model == "hybrid",
-         "a step of hybrid has as many bags as 20 to 50 ids make; leave it "
-         "out, or take dlrm");
+  refuse(origin, model == "hybrid",
+         "a step of hybrid has as many bags as 20 to 50 ids make; leave it out, or take dlrm");
 }
 
 void check_tables(Configuration& c, const Machine& m, const Where& where) {
@@ -232,14 +195,12 @@ void check_tables(Configuration& c, const Machine& m, const Where& where) {
   }
   const int ranks = c.servers > 0 ? c.trainers + c.servers + 1 : c.trainers;
   if (c.ranks != ranks && c.ranks != std::max(1, m.world())) {
-    throw UsageError(fmt::format(
-        "{}: '{}', but {} trainers{} are {} ranks; leave it out",
-        where("ranks"),
-        c.ranks,
-        c.trainers,
-        c.servers > 0 ? fmt::format(", {} servers and the master", c.servers)
-                      : " that hold the tables",
-        ranks));
+    throw UsageError(fmt::format("{}: '{}', but {} trainers{} are {} ranks; leave it out",
+                                 where("ranks"), c.ranks, c.trainers,
+                                 c.servers > 0
+                                     ? fmt::format(", {} servers and the master", c.servers)
+                                     : " that hold the tables",
+                                 ranks));
   }
   c.ranks = ranks;
   check_table_sizes(c, where);

@@ -37,28 +37,23 @@ bool is_left_out(const cases::Field& key, const Configuration& c) {
     return c.model == "hybrid";  // whose batches are of varying sizes
   }
   if (name == "strategy" || name == "engine") {
-    return is_outside(c) &&
-           (name == "strategy" || c.command.empty() || c.engine.empty());
+    return is_outside(c) && (name == "strategy" || c.command.empty() || c.engine.empty());
   }
   if (name == "launcher") {
     return c.command.empty() || starts_its_ranks(c);
   }
-  return !is_case_key(key) || name == "label" || name == "discard" ||
-         name == "env";
+  return !is_case_key(key) || name == "label" || name == "discard" || name == "env";
 }
 
 /// The keys `first` and those that are not as `usual`.
-std::vector<std::string> flags_over(const Configuration& c,
-                                    const Configuration& usual,
+std::vector<std::string> flags_over(const Configuration& c, const Configuration& usual,
                                     Names first) {
   std::vector<std::string> words;
   const auto add = [&](const cases::Field& key) {
-    words.push_back(flag_of(key) +
-                    (is_switch(key) ? "" : "=" + read_key(key, c)));
+    words.push_back(flag_of(key) + (is_switch(key) ? "" : "=" + read_key(key, c)));
   };
   for (const std::string_view name : first) {
-    if (const cases::Field& key = *cases::find_key(name);
-        !is_left_out(key, c)) {
+    if (const cases::Field& key = *cases::find_key(name); !is_left_out(key, c)) {
       add(key);
     }
   }
@@ -91,14 +86,10 @@ std::vector<std::string> flags_of(const Configuration& c) {
   return flags_over(c, Configuration{}, kFirst);
 }
 
-std::string command_of(const Configuration& c) {
-  return line_of("paceline run", flags_of(c));
-}
+std::string command_of(const Configuration& c) { return line_of("paceline run", flags_of(c)); }
 
-std::string table_command_of(const Configuration& c,
-                             const Configuration& usual) {
-  return line_of("paceline run " + shell_word(c.model),
-                 flags_over(c, usual, kFirstOfTables));
+std::string table_command_of(const Configuration& c, const Configuration& usual) {
+  return line_of("paceline run " + shell_word(c.model), flags_over(c, usual, kFirstOfTables));
 }
 
 }  // namespace paceline::experiment

@@ -24,14 +24,12 @@ constexpr const char* kCaseVariable = "PACELINE_CASE";
 constexpr std::uintmax_t kLargestScript = 4 << 20;
 
 // Of the run, beside how its output is read.
-constexpr auto kOfRun = std::to_array<std::string_view>(
-    {"env", "steps", "strategy", "threads", "warmup"});
+constexpr auto kOfRun =
+    std::to_array<std::string_view>({"env", "steps", "strategy", "threads", "warmup"});
 // Of the ranks that Paceline starts.
-constexpr auto kOfRanks =
-    std::to_array<std::string_view>({"ranks", "ranks_per_host"});
+constexpr auto kOfRanks = std::to_array<std::string_view>({"ranks", "ranks_per_host"});
 
-// Known of every command: without them there is no case, or they have a word
-// for it.
+// Known of every command: without them there is no case, or they have a word for it.
 constexpr auto kAlwaysTold =
     std::to_array<std::string_view>({"model", "batch_size", "ranks", "engine"});
 
@@ -43,9 +41,8 @@ bool is_one_of(const Names& names, std::string_view name) {
 /// Whether the key says something to Paceline, not to the command.
 bool is_of_paceline(std::string_view name) {
   const cases::Field* key = cases::find_key(name);
-  const bool of_program =
-      key != nullptr && (key->of.part == cases::Part::kProgram ||
-                         key->of.part == cases::Part::kNote);
+  const bool of_program = key != nullptr && (key->of.part == cases::Part::kProgram ||
+                                             key->of.part == cases::Part::kNote);
   return (of_program && name != "python") || is_one_of(kOfRun, name);
 }
 
@@ -65,8 +62,7 @@ std::vector<std::string> words_of(const std::string& command) {
   constexpr std::string_view kBetween = " \t\n;&|()<>'\"=";
   std::vector<std::string> words;
   for (std::size_t begin = 0; begin < command.size();) {
-    const std::size_t end =
-        std::min(command.find_first_of(kBetween, begin), command.size());
+    const std::size_t end = std::min(command.find_first_of(kBetween, begin), command.size());
     if (end > begin) {
       words.push_back(command.substr(begin, end - begin));
     }
@@ -99,8 +95,7 @@ std::string unseen(const std::string& where, std::string_view key) {
       "{}: the command does not see it; write {} where it takes "
       "it, or PACELINE_CASE where it reads its case from that "
       "variable",
-      where,
-      placeholder_of(key));
+      where, placeholder_of(key));
 }
 
 /// A key that is not there to describe the job, and would be without effect.
@@ -118,17 +113,15 @@ void check_effect(const CommandCase& one) {
 
 const std::vector<std::string_view>& handed_over_keys() {
   static const std::vector<std::string_view> keys{
-      "model",        "batch_size",    "image_size",     "sequence_length",
-      "as_original",  "classes",       "warmup",         "steps",
-      "bucket_mb",    "engine",        "sync_each_step", "device",
-      "dtype",        "channels_last", "threads",        "seed",
-      "accumulate",   "optimizer",     "learning_rate",  "momentum",
-      "weight_decay", "clip_norm"};
+      "model",          "batch_size", "image_size", "sequence_length", "as_original",
+      "classes",        "warmup",     "steps",      "bucket_mb",       "engine",
+      "sync_each_step", "device",     "dtype",      "channels_last",   "threads",
+      "seed",           "accumulate", "optimizer",  "learning_rate",   "momentum",
+      "weight_decay",   "clip_norm"};
   return keys;
 }
 
-std::map<std::string, std::string, std::less<>> placeholders_of(
-    const Configuration& c) {
+std::map<std::string, std::string, std::less<>> placeholders_of(const Configuration& c) {
   std::map<std::string, std::string, std::less<>> values;
   for (const cases::Field& key : cases::keys()) {
     if (is_case_key(key) && key.name != "command" && key.name != "step_regex" &&
@@ -146,13 +139,12 @@ std::map<std::string, std::string, std::less<>> placeholders_of(
 }
 
 bool command_sees(const Configuration& c, std::string_view key) {
-  if (is_of_paceline(key) ||
-      (c.launcher == "ranks" && is_one_of(kOfRanks, key)) ||
+  if (is_of_paceline(key) || (c.launcher == "ranks" && is_one_of(kOfRanks, key)) ||
       has_braces(c.command, key)) {
     return true;
   }
-  if (key == "batch_size" && (has_braces(c.command, "batch") ||
-                              has_braces(c.command, "global_batch"))) {
+  if (key == "batch_size" &&
+      (has_braces(c.command, "batch") || has_braces(c.command, "global_batch"))) {
     return true;
   }
   return is_one_of(handed_over_keys(), key) && reads_case(c.command);
@@ -165,20 +157,19 @@ RawValues with_command_defaults(RawValues values) {
   }
   const std::string where = command->second.front().where;
   if (!values.contains("batch_size")) {
-    throw UsageError(fmt::format(
-        "{}: give --batch-size too (batch_size in a file), the samples per "
-        "rank and step: rates are computed from it",
-        where));
+    throw UsageError(
+        fmt::format("{}: give --batch-size too (batch_size in a file), the samples per rank and "
+                    "step: rates are computed from it",
+                    where));
   }
   const auto add = [&](const char* key, const std::string& text) {
     values.try_emplace(key, std::vector<RawValue>{{text, where}});
   };
   add("model", "command");
   const auto given = values.find("steps_per_line");
-  const int steps =
-      given != values.end() && given->second.size() == 1
-          ? number_from<int>(given->second.front().text).value_or(0)
-          : 0;
+  const int steps = given != values.end() && given->second.size() == 1
+                        ? number_from<int>(given->second.front().text).value_or(0)
+                        : 0;
   if (steps >= 1) {
     const auto whole_lines = [&](int usual) {
       return std::to_string((usual + steps - 1) / steps * steps);
@@ -194,8 +185,7 @@ void check_command_keys(const std::vector<CommandCase>& cases) {
   for (const CommandCase& one : cases) {
     check_effect(one);
     const Configuration& c = one.given;
-    const CommandCase& first =
-        *firsts.emplace(c.command + "\n" + c.launcher, &one).first->second;
+    const CommandCase& first = *firsts.emplace(c.command + "\n" + c.launcher, &one).first->second;
     for (const cases::Field& key : cases::keys()) {
       if (!is_case_key(key)) {
         continue;
@@ -205,23 +195,19 @@ void check_command_keys(const std::vector<CommandCase>& cases) {
       if (before != now && !command_sees(c, key.name)) {
         throw UsageError(
             unseen(fmt::format("{}: {} and {} would be the same job",
-                               one.where.contains(key.name)
-                                   ? one.where.find(key.name)->second
-                                   : flag_of(key),
-                               before.empty() ? "none" : before,
-                               now.empty() ? "none" : now),
+                               one.where.contains(key.name) ? one.where.find(key.name)->second
+                                                            : flag_of(key),
+                               before.empty() ? "none" : before, now.empty() ? "none" : now),
                    key.name));
       }
     }
   }
 }
 
-void forget_defaults(Configuration& c,
-                     const std::function<bool(std::string_view key)>& is_given,
+void forget_defaults(Configuration& c, const std::function<bool(std::string_view key)>& is_given,
                      bool gpu_visible) {
   for (const cases::Field& key : cases::keys()) {
-    if (key.json.form != cases::Form::kStated ||
-        is_one_of(kAlwaysTold, key.name)) {
+    if (key.json.form != cases::Form::kStated || is_one_of(kAlwaysTold, key.name)) {
       continue;
     }
     const bool told = is_given(key.name) || command_sees(c, key.name);

@@ -9,9 +9,7 @@
 
 namespace paceline::experiment {
 
-bool is_env_name(std::string_view name) {
-  return name.starts_with(kEnvPrefix);
-}
+bool is_env_name(std::string_view name) { return name.starts_with(kEnvPrefix); }
 
 RawValues env_of_flags(const std::vector<std::string>& texts) {
   RawValues values;

@@ -29,53 +29,47 @@ namespace {
 using records::Configuration;
 
 bool are_flags(const std::vector<RawValue>& values) {
-  return std::ranges::all_of(values, [](const RawValue& given) {
-    return given.where.starts_with("--");
-  });
+  return std::ranges::all_of(values,
+                             [](const RawValue& given) { return given.where.starts_with("--"); });
 }
 
-// Refuses a strategy for what `command` or `framework` performs: such a program
-// has its own synchronization.
+// Refuses a strategy for what `command` or `framework` performs: such a program has its own
+// synchronization.
 void check_strategy_has_use(const RawValues& block) {
   const auto strategy = block.find("strategy");
   const auto framework = block.find("framework");
-  const bool frameworks_alone =
-      framework != block.end() &&
-      std::ranges::none_of(framework->second, [](const RawValue& given) {
-        return given.text == kPaceline || given.text.empty();
-      });
+  const bool frameworks_alone = framework != block.end() &&
+                                std::ranges::none_of(framework->second, [](const RawValue& given) {
+                                  return given.text == kPaceline || given.text.empty();
+                                });
   const bool performed = block.contains("command") || frameworks_alone;
   if (strategy == block.end() || !performed) {
     return;
   }
   const auto& program = frameworks_alone ? framework : block.find("command");
-  // Flags choose among the frameworks of a file, whose strategy is that of
-  // Paceline's column.
+  // Flags choose among the frameworks of a file, whose strategy is that of Paceline's column.
   if (are_flags(program->second) && !are_flags(strategy->second)) {
     return;
   }
   for (const RawValue& given : strategy->second) {
     if (given.text != kExternalStrategy) {
       throw UsageError(
-          fmt::format("{}: '{}' is a strategy of Paceline's own ranks, and {} "
-                      "performs the case; leave one of them out",
-                      given.where,
-                      given.text,
-                      frameworks_alone ? "--framework" : "--command"));
+          fmt::format("{}: '{}' is a strategy of Paceline's own ranks, and {} performs the case; "
+                      "leave one of them out",
+                      given.where, given.text, frameworks_alone ? "--framework" : "--command"));
     }
   }
 }
 
-void check_trace(const std::string& file,
-                 const std::vector<Configuration>& cases) {
+void check_trace(const std::string& file, const std::vector<Configuration>& cases) {
   const auto outside = [](const Configuration& c) {
     return is_outside(c) || strategies::parse_strategy(c.strategy).external();
   };
   if (!cases.empty() && std::ranges::all_of(cases, outside)) {
-    throw UsageError(fmt::format(
-        "trace: '{}' would stay empty: programs outside perform all cases, and "
-        "they say no more than the times of steps",
-        file));
+    throw UsageError(
+        fmt::format("trace: '{}' would stay empty: programs outside perform all cases, and they "
+                    "say no more than the times of steps",
+                    file));
   }
 }
 
@@ -101,14 +95,10 @@ struct Block {
 
 class Expansion {
  public:
-  Expansion(const Machine& machine,
-            const RawSettings& raw,
-            const Settings& settings)
+  Expansion(const Machine& machine, const RawSettings& raw, const Settings& settings)
       : machine_(machine),
-        least_world_(std::ranges::any_of(raw.cases,
-                                         [&](const RawValues& block) {
-                                           return is_baseline(raw, block);
-                                         })
+        least_world_(std::ranges::any_of(
+                         raw.cases, [&](const RawValues& block) { return is_baseline(raw, block); })
                          ? 2
                          : 1),
         rows_of_all_(settings.protocol == "dlperf"),
@@ -130,8 +120,7 @@ class Expansion {
       largest = std::max(largest, c.ranks);
     }
     const int on_a_host =
-        machine_.joined() ? std::min(largest, machine_.ranks_per_host.front())
-                          : largest;
+        machine_.joined() ? std::min(largest, machine_.ranks_per_host.front()) : largest;
     std::vector<Configuration> kept;
     std::set<std::string> seen;
     for (Configuration& c : cases_) {
@@ -140,9 +129,7 @@ class Expansion {
       }
       // Where there are buckets the strategy says it.
       const std::string key =
-          fmt::format("{} discard={}",
-                      cases::key_but(c, {&Configuration::bucket_mb}),
-                      c.discard);
+          fmt::format("{} discard={}", cases::key_but(c, {&Configuration::bucket_mb}), c.discard);
       if (seen.insert(key).second) {
         kept.push_back(std::move(c));
       }
@@ -152,9 +139,7 @@ class Expansion {
 
  private:
   /// Settles the environment variables of `block` from `next` on.
-  void vary_env(const RawValues& values,
-                RawValues::const_iterator next,
-                const Partial& so_far) {
+  void vary_env(const RawValues& values, RawValues::const_iterator next, const Partial& so_far) {
     while (next != values.end() && !is_env_name(next->first)) {
       ++next;
     }
@@ -164,8 +149,7 @@ class Expansion {
     }
     for (const RawValue& given : next->second) {
       Partial with = so_far;
-      with.configuration.env[next->first.substr(kEnvPrefix.size())] =
-          given.text;
+      with.configuration.env[next->first.substr(kEnvPrefix.size())] = given.text;
       vary_env(values, std::next(next), with);
     }
   }
@@ -192,24 +176,20 @@ class Expansion {
     }
   }
 
-  static std::vector<RawValue> values_of(const RawValues& block,
-                                         const cases::Field& key) {
+  static std::vector<RawValue> values_of(const RawValues& block, const cases::Field& key) {
     const auto found = block.find(key.name);
-    return found != block.end()
-               ? found->second
-               : std::vector<RawValue>{{default_text(key), flag_of(key)}};
+    return found != block.end() ? found->second
+                                : std::vector<RawValue>{{default_text(key), flag_of(key)}};
   }
 
   /// One value of one key; `ranks` may stand for several worlds.
-  std::vector<Partial> settle(const cases::Field& key,
-                              const RawValue& given,
+  std::vector<Partial> settle(const cases::Field& key, const RawValue& given,
                               const Partial& so_far) const {
     Partial next = so_far;
     next.where[std::string(key.name)] = given.where;
     if (key.name == "ranks") {
       std::vector<Partial> all;
-      for (const int world : worlds_of(
-               given, machine_, next.configuration.device, least_world_)) {
+      for (const int world : worlds_of(given, machine_, next.configuration.device, least_world_)) {
         next.configuration.ranks = world;
         all.push_back(next);
       }
@@ -226,9 +206,7 @@ class Expansion {
     assign_key(key, given.text, given.where, c);
     if (key.name == "device") {
       // Rows of embedding tables are looked up on the CPU alone.
-      c.device = c.has_tables() && c.device == "auto"
-                     ? "cpu"
-                     : resolve_device(c.device, machine_);
+      c.device = c.has_tables() && c.device == "auto" ? "cpu" : resolve_device(c.device, machine_);
     } else if (key.name == "engine") {
       c.engine = resolve_engine(c.engine, c.device, machine_);
     } else if (key.name == "replay" && !c.replay.empty()) {
@@ -239,9 +217,7 @@ class Expansion {
 
   /// The DDP benchmark's rows for what is settled so far: `ranks` is the
   /// whole world there, and `strategy` what its M/G rows exchange with.
-  void rows_of_protocol(const RawValues& values,
-                        std::size_t index,
-                        const Partial& so_far) {
+  void rows_of_protocol(const RawValues& values, std::size_t index, const Partial& so_far) {
     const RawValue world = protocol_world(values);
     const std::string device = so_far.configuration.device;
     const int ranks = worlds_of(world, machine_, device, 1).back();
@@ -249,19 +225,16 @@ class Expansion {
     base.where["ranks"] = world.where;
     base.configuration.ranks = ranks;
     check_case(base.configuration, machine_, where_in(base));
-    const std::vector<int> hosts =
-        machine_.joined() ? plan::fill_hosts(ranks, machine_.ranks_per_host)
-                          : std::vector<int>{ranks};
+    const std::vector<int> hosts = machine_.joined()
+                                       ? plan::fill_hosts(ranks, machine_.ranks_per_host)
+                                       : std::vector<int>{ranks};
     const auto given = values.find("strategy");
     const std::vector<RawValue> exchanging =
-        given != values.end() ? given->second
-                              : std::vector<RawValue>{{"ddp", "--strategy"}};
+        given != values.end() ? given->second : std::vector<RawValue>{{"ddp", "--strategy"}};
     for (const ProtocolEntry& entry : ddp_entries(hosts)) {
       RawValues row = values;
       row["ranks"] = {{fmt::format("{}", entry.ranks), world.where}};
-      row["strategy"] = entry.alone
-                            ? std::vector<RawValue>{{"none", "--strategy"}}
-                            : exchanging;
+      row["strategy"] = entry.alone ? std::vector<RawValue>{{"none", "--strategy"}} : exchanging;
       base.configuration.label = entry.label;
       base.configuration.discard = entry.discard;
       vary({.values = std::move(row), .ddp_protocol = false}, index, base);
@@ -274,9 +247,8 @@ class Expansion {
       return {"max", "--ranks"};
     }
     if (found->second.size() > 1) {
-      throw UsageError(
-          fmt::format("{}: protocol ddp takes one number, its largest world",
-                      found->second.front().where));
+      throw UsageError(fmt::format("{}: protocol ddp takes one number, its largest world",
+                                   found->second.front().where));
     }
     return found->second.front();
   }
@@ -284,8 +256,7 @@ class Expansion {
   static Where where_in(const Partial& partial) {
     return [&partial](const char* key) {
       const auto found = partial.where.find(key);
-      return found != partial.where.end() ? found->second
-                                          : flag_of(*cases::find_key(key));
+      return found != partial.where.end() ? found->second : flag_of(*cases::find_key(key));
     };
   }
 
@@ -299,8 +270,8 @@ class Expansion {
     const bool placed = !c.ranks_per_host.empty();
     place_ranks(c, machine_, where);
     settle_outside(c, machine_, where);
-    if (rows_of_all_ && c.not_run.empty() && c.device == "cpu" &&
-        c.dtype != "fp32" && !machine_.native_bf16) {
+    if (rows_of_all_ && c.not_run.empty() && c.device == "cpu" && c.dtype != "fp32" &&
+        !machine_.native_bf16) {
       c.not_run = fmt::format("{}: the CPU has no bf16", c.dtype);
     }
     Configuration runnable = c;
@@ -315,13 +286,11 @@ class Expansion {
     take_data(c, where);
     if (!c.command.empty()) {
       forget_defaults(
-          c,
-          [&](std::string_view key) { return partial.given->contains(key); },
+          c, [&](std::string_view key) { return partial.given->contains(key); },
           machine_.cuda_devices > 0);
     }
-    take_whole_periods(c,
-                       {.warmup = partial.given->contains("warmup"),
-                        .measured = partial.given->contains("steps")});
+    take_whole_periods(c, {.warmup = partial.given->contains("warmup"),
+                           .measured = partial.given->contains("steps")});
     if (c.label.empty()) {
       c.label = strategies::names_in_text(c.strategy);
     }
@@ -364,8 +333,7 @@ Experiment expand(const RawSettings& raw, const Machine& machine) {
   const auto add = [&](const RawValues& block) {
     RawValues values = merged(raw, block);
     expansion.add(
-        {dlperf ? with_dlperf_defaults(std::move(values)) : std::move(values),
-         ddp_protocol});
+        {dlperf ? with_dlperf_defaults(std::move(values)) : std::move(values), ddp_protocol});
   };
   for (const RawValues& block : raw.cases) {
     add(block);
@@ -373,9 +341,7 @@ Experiment expand(const RawSettings& raw, const Machine& machine) {
   if (raw.sweep || raw.cases.empty()) {
     add(raw.sweep.value_or(RawValues{}));
   }
-  Experiment experiment{.name = settings.name,
-                        .cases = expansion.finish(),
-                        .runs = settings.runs};
+  Experiment experiment{.name = settings.name, .cases = expansion.finish(), .runs = settings.runs};
   if (!settings.trace.empty()) {
     check_trace(settings.trace, experiment.cases);
   }

@@ -17,8 +17,7 @@ struct Experiment {
   std::string name;
   std::vector<records::Configuration> cases;
   int runs = 1;  // repetitions, each in fresh processes where possible
-  /// By key of the case: the batch sizes that were tried where the largest was
-  /// asked for.
+  /// By key of the case: the batch sizes that were tried where the largest was asked for.
   std::map<std::string, std::string> searches{};
 };
 
@@ -26,8 +25,8 @@ struct Experiment {
 inline constexpr int kLargestBatch = 0;
 inline constexpr const char* kMax = "max";  // as it is asked for
 
-/// Keys of RunRecord::adapter: "max" where the batch size was searched for, and
-/// the sizes that were tried.
+/// Keys of RunRecord::adapter: "max" where the batch size was searched for, and the sizes that were
+/// tried.
 inline constexpr const char* kBatchMode = "batch_mode";
 inline constexpr const char* kBatchTried = "batch_sizes_tried";
 
@@ -37,14 +36,12 @@ int largest_world(const Experiment& experiment);
 /// Most processes of Paceline of any case.
 int most_processes(const Experiment& experiment);
 
-/// Every case of the raw settings, resolved ("auto", "max", threads 0) and
-/// checked.
+/// Every case of the raw settings, resolved ("auto", "max", threads 0) and checked.
 ///
-/// First the [[case]] tables in their order, then [sweep] as a product in the
-/// order of cases::keys(), the last key fastest; settings without either are
-/// one case. A flag replaces its key everywhere; several values of it sweep
-/// too.  Cases that turn out equal are kept once.  Throws UsageError with the
-/// origin of the offending value.
+/// First the [[case]] tables in their order, then [sweep] as a product in the order of
+/// cases::keys(), the last key fastest; settings without either are one case. A flag replaces its
+/// key everywhere; several values of it sweep too.  Cases that turn out equal are kept once.
+/// Throws UsageError with the origin of the offending value.
 Experiment expand(const RawSettings& raw, const Machine& machine);
 
 }  // namespace paceline::experiment

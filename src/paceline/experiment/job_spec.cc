@@ -17,18 +17,8 @@
 
 namespace paceline::experiment {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OperationSweep,
-                                   engine,
-                                   device,
-                                   dtype,
-                                   link,
-                                   operations,
-                                   sizes,
-                                   ranks,
-                                   warmup,
-                                   iterations,
-                                   fit,
-                                   command)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OperationSweep, engine, device, dtype, link, operations, sizes,
+                                   ranks, warmup, iterations, fit, command)
 
 namespace {
 
@@ -49,8 +39,7 @@ ordered_json texts_of(const Settings& settings) {
 
 Settings settings_from(const ordered_json& texts) {
   Settings settings;
-  for (const auto& [name, text] :
-       texts.get<std::map<std::string, std::string>>()) {
+  for (const auto& [name, text] : texts.get<std::map<std::string, std::string>>()) {
     const cases::Field* key = cases::find_key(name);
     if (key == nullptr) {
       throw UsageError(fmt::format("job: {}", unknown_key(name, false)));
@@ -63,8 +52,7 @@ Settings settings_from(const ordered_json& texts) {
 }  // namespace
 
 int ranks_of(const JobSpec& job) {
-  return job.operations ? job.operations->ranks
-                        : most_processes(job.experiment);
+  return job.operations ? job.operations->ranks : most_processes(job.experiment);
 }
 
 std::vector<std::string> engines_of(const JobSpec& job) {
@@ -109,17 +97,15 @@ JobSpec job_spec_from(std::string_view text) {
     json.at("runs").get_to(job.experiment.runs);
     json.at("searches").get_to(job.experiment.searches);
     if (!json.at("operations").is_null()) {
-      job.operations =
-          nlohmann::json(json.at("operations")).get<OperationSweep>();
+      job.operations = nlohmann::json(json.at("operations")).get<OperationSweep>();
     }
     json.at("run").get_to(job.run);
     json.at("progress").get_to(job.progress);
     json.at("is_only_case").get_to(job.is_only_case);
     job.settings = settings_from(json.at("settings"));
     const nlohmann::json all = json.at("cases");
-    JsonPlace{all, nullptr, "job"}.each([&](const JsonPlace& one) {
-      job.experiment.cases.push_back(cases::from_json(one));
-    });
+    JsonPlace{all, nullptr, "job"}.each(
+        [&](const JsonPlace& one) { job.experiment.cases.push_back(cases::from_json(one)); });
     return job;
   } catch (const nlohmann::json::exception& error) {
     throw UsageError(fmt::format("job: {}", error.what()));

@@ -12,8 +12,8 @@
 
 namespace paceline::experiment {
 
-/// What the ranks of a job do.  One process resolves it and hands it to all
-/// ranks, so that hosts with other cores or files cannot disagree.
+/// What the ranks of a job do.  One process resolves it and hands it to all ranks, so that hosts
+/// with other cores or files cannot disagree.
 struct JobSpec {
   Experiment experiment;
   std::optional<OperationSweep> operations;  // in place of cases

@@ -17,15 +17,12 @@ namespace {
 
 std::string strategy_of_optimizer(const std::string& theirs) {
   const DdlName* found = find_ddl_name(kBluefogOptimizers, theirs);
-  return found == nullptr ? ""
-                          : fmt::format("{}{}", found->ours, found->options);
+  return found == nullptr ? "" : fmt::format("{}{}", found->ours, found->options);
 }
 
 std::string strategy_of_compressor(const std::string& theirs) {
   const DdlName* codec = find_ddl_name(kDdlCompressors, theirs);
-  return codec != nullptr   ? fmt::format("bsp+{}", codec->ours)
-         : theirs == "none" ? "bsp"
-                            : "";
+  return codec != nullptr ? fmt::format("bsp+{}", codec->ours) : theirs == "none" ? "bsp" : "";
 }
 
 std::string strategy_of_density(const std::string& theirs) {
@@ -41,13 +38,10 @@ std::string strategy_of_threshold(const std::string& theirs) {
          : *elements == 0           ? "wfbp"
          : *elements >= kAll
              ? "bsp"
-             : fmt::format("fusion:bucket-mb={}",
-                           static_cast<double>(*elements) * 4 / kMebi);
+             : fmt::format("fusion:bucket-mb={}", static_cast<double>(*elements) * 4 / kMebi);
 }
 
-std::string model_of_network(const std::string& theirs) {
-  return our_name(kDdlModels, theirs);
-}
+std::string model_of_network(const std::string& theirs) { return our_name(kDdlModels, theirs); }
 
 constexpr std::string_view kCycles = "steps, 10 a cycle";
 constexpr std::string_view kIterations = "steps, 10 an iteration";
@@ -126,15 +120,13 @@ constexpr auto kNames = std::to_array<LegacyName>({
 // clang-format on
 
 std::string name_of(std::string_view flag) {
-  std::string name(
-      flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
+  std::string name(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
 /// The value here; empty where it is not known.
-std::string value_here(const LegacyName& legacy,
-                       const std::optional<std::string>& value) {
+std::string value_here(const LegacyName& legacy, const std::optional<std::string>& value) {
   if (!legacy.value.empty()) {
     return std::string(legacy.value);
   }
@@ -151,8 +143,8 @@ std::string value_here(const LegacyName& legacy,
   return number ? fmt::format("{}", std::int64_t{*number} * legacy.times) : "";
 }
 
-/// The flags, at most two, that `flag` was most likely meant to be: those that
-/// begin with it, else the nearest ones.
+/// The flags, at most two, that `flag` was most likely meant to be: those that begin with it, else
+/// the nearest ones.
 std::vector<std::string> likely_flags(const std::string& flag,
                                       const std::vector<std::string>& known) {
   constexpr std::size_t kMost = 2;
@@ -162,29 +154,23 @@ std::vector<std::string> likely_flags(const std::string& flag,
       longer.push_back(name);
     }
   }
-  std::vector<std::string> likely =
-      longer.empty() ? nearest_names(flag, known) : longer;
+  std::vector<std::string> likely = longer.empty() ? nearest_names(flag, known) : longer;
   std::ranges::stable_sort(likely, {}, &std::string::size);
   likely.resize(std::min(likely.size(), kMost));
   return likely;
 }
 
-/// What to type in its place, as the end of "here it is ...": "'--steps 100',
-/// which counts steps, 10 an iteration".  `of` follows the flag.
-std::string typed_here(const LegacyName& legacy,
-                       const std::optional<std::string>& value,
+/// What to type in its place, as the end of "here it is ...": "'--steps 100', which counts steps,
+/// 10 an iteration".  `of` follows the flag.
+std::string typed_here(const LegacyName& legacy, const std::optional<std::string>& value,
                        std::string_view of = "") {
   if (!legacy.remark.empty()) {
     return fmt::format("{}{}", legacy.remark, of);
   }
   const std::string here = value_here(legacy, value);
-  return fmt::format("'{}{}{}'{}{}{}",
-                     flag_of(*cases::find_key(legacy.key)),
-                     here.empty() ? "" : " ",
-                     here,
-                     of,
-                     legacy.counts.empty() ? "" : ", which counts ",
-                     legacy.counts);
+  return fmt::format("'{}{}{}'{}{}{}", flag_of(*cases::find_key(legacy.key)),
+                     here.empty() ? "" : " ", here, of,
+                     legacy.counts.empty() ? "" : ", which counts ", legacy.counts);
 }
 
 }  // namespace
@@ -194,9 +180,7 @@ const LegacyName* find_legacy_name(std::string_view name) {
   return found == kNames.end() ? nullptr : found;
 }
 
-bool is_legacy_flag(std::string_view flag) {
-  return find_legacy_name(name_of(flag)) != nullptr;
-}
+bool is_legacy_flag(std::string_view flag) { return find_legacy_name(name_of(flag)) != nullptr; }
 
 std::string unknown_key(const std::string& name, bool with_tables) {
   std::vector<std::string> known;
@@ -211,44 +195,31 @@ std::string unknown_key(const std::string& name, bool with_tables) {
   const LegacyName* legacy = find_legacy_name(name);
   return legacy == nullptr
              ? unknown_name("key", name, known)
-             : fmt::format("unknown key '{}'; here it is '{}'{}{}. Known: {}",
-                           name,
-                           legacy->key,
-                           legacy->counts.empty() ? "" : ", which counts ",
-                           legacy->counts,
+             : fmt::format("unknown key '{}'; here it is '{}'{}{}. Known: {}", name, legacy->key,
+                           legacy->counts.empty() ? "" : ", which counts ", legacy->counts,
                            fmt::join(known, ", "));
 }
 
-std::string unknown_flag(const std::string& flag,
-                         std::string_view command,
+std::string unknown_flag(const std::string& flag, std::string_view command,
                          const std::vector<std::string>& known,
                          const std::optional<std::string>& value) {
   const std::string name = name_of(flag);
   const LegacyName* legacy = find_legacy_name(name);
-  const cases::Field* key =
-      cases::find_key(legacy == nullptr ? name : legacy->key);
-  const bool taken =
-      key != nullptr && std::ranges::find(known, flag_of(*key)) != known.end();
+  const cases::Field* key = cases::find_key(legacy == nullptr ? name : legacy->key);
+  const bool taken = key != nullptr && std::ranges::find(known, flag_of(*key)) != known.end();
   if (key != nullptr && !taken) {
-    return fmt::format("'{}' is {}; paceline {} does not take it",
-                       flag,
-                       legacy == nullptr
-                           ? "a flag of paceline run"
-                           : typed_here(*legacy, value, " of paceline run"),
+    return fmt::format("'{}' is {}; paceline {} does not take it", flag,
+                       legacy == nullptr ? "a flag of paceline run"
+                                         : typed_here(*legacy, value, " of paceline run"),
                        command);
   }
   const std::vector<std::string> likely = likely_flags(flag, known);
   const std::string meant =
-      legacy != nullptr
-          ? fmt::format("; here it is {}", typed_here(*legacy, value))
-      : likely.empty()
-          ? ""
-          : fmt::format("; did you mean '{}'?", fmt::join(likely, "' or '"));
-  return fmt::format("unknown flag '{}'{}{} paceline {} --help lists all",
-                     flag,
-                     meant,
-                     meant.ends_with('?') ? "" : ";",
-                     command);
+      legacy != nullptr ? fmt::format("; here it is {}", typed_here(*legacy, value))
+      : likely.empty()  ? ""
+                        : fmt::format("; did you mean '{}'?", fmt::join(likely, "' or '"));
+  return fmt::format("unknown flag '{}'{}{} paceline {} --help lists all", flag, meant,
+                     meant.ends_with('?') ? "" : ";", command);
 }
 
 }  // namespace paceline::experiment

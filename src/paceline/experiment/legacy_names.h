@@ -8,8 +8,7 @@
 
 namespace paceline::experiment {
 
-/// A flag of one of the benchmarks that Paceline reproduces, or of an earlier
-/// Paceline.
+/// A flag of one of the benchmarks that Paceline reproduces, or of an earlier Paceline.
 struct LegacyName {
   std::string_view name;  // with underscores
   std::string_view key;   // what it is here
@@ -27,17 +26,15 @@ struct LegacyName {
 /// The row of a name with underscores, or null.
 const LegacyName* find_legacy_name(std::string_view name);
 
-/// "unknown key 'modle'; did you mean model? known: ..." for a name in a file
-/// that no key has.  The top of a file knows the tables too.
+/// "unknown key 'modle'; did you mean model? known: ..." for a name in a file that no key has.  The
+/// top of a file knows the tables too.
 std::string unknown_key(const std::string& name, bool with_tables);
 
-/// "unknown flag '--modle'; did you mean '--model'? paceline run --help lists
-/// all" for a flag that is none of `known`, those of the command `paceline
-/// COMMAND`; a flag of `paceline run` alone is called that.  For a flag of
-/// another benchmark it says what to type here, for `value` where that is
-/// given.
-std::string unknown_flag(const std::string& flag,
-                         std::string_view command,
+/// "unknown flag '--modle'; did you mean '--model'? paceline run --help lists all" for a flag that
+/// is none of `known`, those of the command `paceline COMMAND`; a flag of `paceline run` alone is
+/// called that.  For a flag of another benchmark it says what to type here, for `value` where that
+/// is given.
+std::string unknown_flag(const std::string& flag, std::string_view command,
                          const std::vector<std::string>& known,
                          const std::optional<std::string>& value = {});
 

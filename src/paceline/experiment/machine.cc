@@ -64,13 +64,10 @@ std::vector<int> allowed_cpus() {
 int cores_within_quota(int cpus) {
   const int cores = std::max(1, cpus);
   const double quota = quota_in_cores();
-  return quota > 0 ? std::clamp(static_cast<int>(std::ceil(quota)), 1, cores)
-                   : cores;
+  return quota > 0 ? std::clamp(static_cast<int>(std::ceil(quota)), 1, cores) : cores;
 }
 
-int usable_cores() {
-  return cores_within_quota(static_cast<int>(allowed_cpus().size()));
-}
+int usable_cores() { return cores_within_quota(static_cast<int>(allowed_cpus().size())); }
 
 bool has_native_bf16(std::string_view cpuinfo) {
   return has_word(cpuinfo, "avx512_bf16") || has_word(cpuinfo, "amx_bf16") ||

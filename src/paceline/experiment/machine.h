@@ -9,8 +9,8 @@
 
 namespace paceline::experiment {
 
-/// What an experiment may use here: the facts that "auto" is resolved with and
-/// that cases are checked against.  A plain value, so tests can invent it.
+/// What an experiment may use here: the facts that "auto" is resolved with and that cases are
+/// checked against.  A plain value, so tests can invent it.
 struct Machine {
   int cores = 1;             // that this process may use, quota included
   int cuda_devices = 0;      // visible ones
@@ -34,13 +34,12 @@ std::vector<int> allowed_cpus();
 /// least 1.
 int cores_within_quota(int cpus);
 
-/// Cores that the calling process may run on: its affinity mask, and the CPU
-/// quota of its control group where there is one; at least 1.
+/// Cores that the calling process may run on: its affinity mask, and the CPU quota of its control
+/// group where there is one; at least 1.
 int usable_cores();
 
-/// Whether a /proc/cpuinfo lists instructions for bf16 arithmetic (x86
-/// avx512_bf16 or amx_bf16, Arm bf16).  Without them libtorch emulates bf16,
-/// about 40 times slower than float32.
+/// Whether a /proc/cpuinfo lists instructions for bf16 arithmetic (x86 avx512_bf16 or amx_bf16, Arm
+/// bf16).  Without them libtorch emulates bf16, about 40 times slower than float32.
 bool has_native_bf16(std::string_view cpuinfo);
 
 }  // namespace paceline::experiment

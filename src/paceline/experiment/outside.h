@@ -12,37 +12,33 @@ namespace paceline::experiment {
 /// The strategy of cases that a program outside performs.
 inline constexpr const char* kExternalStrategy = "external";
 
-/// The framework of cases whose network is the user's own, which a strategy of
-/// Paceline trains in Python: an adapter like others, but for its strategy.
+/// The framework of cases whose network is the user's own, which a strategy of Paceline trains in
+/// Python: an adapter like others, but for its strategy.
 inline constexpr const char* kOwnNetwork = "own-network";
 
 /// Whether the model is the user's, MODULE:FACTORY.
 bool has_own_network(const records::Configuration& c);
 
-/// Whether a program outside performs the case: an adapter (`framework`) or the
-/// user's own `command`.
+/// Whether a program outside performs the case: an adapter (`framework`) or the user's own
+/// `command`.
 bool is_outside(const records::Configuration& c);
 
-/// What performs a case, as the user named it: the framework, "--command", or
-/// the strategy.
+/// What performs a case, as the user named it: the framework, "--command", or the strategy.
 std::string performer_of(const records::Configuration& c);
 
 /// Whether that program starts its ranks itself, as torchrun does.
 bool starts_its_ranks(const records::Configuration& c);
 
-/// Processes of Paceline that the case needs: one for each rank, or one where
-/// the program outside starts its ranks itself.
+/// Processes of Paceline that the case needs: one for each rank, or one where the program outside
+/// starts its ranks itself.
 int processes_of(const records::Configuration& c);
 
-/// The status of a record of a case that has `not_run`: not-installed or
-/// unsupported.
+/// The status of a record of a case that has `not_run`: not-installed or unsupported.
 std::string status_of_not_run(const records::Configuration& c);
 
-/// Settles what follows from `framework` and `command`: strategy, launcher,
-/// engine, label, and why the case cannot run here (`not_run`).  Throws
-/// UsageError, one sentence, for what contradicts itself or is not known.
-void settle_outside(records::Configuration& c,
-                    const Machine& machine,
-                    const Where& where);
+/// Settles what follows from `framework` and `command`: strategy, launcher, engine, label, and why
+/// the case cannot run here (`not_run`).  Throws UsageError, one sentence, for what contradicts
+/// itself or is not known.
+void settle_outside(records::Configuration& c, const Machine& machine, const Where& where);
 
 }  // namespace paceline::experiment

@@ -18,25 +18,23 @@ struct ProtocolEntry {
   bool discard = false;  // warms up, leaves no row
 };
 
-/// The sweep of PyTorch's DDP benchmark on a world with so many ranks on each
-/// host: a discarded warm-up of one rank, "no ddp", 1M/1G, 1M/2G, 1M/4G ...
+/// The sweep of PyTorch's DDP benchmark on a world with so many ranks on each host: a discarded
+/// warm-up of one rank, "no ddp", 1M/1G, 1M/2G, 1M/4G ...
 /// up to the first host, then 2M/kG, 3M/kG ... over the hosts that have as
 /// many ranks as the first.  The original knows k = 8 alone
 /// (pytorch/pytorch, benchmarks/distributed/ddp/benchmark.py).
 std::vector<ProtocolEntry> ddp_entries(const std::vector<int>& ranks_per_host);
 
-/// DLPerf's protocol, one for our own runs and for every framework: skip 20
-/// steps, time 100, 7 runs; the figure is the median over runs of the samples
-/// in the window over its wall time on the slowest rank's clock
-/// (Oneflow-Inc/DLPerf, README.md).
+/// DLPerf's protocol, one for our own runs and for every framework: skip 20 steps, time 100, 7
+/// runs; the figure is the median over runs of the samples in the window over its wall time on the
+/// slowest rank's clock (Oneflow-Inc/DLPerf, README.md).
 inline constexpr int kDlperfWarmup = 20;
 inline constexpr int kDlperfSteps = 100;
 inline constexpr int kDlperfRuns = 7;
 
-/// One device, then all devices of a node, of two nodes and of four: 1n1d,
-/// 1n8d, 2n16d, 4n32d, as far as the machine goes.
-std::vector<int> dlperf_worlds(const Machine& machine,
-                               const std::string& device);
+/// One device, then all devices of a node, of two nodes and of four: 1n1d, 1n8d, 2n16d, 4n32d, as
+/// far as the machine goes.
+std::vector<int> dlperf_worlds(const Machine& machine, const std::string& device);
 
 /// The values of the protocol for what `values` leaves out.
 RawValues with_dlperf_defaults(RawValues values);

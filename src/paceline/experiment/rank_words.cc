@@ -17,17 +17,14 @@ int number_of(const std::string& text, const RawValue& ranks) {
     assign_key(*cases::find_key("ranks"), text, ranks.where, configuration);
   } catch (const UsageError&) {
     // Again with the whole value, which the user recognizes.
-    assign_key(
-        *cases::find_key("ranks"), ranks.text, ranks.where, configuration);
+    assign_key(*cases::find_key("ranks"), ranks.text, ranks.where, configuration);
   }
   return configuration.ranks;
 }
 
 }  // namespace
 
-std::vector<int> worlds_of(const RawValue& ranks,
-                           const Machine& machine,
-                           const std::string& device,
+std::vector<int> worlds_of(const RawValue& ranks, const Machine& machine, const std::string& device,
                            int least) {
   const std::size_t colon = ranks.text.find(':');
   const std::string word = ranks.text.substr(0, colon);

@@ -11,13 +11,10 @@ namespace paceline::experiment {
 
 /// The worlds that a value of `ranks` stands for here: a number itself;
 /// `world` all ranks that were started together, else 1; `max` one rank for
-/// each core or GPU; `auto` `least`, a power of two, doubled up to max, and
-/// max; `max:8`, `auto:8` at most 8; `dlperf` 1, all of a host, of two and of
-/// four.
+/// each core or GPU; `auto` `least`, a power of two, doubled up to max, and max; `max:8`, `auto:8`
+/// at most 8; `dlperf` 1, all of a host, of two and of four.
 /// Throws UsageError for anything else.
-std::vector<int> worlds_of(const RawValue& ranks,
-                           const Machine& machine,
-                           const std::string& device,
+std::vector<int> worlds_of(const RawValue& ranks, const Machine& machine, const std::string& device,
                            int least);
 
 }  // namespace paceline::experiment

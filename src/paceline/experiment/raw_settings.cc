@@ -31,8 +31,7 @@ class Reader {
  public:
   explicit Reader(std::string name) : name_(std::move(name)) {}
 
-  /// The section of that name, or where it is empty the rest of the file.  All
-  /// of it is checked.
+  /// The section of that name, or where it is empty the rest of the file.  All of it is checked.
   RawSettings read(const toml::table& file, const std::string& section) const {
     RawSettings whole{.source = name_};
     std::optional<RawSettings> chosen;
@@ -58,12 +57,8 @@ class Reader {
     if (!chosen) {
       throw UsageError(
           whole.sections.empty()
-              ? fmt::format("{}: has no sections, and --section names '{}'",
-                            name_,
-                            section)
-              : fmt::format("{}: {}",
-                            name_,
-                            unknown_name("section", section, whole.sections)));
+              ? fmt::format("{}: has no sections, and --section names '{}'", name_, section)
+              : fmt::format("{}: {}", name_, unknown_name("section", section, whole.sections)));
     }
     return *std::move(chosen);
   }
@@ -73,9 +68,7 @@ class Reader {
     return fmt::format("{}:{}", name_, node.source().begin.line);
   }
 
-  void read_entry(const std::string& name,
-                  const toml::node& node,
-                  RawSettings& raw) const {
+  void read_entry(const std::string& name, const toml::node& node, RawSettings& raw) const {
     if (name == "case") {
       read_cases(node, raw);
     } else if (name == "sweep") {
@@ -95,19 +88,16 @@ class Reader {
       }
     }
     if (sections.is_table() && sections.as_table()->contains(kWholeFile)) {
-      throw UsageError(
-          fmt::format("{}: section: '{}' is what --section calls the rest of "
-                      "the file; take another name",
-                      at(sections),
-                      kWholeFile));
-    }
-    const bool all = std::ranges::all_of(
-        tables, [](const auto& one) { return one.second != nullptr; });
-    if (tables.empty() || !all) {
       throw UsageError(fmt::format(
-          "{}: section: write every section as a table with a name, "
-          "[section.small]",
-          at(sections)));
+          "{}: section: '{}' is what --section calls the rest of the file; take another name",
+          at(sections), kWholeFile));
+    }
+    const bool all =
+        std::ranges::all_of(tables, [](const auto& one) { return one.second != nullptr; });
+    if (tables.empty() || !all) {
+      throw UsageError(
+          fmt::format("{}: section: write every section as a table with a name, [section.small]",
+                      at(sections)));
     }
     return tables;
   }
@@ -115,9 +105,8 @@ class Reader {
   void read_cases(const toml::node& node, RawSettings& raw) const {
     const toml::array* array = node.as_array();
     if (array == nullptr || !array->is_homogeneous<toml::table>()) {
-      throw UsageError(fmt::format(
-          "{}: case: write every case as a table of its own, [[case]]",
-          at(node)));
+      throw UsageError(
+          fmt::format("{}: case: write every case as a table of its own, [[case]]", at(node)));
     }
     for (const toml::node& element : *array) {
       RawValues values;
@@ -132,8 +121,7 @@ class Reader {
     const toml::table* table = node.as_table();
     if (table == nullptr) {
       throw UsageError(fmt::format(
-          "{}: sweep: write it as a table, [sweep], with a list for each key "
-          "that varies",
+          "{}: sweep: write it as a table, [sweep], with a list for each key that varies",
           at(node)));
     }
     raw.sweep.emplace();
@@ -142,72 +130,51 @@ class Reader {
     }
   }
 
-  void read_value(const std::string& name,
-                  const toml::node& node,
-                  Part part,
-                  RawValues& to) const {
-    if (const toml::table* variables = node.as_table();
-        name == "env" && variables != nullptr) {
+  void read_value(const std::string& name, const toml::node& node, Part part, RawValues& to) const {
+    if (const toml::table* variables = node.as_table(); name == "env" && variables != nullptr) {
       read_variables(*variables, part, to);
       return;
     }
     const cases::Field* key = cases::find_key(name);
     if (key == nullptr) {
-      throw UsageError(fmt::format(
-          "{}: {}", at(node), unknown_key(name, part == Part::kTop)));
+      throw UsageError(fmt::format("{}: {}", at(node), unknown_key(name, part == Part::kTop)));
     }
     if (!key->in_file) {
       throw UsageError(
           fmt::format("{}: {} is not a key of files; give the "
                       "flag {}",
-                      at(node),
-                      name,
-                      flag_of(*key)));
+                      at(node), name, flag_of(*key)));
     }
     if (part != Part::kTop && !is_case_key(*key)) {
       throw UsageError(fmt::format(
-          "{}: {} holds for the whole experiment; write it above the first "
-          "table",
-          at(node),
-          name));
+          "{}: {} holds for the whole experiment; write it above the first table", at(node), name));
     }
     read_list(name, *key, node, part, to[name]);
   }
 
   // env.NAME = "value"; what a key of texts takes is what a variable takes.
-  void read_variables(const toml::table& variables,
-                      Part part,
-                      RawValues& to) const {
+  void read_variables(const toml::table& variables, Part part, RawValues& to) const {
     for (const auto& [key, node] : variables) {
       const std::string name(key.str());
       cases::variables_from(name + "=", fmt::format("{}: env", at(node)));
-      read_list(fmt::format("{}{}", kEnvPrefix, name),
-                *cases::find_key("label"),
-                node,
-                part,
+      read_list(fmt::format("{}{}", kEnvPrefix, name), *cases::find_key("label"), node, part,
                 to[fmt::format("{}{}", kEnvPrefix, name)]);
     }
   }
 
-  void read_list(const std::string& name,
-                 const cases::Field& key,
-                 const toml::node& node,
-                 Part part,
-                 std::vector<RawValue>& values) const {
+  void read_list(const std::string& name, const cases::Field& key, const toml::node& node,
+                 Part part, std::vector<RawValue>& values) const {
     const toml::array* list = node.as_array();
     if (list == nullptr) {
       values.push_back(scalar(key, node));
       return;
     }
     if (part == Part::kTop) {
-      throw UsageError(fmt::format(
-          "{}: {}: a list of values belongs under [sweep] or [[case]]",
-          at(node),
-          name));
+      throw UsageError(fmt::format("{}: {}: a list of values belongs under [sweep] or [[case]]",
+                                   at(node), name));
     }
     if (list->empty()) {
-      throw UsageError(
-          fmt::format("{}: {}: the list is empty", at(node), name));
+      throw UsageError(fmt::format("{}: {}: the list is empty", at(node), name));
     }
     for (const toml::node& element : *list) {
       values.push_back(scalar(key, element));
@@ -217,21 +184,18 @@ class Reader {
   /// The text of a TOML value whose type is one that the key can hold.
   RawValue scalar(const cases::Field& key, const toml::node& node) const {
     const std::string where = fmt::format("{}: {}", at(node), key.name);
-    const auto text = std::visit(
-        [&](const auto& usual) { return text_for(usual, key, node); },
-        usual_value(key));
+    const auto text =
+        std::visit([&](const auto& usual) { return text_for(usual, key, node); }, usual_value(key));
     if (!text) {
       std::ostringstream shown;
       node.visit([&](const auto& value) { shown << value; });
-      throw UsageError(fmt::format(
-          "{}: {} is not {}", where, shown.str(), allowed_text(key)));
+      throw UsageError(fmt::format("{}: {} is not {}", where, shown.str(), allowed_text(key)));
     }
     return {*text, where};
   }
 
   template <class Value>
-  static std::optional<std::string> text_for(const Value& /*usual*/,
-                                             const cases::Field& key,
+  static std::optional<std::string> text_for(const Value& /*usual*/, const cases::Field& key,
                                              const toml::node& node) {
     if constexpr (std::is_same_v<Value, bool>) {
       if (const auto* value = node.as_boolean()) {
@@ -245,8 +209,7 @@ class Reader {
           value != nullptr && std::is_same_v<Value, double>) {
         return fmt::format("{}", value->get());
       }
-      if (const auto* value = node.as_string();
-          value != nullptr && !key.words.empty()) {
+      if (const auto* value = node.as_string(); value != nullptr && !key.words.empty()) {
         return value->get();
       }
     } else if (const auto* value = node.as_string()) {
@@ -258,8 +221,8 @@ class Reader {
   std::string name_;
 };
 
-/// "50us" after "1Gbit,": the latency of the link before it, well written or
-/// not; rates alone have a unit with bits or bytes.
+/// "50us" after "1Gbit,": the latency of the link before it, well written or not; rates alone have
+/// a unit with bits or bytes.
 bool is_latency(std::string_view piece) {
   return piece.find_first_of("bB") == std::string_view::npos;
 }
@@ -272,16 +235,15 @@ bool continues(std::string_view key, std::string_view piece) {
 
 }  // namespace
 
-RawSettings parse_raw_settings(std::string_view text,
-                               const std::string& name,
+RawSettings parse_raw_settings(std::string_view text, const std::string& name,
                                const std::string& section) {
   return Reader(name).read(cluster::parse_toml(text, name), section);
 }
 
 namespace {
 
-// A profile that is not where the program runs may lie beside the file that
-// names it, or beside the folder of experiments.
+// A profile that is not where the program runs may lie beside the file that names it, or beside the
+// folder of experiments.
 void find_beside(const std::string& path, RawValues& values) {
   namespace fs = std::filesystem;
   const auto replay = values.find("replay");
@@ -304,8 +266,7 @@ void find_beside(const std::string& path, RawValues& values) {
 
 }  // namespace
 
-RawSettings read_raw_settings(const std::string& path,
-                              const std::string& section) {
+RawSettings read_raw_settings(const std::string& path, const std::string& section) {
   RawSettings raw = parse_raw_settings(read_text(path), path, section);
   find_beside(path, raw.defaults);
   for (RawValues& values : raw.cases) {
@@ -317,15 +278,13 @@ RawSettings read_raw_settings(const std::string& path,
   return raw;
 }
 
-std::vector<RawValue> split_flag(const std::string& name,
-                                 const std::vector<std::string>& texts) {
+std::vector<RawValue> split_flag(const std::string& name, const std::vector<std::string>& texts) {
   const cases::Field* key = cases::find_key(name);
   PACELINE_CHECK(key != nullptr);
   const std::string where = flag_of(*key);
   std::vector<RawValue> values;
   for (const std::string& text : texts) {
-    if (!is_case_key(*key) || name == "label" || name == "command" ||
-        name == "step_regex") {
+    if (!is_case_key(*key) || name == "label" || name == "command" || name == "step_regex") {
       values.push_back({text, where});
       continue;
     }
@@ -344,9 +303,8 @@ std::vector<RawValue> split_flag(const std::string& name,
 
 Settings settings_of(const RawSettings& raw) {
   Settings settings;
-  settings.name = raw.source.empty()
-                      ? "command-line"
-                      : std::filesystem::path(raw.source).stem().string();
+  settings.name =
+      raw.source.empty() ? "command-line" : std::filesystem::path(raw.source).stem().string();
   if (!raw.section.empty()) {
     settings.name += "_" + raw.section;
   }
@@ -361,12 +319,10 @@ Settings settings_of(const RawSettings& raw) {
         continue;
       }
       if (given.size() > 1) {
-        throw UsageError(fmt::format(
-            "{}: given {} times", given.front().where, given.size()));
+        throw UsageError(fmt::format("{}: given {} times", given.front().where, given.size()));
       }
       if (given.front().text.empty()) {
-        throw UsageError(fmt::format("{}: is empty; leave it out, or give {}",
-                                     given.front().where,
+        throw UsageError(fmt::format("{}: is empty; leave it out, or give {}", given.front().where,
                                      key->metavar));
       }
       assign_key(*key, given.front().text, given.front().where, settings);

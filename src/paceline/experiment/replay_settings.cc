@@ -14,14 +14,12 @@ namespace paceline::experiment {
 void check_replay(const RawValues& block) {
   const auto replay = block.find("replay");
   if (replay == block.end() ||
-      std::ranges::all_of(replay->second,
-                          [](const RawValue& it) { return it.text.empty(); })) {
+      std::ranges::all_of(replay->second, [](const RawValue& it) { return it.text.empty(); })) {
     return;
   }
   const auto needs_gpu = [](std::string_view name, std::string_view word) {
     const auto* engine = plan::find_engine_traits(word);
-    return name == "device" ? word == "cuda"
-                            : engine != nullptr && !engine->moves_cpu;
+    return name == "device" ? word == "cuda" : engine != nullptr && !engine->moves_cpu;
   };
   for (const char* name : {"device", "engine"}) {
     const auto found = block.find(name);
@@ -30,12 +28,10 @@ void check_replay(const RawValues& block) {
     }
     for (const RawValue& given : found->second) {
       if (needs_gpu(name, given.text)) {
-        throw UsageError(fmt::format(
-            "{}: '{}', but the ranks of a replay sleep on the CPU and {} "
-            "moves their bytes; leave it out",
-            given.where,
-            given.text,
-            plan::engine_for("cpu").name));
+        throw UsageError(
+            fmt::format("{}: '{}', but the ranks of a replay sleep on the CPU and {} "
+                        "moves their bytes; leave it out",
+                        given.where, given.text, plan::engine_for("cpu").name));
       }
     }
   }

@@ -4,17 +4,16 @@
 #include "paceline/experiment/raw_settings.h"
 #include "paceline/records/configuration.h"
 
-// What follows from `replay`, whose ranks sleep through the layers of a
-// profile.
+// What follows from `replay`, whose ranks sleep through the layers of a profile.
 
 namespace paceline::experiment {
 
-/// Throws UsageError where the block of an experiment that has a replay asks
-/// for a GPU, or for an engine that moves no bytes of the CPU, by name.
+/// Throws UsageError where the block of an experiment that has a replay asks for a GPU, or for an
+/// engine that moves no bytes of the CPU, by name.
 void check_replay(const RawValues& block);
 
-/// The profile's network, batch and element type take the place of those that
-/// were named; device and engine are those of ranks that sleep.
+/// The profile's network, batch and element type take the place of those that were named; device
+/// and engine are those of ranks that sleep.
 void take_network_of_profile(records::Configuration& configuration);
 
 }  // namespace paceline::experiment

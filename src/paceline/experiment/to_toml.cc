@@ -16,35 +16,29 @@ namespace {
 
 bool is_number_or_switch(const cases::Field& key) {
   return std::visit(
-      [](const auto& usual) {
-        return std::is_arithmetic_v<std::decay_t<decltype(usual)>>;
-      },
+      [](const auto& usual) { return std::is_arithmetic_v<std::decay_t<decltype(usual)>>; },
       usual_value(key));
 }
 
-/// A value as a file writes it: a text in quotes, a number or switch as it is.
-/// A key of numbers may also hold a word.
+/// A value as a file writes it: a text in quotes, a number or switch as it is. A key of numbers may
+/// also hold a word.
 std::string toml_value(const cases::Field& key, const std::string& text) {
   const bool plain =
       is_number_or_switch(key) &&
-      (key.words.empty() ||
-       text.find_first_not_of("0123456789") == std::string::npos);
+      (key.words.empty() || text.find_first_not_of("0123456789") == std::string::npos);
   std::ostringstream quoted;
   quoted << toml::value<std::string>(text);
   return plain ? text : quoted.str();
 }
 
-std::string toml_line(std::string_view name,
-                      const cases::Field& key,
+std::string toml_line(std::string_view name, const cases::Field& key,
                       const std::vector<RawValue>& values) {
   std::vector<std::string> texts;
   for (const RawValue& given : values) {
     texts.push_back(toml_value(key, given.text));
   }
-  return texts.size() == 1
-             ? fmt::format("{} = {}\n", name, texts.front())
-             : fmt::format(
-                   "{} = [\n  {},\n]\n", name, fmt::join(texts, ",\n  "));
+  return texts.size() == 1 ? fmt::format("{} = {}\n", name, texts.front())
+                           : fmt::format("{} = [\n  {},\n]\n", name, fmt::join(texts, ",\n  "));
 }
 
 std::string toml_lines(const RawValues& values) {

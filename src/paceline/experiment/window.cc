@@ -15,17 +15,15 @@ namespace {
 plan::Step period_of(const records::Configuration& c) {
   const int world = c.has_tables() ? c.trainers : c.ranks;
   const plan::RanksPerHost hosts(
-      c.ranks_per_host.empty() ? std::vector<int>{}
-                               : plan::fill_hosts(world, c.ranks_per_host));
+      c.ranks_per_host.empty() ? std::vector<int>{} : plan::fill_hosts(world, c.ranks_per_host));
   plan::Step period = 1;
   try {
     period = strategies::period_of(strategies::strategy_of(c), world, hosts);
   } catch (const UsageError&) {
     return 1;  // a case that cannot be: its ranks say why
   }
-  return c.average_buffers > 0
-             ? std::lcm(period, static_cast<plan::Step>(c.average_buffers))
-             : period;
+  return c.average_buffers > 0 ? std::lcm(period, static_cast<plan::Step>(c.average_buffers))
+                               : period;
 }
 
 int whole_periods(int steps, plan::Step period) {

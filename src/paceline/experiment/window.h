@@ -11,11 +11,9 @@ struct GivenSteps {
   bool measured = false;
 };
 
-/// Rounds the warm-up and the measured steps that nobody has chosen up to whole
-/// periods of the case: its strategy, and its averages of statistics.  A window
-/// of fewer steps may lack an exchange that comes every H-th step, or hold one
-/// too many.
-void take_whole_periods(records::Configuration& configuration,
-                        const GivenSteps& given);
+/// Rounds the warm-up and the measured steps that nobody has chosen up to whole periods of the
+/// case: its strategy, and its averages of statistics.  A window of fewer steps may lack an
+/// exchange that comes every H-th step, or hold one too many.
+void take_whole_periods(records::Configuration& configuration, const GivenSteps& given);
 
 }  // namespace paceline::experiment

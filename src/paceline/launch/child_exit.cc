@@ -15,10 +15,7 @@ namespace paceline::launch {
 
 std::optional<int> reap_group(pid_t child) {
   siginfo_t info{};
-  if (waitid(P_PID,
-             static_cast<id_t>(child),
-             &info,
-             WEXITED | WNOHANG | WNOWAIT) != 0 ||
+  if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
       info.si_pid != child) {
     return std::nullopt;
   }
@@ -28,10 +25,8 @@ std::optional<int> reap_group(pid_t child) {
   return status;
 }
 
-ChildExit wait_for_child(pid_t child,
-                         const SupervisorSignals& signals,
-                         std::chrono::milliseconds deadline,
-                         std::chrono::milliseconds grace) {
+ChildExit wait_for_child(pid_t child, const SupervisorSignals& signals,
+                         std::chrono::milliseconds deadline, std::chrono::milliseconds grace) {
   constexpr std::chrono::milliseconds kTick{100};
   ChildExit exit;
   const Stopwatch watch;
@@ -62,16 +57,12 @@ ChildExit wait_for_child(pid_t child,
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
-    return fmt::format(
-        "was killed by signal {} ({})", signal, strsignal(signal));
+    return fmt::format("was killed by signal {} ({})", signal, strsignal(signal));
   }
   const int code = WEXITSTATUS(status);
-  const char* const asked = code > kSignalStatus ? sigabbrev_np(code - kSignalStatus)
-                                                 : nullptr;
-  return asked == nullptr
-             ? fmt::format("ended with exit code {}", code)
-             : fmt::format(
-                   "ended because of a SIG{} (exit code {})", asked, code);
+  const char* const asked = code > kSignalStatus ? sigabbrev_np(code - kSignalStatus) : nullptr;
+  return asked == nullptr ? fmt::format("ended with exit code {}", code)
+                          : fmt::format("ended because of a SIG{} (exit code {})", asked, code);
 }
 
 }  // namespace paceline::launch

@@ -23,8 +23,8 @@ namespace {
 
 constexpr timespec kGrace{.tv_sec = 2, .tv_nsec = 0};
 
-// The parent in the line of /proc/PID/stat; its second word is in parentheses
-// and may hold anything.
+// The parent in the line of /proc/PID/stat; its second word is in parentheses and may hold
+// anything.
 std::optional<pid_t> parent_of(const std::filesystem::path& folder) {
   const auto stat = read_text_if_readable((folder / "stat").string());
   const std::size_t after = stat ? stat->rfind(')') : std::string::npos;
@@ -39,9 +39,7 @@ std::vector<pid_t> children() {
   std::vector<pid_t> all;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(
-           "/proc",
-           std::filesystem::directory_options::skip_permission_denied,
-           error)) {
+           "/proc", std::filesystem::directory_options::skip_permission_denied, error)) {
     const auto pid = number_from<pid_t>(entry.path().filename().string());
     if (pid && parent_of(entry.path()) == getpid()) {
       all.push_back(*pid);
@@ -64,9 +62,8 @@ class Guard {
   }
 
   int run(const std::vector<std::string>& command) {
-    const pid_t pid = spawn({.executable = command.front(),
-                             .argv = command,
-                             .environment = environment_with({})});
+    const pid_t pid = spawn(
+        {.executable = command.front(), .argv = command, .environment = environment_with({})});
     int signal = SIGCHLD;
     while (!reap(pid) && signal == SIGCHLD) {
       signal = sigwaitinfo(&signals_, nullptr);
@@ -94,8 +91,7 @@ class Guard {
 
   // Children of a killed process become children of this one.
   static void kill_all() {
-    for (std::vector<pid_t> left = children(); !left.empty();
-         left = children()) {
+    for (std::vector<pid_t> left = children(); !left.empty(); left = children()) {
       for (const pid_t pid : left) {
         kill(pid, SIGKILL);
       }

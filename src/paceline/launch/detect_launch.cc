@@ -16,8 +16,8 @@
 namespace paceline::launch {
 namespace {
 
-// Ports that are derived, not given, lie here: above the registered services
-// that clusters run, below the kernel's ephemeral ones (32768).
+// Ports that are derived, not given, lie here: above the registered services that clusters run,
+// below the kernel's ephemeral ones (32768).
 constexpr std::uint32_t kFirstPort = 20'000;
 constexpr std::uint32_t kPorts = 12'000;
 
@@ -25,8 +25,8 @@ int number_in(const Environment& environment, const std::string& name) {
   const auto text = environment(name);
   const auto value = number_from<int>(text.value_or(""));
   if (!value || *value < 0) {
-    throw UsageError(fmt::format(
-        "{}='{}' in the environment is not a number", name, text.value_or("")));
+    throw UsageError(
+        fmt::format("{}='{}' in the environment is not a number", name, text.value_or("")));
   }
   return *value;
 }
@@ -51,45 +51,29 @@ struct Names {
   const char* local_rank;
   const char* local_world;
 };
-constexpr Names kTorch{
-    "environment", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
-constexpr Names kOpenMpi{"mpirun",
-                         "OMPI_COMM_WORLD_RANK",
-                         "OMPI_COMM_WORLD_SIZE",
-                         "OMPI_COMM_WORLD_LOCAL_RANK",
-                         "OMPI_COMM_WORLD_LOCAL_SIZE"};
-constexpr Names kHydra{
-    "mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
-constexpr Names kMvapich{"mpirun_rsh",
-                         "MV2_COMM_WORLD_RANK",
-                         "MV2_COMM_WORLD_SIZE",
-                         "MV2_COMM_WORLD_LOCAL_RANK",
-                         "MV2_COMM_WORLD_LOCAL_SIZE"};
+constexpr Names kTorch{"environment", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
+constexpr Names kOpenMpi{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+                         "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"};
+constexpr Names kHydra{"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
+constexpr Names kMvapich{"mpirun_rsh", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
+                         "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"};
 
 // The rank by other launchers, of whose variables no more is known here.
-constexpr std::array kRanksOfOthers{"PMIX_RANK",
-                                    "PMI_RANK",
-                                    "MPIRUN_RANK",
-                                    "PALS_RANKID",
-                                    "ALPS_APP_PE",
-                                    "JSM_NAMESPACE_RANK",
+constexpr std::array kRanksOfOthers{"PMIX_RANK",     "PMI_RANK",    "MPIRUN_RANK",
+                                    "PALS_RANKID",   "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
                                     "FLUX_TASK_RANK"};
 
 class Detection {
  public:
-  Detection(const Environment& environment,
-            const std::string& rendezvous,
-            const std::string& host,
+  Detection(const Environment& environment, const std::string& rendezvous, const std::string& host,
             int parent_pid)
-      : environment_(environment),
-        rendezvous_(rendezvous),
-        parent_pid_(parent_pid) {
+      : environment_(environment), rendezvous_(rendezvous), parent_pid_(parent_pid) {
     launch_.self.host = host;
   }
 
   bool is_launched() const {
-    return has_world(kTorch) || has_world(kOpenMpi) || has_world(kMvapich) ||
-           in_slurm_step() || has_world(kHydra);
+    return has_world(kTorch) || has_world(kOpenMpi) || has_world(kMvapich) || in_slurm_step() ||
+           has_world(kHydra);
   }
 
   Launch run() {
@@ -108,9 +92,8 @@ class Detection {
       from_mpi(fmt::format("hydra-{}", parent_pid_));
     } else if (!rendezvous_.empty()) {
       throw UsageError(
-          "--rendezvous: no launcher's variables tell this process its rank; "
-          "start it by torchrun, mpirun or srun, set RANK and WORLD_SIZE, or "
-          "name the hosts by -H a:4,b:4");
+          "--rendezvous: no launcher's variables tell this process its rank; start it by torchrun, "
+          "mpirun or srun, set RANK and WORLD_SIZE, or name the hosts by -H a:4,b:4");
     } else {
       refuse_unknown_launcher();
     }
@@ -119,34 +102,27 @@ class Detection {
 
  private:
   bool has(const char* name) const { return environment_(name).has_value(); }
-  std::optional<std::string> value(const char* name) const {
-    return environment_(name);
-  }
+  std::optional<std::string> value(const char* name) const { return environment_(name); }
 
-  bool has_world(const Names& names) const {
-    return has(names.rank) && has(names.world);
-  }
+  bool has_world(const Names& names) const { return has(names.rank) && has(names.world); }
 
   // A rank above 0 is of a world of several, whatever started it.
   void refuse_unknown_launcher() const {
     for (const char* name : kRanksOfOthers) {
       const std::string rank = value(name).value_or("");
       if (number_from<int>(rank).value_or(0) > 0) {
-        throw UsageError(fmt::format(
-            "{}={} in the environment says that a launcher started several "
-            "ranks, but not how many; set RANK and WORLD_SIZE for each, and "
-            "give --rendezvous HOST:PORT, or unset {} for a run of its own",
-            name,
-            rank,
-            name));
+        throw UsageError(
+            fmt::format("{}={} in the environment says that a launcher started several ranks, but "
+                        "not how many; set RANK and WORLD_SIZE for each, and give --rendezvous "
+                        "HOST:PORT, or unset {} for a run of its own",
+                        name, rank, name));
       }
     }
   }
 
   void set_rank(int rank, int world, const char* rank_name) {
     if (rank >= world) {
-      throw UsageError(fmt::format(
-          "{}={} is not below the world size {}", rank_name, rank, world));
+      throw UsageError(fmt::format("{}={} is not below the world size {}", rank_name, rank, world));
     }
     launch_.self.rank = rank;
     launch_.self.world = world;
@@ -154,9 +130,7 @@ class Detection {
 
   void set_self(const Names& names) {
     launch_.self.launcher = names.launcher;
-    set_rank(number_in(environment_, names.rank),
-             number_in(environment_, names.world),
-             names.rank);
+    set_rank(number_in(environment_, names.rank), number_in(environment_, names.world), names.rank);
     if (has(names.local_rank) && has(names.local_world)) {
       launch_.self.local_rank = number_in(environment_, names.local_rank);
       launch_.self.local_world = number_in(environment_, names.local_world);
@@ -164,8 +138,7 @@ class Detection {
     }
   }
 
-  TcpRendezvous served_by_rank_0(const std::string& host,
-                                 std::uint16_t port) const {
+  TcpRendezvous served_by_rank_0(const std::string& host, std::uint16_t port) const {
     return {host, port, launch_.self.rank == 0, true};
   }
 
@@ -187,8 +160,7 @@ class Detection {
     } else if (has("MASTER_ADDR")) {
       where = "MASTER_PORT";
       host = without_brackets(*value("MASTER_ADDR"));
-      port =
-          value("MASTER_PORT").value_or(std::to_string(port_of(launch_.job)));
+      port = value("MASTER_PORT").value_or(std::to_string(port_of(launch_.job)));
     } else {
       return false;
     }
@@ -205,19 +177,17 @@ class Detection {
     } else if (const auto run = value("TORCHELASTIC_RUN_ID")) {
       // A restarted attempt meets in the same store, among its old keys.
       launch_.self.launcher = "torchrun";
-      launch_.job = fmt::format(
-          "{}-{}", *run, value("TORCHELASTIC_RESTART_COUNT").value_or("0"));
+      launch_.job = fmt::format("{}-{}", *run, value("TORCHELASTIC_RESTART_COUNT").value_or("0"));
     } else {
       launch_.job = "environment";
     }
     if (!use_given_rendezvous()) {
       throw UsageError(
-          "RANK and WORLD_SIZE are set, but neither MASTER_ADDR with "
-          "MASTER_PORT nor --rendezvous tells where the ranks meet");
+          "RANK and WORLD_SIZE are set, but neither MASTER_ADDR with MASTER_PORT nor --rendezvous "
+          "tells where the ranks meet");
     }
-    const bool agent_serves =
-        launch_.self.launcher == "paceline" ||
-        value("TORCHELASTIC_USE_AGENT_STORE").value_or("") == "True";
+    const bool agent_serves = launch_.self.launcher == "paceline" ||
+                              value("TORCHELASTIC_USE_AGENT_STORE").value_or("") == "True";
     if (agent_serves && rendezvous_.empty()) {
       auto& tcp = std::get<TcpRendezvous>(launch_.rendezvous);
       tcp.serve = tcp.rank_0_serves = false;
@@ -229,35 +199,31 @@ class Detection {
     if (use_given_rendezvous()) {
       return;
     }
-    if (!launch_.local_known ||
-        launch_.self.local_world != launch_.self.world) {
-      throw UsageError(
-          launch_.self.launcher +
-          " does not tell the ranks of several hosts where to meet: give "
-          "--rendezvous HOST:PORT (a host that runs rank 0, a free port) or "
-          "--rendezvous file:PATH (a new file that all hosts see)");
+    if (!launch_.local_known || launch_.self.local_world != launch_.self.world) {
+      throw UsageError(launch_.self.launcher +
+                       " does not tell the ranks of several hosts where to meet: give --rendezvous "
+                       "HOST:PORT (a host that runs rank 0, a free port) or --rendezvous file:PATH "
+                       "(a new file that all hosts see)");
     }
     launch_.rendezvous = served_by_rank_0("127.0.0.1", port_of(job));
   }
 
-  // Slurm sets most of its variables in batch scripts and allocations too; a
-  // step with several tasks has these.  Where Hydra was started over srun, the
-  // step's tasks are its proxies, not the ranks.
+  // Slurm sets most of its variables in batch scripts and allocations too; a step with several
+  // tasks has these.  Where Hydra was started over srun, the step's tasks are its proxies, not the
+  // ranks.
   bool in_slurm_step() const {
     const auto tasks = value("SLURM_STEP_NUM_TASKS");
     if (!has("SLURM_PROCID") || !has("SLURM_STEP_NODELIST") || !tasks ||
         number_from<int>(*tasks).value_or(0) < 2) {
       return false;
     }
-    return !has("PMI_RANK") || (value("PMI_RANK") == value("SLURM_PROCID") &&
-                                value("PMI_SIZE") == tasks);
+    return !has("PMI_RANK") ||
+           (value("PMI_RANK") == value("SLURM_PROCID") && value("PMI_SIZE") == tasks);
   }
 
   // What `expand` makes of the variable's list.  An error ends with `advice`.
   template <class Expand>
-  auto of_slurm(const char* name,
-                Expand expand,
-                std::string_view advice = "") const {
+  auto of_slurm(const char* name, Expand expand, std::string_view advice = "") const {
     try {
       return expand(*value(name));
     } catch (const UsageError& error) {
@@ -268,17 +234,13 @@ class Detection {
   void from_slurm() {
     launch_.self.launcher = "srun";
     set_rank(number_in(environment_, "SLURM_PROCID"),
-             number_in(environment_, "SLURM_STEP_NUM_TASKS"),
-             "SLURM_PROCID");
-    launch_.job = fmt::format("slurm-{}.{}",
-                              value("SLURM_JOB_ID").value_or("0"),
+             number_in(environment_, "SLURM_STEP_NUM_TASKS"), "SLURM_PROCID");
+    launch_.job = fmt::format("slurm-{}.{}", value("SLURM_JOB_ID").value_or("0"),
                               value("SLURM_STEP_ID").value_or("0"));
     const auto per_node = value("SLURM_STEP_TASKS_PER_NODE");
     if (per_node && has("SLURM_LOCALID") && has("SLURM_NODEID")) {
-      const auto counts =
-          of_slurm("SLURM_STEP_TASKS_PER_NODE", expand_tasks_per_node);
-      const auto node =
-          static_cast<std::size_t>(number_in(environment_, "SLURM_NODEID"));
+      const auto counts = of_slurm("SLURM_STEP_TASKS_PER_NODE", expand_tasks_per_node);
+      const auto node = static_cast<std::size_t>(number_in(environment_, "SLURM_NODEID"));
       if (node < counts.size()) {
         launch_.self.local_rank = number_in(environment_, "SLURM_LOCALID");
         launch_.self.local_world = counts[node];
@@ -286,11 +248,9 @@ class Detection {
       }
     }
     if (!use_given_rendezvous()) {
-      const auto hosts = of_slurm("SLURM_STEP_NODELIST",
-                                  expand_node_list,
+      const auto hosts = of_slurm("SLURM_STEP_NODELIST", expand_node_list,
                                   "; --rendezvous HOST:PORT does without it");
-      launch_.rendezvous =
-          served_by_rank_0(hosts.front(), port_of(launch_.job));
+      launch_.rendezvous = served_by_rank_0(hosts.front(), port_of(launch_.job));
     }
   }
 
@@ -317,10 +277,8 @@ std::string host_name() {
   return buffer;
 }
 
-Launch detect_launch(const Environment& environment,
-                     const std::string& rendezvous,
-                     const std::string& host,
-                     int parent_pid) {
+Launch detect_launch(const Environment& environment, const std::string& rendezvous,
+                     const std::string& host, int parent_pid) {
   return Detection(environment, rendezvous, host, parent_pid).run();
 }
 
@@ -329,8 +287,7 @@ bool is_launched(const Environment& environment) {
 }
 
 Launch detect_launch(const std::string& rendezvous) {
-  return detect_launch(
-      process_environment(), rendezvous, host_name(), getppid());
+  return detect_launch(process_environment(), rendezvous, host_name(), getppid());
 }
 
 }  // namespace paceline::launch

@@ -24,7 +24,7 @@ struct RankInfo {
 struct TcpRendezvous {
   std::string host;
   std::uint16_t port = 0;
-  bool serve = false;  // this process serves the store (else it is a client)
+  bool serve = false;          // this process serves the store (else it is a client)
   bool rank_0_serves = false;  // else the launcher does
 };
 
@@ -39,14 +39,12 @@ struct Launch {
   bool local_known = false;  // else local ranks follow from the host names
   /// Nothing in a world of one.
   std::variant<std::monostate, TcpRendezvous, FileRendezvous> rendezvous;
-  /// A name that is equal on all ranks, and differs from run to run as far as
-  /// the launcher allows.
+  /// A name that is equal on all ranks, and differs from run to run as far as the launcher allows.
   std::string job = "single";
 };
 
 /// The value of an environment variable; nothing where it is not set.
-using Environment =
-    std::function<std::optional<std::string>(const std::string& name)>;
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
 /// The environment of this process.
 Environment process_environment();
@@ -54,34 +52,29 @@ Environment process_environment();
 /// gethostname, never empty.
 std::string host_name();
 
-/// Detects the launcher by its variables: RANK and WORLD_SIZE (paceline itself,
-/// torchrun, or set by hand), Open MPI's, MVAPICH's, a Slurm step's, Hydra's.
-/// Without any of them this process is a world of one.
+/// Detects the launcher by its variables: RANK and WORLD_SIZE (paceline itself, torchrun, or set by
+/// hand), Open MPI's, MVAPICH's, a Slurm step's, Hydra's. Without any of them this process is a
+/// world of one.
 ///
 /// `rendezvous` is the flag's value, HOST:PORT or file:PATH, or empty; it
-/// overrides the launcher.  Without it the ranks meet at torchrun's own store,
-/// at MASTER_ADDR and MASTER_PORT, on a Slurm step's first node, or on the
-/// loopback where all ranks of an MPI job are on one host; a port that nothing
-/// gives is derived from the job's name.  Throws UsageError that names a wrong
-/// variable, that asks for --rendezvous where nothing gives one, or that names
-/// the rank above 0 of a launcher that is not known here.
-Launch detect_launch(const Environment& environment,
-                     const std::string& rendezvous,
-                     const std::string& host,
-                     int parent_pid);
+/// overrides the launcher.  Without it the ranks meet at torchrun's own store, at MASTER_ADDR and
+/// MASTER_PORT, on a Slurm step's first node, or on the loopback where all ranks of an MPI job are
+/// on one host; a port that nothing gives is derived from the job's name.  Throws UsageError that
+/// names a wrong variable, that asks for --rendezvous where nothing gives one, or that names the
+/// rank above 0 of a launcher that is not known here.
+Launch detect_launch(const Environment& environment, const std::string& rendezvous,
+                     const std::string& host, int parent_pid);
 
 /// Detects the launch of this process, by its own environment, host and parent.
 Launch detect_launch(const std::string& rendezvous);
 
-/// The variable that `launch_job` sets for its ranks; its value is the job's
-/// name.
+/// The variable that `launch_job` sets for its ranks; its value is the job's name.
 inline constexpr const char* kLaunchMarker = "PACELINE_LAUNCH";
 
 /// The key that `launch_job` sets in the job's store before the ranks start.
 inline constexpr const char* kServedKey = "served";
 
-/// The variable in which `launch_job` passes the host's name as the user gave
-/// it.
+/// The variable in which `launch_job` passes the host's name as the user gave it.
 inline constexpr const char* kLaunchHost = "PACELINE_HOST";
 
 /// Whether a launcher's variables tell this process its rank.

@@ -16,29 +16,23 @@ namespace {
 
 bool died_without_notice(const Child& child, KeyValueStore& store) {
   return child.status && !child.exited_with(0) &&
-         std::ranges::none_of(child.all_ranks(), [&](int rank) {
-           return failure_of(store, rank).has_value();
-         });
+         std::ranges::none_of(child.all_ranks(),
+                              [&](int rank) { return failure_of(store, rank).has_value(); });
 }
 
-FailureNotice describe_death(const Child& child,
-                             int rank,
-                             KeyValueStore& store) {
+FailureNotice describe_death(const Child& child, int rank, KeyValueStore& store) {
   const auto progress = read_progress(store, rank);
   return {.rank = rank,
           .host = child.host,
-          .text = fmt::format("{}{}{}{}",
-                              child.exited_with(0) ? "left early: it " : "",
+          .text = fmt::format("{}{}{}{}", child.exited_with(0) ? "left early: it " : "",
                               child.name.empty() ? "" : child.name + " ",
-                              how_it_ended(*child.status),
-                              last_heartbeat_text(progress)),
+                              how_it_ended(*child.status), last_heartbeat_text(progress)),
           .role = role_of(progress)};
 }
 
 // The first rank that has not joined, where others have and wait for it.
 std::optional<FailureNotice> find_missing(const std::vector<Child>& children,
-                                          const SilentRank& silent,
-                                          KeyValueStore& store) {
+                                          const SilentRank& silent, KeyValueStore& store) {
   std::optional<FailureNotice> missing;
   bool others_joined = false;
   for (const Child& child : children) {
@@ -46,14 +40,11 @@ std::optional<FailureNotice> find_missing(const std::vector<Child>& children,
       const bool joined = store.get(host_key(rank)).has_value();
       others_joined = others_joined || joined;
       if (!joined && !missing) {
-        missing = {rank,
-                   child.host,
-                   fmt::format("did not join within {:.0f} s{}",
-                               to_seconds(silent.since),
-                               child.name.empty()
-                                   ? ""
-                                   : fmt::format("; {} has not started it",
-                                                 child.name))};
+        missing = {
+            rank, child.host,
+            fmt::format(
+                "did not join within {:.0f} s{}", to_seconds(silent.since),
+                child.name.empty() ? "" : fmt::format("; {} has not started it", child.name))};
       }
     }
   }
@@ -61,21 +52,18 @@ std::optional<FailureNotice> find_missing(const std::vector<Child>& children,
 }
 
 const Child* child_of(const std::vector<Child>& children, int rank) {
-  const auto found = std::ranges::find_if(
-      children, [&](const Child& child) { return child.holds(rank); });
+  const auto found =
+      std::ranges::find_if(children, [&](const Child& child) { return child.holds(rank); });
   return found == children.end() ? nullptr : &*found;
 }
 
 // A rank that is not supervised here is another host's, and posted its notice.
-bool ended_before(const std::vector<Child>& children,
-                  int rank,
-                  const Child& other) {
+bool ended_before(const std::vector<Child>& children, int rank, const Child& other) {
   const Child* one = child_of(children, rank);
   return one == nullptr || (one->status && one->ended <= other.ended);
 }
 
-FailureNotice find_unfinished(const std::vector<Child>& children,
-                              KeyValueStore& store) {
+FailureNotice find_unfinished(const std::vector<Child>& children, KeyValueStore& store) {
   std::optional<FailureNotice> consequence;
   std::int64_t earliest = 0;
   for (const Child& child : children) {
@@ -94,8 +82,7 @@ FailureNotice find_unfinished(const std::vector<Child>& children,
       }
     }
   }
-  return consequence.value_or(FailureNotice{children.front().first_rank,
-                                            children.front().host,
+  return consequence.value_or(FailureNotice{children.front().first_rank, children.front().host,
                                             "ended, and gave no reason"});
 }
 
@@ -112,8 +99,7 @@ std::vector<int> Child::all_ranks() const {
 }
 
 FailureNotice find_cause(const std::vector<Child>& children,
-                         const std::optional<SilentRank>& silent,
-                         KeyValueStore& store) {
+                         const std::optional<SilentRank>& silent, KeyValueStore& store) {
   if (silent) {
     if (!silent->last) {
       if (auto missing = find_missing(children, *silent, store)) {
@@ -125,13 +111,11 @@ FailureNotice find_cause(const std::vector<Child>& children,
   const auto posted = job_failure(store);
   const Child* dead = nullptr;
   for (const Child& child : children) {
-    if (died_without_notice(child, store) &&
-        (dead == nullptr || child.ended < dead->ended)) {
+    if (died_without_notice(child, store) && (dead == nullptr || child.ended < dead->ended)) {
       dead = &child;
     }
   }
-  if (posted &&
-      (dead == nullptr || ended_before(children, posted->rank, *dead))) {
+  if (posted && (dead == nullptr || ended_before(children, posted->rank, *dead))) {
     return *posted;
   }
   return dead != nullptr ? describe_death(*dead, dead->first_rank, store)

@@ -9,12 +9,9 @@ namespace paceline::launch {
 
 using namespace std::chrono_literals;
 
-std::string host_key(int rank) {
-  return fmt::format("host/{}", rank);
-}
+std::string host_key(int rank) { return fmt::format("host/{}", rank); }
 
-FailureDetector::FailureDetector(const std::vector<int>& ranks,
-                                 std::chrono::nanoseconds timeout)
+FailureDetector::FailureDetector(const std::vector<int>& ranks, std::chrono::nanoseconds timeout)
     : timeout_(timeout) {
   for (const int rank : ranks) {
     ranks_[rank];
@@ -22,8 +19,7 @@ FailureDetector::FailureDetector(const std::vector<int>& ranks,
 }
 
 void FailureDetector::poll(KeyValueStore& store, std::chrono::nanoseconds now) {
-  const auto gap =
-      last_poll_ ? std::min(now - *last_poll_, longest_gap(timeout_)) : 0ns;
+  const auto gap = last_poll_ ? std::min(now - *last_poll_, longest_gap(timeout_)) : 0ns;
   last_poll_ = now;
   for (auto it = ranks_.begin(); it != ranks_.end();) {
     auto& [rank, state] = *it;
@@ -41,15 +37,12 @@ void FailureDetector::poll(KeyValueStore& store, std::chrono::nanoseconds now) {
   }
 }
 
-void FailureDetector::remove(int rank) {
-  ranks_.erase(rank);
-}
+void FailureDetector::remove(int rank) { ranks_.erase(rank); }
 
 std::optional<SilentRank> FailureDetector::silent_rank() const {
   std::optional<SilentRank> longest;
   for (const auto& [rank, state] : ranks_) {
-    if (state.silent > timeout_ &&
-        (!longest || state.silent > longest->since)) {
+    if (state.silent > timeout_ && (!longest || state.silent > longest->since)) {
       longest = SilentRank{rank, state.silent, state.last};
     }
   }

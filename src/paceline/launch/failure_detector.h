@@ -15,13 +15,10 @@ namespace paceline::launch {
 /// The key under which a rank sets its host's name as soon as it has joined.
 std::string host_key(int rank);
 
-/// The most that the time between two looks counts as silence: who looks and
-/// was itself stopped meanwhile (Ctrl-Z, a suspended machine) must not find all
-/// others silent.
-constexpr std::chrono::nanoseconds longest_gap(
-    std::chrono::nanoseconds timeout) {
-  return std::max<std::chrono::nanoseconds>(timeout / 4,
-                                            std::chrono::seconds(1));
+/// The most that the time between two looks counts as silence: who looks and was itself stopped
+/// meanwhile (Ctrl-Z, a suspended machine) must not find all others silent.
+constexpr std::chrono::nanoseconds longest_gap(std::chrono::nanoseconds timeout) {
+  return std::max<std::chrono::nanoseconds>(timeout / 4, std::chrono::seconds(1));
 }
 
 /// A rank whose heartbeat has stopped.
@@ -33,13 +30,12 @@ struct SilentRank {
 
 /// Reads the heartbeats of some ranks and finds the ranks that have failed.
 ///
-/// Times are measured on the detector's own clock, from when it saw a heartbeat
-/// change, so the clocks of several hosts need not agree.  The time between two
-/// polls counts as longest_gap() at most.
+/// Times are measured on the detector's own clock, from when it saw a heartbeat change, so the
+/// clocks of several hosts need not agree.  The time between two polls counts as longest_gap() at
+/// most.
 class FailureDetector {
  public:
-  FailureDetector(const std::vector<int>& ranks,
-                  std::chrono::nanoseconds timeout);
+  FailureDetector(const std::vector<int>& ranks, std::chrono::nanoseconds timeout);
 
   /// Reads the heartbeats; `now` on any monotonic clock.
   void poll(KeyValueStore& store, std::chrono::nanoseconds now);

@@ -13,8 +13,7 @@
 
 namespace paceline::launch {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
-    FailureNotice, rank, host, text, consequence, exit_code, role)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FailureNotice, rank, host, text, consequence, exit_code, role)
 
 namespace {
 
@@ -23,34 +22,24 @@ constexpr const char* kFoundBy = "failure/found_by";
 constexpr const char* kPrinted = "failure/printed";
 
 constexpr std::chrono::milliseconds kPoll{20};
-// A rank that is killed a second after it was asked to stop has things to write
-// besides.
+// A rank that is killed a second after it was asked to stop has things to write besides.
 constexpr std::chrono::milliseconds kHurry{300};
 
-std::string failure_key(int rank) {
-  return fmt::format("failure/{}", rank);
-}
+std::string failure_key(int rank) { return fmt::format("failure/{}", rank); }
 
 // Set by a rank that its launcher has asked to stop.
-std::string asked_key(int rank) {
-  return fmt::format("failure/asked/{}", rank);
-}
+std::string asked_key(int rank) { return fmt::format("failure/asked/{}", rank); }
 
 // Set by a rank that leaves because it was asked to stop.
-std::string stop_key(int rank) {
-  return fmt::format("failure/stopped/{}", rank);
-}
+std::string stop_key(int rank) { return fmt::format("failure/stopped/{}", rank); }
 
 std::string encode(const FailureNotice& notice) {
-  return nlohmann::json(notice).dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json(notice).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::optional<FailureNotice> read_notice(KeyValueStore& store,
-                                         const std::string& key) {
+std::optional<FailureNotice> read_notice(KeyValueStore& store, const std::string& key) {
   const auto text = store.get(key);
-  return text ? std::optional(nlohmann::json::parse(*text).get<FailureNotice>())
-              : std::nullopt;
+  return text ? std::optional(nlohmann::json::parse(*text).get<FailureNotice>()) : std::nullopt;
 }
 
 bool post_cause(KeyValueStore& store, const FailureNotice& notice) {
@@ -58,8 +47,7 @@ bool post_cause(KeyValueStore& store, const FailureNotice& notice) {
   return store.set_if_absent(kCause, text) == text;
 }
 
-FailureNotice notice_of_death(int rank,
-                              const std::optional<Progress>& last,
+FailureNotice notice_of_death(int rank, const std::optional<Progress>& last,
                               const std::vector<std::string>& hosts) {
   return {.rank = rank,
           .host = hosts[static_cast<std::size_t>(rank)],
@@ -68,10 +56,8 @@ FailureNotice notice_of_death(int rank,
 }
 
 // A rank that posted nothing, did not finish, and sent no heartbeat meanwhile.
-std::optional<FailureNotice> find_silent(
-    KeyValueStore& store,
-    FailureDetector& detector,
-    const std::vector<std::string>& hosts) {
+std::optional<FailureNotice> find_silent(KeyValueStore& store, FailureDetector& detector,
+                                         const std::vector<std::string>& hosts) {
   detector.poll(store, steady_now());
   while (const auto silent = detector.silent_rank()) {
     if (failure_of(store, silent->rank)) {
@@ -83,35 +69,32 @@ std::optional<FailureNotice> find_silent(
   return std::nullopt;
 }
 
-// Where a launcher has asked all ranks to stop, because one has died: that one
-// is among those that do not answer.
-std::optional<FailureNotice> find_unresponsive(
-    KeyValueStore& store, const std::vector<std::string>& hosts) {
+// Where a launcher has asked all ranks to stop, because one has died: that one is among those that
+// do not answer.
+std::optional<FailureNotice> find_unresponsive(KeyValueStore& store,
+                                               const std::vector<std::string>& hosts) {
   std::optional<FailureNotice> unresponsive;
   for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
     const auto last = read_progress(store, rank);
-    if ((last && last->done) || failure_of(store, rank) ||
-        store.get(asked_key(rank))) {
+    if ((last && last->done) || failure_of(store, rank) || store.get(asked_key(rank))) {
       continue;
     }
     if (unresponsive) {
       return std::nullopt;
     }
-    unresponsive = {.rank = rank,
-                    .host = hosts[static_cast<std::size_t>(rank)],
-                    .text = "did not answer when all ranks were asked to stop" +
-                            last_heartbeat_text(last),
-                    .role = role_of(last)};
+    unresponsive = {
+        .rank = rank,
+        .host = hosts[static_cast<std::size_t>(rank)],
+        .text = "did not answer when all ranks were asked to stop" + last_heartbeat_text(last),
+        .role = role_of(last)};
   }
   return unresponsive;
 }
 
-// Where `rank` alone was asked to stop, the others do not answer because they
-// work.
+// Where `rank` alone was asked to stop, the others do not answer because they work.
 bool is_asked_alone(KeyValueStore& store, int rank, int world) {
   for (int other = 0; other < world; ++other) {
-    if (other != rank &&
-        (store.get(asked_key(other)) || stop_of(store, other))) {
+    if (other != rank && (store.get(asked_key(other)) || stop_of(store, other))) {
       return false;
     }
   }
@@ -119,10 +102,8 @@ bool is_asked_alone(KeyValueStore& store, int rank, int world) {
 }
 
 // What a rank reports that has found no cause in time.
-FailureNotice without_cause(KeyValueStore& store,
-                            const FailureNotice& mine,
-                            const std::vector<std::string>& hosts,
-                            bool ends_soon) {
+FailureNotice without_cause(KeyValueStore& store, const FailureNotice& mine,
+                            const std::vector<std::string>& hosts, bool ends_soon) {
   if (!ends_soon) {
     for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
       if (auto stop = stop_of(store, rank)) {
@@ -135,9 +116,7 @@ FailureNotice without_cause(KeyValueStore& store,
     return *unresponsive;
   }
   FailureNotice asked = mine;
-  asked.text =
-      "was asked to stop before it knew which other rank has failed: " +
-      mine.text;
+  asked.text = "was asked to stop before it knew which other rank has failed: " + mine.text;
   return asked;
 }
 
@@ -148,18 +127,15 @@ std::string message_of(const FailureNotice& notice) {
     return notice.text;
   }
   const std::string rank = fmt::format("rank {}", notice.rank);
-  return fmt::format(
-      "{} on host {}: {}",
-      notice.role.empty() ? rank : fmt::format("{} ({})", notice.role, rank),
-      notice.host,
-      notice.text);
+  return fmt::format("{} on host {}: {}",
+                     notice.role.empty() ? rank : fmt::format("{} ({})", notice.role, rank),
+                     notice.host, notice.text);
 }
 
 FailureNotice notice_of(const SilentRank& silent, const std::string& host) {
   return {.rank = silent.rank,
           .host = host,
-          .text = fmt::format("stopped answering {:.0f} s ago{}",
-                              to_seconds(silent.since),
+          .text = fmt::format("stopped answering {:.0f} s ago{}", to_seconds(silent.since),
                               last_heartbeat_text(silent.last)),
           .role = role_of(silent.last)};
 }
@@ -187,8 +163,7 @@ std::optional<FailureNotice> stop_of(KeyValueStore& store, int rank) {
   return read_notice(store, stop_key(rank));
 }
 
-std::optional<FailureNotice> find_ended(KeyValueStore& store,
-                                        const std::vector<std::string>& hosts,
+std::optional<FailureNotice> find_ended(KeyValueStore& store, const std::vector<std::string>& hosts,
                                         const EndedRanks& ended) {
   // Before the store is read: a rank writes why it ends, and then ends.
   for (const int rank : ended ? ended() : std::vector<int>()) {
@@ -206,8 +181,7 @@ bool post_death(KeyValueStore& store, const FailureNotice& dead, int finder) {
   return post_cause(store, dead) && store.set_if_absent(kFoundBy, me) == me;
 }
 
-std::optional<FailureNotice> await_cause(KeyValueStore& store,
-                                         int rank,
+std::optional<FailureNotice> await_cause(KeyValueStore& store, int rank,
                                          const std::vector<std::string>& hosts,
                                          const EndedRanks& ended,
                                          std::chrono::milliseconds timeout) {
@@ -219,8 +193,7 @@ std::optional<FailureNotice> await_cause(KeyValueStore& store,
     }
     const bool late = watch.elapsed() >= timeout;
     auto dead = find_ended(store, hosts, ended);
-    if (!dead && late &&
-        !is_asked_alone(store, rank, static_cast<int>(hosts.size()))) {
+    if (!dead && late && !is_asked_alone(store, rank, static_cast<int>(hosts.size()))) {
       dead = find_unresponsive(store, hosts);
     }
     if (dead) {
@@ -234,12 +207,10 @@ std::optional<FailureNotice> await_cause(KeyValueStore& store,
   }
 }
 
-std::optional<std::string> explain_failure(
-    KeyValueStore& store,
-    const FailureNotice& mine,
-    const std::vector<std::string>& hosts,
-    std::chrono::milliseconds timeout,
-    const FailureObserver& observer) {
+std::optional<std::string> explain_failure(KeyValueStore& store, const FailureNotice& mine,
+                                           const std::vector<std::string>& hosts,
+                                           std::chrono::milliseconds timeout,
+                                           const FailureObserver& observer) {
   if (post_failure(store, mine)) {
     return message_of(mine);
   }
@@ -266,9 +237,7 @@ std::optional<std::string> explain_failure(
     }
     if (dead) {
       // Several ranks find it at once, and their notices are equal.
-      return post_death(store, *dead, mine.rank)
-                 ? std::optional(message_of(*dead))
-                 : std::nullopt;
+      return post_death(store, *dead, mine.rank) ? std::optional(message_of(*dead)) : std::nullopt;
     }
     if (!ends_soon && observer.ends_soon && observer.ends_soon()) {
       ends_soon = true;
@@ -277,16 +246,12 @@ std::optional<std::string> explain_failure(
     std::this_thread::sleep_for(kPoll);
   }
   const FailureNotice last = without_cause(store, mine, hosts, ends_soon);
-  return post_death(store, last, mine.rank) ? std::optional(message_of(last))
-                                            : std::nullopt;
+  return post_death(store, last, mine.rank) ? std::optional(message_of(last)) : std::nullopt;
 }
 
-void announce_printed(KeyValueStore& store) {
-  store.set(kPrinted, "1");
-}
+void announce_printed(KeyValueStore& store) { store.set(kPrinted, "1"); }
 
-void wait_until_printed(KeyValueStore& store,
-                        std::chrono::milliseconds timeout) {
+void wait_until_printed(KeyValueStore& store, std::chrono::milliseconds timeout) {
   wait_for(store, kPrinted, timeout);
 }
 

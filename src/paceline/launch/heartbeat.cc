@@ -15,18 +15,14 @@ namespace {
 
 constexpr const char* kEndKey = "job_ends";
 
-std::string progress_key(int rank) {
-  return fmt::format("progress/{}", rank);
-}
+std::string progress_key(int rank) { return fmt::format("progress/{}", rank); }
 
 }  // namespace
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
-    Progress, beats, wall_ms, step, operation, done, role, waited_ms)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, beats, wall_ms, step, operation, done, role, waited_ms)
 
 std::string encode(const Progress& progress) {
-  return nlohmann::json(progress).dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json(progress).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::optional<Progress> decode_progress(std::string_view text) {
@@ -41,9 +37,8 @@ std::string position_text(const Progress& progress) {
   if (progress.step == kNoSteps && !progress.operation.empty()) {
     return progress.operation;
   }
-  const std::string step = progress.step < 0
-                               ? "before its first step"
-                               : fmt::format("at step {}", progress.step);
+  const std::string step =
+      progress.step < 0 ? "before its first step" : fmt::format("at step {}", progress.step);
   return progress.operation.empty() ? step : step + ", " + progress.operation;
 }
 
@@ -55,8 +50,7 @@ std::string last_heartbeat_text(const std::optional<Progress>& progress) {
   if (!progress) {
     return " " + position_text(progress);
   }
-  return fmt::format("; last heartbeat{} {}",
-                     progress->step == kNoSteps ? ":" : "",
+  return fmt::format("; last heartbeat{} {}", progress->step == kNoSteps ? ":" : "",
                      position_text(*progress));
 }
 
@@ -69,12 +63,9 @@ std::optional<Progress> read_progress(KeyValueStore& store, int rank) {
   return text ? decode_progress(*text) : std::nullopt;
 }
 
-void announce_end(KeyValueStore& store) {
-  store.set(kEndKey, "1");
-}
+void announce_end(KeyValueStore& store) { store.set(kEndKey, "1"); }
 
-Heartbeat::Heartbeat(std::shared_ptr<KeyValueStore> store,
-                     int rank,
+Heartbeat::Heartbeat(std::shared_ptr<KeyValueStore> store, int rank,
                      std::chrono::milliseconds interval)
     : store_(std::move(store)), rank_(rank), interval_(interval) {
   PACELINE_CHECK_EQ(pthread_getcpuclockid(main_, &main_clock_), 0);
@@ -83,8 +74,7 @@ Heartbeat::Heartbeat(std::shared_ptr<KeyValueStore> store,
 std::chrono::nanoseconds Heartbeat::main_thread_time() const {
   timespec used{};
   clock_gettime(main_clock_, &used);
-  return std::chrono::seconds(used.tv_sec) +
-         std::chrono::nanoseconds(used.tv_nsec);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
 std::string Heartbeat::position() const {
@@ -104,8 +94,7 @@ std::string Heartbeat::awaited() const {
   return awaited_;
 }
 
-Heartbeat::Waiting::Waiting(Heartbeat& heartbeat, const std::string& key)
-    : heartbeat_(heartbeat) {
+Heartbeat::Waiting::Waiting(Heartbeat& heartbeat, const std::string& key) : heartbeat_(heartbeat) {
   const std::lock_guard lock(heartbeat.mutex_);
   heartbeat.awaited_ = key;
   heartbeat.waiting_since_ns_ = steady_ns();
@@ -135,16 +124,15 @@ bool Heartbeat::all_claims_beat() {
 bool Heartbeat::due() {
   const auto now = steady_ns();
   auto next = next_ns_.load(std::memory_order_relaxed);
-  return now >= next &&
-         next_ns_.compare_exchange_strong(next, now + interval_.count());
+  return now >= next && next_ns_.compare_exchange_strong(next, now + interval_.count());
 }
 
 void Heartbeat::write() {
   using std::chrono::duration_cast;
   progress_.beats += 1;
-  progress_.wall_ms = duration_cast<std::chrono::milliseconds>(
-                          std::chrono::system_clock::now().time_since_epoch())
-                          .count();
+  progress_.wall_ms =
+      duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
   progress_.waited_ms = waited().count();
   store_->set(progress_key(rank_), encode(progress_));
 }

@@ -37,14 +37,14 @@ struct Progress {
 std::string encode(const Progress& progress);
 std::optional<Progress> decode_progress(std::string_view text);
 
-/// "at step 12, all-reduce, 9.4 MB", "before its first step"; of work without
-/// steps the operation, "all-reduce of 64 B".
+/// "at step 12, all-reduce, 9.4 MB", "before its first step"; of work without steps the operation,
+/// "all-reduce of 64 B".
 std::string position_text(const Progress& progress);
 /// Without progress: "before it began".
 std::string position_text(const std::optional<Progress>& progress);
-/// What is known of where a rank ended, behind a sentence that says how: ";
-/// last heartbeat at step 12, all-reduce", because up to a heartbeat's interval
-/// has passed since; without progress " before it began".
+/// What is known of where a rank ended, behind a sentence that says how: "; last heartbeat at step
+/// 12, all-reduce", because up to a heartbeat's interval has passed since; without progress "
+/// before it began".
 std::string last_heartbeat_text(const std::optional<Progress>& progress);
 /// Without progress: empty.
 std::string role_of(const std::optional<Progress>& progress);
@@ -54,25 +54,22 @@ std::optional<Progress> read_progress(KeyValueStore& store, int rank);
 /// Tells all ranks that one of them has failed, and that this ends the job.
 void announce_end(KeyValueStore& store);
 
-/// Writes a rank's progress to the store, at most once an interval.  A call
-/// that writes nothing costs one look at the clock, and a lock where there are
-/// several claims.
+/// Writes a rank's progress to the store, at most once an interval.  A call that writes nothing
+/// costs one look at the clock, and a lock where there are several claims.
 ///
-/// While claims are held, only beat() sends heartbeats, and only once as many
-/// threads as there are claims have called it since the last one: each
-/// communication thread has a claim, so that a rank falls silent where one of
-/// its communication threads hangs, or waits for a lock that a hanging thread
-/// holds.  Without a claim (models are built, other ranks' cases run) the
-/// thread of RankMonitor sends the heartbeats.  All members may be called from
-/// any thread and throw WorldError where the store cannot be reached.
+/// While claims are held, only beat() sends heartbeats, and only once as many threads as there are
+/// claims have called it since the last one: each communication thread has a claim, so that a rank
+/// falls silent where one of its communication threads hangs, or waits for a lock that a hanging
+/// thread holds.  Without a claim (models are built, other ranks' cases run) the thread of
+/// RankMonitor sends the heartbeats.  All members may be called from any thread and throw
+/// WorldError where the store cannot be reached.
 class Heartbeat {
  public:
-  Heartbeat(std::shared_ptr<KeyValueStore> store,
-            int rank,
+  Heartbeat(std::shared_ptr<KeyValueStore> store, int rank,
             std::chrono::milliseconds interval = std::chrono::seconds(1));
 
-  /// Throws PeerTimeout where the end of the job was announced: an engine need
-  /// not notice that a peer is gone, as MPI over shared memory.
+  /// Throws PeerTimeout where the end of the job was announced: an engine need not notice that a
+  /// peer is gone, as MPI over shared memory.
   void beat(std::int64_t step, std::string_view operation);
 
   /// Writes at once, before an operation that may hang.
@@ -81,20 +78,19 @@ class Heartbeat {
   /// Repeats the last progress, unless a claim is held.
   void beat_unless_claimed();
 
-  /// What the rank is from here on, for the sentence of a failure.  Writes at
-  /// once where that is new.
+  /// What the rank is from here on, for the sentence of a failure.  Writes at once where that is
+  /// new.
   void set_role(const std::string& role);
   std::string role() const;
 
   /// The rank has finished: its heartbeat may stop.
   void finish();
 
-  /// The main thread waits, and does not hang: counts as a move of it.  Nothing
-  /// on other threads.
+  /// The main thread waits, and does not hang: counts as a move of it.  Nothing on other threads.
   void note_move();
 
-  /// How often the thread that made this heartbeat, the rank's main thread, has
-  /// got ahead: its own beats, moves that it noted, and Holds.
+  /// How often the thread that made this heartbeat, the rank's main thread, has got ahead: its own
+  /// beats, moves that it noted, and Holds.
   std::int64_t moves() const { return moves_; }
   /// Somebody else watches the main thread; it waits for other ranks.
   bool watched() const { return watched_ > 0; }
@@ -103,8 +99,7 @@ class Heartbeat {
   std::string position() const;
   /// The CPU time that the main thread has used.
   std::chrono::nanoseconds main_thread_time() const;
-  /// For how long the main thread has waited at the store for other ranks; 0
-  /// where it does not.
+  /// For how long the main thread has waited at the store for other ranks; 0 where it does not.
   std::chrono::milliseconds waited() const;
   /// The key for which it waits.
   std::string awaited() const;
@@ -134,8 +129,7 @@ class Heartbeat {
     std::atomic<int>& count_;
   };
 
-  /// While it lives, the main thread waits at the store for other ranks, and
-  /// does nothing else.
+  /// While it lives, the main thread waits at the store for other ranks, and does nothing else.
   class Waiting {
    public:
     Waiting(Heartbeat& heartbeat, const std::string& key);
@@ -149,9 +143,7 @@ class Heartbeat {
 
   class Claim {
    public:
-    explicit Claim(Heartbeat& heartbeat) : heartbeat_(&heartbeat) {
-      ++heartbeat_->claims_;
-    }
+    explicit Claim(Heartbeat& heartbeat) : heartbeat_(&heartbeat) { ++heartbeat_->claims_; }
     ~Claim() { --heartbeat_->claims_; }
     Claim(const Claim&) = delete;
     Claim& operator=(const Claim&) = delete;

@@ -42,8 +42,8 @@ class ControlInput {
     return first;
   }
 
-  /// Signals this process, whose supervisor then stops the ranks: once after a
-  /// line "stop"; at every call, which kills, after the end of stdin.
+  /// Signals this process, whose supervisor then stops the ranks: once after a line "stop"; at
+  /// every call, which kills, after the end of stdin.
   void forward_stop() {
     if (closed() || (!stopping_ && text_.find('\n') != std::string::npos)) {
       stopping_ = true;
@@ -74,10 +74,8 @@ class ControlInput {
   bool closed_ = false, stopping_ = false;
 };
 
-/// The job's store.  Ends this process where stdin ends before the store has
-/// answered.
-std::shared_ptr<KeyValueStore> open_unless_closed(const OpenStore& open_store,
-                                                  const Launch& launch,
+/// The job's store.  Ends this process where stdin ends before the store has answered.
+std::shared_ptr<KeyValueStore> open_unless_closed(const OpenStore& open_store, const Launch& launch,
                                                   ControlInput& control) {
   const std::jthread watch([&control](const std::stop_token& stopped) {
     while (!stopped.stop_requested()) {
@@ -91,14 +89,12 @@ std::shared_ptr<KeyValueStore> open_unless_closed(const OpenStore& open_store,
 }
 
 Launch launch_of(const HostLaunch& host) {
-  const Environment variables =
-      [&host](const std::string& name) -> std::optional<std::string> {
+  const Environment variables = [&host](const std::string& name) -> std::optional<std::string> {
     const auto found = host.variables.find(name);
     if (name == "RANK") {
       return std::to_string(host.first_rank);
     }
-    return found == host.variables.end() ? std::nullopt
-                                         : std::optional(found->second);
+    return found == host.variables.end() ? std::nullopt : std::optional(found->second);
   };
   return detect_launch(variables, "", host_name(), getppid());
 }
@@ -110,8 +106,8 @@ int run_host_agent(const OpenStore& open_store) {
   ControlInput control;
   const auto line = control.line();
   if (!line) {
-    throw UsageError(fmt::format(
-        "{} is how paceline run -H starts itself on another host", kHostAgent));
+    throw UsageError(
+        fmt::format("{} is how paceline run -H starts itself on another host", kHostAgent));
   }
   const HostLaunch host = host_launch_from(*line);
   std::error_code elsewhere;
@@ -126,8 +122,7 @@ int run_host_agent(const OpenStore& open_store) {
     }
   };
   require_memory_for(host.ranks, host.host);
-  return supervise(start_ranks(host, signals), *store, signals, options)
-      .exit_code;
+  return supervise(start_ranks(host, signals), *store, signals, options).exit_code;
 }
 
 }  // namespace paceline::launch

@@ -11,8 +11,7 @@
 
 namespace paceline::launch {
 
-/// The ranks to start on one host, as the process that starts the job tells the
-/// host agent there.
+/// The ranks to start on one host, as the process that starts the job tells the host agent there.
 struct HostLaunch {
   std::string host;  // as the user named it
   int first_rank = 0;
@@ -29,14 +28,13 @@ struct HostLaunch {
 std::string to_line(const HostLaunch& launch);
 HostLaunch host_launch_from(std::string_view line);
 
-/// Starts the ranks on this machine, each with its own RANK and LOCAL_RANK: the
-/// first rank at least, and no more once `signals` hold one that ends the run,
-/// which `supervise` then handles.  Throws as `spawn` does.
-std::vector<ChildProcess> start_ranks(const HostLaunch& launch,
-                                      const SupervisorSignals& signals);
+/// Starts the ranks on this machine, each with its own RANK and LOCAL_RANK: the first rank at
+/// least, and no more once `signals` hold one that ends the run, which `supervise` then handles.
+/// Throws as `spawn` does.
+std::vector<ChildProcess> start_ranks(const HostLaunch& launch, const SupervisorSignals& signals);
 
-/// Whether `name` is this machine's: localhost, a loopback address, or what
-/// gethostname says, with or without its domain.
+/// Whether `name` is this machine's: localhost, a loopback address, or what gethostname says, with
+/// or without its domain.
 bool is_this_host(std::string_view name);
 
 }  // namespace paceline::launch

@@ -26,12 +26,11 @@
 namespace paceline::launch {
 namespace {
 
-/// Writes to the socket that is a host agent's stdin.  Stops at an error: the
-/// supervisor sees that the agent has ended.
+/// Writes to the socket that is a host agent's stdin.  Stops at an error: the supervisor sees that
+/// the agent has ended.
 void send_all(const Descriptor& socket, const std::string& text) {
   for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t n = send(
-        socket.number(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n = send(socket.number(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno != EINTR) {
       return;
     }
@@ -39,29 +38,24 @@ void send_all(const Descriptor& socket, const std::string& text) {
   }
 }
 
-/// mpirun may take so long to start on a busy machine, however short the job's
-/// timeout is.
+/// mpirun may take so long to start on a busy machine, however short the job's timeout is.
 constexpr std::chrono::milliseconds kMpirunStarts{10'000};
 
-/// Starts the ranks of all hosts, and holds the sockets to remote ones and the
-/// mpirun that serves local ones.
+/// Starts the ranks of all hosts, and holds the sockets to remote ones and the mpirun that serves
+/// local ones.
 class Starter {
  public:
-  Starter(const JobLaunch& job,
-          std::uint16_t port,
-          const SupervisorSignals& signals)
+  Starter(const JobLaunch& job, std::uint16_t port, const SupervisorSignals& signals)
       : job_(job),
         port_(port),
         name_(random_token()),
         // By its own name, because "exe" is what ps would show for the link.
-        executable_(
-            job.executable.empty()
-                ? std::filesystem::read_symlink("/proc/self/exe").string()
-                : job.executable) {
+        executable_(job.executable.empty()
+                        ? std::filesystem::read_symlink("/proc/self/exe").string()
+                        : job.executable) {
     if (!job.mpirun.empty()) {
       PACELINE_CHECK_EQ(job.hosts.size(), 1U);
-      mpi_.emplace(job.mpirun,
-                   job.hosts.front().ranks,
+      mpi_.emplace(job.mpirun, job.hosts.front().ranks,
                    std::max(job.supervise.heartbeat_timeout, kMpirunStarts),
                    [&signals] { return signals.ending(); });
     }
@@ -69,9 +63,7 @@ class Starter {
 
   const std::string& job_name() const { return name_; }
 
-  std::optional<std::string> lost_mpirun() {
-    return mpi_ ? mpi_->lost() : std::nullopt;
-  }
+  std::optional<std::string> lost_mpirun() { return mpi_ ? mpi_->lost() : std::nullopt; }
 
   std::vector<ChildProcess> start(const SupervisorSignals& signals) {
     int world = 0;
@@ -108,8 +100,7 @@ class Starter {
     if (mpi_) {
       launch.rank_variables = mpi_->variables();
     }
-    launch.variables["MASTER_ADDR"] =
-        job_.address.empty() ? "127.0.0.1" : job_.address;
+    launch.variables["MASTER_ADDR"] = job_.address.empty() ? "127.0.0.1" : job_.address;
     launch.variables["MASTER_PORT"] = std::to_string(port_);
     launch.variables[kLaunchMarker] = name_;
     launch.variables["WORLD_SIZE"] = std::to_string(world);
@@ -120,21 +111,19 @@ class Starter {
     return launch;
   }
 
-  // The ranks' description goes through the agent's stdin, so the remote shell
-  // reads nothing but the program's name.
+  // The ranks' description goes through the agent's stdin, so the remote shell reads nothing but
+  // the program's name.
   ChildProcess start_remote(const HostLaunch& launch) {
     std::array<int, 2> ends{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-      throw WorldError(fmt::format(
-          "no socket for host {}: {}", launch.host, std::strerror(errno)));
+      throw WorldError(fmt::format("no socket for host {}: {}", launch.host, std::strerror(errno)));
     }
     const Descriptor theirs(ends[1]);
     sockets_.emplace_back(ends[0]);
     Command command{"/usr/bin/env", {"env"}, environment_with({})};
     command.argv.insert(command.argv.end(), job_.ssh.begin(), job_.ssh.end());
     command.argv.push_back(launch.host);
-    command.argv.push_back(
-        fmt::format("exec {} {}", shell_word(executable_), kHostAgent));
+    command.argv.push_back(fmt::format("exec {} {}", shell_word(executable_), kHostAgent));
     command.input = theirs.number();
     const pid_t pid = spawn(command);
     send_all(sockets_.back(), to_line(launch));
@@ -153,8 +142,8 @@ class Starter {
   std::vector<Descriptor> sockets_;
 };
 
-/// Of a job that was asked to stop before its ranks were started.  Takes the
-/// signals, which would end this process where they are no longer blocked.
+/// Of a job that was asked to stop before its ranks were started.  Takes the signals, which would
+/// end this process where they are no longer blocked.
 Outcome stopped_by(const SupervisorSignals& signals) {
   Outcome outcome;
   while (const int signal = signals.wait(std::chrono::milliseconds(0))) {
@@ -173,13 +162,10 @@ void require_memory_for(int ranks, const std::string& host) {
   const std::int64_t needed = ranks * kLeastRankBytes;
   const std::int64_t memory = usable_memory_bytes();
   if (needed > memory) {
-    throw UsageError(
-        fmt::format("{} ranks on host {} need at least {:.1f} GB of memory, "
-                    "which has {:.1f} GB; use fewer ranks or more hosts",
-                    ranks,
-                    host,
-                    static_cast<double>(needed) * 1e-9,
-                    static_cast<double>(memory) * 1e-9));
+    throw UsageError(fmt::format(
+        "{} ranks on host {} need at least {:.1f} GB of memory, which has {:.1f} GB; use fewer "
+        "ranks or more hosts",
+        ranks, host, static_cast<double>(needed) * 1e-9, static_cast<double>(memory) * 1e-9));
   }
 }
 
@@ -196,15 +182,13 @@ Outcome launch_job(const JobLaunch& job) {
   const std::string where = far ? job.address : "127.0.0.1";
   const auto listener = listen_at(where, job.port);
   if (!listener) {
-    throw UsageError(fmt::format(
-        "--rendezvous {}: is no IPv4 address of this machine", where));
+    throw UsageError(fmt::format("--rendezvous {}: is no IPv4 address of this machine", where));
   }
   Starter starter(job, listener->port, signals);
   if (signals.ending()) {
     return stopped_by(signals);
   }
-  const auto store =
-      job.serve_store(starter.job_name(), listener->fd, listener->port);
+  const auto store = job.serve_store(starter.job_name(), listener->fd, listener->port);
   store->set(kServedKey, "1");
   if (job.before) {
     job.before(*store);

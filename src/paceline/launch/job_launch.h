@@ -15,14 +15,14 @@
 
 namespace paceline::launch {
 
-/// Serves the store of the job called `job` over `listening`, a socket that
-/// listens at `port`; the store closes the socket.
-using ServeStore = std::function<std::shared_ptr<KeyValueStore>(
-    const std::string& job, int listening, std::uint16_t port)>;
+/// Serves the store of the job called `job` over `listening`, a socket that listens at `port`; the
+/// store closes the socket.
+using ServeStore = std::function<std::shared_ptr<KeyValueStore>(const std::string& job,
+                                                                int listening, std::uint16_t port)>;
 
 /// Opens the store at the launch's rendezvous.
-using OpenStore = std::function<std::shared_ptr<KeyValueStore>(
-    const Launch& launch, std::chrono::milliseconds timeout)>;
+using OpenStore = std::function<std::shared_ptr<KeyValueStore>(const Launch& launch,
+                                                               std::chrono::milliseconds timeout)>;
 
 /// The ranks of one host.
 struct HostRanks {
@@ -37,8 +37,8 @@ struct JobLaunch {
   ServeStore serve_store;
   SuperviseOptions supervise{};
   std::string executable{};  // empty: this program
-  /// The mpirun that serves the ranks (launch/mpi_manager.h), all of which are
-  /// on this machine; empty: none.
+  /// The mpirun that serves the ranks (launch/mpi_manager.h), all of which are on this machine;
+  /// empty: none.
   std::string mpirun{};
   /// Called before the ranks start: sets what they read.  The store lives until
   /// `after` returns.
@@ -46,8 +46,7 @@ struct JobLaunch {
   /// Called after the ranks have ended: keeps what they wrote.
   std::function<void(KeyValueStore&, const Outcome&)> after{};
 
-  /// This machine's address for remote hosts, and the port of the store; 0: the
-  /// kernel chooses one.
+  /// This machine's address for remote hosts, and the port of the store; 0: the kernel chooses one.
   std::string address{};
   std::uint16_t port = 0;
   /// The command that takes a host's name and a line for a shell there.
@@ -61,16 +60,15 @@ struct JobLaunch {
 /// Starts the ranks and supervises them until the last one has ended:
 /// `paceline run --ranks N`, `paceline run -H a:4,b:4`.
 ///
-/// The store is served by this process, so no rank's death takes it away: on
-/// the loopback, or, where there are remote hosts, at `address`.  The job's
-/// name is a random token, which its ranks alone are given.  On a remote host
-/// this program runs once as the host agent (launch/host_agent.h), which starts
-/// the ranks there.  Must be called by the main thread, before the process has
-/// others (see base/spawn.h).
+/// The store is served by this process, so no rank's death takes it away: on the loopback, or,
+/// where there are remote hosts, at `address`.  The job's name is a random token, which its ranks
+/// alone are given.  On a remote host this program runs once as the host agent
+/// (launch/host_agent.h), which starts the ranks there.  Must be called by the main thread, before
+/// the process has others (see base/spawn.h).
 Outcome launch_job(const JobLaunch& job);
 
-/// Throws UsageError where this host's memory cannot hold so many ranks even
-/// before they have a model.
+/// Throws UsageError where this host's memory cannot hold so many ranks even before they have a
+/// model.
 void require_memory_for(int ranks, const std::string& host);
 
 }  // namespace paceline::launch

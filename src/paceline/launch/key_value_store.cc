@@ -13,8 +13,7 @@
 
 namespace paceline::launch {
 
-std::optional<std::string> wait_for(KeyValueStore& store,
-                                    const std::string& key,
+std::optional<std::string> wait_for(KeyValueStore& store, const std::string& key,
                                     std::chrono::milliseconds timeout,
                                     const std::function<void()>& idle) {
   const Stopwatch watch;
@@ -35,8 +34,7 @@ std::optional<std::string> wait_for(KeyValueStore& store,
   }
 }
 
-bool answers(const std::shared_ptr<KeyValueStore>& store,
-             std::chrono::milliseconds timeout) {
+bool answers(const std::shared_ptr<KeyValueStore>& store, std::chrono::milliseconds timeout) {
   const auto answer = std::make_shared<std::promise<bool>>();
   auto end = answer->get_future();
   std::thread([store, answer] {
@@ -50,11 +48,8 @@ bool answers(const std::shared_ptr<KeyValueStore>& store,
   return end.wait_for(timeout) == std::future_status::ready && end.get();
 }
 
-PrefixStore::PrefixStore(std::shared_ptr<KeyValueStore> store,
-                         int rank,
-                         std::string prefix,
-                         Heartbeat* heartbeat,
-                         std::function<void()> idle)
+PrefixStore::PrefixStore(std::shared_ptr<KeyValueStore> store, int rank, std::string prefix,
+                         Heartbeat* heartbeat, std::function<void()> idle)
     : store_(std::move(store)),
       rank_(rank),
       prefix_(std::move(prefix)),
@@ -74,9 +69,7 @@ std::string PrefixStore::wait(const std::string& key) {
 }
 
 void PrefixStore::barrier(const std::string& name, int count) {
-  const auto key = [&](int rank) {
-    return fmt::format("{}/arrived/{}", name, rank);
-  };
+  const auto key = [&](int rank) { return fmt::format("{}/arrived/{}", name, rank); };
   set(key(rank_), "1");
   for (int rank = 0; rank < count; ++rank) {
     wait(key(rank));

@@ -14,21 +14,16 @@ namespace {
 constexpr int kPort = 29'500;
 
 bool gives_rendezvous(const std::vector<std::string>& argv) {
-  return std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
-    return word.starts_with("--rendezvous");
-  });
+  return std::any_of(argv.begin(), argv.end(),
+                     [](const std::string& word) { return word.starts_with("--rendezvous"); });
 }
 
-// The first rank that fails ends the job.  A rank may use every core of its
-// task.  Open MPI's ranks find each other through PMIx.
+// The first rank that fails ends the job.  A rank may use every core of its task.  Open MPI's ranks
+// find each other through PMIx.
 std::string slurm_command(const LaunchShape& shape) {
   return fmt::format(
-      "srun --nodes={} --ntasks-per-node={} --kill-on-bad-exit=1 "
-      "--cpu-bind=none {}{}",
-      shape.hosts,
-      shape.ranks_per_host,
-      shape.open_mpi ? "--mpi=pmix " : "",
-      shell_command(shape.argv));
+      "srun --nodes={} --ntasks-per-node={} --kill-on-bad-exit=1 --cpu-bind=none {}{}", shape.hosts,
+      shape.ranks_per_host, shape.open_mpi ? "--mpi=pmix " : "", shell_command(shape.argv));
 }
 
 // "FIRST_HOST:4,HOST_2:4", to be replaced.
@@ -40,15 +35,13 @@ std::string host_slots(const LaunchShape& shape) {
   return text;
 }
 
-// Open MPI binds two ranks or fewer to one core each, which compute and
-// communication threads would then share.
+// Open MPI binds two ranks or fewer to one core each, which compute and communication threads would
+// then share.
 std::string mpirun_command(const LaunchShape& shape) {
-  auto line =
-      fmt::format("mpirun -np {}{} --map-by ppr:{}:node --bind-to none {}",
-                  shape.hosts * shape.ranks_per_host,
-                  shape.hosts > 1 ? " -H " + host_slots(shape) : "",
-                  shape.ranks_per_host,
-                  shell_command(shape.argv));
+  auto line = fmt::format("mpirun -np {}{} --map-by ppr:{}:node --bind-to none {}",
+                          shape.hosts * shape.ranks_per_host,
+                          shape.hosts > 1 ? " -H " + host_slots(shape) : "", shape.ranks_per_host,
+                          shell_command(shape.argv));
   if (shape.hosts > 1 && !gives_rendezvous(shape.argv)) {
     line += fmt::format(" --rendezvous FIRST_HOST:{}", kPort);
   }
@@ -56,15 +49,12 @@ std::string mpirun_command(const LaunchShape& shape) {
 }
 
 std::string torchrun_command(const LaunchShape& shape) {
-  const auto where = shape.hosts == 1 ? std::string("--standalone")
-                                      : fmt::format(
-                                            "--nnodes={} --rdzv-backend=c10d "
-                                            "--rdzv-endpoint=FIRST_HOST:{}",
-                                            shape.hosts,
-                                            kPort);
-  return fmt::format("torchrun {} --nproc-per-node={} --no-python {}",
-                     where,
-                     shape.ranks_per_host,
+  const auto where =
+      shape.hosts == 1
+          ? std::string("--standalone")
+          : fmt::format("--nnodes={} --rdzv-backend=c10d --rdzv-endpoint=FIRST_HOST:{}",
+                        shape.hosts, kPort);
+  return fmt::format("torchrun {} --nproc-per-node={} --no-python {}", where, shape.ranks_per_host,
                      shell_command(shape.argv));
 }
 
@@ -72,10 +62,8 @@ std::string torchrun_command(const LaunchShape& shape) {
 
 std::string launch_command(const std::string& kind, const LaunchShape& shape) {
   if (shape.hosts < 1 || shape.ranks_per_host < 1) {
-    throw UsageError(
-        fmt::format("{} hosts with {} ranks each cannot be started",
-                    shape.hosts,
-                    shape.ranks_per_host));
+    throw UsageError(fmt::format("{} hosts with {} ranks each cannot be started", shape.hosts,
+                                 shape.ranks_per_host));
   }
   if (kind == "slurm") {
     return slurm_command(shape);
@@ -86,8 +74,7 @@ std::string launch_command(const std::string& kind, const LaunchShape& shape) {
   if (kind == "torchrun") {
     return torchrun_command(shape);
   }
-  throw UsageError(fmt::format(
-      "--print-launch {}: known are slurm, mpirun, torchrun", kind));
+  throw UsageError(fmt::format("--print-launch {}: known are slurm, mpirun, torchrun", kind));
 }
 
 std::string launch_note(const std::string& kind, const LaunchShape& shape) {
@@ -96,14 +83,12 @@ std::string launch_note(const std::string& kind, const LaunchShape& shape) {
   }
   if (kind == "torchrun") {
     return fmt::format(
-        "run this line on each of the {} hosts, with the name of the first one "
-        "in place of FIRST_HOST\n",
+        "run this line on each of the {} hosts, with the name of the first one in place of "
+        "FIRST_HOST\n",
         shape.hosts);
   }
-  return fmt::format(
-      "put the names of your hosts in place of FIRST_HOST{}HOST_{}\n",
-      shape.hosts == 2 ? " and " : ", HOST_2 ... ",
-      shape.hosts);
+  return fmt::format("put the names of your hosts in place of FIRST_HOST{}HOST_{}\n",
+                     shape.hosts == 2 ? " and " : ", HOST_2 ... ", shape.hosts);
 }
 
 }  // namespace paceline::launch

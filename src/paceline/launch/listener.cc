@@ -20,9 +20,7 @@ namespace {
 
 constexpr std::uint32_t kLoopbackNet = 127;
 
-bool is_loopback(in_addr address) {
-  return ntohl(address.s_addr) >> 24 == kLoopbackNet;
-}
+bool is_loopback(in_addr address) { return ntohl(address.s_addr) >> 24 == kLoopbackNet; }
 
 std::string text_of(in_addr address) {
   std::string text(INET_ADDRSTRLEN, '\0');
@@ -38,14 +36,12 @@ std::optional<in_addr> resolve(const std::string& host) {
   if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) {
     return std::nullopt;
   }
-  const in_addr address =
-      reinterpret_cast<sockaddr_in*>(found->ai_addr)->sin_addr;
+  const in_addr address = reinterpret_cast<sockaddr_in*>(found->ai_addr)->sin_addr;
   freeaddrinfo(found);
   return address;
 }
 
-// Where to listen: at all addresses where only this machine's loopback has the
-// name.
+// Where to listen: at all addresses where only this machine's loopback has the name.
 std::optional<in_addr> address_of(const std::string& host) {
   std::optional<in_addr> address = resolve(host);
   in_addr numeric{};
@@ -56,26 +52,21 @@ std::optional<in_addr> address_of(const std::string& host) {
   return address;
 }
 
-[[noreturn]] void refuse(const std::string& host,
-                         std::uint16_t port,
-                         int error) {
+[[noreturn]] void refuse(const std::string& host, std::uint16_t port, int error) {
   if (error == EADDRINUSE && port != 0) {
     throw UsageError(
-        fmt::format("port {} is taken on this host, so the ranks cannot meet "
-                    "at {}; choose another by --rendezvous HOST:PORT",
-                    port,
-                    host_port_text(host, port)));
+        fmt::format("port {} is taken on this host, so the ranks cannot meet at {}; choose another "
+                    "by --rendezvous HOST:PORT",
+                    port, host_port_text(host, port)));
   }
   if (error == EADDRNOTAVAIL) {
-    throw UsageError(fmt::format(
-        "the ranks cannot meet at {}, because {} is no address of this "
-        "host; give one that is by --rendezvous HOST:PORT",
-        host_port_text(host, port),
-        host));
+    throw UsageError(
+        fmt::format("the ranks cannot meet at {}, because {} is no address of this "
+                    "host; give one that is by --rendezvous HOST:PORT",
+                    host_port_text(host, port), host));
   }
   throw WorldError(fmt::format("the ranks' store could not be opened at {}: {}",
-                               host_port_text(host, port),
-                               std::strerror(error)));
+                               host_port_text(host, port), std::strerror(error)));
 }
 
 }  // namespace
@@ -94,18 +85,15 @@ std::optional<Listener> listen_at(const std::string& host, std::uint16_t port) {
   const int reuse = 1;
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int fd = socket.number();
-  if (fd < 0 ||
-      setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
+  if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
       bind(fd, generic, length) != 0 || listen(fd, SOMAXCONN) != 0 ||
       getsockname(fd, generic, &length) != 0) {
     refuse(host, port, errno);
   }
-  return Listener{
-      socket.release(), text_of(address.sin_addr), ntohs(address.sin_port)};
+  return Listener{socket.release(), text_of(address.sin_addr), ntohs(address.sin_port)};
 }
 
-std::optional<bool> is_listened_at(const std::string& host,
-                                   std::uint16_t port) {
+std::optional<bool> is_listened_at(const std::string& host, std::uint16_t port) {
   const std::optional<in_addr> resolved = resolve(host);
   if (!resolved) {
     return std::nullopt;
@@ -118,17 +106,14 @@ std::optional<bool> is_listened_at(const std::string& host,
   if (!socket.is_open()) {
     return std::nullopt;
   }
-  return connect_within(socket.number(),
-                        reinterpret_cast<sockaddr*>(&address),
-                        sizeof address,
+  return connect_within(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address,
                         std::chrono::seconds(1)) == 0;
 }
 
 std::string reachable_address(int listening) {
   sockaddr_in address{};
   socklen_t length = sizeof address;
-  if (getsockname(listening, reinterpret_cast<sockaddr*>(&address), &length) !=
-          0 ||
+  if (getsockname(listening, reinterpret_cast<sockaddr*>(&address), &length) != 0 ||
       address.sin_addr.s_addr == htonl(INADDR_ANY)) {
     return "127.0.0.1";
   }

@@ -15,21 +15,16 @@
 namespace paceline::launch {
 namespace {
 
-std::string process_key(int rank) {
-  return fmt::format("process/{}", rank);
-}
+std::string process_key(int rank) { return fmt::format("process/{}", rank); }
 
 // Two processes see each other's numbers where this is the same for both.
 std::string this_machine() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   std::array<char, 64> name{};  // "pid:[4026531836]"
-  const ssize_t length =
-      readlink("/proc/self/ns/pid", name.data(), name.size());
-  return fmt::format(
-      "{}/{}",
-      boot,
-      std::string_view(name.data(), length > 0 ? std::size_t(length) : 0));
+  const ssize_t length = readlink("/proc/self/ns/pid", name.data(), name.size());
+  return fmt::format("{}/{}", boot,
+                     std::string_view(name.data(), length > 0 ? std::size_t(length) : 0));
 }
 
 bool has_ended(const Descriptor& pidfd) {
@@ -39,8 +34,7 @@ bool has_ended(const Descriptor& pidfd) {
 
 }  // namespace
 
-LocalProcesses::LocalProcesses(std::shared_ptr<KeyValueStore> store,
-                               int rank,
+LocalProcesses::LocalProcesses(std::shared_ptr<KeyValueStore> store, int rank,
                                const std::vector<std::string>& hosts)
     : store_(std::move(store)), machine_(this_machine()) {
   store_->set(process_key(rank), fmt::format("{} {}", machine_, getpid()));
@@ -57,8 +51,8 @@ void LocalProcesses::look_for(int rank, const std::string& process) {
   if (process.substr(0, blank) != machine_) {
     return;
   }
-  Descriptor pidfd(static_cast<int>(
-      syscall(SYS_pidfd_open, std::stoi(process.substr(blank + 1)), 0)));
+  Descriptor pidfd(
+      static_cast<int>(syscall(SYS_pidfd_open, std::stoi(process.substr(blank + 1)), 0)));
   if (pidfd.is_open() || errno == ESRCH) {
     processes_.push_back({rank, std::move(pidfd)});
   }

@@ -11,21 +11,19 @@
 
 namespace paceline::launch {
 
-/// The processes of the other ranks on this machine, of which the kernel says
-/// at once that they have ended; heartbeats say it seconds later.
+/// The processes of the other ranks on this machine, of which the kernel says at once that they
+/// have ended; heartbeats say it seconds later.
 ///
-/// Every rank writes to the store which process it is.  Processes of another
-/// machine or another container are not watched, nor are any where the kernel
-/// has no pidfd_open (before Linux 5.3).
+/// Every rank writes to the store which process it is.  Processes of another machine or another
+/// container are not watched, nor are any where the kernel has no pidfd_open (before Linux 5.3).
 class LocalProcesses {
  public:
   /// Writes to the store which process `rank` is, which is this one.
-  LocalProcesses(std::shared_ptr<KeyValueStore> store,
-                 int rank,
+  LocalProcesses(std::shared_ptr<KeyValueStore> store, int rank,
                  const std::vector<std::string>& hosts);
 
-  /// Ranks whose processes have ended, for whatever reason.  From any thread.
-  /// Throws WorldError only while some of the processes are not known yet.
+  /// Ranks whose processes have ended, for whatever reason.  From any thread. Throws WorldError
+  /// only while some of the processes are not known yet.
   std::vector<int> ended();
 
  private:

@@ -30,22 +30,20 @@ using namespace std::chrono_literals;
 
 constexpr auto kEndTimeout = 3s;
 
-// Writes its variables to a file of its rank, and waits for the pipe's end;
-// then it removes the folder where $1, the launcher, was killed.  The pipe is
-// opened first, while the launcher has it open too: later that could block for
-// ever.
+// Writes its variables to a file of its rank, and waits for the pipe's end; then it removes the
+// folder where $1, the launcher, was killed.  The pipe is opened first, while the launcher has it
+// open too: later that could block for ever.
 constexpr const char* kPlaceholder =
     "exec 3< \"$0/end\" && "
     "env -0 > \"$0/part.$OMPI_COMM_WORLD_RANK\" && "
-    "mv \"$0/part.$OMPI_COMM_WORLD_RANK\" \"$0/rank.$OMPI_COMM_WORLD_RANK\" && "
-    "cat <&3 > /dev/null; [ -e \"/proc/$1/exe\" ] || rm -rf \"$0\"";
+    "mv \"$0/part.$OMPI_COMM_WORLD_RANK\" \"$0/rank.$OMPI_COMM_WORLD_RANK\" && cat <&3 > "
+    "/dev/null; [ -e \"/proc/$1/exe\" ] || rm -rf \"$0\"";
 
-// Ranks that are killed leave their shared memory, so it lies in the folder,
-// which the job removes; in memory, where there is such a file system.
+// Ranks that are killed leave their shared memory, so it lies in the folder, which the job removes;
+// in memory, where there is such a file system.
 std::filesystem::path make_folder() {
   for (const std::filesystem::path& base :
-       {std::filesystem::path("/dev/shm"),
-        std::filesystem::temp_directory_path()}) {
+       {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path()}) {
     std::string path = (base / "paceline-mpi-XXXXXX").string();
     if (mkdtemp(path.data()) != nullptr) {
       return path;
@@ -82,9 +80,7 @@ std::string first_sentence(const std::string& text) {
 
 }  // namespace
 
-MpiManager::MpiManager(const std::string& mpirun,
-                       int ranks,
-                       std::chrono::milliseconds timeout,
+MpiManager::MpiManager(const std::string& mpirun, int ranks, std::chrono::milliseconds timeout,
                        const std::function<bool()>& stop)
     : folder_(make_folder()) {
   try {
@@ -96,9 +92,7 @@ MpiManager::MpiManager(const std::string& mpirun,
   }
 }
 
-MpiManager::~MpiManager() {
-  end();
-}
+MpiManager::~MpiManager() { end(); }
 
 void MpiManager::start(const std::string& mpirun, int ranks) {
   const std::string pipe = (folder_ / "end").string();
@@ -106,18 +100,16 @@ void MpiManager::start(const std::string& mpirun, int ranks) {
     end_ = Descriptor(open(pipe.c_str(), O_RDWR | O_CLOEXEC));
   }
   if (!end_.is_open()) {
-    throw WorldError(
-        fmt::format("cannot make {}: {}", pipe, std::strerror(errno)));
+    throw WorldError(fmt::format("cannot make {}: {}", pipe, std::strerror(errno)));
   }
   Command command{"/usr/bin/env", {"env", mpirun}, environment_with({})};
   command.log = (folder_ / "log").string();
   for (const char* word : {"--oversubscribe", "--bind-to", "none"}) {
     command.argv.emplace_back(word);
   }
-  // No parameter of Open MPI 4 narrows the addresses at which mpirun listens;
-  // oob_tcp_if_include chooses those that it tells to others.
-  for (const auto& [parameter, value] :
-       std::initializer_list<std::pair<const char*, std::string>>{
+  // No parameter of Open MPI 4 narrows the addresses at which mpirun listens; oob_tcp_if_include
+  // chooses those that it tells to others.
+  for (const auto& [parameter, value] : std::initializer_list<std::pair<const char*, std::string>>{
            {"mpi_yield_when_idle", "1"},
            {"btl", "self,vader"},
            {"btl_vader_backing_directory", folder_.string()},
@@ -127,20 +119,15 @@ void MpiManager::start(const std::string& mpirun, int ranks) {
   if (geteuid() == 0) {
     command.argv.emplace_back("--allow-run-as-root");
   }
-  for (const std::string& word : {std::string("-np"),
-                                  std::to_string(ranks),
-                                  std::string("/bin/sh"),
-                                  std::string("-c"),
-                                  std::string(kPlaceholder),
-                                  folder_.string(),
-                                  std::to_string(getpid())}) {
+  for (const std::string& word :
+       {std::string("-np"), std::to_string(ranks), std::string("/bin/sh"), std::string("-c"),
+        std::string(kPlaceholder), folder_.string(), std::to_string(getpid())}) {
     command.argv.push_back(word);
   }
   mpirun_ = spawn(command);
 }
 
-void MpiManager::read_variables(int ranks,
-                                std::chrono::milliseconds timeout,
+void MpiManager::read_variables(int ranks, std::chrono::milliseconds timeout,
                                 const std::function<bool()>& stop) {
   const Stopwatch watch;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -152,15 +139,13 @@ void MpiManager::read_variables(int ranks,
       }
       const auto ended = lost();
       if (ended || watch.elapsed() > timeout) {
-        const std::string said =
-            read_text_if_readable((folder_ / "log").string()).value_or("");
-        throw WorldError(fmt::format(
-            "engine mpi: {}: {}",
-            ended ? *ended
-                  : fmt::format("mpirun did not start {} ranks within {:g} s",
-                                ranks,
-                                to_seconds(timeout)),
-            first_sentence(said)));
+        const std::string said = read_text_if_readable((folder_ / "log").string()).value_or("");
+        throw WorldError(
+            fmt::format("engine mpi: {}: {}",
+                        ended ? *ended
+                              : fmt::format("mpirun did not start {} ranks within {:g} s", ranks,
+                                            to_seconds(timeout)),
+                        first_sentence(said)));
       }
       std::this_thread::sleep_for(2ms);
     }
@@ -173,13 +158,12 @@ std::optional<std::string> MpiManager::lost() {
     status_ = reap_group(mpirun_);
     mpirun_ = status_ ? -1 : mpirun_;
   }
-  return status_ ? std::optional("mpirun " + how_it_ended(*status_))
-                 : std::nullopt;
+  return status_ ? std::optional("mpirun " + how_it_ended(*status_)) : std::nullopt;
 }
 
 void MpiManager::end() {
-  // A placeholder that starts now finds no pipe and ends.  One that opened it
-  // after its last writer had closed it would wait for ever.
+  // A placeholder that starts now finds no pipe and ends.  One that opened it after its last writer
+  // had closed it would wait for ever.
   std::error_code ignored;
   std::filesystem::remove(folder_ / "end", ignored);
   end_.close();

@@ -32,8 +32,7 @@ template <class Use>
 void for_each_ipv4(const Use& use) {
   const auto all = addresses();
   for (const ifaddrs* one = all.get(); one; one = one->ifa_next) {
-    if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET &&
-        (one->ifa_flags & IFF_UP) != 0) {
+    if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET && (one->ifa_flags & IFF_UP) != 0) {
       const auto* address = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
       use(*one, address->sin_addr.s_addr);
     }
@@ -50,10 +49,8 @@ in_addr_t outward_address() {
   inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);  // reserved for examples
   sockaddr_in own{};
   socklen_t length = sizeof own;
-  const bool found =
-      fd >= 0 &&
-      connect(fd, reinterpret_cast<sockaddr*>(&far), sizeof far) == 0 &&
-      getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) == 0;
+  const bool found = fd >= 0 && connect(fd, reinterpret_cast<sockaddr*>(&far), sizeof far) == 0 &&
+                     getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) == 0;
   return found ? own.sin_addr.s_addr : INADDR_ANY;
 }
 
@@ -75,13 +72,10 @@ std::string outward_interface() {
 
 void require_interface(const std::string& name) {
   std::set<std::string> known;
-  for_each_ipv4(
-      [&](const ifaddrs& one, in_addr_t) { known.insert(one.ifa_name); });
+  for_each_ipv4([&](const ifaddrs& one, in_addr_t) { known.insert(one.ifa_name); });
   if (!known.contains(name)) {
     throw UsageError(fmt::format(
-        "--interface {}: this host has no such interface with an IPv4 address; "
-        "it has {}",
-        name,
+        "--interface {}: this host has no such interface with an IPv4 address; it has {}", name,
         fmt::join(known, ", ")));
   }
 }

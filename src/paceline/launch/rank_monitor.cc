@@ -20,8 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// Without a store there is nothing but time to let rank 1 print before the
-// other ranks end.
+// Without a store there is nothing but time to let rank 1 print before the other ranks end.
 constexpr nanoseconds kAfterRank1 = std::chrono::seconds(2);
 
 std::vector<int> ranks_to_watch(const RankMonitor::Options& options) {
@@ -61,9 +60,7 @@ class StandstillClock {
     const nanoseconds used = heartbeat_.main_thread_time();
     // A thread that is woken and goes back to sleep uses some time, too.
     const bool computes = used - used_ > gap / 100;
-    still_ = heartbeat_.watched() || moves != moves_ || computes
-                 ? nanoseconds(0)
-                 : still_ + gap;
+    still_ = heartbeat_.watched() || moves != moves_ || computes ? nanoseconds(0) : still_ + gap;
     moves_ = moves;
     used_ = used;
     return still_;
@@ -109,11 +106,10 @@ class Poller {
     if (const auto silent = detector_.silent_rank()) {
       detector_.remove(silent->rank);
       const auto stop = stop_of(*options_.store, silent->rank);
-      const FailureNotice notice = stop.value_or(notice_of(
-          *silent, options_.hosts[static_cast<std::size_t>(silent->rank)]));
+      const FailureNotice notice =
+          stop.value_or(notice_of(*silent, options_.hosts[static_cast<std::size_t>(silent->rank)]));
       // Where all ranks were asked, one that has left is no failure.
-      if (!(stop && requested_stop() != 0) &&
-          post_failure(*options_.store, notice)) {
+      if (!(stop && requested_stop() != 0) && post_failure(*options_.store, notice)) {
         return Failure{notice, true};
       }
     }
@@ -124,8 +120,7 @@ class Poller {
     if (gone && post_death(*options_.store, *gone, options_.rank)) {
       return Failure{*gone, true};
     }
-    if (const auto cause = job_failure(*options_.store);
-        cause && cause->rank != options_.rank) {
+    if (const auto cause = job_failure(*options_.store); cause && cause->rank != options_.rank) {
       return Failure{*cause, false};
     }
     return std::nullopt;
@@ -134,8 +129,8 @@ class Poller {
   std::optional<Progress> rank_0() const { return detector_.last_progress(0); }
 
  private:
-  // What rank 0 wrote, which serves the store, once it is known that it was
-  // asked to stop without this rank.
+  // What rank 0 wrote, which serves the store, once it is known that it was asked to stop without
+  // this rank.
   std::optional<FailureNotice> stop_of_server() {
     if (!options_.rank_0_serves_store || options_.rank == 0) {
       return std::nullopt;
@@ -159,8 +154,7 @@ class Poller {
     for (int rank = 0; rank < static_cast<int>(options_.hosts.size()); ++rank) {
       const auto progress = read_progress(*options_.store, rank);
       if (rank != options_.rank &&
-          !(progress &&
-            (progress->done || milliseconds(progress->waited_ms) > limit))) {
+          !(progress && (progress->done || milliseconds(progress->waited_ms) > limit))) {
         return false;
       }
     }
@@ -177,18 +171,15 @@ class Poller {
 
   FailureNotice endless_wait() {
     return own_notice(
-        fmt::format("all ranks have waited for others for more than {:g} s, "
-                    "this one for '{}'",
-                    to_seconds(kPeersFactor * options_.timeout),
-                    options_.heartbeat->awaited()),
+        fmt::format("all ranks have waited for others for more than {:g} s, this one for '{}'",
+                    to_seconds(kPeersFactor * options_.timeout), options_.heartbeat->awaited()),
         false);
   }
 
   std::optional<Failure> post_standstill(nanoseconds still, bool waits) {
     const FailureNotice notice =
         own_notice(fmt::format("the main thread has {} for {:.0f} s, {}",
-                               waits ? "waited for other ranks" : "not moved",
-                               to_seconds(still),
+                               waits ? "waited for other ranks" : "not moved", to_seconds(still),
                                options_.heartbeat->position()),
                    waits);
     post_failure(*options_.store, notice);
@@ -237,8 +228,8 @@ bool RankMonitor::pause(const std::stop_token& stopped, milliseconds duration) {
 }
 
 void RankMonitor::run(const std::stop_token& stopped) {
-  const auto interval = std::min(
-      milliseconds(500), std::max(options_.timeout / 8, milliseconds(1)));
+  const auto interval =
+      std::min(milliseconds(500), std::max(options_.timeout / 8, milliseconds(1)));
   Poller poller(options_);
   std::optional<Failure> failure;
   try {
@@ -275,17 +266,14 @@ void RankMonitor::run(const std::stop_token& stopped) {
       polls_.under_way = false;
     }
     if (sleep(stopped, options_.grace)) {
-      options_.end(
-          lost_store(
-              options_.hosts, options_.rank_0_serves_store, error.what()),
-          options_.rank == 1);
+      options_.end(lost_store(options_.hosts, options_.rank_0_serves_store, error.what()),
+                   options_.rank == 1);
     }
   }
 }
 
 void RankMonitor::run_watchdog(const std::stop_token& stopped) {
-  const nanoseconds limit =
-      options_.timeout + (options_.rank == 1 ? nanoseconds(0) : kAfterRank1);
+  const nanoseconds limit = options_.timeout + (options_.rank == 1 ? nanoseconds(0) : kAfterRank1);
   nanoseconds silent{0};
   nanoseconds last = steady_now();
   std::int64_t seen = 0;
@@ -310,18 +298,14 @@ FailureNotice RankMonitor::silent_store(nanoseconds since) {
     const std::lock_guard lock(polls_.mutex);
     return notice_of({0, since, polls_.rank_0}, options_.hosts[0]);
   }
-  return {1,
-          options_.hosts[1],
-          fmt::format("the ranks' store has not answered for {:.0f} s",
-                      to_seconds(since))};
+  return {1, options_.hosts[1],
+          fmt::format("the ranks' store has not answered for {:.0f} s", to_seconds(since))};
 }
 
-FailureNotice lost_store(const std::vector<std::string>& hosts,
-                         bool rank_0_serves_store,
+FailureNotice lost_store(const std::vector<std::string>& hosts, bool rank_0_serves_store,
                          const std::string& reason) {
-  return rank_0_serves_store
-             ? FailureNotice{0, hosts[0], "ended without an error message"}
-             : FailureNotice{1, hosts[1], reason};
+  return rank_0_serves_store ? FailureNotice{0, hosts[0], "ended without an error message"}
+                             : FailureNotice{1, hosts[1], reason};
 }
 
 }  // namespace paceline::launch

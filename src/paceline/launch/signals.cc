@@ -10,8 +10,8 @@ int pending_of(std::initializer_list<int> signals) {
   sigset_t pending;
   sigemptyset(&pending);
   sigpending(&pending);
-  const auto* const found = std::ranges::find_if(
-      signals, [&](int signal) { return sigismember(&pending, signal) == 1; });
+  const auto* const found =
+      std::ranges::find_if(signals, [&](int signal) { return sigismember(&pending, signal) == 1; });
   return found == signals.end() ? 0 : *found;
 }
 
@@ -23,16 +23,12 @@ BlockedSignals::BlockedSignals(std::initializer_list<int> signals) {
   pthread_sigmask(SIG_BLOCK, &blocked_, &before_);
 }
 
-BlockedSignals::~BlockedSignals() {
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
+BlockedSignals::~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 int BlockedSignals::wait(std::chrono::milliseconds timeout) const {
-  const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(timeout);
-  const timespec limit{
-      static_cast<time_t>(seconds.count()),
-      static_cast<long>(std::chrono::nanoseconds(timeout - seconds).count())};
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout);
+  const timespec limit{static_cast<time_t>(seconds.count()),
+                       static_cast<long>(std::chrono::nanoseconds(timeout - seconds).count())};
   return std::max(0, sigtimedwait(&blocked_, nullptr, &limit));
 }
 

@@ -10,9 +10,9 @@ namespace paceline::launch {
 /// The first of `signals` that is pending; 0: none.  Costs one system call.
 int pending_of(std::initializer_list<int> signals);
 
-/// Blocks some signals for this thread and all that it starts later, so that
-/// they stay pending: no handler, no interrupted system call, no global.  Must
-/// be made before any other thread of the process, and before children.
+/// Blocks some signals for this thread and all that it starts later, so that they stay pending: no
+/// handler, no interrupted system call, no global.  Must be made before any other thread of the
+/// process, and before children.
 class BlockedSignals {
  public:
   BlockedSignals(std::initializer_list<int> signals);
@@ -32,11 +32,9 @@ struct StopRequested {
   int signal = 0;
 };
 
-/// The signal by which this process is asked to stop, SIGTERM before SIGUSR1;
-/// 0: none, also where no StopSignals lives.  Costs one system call.
-inline int requested_stop() {
-  return pending_of({SIGTERM, SIGUSR1});
-}
+/// The signal by which this process is asked to stop, SIGTERM before SIGUSR1; 0: none, also where
+/// no StopSignals lives.  Costs one system call.
+inline int requested_stop() { return pending_of({SIGTERM, SIGUSR1}); }
 
 /// Throws StopRequested where there is one.
 inline void throw_if_stop_requested() {
@@ -45,9 +43,9 @@ inline void throw_if_stop_requested() {
   }
 }
 
-/// SIGTERM and SIGUSR1 as requests to stop after the current step.  Requests
-/// that are pending at destruction are discarded.  A rank that does not look at
-/// them is ended by its launcher's SIGKILL.
+/// SIGTERM and SIGUSR1 as requests to stop after the current step.  Requests that are pending at
+/// destruction are discarded.  A rank that does not look at them is ended by its launcher's
+/// SIGKILL.
 class StopSignals : private BlockedSignals {
  public:
   StopSignals() : BlockedSignals({SIGTERM, SIGUSR1}) {}
@@ -61,20 +59,17 @@ class StopSignals : private BlockedSignals {
   int signal() const { return requested_stop(); }
 };
 
-/// Blocks the signals that a supervisor waits for: SIGCHLD, SIGINT, SIGTERM,
-/// SIGHUP and SIGUSR1.
+/// Blocks the signals that a supervisor waits for: SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGUSR1.
 class SupervisorSignals : public BlockedSignals {
  public:
-  SupervisorSignals()
-      : BlockedSignals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {}
+  SupervisorSignals() : BlockedSignals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {}
 
   /// Whether SIGINT, SIGTERM or SIGHUP is pending.
   bool ending() const { return pending_of({SIGINT, SIGTERM, SIGHUP}) != 0; }
 };
 
-/// Whether a signal that came `after` a request to stop is a second request.
-/// timeout(1) signals its child and then the child's group: that is one
-/// request.
+/// Whether a signal that came `after` a request to stop is a second request. timeout(1) signals its
+/// child and then the child's group: that is one request.
 constexpr bool is_second_request(std::chrono::nanoseconds after) {
   return after >= std::chrono::milliseconds(300);
 }

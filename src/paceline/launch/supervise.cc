@@ -34,10 +34,8 @@ std::vector<int> ranks_of(const std::vector<ChildProcess>& children) {
 
 class Supervision {
  public:
-  Supervision(const std::vector<ChildProcess>& children,
-              KeyValueStore& store,
-              const SupervisorSignals& signals,
-              const SuperviseOptions& options)
+  Supervision(const std::vector<ChildProcess>& children, KeyValueStore& store,
+              const SupervisorSignals& signals, const SuperviseOptions& options)
       : store_(store),
         signals_(signals),
         options_(options),
@@ -85,8 +83,7 @@ class Supervision {
   static nanoseconds now() { return steady_now(); }
 
   bool any_alive() const {
-    return std::ranges::any_of(
-        children_, [](const Child& child) { return !child.status; });
+    return std::ranges::any_of(children_, [](const Child& child) { return !child.status; });
   }
 
   void signal_living(int signal) {
@@ -126,8 +123,7 @@ class Supervision {
 
   /// A rank that left without an error, and early, leaves the others waiting.
   bool has_finished(const Child& child) const {
-    return child.exited_with(0) &&
-           std::ranges::all_of(child.all_ranks(), [&](int rank) {
+    return child.exited_with(0) && std::ranges::all_of(child.all_ranks(), [&](int rank) {
              const auto progress = read_progress(store_, rank);
              return progress && progress->done;
            });
@@ -147,8 +143,8 @@ class Supervision {
     kill_at_ = now() + options_.stop_grace;
   }
 
-  // Without the rank that stopped, the others cannot finish a step, and may
-  // wait for it where they do not see that they shall stop.
+  // Without the rank that stopped, the others cannot finish a step, and may wait for it where they
+  // do not see that they shall stop.
   void shorten_stop_grace() {
     if (kill_at_) {
       kill_at_ = std::min(*kill_at_, now() + options_.failure_grace);
@@ -168,16 +164,15 @@ class Supervision {
     }
   }
 
-  // The cause is found first, because what dies from here on is killed by this
-  // process.  A cause that is a consequence gets more time to be replaced.
+  // The cause is found first, because what dies from here on is killed by this process.  A cause
+  // that is a consequence gets more time to be replaced.
   void end_all_once_explained() {
     const auto waited = now() - *failed_at_;
     if (waited < options_.settle_time) {
       return;
     }
     auto cause = find_cause(children_, silent_, store_);
-    if (cause.consequence &&
-        waited < options_.settle_time + options_.failure_grace) {
+    if (cause.consequence && waited < options_.settle_time + options_.failure_grace) {
       return;
     }
     set_cause(std::move(cause));
@@ -199,16 +194,15 @@ class Supervision {
 
   void kill_all() {
     if (stop_signal_ != 0 && !ending_) {
-      const auto alive = std::ranges::find_if(
-          children_, [](const Child& child) { return !child.status; });
+      const auto alive =
+          std::ranges::find_if(children_, [](const Child& child) { return !child.status; });
       if (alive != children_.end()) {
         const auto progress = read_progress(store_, alive->first_rank);
-        cause_ = FailureNotice{
-            .rank = alive->first_rank,
-            .host = alive->host,
-            .text = "did not stop when it was asked to, and was killed" +
-                    last_heartbeat_text(progress),
-            .role = role_of(progress)};
+        cause_ = FailureNotice{.rank = alive->first_rank,
+                               .host = alive->host,
+                               .text = "did not stop when it was asked to, and was killed" +
+                                       last_heartbeat_text(progress),
+                               .role = role_of(progress)};
       }
     }
     ending_ = true;
@@ -223,16 +217,14 @@ class Supervision {
       set_cause(find_cause(children_, silent_, store_));
     }
     if (cause_) {
-      result.exit_code = cause_->exit_code == kUsageErrorStatus
-                             ? kUsageErrorStatus
-                             : kWorldErrorStatus;
+      result.exit_code =
+          cause_->exit_code == kUsageErrorStatus ? kUsageErrorStatus : kWorldErrorStatus;
       result.message = message_of(*cause_);
       result.rank = cause_->rank;
       return result;
     }
     for (const auto& child : children_) {
-      result.exit_code =
-          std::max(result.exit_code, exit_code_of(*child.status));
+      result.exit_code = std::max(result.exit_code, exit_code_of(*child.status));
     }
     return result;
   }
@@ -252,10 +244,8 @@ class Supervision {
 
 }  // namespace
 
-Outcome supervise(const std::vector<ChildProcess>& children,
-                  KeyValueStore& store,
-                  const SupervisorSignals& signals,
-                  const SuperviseOptions& options) {
+Outcome supervise(const std::vector<ChildProcess>& children, KeyValueStore& store,
+                  const SupervisorSignals& signals, const SuperviseOptions& options) {
   return Supervision(children, store, signals, options).run();
 }
 

@@ -14,8 +14,7 @@
 
 namespace paceline::launch {
 
-/// A supervised child process: a rank, or a process that starts ranks on
-/// another host.
+/// A supervised child process: a rank, or a process that starts ranks on another host.
 struct ChildProcess {
   pid_t pid = 0;
   int first_rank = 0;
@@ -32,14 +31,12 @@ struct SuperviseOptions {
   std::chrono::milliseconds stop_grace{30'000};
   /// After a failure the other ranks may take so long to end.
   std::chrono::milliseconds failure_grace{3'000};
-  /// After the first death, deaths and notices that explain it may take so long
-  /// to arrive.
+  /// After the first death, deaths and notices that explain it may take so long to arrive.
   std::chrono::milliseconds settle_time{500};
-  /// Called several times a second while a child runs.  Where it throws, the
-  /// children are killed.
+  /// Called several times a second while a child runs.  Where it throws, the children are killed.
   std::function<void()> on_tick{};
-  /// What else has ended on which all ranks depend, in words that follow the
-  /// name of a rank; nothing: all is well.  May be empty.
+  /// What else has ended on which all ranks depend, in words that follow the name of a rank;
+  /// nothing: all is well.  May be empty.
   std::function<std::optional<std::string>()> lost{};
   /// Called with the cause of a failure, before the other ranks are ended.
   std::function<void(const FailureNotice&)> on_failure{};
@@ -53,18 +50,15 @@ struct Outcome {
   int stop_signal = 0;  // the signal that asked the job to stop, or 0
 };
 
-/// Supervises the children, in rank order, until all have ended, and leaves
-/// none of their processes behind on this machine.
+/// Supervises the children, in rank order, until all have ended, and leaves none of their processes
+/// behind on this machine.
 ///
-/// The first rank that dies, fails or falls silent ends the job.  The outcome
-/// names that rank, its host and its position.  Ranks that failed only because
-/// another one did (see FailureNotice) are not named.  SIGINT, SIGTERM, SIGHUP
-/// and SIGUSR1 to this process ask all ranks by SIGTERM to stop; a second
-/// request kills them, and after the first rank has ended the others get
+/// The first rank that dies, fails or falls silent ends the job.  The outcome names that rank, its
+/// host and its position.  Ranks that failed only because another one did (see FailureNotice) are
+/// not named.  SIGINT, SIGTERM, SIGHUP and SIGUSR1 to this process ask all ranks by SIGTERM to
+/// stop; a second request kills them, and after the first rank has ended the others get
 /// `failure_grace`.
-Outcome supervise(const std::vector<ChildProcess>& children,
-                  KeyValueStore& store,
-                  const SupervisorSignals& signals,
-                  const SuperviseOptions& options);
+Outcome supervise(const std::vector<ChildProcess>& children, KeyValueStore& store,
+                  const SupervisorSignals& signals, const SuperviseOptions& options);
 
 }  // namespace paceline::launch

@@ -23,15 +23,12 @@ constexpr plan::Step kComparedSteps = 64;
 template <class... Term>
 void add_signature(const std::tuple<Term...>& terms, std::string& text) {
   std::apply(
-      [&](auto... term) {
-        ((text += fmt::format("{} ", static_cast<std::int64_t>(term))), ...);
-      },
+      [&](auto... term) { ((text += fmt::format("{} ", static_cast<std::int64_t>(term))), ...); },
       terms);
   text += '\n';
 }
 
-std::string collectives_text(const plan::CommPlan& plan,
-                             const plan::Setup& setup,
+std::string collectives_text(const plan::CommPlan& plan, const plan::Setup& setup,
                              plan::CommunicatorId on) {
   std::string text;
   for (const plan::Op& op : plan.ops) {
@@ -40,22 +37,18 @@ std::string collectives_text(const plan::CommPlan& plan,
       continue;
     }
     // A shard lies at a place of each member's own, the whole does not.
-    text += fmt::format("{} {} ",
-                        (c->in.count < c->out.count ? c->out : c->in).begin,
-                        op.performer);
+    text +=
+        fmt::format("{} {} ", (c->in.count < c->out.count ? c->out : c->in).begin, op.performer);
     add_signature(plan::signature_of(setup, *c), text);
   }
   return text;
 }
 
 // Appends the messages to the text of their peer.
-void add_messages(const std::vector<plan::Message>& messages,
-                  const plan::Setup& setup,
-                  const plan::Members& members,
-                  std::vector<std::string>& texts) {
+void add_messages(const std::vector<plan::Message>& messages, const plan::Setup& setup,
+                  const plan::Members& members, std::vector<std::string>& texts) {
   for (const plan::Message& message : messages) {
-    add_signature(plan::signature_of(setup, message),
-                  texts[*members.place_of(message.peer)]);
+    add_signature(plan::signature_of(setup, message), texts[*members.place_of(message.peer)]);
   }
 }
 
@@ -69,13 +62,10 @@ std::vector<std::int64_t> digests(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-PlanDigest digest_of(const plan::Planner& planner,
-                     const plan::PlanInput& input,
-                     const plan::Setup& setup,
-                     plan::CommunicatorId on) {
+PlanDigest digest_of(const plan::Planner& planner, const plan::PlanInput& input,
+                     const plan::Setup& setup, plan::CommunicatorId on) {
   const plan::Communicator& group = setup.communicators[plan::index_of(on)];
-  std::string collectives =
-      fmt::format("engine {}\n", static_cast<int>(group.engine));
+  std::string collectives = fmt::format("engine {}\n", static_cast<int>(group.engine));
   for (const plan::Placement& placement : setup.parameters) {
     collectives += fmt::format("parameter {}\n", placement.value.begin);
   }
@@ -101,10 +91,8 @@ PlanDigest digest_of(const plan::Planner& planner,
           .receives = digests(receives)};
 }
 
-void require_agreement(engines::Channel& channel,
-                       const plan::Communicator& group,
-                       const PlanDigest& digest,
-                       at::Device device,
+void require_agreement(engines::Channel& channel, const plan::Communicator& group,
+                       const PlanDigest& digest, at::Device device,
                        const engines::PeerWait& peers) {
   const std::size_t members = group.members.size();
   if (members == 1) {
@@ -123,23 +111,17 @@ void require_agreement(engines::Channel& channel,
   };
   for (std::size_t i = 0; i < members; ++i) {
     if (told(i, 0) != told(0, 0)) {
-      throw UsageError(fmt::format(
-          "rank {}'s plan differs from rank {}'s on communicator {}: every "
-          "rank must be given the same strategy, model and sizes.",
-          group.members[i],
-          group.members[0],
-          group.name));
+      throw UsageError(
+          fmt::format("rank {}'s plan differs from rank {}'s on communicator {}: every rank must "
+                      "be given the same strategy, model and sizes.",
+                      group.members[i], group.members[0], group.name));
     }
     for (std::size_t j = 0; j < members; ++j) {
       if (told(i, 1 + j) != told(j, 1 + members + i)) {
-        throw UsageError(fmt::format(
-            "rank {} sends rank {} other messages on communicator {} than rank "
-            "{} expects: every rank must be given the same strategy, model and "
-            "sizes.",
-            group.members[i],
-            group.members[j],
-            group.name,
-            group.members[j]));
+        throw UsageError(
+            fmt::format("rank {} sends rank {} other messages on communicator {} than rank {} "
+                        "expects: every rank must be given the same strategy, model and sizes.",
+                        group.members[i], group.members[j], group.name, group.members[j]));
       }
     }
   }

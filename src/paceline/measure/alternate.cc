@@ -42,8 +42,7 @@ constexpr std::chrono::seconds kCommandStopGrace{30};
 constexpr std::string_view kPlaceholder = "{records}";
 
 // The words with the file's path in place of {records}.
-std::vector<std::string> with_records(std::vector<std::string> words,
-                                      const std::string& path) {
+std::vector<std::string> with_records(std::vector<std::string> words, const std::string& path) {
   for (std::string& word : words) {
     for (std::size_t at = word.find(kPlaceholder); at != std::string::npos;
          at = word.find(kPlaceholder, at + path.size())) {
@@ -54,10 +53,8 @@ std::vector<std::string> with_records(std::vector<std::string> words,
 }
 
 // The allowed variables that a command begins with, and those that it inherits.
-std::map<std::string, std::string> variables_of(
-    const std::vector<std::string>& command) {
-  std::map<std::string, std::string> variables =
-      records::allowed_variables(environ);
+std::map<std::string, std::string> variables_of(const std::vector<std::string>& command) {
+  std::map<std::string, std::string> variables = records::allowed_variables(environ);
   for (const std::string& word : command) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) {
@@ -100,9 +97,8 @@ class Alternating {
   }
 
  private:
-  // In random order, each side equally often (but for one run of an odd
-  // number): what going first costs falls on both.  Runs that may end early
-  // have each side first once in two of them.
+  // In random order, each side equally often (but for one run of an odd number): what going first
+  // costs falls on both.  Runs that may end early have each side first once in two of them.
   void shuffle_firsts() {
     Random random(wanted_.seed);
     std::size_t odd = random.below(2);
@@ -116,27 +112,19 @@ class Alternating {
   }
 
   // A command of `flag` before or after a run.  Whether to go on.
-  bool run_beside(const Alternation::Side& side,
-                  std::string_view flag,
-                  const std::string& text,
+  bool run_beside(const Alternation::Side& side, std::string_view flag, const std::string& text,
                   int run) {
     if (text.empty()) {
       return true;
     }
-    const launch::ChildExit ending =
-        launch::wait_for_child(start({"sh", "-c", text}, side.log, ""),
-                               signals_,
-                               wanted_.deadline,
-                               kCommandStopGrace);
-    return go_on_after(
-        ending, fmt::format("{} of {}", flag, side.name), side.log, run);
+    const launch::ChildExit ending = launch::wait_for_child(
+        start({"sh", "-c", text}, side.log, ""), signals_, wanted_.deadline, kCommandStopGrace);
+    return go_on_after(ending, fmt::format("{} of {}", flag, side.name), side.log, run);
   }
 
-  // Keeps why the alternation ends, if `ending` ends it; what ended it first
-  // stands.  Whether to go on.
-  bool go_on_after(const launch::ChildExit& ending,
-                   const std::string& name,
-                   const std::string& log,
+  // Keeps why the alternation ends, if `ending` ends it; what ended it first stands.  Whether to go
+  // on.
+  bool go_on_after(const launch::ChildExit& ending, const std::string& name, const std::string& log,
                    int run) {
     const bool failed = ending.exit_code != 0 || ending.timed_out;
     const bool stopped = ending.stop_signal != 0;
@@ -147,17 +135,14 @@ class Alternating {
     return !failed && !stopped;
   }
 
-  // Whether to go on.  What a run left that failed, was stopped or cannot be
-  // read is cleaned up, too.
+  // Whether to go on.  What a run left that failed, was stopped or cannot be read is cleaned up,
+  // too.
   bool measure(std::size_t number, int run) {
     const Alternation::Side& side = wanted_.sides[number];
-    const auto clean_up = [&] {
-      return run_beside(side, "--cleanup", side.cleanup, run);
-    };
+    const auto clean_up = [&] { return run_beside(side, "--cleanup", side.cleanup, run); };
     bool measured = false;
     try {
-      measured = run_beside(side, "--prepare", side.prepare, run) &&
-                 measure_command(number, run);
+      measured = run_beside(side, "--prepare", side.prepare, run) && measure_command(number, run);
     } catch (const std::exception&) {
       clean_up();
       throw;
@@ -169,22 +154,15 @@ class Alternating {
     const Alternation::Side& side = wanted_.sides[number];
     const std::string left = fs::absolute(side.records).string() + ".part";
     fs::remove(left);
-    const std::uintmax_t logged =
-        fs::exists(side.log) ? fs::file_size(side.log) : 0;
+    const std::uintmax_t logged = fs::exists(side.log) ? fs::file_size(side.log) : 0;
     const std::string started_at = utc_now();
-    fmt::print(stderr,
-               "run {} of {}{}: {} ...",
-               run + 1,
-               wanted_.is_enough ? "at most " : "",
-               wanted_.runs,
-               side.name);
+    fmt::print(stderr, "run {} of {}{}: {} ...", run + 1, wanted_.is_enough ? "at most " : "",
+               wanted_.runs, side.name);
     std::fflush(stderr);
     const Stopwatch watch;
-    const launch::ChildExit ending = launch::wait_for_child(
-        start(with_records(side.command, left), side.log, left),
-        signals_,
-        wanted_.deadline,
-        kCommandStopGrace);
+    const launch::ChildExit ending =
+        launch::wait_for_child(start(with_records(side.command, left), side.log, left), signals_,
+                               wanted_.deadline, kCommandStopGrace);
     const std::int64_t wall_ns = watch.elapsed_ns();
     fmt::print(stderr, " {:.1f} s\n", static_cast<double>(wall_ns) / 1e9);
     const bool ended_well = go_on_after(ending, side.name, side.log, run);
@@ -204,29 +182,26 @@ class Alternating {
   void check_kinds() const {
     if (wanted_.needs_records && !left_records_[0] && !left_records_[1]) {
       throw UsageError(
-          "--format ddp: neither command left records, and of a command's wall "
-          "time PyTorch's diff.py has no layout; leave --format out");
+          "--format ddp: neither command left records, and of a command's wall time PyTorch's "
+          "diff.py has no layout; leave --format out");
     }
     if (left_records_[0] != left_records_[1]) {
-      throw UsageError(fmt::format(
-          "only {} left records, in the file that {{records}} or the variable "
-          "{} names; of the other there is only its wall time",
-          wanted_.sides[left_records_[0] ? 0 : 1].name,
-          kRecordsVariable));
+      throw UsageError(
+          fmt::format("only {} left records, in the file that {{records}} or the variable {} "
+                      "names; of the other there is only its wall time",
+                      wanted_.sides[left_records_[0] ? 0 : 1].name, kRecordsVariable));
     }
   }
 
   // `left`: the file for its records; empty: none.
-  static pid_t start(const std::vector<std::string>& words,
-                     const std::string& log,
+  static pid_t start(const std::vector<std::string>& words, const std::string& log,
                      const std::string& left) {
     Command command;
     command.executable = "/usr/bin/env";
     command.argv = {"env"};
     command.argv.insert(command.argv.end(), words.begin(), words.end());
-    command.environment = left.empty()
-                              ? environment_with({})
-                              : environment_with({{kRecordsVariable, left}});
+    command.environment =
+        left.empty() ? environment_with({}) : environment_with({{kRecordsVariable, left}});
     command.log = log;
     return spawn(command);
   }
@@ -245,14 +220,11 @@ class Alternating {
   }
 
   // The table of nccl-tests that the log has behind its first `logged` bytes.
-  static std::vector<records::CommRecord> printed_operations(
-      const Alternation::Side& side,
-      std::uintmax_t logged,
-      const std::string& started_at) {
-    const std::string text =
-        read_text_if_readable(side.log).value_or("").substr(logged);
-    if (text.find("algbw") == std::string::npos ||
-        text.find("busbw") == std::string::npos) {
+  static std::vector<records::CommRecord> printed_operations(const Alternation::Side& side,
+                                                             std::uintmax_t logged,
+                                                             const std::string& started_at) {
+    const std::string text = read_text_if_readable(side.log).value_or("").substr(logged);
+    if (text.find("algbw") == std::string::npos || text.find("busbw") == std::string::npos) {
       return {};
     }
     const std::string part = side.log + ".part";
@@ -266,11 +238,10 @@ class Alternating {
     return found;
   }
 
-  RunRecord wall_time_of(const Alternation::Side& side,
-                         const std::string& started_at,
+  RunRecord wall_time_of(const Alternation::Side& side, const std::string& started_at,
                          std::int64_t wall_ns) const {
-    RunRecord one = report::wall_time_record(
-        shell_command(side.command), started_at, host_, wall_ns);
+    RunRecord one =
+        report::wall_time_record(shell_command(side.command), started_at, host_, wall_ns);
     one.environment.variables = variables_of(side.command);
     return one;
   }
@@ -285,28 +256,19 @@ class Alternating {
       writers_[number]->append(one);
     }
     for (const records::CommRecord& one : found.operations) {
-      writers_[number]->append_line(
-          records::to_line(records::to_json(one, one.environment)));
+      writers_[number]->append_line(records::to_line(records::to_json(one, one.environment)));
     }
   }
 
-  std::string describe(const std::string& name,
-                       const std::string& log,
-                       int run,
+  std::string describe(const std::string& name, const std::string& log, int run,
                        const launch::ChildExit& ending) const {
     const std::string said = failure_reason_in(log);
     const std::string how =
-        ending.timed_out ? fmt::format("had not ended after {:g} s",
-                                       to_seconds(wanted_.deadline))
-        : ending.exit_code == 127
-            ? "could not be started"
-            : fmt::format("ended with exit code {}", ending.exit_code);
-    return fmt::format("{} {} in run {}{} ({})",
-                       name,
-                       how,
-                       run + 1,
-                       said.empty() ? "" : ": " + said,
-                       log);
+        ending.timed_out ? fmt::format("had not ended after {:g} s", to_seconds(wanted_.deadline))
+        : ending.exit_code == 127 ? "could not be started"
+                                  : fmt::format("ended with exit code {}", ending.exit_code);
+    return fmt::format("{} {} in run {}{} ({})", name, how, run + 1,
+                       said.empty() ? "" : ": " + said, log);
   }
 
   const Alternation& wanted_;
@@ -320,8 +282,6 @@ class Alternating {
 
 }  // namespace
 
-AlternationEnd alternate(const Alternation& alternation) {
-  return Alternating(alternation).run();
-}
+AlternationEnd alternate(const Alternation& alternation) { return Alternating(alternation).run(); }
 
 }  // namespace paceline::measure

@@ -44,17 +44,14 @@ constexpr double kShareOfMemory = 0.8;
 constexpr const char* kNoRoom = "GB on this host, which has";
 // PyTorch's, of batch norm.
 constexpr const char* kTooFew = "Expected more than 1 value per channel";
-// With these words JAX and oneDNN, TensorFlow's library, give up where memory
-// has a limit; without one they may mean something else.
-constexpr auto kUnderLimit =
-    std::to_array<const char*>({"YNNPACK operation failed",
-                                "could not create a primitive",
-                                "could not execute a primitive"});
+// With these words JAX and oneDNN, TensorFlow's library, give up where memory has a limit; without
+// one they may mean something else.
+constexpr auto kUnderLimit = std::to_array<const char*>(
+    {"YNNPACK operation failed", "could not create a primitive", "could not execute a primitive"});
 
 bool says_any(const std::string& text, std::span<const char* const> words) {
-  return std::ranges::any_of(words, [&](const char* one) {
-    return text.find(one) != std::string::npos;
-  });
+  return std::ranges::any_of(words,
+                             [&](const char* one) { return text.find(one) != std::string::npos; });
 }
 
 /// What this process starts may not hold more memory of its own while it
@@ -88,21 +85,17 @@ Configuration searched(Configuration c) {
 }
 
 /// `paceline run` of the case with `batch` samples.
-std::vector<std::string> run_of(Configuration c,
-                                int batch,
-                                const std::string& records) {
+std::vector<std::string> run_of(Configuration c, int batch, const std::string& records) {
   c.batch_size = batch;
   std::vector<std::string> words = experiment::flags_of(c);
-  words.insert(words.begin(),
-               {"run", "--records=" + records, "--runs=1", "--yes"});
+  words.insert(words.begin(), {"run", "--records=" + records, "--runs=1", "--yes"});
   return words;
 }
 
 fs::path make_folder() {
   std::string path = fs::temp_directory_path() / "paceline-batch-XXXXXX";
   if (mkdtemp(path.data()) == nullptr) {
-    throw WorldError(
-        fmt::format("{}: {}", path, std::generic_category().message(errno)));
+    throw WorldError(fmt::format("{}: {}", path, std::generic_category().message(errno)));
   }
   return path;
 }
@@ -111,9 +104,7 @@ fs::path make_folder() {
 class Trials {
  public:
   explicit Trials(std::int64_t limit_bytes)
-      : folder_(make_folder()),
-        limit_bytes_(limit_bytes),
-        runs_(folder_ / "log") {}
+      : folder_(make_folder()), limit_bytes_(limit_bytes), runs_(folder_ / "log") {}
   ~Trials() {
     std::error_code unused;
     fs::remove_all(folder_, unused);
@@ -125,21 +116,16 @@ class Trials {
     const std::string records = folder_ / "trial.jsonl";
     fs::remove(records);
     fs::remove_all(folder_ / "trial.logs");
-    const MemoryLimit limit(
-        c.device == "cpu" ? std::optional<rlim_t>(limit_bytes_) : std::nullopt);
-    const launch::ChildExit end =
-        runs_.run(run_of(c, batch, records), kDeadline);
+    const MemoryLimit limit(c.device == "cpu" ? std::optional<rlim_t>(limit_bytes_) : std::nullopt);
+    const launch::ChildExit end = runs_.run(run_of(c, batch, records), kDeadline);
     if (end.stop_signal != 0) {
-      throw WorldError(
-          fmt::format("batch_size max: stopped by signal {} while {} was tried",
-                      end.stop_signal,
-                      batch));
+      throw WorldError(fmt::format("batch_size max: stopped by signal {} while {} was tried",
+                                   end.stop_signal, batch));
     }
     if (end.exit_code == 0 && !end.timed_out) {
       return Fit::kFits;
     }
-    const std::string why =
-        end.timed_out ? "it took 10 minutes" : why_not(records);
+    const std::string why = end.timed_out ? "it took 10 minutes" : why_not(records);
     if (says_out_of_memory(why) || why.find(kNoRoom) != std::string::npos ||
         (c.device == "cpu" && says_any(why + output(), kUnderLimit))) {
       last_refusal_ = why;
@@ -149,11 +135,8 @@ class Trials {
       return Fit::kTooSmall;
     }
     throw UsageError(fmt::format(
-        "batch_size max: {} with a batch of {} failed for another reason than "
-        "memory: {}",
-        c.label,
-        batch,
-        why));
+        "batch_size max: {} with a batch of {} failed for another reason than memory: {}", c.label,
+        batch, why));
   }
 
   /// Why the last size that was too large did not run.
@@ -177,8 +160,7 @@ class Trials {
   std::string output() const {
     std::string all;
     std::error_code none;
-    for (const auto& log :
-         fs::directory_iterator(folder_ / "trial.logs", none)) {
+    for (const auto& log : fs::directory_iterator(folder_ / "trial.logs", none)) {
       all += read_text_if_readable(log.path()).value_or("");
     }
     return all;
@@ -191,19 +173,17 @@ class Trials {
 };
 
 /// By key of a search: its size and what was tried, from earlier records.
-std::map<std::string, BatchSearch> searched_before(
-    const experiment::Settings& settings) {
+std::map<std::string, BatchSearch> searched_before(const experiment::Settings& settings) {
   std::map<std::string, BatchSearch> found;
   if (!settings.resume || !fs::exists(settings.records)) {
     return found;
   }
-  const auto file =
-      records::read_records(settings.records, records::BrokenTail::kSkip);
+  const auto file = records::read_records(settings.records, records::BrokenTail::kSkip);
   for (const records::RunRecord& record : file.records) {
     const auto tried = record.adapter.find(experiment::kBatchTried);
     if (tried != record.adapter.end()) {
-      found[searched(record.configuration).key()] = {
-          .largest = record.configuration.batch_size, .tried = tried->second};
+      found[searched(record.configuration).key()] = {.largest = record.configuration.batch_size,
+                                                     .tried = tried->second};
     }
   }
   return found;
@@ -211,28 +191,21 @@ std::map<std::string, BatchSearch> searched_before(
 
 /// " into 3.2 GB"; of a GPU its own memory is the limit.
 std::string limit_text(const Configuration& c, std::int64_t limit_bytes) {
-  return c.device == "cpu"
-             ? fmt::format(" into {:.1f} GB",
-                           static_cast<double>(limit_bytes) * 1e-9)
-             : "";
+  return c.device == "cpu" ? fmt::format(" into {:.1f} GB", static_cast<double>(limit_bytes) * 1e-9)
+                           : "";
 }
 
 std::string_view words_of(Fit fit) {
-  return fit == Fit::kFits       ? "fits"
-         : fit == Fit::kTooLarge ? "does not"
-                                 : "is too small";
+  return fit == Fit::kFits ? "fits" : fit == Fit::kTooLarge ? "does not" : "is too small";
 }
 
 }  // namespace
 
-BatchSearch search_batch(int unit,
-                         int most,
-                         const std::function<Fit(int)>& fits) {
+BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits) {
   BatchSearch search;
   const auto tries = [&](int size) {
     const Fit fit = fits(size);
-    search.tried += fmt::format(
-        "{}{} {}", search.tried.empty() ? "" : ", ", size, words_of(fit));
+    search.tried += fmt::format("{}{} {}", search.tried.empty() ? "" : ", ", size, words_of(fit));
     if (fit == Fit::kFits) {
       search.largest = size;
     } else if (fit == Fit::kTooLarge) {
@@ -248,8 +221,7 @@ BatchSearch search_batch(int unit,
     search.tried += kAtBound;
     return search;
   }
-  while (search.largest > 0 &&
-         search.above - search.largest > std::max(unit, search.largest / 8)) {
+  while (search.largest > 0 && search.above - search.largest > std::max(unit, search.largest / 8)) {
     const int middle = search.largest + (search.above - search.largest) / 2;
     tries(middle / unit * unit);
   }
@@ -266,8 +238,7 @@ void settle_largest_batches(experiment::Experiment& experiment,
   }
   std::map<std::string, BatchSearch> found = searched_before(settings);
   const auto limit = static_cast<std::int64_t>(
-      kShareOfMemory * static_cast<double>(usable_memory_bytes()) /
-      largest_world(experiment));
+      kShareOfMemory * static_cast<double>(usable_memory_bytes()) / largest_world(experiment));
   Trials trials(limit);
   for (Configuration& c : experiment.cases) {
     if (!is_largest(c)) {
@@ -275,8 +246,7 @@ void settle_largest_batches(experiment::Experiment& experiment,
     }
     const Configuration one = searched(c);
     if (!found.contains(one.key())) {
-      fmt::print(
-          stderr, "{} {}: searching the largest batch\n", c.model, c.label);
+      fmt::print(stderr, "{} {}: searching the largest batch\n", c.model, c.label);
       found[one.key()] = search_batch(c.accumulate, kMost, [&](int size) {
         const Fit fit = trials.fits(one, size);
         fmt::print(stderr, "  {} {}\n", size, words_of(fit));
@@ -286,24 +256,17 @@ void settle_largest_batches(experiment::Experiment& experiment,
     const BatchSearch& search = found.at(one.key());
     if (search.largest == 0) {
       throw UsageError(fmt::format(
-          "batch_size max: {} {}: {}; tried: {}",
-          c.model,
-          c.label,
+          "batch_size max: {} {}: {}; tried: {}", c.model, c.label,
           search.above == 0 ? "every batch is too small"
-                            : fmt::format("not even a batch of {} fits{}: {}",
-                                          search.above,
-                                          limit_text(c, limit),
-                                          trials.last_refusal()),
+                            : fmt::format("not even a batch of {} fits{}: {}", search.above,
+                                          limit_text(c, limit), trials.last_refusal()),
           search.tried));
     }
     if (search.tried.ends_with(kAtBound)) {
-      throw UsageError(fmt::format(
-          "batch_size max: {} {}: no limit was found: {} fits too, and the "
-          "search tries none above it; tried: {}",
-          c.model,
-          c.label,
-          search.largest,
-          search.tried));
+      throw UsageError(
+          fmt::format("batch_size max: {} {}: no limit was found: {} fits too, and the search "
+                      "tries none above it; tried: {}",
+                      c.model, c.label, search.largest, search.tried));
     }
     c.batch_size = search.largest;
     experiment.searches[c.key()] = search.tried;

@@ -24,19 +24,15 @@ struct BatchSearch {
   std::string tried;  // "1 fits, 2 fits, 4 does not, 3 fits"
 };
 
-/// Doubles from `unit` up to the first size that is too large, or to `most`;
-/// then bisects, to multiples of `unit`, until an eighth of the size is left.
-BatchSearch search_batch(int unit,
-                         int most,
-                         const std::function<Fit(int)>& fits);
+/// Doubles from `unit` up to the first size that is too large, or to `most`; then bisects, to
+/// multiples of `unit`, until an eighth of the size is left.
+BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits);
 
-/// Replaces the batch sizes of the cases that have `batch_size = "max"`, and
-/// notes in `searches` what was tried.  Each size is a run of its own, of one
-/// rank and few steps, with this host's memory divided by the most ranks of a
-/// case as its limit on a CPU.  With `resume` a size that the file of records
-/// has is taken.  Throws UsageError where no size fits, where all do
-/// up to the bound of the search, and where a run fails for another reason than
-/// its size.
+/// Replaces the batch sizes of the cases that have `batch_size = "max"`, and notes in `searches`
+/// what was tried.  Each size is a run of its own, of one rank and few steps, with this host's
+/// memory divided by the most ranks of a case as its limit on a CPU.  With `resume` a size that the
+/// file of records has is taken.  Throws UsageError where no size fits, where all do
+/// up to the bound of the search, and where a run fails for another reason than its size.
 void settle_largest_batches(experiment::Experiment& experiment,
                             const experiment::Settings& settings);
 

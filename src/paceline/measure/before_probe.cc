@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kSideOfShapes = 224;  // pixels
 
-// Of what convolutions read and write: an output that normalization reads is
-// kept, and inputs are, but several convolutions may have one.
+// Of what convolutions read and write: an output that normalization reads is kept, and inputs are,
+// but several convolutions may have one.
 constexpr double kKept = 0.75;
 constexpr double kKeptOfInputs = 0.5;  // no normalization reads the output
 
@@ -24,8 +24,7 @@ double kept_bytes(const plan::NetworkShape& shape) {
   for (std::size_t i = 0; i < shape.work.size(); ++i) {
     if (shape.work[i].kind == plan::LayerKind::kConvolution) {
       const bool normalized =
-          i + 1 < shape.work.size() &&
-          shape.work[i + 1].kind == plan::LayerKind::kNormalization;
+          i + 1 < shape.work.size() && shape.work[i + 1].kind == plan::LayerKind::kNormalization;
       bytes += shape.work[i].bytes * (normalized ? kKept : kKeptOfInputs);
     }
   }
@@ -34,8 +33,7 @@ double kept_bytes(const plan::NetworkShape& shape) {
 
 bool has_shape(const records::Configuration& c) {
   const auto names = plan::network_names();
-  return c.device == "cpu" && c.replay.empty() && !c.has_tables() &&
-         !experiment::is_outside(c) &&
+  return c.device == "cpu" && c.replay.empty() && !c.has_tables() && !experiment::is_outside(c) &&
          std::ranges::find(names, c.model) != names.end();
 }
 
@@ -64,9 +62,8 @@ std::int64_t least_memory_of(const records::Configuration& c) {
   const double side = c.image_size == 0 ? 1 : c.image_size / kSideOfShapes;
   const int samples = c.batch_size / std::max(1, c.accumulate);
   const int copies = 2 + predict::optimizer_of(c).state_buffers;
-  return static_cast<std::int64_t>(
-      of_fp32 * (static_cast<double>(shape.model.bytes()) * copies +
-                 kept_bytes(shape) * side * side * samples));
+  return static_cast<std::int64_t>(of_fp32 * (static_cast<double>(shape.model.bytes()) * copies +
+                                              kept_bytes(shape) * side * side * samples));
 }
 
 double draw_seconds(const records::Configuration& c, int cores) {

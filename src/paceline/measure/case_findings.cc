@@ -29,8 +29,7 @@ std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
                         .costs = {},
                         .remark = trainer.planner().remark(input)};
   for (const plan::Pattern pattern : plan::kPatterns) {
-    for (const plan::AlphaBetaPiece& piece :
-         input.alpha_beta->of(pattern).pieces) {
+    for (const plan::AlphaBetaPiece& piece : input.alpha_beta->of(pattern).pieces) {
       by.costs[std::string(plan::name_of(pattern))].push_back(
           {.from_bytes = piece.from_bytes,
            .alpha_s = plan::seconds_of(piece.alpha),
@@ -42,13 +41,11 @@ std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
 
 }  // namespace
 
-std::optional<records::Coding> coding_of(
-    Trainer& trainer,
-    const records::Configuration& configuration,
-    std::int64_t ns) {
+std::optional<records::Coding> coding_of(Trainer& trainer,
+                                         const records::Configuration& configuration,
+                                         std::int64_t ns) {
   const auto spec = strategies::strategy_of(configuration);
-  if (spec.codec.row == nullptr ||
-      spec.codec.row->guarantee == strategies::Guarantee::kNeutral ||
+  if (spec.codec.row == nullptr || spec.codec.row->guarantee == strategies::Guarantee::kNeutral ||
       trainer.input().world == 1 || configuration.device != "cpu") {
     return std::nullopt;
   }
@@ -56,29 +53,25 @@ std::optional<records::Coding> coding_of(
   const plan::Setup setup = plain->setup(trainer.input());
   return records::Coding{
       .ns_per_step = ns / configuration.steps,
-      .plain_bytes_per_step = plan::cost(setup,
-                                         plain->plan(trainer.input(), setup, 0),
-                                         trainer.input().rank)
-                                  .wire_bytes};
+      .plain_bytes_per_step =
+          plan::cost(setup, plain->plan(trainer.input(), setup, 0), trainer.input().rank)
+              .wire_bytes};
 }
 
 std::optional<records::Training> training_of(const Trainer& trainer) {
   const std::optional<double> loss = trainer.last_loss();
-  return loss && std::isfinite(*loss) ? std::optional(records::Training{*loss})
-                                      : std::nullopt;
+  return loss && std::isfinite(*loss) ? std::optional(records::Training{*loss}) : std::nullopt;
 }
 
-std::optional<std::string> failure_of(
-    const Trainer& trainer, const records::Configuration& configuration) {
+std::optional<std::string> failure_of(const Trainer& trainer,
+                                      const records::Configuration& configuration) {
   const std::optional<double> loss = trainer.last_loss();
   if (!loss || std::isfinite(*loss)) {
     return std::nullopt;
   }
   return fmt::format(
-      "the loss of the last step is {}: a lower --learning-rate than {} may "
-      "keep it finite",
-      std::isnan(*loss) ? "not a number" : "infinite",
-      configuration.learning_rate);
+      "the loss of the last step is {}: a lower --learning-rate than {} may keep it finite",
+      std::isnan(*loss) ? "not a number" : "infinite", configuration.learning_rate);
 }
 
 void note_plan(const Trainer& trainer, RankResult& result) {
@@ -101,8 +94,7 @@ void note_plan(const Trainer& trainer, RankResult& result) {
   }
 }
 
-void add_phases(Trainer& trainer,
-                const std::vector<execution::OpSpan>& ops,
+void add_phases(Trainer& trainer, const std::vector<execution::OpSpan>& ops,
                 records::RankSamples& samples) {
   const records::Configuration& c = trainer.configuration();
   if (c.has_tables() && trainer.trains()) {
@@ -111,8 +103,7 @@ void add_phases(Trainer& trainer,
         [&trainer](plan::Step step) -> const plan::CommPlan& {
           return trainer.executor().plan_of(step);
         },
-        c.warmup,
-        static_cast<int>(samples.step_ns.size())));
+        c.warmup, static_cast<int>(samples.step_ns.size())));
   }
 }
 
@@ -120,8 +111,7 @@ void note_network(const Trainer& trainer, RankResult& result) {
   if (trainer.sample_flops() == 0) {
     return;
   }
-  result.adapter["parameters"] =
-      fmt::format("{}", trainer.input().model.elements());
+  result.adapter["parameters"] = fmt::format("{}", trainer.input().model.elements());
   if (plan::is_mapped(trainer.configuration().data)) {
     result.adapter["data"] = trainer.configuration().data;
   }
@@ -149,17 +139,14 @@ void unstretch(double stretch, RankResult& result) {
   }
 }
 
-void note_loss(const Trainer& trainer,
-               const records::Configuration& c,
-               int done,
+void note_loss(const Trainer& trainer, const records::Configuration& c, int done,
                RankResult& result) {
   constexpr int kFifth = 5;  // the step by which frameworks are compared
   if ((done != 1 && done != kFifth) || (done > c.warmup && c.device != "cpu")) {
     return;
   }
   if (const std::optional<double> loss = trainer.last_loss()) {
-    result.adapter[done == 1 ? "loss_first" : "loss_fifth"] =
-        fmt::format("{}", *loss);
+    result.adapter[done == 1 ? "loss_first" : "loss_fifth"] = fmt::format("{}", *loss);
   }
 }
 

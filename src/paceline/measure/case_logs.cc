@@ -20,8 +20,7 @@ namespace {
 
 bool is_log_of_case(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name.starts_with(report::kDdlLogBegin) &&
-         name.ends_with(report::kDdlLogEnd);
+  return name.starts_with(report::kDdlLogBegin) && name.ends_with(report::kDdlLogEnd);
 }
 
 bool is_same_path(const std::string& a, const std::string& b) {
@@ -30,32 +29,26 @@ bool is_same_path(const std::string& a, const std::string& b) {
          fs::weakly_canonical(fs::absolute(b), error);
 }
 
-void refuse_logs_of_others(const std::string& folder,
-                           const std::string& records) {
+void refuse_logs_of_others(const std::string& folder, const std::string& records) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (!is_log_of_case(entry.path())) {
       continue;
     }
     const std::string name = entry.path().filename().string();
-    const std::string theirs = report::records_of_ddl_log(
-        read_text_if_readable(entry.path()).value_or(""));
+    const std::string theirs =
+        report::records_of_ddl_log(read_text_if_readable(entry.path()).value_or(""));
     if (theirs.empty()) {
-      throw UsageError(fmt::format(
-          "--logs {}: {} there names no record file, and this run may replace "
-          "it; take another folder, or move it away",
-          folder,
-          name));
+      throw UsageError(
+          fmt::format("--logs {}: {} there names no record file, and this run may replace it; take "
+                      "another folder, or move it away",
+                      folder, name));
     }
     if (!is_same_path(theirs, records)) {
-      throw UsageError(fmt::format(
-          "--logs {}: {} there is of the records in {}, and this run's are in "
-          "{}; take another folder, or go on with --records {} --resume",
-          folder,
-          name,
-          theirs,
-          records,
-          shell_word(theirs)));
+      throw UsageError(
+          fmt::format("--logs {}: {} there is of the records in {}, and this run's are in {}; take "
+                      "another folder, or go on with --records {} --resume",
+                      folder, name, theirs, records, shell_word(theirs)));
     }
   }
 }

@@ -50,8 +50,7 @@ void merge(const records::RunRecord& part, records::RunRecord& whole) {
     whole.consensus_distance = part.consensus_distance;
   }
   if (part.coding) {
-    records::Coding& most =
-        whole.coding.emplace(whole.coding.value_or(records::Coding{}));
+    records::Coding& most = whole.coding.emplace(whole.coding.value_or(records::Coding{}));
     most.ns_per_step = std::max(most.ns_per_step, part.coding->ns_per_step);
     most.plain_bytes_per_step =
         std::max(most.plain_bytes_per_step, part.coding->plain_bytes_per_step);
@@ -60,23 +59,19 @@ void merge(const records::RunRecord& part, records::RunRecord& whole) {
     const auto [entry, fresh] = whole.verified.emplace(check, held);
     entry->second = entry->second && held;
   }
-  whole.warnings.insert(
-      whole.warnings.end(), part.warnings.begin(), part.warnings.end());
+  whole.warnings.insert(whole.warnings.end(), part.warnings.begin(), part.warnings.end());
 }
 
-std::string so_far_key(int rank) {
-  return fmt::format("so_far/{}", rank);
-}
+std::string so_far_key(int rank) { return fmt::format("so_far/{}", rank); }
 
 void cut(records::RankSamples& samples, std::size_t steps) {
   samples.step_ns.resize(steps);
   for (auto& [phase, times] : samples.phase_ns) {
     times.resize(std::min(times.size(), steps));
   }
-  samples.examples_of_step.resize(
-      std::min(samples.examples_of_step.size(), steps));
-  samples.window_ns = std::accumulate(
-      samples.step_ns.begin(), samples.step_ns.end(), std::int64_t{0});
+  samples.examples_of_step.resize(std::min(samples.examples_of_step.size(), steps));
+  samples.window_ns =
+      std::accumulate(samples.step_ns.begin(), samples.step_ns.end(), std::int64_t{0});
 }
 
 }  // namespace
@@ -91,8 +86,7 @@ void post_so_far(launch::KeyValueStore& store, records::RankSamples samples) {
   store.set(key, records::to_line(part));
 }
 
-void post_environment(launch::KeyValueStore& store,
-                      const records::Environment& environment) {
+void post_environment(launch::KeyValueStore& store, const records::Environment& environment) {
   records::RunRecord part;
   part.environment = environment;
   store.set(kSoFarEnvironment, records::to_line(part));
@@ -141,27 +135,21 @@ std::string finished_key(int run, std::size_t index) {
 
 }  // namespace
 
-void post_finished(launch::KeyValueStore& store,
-                   int run,
-                   std::size_t index,
+void post_finished(launch::KeyValueStore& store, int run, std::size_t index,
                    const std::string& line) {
   store.set(finished_key(run, index), line);
 }
 
-std::optional<std::string> finished_line(launch::KeyValueStore& store,
-                                         int run,
-                                         std::size_t index) {
+std::optional<std::string> finished_line(launch::KeyValueStore& store, int run, std::size_t index) {
   return store.get(finished_key(run, index));
 }
 
-void post_completed(launch::KeyValueStore& store,
-                    const CompletedCases& completed) {
+void post_completed(launch::KeyValueStore& store, const CompletedCases& completed) {
   store.set(kCompleted, nlohmann::json(completed).dump());
 }
 
 CompletedCases completed_cases(launch::KeyValueStore& store) {
-  return nlohmann::json::parse(store.get(kCompleted).value())
-      .get<CompletedCases>();
+  return nlohmann::json::parse(store.get(kCompleted).value()).get<CompletedCases>();
 }
 
 records::Source source_of(const records::Configuration& configuration) {
@@ -171,10 +159,8 @@ records::Source source_of(const records::Configuration& configuration) {
 }
 
 records::RunRecord failed_record(const std::string& experiment,
-                                 const records::Configuration& configuration,
-                                 int run,
-                                 const std::string& why,
-                                 PartialSamples so_far) {
+                                 const records::Configuration& configuration, int run,
+                                 const std::string& why, PartialSamples so_far) {
   records::RunRecord failed;
   failed.source = source_of(configuration);
   failed.experiment = experiment;
@@ -187,16 +173,11 @@ records::RunRecord failed_record(const std::string& experiment,
   return failed;
 }
 
-void post_part(launch::PrefixStore& store,
-               int rank,
-               const records::RunRecord& part) {
+void post_part(launch::PrefixStore& store, int rank, const records::RunRecord& part) {
   store.set(fmt::format("result/{}", rank), records::to_line(part));
 }
 
-void post_result(launch::PrefixStore& store,
-                 int rank,
-                 const RankResult& result,
-                 bool one_clock) {
+void post_result(launch::PrefixStore& store, int rank, const RankResult& result, bool one_clock) {
   auto part = static_cast<const records::RunRecord&>(result);
   part.ranks = {result.samples};
   post_part(store, rank, part);
@@ -205,14 +186,12 @@ void post_result(launch::PrefixStore& store,
             to_text(result.linked, one_clock ? 0 : result.started_ns));
 }
 
-records::LinkCheck gather_link_check(
-    launch::PrefixStore& store,
-    const records::Configuration& configuration,
-    const std::vector<records::RankSamples>& samples) {
+records::LinkCheck gather_link_check(launch::PrefixStore& store,
+                                     const records::Configuration& configuration,
+                                     const std::vector<records::RankSamples>& samples) {
   std::vector<std::vector<engines::LinkedOperation>> by_rank;
   for (int rank = 0; rank < configuration.ranks; ++rank) {
-    by_rank.push_back(
-        linked_operations_from(store.wait(fmt::format("link/{}", rank))));
+    by_rank.push_back(linked_operations_from(store.wait(fmt::format("link/{}", rank))));
   }
   records::LinkCheck check = check_link(by_rank, configuration.stretch);
   std::int64_t window_ns = 0;
@@ -228,8 +207,7 @@ records::RunRecord gather_results(launch::PrefixStore& store, int ranks) {
   double loss = 0;
   int trained = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    const records::RunRecord part =
-        records::from_line(store.wait(fmt::format("result/{}", rank)));
+    const records::RunRecord part = records::from_line(store.wait(fmt::format("result/{}", rank)));
     merge(part, whole);
     if (part.training) {
       loss += part.training->last_loss;
@@ -245,13 +223,11 @@ records::RunRecord gather_results(launch::PrefixStore& store, int ranks) {
   return whole;
 }
 
-std::vector<records::Span> gather_spans(launch::PrefixStore& store,
-                                        int ranks,
+std::vector<records::Span> gather_spans(launch::PrefixStore& store, int ranks,
                                         std::int64_t shift_ns) {
   std::vector<records::Span> spans;
   for (int rank = 0; rank < ranks; ++rank) {
-    for (records::Span& span :
-         spans_from(store.wait(fmt::format("spans/{}", rank)))) {
+    for (records::Span& span : spans_from(store.wait(fmt::format("spans/{}", rank)))) {
       span.start_ns += shift_ns;
       spans.push_back(std::move(span));
     }

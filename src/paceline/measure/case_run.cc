@@ -32,8 +32,8 @@ namespace {
 using launch::Heartbeat;
 using std::chrono::milliseconds;
 
-// A step that goes on for so long after it failed cannot be woken.  Samples are
-// to be told within launch::SuperviseOptions::failure_grace.
+// A step that goes on for so long after it failed cannot be woken.  Samples are to be told within
+// launch::SuperviseOptions::failure_grace.
 constexpr milliseconds kStuckGrace{400};
 
 void tell_so_far(const WindowAccess& window) {
@@ -46,12 +46,10 @@ void tell_so_far(const WindowAccess& window) {
   }
 }
 
-// For a step that hangs and cannot be woken: tells the samples, ends the
-// process.
-std::function<void(const std::exception_ptr&)> end_of(
-    const engines::World& world,
-    const CaseOptions& options,
-    WindowAccess* window) {
+// For a step that hangs and cannot be woken: tells the samples, ends the process.
+std::function<void(const std::exception_ptr&)> end_of(const engines::World& world,
+                                                      const CaseOptions& options,
+                                                      WindowAccess* window) {
   return [&world, &options, window](const std::exception_ptr& why) {
     std::unique_lock<std::mutex> held;  // to the end: the samples are taken
     if (window != nullptr) {
@@ -61,8 +59,7 @@ std::function<void(const std::exception_ptr&)> end_of(
     try {
       std::rethrow_exception(why);
     } catch (const std::exception& error) {
-      engines::end_failed_rank(
-          world, options.limits.timeout, error, options.on_failure);
+      engines::end_failed_rank(world, options.limits.timeout, error, options.on_failure);
     }
   };
 }
@@ -74,8 +71,7 @@ std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
              : std::make_unique<Heartbeat::Claim>(*options.limits.heartbeat);
 }
 
-std::function<const plan::CommPlan&(plan::Step)> plans_of(
-    measure::Trainer& trainer) {
+std::function<const plan::CommPlan&(plan::Step)> plans_of(measure::Trainer& trainer) {
   return [&trainer](plan::Step step) -> const plan::CommPlan& {
     return trainer.executor().plan_of(step);
   };
@@ -92,10 +88,9 @@ struct CaseWindow {
   WindowAccess& access;
 };
 
-// Blocks of steps with and without communication in turn, all ranks that train
-// computing at once in both.
-void measure_exposed(const engines::World& world,
-                     const CaseWindow& window,
+// Blocks of steps with and without communication in turn, all ranks that train computing at once in
+// both.
+void measure_exposed(const engines::World& world, const CaseWindow& window,
                      records::RankSamples& samples) {
   const CaseOptions& options = window.options;
   const int ranks = window.group.world;
@@ -108,57 +103,41 @@ void measure_exposed(const engines::World& world,
   std::unique_ptr<measure::Trainer> computing;
   if (window.trainer.trains()) {
     computing = std::make_unique<measure::Trainer>(
-        alone,
-        apart,
+        alone, apart,
         measure::TrainerOptions{
-            .dispatcher = dispatcher_options(options.limits,
-                                             end_of(world, options, nullptr))});
+            .dispatcher = dispatcher_options(options.limits, end_of(world, options, nullptr))});
   }
   const auto claim = computing != nullptr ? claim_of(options) : nullptr;
   int barriers = 0;
-  measure_pairs(window.trainer,
-                computing.get(),
-                {.layout = pair_layout(window.configuration.steps),
-                 .sync_each_step = window.configuration.sync_each_step,
-                 .barrier =
-                     [&] {
-                       window.store.barrier(fmt::format("pairs/{}", barriers++),
-                                            ranks);
-                     }},
-                samples);
+  measure_pairs(
+      window.trainer, computing.get(),
+      {.layout = pair_layout(window.configuration.steps),
+       .sync_each_step = window.configuration.sync_each_step,
+       .barrier = [&] { window.store.barrier(fmt::format("pairs/{}", barriers++), ranks); }},
+      samples);
 }
 
 // What the trainer recorded, as spans of `rank` that begin at `origin_ns`.
-std::vector<records::Span> take_spans(measure::Trainer& trainer,
-                                      std::vector<execution::OpSpan> ops,
-                                      int rank,
-                                      std::int64_t origin_ns) {
+std::vector<records::Span> take_spans(measure::Trainer& trainer, std::vector<execution::OpSpan> ops,
+                                      int rank, std::int64_t origin_ns) {
   return spans_of({.ops = std::move(ops),
                    .phases = trainer.take_phases(),
                    .transfers = trainer.take_transfers(),
                    .plan_of = plans_of(trainer)},
-                  trainer.input().model,
-                  trainer.setup(),
-                  rank,
-                  origin_ns);
+                  trainer.input().model, trainer.setup(), rank, origin_ns);
 }
 
 // In the measured window.  A GPU's times cannot be read while a step hangs.
-measure::TrainerOptions window_options(
-    const engines::World& world,
-    const records::Configuration& configuration,
-    const CaseOptions& options,
-    WindowAccess& access) {
+measure::TrainerOptions window_options(const engines::World& world,
+                                       const records::Configuration& configuration,
+                                       const CaseOptions& options, WindowAccess& access) {
   measure::TrainerOptions window{
       .dispatcher = dispatcher_options(
           options.limits,
-          end_of(world,
-                 options,
-                 configuration.device == "cpu" ? &access : nullptr)),
+          end_of(world, options, configuration.device == "cpu" ? &access : nullptr)),
       .profile = options.times.profile,
       .alpha_beta = options.times.alpha_beta};
-  window.dispatcher.record_spans =
-      options.record_spans || configuration.has_tables();
+  window.dispatcher.record_spans = options.record_spans || configuration.has_tables();
   window.dispatcher.grace = kStuckGrace;
   if (is_master(configuration, world.self.rank)) {
     window.dispatcher.heartbeat = nullptr;  // it has no steps
@@ -173,11 +152,9 @@ void forget_warm_up(const CaseWindow& window) {
   }
 }
 
-records::RankSamples take_samples(
-    const CaseWindow& window,
-    const std::function<void()>& begin,
-    const std::function<void(int done, int total)>& progress,
-    const std::function<void(records::RankSamples)>& so_far) {
+records::RankSamples take_samples(const CaseWindow& window, const std::function<void()>& begin,
+                                  const std::function<void(int done, int total)>& progress,
+                                  const std::function<void(records::RankSamples)>& so_far) {
   const records::Configuration& c = window.configuration;
   measure::Trainer& trainer = window.trainer;
   if (is_master(c, window.group.rank)) {
@@ -186,15 +163,14 @@ records::RankSamples take_samples(
     return {};
   }
   if (c.data.empty() || plan::is_mapped(c.data)) {
-    return measure::measure(trainer,
-                            {.warmup = c.warmup,
-                             .steps = c.steps,
-                             .sync_each_step = c.sync_each_step,
-                             .reads_data = !c.data.empty(),
-                             .barrier = begin,
-                             .progress = progress,
-                             .interrupted = so_far,
-                             .access = &window.access});
+    return measure::measure(trainer, {.warmup = c.warmup,
+                                      .steps = c.steps,
+                                      .sync_each_step = c.sync_each_step,
+                                      .reads_data = !c.data.empty(),
+                                      .barrier = begin,
+                                      .progress = progress,
+                                      .interrupted = so_far,
+                                      .access = &window.access});
   }
   const auto align = [&](int done) {
     window.store.barrier(fmt::format("evaluated/{}", done), window.group.world);
@@ -206,11 +182,7 @@ records::RankSamples take_samples(
        .evaluate_every = c.evaluate_every,
        .begin = begin,
        .align = align,
-       .evaluate =
-           [&] {
-             return trainer.trains() ? trainer.evaluate()
-                                     : records::Evaluation{};
-           },
+       .evaluate = [&] { return trainer.trains() ? trainer.evaluate() : records::Evaluation{}; },
        .sent_bytes = [&] { return trainer.ledger().total_bytes(); },
        .progress = progress});
 }
@@ -227,13 +199,11 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
   auto ops = trainer.executor().take_spans();
   add_phases(trainer, ops, result.samples);
   if (window.options.record_spans) {
-    result.spans = take_spans(
-        trainer, std::move(ops), window.group.rank, result.started_ns);
+    result.spans = take_spans(trainer, std::move(ops), window.group.rank, result.started_ns);
   }
   note_network(trainer, result);
   note_plan(trainer, result);
-  result.times = {.profile = trainer.input().profile,
-                  .alpha_beta = trainer.input().alpha_beta};
+  result.times = {.profile = trainer.input().profile, .alpha_beta = trainer.input().alpha_beta};
 }
 
 // Tells samples of a window that ends early.
@@ -242,8 +212,7 @@ std::function<void(records::RankSamples)> with_lookups(
   return [&](records::RankSamples so_far) {
     if (window.options.interrupted) {
       so_far.lookups = lookups;
-      add_phases(
-          window.trainer, window.trainer.executor().take_spans(), so_far);
+      add_phases(window.trainer, window.trainer.executor().take_spans(), so_far);
       window.options.interrupted(std::move(so_far));
     }
   };
@@ -276,11 +245,9 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
     start_together(c, window.group.rank, window.group.world, window.store);
     result.started_ns = steady_ns();
   };
-  result.samples =
-      take_samples(window, begin, progress, with_lookups(window, lookups));
+  result.samples = take_samples(window, begin, progress, with_lookups(window, lookups));
   tell_end_of_window(c, window.group.rank, window.store);
-  result.coding =
-      coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);
+  result.coding = coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);
   keep_findings(window, result);
   norms.note_last(result);
   result.wire = wire_of({.first = c.warmup,
@@ -291,8 +258,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
                         trainer.counted());
   result.verified = verify(trainer, window.group, window.store);
   if (!trainer.trains()) {  // samples come from ranks that train
-    result.samples.peak_memory_bytes =
-        std::exchange(result.samples, {}).peak_memory_bytes;
+    result.samples.peak_memory_bytes = std::exchange(result.samples, {}).peak_memory_bytes;
   }
   return window.group.world > 1 &&
          communicates(trainer.planner(), trainer.input(), c.warmup + c.steps);
@@ -300,16 +266,13 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
 
 }  // namespace
 
-RankResult run_case(const engines::World& world,
-                    const records::Configuration& configuration,
-                    launch::PrefixStore& store,
-                    const CaseOptions& options) {
+RankResult run_case(const engines::World& world, const records::Configuration& configuration,
+                    launch::PrefixStore& store, const CaseOptions& options) {
   reset_peak_memory();
   const std::shared_ptr<engines::Link> link = make_link(configuration);
-  const auto engine =
-      engines::behind_link(engines::make_engine(configuration.engine), link);
-  measure::RankGroup group = make_rank_group(
-      world, configuration, *engine, options.name, options.interface);
+  const auto engine = engines::behind_link(engines::make_engine(configuration.engine), link);
+  measure::RankGroup group =
+      make_rank_group(world, configuration, *engine, options.name, options.interface);
   group.peers.idle = options.idle;
   group.peers.timeout = options.limits.timeout;
   group.before_connecting = [&, connections = 0]() mutable {
@@ -317,21 +280,17 @@ RankResult run_case(const engines::World& world,
   };
   RankResult result;
   WindowAccess own_access;
-  WindowAccess& access =
-      options.access != nullptr ? *options.access : own_access;
+  WindowAccess& access = options.access != nullptr ? *options.access : own_access;
   {
-    measure::Trainer trainer(
-        configuration,
-        group,
-        window_options(world, configuration, options, access));
+    measure::Trainer trainer(configuration, group,
+                             window_options(world, configuration, options, access));
     if (options.limits.heartbeat != nullptr && !configuration.has_tables()) {
       options.limits.heartbeat->set_role(trainer.role());
     }
     store.barrier("connected", group.world);
     options.accepted();
     const auto claim = claim_of(options);
-    const CaseWindow window{
-        trainer, configuration, group, link.get(), store, options, access};
+    const CaseWindow window{trainer, configuration, group, link.get(), store, options, access};
     const bool crosses = measure_window(window, result);
     note_averages(trainer, group, result);
     result.error = failure_of(trainer, configuration);

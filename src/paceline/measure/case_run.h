@@ -45,14 +45,12 @@ struct CaseOptions {
   WindowAccess* access = nullptr;   // may be null
 };
 
-/// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured
-/// window, the checks, then blocks of steps with and without communication in
-/// turn, while all ranks compute at once, where anything crosses the network.
-/// The times of a stretched case are divided by its stretch, except those of
+/// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured window, the checks,
+/// then blocks of steps with and without communication in turn, while all ranks compute at once,
+/// where anything crosses the network. The times of a stretched case are divided by its stretch,
+/// except those of
 /// `linked`.
-RankResult run_case(const engines::World& world,
-                    const records::Configuration& configuration,
-                    launch::PrefixStore& store,
-                    const CaseOptions& options);
+RankResult run_case(const engines::World& world, const records::Configuration& configuration,
+                    launch::PrefixStore& store, const CaseOptions& options);
 
 }  // namespace paceline::measure

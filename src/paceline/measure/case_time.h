@@ -17,9 +17,7 @@ namespace paceline::measure {
 std::string duration_text(double seconds);
 
 /// The threads that share a core; 1 for a replay, whose ranks sleep.
-double crowd(const records::Configuration& configuration,
-             int ranks_here,
-             double cores);
+double crowd(const records::Configuration& configuration, int ranks_here, double cores);
 
 /// Whether steps without communication are measured in turn with the others.
 bool measures_pairs(const records::Configuration& configuration);
@@ -31,20 +29,16 @@ struct Planned {
   std::int64_t wire_bytes = 0;     // that a rank sends in a step
 };
 
-/// Nothing is refused where times make the plan that are measured when the case
-/// begins, and where a command performs the case.
-Planned plan_case(const records::Configuration& configuration,
-                  const plan::ModelShape& shape);
+/// Nothing is refused where times make the plan that are measured when the case begins, and where a
+/// command performs the case.
+Planned plan_case(const records::Configuration& configuration, const plan::ModelShape& shape);
 
 /// Seconds of the case, whose threads share cores as crowd() says.
-double seconds_of(const records::Configuration& configuration,
-                  const Probe& probe,
-                  const Planned& planned,
-                  double crowd);
+double seconds_of(const records::Configuration& configuration, const Probe& probe,
+                  const Planned& planned, double crowd);
 
-/// What is known without a probe of how long a run of all cases takes, `runs`
-/// times, as a line: replays have the times of their profiles.
-std::string known_time_text(const std::vector<records::Configuration>& cases,
-                            int runs);
+/// What is known without a probe of how long a run of all cases takes, `runs` times, as a line:
+/// replays have the times of their profiles.
+std::string known_time_text(const std::vector<records::Configuration>& cases, int runs);
 
 }  // namespace paceline::measure

@@ -27,9 +27,8 @@ constexpr std::int64_t kIdleNs = 200'000'000;
 constexpr int kGraceMs = 5000;  // of a guard, which gives its command two
 
 std::vector<std::string> guarded(const std::vector<std::string>& command) {
-  std::vector<std::string> words{
-      std::filesystem::read_symlink("/proc/self/exe").string(),
-      launch::kCommandGuard};
+  std::vector<std::string> words{std::filesystem::read_symlink("/proc/self/exe").string(),
+                                 launch::kCommandGuard};
   words.insert(words.end(), command.begin(), command.end());
   return words;
 }
@@ -37,8 +36,7 @@ std::vector<std::string> guarded(const std::vector<std::string>& command) {
 }  // namespace
 
 Child::Child(const std::vector<std::string>& command,
-             const std::map<std::string, std::string>& environment,
-             const ChildOptions& options)
+             const std::map<std::string, std::string>& environment, const ChildOptions& options)
     : log_(open_log(options.log, O_TRUNC)), guarded_(options.guarded) {
   std::array<int, 2> pipe{};
   if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
@@ -84,8 +82,7 @@ std::optional<std::string> Child::take_line() {
   pending_.erase(0, end + 1);
   if (log_.is_open()) {
     const std::string text = line + '\n';
-    [[maybe_unused]] const auto written =
-        write(log_.number(), text.data(), text.size());
+    [[maybe_unused]] const auto written = write(log_.number(), text.data(), text.size());
   }
   return line;
 }
@@ -110,13 +107,11 @@ std::optional<std::string> Child::read_line(std::chrono::milliseconds timeout,
       std::array<char, 4096> chunk{};
       const ssize_t count = read(output_.number(), chunk.data(), chunk.size());
       ended_ = count <= 0;
-      pending_.append(chunk.data(),
-                      static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+      pending_.append(chunk.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
       continue;
     }
     if (std::chrono::nanoseconds(steady_ns() - began) > timeout) {
-      throw WorldError(fmt::format("it has written nothing for {:.0f} s",
-                                   to_seconds(timeout)));
+      throw WorldError(fmt::format("it has written nothing for {:.0f} s", to_seconds(timeout)));
     }
   }
 }

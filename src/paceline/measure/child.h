@@ -17,24 +17,23 @@ namespace paceline::measure {
 
 /// How a Child is started.
 struct ChildOptions {
-  /// Run by launch/command_guard.h, so that nothing which the command starts
-  /// outlives it or this process.  Else the command stays in this process
-  /// group, and killing a rank's group ends it too.
+  /// Run by launch/command_guard.h, so that nothing which the command starts outlives it or this
+  /// process.  Else the command stays in this process group, and killing a rank's group ends it
+  /// too.
   bool guarded = false;
   bool takes_errors = false;           // stderr is read with stdout
   std::vector<std::string> without{};  // variables that are not passed on
-  std::string log{};  // file that keeps all output; empty: stderr is inherited
+  std::string log{};                   // file that keeps all output; empty: stderr is inherited
 };
 
-/// A command whose standard output is read line by line.  It is ended when this
-/// object is destroyed, and when the thread that made this object ends.
+/// A command whose standard output is read line by line.  It is ended when this object is
+/// destroyed, and when the thread that made this object ends.
 class Child {
  public:
   /// `environment` is added to this process's own.  Throws WorldError where
   /// the command cannot be started.
   Child(const std::vector<std::string>& command,
-        const std::map<std::string, std::string>& environment,
-        const ChildOptions& options = {});
+        const std::map<std::string, std::string>& environment, const ChildOptions& options = {});
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;

@@ -9,11 +9,10 @@
 
 namespace paceline::measure {
 
-/// Holds what a program said of its steps against the clock (Note [Times and
-/// the clock]). Throws OutsideFailure for a contradiction, with what would fit;
-/// returns a remark where its times leave a part of the loop out, or are
-/// printed with too few digits.
-std::optional<records::Warning> hold_against_clock(
-    const records::Configuration& c, const StatedTimes& times);
+/// Holds what a program said of its steps against the clock (Note [Times and the clock]). Throws
+/// OutsideFailure for a contradiction, with what would fit; returns a remark where its times leave
+/// a part of the loop out, or are printed with too few digits.
+std::optional<records::Warning> hold_against_clock(const records::Configuration& c,
+                                                   const StatedTimes& times);
 
 }  // namespace paceline::measure

@@ -27,12 +27,11 @@ namespace {
 using plan::Pattern;
 
 constexpr auto kDtypes =
-    std::to_array<std::pair<std::string_view, at::ScalarType>>(
-        {{"fp32", at::kFloat},
-         {"fp64", at::kDouble},
-         {"fp16", at::kHalf},
-         {"bf16", at::kBFloat16},
-         {"int32", at::kInt}});
+    std::to_array<std::pair<std::string_view, at::ScalarType>>({{"fp32", at::kFloat},
+                                                                {"fp64", at::kDouble},
+                                                                {"fp16", at::kHalf},
+                                                                {"bf16", at::kBFloat16},
+                                                                {"int32", at::kInt}});
 
 constexpr std::int64_t kBlock = 1 << 20;  // elements filled or checked at once
 
@@ -42,8 +41,7 @@ at::ScalarType type_of(std::string_view name) {
       return type;
     }
   }
-  throw UsageError("--dtype: " +
-                   unknown_name("number type", name, comm_dtypes()));
+  throw UsageError("--dtype: " + unknown_name("number type", name, comm_dtypes()));
 }
 
 // Nothing: messages.
@@ -59,9 +57,7 @@ std::optional<Pattern> pattern_of(std::string_view operation) {
 
 // Returns m: the type holds the sum of any values below m, one a rank, exactly.
 std::int64_t modulus(at::ScalarType type, std::int64_t world) {
-  const std::int64_t exact = type == at::kBFloat16 ? 256
-                             : type == at::kHalf   ? 2048
-                                                   : 1 << 24;
+  const std::int64_t exact = type == at::kBFloat16 ? 256 : type == at::kHalf ? 2048 : 1 << 24;
   return std::clamp<std::int64_t>(exact / world, 2, 251);
 }
 
@@ -70,15 +66,9 @@ using Works = std::vector<engines::Channel::Work>;
 // One operation and its buffers on one rank.
 class Operation {
  public:
-  Operation(engines::Channel& channel,
-            std::string_view name,
-            std::int64_t bytes,
-            const at::TensorOptions& options,
-            const engines::PeerWait* peers)
-      : channel_(channel),
-        peers_(peers),
-        pattern_(pattern_of(name)),
-        world_(channel.world()) {
+  Operation(engines::Channel& channel, std::string_view name, std::int64_t bytes,
+            const at::TensorOptions& options, const engines::PeerWait* peers)
+      : channel_(channel), peers_(peers), pattern_(pattern_of(name)), world_(channel.world()) {
     const auto type = c10::typeMetaToScalarType(options.dtype());
     modulus_ = modulus(type, world_);
     const auto size = static_cast<std::int64_t>(c10::elementSize(type));
@@ -100,8 +90,8 @@ class Operation {
 
   void perform() { wait_for(issue()); }
 
-  // Performs the operation once more on known values, and counts the elements
-  // of its result that are wrong.
+  // Performs the operation once more on known values, and counts the elements of its result that
+  // are wrong.
   std::int64_t count_wrong() {
     for (std::int64_t begin = 0; begin < in_.numel(); begin += kBlock) {
       auto part = in_.narrow(0, begin, std::min(kBlock, in_.numel() - begin));
@@ -113,12 +103,8 @@ class Operation {
     perform();
     std::int64_t wrong = 0;
     for (std::int64_t begin = 0; begin < out_.numel(); begin += kBlock) {
-      const auto part =
-          out_.narrow(0, begin, std::min(kBlock, out_.numel() - begin));
-      wrong += part.to(at::kLong)
-                   .ne(expected(begin, part.numel()))
-                   .sum()
-                   .item<std::int64_t>();
+      const auto part = out_.narrow(0, begin, std::min(kBlock, out_.numel() - begin));
+      wrong += part.to(at::kLong).ne(expected(begin, part.numel())).sum().item<std::int64_t>();
     }
     return wrong;
   }
@@ -137,8 +123,7 @@ class Operation {
     if (pattern_ == Pattern::kBroadcast) {
       return {channel_.broadcast(in_, 0)};
     }
-    return channel_.exchange({{in_, neighbor(1)}},
-                             {{out_, neighbor(world_ - 1)}});
+    return channel_.exchange({{in_, neighbor(1)}}, {{out_, neighbor(world_ - 1)}});
   }
 
   void wait_for(const Works& works) const {
@@ -174,11 +159,9 @@ class Operation {
     if (pattern_ == Pattern::kAllGather) {
       const at::Tensor index = indices(begin, count);
       const std::int64_t shard = count_ / world_;
-      return (index.remainder(shard) + 7 * index.div(shard, "floor"))
-          .remainder(modulus_);
+      return (index.remainder(shard) + 7 * index.div(shard, "floor")).remainder(modulus_);
     }
-    const std::int64_t offset =
-        pattern_ == Pattern::kReduceScatter ? rank * (count_ / world_) : 0;
+    const std::int64_t offset = pattern_ == Pattern::kReduceScatter ? rank * (count_ / world_) : 0;
     const at::Tensor index = indices(begin + offset, count);
     at::Tensor sum = at::zeros_like(index);
     for (std::int64_t r = 0; r < world_; ++r) {
@@ -208,9 +191,7 @@ std::int64_t element_bytes(std::string_view dtype) {
   return static_cast<std::int64_t>(c10::elementSize(type_of(dtype)));
 }
 
-std::int64_t whole_bytes(std::string_view operation,
-                         std::int64_t bytes,
-                         std::int64_t element,
+std::int64_t whole_bytes(std::string_view operation, std::int64_t bytes, std::int64_t element,
                          std::int64_t world) {
   std::int64_t count = std::max<std::int64_t>(1, bytes / element);
   if (operation == plan::name_of(plan::Pattern::kReduceScatter) ||
@@ -221,32 +202,25 @@ std::int64_t whole_bytes(std::string_view operation,
 }
 
 std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
-                               const std::vector<std::int64_t>& sizes,
-                               std::string_view dtype,
+                               const std::vector<std::int64_t>& sizes, std::string_view dtype,
                                std::int64_t world) {
   std::vector<CommRow> rows;
   for (const std::string& operation : operations) {
     for (const std::int64_t size : sizes) {
-      const std::int64_t bytes =
-          whole_bytes(operation, size, element_bytes(dtype), world);
+      const std::int64_t bytes = whole_bytes(operation, size, element_bytes(dtype), world);
       add_once(rows, {.operation = operation, .bytes = bytes});
     }
   }
   return rows;
 }
 
-CommSamples measure_operation(engines::Channel& channel,
-                              std::string_view operation,
-                              std::int64_t bytes,
-                              const CommSetting& setting,
+CommSamples measure_operation(engines::Channel& channel, std::string_view operation,
+                              std::int64_t bytes, const CommSetting& setting,
                               const CommIterations& iterations) {
   const at::NoGradGuard no_grad;
   const at::Device where{setting.device};
-  Operation one(channel,
-                operation,
-                bytes,
-                at::TensorOptions().dtype(type_of(setting.dtype)).device(where),
-                iterations.peers);
+  Operation one(channel, operation, bytes,
+                at::TensorOptions().dtype(type_of(setting.dtype)).device(where), iterations.peers);
   CommSamples samples;
   samples.bytes = one.bytes();
   engines::Ledger before = channel.ledger();
@@ -273,8 +247,8 @@ CommSamples measure_operation(engines::Channel& channel,
       samples.began_ns = began;
     }
   }
-  samples.wire_bytes = (channel.ledger().total_bytes() - before.total_bytes()) /
-                       iterations.measured;
+  samples.wire_bytes =
+      (channel.ledger().total_bytes() - before.total_bytes()) / iterations.measured;
   progress(total);
   if (iterations.checks) {
     samples.wrong_elements = one.count_wrong();
@@ -282,10 +256,8 @@ CommSamples measure_operation(engines::Channel& channel,
   return samples;
 }
 
-CommCases::CommCases(const engines::World& world,
-                     const CommSetting& setting,
-                     const std::string& name,
-                     const engines::PeerWait& peers)
+CommCases::CommCases(const engines::World& world, const CommSetting& setting,
+                     const std::string& name, const engines::PeerWait& peers)
     : setting_(setting) {
   type_of(setting.dtype);
   records::Configuration configuration;
@@ -307,8 +279,7 @@ CommCases::CommCases(const engines::World& world,
 
 CommCases::~CommCases() = default;
 
-CommSamples CommCases::run(std::string_view operation,
-                           std::int64_t bytes,
+CommSamples CommCases::run(std::string_view operation, std::int64_t bytes,
                            const CommIterations& iterations) {
   std::vector<engines::LinkedOperation> linked;
   CommIterations own = iterations;
@@ -320,8 +291,7 @@ CommSamples CommCases::run(std::string_view operation,
       iterations.progress(done, total);
     }
   };
-  CommSamples samples =
-      measure_operation(*channel_, operation, bytes, setting_, own);
+  CommSamples samples = measure_operation(*channel_, operation, bytes, setting_, own);
   if (link_ != nullptr) {
     link_->take_operations();  // the check of the values
   }

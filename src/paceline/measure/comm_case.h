@@ -36,15 +36,12 @@ struct CommRow {
 
 /// `bytes` rounded to whole elements, at least one, and to equal shards for an
 /// operation of which each of `world` ranks holds a shard.
-std::int64_t whole_bytes(std::string_view operation,
-                         std::int64_t bytes,
-                         std::int64_t element,
+std::int64_t whole_bytes(std::string_view operation, std::int64_t bytes, std::int64_t element,
                          std::int64_t world);
 
 /// Every operation at every size, in order, rounded as above, each once.
 std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
-                               const std::vector<std::int64_t>& sizes,
-                               std::string_view dtype,
+                               const std::vector<std::int64_t>& sizes, std::string_view dtype,
                                std::int64_t world);
 
 /// The engine, the device and the link that are measured.
@@ -60,8 +57,7 @@ struct CommSetting {
 struct CommIterations {
   int warmup = 3;
   int measured = 20;
-  /// Called on every rank before each iteration and after the last one; it may
-  /// throw.
+  /// Called on every rank before each iteration and after the last one; it may throw.
   std::function<void(int done, int total)> progress{};
   /// How to wait for the others; null: inside the engine.
   const engines::PeerWait* peers = nullptr;
@@ -71,7 +67,7 @@ struct CommIterations {
 
 /// The measurements of one rank for one operation at one size.
 struct CommSamples {
-  std::int64_t bytes = 0;  // rounded to whole elements and shards
+  std::int64_t bytes = 0;                 // rounded to whole elements and shards
   std::vector<std::int64_t> duration_ns;  // by iteration
   std::int64_t wire_bytes = 0;            // of one operation, by the ledger
   std::int64_t wrong_elements = 0;
@@ -80,24 +76,19 @@ struct CommSamples {
   std::int64_t began_ns = 0;  // the first measured one, this rank's clock
 };
 
-/// Performs operations on an engine's channel over the whole world, one after
-/// the other.
+/// Performs operations on an engine's channel over the whole world, one after the other.
 class CommCases {
  public:
-  /// Collective over the world; `name` is new in the job.  `peers`: how to wait
-  /// until the others connect.
-  CommCases(const engines::World& world,
-            const CommSetting& setting,
-            const std::string& name,
+  /// Collective over the world; `name` is new in the job.  `peers`: how to wait until the others
+  /// connect.
+  CommCases(const engines::World& world, const CommSetting& setting, const std::string& name,
             const engines::PeerWait& peers);
   ~CommCases();
 
-  /// Warms up, measures, and then checks every element of one more operation on
-  /// values that no summation rounds.  A barrier before each operation keeps
-  /// late ranks out of its duration.  Collective.
-  CommSamples run(std::string_view operation,
-                  std::int64_t bytes,
-                  const CommIterations& iterations);
+  /// Warms up, measures, and then checks every element of one more operation on values that no
+  /// summation rounds.  A barrier before each operation keeps late ranks out of its duration.
+  /// Collective.
+  CommSamples run(std::string_view operation, std::int64_t bytes, const CommIterations& iterations);
 
   const std::string& interface() const { return interface_; }
 
@@ -109,13 +100,11 @@ class CommCases {
   std::string interface_;
 };
 
-/// Measures one of plan::kOperations at one size on `channel`; of messages
-/// every rank sends one to the next rank and receives one from the rank before
-/// at the same time, as sendrecv of nccl-tests.  Looks at no emulated link.
-CommSamples measure_operation(engines::Channel& channel,
-                              std::string_view operation,
-                              std::int64_t bytes,
-                              const CommSetting& setting,
+/// Measures one of plan::kOperations at one size on `channel`; of messages every rank sends one to
+/// the next rank and receives one from the rank before at the same time, as sendrecv of nccl-tests.
+/// Looks at no emulated link.
+CommSamples measure_operation(engines::Channel& channel, std::string_view operation,
+                              std::int64_t bytes, const CommSetting& setting,
                               const CommIterations& iterations);
 
 }  // namespace paceline::measure

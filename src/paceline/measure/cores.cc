@@ -30,18 +30,16 @@ HostCores host_cores(const engines::World& world, launch::PrefixStore& store) {
       together.insert(cpu);
     }
   }
-  return {.usable =
-              experiment::cores_within_quota(static_cast<int>(together.size())),
+  return {.usable = experiment::cores_within_quota(static_cast<int>(together.size())),
           .apart = ranks > 1 && one_by_one == together.size()};
 }
 
 int threads_to_pin(std::span<const records::Configuration> cases) {
   int threads = 1;
   for (const records::Configuration& c : cases) {
-    threads = std::max(threads,
-                       c.device == "cpu" && !experiment::starts_its_ranks(c)
-                           ? c.threads
-                           : std::numeric_limits<int>::max());
+    threads = std::max(threads, c.device == "cpu" && !experiment::starts_its_ranks(c)
+                                    ? c.threads
+                                    : std::numeric_limits<int>::max());
   }
   return threads;
 }
@@ -73,10 +71,9 @@ CorePin::CorePin(int local_rank, int local_world, int threads, bool apart) {
     }
   }
   pinned_ = sched_setaffinity(0, sizeof(own), &own) == 0;
-  description_ = pinned_ ? fmt::format("each rank on {} core{} of its own",
-                                       each,
-                                       each == 1 ? "" : "s")
-                         : "not pinned: the system refused";
+  description_ = pinned_
+                     ? fmt::format("each rank on {} core{} of its own", each, each == 1 ? "" : "s")
+                     : "not pinned: the system refused";
 }
 
 CorePin::~CorePin() {

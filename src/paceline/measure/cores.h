@@ -19,21 +19,19 @@ struct HostCores {
                        // (mpirun, srun) gave each rank its own
 };
 
-/// Collective over the world: every rank sets its affinity mask in the store
-/// and reads those of its host, because a launcher may bind each rank to a part
-/// of the host.  To be called before any rank is pinned.
+/// Collective over the world: every rank sets its affinity mask in the store and reads those of its
+/// host, because a launcher may bind each rank to a part of the host.  To be called before any rank
+/// is pinned.
 HostCores host_cores(const engines::World& world, launch::PrefixStore& store);
 
-/// Threads of a rank on the CPU; so many that nothing is pinned where a case
-/// runs on a GPU, whose host threads need room, or its command starts ranks
-/// itself, which need the cores of all.
+/// Threads of a rank on the CPU; so many that nothing is pinned where a case runs on a GPU, whose
+/// host threads need room, or its command starts ranks itself, which need the cores of all.
 int threads_to_pin(std::span<const records::Configuration> cases);
 
-/// Pins this rank to its own cores until destruction.  Local rank r of this
-/// host gets the r-th `threads` of the cores that the process may use, so that
-/// a case of one rank has as many cores as a rank of the largest world. Threads
-/// and commands that are started meanwhile inherit the affinity.  Nothing is
-/// pinned where there are too few cores for all local ranks, and where the
+/// Pins this rank to its own cores until destruction.  Local rank r of this host gets the r-th
+/// `threads` of the cores that the process may use, so that a case of one rank has as many cores as
+/// a rank of the largest world. Threads and commands that are started meanwhile inherit the
+/// affinity.  Nothing is pinned where there are too few cores for all local ranks, and where the
 /// launcher has already given the ranks disjoint cores (`apart`).
 class CorePin {
  public:

@@ -19,7 +19,6 @@ struct StepLimits {
 
 /// Deadlines and heartbeat of a training; `stuck` as Dispatcher::Options'.
 execution::Dispatcher::Options dispatcher_options(
-    const StepLimits& limits,
-    std::function<void(const std::exception_ptr&)> stuck);
+    const StepLimits& limits, std::function<void(const std::exception_ptr&)> stuck);
 
 }  // namespace paceline::measure

@@ -16,10 +16,8 @@ namespace paceline::measure {
 
 using strategies::EmbeddingJob;
 
-std::unique_ptr<plan::Planner> planner_of(
-    const records::Configuration& configuration,
-    const strategies::StrategySpec& strategy,
-    bool integers) {
+std::unique_ptr<plan::Planner> planner_of(const records::Configuration& configuration,
+                                          const strategies::StrategySpec& strategy, bool integers) {
   auto job = embedding_job_of(configuration);
   if (!job) {
     return strategies::make_planner(strategy);
@@ -28,10 +26,8 @@ std::unique_ptr<plan::Planner> planner_of(
   return predict::planner_of(*job, strategy);
 }
 
-void add_lookups(const EmbeddingJob& job,
-                 const plan::CommPlan& plan,
-                 const runtime::FlatMemory& memory,
-                 records::Lookups& lookups) {
+void add_lookups(const EmbeddingJob& job, const plan::CommPlan& plan,
+                 const runtime::FlatMemory& memory, records::Lookups& lookups) {
   const plan::Setup& setup = memory.setup();
   const auto all = [&](std::string_view name) {
     return memory.view(plan::whole(setup, plan::buffer_named(setup, name)));
@@ -42,18 +38,15 @@ void add_lookups(const EmbeddingJob& job,
   lookups.distinct.resize(static_cast<std::size_t>(job.servers));
   for (std::int64_t& sum : lookups.distinct) {
     const auto part = ids.numel() / job.servers;
-    distinct.push_back(
-        runtime::length_of(ids.narrow(0, std::ssize(distinct) * part, part)));
+    distinct.push_back(runtime::length_of(ids.narrow(0, std::ssize(distinct) * part, part)));
     sum += distinct.back();
   }
   const auto add = [&](const plan::Message& message) {
     const plan::Slice& slice = message.slice;
-    const plan::Buffer& buffer =
-        setup.buffers[static_cast<std::size_t>(slice.buffer)];
+    const plan::Buffer& buffer = setup.buffers[static_cast<std::size_t>(slice.buffer)];
     const auto bytes = [&](plan::Elements width) {
       const auto server = static_cast<std::size_t>(slice.begin / slice.count);
-      return plan::kLengthBytes +
-             distinct[server] * width * plan::size_of(buffer.dtype);
+      return plan::kLengthBytes + distinct[server] * width * plan::size_of(buffer.dtype);
     };
     if (buffer.name == strategies::kLookupIds) {
       lookups.id_bytes += bytes(1);
@@ -90,9 +83,7 @@ struct Phase {
 
 using Phases = std::map<std::string, Phase>;  // by name
 
-void add_kernel(const plan::Kernel& kernel,
-                const execution::OpSpan& span,
-                Phases& phases) {
+void add_kernel(const plan::Kernel& kernel, const execution::OpSpan& span, Phases& phases) {
   const plan::KernelTraits* traits = plan::find_kernel_traits(kernel.name);
   if (traits == nullptr) {
     return;
@@ -112,9 +103,7 @@ void add_kernel(const plan::Kernel& kernel,
   }
 }
 
-void add_messages(const plan::Exchange& exchange,
-                  const execution::OpSpan& span,
-                  Phases& phases) {
+void add_messages(const plan::Exchange& exchange, const execution::OpSpan& span, Phases& phases) {
   for (auto& [name, phase] : phases) {
     for (const plan::Message& message : exchange.sends) {
       if (phase.written.contains(message.slice.buffer)) {
@@ -128,19 +117,15 @@ void add_messages(const plan::Exchange& exchange,
 
 std::map<std::string, std::vector<std::int64_t>> phases_of_kernels(
     const std::vector<execution::OpSpan>& spans,
-    const std::function<const plan::CommPlan&(plan::Step)>& plan_of,
-    plan::Step first,
-    int steps) {
+    const std::function<const plan::CommPlan&(plan::Step)>& plan_of, plan::Step first, int steps) {
   std::vector<Phases> of_steps(static_cast<std::size_t>(steps));
   for (const execution::OpSpan& span : spans) {
     const plan::Step step = span.ref.step - first;
-    if (step < 0 || step >= steps ||
-        span.kind != execution::OpSpan::Kind::kWork) {
+    if (step < 0 || step >= steps || span.kind != execution::OpSpan::Kind::kWork) {
       continue;
     }
     Phases& phases = of_steps[static_cast<std::size_t>(step)];
-    const plan::Op& op =
-        plan_of(span.ref.step).ops[static_cast<std::size_t>(span.ref.op)];
+    const plan::Op& op = plan_of(span.ref.step).ops[static_cast<std::size_t>(span.ref.op)];
     if (const auto* kernel = std::get_if<plan::Kernel>(&op.work)) {
       add_kernel(*kernel, span, phases);
     } else if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
@@ -166,8 +151,7 @@ networks::NetworkOptions network_options(const records::Configuration& c) {
   }
   if (const auto job = embedding_job_of(c)) {
     strategies::check_job(*job);
-    options.bags =
-        static_cast<int>(std::max(plan::Elements{2}, job->bags.most_bags()));
+    options.bags = static_cast<int>(std::max(plan::Elements{2}, job->bags.most_bags()));
     options.bag_width = static_cast<int>(job->width());
     options.bag_tables = job->tables;
     options.one_relu = c.as_original;
@@ -176,8 +160,7 @@ networks::NetworkOptions network_options(const records::Configuration& c) {
 }
 
 bool keeps_gradients(const cases::Network& network) {
-  return network.as_original && !network.has_tables() &&
-         !networks::reads_text(network.model);
+  return network.as_original && !network.has_tables() && !networks::reads_text(network.model);
 }
 
 }  // namespace paceline::measure

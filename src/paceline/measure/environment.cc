@@ -31,8 +31,7 @@ records::Environment own_environment() {
 
 }  // namespace
 
-records::Environment exchange_environment(const engines::World& world,
-                                          launch::PrefixStore& store,
+records::Environment exchange_environment(const engines::World& world, launch::PrefixStore& store,
                                           int usable_cores) {
   records::Environment environment = own_environment();
   if (world.self.local_rank == 0) {
@@ -49,8 +48,7 @@ records::Environment exchange_environment(const engines::World& world,
     if (!add_once(seen, host)) {
       continue;
     }
-    const records::RunRecord part =
-        records::from_line(store.wait("environment/" + host));
+    const records::RunRecord part = records::from_line(store.wait("environment/" + host));
     environment.hosts.push_back(part.environment.hosts.front());
   }
   return environment;

@@ -9,11 +9,9 @@
 
 namespace paceline::measure {
 
-/// The versions of the program and its libraries, and the facts of all hosts;
-/// equal on every rank.  Collective over the world.  `usable_cores` are those
-/// of this host (measure/cores.h).
-records::Environment exchange_environment(const engines::World& world,
-                                          launch::PrefixStore& store,
+/// The versions of the program and its libraries, and the facts of all hosts; equal on every rank.
+/// Collective over the world.  `usable_cores` are those of this host (measure/cores.h).
+records::Environment exchange_environment(const engines::World& world, launch::PrefixStore& store,
                                           int usable_cores);
 
 }  // namespace paceline::measure

@@ -18,22 +18,20 @@ namespace paceline::measure {
 struct Estimate {
   /// Empty, or why the job shall not start.
   std::string refusal;
-  /// Seconds of the first step by network_of(), for a rank that is alone on its
-  /// host.
+  /// Seconds of the first step by network_of(), for a rank that is alone on its host.
   std::map<std::string, double> first_step_s;
 
   /// The estimated time of a case's first step where `ranks_here` ranks share
   /// `cores`; zero where it is unknown.
-  std::chrono::nanoseconds first_step(const records::Configuration& c,
-                                      int ranks_here,
+  std::chrono::nanoseconds first_step(const records::Configuration& c, int ranks_here,
                                       int cores) const;
 };
 
 /// All that the computation of one rank depends on, as text.
 std::string network_of(const records::Configuration& configuration);
 
-/// The key of the job's store that holds the estimate, for the other ranks and
-/// for later repetitions.
+/// The key of the job's store that holds the estimate, for the other ranks and for later
+/// repetitions.
 inline constexpr const char* kEstimateKey = "estimate";
 
 struct EstimateOptions {
@@ -42,16 +40,14 @@ struct EstimateOptions {
   ProgressLine* progress = nullptr;  // says which network is probed
 };
 
-/// Estimates time and memory of all `cases` (each as often as it will run) from
-/// a probe of each network on rank 0, prints the estimate on stderr and shares
-/// it with all ranks.  Throws UsageError on every rank for a job above 30
-/// minutes without `settings.yes`, and for less memory than the largest case
-/// needs: before any probe where the shape of its network tells that.
+/// Estimates time and memory of all `cases` (each as often as it will run) from a probe of each
+/// network on rank 0, prints the estimate on stderr and shares it with all ranks.  Throws
+/// UsageError on every rank for a job above 30 minutes without `settings.yes`, and for less memory
+/// than the largest case needs: before any probe where the shape of its network tells that.
 ///
-/// An estimate that the job's store holds already, of an earlier repetition, is
-/// taken instead.  `job` has no prefix.  Collective over the world.
-Estimate share_estimate(const engines::World& world,
-                        launch::PrefixStore& job,
+/// An estimate that the job's store holds already, of an earlier repetition, is taken instead.
+/// `job` has no prefix.  Collective over the world.
+Estimate share_estimate(const engines::World& world, launch::PrefixStore& job,
                         const std::vector<records::Configuration>& cases,
                         const EstimateOptions& options);
 

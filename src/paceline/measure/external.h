@@ -22,34 +22,28 @@ struct ExternalOptions {
   std::function<void(int done, int total)> progress;
 };
 
-/// Runs this process's share of an external case: starts the command with the
-/// case in its environment and reads its steps (docs/adapters.md).  Returns a
-/// record of samples, of what the adapter said of itself, and of warnings; or
-/// of an error with its status, the first one that any rank of the case met:
-/// all ranks end their command then and return the same.
+/// Runs this process's share of an external case: starts the command with the case in its
+/// environment and reads its steps (docs/adapters.md).  Returns a record of samples, of what the
+/// adapter said of itself, and of warnings; or of an error with its status, the first one that any
+/// rank of the case met: all ranks end their command then and return the same.
 records::RunRecord run_external(const engines::RankContext& context,
                                 const records::Configuration& configuration,
-                                launch::PrefixStore& store,
-                                const ExternalOptions& options);
+                                launch::PrefixStore& store, const ExternalOptions& options);
 
-/// Checks the record of all ranks: steps of one of them, or of all, have to be
-/// there. Of warnings with one code, which ranks give alike, the first stays.
-void complete_external(const records::Configuration& configuration,
-                       records::RunRecord& whole);
+/// Checks the record of all ranks: steps of one of them, or of all, have to be there. Of warnings
+/// with one code, which ranks give alike, the first stays.
+void complete_external(const records::Configuration& configuration, records::RunRecord& whole);
 
-/// The versions of the libraries that trained are those that the program said;
-/// Paceline's own are no part of such a record.
+/// The versions of the libraries that trained are those that the program said; Paceline's own are
+/// no part of such a record.
 void take_versions(records::RunRecord& whole);
 
-/// Whether what a program said tells that memory was short, in the words of
-/// frameworks, allocators and kernels.
+/// Whether what a program said tells that memory was short, in the words of frameworks, allocators
+/// and kernels.
 bool says_out_of_memory(const std::string& text);
 
 /// "results/x.jsonl" -> "results/x.logs/run0-case3-jax-rank1.log".
-std::string log_path(const std::string& records,
-                     int run,
-                     std::size_t index,
-                     const records::Configuration& configuration,
-                     int rank);
+std::string log_path(const std::string& records, int run, std::size_t index,
+                     const records::Configuration& configuration, int rank);
 
 }  // namespace paceline::measure

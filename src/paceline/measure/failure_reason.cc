@@ -44,19 +44,15 @@ std::size_t indent_of(const std::string& line) {
 
 /// "=====", "-----", blanks.
 bool says_nothing(const std::string& line) {
-  return std::ranges::none_of(
-      line, [](unsigned char c) { return std::isalnum(c) != 0; });
+  return std::ranges::none_of(line, [](unsigned char c) { return std::isalnum(c) != 0; });
 }
 
-bool is_rule(const std::string& line) {
-  return line.size() >= 20 && says_nothing(line);
-}
+bool is_rule(const std::string& line) { return line.size() >= 20 && says_nothing(line); }
 
 /// Lines that launchers and their libraries write of themselves.
 bool is_of_launcher(const std::string& line) {
   // "E1128 22:59:43.320000 16572 torch/distributed/elastic/...": torchrun's.
-  static const std::regex log(
-      R"([WEIF]\d{4} \d\d:\d\d:\d\d\.\d+ .*torch/distributed/.*)");
+  static const std::regex log(R"([WEIF]\d{4} \d\d:\d\d:\d\d\.\d+ .*torch/distributed/.*)");
   static const std::regex ended(
       R"((srun|slurmstepd|mpirun|mpiexec|prterun)\b.*(error:|exited|noticed|)"
       R"(Force Terminated|CANCELLED|signal).*)");
@@ -82,8 +78,8 @@ std::optional<Raised> raised_at(const Lines& lines, std::size_t begin) {
   const std::size_t base = indent_of(lines[begin].text);
   for (std::size_t i = begin + 1; i < lines.size(); ++i) {
     const std::string& text = lines[i].text;
-    if (lines[i].rank == lines[begin].rank && !says_nothing(text) &&
-        indent_of(text) <= base && !is_of_launcher(text)) {
+    if (lines[i].rank == lines[begin].rank && !says_nothing(text) && indent_of(text) <= base &&
+        !is_of_launcher(text)) {
       return Raised{begin, i, std::string(trimmed(text)), lines[begin].rank};
     }
   }
@@ -111,9 +107,8 @@ std::vector<Raised> raised_in(const Lines& lines) {
 }
 
 std::optional<RootCause> root_cause_in(const Lines& lines) {
-  auto line = std::ranges::find_if(lines, [](const RankLine& one) {
-    return one.text.starts_with(kRootCause);
-  });
+  auto line = std::ranges::find_if(
+      lines, [](const RankLine& one) { return one.text.starts_with(kRootCause); });
   if (line == lines.end()) {
     return std::nullopt;
   }
@@ -125,14 +120,11 @@ std::optional<RootCause> root_cause_in(const Lines& lines) {
                ? std::string(trimmed(inner.substr(colon + 1)))
                : "";
   };
-  const auto first_word = [](const std::string& text) {
-    return text.substr(0, text.find(' '));
-  };
+  const auto first_word = [](const std::string& text) { return text.substr(0, text.find(' ')); };
   for (; line != lines.end(); ++line) {
     if (const std::string rank = value(line->text, "rank "); !rank.empty()) {
       cause.rank = first_word(rank);
-    } else if (const std::string code = value(line->text, "exitcode");
-               !code.empty()) {
+    } else if (const std::string code = value(line->text, "exitcode"); !code.empty()) {
       cause.exit_code = first_word(code);
     } else if (const std::string said = value(line->text, "traceback");
                said.starts_with("Signal")) {
@@ -143,27 +135,23 @@ std::optional<RootCause> root_cause_in(const Lines& lines) {
 }
 
 /// Where what the launcher says of the failure begins.
-std::size_t end_of_child(const Lines& lines,
-                         const std::vector<Raised>& raised) {
+std::size_t end_of_child(const Lines& lines, const std::vector<Raised>& raised) {
   std::size_t end = lines.size();
   for (const Raised& one : raised) {
     if (is_of_child(one.text)) {
       end = std::min(end, one.begin);
     }
   }
-  static const std::regex failed(
-      R"(.*failed \(exitcode: -?\d+\) local_rank:.*)");
+  static const std::regex failed(R"(.*failed \(exitcode: -?\d+\) local_rank:.*)");
   for (std::size_t i = 0; i < end; ++i) {
-    if (is_of_launcher(lines[i].text) &&
-        std::regex_match(lines[i].text, failed)) {
+    if (is_of_launcher(lines[i].text) && std::regex_match(lines[i].text, failed)) {
       end = i;
     }
   }
   return end;
 }
 
-/// Without the boxes of mpirun, lines of blanks and rules, events, and what
-/// launchers say.
+/// Without the boxes of mpirun, lines of blanks and rules, events, and what launchers say.
 std::vector<std::string> words_in(const Lines& lines, std::size_t end) {
   std::vector<std::string> words;
   std::optional<std::size_t> box;  // the first of `words` in it
@@ -179,13 +167,10 @@ std::vector<std::string> words_in(const Lines& lines, std::size_t end) {
       of_launcher = false;
       continue;
     }
-    of_launcher = of_launcher || text.starts_with("mpirun ") ||
-                  text.starts_with("mpiexec ") ||
-                  text.starts_with("prterun ") ||
-                  text.starts_with("Primary job ") ||
+    of_launcher = of_launcher || text.starts_with("mpirun ") || text.starts_with("mpiexec ") ||
+                  text.starts_with("prterun ") || text.starts_with("Primary job ") ||
                   text.starts_with("Setting OMP_NUM_THREADS");
-    if (!says_nothing(text) && !is_of_launcher(text) &&
-        !text.starts_with("{\"event\"")) {
+    if (!says_nothing(text) && !is_of_launcher(text) && !text.starts_with("{\"event\"")) {
       words.push_back(text);
     }
   }
@@ -197,21 +182,17 @@ bool ends(const Raised& raised, const Lines& lines, std::size_t end) {
   const auto at = [&](std::size_t line) {
     return lines.begin() + static_cast<std::ptrdiff_t>(line);
   };
-  return static_cast<std::size_t>(
-             std::count_if(at(raised.end + 1), at(end), [](const auto& line) {
-               return !says_nothing(line.text);
-             })) <= kMostAfterException;
+  return static_cast<std::size_t>(std::count_if(at(raised.end + 1), at(end), [](const auto& line) {
+           return !says_nothing(line.text);
+         })) <= kMostAfterException;
 }
 
-/// The exception of the rank that failed first, where ranks can be told from
-/// one another; else the one that ended the program.
-std::optional<std::string> exception_of(const Lines& lines,
-                                        std::vector<Raised> raised,
-                                        const std::optional<RootCause>& cause,
-                                        std::size_t end) {
+/// The exception of the rank that failed first, where ranks can be told from one another; else the
+/// one that ended the program.
+std::optional<std::string> exception_of(const Lines& lines, std::vector<Raised> raised,
+                                        const std::optional<RootCause>& cause, std::size_t end) {
   std::erase_if(raised, [&](const Raised& one) {
-    return is_of_child(one.text) ||
-           (one.begin >= end && !(cause && one.begin > cause->line));
+    return is_of_child(one.text) || (one.begin >= end && !(cause && one.begin > cause->line));
   });
   if (raised.empty()) {
     return std::nullopt;
@@ -225,8 +206,7 @@ std::optional<std::string> exception_of(const Lines& lines,
   if (raised.front().rank != raised.back().rank) {
     return raised.front().text;
   }
-  return ends(raised.back(), lines, end) ? std::optional(raised.back().text)
-                                         : std::nullopt;
+  return ends(raised.back(), lines, end) ? std::optional(raised.back().text) : std::nullopt;
 }
 
 /// The lines of `output` without prefixes of their ranks.
@@ -259,11 +239,9 @@ std::string failure_reason(const std::string& output) {
   }
   const std::vector<std::string> words = words_in(lines, end);
   if (cause && (words.empty() || !cause->message.empty())) {
-    return fmt::format("rank {}: {}",
-                       cause->rank,
-                       cause->message.empty()
-                           ? fmt::format("exit code {}", cause->exit_code)
-                           : cause->message);
+    return fmt::format(
+        "rank {}: {}", cause->rank,
+        cause->message.empty() ? fmt::format("exit code {}", cause->exit_code) : cause->message);
   }
   return words.empty() ? "" : words.back();
 }

@@ -17,19 +17,10 @@
 
 namespace paceline::plan {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBetaPiece,
-                                   from_bytes,
-                                   alpha,
-                                   beta_ps_per_byte)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBetaPiece, from_bytes, alpha, beta_ps_per_byte)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBetaLine, pieces)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBeta,
-                                   origin,
-                                   world,
-                                   all_reduce,
-                                   reduce_scatter,
-                                   all_gather,
-                                   broadcast,
-                                   message)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBeta, origin, world, all_reduce, reduce_scatter, all_gather,
+                                   broadcast, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerProfile, origin, forward, backward)
 
 }  // namespace paceline::plan
@@ -71,33 +62,24 @@ std::string layers_of(const Configuration& c, const std::string& placement) {
   return fmt::format("layers {} {}", network_of(c), placement);
 }
 
-// What collectives' times hold for: the largest size is the model's, and on a
-// CPU ranks compute meanwhile.
-std::string collectives_of(const Configuration& c,
-                           const std::string& placement) {
-  return fmt::format("collectives {} {}",
-                     cases::key_in(c,
-                                   {cases::Part::kNetwork,
-                                    &Configuration::engine,
-                                    &Configuration::device,
-                                    &Configuration::replay,
-                                    &Configuration::servers,
-                                    &Configuration::embedding_dim,
-                                    &Configuration::threads}),
-                     placement);
+// What collectives' times hold for: the largest size is the model's, and on a CPU ranks compute
+// meanwhile.
+std::string collectives_of(const Configuration& c, const std::string& placement) {
+  return fmt::format(
+      "collectives {} {}",
+      cases::key_in(c, {cases::Part::kNetwork, &Configuration::engine, &Configuration::device,
+                        &Configuration::replay, &Configuration::servers,
+                        &Configuration::embedding_dim, &Configuration::threads}),
+      placement);
 }
 
 constexpr const char* kEarlier = ", for an earlier case of this run";
 
 }  // namespace
 
-std::string to_text(const PlanTimes& times) {
-  return to_json(times).dump();
-}
+std::string to_text(const PlanTimes& times) { return to_json(times).dump(); }
 
-PlanTimes plan_times_from(const std::string& text) {
-  return times_from(json::parse(text));
-}
+PlanTimes plan_times_from(const std::string& text) { return times_from(json::parse(text)); }
 
 KnownTimes::KnownTimes(const engines::World& world, std::string cluster_file)
     : world_(world), file_(std::move(cluster_file)) {
@@ -130,24 +112,21 @@ void KnownTimes::say(const std::string& sentence) {
 }
 
 std::optional<plan::AlphaBeta> KnownTimes::fits_for(const Configuration& c) {
-  const auto hosts =
-      std::span(world_.hosts).first(static_cast<std::size_t>(c.ranks));
+  const auto hosts = std::span(world_.hosts).first(static_cast<std::size_t>(c.ranks));
   if (c.dtype == "bf16") {
     say(
-        fmt::format("the fits of {} are of fp32, and the gradients are bf16; "
-                    "their times are measured before the run",
+        fmt::format("the fits of {} are of fp32, and the gradients are bf16; their times are "
+                    "measured before the run",
                     file_));
     return std::nullopt;
   }
   const bool one_host = std::ranges::count(hosts, hosts[0]) == c.ranks;
   strategies::ClusterTimes times = strategies::times_for(
-      strategies::strategy_of(c),
-      *cluster_,
+      strategies::strategy_of(c), *cluster_,
       {.engine = c.engine,
        .device = c.device,
        .world = c.ranks,
-       .scope =
-           one_host ? cluster::LinkScope::kDevices : cluster::LinkScope::kHosts,
+       .scope = one_host ? cluster::LinkScope::kDevices : cluster::LinkScope::kHosts,
        .ranks_per_host = ranks_per_host<std::string>(hosts)},
       file_);
   if (!times.missing.empty()) {
@@ -181,8 +160,7 @@ PlanTimes KnownTimes::known(const Configuration& c) {
   return times;
 }
 
-PlanTimes KnownTimes::share(const Configuration& c,
-                            launch::PrefixStore& store) {
+PlanTimes KnownTimes::share(const Configuration& c, launch::PrefixStore& store) {
   if (!asks_for_times(c)) {
     return {};
   }
@@ -192,9 +170,7 @@ PlanTimes KnownTimes::share(const Configuration& c,
   return plan_times_from(store.wait("times"));
 }
 
-void KnownTimes::keep(const Configuration& c,
-                      const PlanTimes& known,
-                      const PlanTimes& used) {
+void KnownTimes::keep(const Configuration& c, const PlanTimes& known, const PlanTimes& used) {
   if (world_.self.rank != 0 || !asks_for_times(c)) {
     return;
   }

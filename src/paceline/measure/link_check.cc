@@ -14,8 +14,7 @@
 namespace paceline::engines {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkedName, channel, index, members)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
-    LinkedOperation, name, issued_ns, modelled_ns, engine_ns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkedOperation, name, issued_ns, modelled_ns, engine_ns)
 
 }  // namespace paceline::engines
 
@@ -54,8 +53,7 @@ std::shared_ptr<engines::Link> make_link(const records::Configuration& c) {
       cluster::stretched(cluster::parse_link("--link", c.link), c.stretch));
 }
 
-std::string to_text(std::vector<engines::LinkedOperation> operations,
-                    std::int64_t origin_ns) {
+std::string to_text(std::vector<engines::LinkedOperation> operations, std::int64_t origin_ns) {
   for (engines::LinkedOperation& one : operations) {
     one.issued_ns -= origin_ns;
     one.modelled_ns -= origin_ns;
@@ -64,15 +62,12 @@ std::string to_text(std::vector<engines::LinkedOperation> operations,
   return nlohmann::json(operations).dump();
 }
 
-std::vector<engines::LinkedOperation> linked_operations_from(
-    const std::string& text) {
-  return nlohmann::json::parse(text)
-      .get<std::vector<engines::LinkedOperation>>();
+std::vector<engines::LinkedOperation> linked_operations_from(const std::string& text) {
+  return nlohmann::json::parse(text).get<std::vector<engines::LinkedOperation>>();
 }
 
-records::LinkCheck check_link(
-    const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
-    double stretch) {
+records::LinkCheck check_link(const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
+                              double stretch) {
   std::map<engines::LinkedName, Ends> all;
   for (const auto& operations : by_rank) {
     for (const engines::LinkedOperation& one : operations) {
@@ -83,8 +78,7 @@ records::LinkCheck check_link(
     }
   }
   const auto by_stretch = [stretch](std::int64_t ns) {
-    return static_cast<std::int64_t>(
-        std::floor(static_cast<double>(ns) / stretch));
+    return static_cast<std::int64_t>(std::floor(static_cast<double>(ns) / stretch));
   };
   records::LinkCheck check;
   std::vector<Interval> overdue;
@@ -93,8 +87,7 @@ records::LinkCheck check_link(
       continue;  // it began before the window on some of them
     }
     const std::int64_t slack = by_stretch(ends.modelled_ns - ends.engine_ns);
-    check.slack_ns =
-        check.operations == 0 ? slack : std::min(check.slack_ns, slack);
+    check.slack_ns = check.operations == 0 ? slack : std::min(check.slack_ns, slack);
     ++check.operations;
     check.late += slack < 0 ? 1 : 0;
     if (ends.engine_ns > ends.modelled_ns) {
@@ -113,11 +106,9 @@ bool is_as_long_as_its_link(const records::CommRecord& record) {
       latencies = cluster::latencies_of(pattern, record.ranks);
     }
   }
-  const double modelled_ns =
-      static_cast<double>(latencies * link.latency_ns) +
-      static_cast<double>(record.wire_bytes) * 1e9 / link.bytes_per_s;
-  return record.median_ns() <=
-         (1 + records::LinkCheck::kMostOverdue) * modelled_ns;
+  const double modelled_ns = static_cast<double>(latencies * link.latency_ns) +
+                             static_cast<double>(record.wire_bytes) * 1e9 / link.bytes_per_s;
+  return record.median_ns() <= (1 + records::LinkCheck::kMostOverdue) * modelled_ns;
 }
 
 }  // namespace paceline::measure

@@ -23,9 +23,7 @@ constexpr int kLongestAnswerMs = 60'000;  // its start on a busy machine too
 [[noreturn]] void fail_reading(const char* how) {
   throw OutsideFailure(
       "bad-output",
-      std::string(
-          "the reader of the command's output (paceline.readers.live) ") +
-          how);
+      std::string("the reader of the command's output (paceline.readers.live) ") + how);
 }
 
 }  // namespace
@@ -60,8 +58,7 @@ nlohmann::json LiveReader::read(const std::string& line) {
   const std::string request = line + "\n";
   std::string_view rest = request;
   while (!rest.empty()) {
-    const ssize_t count =
-        ::send(socket_.number(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    const ssize_t count = ::send(socket_.number(), rest.data(), rest.size(), MSG_NOSIGNAL);
     if (count > 0) {
       rest.remove_prefix(static_cast<std::size_t>(count));
     } else if (errno != EINTR) {
@@ -86,8 +83,7 @@ nlohmann::json LiveReader::answer() {
       fail_reading("does not answer");
     }
     const ssize_t count =
-        found < 0 ? -1
-                  : ::recv(socket_.number(), buffer.data(), buffer.size(), 0);
+        found < 0 ? -1 : ::recv(socket_.number(), buffer.data(), buffer.size(), 0);
     if (count > 0) {
       pending_.append(buffer.data(), static_cast<std::size_t>(count));
     } else if (count == 0 || errno != EINTR) {

@@ -10,10 +10,9 @@
 
 namespace paceline::measure {
 
-/// The readers of the Python package at work on the output of a program that
-/// runs: a process of paceline.readers.live, which is handed each line and says
-/// at once what it holds. The moment at which a line came is taken before, so
-/// that the time of reading is in no figure.
+/// The readers of the Python package at work on the output of a program that runs: a process of
+/// paceline.readers.live, which is handed each line and says at once what it holds. The moment at
+/// which a line came is taken before, so that the time of reading is in no figure.
 class LiveReader {
  public:
   /// Starts the process and waits until it can read. `name` is one of
@@ -23,8 +22,8 @@ class LiveReader {
   LiveReader(const LiveReader&) = delete;
   LiveReader& operator=(const LiveReader&) = delete;
 
-  /// What the line holds: null, or an object as paceline.readers.live tells.
-  /// Throws OutsideFailure where the process ended.
+  /// What the line holds: null, or an object as paceline.readers.live tells. Throws OutsideFailure
+  /// where the process ended.
   nlohmann::json read(const std::string& line);
 
  private:

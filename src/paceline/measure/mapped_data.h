@@ -15,14 +15,12 @@
 
 namespace paceline::measure {
 
-/// The batches of a rank from a mapped file of decoded images.  While a step
-/// trains, a thread reads the next batch and converts it to float32, 0 to 1.
+/// The batches of a rank from a mapped file of decoded images.  While a step trains, a thread reads
+/// the next batch and converts it to float32, 0 to 1.
 class MappedData {
  public:
   /// Throws UsageError where the file cannot be read.
-  MappedData(const records::Configuration& configuration,
-             at::Device device,
-             at::ScalarType dtype);
+  MappedData(const records::Configuration& configuration, at::Device device, at::ScalarType dtype);
   ~MappedData();
   MappedData(const MappedData&) = delete;
   MappedData& operator=(const MappedData&) = delete;
@@ -30,12 +28,12 @@ class MappedData {
   /// A batch of the first images, to trace a network with.
   networks::Batch probe() const;
 
-  /// Deals equal parts of the file to the ranks that train.  Throws UsageError
-  /// where a part is less than a batch.
+  /// Deals equal parts of the file to the ranks that train.  Throws UsageError where a part is less
+  /// than a batch.
   void deal(int ranks, int rank);
 
-  /// What this rank trains on in a step, which goes through its part in random
-  /// orders.  Waits until it is read; steps come one after the other from 0.
+  /// What this rank trains on in a step, which goes through its part in random orders.  Waits until
+  /// it is read; steps come one after the other from 0.
   networks::Batch batch(std::int64_t step);
 
  private:

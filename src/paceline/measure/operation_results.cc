@@ -32,14 +32,12 @@ records::Warning above_line() {
 }
 
 // The hosts that were measured, with their ranks.
-std::vector<cluster::ClusterHost> hosts_of(
-    const records::Environment& environment,
-    const std::vector<int>& ranks_per_host) {
+std::vector<cluster::ClusterHost> hosts_of(const records::Environment& environment,
+                                           const std::vector<int>& ranks_per_host) {
   std::vector<cluster::ClusterHost> hosts;
   for (std::size_t i = 0; i < environment.hosts.size(); ++i) {
-    hosts.push_back({.name = environment.hosts[i].host,
-                     .slots = ranks_per_host[i],
-                     .interface = {}});
+    hosts.push_back(
+        {.name = environment.hosts[i].host, .slots = ranks_per_host[i], .interface = {}});
   }
   return hosts;
 }
@@ -48,17 +46,16 @@ std::vector<cluster::ClusterHost> hosts_of(
 void check_kind(const RecordTarget& target) {
   const std::string text = target.is_stream() ? "" : read_text(target.path());
   if (!text.empty() && !records::is_operation_file(text)) {
-    throw UsageError(fmt::format(
-        "--records {}: holds other records than those of operations; name "
-        "another file",
-        target.path()));
+    throw UsageError(
+        fmt::format("--records {}: holds other records than those of operations; name another file",
+                    target.path()));
   }
 }
 
 }  // namespace
 
-std::vector<records::CommRecord> with_line(
-    std::vector<records::CommRecord> records, double line_bytes_per_s) {
+std::vector<records::CommRecord> with_line(std::vector<records::CommRecord> records,
+                                           double line_bytes_per_s) {
   for (records::CommRecord& record : records) {
     record.line_bytes_per_s = line_bytes_per_s;
     if (record.line_share().value_or(0) > 1) {
@@ -90,27 +87,20 @@ void OperationResults::show(const std::string& ended) {
   if (!ended.empty() && isatty(STDERR_FILENO) == 1) {
     fmt::print(stderr, "\r\033[K");  // over the progress of a lost rank
   }
-  const std::vector<records::CommRecord> shown =
-      with_line(records_, line_bytes_per_s_);
+  const std::vector<records::CommRecord> shown = with_line(records_, line_bytes_per_s_);
   for (const records::CommRecord& record : shown) {
     target_.append(records::to_line(records::to_json(record, environment_)));
   }
   if (has_samples()) {
     fmt::print("{}",
-               report::find_format(report::comm_formats(), format_)
-                   .render(shown, environment_));
+               report::find_format(report::comm_formats(), format_).render(shown, environment_));
     std::fflush(stdout);
   }
   if (!ended.empty()) {
-    const auto rows =
-        comm_rows(sweep_.operations, sweep_.sizes, sweep_.dtype, sweep_.ranks);
-    fmt::print(stderr,
-               "{}{} of {} measured, {}\n",
-               ended,
-               shown.size(),
+    const auto rows = comm_rows(sweep_.operations, sweep_.sizes, sweep_.dtype, sweep_.ranks);
+    fmt::print(stderr, "{}{} of {} measured, {}\n", ended, shown.size(),
                counted(std::ssize(rows), "row"),
-               has_samples() ? "recorded in " + target_.path()
-                             : "so there is no record");
+               has_samples() ? "recorded in " + target_.path() : "so there is no record");
     return;
   }
   if (!has_samples()) {
@@ -118,20 +108,16 @@ void OperationResults::show(const std::string& ended) {
   }
   fmt::print(stderr, "records: {}\n", target_.path());
   if (!sweep_.fit.empty()) {
-    fmt::print(stderr,
-               "{}\n",
-               predict::write_fits(
-                   {.path = sweep_.fit, .command = sweep_.command},
-                   hosts_of(environment_, shown.front().ranks_per_host),
-                   shown));
+    fmt::print(stderr, "{}\n",
+               predict::write_fits({.path = sweep_.fit, .command = sweep_.command},
+                                   hosts_of(environment_, shown.front().ranks_per_host), shown));
   }
 }
 
 int OperationResults::status() {
-  const bool is_wrong =
-      std::ranges::any_of(records_, [](const records::CommRecord& record) {
-        return record.wrong_elements.value_or(0) > 0;
-      });
+  const bool is_wrong = std::ranges::any_of(records_, [](const records::CommRecord& record) {
+    return record.wrong_elements.value_or(0) > 0;
+  });
   return is_wrong ? kWrongValuesStatus : 0;
 }
 

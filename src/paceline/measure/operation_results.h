@@ -12,17 +12,17 @@
 
 namespace paceline::measure {
 
-/// The records with the rate of the line that was measured around them, and the
-/// warnings that follow from it.
-std::vector<records::CommRecord> with_line(
-    std::vector<records::CommRecord> records, double line_bytes_per_s);
+/// The records with the rate of the line that was measured around them, and the warnings that
+/// follow from it.
+std::vector<records::CommRecord> with_line(std::vector<records::CommRecord> records,
+                                           double line_bytes_per_s);
 
-/// The front of a job of operations.  It writes their records at the end, when
-/// the line has been measured a second time.
+/// The front of a job of operations.  It writes their records at the end, when the line has been
+/// measured a second time.
 class OperationResults final : public Front {
  public:
-  /// Throws UsageError where the records cannot be written, their file holds
-  /// others, or the format is unknown.
+  /// Throws UsageError where the records cannot be written, their file holds others, or the format
+  /// is unknown.
   explicit OperationResults(const experiment::JobSpec& job);
 
   void begin(launch::KeyValueStore& /*store*/, int /*run*/) override {}

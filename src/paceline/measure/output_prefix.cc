@@ -28,10 +28,7 @@ RankLine without_prefix(const std::string& line) {
   bool differ = false;
   for (int i = 0; i < kMostPrefixes; ++i) {
     std::smatch match;
-    if (!std::regex_search(found.text,
-                           match,
-                           prefix(),
-                           std::regex_constants::match_continuous)) {
+    if (!std::regex_search(found.text, match, prefix(), std::regex_constants::match_continuous)) {
       break;
     }
     for (std::size_t group = 1; group <= kGroups; ++group) {

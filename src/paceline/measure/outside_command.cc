@@ -30,8 +30,8 @@ std::string adapter_for(const strategies::StrategySpec& spec) {
   return spec.whole.row->name == "fsdp2" ? "pytorch-fsdp2" : "pytorch-ddp";
 }
 
-// What one rank needs of the configuration (docs/adapters.md); what a command's
-// case does not know is left out.
+// What one rank needs of the configuration (docs/adapters.md); what a command's case does not know
+// is left out.
 nlohmann::json case_of(const Configuration& c) {
   nlohmann::json handed = nlohmann::json::object();
   for (const std::string_view name : experiment::handed_over_keys()) {
@@ -45,34 +45,29 @@ nlohmann::json case_of(const Configuration& c) {
 experiment::Adapter adapter_of(const std::string& name) {
   const auto adapter = experiment::find_adapter(adapters_here(), name);
   if (!adapter) {
-    throw UsageError(
-        fmt::format("framework {}: there is no such file, and "
-                    "{}/adapters/adapters.toml has no such adapter",
-                    name,
-                    python_package().folder));
+    throw UsageError(fmt::format(
+        "framework {}: there is no such file, and {}/adapters/adapters.toml has no such adapter",
+        name, python_package().folder));
   }
   return *adapter;
 }
 
-std::map<std::string, std::string> place_of(const Configuration& c,
-                                            const OutsidePlace& place) {
-  std::map<std::string, std::string> variables{
-      {"RANK", std::to_string(place.rank)},
-      {"WORLD_SIZE", std::to_string(c.ranks)},
-      {"LOCAL_RANK", std::to_string(place.local_rank)},
-      {"MASTER_ADDR", place.master_host},
-      {"MASTER_PORT", place.master_port}};
+std::map<std::string, std::string> place_of(const Configuration& c, const OutsidePlace& place) {
+  std::map<std::string, std::string> variables{{"RANK", std::to_string(place.rank)},
+                                               {"WORLD_SIZE", std::to_string(c.ranks)},
+                                               {"LOCAL_RANK", std::to_string(place.local_rank)},
+                                               {"MASTER_ADDR", place.master_host},
+                                               {"MASTER_PORT", place.master_port}};
   if (place.local_ranks > 0) {
     variables["LOCAL_WORLD_SIZE"] = std::to_string(place.local_ranks);
   }
   return variables;
 }
 
-// Variables of the launcher that started Paceline, which are not the program's:
-// of MPI and Slurm only where not all ranks take part, so that a program may
-// join the job of MPI in its rank's place.
-std::vector<std::string> not_passed_on(const Configuration& c,
-                                       const OutsidePlace& place) {
+// Variables of the launcher that started Paceline, which are not the program's: of MPI and Slurm
+// only where not all ranks take part, so that a program may join the job of MPI in its rank's
+// place.
+std::vector<std::string> not_passed_on(const Configuration& c, const OutsidePlace& place) {
   return launch::rank_variables(place.world == 0 || place.world == c.ranks
                                     ? launch::RankVariables::kTorch
                                     : launch::RankVariables::kAll);
@@ -115,13 +110,11 @@ OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
     }
   }
   OutsideCommand command{
-      .words = python_module(adapter.module,
-                             c.python.empty() ? adapter.python : c.python),
+      .words = python_module(adapter.module, c.python.empty() ? adapter.python : c.python),
       .environment = place_of(c, place),
       .without = not_passed_on(c, place)};
   command.words.insert(command.words.begin() + 1, "-u");  // unbuffered
-  command.words.insert(
-      command.words.end(), adapter.arguments.begin(), adapter.arguments.end());
+  command.words.insert(command.words.end(), adapter.arguments.begin(), adapter.arguments.end());
   command.environment["PACELINE_CASE"] = job.dump();
   return command;
 }
@@ -132,26 +125,20 @@ std::vector<experiment::Adapter> adapters_here() {
   return experiment::read_adapters(python_package());
 }
 
-OutsideCommand outside_command(const Configuration& c,
-                               const OutsidePlace& place) {
-  OutsideCommand command =
-      c.command.empty() ? of_adapter(c, place) : of_command(c, place);
-  command.environment["OMP_NUM_THREADS"] =
-      std::to_string(std::max(1, c.threads));
+OutsideCommand outside_command(const Configuration& c, const OutsidePlace& place) {
+  OutsideCommand command = c.command.empty() ? of_adapter(c, place) : of_command(c, place);
+  command.environment["OMP_NUM_THREADS"] = std::to_string(std::max(1, c.threads));
   command.environment.insert(c.env.begin(), c.env.end());
   return command;
 }
 
-std::string filled_in(const std::string& text,
-                      const Configuration& c,
-                      const OutsidePlace& place) {
+std::string filled_in(const std::string& text, const Configuration& c, const OutsidePlace& place) {
   auto values = experiment::placeholders_of(c);
   values["port"] = place.master_port;
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t end = text.find('}', i);
-    const auto value = text[i] == '{' && end != std::string::npos &&
-                               (i == 0 || text[i - 1] != '$')
+    const auto value = text[i] == '{' && end != std::string::npos && (i == 0 || text[i - 1] != '$')
                            ? values.find(text.substr(i + 1, end - i - 1))
                            : values.end();
     if (value == values.end()) {

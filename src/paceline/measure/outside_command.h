@@ -25,19 +25,17 @@ struct OutsidePlace {
 struct OutsideCommand {
   std::vector<std::string> words;
   std::map<std::string, std::string> environment;  // added to this process's
-  std::vector<std::string> without{};  // of this process's, not passed on
+  std::vector<std::string> without{};              // of this process's, not passed on
 };
 
-/// The command of an external case (an adapter, the strategy python-ddp, or the
-/// user's own command) at a place.  Throws UsageError where its adapter is not
-/// known.
+/// The command of an external case (an adapter, the strategy python-ddp, or the user's own command)
+/// at a place.  Throws UsageError where its adapter is not known.
 OutsideCommand outside_command(const records::Configuration& configuration,
                                const OutsidePlace& place);
 
 /// `text` with {port} and experiment::placeholders_of filled in; what follows a
 /// $ and other words in braces stay as they are.
-std::string filled_in(const std::string& text,
-                      const records::Configuration& configuration,
+std::string filled_in(const std::string& text, const records::Configuration& configuration,
                       const OutsidePlace& place);
 
 /// The command as one line for a shell, for --dry-run.

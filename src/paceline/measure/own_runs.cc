@@ -27,15 +27,13 @@ launch::ChildExit OwnRuns::run(const std::vector<std::string>& arguments,
   command.environment = environment_with({});
   command.log = log_;
   std::filesystem::remove(log_);
-  last_ =
-      launch::wait_for_child(spawn(command), signals_, deadline, kJobStopGrace);
+  last_ = launch::wait_for_child(spawn(command), signals_, deadline, kJobStopGrace);
   return last_;
 }
 
 std::string OwnRuns::last_output_line() const {
   const std::string said = last_line(log_);
-  return said.empty() ? fmt::format("ended with exit code {}", last_.exit_code)
-                      : said;
+  return said.empty() ? fmt::format("ended with exit code {}", last_.exit_code) : said;
 }
 
 std::string last_line(const std::string& log) {

@@ -10,13 +10,11 @@
 
 namespace paceline::measure {
 
-/// Runs this very program with other arguments, one run after the other, and
-/// leaves no process behind, whatever ends us.  Must be made before any other
-/// thread of the process.
+/// Runs this very program with other arguments, one run after the other, and leaves no process
+/// behind, whatever ends us.  Must be made before any other thread of the process.
 class OwnRuns {
  public:
-  /// What a run prints goes to the file `log`, in place of what the run before
-  /// did.
+  /// What a run prints goes to the file `log`, in place of what the run before did.
   explicit OwnRuns(std::string log) : log_(std::move(log)) {}
 
   /// Ends at `deadline`, and at a signal to us; `stop_signal` then has it.

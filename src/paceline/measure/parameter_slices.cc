@@ -6,9 +6,8 @@
 
 namespace paceline::measure {
 
-std::vector<plan::Slice> parameter_slices(
-    const plan::Setup& setup,
-    const std::function<bool(std::size_t parameter)>& holds) {
+std::vector<plan::Slice> parameter_slices(const plan::Setup& setup,
+                                          const std::function<bool(std::size_t parameter)>& holds) {
   std::map<plan::Elements, std::size_t> by_place;
   for (std::size_t p = 0; p < setup.parameters.size(); ++p) {
     by_place[setup.parameters[p].value.begin] = p;
@@ -16,10 +15,9 @@ std::vector<plan::Slice> parameter_slices(
   std::vector<plan::Slice> slices;
   for (auto it = by_place.begin(); it != by_place.end(); ++it) {
     const auto buffer = setup.parameters[it->second].value.buffer;
-    const plan::Elements end =
-        std::next(it) == by_place.end()
-            ? setup.buffers[plan::index_of(buffer)].elements
-            : std::next(it)->first;
+    const plan::Elements end = std::next(it) == by_place.end()
+                                   ? setup.buffers[plan::index_of(buffer)].elements
+                                   : std::next(it)->first;
     if (holds(it->second)) {
       slices.push_back({buffer, it->first, end - it->first});
     }

@@ -9,11 +9,9 @@
 
 namespace paceline::measure {
 
-/// The values of the parameters that `holds` says, ascending; each with the
-/// elements up to the next parameter, so that parts of a slice begin where
-/// parameters do, at whole vectors.
-std::vector<plan::Slice> parameter_slices(
-    const plan::Setup& setup,
-    const std::function<bool(std::size_t parameter)>& holds);
+/// The values of the parameters that `holds` says, ascending; each with the elements up to the next
+/// parameter, so that parts of a slice begin where parameters do, at whole vectors.
+std::vector<plan::Slice> parameter_slices(const plan::Setup& setup,
+                                          const std::function<bool(std::size_t parameter)>& holds);
 
 }  // namespace paceline::measure

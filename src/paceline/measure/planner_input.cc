@@ -24,16 +24,10 @@ namespace paceline::measure {
 namespace {
 
 /// The median over the rounds of the slowest rank's time.
-stats::SizedTime time_of(engines::Channel& channel,
-                         std::string_view operation,
-                         std::int64_t bytes,
-                         at::Device device,
-                         const engines::PeerWait& peers) {
+stats::SizedTime time_of(engines::Channel& channel, std::string_view operation, std::int64_t bytes,
+                         at::Device device, const engines::PeerWait& peers) {
   const CommSamples samples = measure_operation(
-      channel,
-      operation,
-      bytes,
-      {.device = device.str(), .interface = {}, .link = {}},
+      channel, operation, bytes, {.device = device.str(), .interface = {}, .link = {}},
       {.warmup = 2, .measured = 5, .peers = &peers, .checks = false});
   at::Tensor all = at::tensor(samples.duration_ns, at::kDouble).to(device);
   peers.wait_for(channel.all_reduce(all, plan::Reduce::kMax));
@@ -44,10 +38,8 @@ stats::SizedTime time_of(engines::Channel& channel,
 
 }  // namespace
 
-plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
-                                   at::Device device,
-                                   std::int64_t largest_bytes,
-                                   const std::string& origin,
+plan::AlphaBeta measure_alpha_beta(engines::Channel& channel, at::Device device,
+                                   std::int64_t largest_bytes, const std::string& origin,
                                    const engines::PeerWait& peers) {
   const auto line = [&](std::string_view operation) {
     constexpr std::int64_t kSmallest = 4'096;
@@ -69,12 +61,9 @@ plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
           .message = line(plan::kMessages)};
 }
 
-plan::LayerProfile share_profile(engines::Channel& channel,
-                                 plan::LayerProfile profile,
-                                 at::Device device,
-                                 const engines::PeerWait& peers) {
-  for (std::vector<plan::Picoseconds>* times :
-       {&profile.forward, &profile.backward}) {
+plan::LayerProfile share_profile(engines::Channel& channel, plan::LayerProfile profile,
+                                 at::Device device, const engines::PeerWait& peers) {
+  for (std::vector<plan::Picoseconds>* times : {&profile.forward, &profile.backward}) {
     const at::Tensor mine = at::tensor(*times, at::kLong).to(device);
     peers.wait_for(channel.broadcast(mine, 0));
     const at::Tensor shared = mine.cpu();
@@ -89,21 +78,16 @@ namespace {
 runtime::TracedNetwork traced_for(const records::Configuration& configuration) {
   const auto& info = networks::find_network(configuration.model);
   const networks::NetworkOptions options = network_options(configuration);
-  const auto dtype =
-      networks::parameter_dtype(networks::parse_precision(configuration.dtype));
+  const auto dtype = networks::parameter_dtype(networks::parse_precision(configuration.dtype));
   auto network = networks::make_network(info, options, configuration.seed);
   networks::cast_network(*network, dtype);
   network->train();
   const networks::Batch two =
       embedding_job_of(configuration)
           ? networks::Batch{.input = at::zeros(
-                                {2,
-                                 std::get<networks::ImageSample>(info.sample)
-                                     .channels},
-                                dtype),
+                                {2, std::get<networks::ImageSample>(info.sample).channels}, dtype),
                             .target = at::zeros({2}, at::kLong)}
-          : networks::make_batch(
-                info, {.batch_size = 2, .dtype = dtype, .network = options});
+          : networks::make_batch(info, {.batch_size = 2, .dtype = dtype, .network = options});
   return runtime::trace(network, configuration.model, two);
 }
 
@@ -117,23 +101,18 @@ networks::Batch traced_batch(const networks::Batch& whole) {
 }
 
 plan::ModelShape shape_of(const records::Configuration& configuration) {
-  return configuration.replay.empty()
-             ? traced_for(configuration).shape
-             : cluster::read_profile(configuration.replay).model;
+  return configuration.replay.empty() ? traced_for(configuration).shape
+                                      : cluster::read_profile(configuration.replay).model;
 }
 
-std::unique_ptr<plan::Planner> with_statistics_of(
-    const records::Configuration& configuration,
-    std::unique_ptr<plan::Planner> parameters) {
+std::unique_ptr<plan::Planner> with_statistics_of(const records::Configuration& configuration,
+                                                  std::unique_ptr<plan::Planner> parameters) {
   return configuration.average_buffers == 0
              ? std::move(parameters)
-             : with_statistics(configuration,
-                               traced_for(configuration),
-                               std::move(parameters));
+             : with_statistics(configuration, traced_for(configuration), std::move(parameters));
 }
 
-plan::PlanInput plan_input_of(const records::Configuration& configuration,
-                              plan::ModelShape shape) {
+plan::PlanInput plan_input_of(const records::Configuration& configuration, plan::ModelShape shape) {
   const at::Device device(configuration.device);
   return {.model = std::move(shape),
           .optimizer = predict::optimizer_of(configuration),
@@ -142,19 +121,17 @@ plan::PlanInput plan_input_of(const records::Configuration& configuration,
           .micro_batches = configuration.accumulate,
           .loss_scaling = configuration.replay.empty() &&
                           networks::needs_loss_scaling(
-                              networks::parse_precision(configuration.dtype),
-                              device.type()),
+                              networks::parse_precision(configuration.dtype), device.type()),
           .clip_norm = configuration.clip_norm};
 }
 
-void add_known_times(const records::Configuration& configuration,
-                     plan::PlanInput& input) {
+void add_known_times(const records::Configuration& configuration, plan::PlanInput& input) {
   if (!input.profile && !configuration.replay.empty()) {
     input.profile = cluster::read_profile(configuration.replay).profile;
   }
   if (!input.alpha_beta && !configuration.link.empty()) {
-    input.alpha_beta = cluster::alpha_beta_of(
-        cluster::parse_link("--link", configuration.link), input.world);
+    input.alpha_beta =
+        cluster::alpha_beta_of(cluster::parse_link("--link", configuration.link), input.world);
   }
 }
 

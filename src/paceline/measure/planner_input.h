@@ -19,47 +19,38 @@
 namespace paceline::measure {
 
 /// The options of a configuration's network.
-networks::NetworkOptions network_options(
-    const records::Configuration& configuration);
+networks::NetworkOptions network_options(const records::Configuration& configuration);
 
-/// Twice the first sample: the least that batch norm takes on one pixel, and so
-/// what networks are traced with.
+/// Twice the first sample: the least that batch norm takes on one pixel, and so what networks are
+/// traced with.
 networks::Batch traced_batch(const networks::Batch& whole);
 
-/// The shape of a configuration's network: that of the replayed profile, else
-/// traced with two samples on the CPU.  Throws UsageError for an
+/// The shape of a configuration's network: that of the replayed profile, else traced with two
+/// samples on the CPU.  Throws UsageError for an
 /// unknown network or precision, and for an image that is too small.
 plan::ModelShape shape_of(const records::Configuration& configuration);
 
-/// As with_statistics() of measure/statistics.h, of a network that is made and
-/// traced for it where the configuration averages statistics.
-std::unique_ptr<plan::Planner> with_statistics_of(
-    const records::Configuration& configuration,
-    std::unique_ptr<plan::Planner> parameters);
+/// As with_statistics() of measure/statistics.h, of a network that is made and traced for it where
+/// the configuration averages statistics.
+std::unique_ptr<plan::Planner> with_statistics_of(const records::Configuration& configuration,
+                                                  std::unique_ptr<plan::Planner> parameters);
 
 /// The planner's input on rank 0 of the case.
-plan::PlanInput plan_input_of(const records::Configuration& configuration,
-                              plan::ModelShape shape);
+plan::PlanInput plan_input_of(const records::Configuration& configuration, plan::ModelShape shape);
 
-/// Adds the times that the input lacks and the configuration has: of layers
-/// from its replay, of collectives from its emulated link.
-void add_known_times(const records::Configuration& configuration,
-                     plan::PlanInput& input);
+/// Adds the times that the input lacks and the configuration has: of layers from its replay, of
+/// collectives from its emulated link.
+void add_known_times(const records::Configuration& configuration, plan::PlanInput& input);
 
-/// Times all-reduce, reduce-scatter and all-gather on `channel`, one after the
-/// other at a few sizes up to `largest_bytes`, and fits a line to each.
-/// Collective.  The time of a round is that of its slowest rank, so all ranks
-/// get equal models.  Takes about a second on a slow network.
-plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
-                                   at::Device device,
-                                   std::int64_t largest_bytes,
-                                   const std::string& origin,
+/// Times all-reduce, reduce-scatter and all-gather on `channel`, one after the other at a few sizes
+/// up to `largest_bytes`, and fits a line to each. Collective.  The time of a round is that of its
+/// slowest rank, so all ranks get equal models.  Takes about a second on a slow network.
+plan::AlphaBeta measure_alpha_beta(engines::Channel& channel, at::Device device,
+                                   std::int64_t largest_bytes, const std::string& origin,
                                    const engines::PeerWait& peers = {});
 
 /// Broadcasts the profile of the channel's first rank.  Collective.
-plan::LayerProfile share_profile(engines::Channel& channel,
-                                 plan::LayerProfile profile,
-                                 at::Device device,
-                                 const engines::PeerWait& peers = {});
+plan::LayerProfile share_profile(engines::Channel& channel, plan::LayerProfile profile,
+                                 at::Device device, const engines::PeerWait& peers = {});
 
 }  // namespace paceline::measure

@@ -13,9 +13,7 @@
 namespace paceline::measure {
 namespace {
 
-bool is_digit(char one) {
-  return one >= '0' && one <= '9';
-}
+bool is_digit(char one) { return one >= '0' && one <= '9'; }
 
 /// How many digits stand at `at`.
 std::size_t digits_at(std::string_view text, std::size_t at) {
@@ -26,8 +24,7 @@ std::size_t digits_at(std::string_view text, std::size_t at) {
   return count;
 }
 
-/// Whether the number that ends before `end` goes on there: 5|6, 5|.6, 5|,6,
-/// 5|e6.
+/// Whether the number that ends before `end` goes on there: 5|6, 5|.6, 5|,6, 5|e6.
 bool continues_at(std::string_view text, std::size_t end) {
   if (end >= text.size()) {
     return false;
@@ -38,8 +35,7 @@ bool continues_at(std::string_view text, std::size_t end) {
       return digits_at(text, end + 1) > 0;
     case 'e':
     case 'E': {
-      const bool sign = end + 1 < text.size() &&
-                        (text[end + 1] == '+' || text[end + 1] == '-');
+      const bool sign = end + 1 < text.size() && (text[end + 1] == '+' || text[end + 1] == '-');
       return digits_at(text, end + (sign ? 2 : 1)) > 0;
     }
     default:
@@ -60,16 +56,13 @@ bool began_before(std::string_view text, std::size_t begin) {
 }
 
 /// The whole number that holds [begin, end).
-std::string whole_number(std::string_view text,
-                         std::size_t begin,
-                         std::size_t end) {
+std::string whole_number(std::string_view text, std::size_t begin, std::size_t end) {
   constexpr std::string_view kOfNumbers = "0123456789.,eE+-";
-  while (begin > 0 && (is_digit(text[begin - 1]) || text[begin - 1] == '.' ||
-                       text[begin - 1] == ',')) {
+  while (begin > 0 &&
+         (is_digit(text[begin - 1]) || text[begin - 1] == '.' || text[begin - 1] == ',')) {
     --begin;
   }
-  while (end < text.size() &&
-         kOfNumbers.find(text[end]) != std::string_view::npos) {
+  while (end < text.size() && kOfNumbers.find(text[end]) != std::string_view::npos) {
     ++end;
   }
   return std::string(text.substr(begin, end - begin));
@@ -79,8 +72,7 @@ std::string whole_number(std::string_view text,
 std::optional<double> number_in_text(const std::string& text) {
   static const std::regex number(
       R"([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][-+]?\d{1,3})?)");
-  if (!std::regex_match(text, number) ||
-      text.find_first_of("0123456789") == std::string::npos) {
+  if (!std::regex_match(text, number) || text.find_first_of("0123456789") == std::string::npos) {
     return std::nullopt;
   }
   std::string plain = text;
@@ -101,43 +93,32 @@ bool is_not_finite(const std::string& text) {
 double printed_number(const std::smatch& match, const std::string& line) {
   const std::string text = match[1].str();
   if (is_not_finite(text)) {
-    throw OutsideFailure(
-        "not-finite", fmt::format("a value is not finite: '{}'", shown(line)));
+    throw OutsideFailure("not-finite", fmt::format("a value is not finite: '{}'", shown(line)));
   }
-  const std::string all =
-      match.prefix().str() + match.str() + match.suffix().str();
+  const std::string all = match.prefix().str() + match.str() + match.suffix().str();
   const auto begin = static_cast<std::size_t>(match.position(1));
   const std::size_t end = begin + text.size();
   // What the expression itself matches beside its group, it means.
   const bool at_begin = match.position(1) == match.position(0);
-  const bool at_end = match.length(0) ==
-                      match.position(1) - match.position(0) + match.length(1);
-  if ((at_begin && began_before(all, begin)) ||
-      (at_end && continues_at(all, end))) {
+  const bool at_end = match.length(0) == match.position(1) - match.position(0) + match.length(1);
+  if ((at_begin && began_before(all, begin)) || (at_end && continues_at(all, end))) {
     throw OutsideFailure(
-        "bad-output",
-        fmt::format("--step-regex finds '{}' inside the number '{}', in '{}'; "
-                    "its group must take the whole number, as ([0-9.,e+-]+)",
-                    shown(text),
-                    shown(whole_number(all, begin, end)),
-                    shown(line)));
+        "bad-output", fmt::format("--step-regex finds '{}' inside the number '{}', in '{}'; its "
+                                  "group must take the whole number, as ([0-9.,e+-]+)",
+                                  shown(text), shown(whole_number(all, begin, end)), shown(line)));
   }
   const auto value = number_in_text(text);
   if (!value) {
-    throw OutsideFailure(
-        "bad-output",
-        fmt::format("--step-regex finds '{}', which is no number, in '{}'",
-                    shown(text),
-                    shown(line)));
+    throw OutsideFailure("bad-output",
+                         fmt::format("--step-regex finds '{}', which is no number, in '{}'",
+                                     shown(text), shown(line)));
   }
   return *value;
 }
 
-std::optional<std::string> turned_over(const std::string& pattern,
-                                       bool of_rate) {
+std::optional<std::string> turned_over(const std::string& pattern, bool of_rate) {
   // A letter after a backslash is a part of the expression.
-  static const std::regex rate(
-      R"((^|[^A-Za-z\\])([A-Za-z]+)/(s|sec|second)(?![A-Za-z]))");
+  static const std::regex rate(R"((^|[^A-Za-z\\])([A-Za-z]+)/(s|sec|second)(?![A-Za-z]))");
   static const std::regex time(R"((^|[^A-Za-z\\])(s|sec)/([A-Za-z]+))");
   const std::regex& unit = of_rate ? rate : time;
   return std::regex_search(pattern, unit)

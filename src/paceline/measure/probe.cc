@@ -16,22 +16,17 @@
 namespace paceline::measure {
 namespace {
 
-// Where the first step takes longer, no second one is timed: one-off work is
-// then a small share.
+// Where the first step takes longer, no second one is timed: one-off work is then a small share.
 constexpr double kSecondStepBelowSeconds = 5;
 
-Probe probe(const engines::World& world,
-            const records::Configuration& configuration,
+Probe probe(const engines::World& world, const records::Configuration& configuration,
             const CaseOptions& options) {
   const Stopwatch setup;
-  const auto seconds = [](const Stopwatch& watch) {
-    return to_seconds(watch.elapsed());
-  };
+  const auto seconds = [](const Stopwatch& watch) { return to_seconds(watch.elapsed()); };
   const auto engine = engines::make_engine(configuration.engine);
-  const measure::RankGroup group = make_rank_group(
-      world, configuration, *engine, options.name, options.interface);
-  measure::Trainer trainer(configuration,
-                           group,
+  const measure::RankGroup group =
+      make_rank_group(world, configuration, *engine, options.name, options.interface);
+  measure::Trainer trainer(configuration, group,
                            {.dispatcher = {.timeout = options.limits.timeout}});
   Probe probe{.setup_s = seconds(setup)};
   const auto step = [&] {
@@ -41,9 +36,7 @@ Probe probe(const engines::World& world,
     return seconds(watch);
   };
   probe.first_step_s = step();
-  probe.step_s = probe.first_step_s < kSecondStepBelowSeconds
-                     ? step()
-                     : probe.first_step_s;
+  probe.step_s = probe.first_step_s < kSecondStepBelowSeconds ? step() : probe.first_step_s;
   probe.memory_bytes = peak_memory_bytes().value_or(0);
   probe.shape = trainer.input().model;
   for (const plan::Buffer& buffer : trainer.setup().buffers) {
@@ -52,8 +45,8 @@ Probe probe(const engines::World& world,
   return probe;
 }
 
-// The number in "... you tried to allocate 123 bytes" of torch's allocator;
-// nothing for any other error.
+// The number in "... you tried to allocate 123 bytes" of torch's allocator; nothing for any other
+// error.
 std::optional<std::int64_t> refused_bytes(const std::string& message) {
   static const std::regex tried("tried to allocate ([0-9]{1,18}) bytes");
   std::smatch match;
@@ -65,15 +58,13 @@ std::optional<std::int64_t> refused_bytes(const std::string& message) {
 
 }  // namespace
 
-Probe probe_case(const engines::World& world,
-                 records::Configuration configuration,
+Probe probe_case(const engines::World& world, records::Configuration configuration,
                  const CaseOptions& options) {
   configuration.ranks = 1;
   configuration.strategy = "none";
   reset_peak_memory();
   const auto too_large = [](std::int64_t refused) {
-    return Probe{.memory_bytes = peak_memory_bytes().value_or(0) + refused,
-                 .fits = false};
+    return Probe{.memory_bytes = peak_memory_bytes().value_or(0) + refused, .fits = false};
   };
   try {
     return probe(world, configuration, options);

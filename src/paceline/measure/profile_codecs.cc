@@ -40,17 +40,14 @@ class CodecBench {
  public:
   CodecBench(const plan::ModelShape& model, const std::string& codec)
       : input_(input_of(model)),
-        planner_(strategies::make_planner(
-            strategies::parse_strategy("bsp+" + codec))),
+        planner_(strategies::make_planner(strategies::parse_strategy("bsp+" + codec))),
         setup_(planner_->setup(input_)),
         plan_(planner_->plan(input_, setup_, 0)),
         memory_(setup_, at::kCPU),
         operands_(memory_, runtime::gradient_buffers(setup_)),
         copy_(at::empty_like(gradients())) {}
 
-  std::int64_t bytes() const {
-    return static_cast<std::int64_t>(gradients().nbytes());
-  }
+  std::int64_t bytes() const { return static_cast<std::int64_t>(gradients().nbytes()); }
 
   /// New gradients, a memcpy of them, then the kernels.
   void run(plan::Step step) {
@@ -65,8 +62,7 @@ class CodecBench {
         stand_in_for(plan_.ops[i]);
       } else if (is_codec(*kernel)) {
         runtime::Call call = operands_.resolve(*kernel);
-        call.random = {
-            .seed = 1, .step = step, .op = static_cast<plan::OpIndex>(i)};
+        call.random = {.seed = 1, .step = step, .op = static_cast<plan::OpIndex>(i)};
         began = steady_ns();
         runtime::find_kernel(kernel->name).run({}, call);
         const auto ns = static_cast<double>(steady_ns() - began);
@@ -97,8 +93,7 @@ class CodecBench {
                             .kernels = {}};
     std::map<std::string, cluster::KernelTime> by_name;
     for (const auto& [op, ns] : kernel_ns_) {
-      const auto shape = simulator::shape_of(
-          std::get<plan::Kernel>(plan_.ops[op].work), setup_);
+      const auto shape = simulator::shape_of(std::get<plan::Kernel>(plan_.ops[op].work), setup_);
       cluster::KernelTime& kernel = by_name[shape.name];
       kernel.kernel = shape.name;
       kernel.bytes += shape.bytes;
@@ -112,8 +107,7 @@ class CodecBench {
 
  private:
   at::Tensor gradients() const {
-    return memory_.view(
-        plan::whole(setup_, plan::buffer_named(setup_, plan::kGradients)));
+    return memory_.view(plan::whole(setup_, plan::buffer_named(setup_, plan::kGradients)));
   }
 
   static bool is_codec(const plan::Kernel& kernel) {
@@ -132,16 +126,13 @@ class CodecBench {
   void stand_in_for(const plan::Op& op) const {
     if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
       for (std::size_t i = 0; i < exchange->receives.size(); ++i) {
-        memory_.view(exchange->receives[i].slice)
-            .copy_(memory_.view(exchange->sends[i].slice));
+        memory_.view(exchange->receives[i].slice).copy_(memory_.view(exchange->sends[i].slice));
       }
     }
     const auto* collective = std::get_if<plan::Collective>(&op.work);
-    if (collective != nullptr &&
-        collective->pattern == plan::Pattern::kAllGather) {
+    if (collective != nullptr && collective->pattern == plan::Pattern::kAllGather) {
       const at::Tensor mine = memory_.view(collective->in);
-      for (const at::Tensor& part :
-           memory_.view(collective->out).split(mine.numel())) {
+      for (const at::Tensor& part : memory_.view(collective->out).split(mine.numel())) {
         part.copy_(mine);
       }
     }
@@ -161,8 +152,7 @@ class CodecBench {
 }  // namespace
 
 std::vector<cluster::CodecTime> profile_codecs(
-    const plan::ModelShape& model,
-    int repetitions,
+    const plan::ModelShape& model, int repetitions,
     const std::function<void(const std::string&)>& begun) {
   const at::NoGradGuard no_grad;
   const int threads = at::get_num_threads();

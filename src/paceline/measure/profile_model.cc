@@ -37,11 +37,8 @@ namespace {
 /// Bytes that this thread has allocated and not freed since it was made.
 class MemoryMeter final : public c10::MemoryReportingInfoBase {
  public:
-  void reportMemoryUsage(void* /*pointer*/,
-                         std::int64_t bytes,
-                         std::size_t /*allocated*/,
-                         std::size_t /*reserved*/,
-                         c10::Device /*device*/) override {
+  void reportMemoryUsage(void* /*pointer*/, std::int64_t bytes, std::size_t /*allocated*/,
+                         std::size_t /*reserved*/, c10::Device /*device*/) override {
     bytes_ += bytes;
   }
   bool memoryProfilingEnabled() const override { return true; }
@@ -65,14 +62,12 @@ class Subject {
       networks::to_channels_last(*network_);
     }
     network_->train();
-    batch_ =
-        networks::make_batch(info,
-                             {.batch_size = c.batch_size,
-                              .seed = c.seed,
-                              .channels_last = c.channels_last,
-                              .dtype = networks::parameter_dtype(precision_),
-                              .device = device_,
-                              .network = options});
+    batch_ = networks::make_batch(info, {.batch_size = c.batch_size,
+                                         .seed = c.seed,
+                                         .channels_last = c.channels_last,
+                                         .dtype = networks::parameter_dtype(precision_),
+                                         .device = device_,
+                                         .network = options});
     traced_ = runtime::trace(network_, c.model, traced_batch(batch_));
   }
 
@@ -107,8 +102,7 @@ class Subject {
 };
 
 /// Bytes that each module's forward leaves behind.
-std::vector<std::int64_t> activation_bytes(Subject& subject,
-                                           std::size_t modules) {
+std::vector<std::int64_t> activation_bytes(Subject& subject, std::size_t modules) {
   const auto meter = std::make_shared<MemoryMeter>();
   std::vector<std::int64_t> kept(modules, 0);
   std::int64_t before = 0;
@@ -134,12 +128,11 @@ std::optional<plan::Picoseconds> update_time(records::Configuration c) {
   c.ranks = 1;
   c.accumulate = 1;
   const auto engine = engines::make_engine(plan::engine_for("cpu").name);
-  const measure::RankGroup group{
-      .name = "profile",
-      .store = c10::make_intrusive<c10d::HashStore>(),
-      .engine = engine.get(),
-      .device = measure::device_of({}, c),
-      .interface = "lo"};
+  const measure::RankGroup group{.name = "profile",
+                                 .store = c10::make_intrusive<c10d::HashStore>(),
+                                 .engine = engine.get(),
+                                 .device = measure::device_of({}, c),
+                                 .interface = "lo"};
   measure::Trainer trainer(c, group, {.dispatcher = {.record_spans = true}});
   std::map<plan::Step, double> by_step;
   const int steps = std::min(c.warmup, 2) + std::max(1, std::min(c.steps, 5));
@@ -148,13 +141,11 @@ std::optional<plan::Picoseconds> update_time(records::Configuration c) {
   }
   trainer.drain();
   for (const execution::OpSpan& span : trainer.executor().take_spans()) {
-    const auto& op = trainer.executor()
-                         .plan_of(span.ref.step)
-                         .ops[static_cast<std::size_t>(span.ref.op)];
+    const auto& op =
+        trainer.executor().plan_of(span.ref.step).ops[static_cast<std::size_t>(span.ref.op)];
     if (span.kind == execution::OpSpan::Kind::kWork &&
         std::holds_alternative<plan::Kernel>(op.work)) {
-      by_step[span.ref.step] +=
-          static_cast<double>(span.end_ns - span.start_ns);
+      by_step[span.ref.step] += static_cast<double>(span.end_ns - span.start_ns);
     }
   }
   std::vector<double> times;
@@ -180,18 +171,14 @@ cluster::ProfiledModel profile_model(const records::Configuration& c) {
   {
     Subject subject(c);
     profiled.model = subject.shape();
-    profiled.profile = subject.profile(
-        {.warmup = c.warmup,
-         .repeats = c.steps,
-         .origin = fmt::format("paceline profile {} on {}, {} threads, "
-                               "{:%Y-%m-%d}",
-                               c.model,
-                               launch::host_name(),
-                               at::get_num_threads(),
-                               fmt::gmtime(std::time(nullptr)))});
+    profiled.profile =
+        subject.profile({.warmup = c.warmup,
+                         .repeats = c.steps,
+                         .origin = fmt::format("paceline profile {} on {}, {} threads, {:%Y-%m-%d}",
+                                               c.model, launch::host_name(), at::get_num_threads(),
+                                               fmt::gmtime(std::time(nullptr)))});
     profiled.memory = peak_memory_bytes();
-    profiled.profile.activation_bytes =
-        activation_bytes(subject, profiled.model.modules.size());
+    profiled.profile.activation_bytes = activation_bytes(subject, profiled.model.modules.size());
   }
   profiled.update = update_time(c);
   profiled.batch_size = c.batch_size;

@@ -23,9 +23,7 @@ enum class Progress : std::uint8_t {
 
 /// Progress of rank 0 alone.
 inline Progress progress_on(bool rank_0, bool terminal) {
-  return !rank_0    ? Progress::kNothing
-         : terminal ? Progress::kLine
-                    : Progress::kLines;
+  return !rank_0 ? Progress::kNothing : terminal ? Progress::kLine : Progress::kLines;
 }
 
 /// What is being done, on stderr.
@@ -33,8 +31,7 @@ class ProgressLine {
  public:
   /// Of kLines the first one comes after kNoticeDelay, another one every
   /// `every` while there is something new to say.
-  explicit ProgressLine(Progress how,
-                        std::chrono::milliseconds every = kNoticeDelay,
+  explicit ProgressLine(Progress how, std::chrono::milliseconds every = kNoticeDelay,
                         std::FILE* to = stderr)
       : how_(how), every_(every), to_(to) {
     if (how == Progress::kLines) {

@@ -45,8 +45,7 @@ std::unique_ptr<Front> make_front(experiment::JobSpec& job) {
 /// All repetitions of a job on a rank that another launcher started.
 class LaunchedRank {
  public:
-  LaunchedRank(const engines::RankContext& context,
-               const launch::StopSignals& stop)
+  LaunchedRank(const engines::RankContext& context, const launch::StopSignals& stop)
       : context_(context),
         world_(context.world),
         stop_(stop),
@@ -77,8 +76,8 @@ class LaunchedRank {
     return code == 0 && results_ ? results_->status() : code;
   }
 
-  /// Before a failure ends this process: records the case that was under way,
-  /// and on rank 0 prints what there is.
+  /// Before a failure ends this process: records the case that was under way, and on rank 0 prints
+  /// what there is.
   void fail(launch::FailureNotice& cause) {
     if (!shared_) {
       return;
@@ -128,14 +127,13 @@ class LaunchedRank {
       store_.set(kJobKey, experiment::to_text(job));
       return job;
     }
-    experiment::JobSpec shared =
-        experiment::job_spec_from(store_.wait(kJobKey));
+    experiment::JobSpec shared = experiment::job_spec_from(store_.wait(kJobKey));
     shared.settings.interface = job.settings.interface;
     return shared;
   }
 
-  // Records the case that the failure of a rank ends.  Launchers end all ranks
-  // once one has ended, so that the others wait here for rank 0.
+  // Records the case that the failure of a rank ends.  Launchers end all ranks once one has ended,
+  // so that the others wait here for rank 0.
   void record(const launch::FailureNotice& cause) {
     launch::KeyValueStore& store = *world_.store;
     if (!launch::answers(world_.store, kAnswerTimeout)) {
@@ -154,9 +152,7 @@ class LaunchedRank {
         launch::wait_for(store, kRecorded, kRecordTimeout);
       }
     } catch (const std::exception& error) {  // as of a full disk
-      fmt::print(stderr,
-                 "warning: the case that failed is not recorded: {}\n",
-                 error.what());
+      fmt::print(stderr, "warning: the case that failed is not recorded: {}\n", error.what());
     }
   }
 
@@ -168,11 +164,10 @@ class LaunchedRank {
     }
   }
 
-  // Launchers ask all ranks to stop where one has died.  Returns the sentence
-  // of that rank; empty where there is none.
+  // Launchers ask all ranks to stop where one has died.  Returns the sentence of that rank; empty
+  // where there is none.
   std::string record_if_ended(int code) {
-    if (code != kSignalStatus + SIGTERM ||
-        !(results_ || engines::is_killed_soon(world_))) {
+    if (code != kSignalStatus + SIGTERM || !(results_ || engines::is_killed_soon(world_))) {
       return "";
     }
     const launch::FailureNotice cause = engines::cause_of_stop(world_);
@@ -219,9 +214,8 @@ std::vector<int> count_by_host(const std::vector<std::string>& hosts) {
     }
     if (std::ranges::count(seen, host) > 0) {
       throw UsageError(
-          fmt::format("the ranks of host {} do not follow each other; start "
-                      "them host by host (mpirun --map-by slot, srun "
-                      "--distribution=block)",
+          fmt::format("the ranks of host {} do not follow each other; start them host by host "
+                      "(mpirun --map-by slot, srun --distribution=block)",
                       host));
     }
     seen.push_back(host);
@@ -229,10 +223,8 @@ std::vector<int> count_by_host(const std::vector<std::string>& hosts) {
   return ranks_per_host<std::string>(hosts);
 }
 
-std::vector<std::string> rank_command(double timeout,
-                                      const std::string& interface) {
-  std::vector<std::string> words{
-      "paceline", kRank, "--timeout", fmt::format("{}", timeout)};
+std::vector<std::string> rank_command(double timeout, const std::string& interface) {
+  std::vector<std::string> words{"paceline", kRank, "--timeout", fmt::format("{}", timeout)};
   if (!interface.empty()) {
     words.insert(words.end(), {"--interface", interface});
   }
@@ -242,29 +234,25 @@ std::vector<std::string> rank_command(double timeout,
 int run_rank(milliseconds timeout, const std::string& interface) {
   const launch::Launch launch = launch::detect_launch("");
   if (launch.self.launcher != "paceline") {
-    throw UsageError(fmt::format(
-        "{} is how paceline run and paceline comm start their ranks", kRank));
+    throw UsageError(
+        fmt::format("{} is how paceline run and paceline comm start their ranks", kRank));
   }
   const launch::StopSignals stop;
-  return engines::run_rank(
-      launch, timeout, [&](const engines::RankContext& context) {
-        // Set before the ranks were started.
-        experiment::JobSpec job = experiment::job_spec_from(
-            context.world.store->get(kJobKey).value());
-        job.settings.interface = interface;
-        return run_session(context, job, {});
-      });
+  return engines::run_rank(launch, timeout, [&](const engines::RankContext& context) {
+    // Set before the ranks were started.
+    experiment::JobSpec job = experiment::job_spec_from(context.world.store->get(kJobKey).value());
+    job.settings.interface = interface;
+    return run_session(context, job, {});
+  });
 }
 
-int run_launched_rank(const launch::Launch& launch,
-                      milliseconds timeout,
+int run_launched_rank(const launch::Launch& launch, milliseconds timeout,
                       const ResolveJob& resolve) {
   const launch::StopSignals stop;
   std::optional<LaunchedRank> rank;
   std::atomic<LaunchedRank*> joined = nullptr;
   return engines::run_rank(
-      launch,
-      timeout,
+      launch, timeout,
       [&](const engines::RankContext& context) {
         joined = &rank.emplace(context, stop);
         return rank->run(resolve);

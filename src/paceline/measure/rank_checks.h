@@ -9,21 +9,18 @@
 #include "paceline/measure/rank_group.h"
 #include "paceline/measure/trainer.h"
 
-// What the ranks of a case find out together when its window has ended: all of
-// them call these functions, in the same order.
+// What the ranks of a case find out together when its window has ended: all of them call these
+// functions, in the same order.
 
 namespace paceline::measure {
 
-/// Whether the engine sums integers exactly, and whether all ranks hold equal
-/// parameters; empty where the strategy does not promise it.
-std::map<std::string, bool> verify(Trainer& trainer,
-                                   const RankGroup& group,
+/// Whether the engine sums integers exactly, and whether all ranks hold equal parameters; empty
+/// where the strategy does not promise it.
+std::map<std::string, bool> verify(Trainer& trainer, const RankGroup& group,
                                    launch::PrefixStore& store);
 
-/// Records how many steps' updates the averages missed, and, where ranks may
-/// hold different parameters, the consensus distance.
-void note_averages(Trainer& trainer,
-                   const RankGroup& group,
-                   RankResult& result);
+/// Records how many steps' updates the averages missed, and, where ranks may hold different
+/// parameters, the consensus distance.
+void note_averages(Trainer& trainer, const RankGroup& group, RankResult& result);
 
 }  // namespace paceline::measure

@@ -11,22 +11,18 @@
 
 namespace paceline::measure {
 
-at::Device device_of(const engines::World& world,
-                     const records::Configuration& configuration) {
+at::Device device_of(const engines::World& world, const records::Configuration& configuration) {
   if (configuration.device == "cpu") {
     return at::kCPU;
   }
   const int devices = cuda_devices();
   if (devices == 0) {
-    throw UsageError(
-        "--device cuda: no CUDA device is visible; allowed here: cpu.");
+    throw UsageError("--device cuda: no CUDA device is visible; allowed here: cpu.");
   }
-  return {at::kCUDA,
-          static_cast<c10::DeviceIndex>(world.self.local_rank % devices)};
+  return {at::kCUDA, static_cast<c10::DeviceIndex>(world.self.local_rank % devices)};
 }
 
-void start_engines(const std::vector<std::string>& names,
-                   std::chrono::milliseconds timeout,
+void start_engines(const std::vector<std::string>& names, std::chrono::milliseconds timeout,
                    const std::function<void()>& idle) {
   for (const std::string& name : names) {
     engines::make_engine(name)->start(timeout, idle);
@@ -35,8 +31,7 @@ void start_engines(const std::vector<std::string>& names,
 
 measure::RankGroup make_rank_group(const engines::World& world,
                                    const records::Configuration& configuration,
-                                   engines::Engine& engine,
-                                   const std::string& name,
+                                   engines::Engine& engine, const std::string& name,
                                    const std::string& interface) {
   if (configuration.threads > 0) {
     at::set_num_threads(configuration.threads);

@@ -25,8 +25,7 @@ namespace {
 
 /// Makes the file; false where it is there already.
 bool make_new(const std::string& path) {
-  return Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666))
-             .is_open() ||
+  return Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666)).is_open() ||
          errno != EEXIST;
 }
 
@@ -41,13 +40,12 @@ bool is_device_or_pipe(const std::string& path) {
 std::string default_records_path(const std::string& experiment) {
   std::string name = experiment;
   for (char& c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' &&
-        c != '_') {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_') {
       c = '-';
     }
   }
-  const std::string stem = fmt::format(
-      "results/{}-{:%Y%m%dT%H%M%SZ}", name, fmt::gmtime(std::time(nullptr)));
+  const std::string stem =
+      fmt::format("results/{}-{:%Y%m%dT%H%M%SZ}", name, fmt::gmtime(std::time(nullptr)));
   std::string path = stem + ".jsonl";
   for (int copy = 2; fs::exists(path); ++copy) {
     path = fmt::format("{}-{}.jsonl", stem, copy);
@@ -60,9 +58,7 @@ std::string named_records(const std::string& flag) {
   return flag.empty() && named != nullptr ? named : flag;
 }
 
-RecordTarget::RecordTarget(const std::string& named,
-                           const std::string& experiment)
-    : path_(named) {
+RecordTarget::RecordTarget(const std::string& named, const std::string& experiment) : path_(named) {
   if (named.empty()) {
     std::error_code error;
     makes_folder_ = fs::create_directories("results", error);

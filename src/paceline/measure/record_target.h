@@ -8,8 +8,7 @@
 
 namespace paceline::measure {
 
-/// "results/quick-20260131T174500Z.jsonl", of the time now; with "-2" where
-/// that is there already.
+/// "results/quick-20260131T174500Z.jsonl", of the time now; with "-2" where that is there already.
 std::string default_records_path(const std::string& experiment);
 
 /// The environment variable that names the file of a run's records.
@@ -18,13 +17,12 @@ inline constexpr const char* kRecordsVariable = "PACELINE_RECORDS";
 /// `flag`, or what the variable says where that is empty.
 std::string named_records(const std::string& flag);
 
-/// The file, device or pipe that a run appends its records to, which no other
-/// run on this machine writes meanwhile.
+/// The file, device or pipe that a run appends its records to, which no other run on this machine
+/// writes meanwhile.
 class RecordTarget {
  public:
-  /// What is `named`, or a new file of `experiment` in results/ where that is
-  /// empty.  Throws UsageError where it cannot be written or another run writes
-  /// it.
+  /// What is `named`, or a new file of `experiment` in results/ where that is empty.  Throws
+  /// UsageError where it cannot be written or another run writes it.
   RecordTarget(const std::string& named, const std::string& experiment);
 
   /// Removes the file and the folder that this run made and left empty.

@@ -24,17 +24,13 @@ ReplayClock real_replay_clock() {
           .sleep_until_ns = [](std::int64_t until) { sleep_until_ns(until); }};
 }
 
-Replay::Replay(cluster::ProfiledModel profiled,
-               double stretch,
-               ReplayClock clock)
-    : profiled_(std::move(profiled)),
-      stretch_(stretch),
-      clock_(std::move(clock)) {
+Replay::Replay(cluster::ProfiledModel profiled, double stretch, ReplayClock clock)
+    : profiled_(std::move(profiled)), stretch_(stretch), clock_(std::move(clock)) {
   plan::check_profile(profiled_.model, profiled_.profile);
   const plan::Elements elements = profiled_.model.elements();
   if (profiled_.update && elements > 0) {
-    update_ns_per_element_ = static_cast<double>(*profiled_.update) * 1e-3 *
-                             stretch_ / static_cast<double>(elements);
+    update_ns_per_element_ =
+        static_cast<double>(*profiled_.update) * 1e-3 * stretch_ / static_cast<double>(elements);
   }
 }
 
@@ -47,8 +43,8 @@ void Replay::begin(const ReplayEvents& events) {
 
 void Replay::compute(plan::Picoseconds time, const ReplayEvents& events) {
   const std::int64_t stood = events.gate_wait_ns();
-  *due_ns_ += static_cast<double>(stood - gate_wait_ns_) +
-              static_cast<double>(time) * 1e-3 * stretch_;
+  *due_ns_ +=
+      static_cast<double>(stood - gate_wait_ns_) + static_cast<double>(time) * 1e-3 * stretch_;
   gate_wait_ns_ = stood;
   const auto due = static_cast<std::int64_t>(*due_ns_);
   if (due > clock_.now_ns()) {
@@ -83,33 +79,27 @@ void Replay::backward(const ReplayEvents& events) {
   }
 }
 
-std::optional<std::chrono::nanoseconds> Replay::kernel_time(
-    const plan::Kernel& kernel) const {
+std::optional<std::chrono::nanoseconds> Replay::kernel_time(const plan::Kernel& kernel) const {
   if (!is_update(kernel)) {
     return std::nullopt;
   }
   return std::chrono::nanoseconds(static_cast<std::int64_t>(
-      update_ns_per_element_ *
-      static_cast<double>(kernel.writes.front().slice.count)));
+      update_ns_per_element_ * static_cast<double>(kernel.writes.front().slice.count)));
 }
 
 bool codes(const plan::Planner& planner, const plan::PlanInput& input) {
   const plan::Setup setup = planner.setup(input);
   const auto is_codec = [](const plan::Op& op) {
     const auto* kernel = std::get_if<plan::Kernel>(&op.work);
-    const auto* traits =
-        kernel == nullptr ? nullptr : plan::find_kernel_traits(kernel->name);
+    const auto* traits = kernel == nullptr ? nullptr : plan::find_kernel_traits(kernel->name);
     return traits != nullptr && traits->codes;
   };
-  return std::ranges::any_of(
-      plan::variants_of(planner, input), [&](plan::Variant variant) {
-        return std::ranges::any_of(planner.plan(input, setup, variant).ops,
-                                   is_codec);
-      });
+  return std::ranges::any_of(plan::variants_of(planner, input), [&](plan::Variant variant) {
+    return std::ranges::any_of(planner.plan(input, setup, variant).ops, is_codec);
+  });
 }
 
-std::int64_t written_in_replay(const plan::Planner& planner,
-                               const plan::PlanInput& input) {
+std::int64_t written_in_replay(const plan::Planner& planner, const plan::PlanInput& input) {
   const plan::Setup setup = planner.setup(input);
   const bool gradients = codes(planner, input);
   const auto is_written = [&](const plan::Op& op, const plan::Touch& touch) {
@@ -119,11 +109,9 @@ std::int64_t written_in_replay(const plan::Planner& planner,
            (kernel == nullptr || !is_update(*kernel));
   };
   std::int64_t bytes = 0;
-  for (const auto& ranges :
-       plan::touched_ranges(planner, input, setup, is_written)) {
+  for (const auto& ranges : plan::touched_ranges(planner, input, setup, is_written)) {
     for (const plan::Slice& range : ranges) {
-      bytes += range.count *
-               plan::size_of(setup.buffers[plan::index_of(range.buffer)].dtype);
+      bytes += range.count * plan::size_of(setup.buffers[plan::index_of(range.buffer)].dtype);
     }
   }
   return bytes;

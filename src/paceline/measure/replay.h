@@ -31,20 +31,17 @@ struct ReplayClock {
 /// The machine's clock.
 ReplayClock real_replay_clock();
 
-/// A network's forward and backward without computing: sleeps for the recorded
-/// time of each layer, and calls the executor in the network's order.
+/// A network's forward and backward without computing: sleeps for the recorded time of each layer,
+/// and calls the executor in the network's order.
 ///
 /// Note [Replayed time].  The end of a layer is counted from the start of the
-/// first step: the sum of all recorded times before it and of the time waited
-/// at gates.  A sleep or a call that takes too long therefore shortens the next
-/// sleeps, and errors do not add up.  A processor that many sleeping ranks
-/// share delays single layers, not the whole step.
+/// first step: the sum of all recorded times before it and of the time waited at gates.  A sleep or
+/// a call that takes too long therefore shortens the next sleeps, and errors do not add up.  A
+/// processor that many sleeping ranks share delays single layers, not the whole step.
 class Replay {
  public:
   /// Every recorded time is multiplied by `stretch`.
-  Replay(cluster::ProfiledModel profiled,
-         double stretch,
-         ReplayClock clock = real_replay_clock());
+  Replay(cluster::ProfiledModel profiled, double stretch, ReplayClock clock = real_replay_clock());
 
   const cluster::ProfiledModel& profiled() const { return profiled_; }
 
@@ -54,11 +51,10 @@ class Replay {
   /// The next phase begins when it is called, not where the last one ended.
   void interrupt() { due_ns_.reset(); }
 
-  /// The time to sleep instead of running the kernel: for an update the
-  /// recorded time, by the share of the elements that the kernel writes (zero
-  /// where the profile has no time).  Nothing for a kernel that is run.
-  std::optional<std::chrono::nanoseconds> kernel_time(
-      const plan::Kernel& kernel) const;
+  /// The time to sleep instead of running the kernel: for an update the recorded time, by the share
+  /// of the elements that the kernel writes (zero where the profile has no time).  Nothing for a
+  /// kernel that is run.
+  std::optional<std::chrono::nanoseconds> kernel_time(const plan::Kernel& kernel) const;
 
  private:
   void begin(const ReplayEvents& events);
@@ -72,15 +68,13 @@ class Replay {
   std::int64_t gate_wait_ns_ = 0;  // at that time
 };
 
-/// Whether the rank's plan has a codec.  Its time depends on the numbers that
-/// it codes, so a replay of such a plan writes gradients.
+/// Whether the rank's plan has a codec.  Its time depends on the numbers that it codes, so a replay
+/// of such a plan writes gradients.
 bool codes(const plan::Planner& planner, const plan::PlanInput& input);
 
-/// Bytes of the rank's buffers that a replay of the plan writes: what arrives,
-/// what kernels write that are run, and gradients that are coded.  Layers and
-/// updates are slept through, so parameters and the optimizer's state take no
-/// memory.
-std::int64_t written_in_replay(const plan::Planner& planner,
-                               const plan::PlanInput& input);
+/// Bytes of the rank's buffers that a replay of the plan writes: what arrives, what kernels write
+/// that are run, and gradients that are coded.  Layers and updates are slept through, so parameters
+/// and the optimizer's state take no memory.
+std::int64_t written_in_replay(const plan::Planner& planner, const plan::PlanInput& input);
 
 }  // namespace paceline::measure

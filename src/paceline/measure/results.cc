@@ -36,15 +36,15 @@ namespace paceline::measure {
 
 std::string ended_by(int signal) {
   const char* const name = sigabbrev_np(signal);
-  return fmt::format("paceline: {} ended the run: ",
-                     name == nullptr ? fmt::format("signal {}", signal)
-                                     : fmt::format("SIG{}", name));
+  return fmt::format("paceline: {} ended the run: ", name == nullptr
+                                                         ? fmt::format("signal {}", signal)
+                                                         : fmt::format("SIG{}", name));
 }
 
 namespace {
 
-// Before the writer cuts an unfinished last line off.  Throws UsageError with
-// the line that is no record.
+// Before the writer cuts an unfinished last line off.  Throws UsageError with the line that is no
+// record.
 void warn_of_records(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) {
     return;
@@ -59,13 +59,11 @@ void warn_of_records(const std::string& path) {
 
 Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
   experiment::Settings& settings = job.settings;
-  if (report::find_format(settings.format).in_python ||
-      !settings.json.empty()) {
+  if (report::find_format(settings.format).in_python || !settings.json.empty()) {
     python_module("paceline.reports");  // missing: better now than at the end
   }
   if (settings.records.empty() && settings.resume) {
-    throw UsageError(
-        "--resume: needs --records FILE, the file of the run to go on with");
+    throw UsageError("--resume: needs --records FILE, the file of the run to go on with");
   }
   settings.records = named_records(settings.records);
   check_outputs({{"--records", settings.records},
@@ -109,9 +107,7 @@ void Results::append(records::RunRecord record) {
 void Results::begin(launch::KeyValueStore& store, int run) {
   run_ = run;
   taken_ = 0;
-  post_completed(store,
-                 settings_.resume ? records::completed(records_of_run())
-                                  : CompletedCases());
+  post_completed(store, settings_.resume ? records::completed(records_of_run()) : CompletedCases());
 }
 
 void Results::take(launch::KeyValueStore& store) {
@@ -128,19 +124,16 @@ void Results::take(launch::KeyValueStore& store) {
 std::optional<std::string> Results::add_failed(launch::KeyValueStore& store,
                                                const std::string& why) {
   std::string key = store.get(kCurrentCaseKey).value_or("");
-  const auto failed =
-      std::ranges::find(experiment_.cases, key, &records::Configuration::key);
+  const auto failed = std::ranges::find(experiment_.cases, key, &records::Configuration::key);
   if (failed == experiment_.cases.end() || tries(run_).done.contains(key)) {
     return std::nullopt;
   }
-  PartialSamples so_far =
-      gather_so_far(store, experiment::most_processes(experiment_));
+  PartialSamples so_far = gather_so_far(store, experiment::most_processes(experiment_));
   const bool alone = experiment_.cases.size() == 1 && settings_.retries == 0;
   if (alone && so_far.ranks.empty()) {
     return std::nullopt;
   }
-  append(
-      failed_record(experiment_.name, *failed, run_, why, std::move(so_far)));
+  append(failed_record(experiment_.name, *failed, run_, why, std::move(so_far)));
   return key;
 }
 
@@ -149,8 +142,7 @@ std::span<const records::RunRecord> Results::records_of_run() const {
   return std::span(records_).subspan(settings_.resume ? 0 : earlier_);
 }
 
-// The part of `text` behind what has been printed; all of it if `text` does not
-// begin with that.
+// The part of `text` behind what has been printed; all of it if `text` does not begin with that.
 void Results::print(const std::string& text) {
   const std::size_t from = text.starts_with(printed_) ? printed_.size() : 0;
   std::fwrite(text.data() + from, 1, text.size() - from, stdout);
@@ -174,19 +166,15 @@ void Results::show_rows() {
 }
 
 bool Results::has_samples() const {
-  return std::ranges::any_of(
-      records_of_run(), [](const records::RunRecord& record) {
-        return std::ranges::any_of(record.ranks, [](const auto& rank) {
-          return !rank.step_ns.empty();
-        });
-      });
+  return std::ranges::any_of(records_of_run(), [](const records::RunRecord& record) {
+    return std::ranges::any_of(record.ranks,
+                               [](const auto& rank) { return !rank.step_ns.empty(); });
+  });
 }
 
 Results::Tries Results::tries(int run) const {
   Tries tries;
-  for (std::size_t i = records_.size() - records_of_run().size();
-       i < records_.size();
-       ++i) {
+  for (std::size_t i = records_.size() - records_of_run().size(); i < records_.size(); ++i) {
     const records::RunRecord& record = records_[i];
     const std::string key = record.configuration.key();
     if (record.run != run || tries.done.contains(key)) {
@@ -205,23 +193,19 @@ Results::Tries Results::tries(int run) const {
 namespace {
 
 report::Table table_of(const predict::Comparison& comparison) {
-  report::Table table{
-      .title = "predicted for " + comparison.network,
-      .columns = {{.name = "case", .align = report::Align::kLeft},
-                  {.name = "predicted", .unit = "ms"},
-                  {.name = "measured", .unit = "ms"},
-                  {.name = "error", .unit = "%"},
-                  {.name = "notes", .align = report::Align::kLeft}},
-      .text = comparison.conclusion};
+  report::Table table{.title = "predicted for " + comparison.network,
+                      .columns = {{.name = "case", .align = report::Align::kLeft},
+                                  {.name = "predicted", .unit = "ms"},
+                                  {.name = "measured", .unit = "ms"},
+                                  {.name = "error", .unit = "%"},
+                                  {.name = "notes", .align = report::Align::kLeft}},
+                      .text = comparison.conclusion};
   for (const predict::ComparedCase& it : comparison.cases) {
     const auto& predicted = it.predicted_s;
     table.rows.push_back(
-        {{it.name,
-          predicted ? fmt::format("{:.2f}", *predicted * 1e3) : "-",
+        {{it.name, predicted ? fmt::format("{:.2f}", *predicted * 1e3) : "-",
           fmt::format("{:.2f}", it.measured_s * 1e3),
-          predicted
-              ? fmt::format("{:+.1f}", (*predicted / it.measured_s - 1) * 100)
-              : "-",
+          predicted ? fmt::format("{:+.1f}", (*predicted / it.measured_s - 1) * 100) : "-",
           it.note}});
   }
   return table;
@@ -238,22 +222,19 @@ void Results::write_page() const {
   for (const std::size_t number : std::span(numbers_).last(shown.size())) {
     origins.push_back({settings_.records, number});
   }
-  write_atomically(
-      settings_.page,
-      report::render_page({.records = shown, .origins = std::move(origins)}));
+  write_atomically(settings_.page,
+                   report::render_page({.records = shown, .origins = std::move(origins)}));
   fmt::print(stderr, "page: {}\n", settings_.page);
 }
 
-void Results::show_predictions(
-    const std::vector<records::RunRecord>& shown) const {
+void Results::show_predictions(const std::vector<records::RunRecord>& shown) const {
   if (settings_.format != "table" && settings_.format != "trainers") {
     return;  // for programs, or as other tools print
   }
   std::optional<cluster::Cluster> cluster;
   if (!settings_.cluster.empty()) {
-    cluster = cluster::read_cluster({.file = settings_.cluster,
-                                     .hosts = settings_.hosts,
-                                     .hostfile = settings_.hostfile});
+    cluster = cluster::read_cluster(
+        {.file = settings_.cluster, .hosts = settings_.hosts, .hostfile = settings_.hostfile});
   }
   if (const auto compared = predict::compare_runs(shown, cluster)) {
     fmt::print("\n{}", report::console_text(table_of(*compared)));
@@ -261,8 +242,7 @@ void Results::show_predictions(
   }
 }
 
-// One compute rate prices all cases, also those that an earlier run of the same
-// file recorded.
+// One compute rate prices all cases, also those that an earlier run of the same file recorded.
 void Results::add_virtual_times(std::vector<records::RunRecord>& shown) {
   records::RecordFile file;
   if (!target_->is_stream()) {
@@ -277,8 +257,7 @@ void Results::add_virtual_times(std::vector<records::RunRecord>& shown) {
 }
 
 void Results::show(const std::string& ended) {
-  std::vector<records::RunRecord> shown(records_of_run().begin(),
-                                        records_of_run().end());
+  std::vector<records::RunRecord> shown(records_of_run().begin(), records_of_run().end());
   if (ended.empty() && !settings_.virtual_time.empty()) {
     add_virtual_times(shown);
   }
@@ -304,11 +283,9 @@ void Results::show(const std::string& ended) {
 // "12 cases"; of several repetitions "36 runs of 12 cases".
 std::string Results::case_runs(std::size_t all) const {
   const auto runs = static_cast<std::int64_t>(all);
-  return experiment_.runs == 1
-             ? counted(runs, "case")
-             : fmt::format("{} of {}",
-                           counted(runs, "run"),
-                           counted(runs / experiment_.runs, "case"));
+  return experiment_.runs == 1 ? counted(runs, "case")
+                               : fmt::format("{} of {}", counted(runs, "run"),
+                                             counted(runs / experiment_.runs, "case"));
 }
 
 std::int64_t Results::count_failed() const {
@@ -323,28 +300,22 @@ std::int64_t Results::count_failed() const {
   return static_cast<std::int64_t>(failed.size());
 }
 
-std::string Results::failures_in() const {
-  return count_failed() > 0 ? target_->path() : "";
-}
+std::string Results::failures_in() const { return count_failed() > 0 ? target_->path() : ""; }
 
 int Results::status() {
   const std::int64_t failed = count_failed();
   const auto is_wrong = [](const records::RunRecord& one) {
-    return std::ranges::any_of(one.verified,
-                               [](const auto& check) { return !check.second; });
+    return std::ranges::any_of(one.verified, [](const auto& check) { return !check.second; });
   };
   const auto wrong = std::ranges::count_if(records_of_run(), is_wrong);
   if (wrong > 0) {
-    fmt::print(stderr,
-               "paceline: {} with wrong values (verification-failed)\n",
+    fmt::print(stderr, "paceline: {} with wrong values (verification-failed)\n",
                counted(wrong, "run"));
   }
   if (failed == 0) {
     return wrong > 0 ? kWrongValuesStatus : 0;
   }
-  fmt::print(stderr,
-             "paceline: {} failed; --resume tries {} again\n",
-             counted(failed, "case"),
+  fmt::print(stderr, "paceline: {} failed; --resume tries {} again\n", counted(failed, "case"),
              failed == 1 ? "it" : "them");
   return wrong > 0 ? kWrongValuesStatus : kFailedStatus;
 }
@@ -357,12 +328,9 @@ Results::Tally Results::tally() const {
       measured.insert(c.key());
     }
   }
-  Tally tally{
-      .finished = 0,
-      .all = measured.size() * static_cast<std::size_t>(experiment_.runs)};
+  Tally tally{.finished = 0, .all = measured.size() * static_cast<std::size_t>(experiment_.runs)};
   for (const auto& [key, run] : done) {
-    tally.finished +=
-        measured.contains(key) && run < experiment_.runs ? 1U : 0U;
+    tally.finished += measured.contains(key) && run < experiment_.runs ? 1U : 0U;
   }
   return tally;
 }
@@ -372,8 +340,7 @@ bool Results::print_if_complete() const {
   if (now.all == 0 || now.finished < now.all) {
     return false;
   }
-  fmt::print(
-      stderr, "nothing is left to run: {} finished\n", case_runs(now.all));
+  fmt::print(stderr, "nothing is left to run: {} finished\n", case_runs(now.all));
   return true;
 }
 
@@ -384,16 +351,11 @@ std::string Results::resume_text() const {
     return fmt::format("0 of {} finished, so there is no record", of);
   }
   if (target_->is_stream()) {
-    return fmt::format(
-        "{} of {} finished, written to {}", now.finished, of, target_->path());
+    return fmt::format("{} of {} finished, written to {}", now.finished, of, target_->path());
   }
   return fmt::format(
-      "{} of {} finished, {} {}; the same command with --records {} --resume "
-      "runs the rest",
-      now.finished,
-      of,
-      now.finished == 0 ? "the failure is in" : "recorded in",
-      settings_.records,
+      "{} of {} finished, {} {}; the same command with --records {} --resume runs the rest",
+      now.finished, of, now.finished == 0 ? "the failure is in" : "recorded in", settings_.records,
       shell_word(settings_.records));
 }
 

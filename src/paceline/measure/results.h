@@ -25,10 +25,9 @@ std::string ended_by(int signal);
 /// The front of a sweep of cases.
 class Results final : public Front {
  public:
-  /// Chooses the settings' `records` where it is empty, and creates its folder
-  /// and that of --logs.  Ranks are told no file that is a device or a pipe.
-  /// Throws UsageError where an output cannot be written, the format is
-  /// unknown, the record file holds something else, or the logs are of other
+  /// Chooses the settings' `records` where it is empty, and creates its folder and that of --logs.
+  /// Ranks are told no file that is a device or a pipe. Throws UsageError where an output cannot be
+  /// written, the format is unknown, the record file holds something else, or the logs are of other
   /// records.
   explicit Results(experiment::JobSpec& job);
 
@@ -38,17 +37,16 @@ class Results final : public Front {
   /// Also tells the ranks what is finished.
   void begin(launch::KeyValueStore& store, int run) override;
 
-  /// Appends the records of these cases, and prints their rows where the
-  /// format's rows do not depend on later ones.
+  /// Appends the records of these cases, and prints their rows where the format's rows do not
+  /// depend on later ones.
   void take(launch::KeyValueStore& store) override;
 
-  /// There is no record where no case is under way, or where it is the only
-  /// case and has no sample.
+  /// There is no record where no case is under way, or where it is the only case and has no sample.
   std::optional<std::string> add_failed(launch::KeyValueStore& store,
                                         const std::string& why) override;
 
-  /// Prints the records that were not yet shown, below a table the predictions
-  /// of its cases on the cluster file, and writes --json and --page.  With
+  /// Prints the records that were not yet shown, below a table the predictions of its cases on the
+  /// cluster file, and writes --json and --page.  With
   /// --resume, earlier records of the same cases belong to the run.  Of a run
   /// that ended early it says which command resumes it.
   void show(const std::string& ended) override;
@@ -75,8 +73,7 @@ class Results final : public Front {
   };
   Tries tries(int run) const;
 
-  /// Whether every case has its record already (--resume); prints that on
-  /// stderr.
+  /// Whether every case has its record already (--resume); prints that on stderr.
   bool print_if_complete() const;
 
  private:
@@ -99,8 +96,7 @@ class Results final : public Front {
   int run_ = 0;              // of the session
   std::size_t taken_ = 0;    // of the session's cases
   std::size_t written_ = 0;  // records in the file
-  /// Records of the run's cases that earlier runs wrote, then all records that
-  /// this run wrote.
+  /// Records of the run's cases that earlier runs wrote, then all records that this run wrote.
   std::vector<records::RunRecord> records_;
   std::vector<std::size_t> numbers_;  // of each in the file, from 1
   std::size_t earlier_ = 0;           // of these, those of earlier runs

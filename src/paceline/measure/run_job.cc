@@ -34,8 +34,8 @@ using Carried = std::map<std::string, std::string>;
 
 using Variables = std::map<std::string, std::string>;
 
-// The variables with which Paceline's own ranks must start: libraries read many
-// of them only once.  A program outside gets its own.
+// The variables with which Paceline's own ranks must start: libraries read many of them only once.
+// A program outside gets its own.
 Variables variables_of(const records::Configuration& c) {
   return experiment::is_outside(c) ? Variables{} : c.env;
 }
@@ -79,9 +79,7 @@ bool may_be_repeated(const launch::Outcome& outcome) {
   return outcome.exit_code == kWorldErrorStatus && outcome.stop_signal == 0;
 }
 
-Ended run_once(const std::optional<cluster::Cluster>& cluster,
-               Front& front,
-               LaunchGroup& group) {
+Ended run_once(const std::optional<cluster::Cluster>& cluster, Front& front, LaunchGroup& group) {
   Ended ended;
   launch::JobLaunch launch = launch_of_job(group.job, cluster);
   launch.rank_variables = group.variables;
@@ -95,8 +93,7 @@ Ended run_once(const std::optional<cluster::Cluster>& cluster,
     }
   };
   launch.supervise.on_tick = [&] { front.take(*served); };
-  launch.after = [&](launch::KeyValueStore& store,
-                     const launch::Outcome& outcome) {
+  launch.after = [&](launch::KeyValueStore& store, const launch::Outcome& outcome) {
     front.take(store);
     ended.last_case = store.get(kCurrentCaseKey).value_or("");
     if (may_be_repeated(outcome)) {
@@ -112,23 +109,20 @@ Ended run_once(const std::optional<cluster::Cluster>& cluster,
   return ended;
 }
 
-// The cases that are still to be run; the others have a record or failed for
-// good.
+// The cases that are still to be run; the others have a record or failed for good.
 void keep_unfinished(const Results::Tries& tries, experiment::JobSpec& job) {
   std::erase_if(job.experiment.cases, [&](const records::Configuration& c) {
     const std::string key = c.key();
     const auto failed = tries.failed.find(key);
     return (!c.discard && tries.done.contains(key)) ||
-           (failed != tries.failed.end() &&
-            failed->second > job.settings.retries);
+           (failed != tries.failed.end() && failed->second > job.settings.retries);
   });
 }
 
 // What to say of the case that failed, or of a failure between two cases.
 std::string outcome_text(bool between, int failures, int retries, bool more) {
   if (between) {
-    return more ? "no case was under way; the others go on"
-                : "no case was under way";
+    return more ? "no case was under way; the others go on" : "no case was under way";
   }
   if (failures <= retries) {
     return "that case is tried again";
@@ -138,13 +132,10 @@ std::string outcome_text(bool between, int failures, int retries, bool more) {
 }
 
 // Whether cases are left to run, after a failure or beside failed ones.
-bool has_more(const experiment::JobSpec& job,
-              const Results::Tries& tries,
-              bool after_failure) {
-  return std::ranges::any_of(
-      job.experiment.cases, [&](const records::Configuration& c) {
-        return after_failure ? !c.discard : tries.failed.contains(c.key());
-      });
+bool has_more(const experiment::JobSpec& job, const Results::Tries& tries, bool after_failure) {
+  return std::ranges::any_of(job.experiment.cases, [&](const records::Configuration& c) {
+    return after_failure ? !c.discard : tries.failed.contains(c.key());
+  });
 }
 
 // One repetition of a group.  A case that failed is tried again as often as
@@ -172,9 +163,7 @@ launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
     const bool more = has_more(left.job, tries, failed);
     if (failed) {
       const int failures = tries.failed[ended.failed_case];
-      fmt::print(stderr,
-                 "paceline: {}\n{}\n",
-                 outcome.message,
+      fmt::print(stderr, "paceline: {}\n{}\n", outcome.message,
                  outcome_text(between, failures, retries, more));
     }
     if (!more) {
@@ -202,8 +191,7 @@ launch::Outcome run_all(experiment::JobSpec& job, const JobContext& context) {
 }
 
 // Repeats single cases until each is narrow enough, the widest first.
-launch::Outcome narrow_all(const experiment::JobSpec& job,
-                           const JobContext& context,
+launch::Outcome narrow_all(const experiment::JobSpec& job, const JobContext& context,
                            const report::Narrowing& wanted) {
   std::vector<LaunchGroup> groups = launch_groups_of(job);
   const Stopwatch watch;
@@ -211,22 +199,17 @@ launch::Outcome narrow_all(const experiment::JobSpec& job,
     const auto widths = report::widths_of(context.results.records_of_run());
     const report::CaseWidth* const next = report::widest(widths, wanted);
     const bool is_spent = wanted.time && watch.elapsed() >= *wanted.time;
-    fmt::print(stderr,
-               "{}{}\n",
-               report::narrowing_text(widths, wanted),
-               next != nullptr && !is_spent
-                   ? fmt::format("; {} runs again", next->name)
-                   : "");
+    fmt::print(stderr, "{}{}\n", report::narrowing_text(widths, wanted),
+               next != nullptr && !is_spent ? fmt::format("; {} runs again", next->name) : "");
     if (next == nullptr || is_spent) {
       return {};
     }
     for (LaunchGroup group : groups) {
       group.job.run = next->next_run;
       group.job.experiment.runs = next->next_run + 1;
-      std::erase_if(group.job.experiment.cases,
-                    [&](const records::Configuration& c) {
-                      return c.discard || c.key() != next->key;
-                    });
+      std::erase_if(group.job.experiment.cases, [&](const records::Configuration& c) {
+        return c.discard || c.key() != next->key;
+      });
       if (group.job.experiment.cases.empty()) {
         continue;
       }
@@ -243,9 +226,7 @@ std::string ending_of(const launch::Outcome& outcome) {
   if (outcome.stop_signal != 0 && outcome.message.empty()) {
     return ended_by(outcome.stop_signal);
   }
-  return outcome.message.empty()
-             ? ""
-             : fmt::format("paceline: {}\n", outcome.message);
+  return outcome.message.empty() ? "" : fmt::format("paceline: {}\n", outcome.message);
 }
 
 // Prints the results of a run that has ended so; returns the exit code.
@@ -264,8 +245,7 @@ int finish(const launch::Outcome& outcome, Front& front) {
   return outcome.exit_code != 0 ? outcome.exit_code : front.status();
 }
 
-int run_operations(const experiment::JobSpec& job,
-                   const std::optional<cluster::Cluster>& cluster) {
+int run_operations(const experiment::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
   OperationResults results(job);
   LaunchGroup group{.job = job, .variables = {}};
   return finish(run_once(cluster, results, group).outcome, results);
@@ -273,21 +253,17 @@ int run_operations(const experiment::JobSpec& job,
 
 }  // namespace
 
-launch::JobLaunch launch_of_job(
-    const experiment::JobSpec& job,
-    const std::optional<cluster::Cluster>& cluster) {
-  launch::JobLaunch launch = launch_of_ranks(experiment::ranks_of(job),
-                                             cluster,
-                                             access_of(job.settings),
-                                             job.settings.timeout);
+launch::JobLaunch launch_of_job(const experiment::JobSpec& job,
+                                const std::optional<cluster::Cluster>& cluster) {
+  launch::JobLaunch launch = launch_of_ranks(experiment::ranks_of(job), cluster,
+                                             access_of(job.settings), job.settings.timeout);
   for (const std::string& engine : experiment::engines_of(job)) {
     serve_by_mpirun(engine, launch);
   }
   return launch;
 }
 
-int run_job(experiment::JobSpec job,
-            const std::optional<cluster::Cluster>& cluster,
+int run_job(experiment::JobSpec job, const std::optional<cluster::Cluster>& cluster,
             const std::optional<report::Narrowing>& narrowing) {
   if (job.operations) {
     return run_operations(job, cluster);

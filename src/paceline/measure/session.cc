@@ -31,10 +31,9 @@ SessionContext::SessionContext(const engines::RankContext& rank_context,
 
 launch::PrefixStore SessionContext::store_for(const std::string& prefix) {
   return {world.store, world.self.rank, prefix, &context.heartbeat, [this] {
-            context.heartbeat.beat(
-                launch::kNoSteps,
-                position.empty() ? "waiting for others"
-                                 : position + ", waiting for the other ranks");
+            context.heartbeat.beat(launch::kNoSteps,
+                                   position.empty() ? "waiting for others"
+                                                    : position + ", waiting for the other ranks");
             idle();
           }};
 }
@@ -66,36 +65,27 @@ void check_hosts(SessionContext& session) {
     return;
   }
   if (session.job.settings.require_same_topology) {
-    throw UsageError("--require-same-topology: the hosts differ: " +
-                     *difference);
+    throw UsageError("--require-same-topology: the hosts differ: " + *difference);
   }
   if (session.is_rank_0()) {
     fmt::print(stderr, "warning: the hosts differ: {}\n", *difference);
   }
-  session.host_warning = {
-      "hosts-differ",
-      *difference,
-      "a step waits for its slowest rank",
-      "compare on equal hosts, or use --require-same-topology"};
+  session.host_warning = {"hosts-differ", *difference, "a step waits for its slowest rank",
+                          "compare on equal hosts, or use --require-same-topology"};
 }
 
 // Ranks that train are bound to cores of their own while the result lives.
 std::unique_ptr<CorePin> set_up(SessionContext& session) {
   const experiment::JobSpec& job = session.job;
-  start_engines(experiment::engines_of(job), job.settings.timeout_ms(), [&] {
-    session.idle();
-  });
+  start_engines(experiment::engines_of(job), job.settings.timeout_ms(), [&] { session.idle(); });
   const HostCores cores = host_cores(session.world, session.store);
   session.cores = cores.usable;
-  session.environment =
-      exchange_environment(session.world, session.store, session.cores);
+  session.environment = exchange_environment(session.world, session.store, session.cores);
   check_hosts(session);
   std::unique_ptr<CorePin> pin;
   if (!job.operations) {
-    pin = std::make_unique<CorePin>(session.world.self.local_rank,
-                                    session.world.self.local_world,
-                                    threads_to_pin(job.experiment.cases),
-                                    cores.apart);
+    pin = std::make_unique<CorePin>(session.world.self.local_rank, session.world.self.local_world,
+                                    threads_to_pin(job.experiment.cases), cores.apart);
     for (records::HostEnvironment& host : session.environment.hosts) {
       host.facts["pinning"] = pin->description();
     }
@@ -108,14 +98,12 @@ std::unique_ptr<CorePin> set_up(SessionContext& session) {
 
 }  // namespace
 
-int run_session(const engines::RankContext& context,
-                const experiment::JobSpec& job,
+int run_session(const engines::RankContext& context, const experiment::JobSpec& job,
                 const SessionHooks& hooks) {
   SessionContext session(context, job, hooks);
   try {
     const std::unique_ptr<CorePin> pin = set_up(session);
-    const auto workload =
-        job.operations ? engine_operations(session) : training_cases(session);
+    const auto workload = job.operations ? engine_operations(session) : training_cases(session);
     const std::size_t items = workload->begin();
     for (std::size_t item = 0; item < items; ++item) {
       launch::throw_if_stop_requested();

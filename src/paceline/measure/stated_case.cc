@@ -33,9 +33,7 @@ std::vector<Expected> expected_of(const Configuration& c, bool in_case) {
     steps.emplace_back(c.warmup + c.steps);  // which the program runs
   }
   return {
-      {"model",
-       "--model",
-       c.model == "command" ? std::vector<json>{} : std::vector<json>{c.model}},
+      {"model", "--model", c.model == "command" ? std::vector<json>{} : std::vector<json>{c.model}},
       {"batch_size", "--batch-size", {c.batch_size}},
       {"batch", "--batch-size", {c.batch_size}},
       {"dtype", "--dtype", stated("dtype", c.dtype)},
@@ -61,12 +59,9 @@ void check_keys(const Configuration& c, const json& said, bool in_case) {
       }
       throw OutsideFailure(
           kContradiction,
-          fmt::format("it says that its {} is {}, and the case has {}; start "
-                      "it with the value of the case, or give its own with {}",
-                      expected.key,
-                      value->dump(),
-                      fmt::join(known, " or "),
-                      expected.flag));
+          fmt::format("it says that its {} is {}, and the case has {}; start it with the value of "
+                      "the case, or give its own with {}",
+                      expected.key, value->dump(), fmt::join(known, " or "), expected.flag));
     }
   }
 }
@@ -75,8 +70,7 @@ void check_keys(const Configuration& c, const json& said, bool in_case) {
 
 void check_stated_case(const Configuration& c, const json& event) {
   check_keys(c, event, false);
-  if (const auto own = event.find("case");
-      own != event.end() && own->is_object()) {
+  if (const auto own = event.find("case"); own != event.end() && own->is_object()) {
     check_keys(c, *own, true);
   }
 }

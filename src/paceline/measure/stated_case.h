@@ -7,11 +7,9 @@
 
 namespace paceline::measure {
 
-/// Throws OutsideFailure where the event `environment` of a program says
-/// another model, batch, number type, optimizer, number of steps or of ranks
-/// than the case has: by keys of its own, or in its `case`. What it does not
-/// say, and what the case does not know, is not compared.
-void check_stated_case(const records::Configuration& c,
-                       const nlohmann::json& event);
+/// Throws OutsideFailure where the event `environment` of a program says another model, batch,
+/// number type, optimizer, number of steps or of ranks than the case has: by keys of its own, or in
+/// its `case`. What it does not say, and what the case does not know, is not compared.
+void check_stated_case(const records::Configuration& c, const nlohmann::json& event);
 
 }  // namespace paceline::measure

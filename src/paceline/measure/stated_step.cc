@@ -23,9 +23,7 @@ constexpr const char* kSampleRate = "samples/s";
 constexpr const char* kTokenRate = "tokens/s";
 constexpr const char* kStepRate = "steps/s";
 
-std::string unit_of(const Configuration& c) {
-  return c.step_unit.empty() ? "s" : c.step_unit;
-}
+std::string unit_of(const Configuration& c) { return c.step_unit.empty() ? "s" : c.step_unit; }
 
 std::string scope_of(const Configuration& c) {
   return c.rate_scope.empty() ? "global" : c.rate_scope;
@@ -38,26 +36,21 @@ bool is_rate(const std::string& unit) {
 /// Samples of a step that a rate counts.
 double samples_in(const Configuration& c, const std::string& scope) {
   // Without --ranks-per-host all ranks are on one node.
-  const int on_a_node =
-      c.ranks_per_host.empty() ? c.ranks : c.ranks_per_host.front();
-  const int ranks = scope == "device" ? 1
-                    : scope == "node" ? on_a_node
-                                      : c.ranks;
+  const int on_a_node = c.ranks_per_host.empty() ? c.ranks : c.ranks_per_host.front();
+  const int ranks = scope == "device" ? 1 : scope == "node" ? on_a_node : c.ranks;
   return static_cast<double>(c.batch_size) * ranks;
 }
 
 /// Of a rate: what it is divided into. Of a time: what it is multiplied by.
-double scale_of(const Configuration& c,
-                const std::string& unit,
-                const std::string& scope) {
+double scale_of(const Configuration& c, const std::string& unit, const std::string& scope) {
   if (unit == kSampleRate) {
     return samples_in(c, scope);
   }
   if (unit == kTokenRate) {
     return samples_in(c, scope) * c.tokens_of_sample();
   }
-  const auto* const time = std::ranges::find(
-      kTimeUnits, unit, &std::pair<std::string_view, double>::first);
+  const auto* const time =
+      std::ranges::find(kTimeUnits, unit, &std::pair<std::string_view, double>::first);
   return time == kTimeUnits.end() ? 1 : time->second;
 }
 
@@ -78,22 +71,17 @@ double half_unit_of(const std::string& number) {
   return 0.5 * std::pow(10.0, -digits);
 }
 
-bool finds_rate(const Configuration& c) {
-  return is_rate(unit_of(c));
-}
+bool finds_rate(const Configuration& c) { return is_rate(unit_of(c)); }
 
-StatedStep stated_step(const Configuration& c,
-                       double value,
-                       const std::string& text,
-                       bool turned) {
+StatedStep stated_step(const Configuration& c, double value, const std::string& text, bool turned) {
   const std::string unit = unit_of(c);
   const double scale = scale_of(c, unit, scope_of(c)) * 1e9;
   const double half = half_unit_of(text);
   if (is_rate(unit) != turned) {
-    return {.ns = scale / value,
-            .low_ns = scale / (value + half),
-            .high_ns = value > half ? scale / (value - half)
-                                    : std::numeric_limits<double>::infinity()};
+    return {
+        .ns = scale / value,
+        .low_ns = scale / (value + half),
+        .high_ns = value > half ? scale / (value - half) : std::numeric_limits<double>::infinity()};
   }
   return {.ns = value * scale,
           .low_ns = std::max(0.0, value - half) * scale,
@@ -110,13 +98,11 @@ std::vector<OtherReading> other_readings(const Configuration& c) {
     // A number v is v * scale seconds as a time, scale / v as a rate.
     const double factor = inverts ? theirs * scale * 1e18 : theirs / scale;
     if (inverts || factor != 1) {
-      others.push_back(
-          {other == unit ? "--rate-scope " + scope
-           : scope.empty()
-               ? "--step-unit " + other
-               : fmt::format("--step-unit {} --rate-scope {}", other, scope),
-           factor,
-           inverts});
+      others.push_back({other == unit ? "--rate-scope " + scope
+                        : scope.empty()
+                            ? "--step-unit " + other
+                            : fmt::format("--step-unit {} --rate-scope {}", other, scope),
+                        factor, inverts});
     }
   };
   for (const auto& [other, seconds] : kTimeUnits) {

@@ -8,12 +8,12 @@ namespace {
 
 using Kind = ClockDifference::Kind;
 
-// Arrivals may be late by the scheduler's time slices, which a busy machine
-// makes long; their differences are trusted to this and a share.
+// Arrivals may be late by the scheduler's time slices, which a busy machine makes long; their
+// differences are trusted to this and a share.
 constexpr double kSlackNs = 50e6;
 constexpr double kShare = 1.1;
-// Of what an adapter leaves out: the first and the last line are not written
-// exactly when the window begins and ends.
+// Of what an adapter leaves out: the first and the last line are not written exactly when the
+// window begins and ends.
 constexpr double kAdapterSlackNs = 150e6, kAdapterShare = 1.25;
 constexpr double kFar = 8;
 // The program's clock may be another one, and run at another speed.
@@ -42,8 +42,7 @@ Sums sums_of(std::span<const TimedLine> lines) {
 }
 
 double quantile(std::vector<double> values, double share) {
-  const auto at = static_cast<std::ptrdiff_t>(
-      share * static_cast<double>(values.size() - 1));
+  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
   std::ranges::nth_element(values, values.begin() + at);
   return values[static_cast<std::size_t>(at)];
 }
@@ -53,15 +52,13 @@ bool come_one_by_one(const std::vector<double>& intervals) {
     return false;
   }
   const double median = quantile(intervals, 0.5);
-  return median >= kLeastIntervalNs &&
-         quantile(intervals, 0.1) >= median / kAlike;
+  return median >= kLeastIntervalNs && quantile(intervals, 0.1) >= median / kAlike;
 }
 
 std::optional<ClockDifference> longer_than_run(const StatedTimes& times) {
   const auto lines = times.lines.first(times.first + times.count);
   const Sums sums = sums_of(lines);
-  const auto run =
-      static_cast<double>(lines.back().arrived_ns - times.began_ns);
+  const auto run = static_cast<double>(lines.back().arrived_ns - times.began_ns);
   if (sums.low <= kRunShare * run + kRunSlackNs) {
     return std::nullopt;
   }
@@ -88,11 +85,9 @@ std::optional<ClockDifference> differs_by_line(const StatedTimes& times) {
     return std::nullopt;
   }
   const Sums sums = sums_of(lines);
-  const auto clock = static_cast<double>(lines.back().arrived_ns -
-                                         times.lines[first - 1].arrived_ns);
-  const auto found = [&](Kind kind) {
-    return ClockDifference{kind, lines, sums.stated, clock};
-  };
+  const auto clock =
+      static_cast<double>(lines.back().arrived_ns - times.lines[first - 1].arrived_ns);
+  const auto found = [&](Kind kind) { return ClockDifference{kind, lines, sums.stated, clock}; };
   // Late lines move the sum, pauses and ticks of a launcher the median.
   const double median_low = quantile(against_low, 0.5);
   const double median_high = quantile(against_high, 0.5);
@@ -123,8 +118,8 @@ std::optional<ClockDifference> differs_by_progress(const StatedTimes& times) {
   const std::int64_t end = times.lines.back().arrived_ns;
   for (const DoneLine& line : times.progress) {
     const int inside = line.done - times.warmup;
-    const auto after = static_cast<std::size_t>(
-        std::clamp<std::ptrdiff_t>(inside, 0, std::ssize(times.lines)));
+    const auto after =
+        static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(inside, 0, std::ssize(times.lines)));
     const auto lines = times.lines.subspan(after);
     if (lines.empty()) {
       continue;

@@ -10,8 +10,8 @@
 namespace paceline::measure {
 
 // Note [Times and the clock]
-// A program says how long its steps took; Paceline knows when it started the
-// program and when each line arrived. Both are of one loop:
+// A program says how long its steps took; Paceline knows when it started the program and when each
+// line arrived. Both are of one loop:
 //
 // - Steps that follow one another cannot take longer than the time in which
 //   they ran. More is an error, whatever the program is: all steps against the
@@ -21,9 +21,9 @@ namespace paceline::measure {
 //   to the loop and not to the timed part, and only an adapter promises that
 //   its times leave nothing out. There it is an error; else it is a remark.
 //
-// A line may arrive late, never early: output is buffered, and launchers read
-// files now and then. Lines arrive one by one where most intervals between them
-// are alike. Where they come in bursts, only the first bound holds.
+// A line may arrive late, never early: output is buffered, and launchers read files now and then.
+// Lines arrive one by one where most intervals between them are alike. Where they come in bursts,
+// only the first bound holds.
 
 /// A line that says how long its steps took.
 struct TimedLine {

@@ -14,8 +14,8 @@
 namespace paceline::measure {
 namespace {
 
-/// The running means and variances of a gated unit; counts of batches, which
-/// are the same on all ranks, are none of them.
+/// The running means and variances of a gated unit; counts of batches, which are the same on all
+/// ranks, are none of them.
 std::vector<at::Tensor> statistics_of(networks::Gated* gated) {
   std::vector<at::Tensor> found;
   if (auto* const module = dynamic_cast<torch::nn::Module*>(gated)) {
@@ -30,10 +30,9 @@ std::vector<at::Tensor> statistics_of(networks::Gated* gated) {
 
 }  // namespace
 
-std::unique_ptr<plan::Planner> with_statistics(
-    const records::Configuration& configuration,
-    const runtime::TracedNetwork& network,
-    std::unique_ptr<plan::Planner> parameters) {
+std::unique_ptr<plan::Planner> with_statistics(const records::Configuration& configuration,
+                                               const runtime::TracedNetwork& network,
+                                               std::unique_ptr<plan::Planner> parameters) {
   if (configuration.average_buffers == 0) {
     return parameters;
   }
@@ -48,19 +47,16 @@ std::unique_ptr<plan::Planner> with_statistics(
     elements.push_back(sum);
   }
   if (std::reduce(elements.begin(), elements.end()) == 0) {
-    throw UsageError(fmt::format(
-        "average_buffers: '{}' keeps no statistics of its inputs; take a "
-        "network with batch norm, or leave it out",
-        configuration.model));
+    throw UsageError(
+        fmt::format("average_buffers: '{}' keeps no statistics of its inputs; take a network with "
+                    "batch norm, or leave it out",
+                    configuration.model));
   }
-  return strategies::make_averaged_statistics(std::move(elements),
-                                              runtime::plan_dtype(type),
-                                              configuration.average_buffers,
-                                              std::move(parameters));
+  return strategies::make_averaged_statistics(std::move(elements), runtime::plan_dtype(type),
+                                              configuration.average_buffers, std::move(parameters));
 }
 
-void adopt_statistics(const runtime::TracedNetwork& network,
-                      const runtime::FlatMemory& memory) {
+void adopt_statistics(const runtime::TracedNetwork& network, const runtime::FlatMemory& memory) {
   const at::NoGradGuard no_grad;
   const std::vector<plan::Slice>& slices = memory.setup().statistics;
   for (std::size_t m = 0; m < slices.size(); ++m) {

@@ -11,16 +11,14 @@
 namespace paceline::measure {
 
 /// `parameters`, beside which the network's statistics are averaged where the
-/// configuration asks for it (`average_buffers`).  Throws UsageError where the
-/// network keeps none, as one without batch norm.
-std::unique_ptr<plan::Planner> with_statistics(
-    const records::Configuration& configuration,
-    const runtime::TracedNetwork& network,
-    std::unique_ptr<plan::Planner> parameters);
+/// configuration asks for it (`average_buffers`).  Throws UsageError where the network keeps none,
+/// as one without batch norm.
+std::unique_ptr<plan::Planner> with_statistics(const records::Configuration& configuration,
+                                               const runtime::TracedNetwork& network,
+                                               std::unique_ptr<plan::Planner> parameters);
 
-/// Makes the network's statistics views of Setup::statistics, with their
-/// values; does nothing where the setup has none.
-void adopt_statistics(const runtime::TracedNetwork& network,
-                      const runtime::FlatMemory& memory);
+/// Makes the network's statistics views of Setup::statistics, with their values; does nothing where
+/// the setup has none.
+void adopt_statistics(const runtime::TracedNetwork& network, const runtime::FlatMemory& memory);
 
 }  // namespace paceline::measure

@@ -6,12 +6,8 @@
 
 namespace paceline::measure {
 
-int cuda_devices() {
-  return static_cast<int>(torch::cuda::device_count());
-}
+int cuda_devices() { return static_cast<int>(torch::cuda::device_count()); }
 
-std::string cpu_capability() {
-  return at::get_cpu_capability();
-}
+std::string cpu_capability() { return at::get_cpu_capability(); }
 
 }  // namespace paceline::measure

@@ -21,31 +21,25 @@ namespace paceline::measure {
 /// What one rank recorded of its steps.
 struct Recording {
   std::vector<execution::OpSpan> ops;
-  std::vector<measure::PhaseSpan> phases;  // in the order of their starts
+  std::vector<measure::PhaseSpan> phases;               // in the order of their starts
   std::vector<engines::CollectiveSpan> transfers = {};  // of c10d::Reducer
   std::function<const plan::CommPlan&(plan::Step)> plan_of;
 };
 
-/// The recording as spans of `rank`, with `origin_ns` subtracted from every
-/// time.
-std::vector<records::Span> spans_of(const Recording& recording,
-                                    const plan::ModelShape& model,
-                                    const plan::Setup& setup,
-                                    int rank,
-                                    std::int64_t origin_ns);
+/// The recording as spans of `rank`, with `origin_ns` subtracted from every time.
+std::vector<records::Span> spans_of(const Recording& recording, const plan::ModelShape& model,
+                                    const plan::Setup& setup, int rank, std::int64_t origin_ns);
 
-/// The trace file of a repetition: `path` for the first one, for later ones
-/// with the number of the repetition before the extension: trace.run2.json.
+/// The trace file of a repetition: `path` for the first one, for later ones with the number of the
+/// repetition before the extension: trace.run2.json.
 std::string trace_path(const std::string& path, int run);
 
 /// The text by which a rank sends them to rank 0.
 std::string to_text(const std::vector<records::Span>& spans);
 std::vector<records::Span> spans_from(const std::string& text);
 
-/// A name for each record's part of a trace: its case's label, by which cases
-/// are told apart.
-std::vector<std::string> names_of(
-    const std::vector<records::RunRecord>& records);
+/// A name for each record's part of a trace: its case's label, by which cases are told apart.
+std::vector<std::string> names_of(const std::vector<records::RunRecord>& records);
 
 /// The hosts' names by their ranks, of which rank 0 is the first.
 std::map<int, std::string> by_rank(const std::vector<std::string>& hosts);

@@ -20,17 +20,13 @@ constexpr double kInitialLossScale = 65536;
 
 }  // namespace
 
-Trainer::Trainer(records::Configuration configuration,
-                 RankGroup group,
-                 TrainerOptions options)
+Trainer::Trainer(records::Configuration configuration, RankGroup group, TrainerOptions options)
     : configuration_(std::move(configuration)),
       ranks_(std::move(group)),
       options_(std::move(options)),
-      precision_(configuration_.replay.empty()
-                     ? networks::parse_precision(configuration_.dtype)
-                     : networks::Precision::kFp32) {
-  if (!options_.loss_scale &&
-      networks::needs_loss_scaling(precision_, ranks_.device.type())) {
+      precision_(configuration_.replay.empty() ? networks::parse_precision(configuration_.dtype)
+                                               : networks::Precision::kFp32) {
+  if (!options_.loss_scale && networks::needs_loss_scaling(precision_, ranks_.device.type())) {
     options_.loss_scale = kInitialLossScale;
   }
   if (options_.loss_scale && keeps_gradients(configuration_)) {
@@ -94,8 +90,7 @@ void Trainer::forward(std::size_t micro) {
 }
 
 std::optional<double> Trainer::last_loss() const {
-  return last_loss_.defined() ? std::optional(last_loss_.item<double>())
-                              : std::nullopt;
+  return last_loss_.defined() ? std::optional(last_loss_.item<double>()) : std::nullopt;
 }
 
 void Trainer::backward() {
@@ -108,16 +103,16 @@ void Trainer::backward() {
     loss.backward();
     return;
   }
-  // All Forward are complete, so the scale is this step's (Note [Loss scaling]
-  // in plan/program.h); a copy, because the plan changes it in place.
+  // All Forward are complete, so the scale is this step's (Note [Loss scaling] in plan/program.h);
+  // a copy, because the plan changes it in place.
   loss.backward(memory_->scalar(plan::kLossScale)->reshape({}).clone());
 }
 
 // Note [The learning rate of a step]
-// The training thread is no op of the plan, and updates read the rate.  It is
-// set when all Forward of a step are complete and no Backward is.  Each value
-// that an update of the step before writes is read by one of these Forward, so
-// that update has read the rate; the updates of this step read gradients.
+// The training thread is no op of the plan, and updates read the rate.  It is set when all Forward
+// of a step are complete and no Backward is.  Each value that an update of the step before writes
+// is read by one of these Forward, so that update has read the rate; the updates of this step read
+// gradients.
 void Trainer::set_learning_rate(plan::Step step) {
   if (configuration_.lr_warmup == 0 && configuration_.lr_decay.empty()) {
     return;
@@ -127,14 +122,10 @@ void Trainer::set_learning_rate(plan::Step step) {
   }
 }
 
-bool Trainer::trains() const {
-  return ranks_.rank < planner_->training_ranks(input_);
-}
+bool Trainer::trains() const { return ranks_.rank < planner_->training_ranks(input_); }
 
 std::string Trainer::role() const {
-  return trains() ? ""
-                  : fmt::format("server {}",
-                                ranks_.rank - planner_->training_ranks(input_));
+  return trains() ? "" : fmt::format("server {}", ranks_.rank - planner_->training_ranks(input_));
 }
 
 void Trainer::begin_step() {
@@ -225,8 +216,7 @@ std::vector<engines::CollectiveSpan> Trainer::take_transfers() {
 }
 
 bool Trainer::is_shared(std::size_t parameter) const {
-  return setup().parameters[parameter].value.buffer ==
-         plan::buffer_named(setup(), plan::kValues);
+  return setup().parameters[parameter].value.buffer == plan::buffer_named(setup(), plan::kValues);
 }
 
 std::int64_t Trainer::parameter_digest() const {
@@ -237,16 +227,13 @@ std::int64_t Trainer::parameter_digest() const {
       continue;
     }
     const at::Tensor& parameter = traced_.parameters[p];
-    // Bit patterns as integers: their sum, weighted by position, wraps alike
-    // everywhere.
-    const at::Tensor words =
-        parameter.reshape({-1})
-            .view(parameter.element_size() == 2   ? at::kShort
-                  : parameter.element_size() == 4 ? at::kInt
-                                                  : at::kLong)
-            .to(at::kLong);
-    const at::Tensor weights =
-        at::arange(1, words.numel() + 1, words.options());
+    // Bit patterns as integers: their sum, weighted by position, wraps alike everywhere.
+    const at::Tensor words = parameter.reshape({-1})
+                                 .view(parameter.element_size() == 2   ? at::kShort
+                                       : parameter.element_size() == 4 ? at::kInt
+                                                                       : at::kLong)
+                                 .to(at::kLong);
+    const at::Tensor weights = at::arange(1, words.numel() + 1, words.options());
     digest = digest * 31 + (words * weights).sum().item<std::int64_t>();
   }
   return digest;

@@ -44,8 +44,8 @@ struct RankGroup {
   at::Device device{at::kCPU};
   std::string interface;      // network interface; empty: the engine's choice
   engines::PeerWait peers{};  // outside of steps
-  /// Called by every rank of the group before it connects, as often by each;
-  /// returns when all have called it.  May be empty.
+  /// Called by every rank of the group before it connects, as often by each; returns when all have
+  /// called it.  May be empty.
   std::function<void()> before_connecting{};
 };
 
@@ -53,50 +53,44 @@ struct TrainerOptions {
   /// A replay stretches the time limits; `spare_core` is the trainer's to set.
   execution::Dispatcher::Options dispatcher{};
   bool integers = false;  // integer weights, batches and summed loss
-  /// The loss scale to start with; null: 65536 where the precision needs one
-  /// (amp on cuda), else the loss is not scaled.
+  /// The loss scale to start with; null: 65536 where the precision needs one (amp on cuda), else
+  /// the loss is not scaled.
   std::optional<double> loss_scale{};
   /// Makes the network; null: the configuration's model.
   std::function<std::shared_ptr<networks::Network>()> network{};
-  /// The batch of every step, of a network that is trained as `network` made
-  /// it; null: the configuration's.
+  /// The batch of every step, of a network that is trained as `network` made it; null: the
+  /// configuration's.
   std::optional<networks::Batch> batch{};
   /// The settings of the optimizer; empty: the configuration's.
-  std::function<runtime::OptimizerSettings(const plan::ModelShape&,
-                                           const plan::Setup&)>
-      rule{};
+  std::function<runtime::OptimizerSettings(const plan::ModelShape&, const plan::Setup&)> rule{};
   /// Type of parameters and inputs; null: that of the precision.
   std::optional<at::ScalarType> dtype{};
-  /// The planner, whose plan is not verified; null: the configuration's
-  /// strategy.
+  /// The planner, whose plan is not verified; null: the configuration's strategy.
   std::shared_ptr<const plan::Planner> planner{};
-  /// The times for a strategy that needs them; absent: measured by the trainer,
-  /// briefly.
+  /// The times for a strategy that needs them; absent: measured by the trainer, briefly.
   std::optional<plan::LayerProfile> profile{};
   std::optional<plan::AlphaBeta> alpha_beta{};
 };
 
-/// One rank's training job: network, data, plan and executor.  In a replay a
-/// profile takes the place of the network, and nothing is trained.
+/// One rank's training job: network, data, plan and executor.  In a replay a profile takes the
+/// place of the network, and nothing is trained.
 class Trainer final : public TimedJob {
  public:
-  /// Collective over the group.  All ranks start from rank 0's parameters.
-  /// Throws UsageError for a case that cannot run, WorldError for a lost rank.
-  Trainer(records::Configuration configuration,
-          RankGroup group,
-          TrainerOptions options = {});
+  /// Collective over the group.  All ranks start from rank 0's parameters. Throws UsageError for a
+  /// case that cannot run, WorldError for a lost rank.
+  Trainer(records::Configuration configuration, RankGroup group, TrainerOptions options = {});
   ~Trainer() override;
 
-  /// Whether this rank has model work.  A rank that has none serves: it holds
-  /// no network, and only what its plan touches of the buffers.
+  /// Whether this rank has model work.  A rank that has none serves: it holds no network, and only
+  /// what its plan touches of the buffers.
   bool trains() const;
-  /// "server 0" of a rank that serves, as Configuration::role_of says it beside
-  /// embedding tables; else empty.
+  /// "server 0" of a rank that serves, as Configuration::role_of says it beside embedding tables;
+  /// else empty.
   std::string role() const;
 
   StepTimes step() override;
-  /// Opens the next step of a rank that trains.  For who drives the network and
-  /// the executor's other functions itself, in place of step().
+  /// Opens the next step of a rank that trains.  For who drives the network and the executor's
+  /// other functions itself, in place of step().
   void begin_step();
   void drain() override;
 
@@ -120,19 +114,17 @@ class Trainer final : public TimedJob {
   const runtime::Reducer* reducer() const { return reducer_.get(); }
   /// The phases recorded with `record_spans` since the last call.
   std::vector<PhaseSpan> take_phases() { return std::exchange(phases_, {}); }
-  /// The transfers of c10d::Reducer since the last call, which have no op in
-  /// the plan.
+  /// The transfers of c10d::Reducer since the last call, which have no op in the plan.
   std::vector<engines::CollectiveSpan> take_transfers();
-  /// The mean over the batch of the last step; of a rank that trains, and not
-  /// in a replay.
+  /// The mean over the batch of the last step; of a rank that trains, and not in a replay.
   std::optional<double> last_loss() const;
 
-  /// Evaluates the network on the test samples.  The rank must train on data
-  /// and have nothing in flight.
+  /// Evaluates the network on the test samples.  The rank must train on data and have nothing in
+  /// flight.
   records::Evaluation evaluate() { return evaluator_->of(*network_); }
 
-  /// What was looked up since the last call; nothing where the network has no
-  /// tables or the rank does not train.
+  /// What was looked up since the last call; nothing where the network has no tables or the rank
+  /// does not train.
   std::optional<records::Lookups> take_lookups() {
     const auto lookups = this->lookups();
     lookups_ = {};
@@ -143,15 +135,14 @@ class Trainer final : public TimedJob {
     return embeddings_ && trains() ? std::optional(lookups_) : std::nullopt;
   }
 
-  /// Lets what the strategy keeps beside the parameters begin with their values
-  /// now.  Nothing may be in flight.
+  /// Lets what the strategy keeps beside the parameters begin with their values now.  Nothing may
+  /// be in flight.
   void restart_from_parameters() { memory_->start_from_parameters(); }
 
   /// A number that is equal on two ranks if their parameters are bit-equal.
   std::int64_t parameter_digest() const;
 
-  /// Floating-point operations of the products in one sample's forward pass; 0:
-  /// no network.
+  /// Floating-point operations of the products in one sample's forward pass; 0: no network.
   double sample_flops() const { return traced_.flops; }
 
  private:
@@ -172,10 +163,8 @@ class Trainer final : public TimedJob {
   plan::Members training() const;
   std::unique_ptr<engines::Channel> connect_to(const plan::Communicator& group);
   std::unique_ptr<engines::Channel> connect_to(const plan::Communicator& group,
-                                               engines::Engine& engine,
-                                               at::Device device);
-  std::unique_ptr<engines::Channel> connect_for_picks(
-      const plan::Communicator& group);
+                                               engines::Engine& engine, at::Device device);
+  std::unique_ptr<engines::Channel> connect_for_picks(const plan::Communicator& group);
   void wait_before_connecting() const;
   void connect();
   void make_reducer();
@@ -191,12 +180,12 @@ class Trainer final : public TimedJob {
   RankGroup ranks_;
   TrainerOptions options_;
   networks::Precision precision_;
-  std::shared_ptr<networks::Network> network_;  // null in a replay
-  std::unique_ptr<Replay> replay_;              // null where a network computes
-  std::unique_ptr<MappedData> mapped_;          // null: no mapped file
-  std::unique_ptr<TrainingData> data_;          // null: one synthetic batch
-  std::unique_ptr<Evaluator> evaluator_;        // null without data
-  std::vector<networks::Batch> batches_;        // by micro-batch; of a network
+  std::shared_ptr<networks::Network> network_;          // null in a replay
+  std::unique_ptr<Replay> replay_;                      // null where a network computes
+  std::unique_ptr<MappedData> mapped_;                  // null: no mapped file
+  std::unique_ptr<TrainingData> data_;                  // null: one synthetic batch
+  std::unique_ptr<Evaluator> evaluator_;                // null without data
+  std::vector<networks::Batch> batches_;                // by micro-batch; of a network
   std::optional<strategies::EmbeddingJob> embeddings_;  // a batch each step
   runtime::TracedNetwork traced_;
   strategies::StrategySpec strategy_;

@@ -23,35 +23,30 @@ namespace paceline::measure {
 namespace {
 
 runtime::OptimizerSettings update_rule(const records::Configuration& c,
-                                       const plan::ModelShape& model,
-                                       const plan::Setup& setup) {
-  runtime::OptimizerSettings rule{.name = c.optimizer,
-                                  .momentum = c.momentum,
-                                  .weight_decay = c.weight_decay,
-                                  .rate_of_rows = [c](plan::Step step) {
-                                    return records::learning_rate_at(c, step);
-                                  }};
+                                       const plan::ModelShape& model, const plan::Setup& setup) {
+  runtime::OptimizerSettings rule{
+      .name = c.optimizer,
+      .momentum = c.momentum,
+      .weight_decay = c.weight_decay,
+      .rate_of_rows = [c](plan::Step step) { return records::learning_rate_at(c, step); }};
   if (plan::optimizer_named(c.optimizer).decays_matrices_alone) {
     runtime::OptimizerSettings undecayed = rule;
     undecayed.weight_decay = 0;
-    undecayed.slices = parameter_slices(setup, [&](std::size_t p) {
-      return model.parameters[p].sizes.size() < 2;
-    });
+    undecayed.slices = parameter_slices(
+        setup, [&](std::size_t p) { return model.parameters[p].sizes.size() < 2; });
     rule.groups.push_back(std::move(undecayed));
   }
   return rule;
 }
 
-// Writes gradients that no network computes: normally distributed numbers, on
-// every rank others, the same at the begin of each slot.
-std::function<void(const at::Tensor& slot)> write_normal(at::ScalarType type,
-                                                         at::Device device,
+// Writes gradients that no network computes: normally distributed numbers, on every rank others,
+// the same at the begin of each slot.
+std::function<void(const at::Tensor& slot)> write_normal(at::ScalarType type, at::Device device,
                                                          int rank) {
   constexpr std::int64_t kNumbers = 1 << 20;
   const at::Tensor numbers =
       at::randn({kNumbers},
-                at::make_generator<at::CPUGeneratorImpl>(
-                    static_cast<std::uint64_t>(rank) + 1),
+                at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(rank) + 1),
                 at::TensorOptions().dtype(type))
           .to(device);
   return [numbers](const at::Tensor& slot) {
@@ -63,32 +58,25 @@ std::function<void(const at::Tensor& slot)> write_normal(at::ScalarType type,
 }
 
 // A time limit in a replay, where all takes `stretch` times as long.
-std::chrono::nanoseconds stretched(std::chrono::nanoseconds limit,
-                                   double stretch) {
+std::chrono::nanoseconds stretched(std::chrono::nanoseconds limit, double stretch) {
   return limit == execution::Deadlines::kNoLimit
              ? limit
              : std::chrono::nanoseconds(
-                   std::llround(static_cast<double>(limit.count()) *
-                                std::max(1.0, stretch)));
+                   std::llround(static_cast<double>(limit.count()) * std::max(1.0, stretch)));
 }
 
 // Beside those on which the network computes.
-bool has_spare_core() {
-  return available_cores() > at::get_num_threads();
-}
+bool has_spare_core() { return available_cores() > at::get_num_threads(); }
 
 }  // namespace
 
 // Null where this rank is no member.
-std::unique_ptr<engines::Channel> Trainer::connect_to(
-    const plan::Communicator& group) {
+std::unique_ptr<engines::Channel> Trainer::connect_to(const plan::Communicator& group) {
   return connect_to(group, *ranks_.engine, ranks_.device);
 }
 
-std::unique_ptr<engines::Channel> Trainer::connect_to(
-    const plan::Communicator& group,
-    engines::Engine& engine,
-    at::Device device) {
+std::unique_ptr<engines::Channel> Trainer::connect_to(const plan::Communicator& group,
+                                                      engines::Engine& engine, at::Device device) {
   const auto me = group.members.place_of(ranks_.rank);
   if (!me) {
     return nullptr;
@@ -106,11 +94,9 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(
 }
 
 // Picks are numbers of the host, whatever the device.
-std::unique_ptr<engines::Channel> Trainer::connect_for_picks(
-    const plan::Communicator& group) {
-  const plan::Communicator picks{.name = group.name + "/picks",
-                                 .members = group.members,
-                                 .engine = group.engine};
+std::unique_ptr<engines::Channel> Trainer::connect_for_picks(const plan::Communicator& group) {
+  const plan::Communicator picks{
+      .name = group.name + "/picks", .members = group.members, .engine = group.engine};
   if (ranks_.device.is_cpu()) {
     return connect_to(picks);
   }
@@ -137,21 +123,16 @@ void Trainer::connect() {
       pick_channels_.push_back(connect_for_picks(group));
       by_id.picks.back() = pick_channels_.back().get();
     }
-    require_agreement(*channels_.back(),
-                      group,
-                      digest_of(*planner_,
-                                input_,
-                                setup(),
-                                static_cast<plan::CommunicatorId>(
-                                    &group - setup().communicators.data())),
-                      ranks_.device,
-                      ranks_.peers);
+    require_agreement(
+        *channels_.back(), group,
+        digest_of(*planner_, input_, setup(),
+                  static_cast<plan::CommunicatorId>(&group - setup().communicators.data())),
+        ranks_.device, ranks_.peers);
   }
   const auto has_performer = [&](plan::Variant variant) {
     return plan::has_performer(planner_->plan(input_, setup(), variant));
   };
-  if (std::ranges::any_of(plan::variants_of(*planner_, input_),
-                          has_performer)) {
+  if (std::ranges::any_of(plan::variants_of(*planner_, input_), has_performer)) {
     make_reducer();
   }
   make_executor(std::move(by_id));
@@ -170,10 +151,7 @@ void Trainer::make_reducer() {
     channels_.front()->record_transfers();
   }
   reducer_ = std::make_unique<runtime::Reducer>(
-      parameters,
-      names,
-      *channels_.front(),
-      strategies::reducer_options(strategy_.whole.options));
+      parameters, names, *channels_.front(), strategies::reducer_options(strategy_.whole.options));
 }
 
 void Trainer::make_executor(runtime::Channels by_id) {
@@ -183,40 +161,34 @@ void Trainer::make_executor(runtime::Channels by_id) {
   dispatcher.training_timeout = stretched(dispatcher.training_timeout, stretch);
   dispatcher.spare_core = replay_ != nullptr || has_spare_core();
   executor_ = std::make_unique<runtime::Executor>(
-      runtime::Executor::Parts{
-          .planner = *planner_,
-          .input = input_,
-          .traced = traced_,
-          .memory = *memory_,
-          .channels = std::move(by_id),
-          .rule = options_.rule
-                      ? options_.rule(input_.model, setup())
-                      : update_rule(configuration_, input_.model, setup()),
-          .device = ranks_.device,
-          .engine = engines::find_engine(ranks_.engine->name()),
-          .performer = reducer_.get()},
+      runtime::Executor::Parts{.planner = *planner_,
+                               .input = input_,
+                               .traced = traced_,
+                               .memory = *memory_,
+                               .channels = std::move(by_id),
+                               .rule = options_.rule
+                                           ? options_.rule(input_.model, setup())
+                                           : update_rule(configuration_, input_.model, setup()),
+                               .device = ranks_.device,
+                               .engine = engines::find_engine(ranks_.engine->name()),
+                               .performer = reducer_.get()},
       runtime::Executor::Options{
           .dispatcher = std::move(dispatcher),
-          .keep_gradients =
-              keeps_gradients(configuration_) || replay_ != nullptr,
-          .write_gradient =
-              replay_ != nullptr && codes(*planner_, input_)
-                  ? write_normal(runtime::scalar_type(input_.model.dtype),
-                                 ranks_.device,
-                                 ranks_.rank)
-                  : nullptr,
+          .keep_gradients = keeps_gradients(configuration_) || replay_ != nullptr,
+          .write_gradient = replay_ != nullptr && codes(*planner_, input_)
+                                ? write_normal(runtime::scalar_type(input_.model.dtype),
+                                               ranks_.device, ranks_.rank)
+                                : nullptr,
           .kernel_time =
               [this](const plan::Kernel& kernel) {
-                return replay_ == nullptr ? std::nullopt
-                                          : replay_->kernel_time(kernel);
+                return replay_ == nullptr ? std::nullopt : replay_->kernel_time(kernel);
               },
           .seed = configuration_.seed,
           .stretch = configuration_.stretch});
 }
 
 void Trainer::start_from_rank_zero() {
-  if (training().size() == 1 || channels_.empty() || replay_ != nullptr ||
-      !trains()) {
+  if (training().size() == 1 || channels_.empty() || replay_ != nullptr || !trains()) {
     return;  // a replay's ranks hold equal zeros
   }
   std::unique_ptr<engines::Channel> own;
@@ -227,15 +199,14 @@ void Trainer::start_from_rank_zero() {
   }
   const at::NoGradGuard no_grad;
   const auto value_buffer = setup().parameters.front().value.buffer;
-  const plan::Slice values{
-      value_buffer, 0, setup().buffers[plan::index_of(value_buffer)].elements};
+  const plan::Slice values{value_buffer, 0, setup().buffers[plan::index_of(value_buffer)].elements};
   ranks_.peers.wait_for(channel->broadcast(memory_->view(values), 0));
   memory_->start_from_parameters();
   for (at::Tensor& buffer : network_->buffers()) {
     const at::Tensor dense = buffer.contiguous();
     // Engines have no booleans.
-    ranks_.peers.wait_for(channel->broadcast(
-        dense.scalar_type() == at::kBool ? dense.view(at::kByte) : dense, 0));
+    ranks_.peers.wait_for(
+        channel->broadcast(dense.scalar_type() == at::kBool ? dense.view(at::kByte) : dense, 0));
     buffer.copy_(dense);
   }
 }

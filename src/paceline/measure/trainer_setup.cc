@@ -29,19 +29,14 @@ namespace {
 constexpr std::int64_t kLargestTimedBytes = 16 << 20;
 
 void check_images(const records::Configuration& c) {
-  const auto* images = std::get_if<networks::ImageSample>(
-      &networks::find_network(c.model).sample);
+  const auto* images = std::get_if<networks::ImageSample>(&networks::find_network(c.model).sample);
   const int channels = images == nullptr ? 0 : images->channels;
-  const int given = plan::is_mapped(c.data)
-                        ? plan::read_sample_file(c.data).channels
-                        : plan::find_data_traits(c.data)->channels;
+  const int given = plan::is_mapped(c.data) ? plan::read_sample_file(c.data).channels
+                                            : plan::find_data_traits(c.data)->channels;
   if (channels != given) {
-    throw UsageError(fmt::format(
-        "--data {}: its images have {}, and {} reads {}; take another --model",
-        c.data,
-        given == 1 ? "1 channel" : "3 channels",
-        c.model,
-        channels));
+    throw UsageError(
+        fmt::format("--data {}: its images have {}, and {} reads {}; take another --model", c.data,
+                    given == 1 ? "1 channel" : "3 channels", c.model, channels));
   }
 }
 
@@ -53,16 +48,15 @@ at::ScalarType Trainer::dtype() const {
 
 // Tensors of the profile's shapes, without a network and without values.
 void Trainer::make_replay() {
-  replay_ = std::make_unique<Replay>(
-      cluster::read_profile(configuration_.replay), configuration_.stretch);
+  replay_ = std::make_unique<Replay>(cluster::read_profile(configuration_.replay),
+                                     configuration_.stretch);
   const plan::ModelShape& shape = replay_->profiled().model;
   traced_ = {.network = nullptr,
              .shape = shape,
              .gated = std::vector<networks::Gated*>(shape.modules.size()),
              .parameters = {}};
-  const auto options = at::TensorOptions(ranks_.device)
-                           .dtype(runtime::scalar_type(shape.dtype))
-                           .requires_grad(true);
+  const auto options =
+      at::TensorOptions(ranks_.device).dtype(runtime::scalar_type(shape.dtype)).requires_grad(true);
   for (const plan::ParameterShape& parameter : shape.parameters) {
     traced_.parameters.push_back(torch::empty(parameter.sizes, options));
   }
@@ -73,11 +67,9 @@ void Trainer::make_network() {
     make_replay();
     return;
   }
-  if (configuration_.accumulate < 1 ||
-      configuration_.batch_size % configuration_.accumulate != 0) {
+  if (configuration_.accumulate < 1 || configuration_.batch_size % configuration_.accumulate != 0) {
     throw UsageError(fmt::format("--accumulate {} must divide --batch-size {}.",
-                                 configuration_.accumulate,
-                                 configuration_.batch_size));
+                                 configuration_.accumulate, configuration_.batch_size));
   }
   if (!configuration_.data.empty()) {
     check_images(configuration_);
@@ -98,25 +90,22 @@ void Trainer::make_network() {
     batches_ = {bag_batch(0)};
     return;
   }
-  set_batches(
-      networks::make_batch(networks::find_network(configuration_.model),
-                           {.batch_size = configuration_.batch_size,
-                            .seed = configuration_.seed,
-                            .rank = ranks_.rank,
-                            .integers = options_.integers,
-                            .channels_last = configuration_.channels_last,
-                            .dtype = dtype(),
-                            .device = ranks_.device,
-                            .network = network_options(configuration_)}));
+  set_batches(networks::make_batch(networks::find_network(configuration_.model),
+                                   {.batch_size = configuration_.batch_size,
+                                    .seed = configuration_.seed,
+                                    .rank = ranks_.rank,
+                                    .integers = options_.integers,
+                                    .channels_last = configuration_.channels_last,
+                                    .dtype = dtype(),
+                                    .device = ranks_.device,
+                                    .network = network_options(configuration_)}));
 }
 
 std::shared_ptr<networks::Network> Trainer::new_network() const {
-  auto network =
-      options_.network
-          ? options_.network()
-          : networks::make_network(networks::find_network(configuration_.model),
-                                   network_options(configuration_),
-                                   configuration_.seed);
+  auto network = options_.network
+                     ? options_.network()
+                     : networks::make_network(networks::find_network(configuration_.model),
+                                              network_options(configuration_), configuration_.seed);
   if (options_.integers) {
     networks::fill_with_integers(*network, configuration_.seed);
   } else if (configuration_.start == "formula") {
@@ -133,13 +122,11 @@ std::shared_ptr<networks::Network> Trainer::new_network() const {
 // The first batch is there to trace the network with.
 void Trainer::read_data() {
   if (plan::is_mapped(configuration_.data)) {
-    mapped_ =
-        std::make_unique<MappedData>(configuration_, ranks_.device, dtype());
+    mapped_ = std::make_unique<MappedData>(configuration_, ranks_.device, dtype());
     set_batches(mapped_->probe());
     return;
   }
-  data_ =
-      std::make_unique<TrainingData>(configuration_, ranks_.device, dtype());
+  data_ = std::make_unique<TrainingData>(configuration_, ranks_.device, dtype());
   evaluator_ = std::make_unique<Evaluator>(new_network(), *data_);
   set_batches(data_->probe());
 }
@@ -153,20 +140,16 @@ void Trainer::set_batches(const networks::Batch& whole) {
   }
 }
 
-// The inputs and targets of a step beside its lookups, which the plan's kernels
-// draw themselves.
+// The inputs and targets of a step beside its lookups, which the plan's kernels draw themselves.
 networks::Batch Trainer::bag_batch(plan::Step step) const {
   return networks::draw_bag_batch(
-      *embeddings_,
-      {.seed = configuration_.seed, .trainer = ranks_.rank, .step = step},
-      networks::find_network(configuration_.model),
-      dtype());
+      *embeddings_, {.seed = configuration_.seed, .trainer = ranks_.rank, .step = step},
+      networks::find_network(configuration_.model), dtype());
 }
 
 void Trainer::make_plan() {
   if (replay_ == nullptr) {
-    traced_ = runtime::trace(
-        network_, configuration_.model, traced_batch(batches_[0]));
+    traced_ = runtime::trace(network_, configuration_.model, traced_batch(batches_[0]));
   }
   input_ = plan_input_of(configuration_, traced_.shape);
   input_.rank = ranks_.rank;
@@ -175,10 +158,8 @@ void Trainer::make_plan() {
   planner_ = options_.planner;
   if (planner_ == nullptr) {
     strategy_ = strategies::strategy_of(configuration_);
-    planner_ = with_statistics(
-        configuration_,
-        traced_,
-        planner_of(configuration_, strategy_, options_.integers));
+    planner_ = with_statistics(configuration_, traced_,
+                               planner_of(configuration_, strategy_, options_.integers));
     input_.profile = options_.profile;
     input_.alpha_beta = options_.alpha_beta;
     if (ranks_.world > 1 && strategies::needs_times(strategy_)) {
@@ -189,9 +170,7 @@ void Trainer::make_plan() {
       input_.alpha_beta->concurrent_collectives =
           engines::find_engine(ranks_.engine->name()).concurrent_collectives;
     }
-    plan::verify(*planner_,
-                 input_,
-                 plan::kVerifiedSteps,
+    plan::verify(*planner_, input_, plan::kVerifiedSteps,
                  engines::find_engine(ranks_.engine->name()).one_issue_order);
   }
   if (mapped_ != nullptr && trains()) {
@@ -201,11 +180,8 @@ void Trainer::make_plan() {
     data_->deal(static_cast<int>(training().size()), ranks_.rank);
   }
   const plan::Setup setup = planner_->setup(input_);
-  runtime::require_executable(
-      *planner_,
-      input_,
-      setup,
-      engines::find_engine(ranks_.engine->name()).thread_per_message);
+  runtime::require_executable(*planner_, input_, setup,
+                              engines::find_engine(ranks_.engine->name()).thread_per_message);
   make_memory(setup);
 }
 
@@ -223,41 +199,34 @@ void Trainer::allocate(const plan::Setup& setup) {
   if (!trains()) {
     network_ = nullptr;
     batches_.clear();
-    traced_ = {.network = nullptr,
-               .shape = std::move(traced_.shape),
-               .gated = {},
-               .parameters = {}};
+    traced_ = {
+        .network = nullptr, .shape = std::move(traced_.shape), .gated = {}, .parameters = {}};
     memory_ = std::make_unique<runtime::FlatMemory>(
         setup, plan::touched_ranges(*planner_, input_, setup), ranks_.device);
     return;
   }
-  memory_ = std::make_unique<runtime::FlatMemory>(
-      setup,
-      ranks_.device,
-      replay_ == nullptr ? runtime::FlatMemory::Start::kParameters
-                         : runtime::FlatMemory::Start::kZeros);
+  memory_ = std::make_unique<runtime::FlatMemory>(setup, ranks_.device,
+                                                  replay_ == nullptr
+                                                      ? runtime::FlatMemory::Start::kParameters
+                                                      : runtime::FlatMemory::Start::kZeros);
   memory_->adopt(traced_.parameters);
   adopt_statistics(traced_, *memory_);
 }
 
-// Measures the times that the strategy needs and lacks: all ranks, on a
-// communicator of their own.  The random numbers of the run do not depend on
-// it.
+// Measures the times that the strategy needs and lacks: all ranks, on a communicator of their own.
+// The random numbers of the run do not depend on it.
 void Trainer::measure_times() {
   at::Generator random = at::globalContext().defaultGenerator(ranks_.device);
   const at::Tensor before = random.get_state();
   wait_before_connecting();
-  const auto channel = connect_to(
-      {.name = "times", .members = plan::Members::spaced(0, ranks_.world)});
+  const auto channel =
+      connect_to({.name = "times", .members = plan::Members::spaced(0, ranks_.world)});
   if (!input_.profile) {
     input_.profile = share_profile(
         *channel,
-        runtime::profile_layers(traced_,
-                                [this] { return loss_of(batches_[0]); },
-                                ranks_.device,
+        runtime::profile_layers(traced_, [this] { return loss_of(batches_[0]); }, ranks_.device,
                                 {.origin = "measured before the run, rank 0"}),
-        ranks_.device,
-        ranks_.peers);
+        ranks_.device, ranks_.peers);
   }
   if (!input_.alpha_beta) {
     input_.alpha_beta = measure_collectives(*channel);
@@ -265,18 +234,14 @@ void Trainer::measure_times() {
   random.set_state(before);
 }
 
-// On a CPU the ranks that train compute meanwhile as in a step: a planner is to
-// weigh the start-up that a bucket will have there, which is many times that of
-// idle ranks.
+// On a CPU the ranks that train compute meanwhile as in a step: a planner is to weigh the start-up
+// that a bucket will have there, which is many times that of idle ranks.
 plan::AlphaBeta Trainer::measure_collectives(engines::Channel& channel) {
   const bool beside_compute = replay_ == nullptr && ranks_.device.is_cpu();
   const auto measure = [&] {
     return measure_alpha_beta(
-        channel,
-        ranks_.device,
-        std::min(input_.model.bytes(), kLargestTimedBytes),
-        fmt::format("measured before the run{}, {}",
-                    beside_compute ? " beside compute" : "",
+        channel, ranks_.device, std::min(input_.model.bytes(), kLargestTimedBytes),
+        fmt::format("measured before the run{}, {}", beside_compute ? " beside compute" : "",
                     ranks_.engine->name()),
         ranks_.peers);
   };
@@ -286,8 +251,7 @@ plan::AlphaBeta Trainer::measure_collectives(engines::Channel& channel) {
   }
   auto measured = std::async(std::launch::async, measure);
   const runtime::SavedBuffers statistics(*network_);
-  while (measured.wait_for(std::chrono::seconds(0)) !=
-         std::future_status::ready) {
+  while (measured.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     loss_of(batches_[0]).backward();
     for (const at::Tensor& parameter : traced_.parameters) {
       parameter.mutable_grad().reset();

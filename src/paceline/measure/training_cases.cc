@@ -36,16 +36,11 @@ class TrainingCases final : public Workload {
   std::size_t begin() override {
     const CompletedCases completed = completed_cases(*world_.store);
     launch::PrefixStore job_store = session_.store_for("");
-    estimate_ =
-        share_estimate(world_,
-                       job_store,
-                       cases_to_train(job_.experiment, completed, job_.run),
-                       {.settings = settings_,
-                        .cores = session_.cores,
-                        .progress = &session_.progress});
+    estimate_ = share_estimate(
+        world_, job_store, cases_to_train(job_.experiment, completed, job_.run),
+        {.settings = settings_, .cores = session_.cores, .progress = &session_.progress});
     times_.emplace(world_, settings_.cluster);
-    todo_ = interleaved(cases_to_do(job_.experiment, completed, job_.run),
-                        job_.run);
+    todo_ = interleaved(cases_to_do(job_.experiment, completed, job_.run), job_.run);
     return todo_.size();
   }
 
@@ -62,22 +57,17 @@ class TrainingCases final : public Workload {
         record_error(c, c.not_run, experiment::status_of_not_run(c));
       }
     } else if (world_.self.rank < experiment::processes_of(c)) {
-      const auto title = fmt::format("[{}/{}] {} {} ({} ranks)",
-                                     index + 1,
-                                     todo_.size(),
-                                     c.model,
-                                     c.label.empty() ? c.strategy : c.label,
-                                     c.ranks);
+      const auto title = fmt::format("[{}/{}] {} {} ({} ranks)", index + 1, todo_.size(), c.model,
+                                     c.label.empty() ? c.strategy : c.label, c.ranks);
       session_.progress.show(title);
       const auto progress = [&](int done, int total) {
         launch::throw_if_stop_requested();
-        session_.progress.show(
-            fmt::format("{}: step {} of {}", title, done, total));
+        session_.progress.show(fmt::format("{}: step {} of {}", title, done, total));
       };
       const auto why = session_.refusal.of(prefix + "refused", [&] {
-        const std::int64_t started_ns =
-            is_external(c) ? perform_outside(c, store, index, prefix, progress)
-                           : train(c, store, index, progress);
+        const std::int64_t started_ns = is_external(c)
+                                            ? perform_outside(c, store, index, prefix, progress)
+                                            : train(c, store, index, progress);
         session_.progress.clear();
         if (session_.is_rank_0()) {
           collect(c, store, started_ns);
@@ -87,8 +77,7 @@ class TrainingCases final : public Workload {
       });
       session_.progress.clear();
       if (why && session_.is_rank_0()) {
-        fmt::print(
-            stderr, "paceline: {}\nthat case is recorded as failed\n", *why);
+        fmt::print(stderr, "paceline: {}\nthat case is recorded as failed\n", *why);
         record_error(c, *why);
       }
     }
@@ -101,44 +90,33 @@ class TrainingCases final : public Workload {
   using Progress = std::function<void(int done, int total)>;
 
   // Posts this rank's result; returns when the case began.
-  std::int64_t train(const records::Configuration& c,
-                     launch::PrefixStore& store,
-                     std::size_t index,
+  std::int64_t train(const records::Configuration& c, launch::PrefixStore& store, std::size_t index,
                      const Progress& progress) {
     const PlanTimes known = times_->share(c, store);
-    RankResult result =
-        run_case(world_,
-                 c,
-                 store,
-                 {.name = fmt::format("run{}/case{}", job_.run, index),
-                  .interface = settings_.interface,
-                  .limits = {.timeout = settings_.timeout_ms(),
-                             .first_step = estimate_.first_step(
-                                 c,
-                                 std::min(c.ranks, world_.self.local_world),
-                                 session_.cores),
-                             .heartbeat = &session_.context.heartbeat},
-                  .record_spans = !settings_.trace.empty(),
-                  .times = known,
-                  .idle = [this] { session_.idle(); },
-                  .accepted = [this] { session_.refusal.accept(); },
-                  .progress = progress,
-                  .interrupted =
-                      [&](records::RankSamples samples) {
-                        tell_so_far(c, std::move(samples));
-                      },
-                  .on_failure = session_.hooks.on_failure,
-                  .access = session_.hooks.access});
+    RankResult result = run_case(
+        world_, c, store,
+        {.name = fmt::format("run{}/case{}", job_.run, index),
+         .interface = settings_.interface,
+         .limits = {.timeout = settings_.timeout_ms(),
+                    .first_step = estimate_.first_step(
+                        c, std::min(c.ranks, world_.self.local_world), session_.cores),
+                    .heartbeat = &session_.context.heartbeat},
+         .record_spans = !settings_.trace.empty(),
+         .times = known,
+         .idle = [this] { session_.idle(); },
+         .accepted = [this] { session_.refusal.accept(); },
+         .progress = progress,
+         .interrupted = [&](records::RankSamples samples) { tell_so_far(c, std::move(samples)); },
+         .on_failure = session_.hooks.on_failure,
+         .access = session_.hooks.access});
     times_->keep(c, known, result.times);
     place(result.samples);
-    post_result(
-        store, world_.self.rank, result, engines::on_one_host(world_.hosts));
+    post_result(store, world_.self.rank, result, engines::on_one_host(world_.hosts));
     return result.started_ns;
   }
 
   // Samples come from ranks that train.
-  void tell_so_far(const records::Configuration& c,
-                   records::RankSamples samples) const {
+  void tell_so_far(const records::Configuration& c, records::RankSamples samples) const {
     place(samples);
     if (c.discard || (c.has_tables() && samples.rank >= c.trainers)) {
       return;
@@ -156,41 +134,33 @@ class TrainingCases final : public Workload {
     samples.local_rank = world_.self.local_rank;
   }
 
-  std::int64_t perform_outside(const records::Configuration& c,
-                               launch::PrefixStore& store,
-                               std::size_t index,
-                               const std::string& prefix,
+  std::int64_t perform_outside(const records::Configuration& c, launch::PrefixStore& store,
+                               std::size_t index, const std::string& prefix,
                                const Progress& progress) {
     // Which has a deadline of its own.
     const launch::Heartbeat::Hold hold(session_.context.heartbeat,
                                        launch::Heartbeat::Hold::For::kWatched);
-    records::RunRecord part = run_external(
-        session_.context,
-        c,
-        store,
-        {.settings = settings_,
-         .prefix = prefix,
-         .log =
-             log_path(settings_.records, job_.run, index, c, world_.self.rank),
-         .progress = [&](int done, int total) {
-           session_.refusal.throw_if_refused();
-           progress(done, total);
-         }});
+    records::RunRecord part =
+        run_external(session_.context, c, store,
+                     {.settings = settings_,
+                      .prefix = prefix,
+                      .log = log_path(settings_.records, job_.run, index, c, world_.self.rank),
+                      .progress = [&](int done, int total) {
+                        session_.refusal.throw_if_refused();
+                        progress(done, total);
+                      }});
     for (records::RankSamples& rank : part.ranks) {
       rank.host = world_.self.host;
-      rank.local_rank =
-          experiment::starts_its_ranks(c) ? rank.rank : world_.self.local_rank;
+      rank.local_rank = experiment::starts_its_ranks(c) ? rank.rank : world_.self.local_rank;
     }
     post_part(store, world_.self.rank, part);
     return 0;
   }
 
   // Rank 0: one record of all ranks' results, and their spans.
-  void collect(const records::Configuration& c,
-               launch::PrefixStore& store,
+  void collect(const records::Configuration& c, launch::PrefixStore& store,
                std::int64_t started_ns) {
-    records::RunRecord whole =
-        take_results(c, store, experiment::processes_of(c));
+    records::RunRecord whole = take_results(c, store, experiment::processes_of(c));
     if (is_external(c)) {
       complete_external(c, whole);
     }
@@ -208,11 +178,9 @@ class TrainingCases final : public Workload {
     if (session_.host_warning) {
       whole.warnings.push_back(*session_.host_warning);
     }
-    if (const auto busy = busy_machine(session_.environment,
-                                       world_.self.host,
-                                       most_threads(job_.experiment.cases,
-                                                    world_.self.local_world,
-                                                    session_.cores))) {
+    if (const auto busy = busy_machine(
+            session_.environment, world_.self.host,
+            most_threads(job_.experiment.cases, world_.self.local_world, session_.cores))) {
       whole.warnings.push_back(*busy);
     }
     session_.hand_over(records::to_line(whole));
@@ -244,8 +212,7 @@ class TrainingCases final : public Workload {
     }
   }
 
-  void record_error(const records::Configuration& c,
-                    const std::string& why,
+  void record_error(const records::Configuration& c, const std::string& why,
                     const std::string& status = "") {
     records::RunRecord whole;
     describe(c, whole);

@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::int64_t kSamplesAtOnce = 512;
 
-void copy_all(const std::vector<at::Tensor>& from,
-              const std::vector<at::Tensor>& to) {
+void copy_all(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>& to) {
   PACELINE_CHECK_EQ(from.size(), to.size());
   for (std::size_t i = 0; i < from.size(); ++i) {
     to[i].copy_(from[i]);
@@ -27,32 +26,25 @@ void copy_all(const std::vector<at::Tensor>& from,
 
 }  // namespace
 
-networks::Batch batch_on(at::Device device,
-                         at::ScalarType dtype,
-                         bool channels_last,
+networks::Batch batch_on(at::Device device, at::ScalarType dtype, bool channels_last,
                          const networks::Samples& samples) {
-  const at::Tensor targets = samples.targets.is_floating_point()
-                                 ? samples.targets.to(dtype)
-                                 : samples.targets;
-  return {
-      .input = samples.inputs.to(device, dtype)
-                   .contiguous(channels_last ? at::MemoryFormat::ChannelsLast
-                                             : at::MemoryFormat::Contiguous),
-      .target = targets.to(device)};
+  const at::Tensor targets =
+      samples.targets.is_floating_point() ? samples.targets.to(dtype) : samples.targets;
+  return {.input = samples.inputs.to(device, dtype)
+                       .contiguous(channels_last ? at::MemoryFormat::ChannelsLast
+                                                 : at::MemoryFormat::Contiguous),
+          .target = targets.to(device)};
 }
 
-TrainingData::TrainingData(const records::Configuration& configuration,
-                           at::Device device,
+TrainingData::TrainingData(const records::Configuration& configuration, at::Device device,
                            at::ScalarType dtype)
     : configuration_(configuration),
       device_(device),
       dtype_(dtype),
       set_(networks::load_data(configuration.data, configuration.seed)) {
   if (set_.train.count() < configuration.batch_size) {
-    throw UsageError(fmt::format("--batch-size {}: {} has {} samples",
-                                 configuration.batch_size,
-                                 configuration.data,
-                                 set_.train.count()));
+    throw UsageError(fmt::format("--batch-size {}: {} has {} samples", configuration.batch_size,
+                                 configuration.data, set_.train.count()));
   }
 }
 
@@ -61,20 +53,18 @@ networks::Batch TrainingData::batch_of(const networks::Samples& samples) const {
 }
 
 networks::Batch TrainingData::probe() const {
-  std::vector<std::int64_t> first(
-      static_cast<std::size_t>(configuration_.batch_size));
+  std::vector<std::int64_t> first(static_cast<std::size_t>(configuration_.batch_size));
   std::iota(first.begin(), first.end(), std::int64_t{0});
   return batch_of(set_.train.take(first));
 }
 
 // A regression is evaluated on the samples that were dealt, and only on these.
 void TrainingData::deal(int ranks, int rank) {
-  const auto shards = networks::split_samples(
-      set_.groups, configuration_.split, ranks, configuration_.seed);
+  const auto shards =
+      networks::split_samples(set_.groups, configuration_.split, ranks, configuration_.seed);
   const auto& mine = shards[static_cast<std::size_t>(rank)];
   own_ = set_.train.take(mine);
-  order_.emplace(
-      own_.count(), configuration_.batch_size, configuration_.seed, rank);
+  order_.emplace(own_.count(), configuration_.batch_size, configuration_.seed, rank);
   if (plan::find_data_traits(configuration_.data)->regression) {
     std::vector<std::int64_t> all;
     for (const auto& shard : shards) {
@@ -99,12 +89,10 @@ records::Evaluation Evaluator::of(const networks::Network& trained) {
   std::int64_t right = 0;
   for (std::int64_t from = 0; from < test.count(); from += kSamplesAtOnce) {
     const std::int64_t count = std::min(kSamplesAtOnce, test.count() - from);
-    const networks::Batch batch =
-        data_.batch_of({.inputs = test.inputs.narrow(0, from, count),
-                        .targets = test.targets.narrow(0, from, count)});
+    const networks::Batch batch = data_.batch_of({.inputs = test.inputs.narrow(0, from, count),
+                                                  .targets = test.targets.narrow(0, from, count)});
     const at::Tensor outputs = copy_->forward(batch.input);
-    loss += networks::mean_loss(outputs, batch.target).item<double>() *
-            static_cast<double>(count);
+    loss += networks::mean_loss(outputs, batch.target).item<double>() * static_cast<double>(count);
     if (classes) {
       right += outputs.argmax(1).eq(batch.target).sum().item<std::int64_t>();
     }

@@ -17,9 +17,7 @@
 namespace paceline::measure {
 
 /// Samples as a network wants them.  The targets of a regression have its type.
-networks::Batch batch_on(at::Device device,
-                         at::ScalarType dtype,
-                         bool channels_last,
+networks::Batch batch_on(at::Device device, at::ScalarType dtype, bool channels_last,
                          const networks::Samples& samples);
 
 /// The data of a case that names some, on one rank.
@@ -27,8 +25,7 @@ class TrainingData {
  public:
   /// Reads or makes the data.  Throws UsageError where it cannot be read, or
   /// is not as many samples as a batch.
-  TrainingData(const records::Configuration& configuration,
-               at::Device device,
+  TrainingData(const records::Configuration& configuration, at::Device device,
                at::ScalarType dtype);
 
   /// A batch of the first samples, to trace a network with.
@@ -42,8 +39,7 @@ class TrainingData {
 
   const networks::Samples& test() const { return set_.test; }
 
-  /// The least mean loss that a regression can have on all samples of its
-  /// split; 0 for other data.
+  /// The least mean loss that a regression can have on all samples of its split; 0 for other data.
   double least_loss() const { return least_loss_; }
 
   /// As the network wants them.
@@ -59,15 +55,13 @@ class TrainingData {
   double least_loss_ = 0;
 };
 
-/// Evaluates a network on test samples, with a copy of its own: the network
-/// that trains has gates and gradients.
+/// Evaluates a network on test samples, with a copy of its own: the network that trains has gates
+/// and gradients.
 class Evaluator {
  public:
   /// `copy`: made as the network that trains, on the same device, of its types.
-  Evaluator(const std::shared_ptr<networks::Network>& copy,
-            const TrainingData& data)
-      : copy_(std::dynamic_pointer_cast<networks::Classifier>(copy)),
-        data_(data) {
+  Evaluator(const std::shared_ptr<networks::Network>& copy, const TrainingData& data)
+      : copy_(std::dynamic_pointer_cast<networks::Classifier>(copy)), data_(data) {
     PACELINE_CHECK(copy_ != nullptr);  // data are images, and so is its input
     copy_->eval();
   }

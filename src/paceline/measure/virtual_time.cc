@@ -30,63 +30,47 @@ using records::Configuration;
 constexpr int kWarmup = 3, kSteps = 20;
 
 [[noreturn]] void refuse(const Configuration& c, const std::string& why) {
-  throw UsageError(fmt::format("virtual_time: '{}' of {} on {} ranks {}",
-                               c.strategy,
-                               c.model,
-                               c.ranks,
-                               why));
+  throw UsageError(
+      fmt::format("virtual_time: '{}' of {} on {} ranks {}", c.strategy, c.model, c.ranks, why));
 }
 
 void check_virtual(const Configuration& c) {
   if (c.data.empty() || experiment::is_outside(c)) {
-    refuse(c,
-           "trains on no data; name some (--data digits), or take `paceline "
-           "predict`");
+    refuse(c, "trains on no data; name some (--data digits), or take `paceline predict`");
   }
   if (c.accumulate > 1 || c.dtype != "fp32" || c.average_buffers > 0) {
     refuse(c,
-           "is not predicted with micro-batches, another number type or "
-           "averaged statistics; take accumulate 1, fp32 and average_buffers "
-           "0");
+           "is not predicted with micro-batches, another number type or averaged statistics; take "
+           "accumulate 1, fp32 and average_buffers 0");
   }
   const auto* exchange = strategies::strategy_of(c).exchange.row;
   if (exchange != nullptr && exchange->late) {
     refuse(c,
-           "averages what has arrived, so what it learns depends on real "
-           "times; take an exchange that waits");
+           "averages what has arrived, so what it learns depends on real times; take an exchange "
+           "that waits");
   }
 }
 
 void check_placement(const Configuration& c, const std::string& cluster) {
   try {
-    strategies::check_world(
-        strategies::strategy_of(c), c.ranks, c.ranks_per_host);
+    strategies::check_world(strategies::strategy_of(c), c.ranks, c.ranks_per_host);
   } catch (const UsageError& error) {
-    refuse(c,
-           fmt::format(
-               "is placed as on the hosts of {}: {}", cluster, error.what()));
+    refuse(c, fmt::format("is placed as on the hosts of {}: {}", cluster, error.what()));
   }
 }
 
 /// What the layer times of a case depend on.
 std::string layers_key(const Configuration& c) {
-  return cases::key_in(c,
-                       {cases::Part::kNetwork,
-                        &Configuration::batch_size,
-                        &Configuration::optimizer,
-                        &Configuration::device,
-                        &Configuration::threads});
+  return cases::key_in(
+      c, {cases::Part::kNetwork, &Configuration::batch_size, &Configuration::optimizer,
+          &Configuration::device, &Configuration::threads});
 }
 
 /// What a prediction is of; cases differ in their seeds and splits, too.
 std::string priced_key(const Configuration& c) {
-  return cases::key_in(c,
-                       {&Configuration::model,
-                        &Configuration::data,
-                        &Configuration::batch_size,
-                        &Configuration::ranks,
-                        &Configuration::strategy,
-                        &Configuration::optimizer});
+  return cases::key_in(
+      c, {&Configuration::model, &Configuration::data, &Configuration::batch_size,
+          &Configuration::ranks, &Configuration::strategy, &Configuration::optimizer});
 }
 
 cluster::ProfiledModel profile_of(Configuration c) {
@@ -96,10 +80,8 @@ cluster::ProfiledModel profile_of(Configuration c) {
 }
 
 /// With the engine of the cluster, not of this machine.
-predict::PredictRequest request_of(const Configuration& c,
-                                   const cluster::ProfiledModel& profiled,
-                                   const cluster::Cluster& cluster,
-                                   double device_rate) {
+predict::PredictRequest request_of(const Configuration& c, const cluster::ProfiledModel& profiled,
+                                   const cluster::Cluster& cluster, double device_rate) {
   predict::PredictRequest request = predict::request_of(c, cluster);
   request.engine.clear();
   predict::put_profile(profiled, request);
@@ -109,8 +91,7 @@ predict::PredictRequest request_of(const Configuration& c,
   return request;
 }
 
-records::RunRecord predicted(const Configuration& c,
-                             const predict::PredictRequest& request) {
+records::RunRecord predicted(const Configuration& c, const predict::PredictRequest& request) {
   records::RunRecord record = predict::predict(request).record;
   record.started_at = utc_now();
   record.configuration.label = c.label;
@@ -122,34 +103,31 @@ records::RunRecord predicted(const Configuration& c,
 
 }  // namespace
 
-void place_virtually(const experiment::Settings& settings,
-                     experiment::Experiment& experiment) {
+void place_virtually(const experiment::Settings& settings, experiment::Experiment& experiment) {
   if (settings.virtual_time.empty()) {
     if (settings.device_rate > 0) {
       throw UsageError(
-          fmt::format("device_rate: {} samples/s are of a device of the "
-                      "cluster that virtual_time names; give that too",
+          fmt::format("device_rate: {} samples/s are of a device of the cluster that virtual_time "
+                      "names; give that too",
                       settings.device_rate));
     }
     return;
   }
-  if (!cluster::ClusterChoice{.file = settings.cluster,
-                              .hosts = settings.hosts,
-                              .hostfile = settings.hostfile}
+  if (!cluster::ClusterChoice{
+          .file = settings.cluster, .hosts = settings.hosts, .hostfile = settings.hostfile}
            .empty()) {
-    throw UsageError(fmt::format(
-        "virtual_time: '{}' is a cluster whose ranks train on this machine; "
-        "leave out the hosts to start on",
-        settings.virtual_time));
+    throw UsageError(
+        fmt::format("virtual_time: '{}' is a cluster whose ranks train on this machine; leave out "
+                    "the hosts to start on",
+                    settings.virtual_time));
   }
   const cluster::Cluster cluster = cluster::read_cluster(settings.virtual_time);
   for (Configuration& c : experiment.cases) {
     check_virtual(c);
     if (!c.ranks_per_host.empty()) {
-      refuse(c,
-             fmt::format("is placed as on the hosts of {}; leave out "
-                         "--local-size and --ranks-per-host",
-                         settings.virtual_time));
+      refuse(c, fmt::format(
+                    "is placed as on the hosts of {}; leave out --local-size and --ranks-per-host",
+                    settings.virtual_time));
     }
     const auto placed = cluster::ranks_per_host(cluster, c.ranks);
     c.ranks_per_host.assign(placed.begin(), placed.end());
@@ -157,9 +135,8 @@ void place_virtually(const experiment::Settings& settings,
   }
 }
 
-std::vector<records::RunRecord> virtual_times(
-    const experiment::Settings& settings,
-    std::span<const records::RunRecord> measured) {
+std::vector<records::RunRecord> virtual_times(const experiment::Settings& settings,
+                                              std::span<const records::RunRecord> measured) {
   const cluster::Cluster cluster = cluster::read_cluster(settings.virtual_time);
   std::vector<records::RunRecord> priced;
   std::map<std::string, cluster::ProfiledModel> profiles;
@@ -173,14 +150,12 @@ std::vector<records::RunRecord> virtual_times(
     if (is_new) {
       profiled->second = profile_of(c);
     }
-    priced.push_back(predicted(
-        c, request_of(c, profiled->second, cluster, settings.device_rate)));
+    priced.push_back(predicted(c, request_of(c, profiled->second, cluster, settings.device_rate)));
   }
   return priced;
 }
 
-bool is_recorded(const records::RunRecord& priced,
-                 std::span<const records::RunRecord> recorded) {
+bool is_recorded(const records::RunRecord& priced, std::span<const records::RunRecord> recorded) {
   const Configuration& c = priced.configuration;
   const std::string cluster = report::priced_cluster(c.cluster);
   return std::ranges::any_of(recorded, [&](const records::RunRecord& one) {

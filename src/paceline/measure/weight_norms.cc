@@ -19,13 +19,12 @@ constexpr std::int64_t kSample = 1 << 14;  // elements of a parameter
 
 bool trains_exactly(const Trainer& trainer) {
   const records::Configuration& c = trainer.configuration();
-  if (!trainer.trains() || trainer.sample_flops() == 0 || c.has_tables() ||
-      !c.data.empty()) {
+  if (!trainer.trains() || trainer.sample_flops() == 0 || c.has_tables() || !c.data.empty()) {
     return false;
   }
-  return c.strategy == "none" ? c.ranks == 1
-                              : strategies::strategy_of(c).guarantee() ==
-                                    strategies::Guarantee::kExact;
+  return c.strategy == "none"
+             ? c.ranks == 1
+             : strategies::strategy_of(c).guarantee() == strategies::Guarantee::kExact;
 }
 
 std::vector<at::Tensor> sample_of(const Trainer& trainer) {
@@ -33,8 +32,8 @@ std::vector<at::Tensor> sample_of(const Trainer& trainer) {
   std::vector<at::Tensor> sample;
   for (const at::Tensor& parameter : trainer.network().parameters()) {
     if (parameter.dim() > 1) {
-      const std::int64_t stride = std::max<std::int64_t>(
-          1, (parameter.numel() + kSample - 1) / kSample);
+      const std::int64_t stride =
+          std::max<std::int64_t>(1, (parameter.numel() + kSample - 1) / kSample);
       sample.push_back(parameter.detach()
                            .reshape({-1})
                            .slice(0, 0, parameter.numel(), stride)

@@ -32,8 +32,7 @@ Wheel wheel() {
               .built_cuda = kTorchCuda,
               .folder = loaded_torch()};
   if (!wheel.folder.empty()) {
-    const std::string python =
-        read_text_if_readable(wheel.folder + "/version.py").value_or("");
+    const std::string python = read_text_if_readable(wheel.folder + "/version.py").value_or("");
     wheel.version = assigned(python, "__version__");
     wheel.git = assigned(python, "git_version");
   }

@@ -9,8 +9,8 @@ namespace paceline::measure {
 struct Wheel {
   std::string built_version, built_git;  // "2.13.0+cpu", its commit
   std::string built_cuda;                // empty: a CPU build
-  std::string folder{};  // of the loaded libraries' wheel; empty: unknown
-  std::string version{}, git{};  // of that folder's version.py; empty: unknown
+  std::string folder{};                  // of the loaded libraries' wheel; empty: unknown
+  std::string version{}, git{};          // of that folder's version.py; empty: unknown
 };
 
 Wheel wheel();

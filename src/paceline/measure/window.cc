@@ -19,8 +19,7 @@ void add_step_phases(const StepTimes& times, records::RankSamples& samples) {
 // A window while it runs.
 class MeasuredWindow {
  public:
-  MeasuredWindow(TimedJob& job, const WindowOptions& options)
-      : job_(job), options_(options) {
+  MeasuredWindow(TimedJob& job, const WindowOptions& options) : job_(job), options_(options) {
     give_access([this] { return so_far(); });
   }
   ~MeasuredWindow() { give_access({}); }
@@ -64,8 +63,7 @@ class MeasuredWindow {
   void give_access(std::function<records::RankSamples()> take) {
     const auto held = hold();
     if (options_.access != nullptr) {
-      options_.access->tell =
-          take ? options_.interrupted : decltype(options_.interrupted)();
+      options_.access->tell = take ? options_.interrupted : decltype(options_.interrupted)();
       options_.access->take = std::move(take);
     }
   }
@@ -118,9 +116,8 @@ class MeasuredWindow {
   records::RankSamples samples_;
 };
 
-// Steps of each run that are not counted.  The ranks begin a run some time
-// apart, and the step that waits for the last of them is the second: operations
-// of the first are due at its gates.
+// Steps of each run that are not counted.  The ranks begin a run some time apart, and the step that
+// waits for the last of them is the second: operations of the first are due at its gates.
 constexpr int kUncounted = 2;
 
 /// Neighboring blocks of one kind.
@@ -147,8 +144,7 @@ std::vector<BlockRun> runs_of(const PairLayout& layout) {
 }
 
 /// The counted step times of one run.
-std::vector<std::int64_t> step_times(TimedJob& job,
-                                     const BlockRun& run,
+std::vector<std::int64_t> step_times(TimedJob& job, const BlockRun& run,
                                      const PairOptions& options) {
   const auto step = [&] {
     job.step();
@@ -175,13 +171,10 @@ std::vector<std::int64_t> step_times(TimedJob& job,
   return times;
 }
 
-// Trains from step `first` to `end`, and adds the steps after the warm-up.
-// Returns the time that all of them took.
-std::int64_t train_until_evaluation(TimedJob& job,
-                                    const TrainingOptions& options,
-                                    int first,
-                                    int end,
-                                    records::RankSamples& samples) {
+// Trains from step `first` to `end`, and adds the steps after the warm-up. Returns the time that
+// all of them took.
+std::int64_t train_until_evaluation(TimedJob& job, const TrainingOptions& options, int first,
+                                    int end, records::RankSamples& samples) {
   const int total = options.warmup + options.steps;
   std::vector<StepTimes> times;
   job.mark();
@@ -233,9 +226,7 @@ PairLayout pair_layout(int steps) {
   return layout;
 }
 
-void measure_pairs(TimedJob& with,
-                   TimedJob* without,
-                   const PairOptions& options,
+void measure_pairs(TimedJob& with, TimedJob* without, const PairOptions& options,
                    records::RankSamples& samples) {
   PACELINE_CHECK(options.layout.pairs > 0 && options.layout.block_steps > 0);
   for (int k = 0; without != nullptr && k < kColdSteps; ++k) {
@@ -252,17 +243,13 @@ void measure_pairs(TimedJob& with,
     }
     const auto times = step_times(*job, run, options);
     if (without != nullptr) {
-      auto& all =
-          run.with ? samples.paired_step_ns : samples.compute_only_step_ns;
+      auto& all = run.with ? samples.paired_step_ns : samples.compute_only_step_ns;
       all.insert(all.end(), times.begin(), times.end());
     }
   }
-  for (int pair = 0; without != nullptr && pair < options.layout.pairs;
-       ++pair) {
-    samples.pair_of_step.insert(
-        samples.pair_of_step.end(),
-        static_cast<std::size_t>(options.layout.block_steps),
-        pair);
+  for (int pair = 0; without != nullptr && pair < options.layout.pairs; ++pair) {
+    samples.pair_of_step.insert(samples.pair_of_step.end(),
+                                static_cast<std::size_t>(options.layout.block_steps), pair);
   }
 }
 

@@ -8,8 +8,8 @@
 
 #include "paceline/records/run_record.h"
 
-// How a training job's steps are timed: in a window, in pairs of blocks with
-// and without communication, and between evaluations.
+// How a training job's steps are timed: in a window, in pairs of blocks with and without
+// communication, and between evaluations.
 
 namespace paceline::measure {
 
@@ -36,15 +36,15 @@ class TimedJob {
  public:
   virtual ~TimedJob() = default;
 
-  /// One training step.  Operations that the plan allows to cross the step
-  /// border may still be in flight when it returns.
+  /// One training step.  Operations that the plan allows to cross the step border may still be in
+  /// flight when it returns.
   virtual StepTimes step() = 0;
 
   /// Waits for all operations in flight.
   virtual void drain() = 0;
 
-  /// Marks the moment at which the device will have finished its queued work;
-  /// on a CPU that is now.  The host does not wait for it.
+  /// Marks the moment at which the device will have finished its queued work; on a CPU that is now.
+  /// The host does not wait for it.
   virtual void mark() = 0;
 
   /// The times of all marks since the last call, in nanoseconds after the
@@ -52,8 +52,8 @@ class TimedJob {
   virtual std::vector<std::int64_t> take_marks() = 0;
 };
 
-/// For another thread, to read a window of which a step hangs.  While `mutex`
-/// is held the window adds nothing.
+/// For another thread, to read a window of which a step hangs.  While `mutex` is held the window
+/// adds nothing.
 struct WindowAccess {
   std::mutex mutex;
   /// The samples of all whole steps; null while no window runs.
@@ -67,34 +67,31 @@ struct WindowOptions {
   int steps = 10;
   bool sync_each_step = false;
   bool reads_data = false;  // its time is a phase
-  /// Called before the warm-up.  Not after it, because operations that the last
-  /// warm-up step leaves in flight belong to the first measured step.
+  /// Called before the warm-up.  Not after it, because operations that the last warm-up step leaves
+  /// in flight belong to the first measured step.
   std::function<void()> barrier{};
   /// Called after every step with the number done; may throw to stop.
   std::function<void(int done, int total)> progress{};
-  /// Called with the samples of all whole steps before an error leaves, or a
-  /// request to stop, which ends ranks that live on when another one has
-  /// failed.
+  /// Called with the samples of all whole steps before an error leaves, or a request to stop, which
+  /// ends ranks that live on when another one has failed.
   std::function<void(records::RankSamples)> interrupted{};
   WindowAccess* access = nullptr;  // may be null
 };
 
-/// Runs warm-up and measured steps.  A step's time runs from the start of its
-/// forward to the start of the next one's, so a schedule that crosses the step
-/// border is timed fairly: what the first step inherits from the warm-up, the
-/// last one leaves to the flush.
+/// Runs warm-up and measured steps.  A step's time runs from the start of its forward to the start
+/// of the next one's, so a schedule that crosses the step border is timed fairly: what the first
+/// step inherits from the warm-up, the last one leaves to the flush.
 records::RankSamples measure(TimedJob& job, const WindowOptions& options);
 
 /// How steps with and without communication alternate.  A pair is a block of
 /// `block_steps` steps with communication and one of as many without, next to
-/// each other.  The order changes from pair to pair, so that a machine that
-/// drifts favors neither side, and blocks of one kind that meet run on:
+/// each other.  The order changes from pair to pair, so that a machine that drifts favors neither
+/// side, and blocks of one kind that meet run on:
 ///
 ///   with | without without | with with | without without | ... | with
 ///
-/// A run of such blocks starts from drained queues with two steps that are not
-/// counted.  They line the ranks up, and bring a schedule that crosses the step
-/// border into its steady state.
+/// A run of such blocks starts from drained queues with two steps that are not counted.  They line
+/// the ranks up, and bring a schedule that crosses the step border into its steady state.
 struct PairLayout {
   int pairs = 2;  // even
   int block_steps = 1;
@@ -107,33 +104,29 @@ struct PairLayout {
 /// Steps without communication before the first pair, which touch the memory.
 inline constexpr int kColdSteps = 1;
 
-/// About as many steps in all as a window of `steps` has; from 9 steps on at
-/// least 4 pairs.
+/// About as many steps in all as a window of `steps` has; from 9 steps on at least 4 pairs.
 PairLayout pair_layout(int steps);
 
 struct PairOptions {
   PairLayout layout;
   bool sync_each_step = false;
-  /// Called before every run with communication; lines the ranks up.  A run
-  /// without begins where the ranks' last operation has lined them up.
+  /// Called before every run with communication; lines the ranks up.  A run without begins where
+  /// the ranks' last operation has lined them up.
   std::function<void()> barrier{};
 };
 
-/// Measures the pairs into `samples`: `paired_step_ns`, `compute_only_step_ns`
-/// and `pair_of_step`.  No queue of either job holds operations before or
-/// after.  A rank without model work has no steps `without` communication
-/// (null): it takes part in the others, and has no samples.
-void measure_pairs(TimedJob& with,
-                   TimedJob* without,
-                   const PairOptions& options,
+/// Measures the pairs into `samples`: `paired_step_ns`, `compute_only_step_ns` and `pair_of_step`.
+/// No queue of either job holds operations before or after.  A rank without model work has no steps
+/// `without` communication (null): it takes part in the others, and has no samples.
+void measure_pairs(TimedJob& with, TimedJob* without, const PairOptions& options,
                    records::RankSamples& samples);
 
 struct TrainingOptions {
   int warmup = 0;
   int steps = 10;
   int evaluate_every = 50;
-  /// Called before the first step, as the barrier of measure(), and after each
-  /// later evaluation: they wait for all ranks.
+  /// Called before the first step, as the barrier of measure(), and after each later evaluation:
+  /// they wait for all ranks.
   std::function<void()> begin{};
   std::function<void(int done)> align{};
   /// Called between steps, with nothing in flight.
@@ -143,10 +136,9 @@ struct TrainingOptions {
   std::function<void(int done, int total)> progress{};
 };
 
-/// Trains, and evaluates before the first step, after every `evaluate_every`,
-/// and after the last.  The times of steps are those of measure(), with what is
-/// in flight before an evaluation in the step before it; evaluations are not in
-/// them.
+/// Trains, and evaluates before the first step, after every `evaluate_every`, and after the last.
+/// The times of steps are those of measure(), with what is in flight before an evaluation in the
+/// step before it; evaluations are not in them.
 records::RankSamples train(TimedJob& job, const TrainingOptions& options);
 
 }  // namespace paceline::measure

@@ -17,15 +17,13 @@ namespace paceline::measure {
 namespace {
 
 bool has_ragged(const plan::Setup& setup) {
-  return std::ranges::any_of(setup.buffers, [](const plan::Buffer& buffer) {
-    return buffer.typical.has_value();
-  });
+  return std::ranges::any_of(setup.buffers,
+                             [](const plan::Buffer& buffer) { return buffer.typical.has_value(); });
 }
 
-// What is planned, a step.  Nothing where lengths are known at run time alone,
-// and where a performer begins in the window, or changes its plan: it may then
-// send more than is planned, as PyTorch's Reducer does when it orders its
-// buckets.
+// What is planned, a step.  Nothing where lengths are known at run time alone, and where a
+// performer begins in the window, or changes its plan: it may then send more than is planned, as
+// PyTorch's Reducer does when it orders its buckets.
 std::optional<std::int64_t> planned_per_step(const Window& window) {
   if (has_ragged(window.setup)) {
     return std::nullopt;
@@ -49,9 +47,7 @@ std::optional<std::int64_t> planned_per_step(const Window& window) {
 
 }  // namespace
 
-bool communicates(const plan::Planner& planner,
-                  const plan::PlanInput& input,
-                  int steps) {
+bool communicates(const plan::Planner& planner, const plan::PlanInput& input, int steps) {
   std::set<plan::Variant> variants;
   for (int step = 0; step < steps; ++step) {
     variants.insert(planner.variant(input, step));
@@ -69,8 +65,7 @@ bool communicates(const plan::Planner& planner,
   return false;
 }
 
-records::WireBytes wire_of(const Window& window,
-                           const engines::Ledger& booked) {
+records::WireBytes wire_of(const Window& window, const engines::Ledger& booked) {
   records::WireBytes wire;
   for (const auto& [pattern, bytes] : booked.bytes) {
     wire.by_pattern[pattern] = bytes / window.steps;
@@ -82,8 +77,7 @@ records::WireBytes wire_of(const Window& window,
 }
 
 std::optional<records::Warning> partial_period(const plan::Planner& planner,
-                                               const plan::PlanInput& input,
-                                               int warmup,
+                                               const plan::PlanInput& input, int warmup,
                                                int steps) {
   const plan::Step period = plan::period_of_work(planner, input);
   if (steps % period == 0) {
@@ -91,20 +85,16 @@ std::optional<records::Warning> partial_period(const plan::Planner& planner,
   }
   records::Warning warning{
       records::kNotWholePeriods,
-      fmt::format("{} measured, and the strategy's steps repeat after {}",
-                  counted(steps, "step"),
+      fmt::format("{} measured, and the strategy's steps repeat after {}", counted(steps, "step"),
                   period),
-      "rates, times and bytes count some steps of a period more often than "
-      "others",
-      fmt::format("measure a multiple of {} steps (--steps {}), or leave out "
-                  "--steps and --warmup",
-                  period,
-                  (steps + period - 1) / period * period)};
+      "rates, times and bytes count some steps of a period more often than others",
+      fmt::format("measure a multiple of {} steps (--steps {}), or leave out --steps and --warmup",
+                  period, (steps + period - 1) / period * period)};
   if (plan::lacks_traffic(planner, input, warmup, steps)) {
     warning.code = records::kLacksExchange;
     warning.why =
-        "the case is INVALID: none of the measured steps exchanges all that "
-        "the strategy exchanges once in a period";
+        "the case is INVALID: none of the measured steps exchanges all that the strategy exchanges "
+        "once in a period";
   }
   return warning;
 }

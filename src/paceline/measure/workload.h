@@ -16,8 +16,7 @@ namespace paceline::measure {
 
 /// What a session gives its workload on one rank.
 struct SessionContext {
-  SessionContext(const engines::RankContext& rank_context,
-                 const experiment::JobSpec& job_spec,
+  SessionContext(const engines::RankContext& rank_context, const experiment::JobSpec& job_spec,
                  const SessionHooks& session_hooks);
 
   bool is_rank_0() const { return world.self.rank == 0; }
@@ -25,9 +24,8 @@ struct SessionContext {
   /// Keys of the job's store that begin with `prefix`.
   launch::PrefixStore store_for(const std::string& prefix);
 
-  /// To be called while this rank waits for others, at the store or in an
-  /// engine.  Throws where it was asked to stop or another rank has rejected
-  /// the case.
+  /// To be called while this rank waits for others, at the store or in an engine.  Throws where it
+  /// was asked to stop or another rank has rejected the case.
   void idle() const;
 
   /// Sends a heartbeat that says where the work is.
@@ -46,12 +44,12 @@ struct SessionContext {
   ProgressLine progress;
   records::Environment environment{};
   std::optional<records::Warning> host_warning{};  // that the hosts differ
-  int cores = 1;             // that all ranks of this host may use
-  std::size_t finished = 0;  // lines that were handed over
+  int cores = 1;                                   // that all ranks of this host may use
+  std::size_t finished = 0;                        // lines that were handed over
 };
 
-/// What the ranks of a session do, an item after the other: train cases, or
-/// perform operations of an engine.  All members are collective.
+/// What the ranks of a session do, an item after the other: train cases, or perform operations of
+/// an engine.  All members are collective.
 class Workload {
  public:
   virtual ~Workload() = default;
@@ -69,8 +67,7 @@ class Workload {
 /// Every case of one repetition of a sweep (measure/training_cases.cc).
 std::unique_ptr<Workload> training_cases(SessionContext& session);
 
-/// Every operation of `paceline comm` at every size
-/// (measure/engine_operations.cc).
+/// Every operation of `paceline comm` at every size (measure/engine_operations.cc).
 std::unique_ptr<Workload> engine_operations(SessionContext& session);
 
 }  // namespace paceline::measure

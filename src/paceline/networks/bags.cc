@@ -17,20 +17,17 @@ enum class Part : std::uint64_t { kOffsets, kTargets, kInputs, kIds };
 
 // Every part of every step of every trainer has a stream of its own.
 Random random_of(const BagKey& key, Part part, int table = 0) {
-  const auto place =
-      static_cast<std::uint64_t>(part) + static_cast<std::uint64_t>(table);
-  return Random(key.seed,
-                (static_cast<std::uint64_t>(key.step) << 40U) |
-                    (static_cast<std::uint64_t>(key.trainer) << 20U) | place);
+  const auto place = static_cast<std::uint64_t>(part) + static_cast<std::uint64_t>(table);
+  return Random(key.seed, (static_cast<std::uint64_t>(key.step) << 40U) |
+                              (static_cast<std::uint64_t>(key.trainer) << 20U) | place);
 }
 
 Elements between(Random& random, Elements least, Elements most) {
-  return least + static_cast<Elements>(random.below(
-                     static_cast<std::uint64_t>(most - least + 1)));
+  return least + static_cast<Elements>(random.below(static_cast<std::uint64_t>(most - least + 1)));
 }
 
-// Zipf's law on 0 .. rows-1 without a table, by rejection from the integral of
-// x^-s.  Hoermann and Derflinger, ACM TOMACS 6(3), 1996.
+// Zipf's law on 0 .. rows-1 without a table, by rejection from the integral of x^-s.  Hoermann and
+// Derflinger, ACM TOMACS 6(3), 1996.
 class Zipf {
  public:
   Zipf(Elements rows, double exponent)
@@ -45,8 +42,7 @@ class Zipf {
       const double u = last_ + random.uniform() * (first_ - last_);
       const double x = inverse(u);
       const double k = std::clamp(std::floor(x + 0.5), 1.0, rows_);
-      if (k - x <= accepted_ ||
-          u >= integral(k + 0.5) - std::pow(k, -exponent_)) {
+      if (k - x <= accepted_ || u >= integral(k + 0.5) - std::pow(k, -exponent_)) {
         return static_cast<Elements>(k) - 1;
       }
     }
@@ -54,13 +50,10 @@ class Zipf {
 
  private:
   double integral(double x) const {
-    return exponent_ == 1 ? std::log(x)
-                          : (std::pow(x, 1 - exponent_) - 1) / (1 - exponent_);
+    return exponent_ == 1 ? std::log(x) : (std::pow(x, 1 - exponent_) - 1) / (1 - exponent_);
   }
   double inverse(double u) const {
-    return exponent_ == 1
-               ? std::exp(u)
-               : std::pow(1 + u * (1 - exponent_), 1 / (1 - exponent_));
+    return exponent_ == 1 ? std::exp(u) : std::pow(1 + u * (1 - exponent_), 1 / (1 - exponent_));
   }
 
   double rows_, exponent_, first_, last_, accepted_;
@@ -81,9 +74,7 @@ std::vector<Elements> draw_offsets(const EmbeddingJob& job, const BagKey& key) {
   return offsets;
 }
 
-std::vector<Elements> draw_ids(const EmbeddingJob& job,
-                               const BagKey& key,
-                               int table,
+std::vector<Elements> draw_ids(const EmbeddingJob& job, const BagKey& key, int table,
                                Elements count) {
   Random random = random_of(key, Part::kIds, job.bags.shared ? 0 : table);
   std::vector<Elements> ids(static_cast<std::size_t>(count));
@@ -95,23 +86,19 @@ std::vector<Elements> draw_ids(const EmbeddingJob& job,
   return ids;
 }
 
-Batch draw_bag_batch(const EmbeddingJob& job,
-                     const BagKey& key,
-                     const NetworkInfo& info,
+Batch draw_bag_batch(const EmbeddingJob& job, const BagKey& key, const NetworkInfo& info,
                      at::ScalarType dtype) {
-  const auto bags =
-      static_cast<std::int64_t>(draw_offsets(job, key).size()) - 1;
+  const auto bags = static_cast<std::int64_t>(draw_offsets(job, key).size()) - 1;
   const auto& sample = std::get<ImageSample>(info.sample);
   const at::Tensor target = at::empty({bags}, at::kLong);
   Random targets = random_of(key, Part::kTargets);
   auto* const classes = target.mutable_data_ptr<std::int64_t>();
-  std::generate_n(
-      classes, bags, [&] { return between(targets, 0, sample.classes - 1); });
+  std::generate_n(classes, bags, [&] { return between(targets, 0, sample.classes - 1); });
   const at::Tensor input = at::empty({bags, sample.channels}, at::kFloat);
   Random inputs = random_of(key, Part::kInputs);
   std::generate_n(input.mutable_data_ptr<float>(), input.numel(), [&] {
-    return static_cast<float>(
-        job.integers ? static_cast<double>(inputs.below(4)) : inputs.uniform());
+    return static_cast<float>(job.integers ? static_cast<double>(inputs.below(4))
+                                           : inputs.uniform());
   });
   return {.input = input.to(dtype), .target = target, .integers = job.integers};
 }

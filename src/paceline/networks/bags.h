@@ -16,25 +16,19 @@ struct BagKey {
   plan::Step step = 0;
 };
 
-// Synthetic lookups that depend on the job and the key alone: whoever needs a
-// part of a step's batch draws it, and all draw the same.
+// Synthetic lookups that depend on the job and the key alone: whoever needs a part of a step's
+// batch draws it, and all draw the same.
 
-/// Where each bag begins among the lookups of a table, and the end of the last
-/// one.
-std::vector<plan::Elements> draw_offsets(const strategies::EmbeddingJob& job,
-                                         const BagKey& key);
+/// Where each bag begins among the lookups of a table, and the end of the last one.
+std::vector<plan::Elements> draw_offsets(const strategies::EmbeddingJob& job, const BagKey& key);
 
 /// `count` ids of a table.
-std::vector<plan::Elements> draw_ids(const strategies::EmbeddingJob& job,
-                                     const BagKey& key,
-                                     int table,
-                                     plan::Elements count);
+std::vector<plan::Elements> draw_ids(const strategies::EmbeddingJob& job, const BagKey& key,
+                                     int table, plan::Elements count);
 
-/// What beside the bags the network takes: inputs [bags, features], uniform in
-/// [0, 1), or 0 .. 3 with job.integers, and uniform targets.
-Batch draw_bag_batch(const strategies::EmbeddingJob& job,
-                     const BagKey& key,
-                     const NetworkInfo& info,
-                     at::ScalarType dtype);
+/// What beside the bags the network takes: inputs [bags, features], uniform in [0, 1), or 0 .. 3
+/// with job.integers, and uniform targets.
+Batch draw_bag_batch(const strategies::EmbeddingJob& job, const BagKey& key,
+                     const NetworkInfo& info, at::ScalarType dtype);
 
 }  // namespace paceline::networks

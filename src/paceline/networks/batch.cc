@@ -30,76 +30,59 @@ constexpr std::uint32_t kMaskToken = 103;  // of the original vocabulary
 constexpr std::uint32_t kCompatWords = 2000;
 
 std::uint32_t stream_for(Stream name, const BatchOptions& options) {
-  return stream_of({low(options.seed),
-                    high(options.seed),
-                    static_cast<std::uint32_t>(options.rank),
-                    name});
+  return stream_of(
+      {low(options.seed), high(options.seed), static_cast<std::uint32_t>(options.rank), name});
 }
 
-at::Tensor uniform(at::IntArrayRef sizes,
-                   Stream name,
-                   std::uint32_t limit,
+at::Tensor uniform(at::IntArrayRef sizes, Stream name, std::uint32_t limit,
                    const BatchOptions& options) {
   const std::uint32_t stream = stream_for(name, options);
-  return tabulate<std::int64_t>(
-      sizes, [=](std::uint32_t i) { return below_at(stream, i, limit); });
+  return tabulate<std::int64_t>(sizes, [=](std::uint32_t i) { return below_at(stream, i, limit); });
 }
 
 at::Tensor make_images(at::IntArrayRef sizes, const BatchOptions& options) {
   const std::uint32_t stream = stream_for(kInput, options);
   if (options.integers) {
-    return tabulate<float>(
-        sizes, [=](std::uint32_t i) { return below_at(stream, i, 4); });
+    return tabulate<float>(sizes, [=](std::uint32_t i) { return below_at(stream, i, 4); });
   }
-  return tabulate<float>(sizes,
-                         [=](std::uint32_t i) { return unit_at(stream, i); });
+  return tabulate<float>(sizes, [=](std::uint32_t i) { return unit_at(stream, i); });
 }
 
 Batch batch_of(const ImageSample& sample, const BatchOptions& options) {
-  const at::Tensor input = make_images(
-      {options.batch_size, sample.channels, sample.side, sample.side}, options);
-  const at::Tensor target = uniform({options.batch_size},
-                                    kTarget,
-                                    static_cast<std::uint32_t>(sample.classes),
-                                    options);
+  const at::Tensor input =
+      make_images({options.batch_size, sample.channels, sample.side, sample.side}, options);
+  const at::Tensor target =
+      uniform({options.batch_size}, kTarget, static_cast<std::uint32_t>(sample.classes), options);
   return {.input = input.to(options.device, options.dtype)
-                       .contiguous(options.channels_last
-                                       ? at::MemoryFormat::ChannelsLast
-                                       : at::MemoryFormat::Contiguous),
+                       .contiguous(options.channels_last ? at::MemoryFormat::ChannelsLast
+                                                         : at::MemoryFormat::Contiguous),
           .target = target.to(options.device),
           .integers = options.integers};
 }
 
-/// Hides words of [batch, tokens] and returns those that are to be predicted,
-/// kNoLabel elsewhere.
-at::Tensor hide(at::Tensor& words,
-                const TextSample& sample,
-                const BatchOptions& options) {
+/// Hides words of [batch, tokens] and returns those that are to be predicted, kNoLabel elsewhere.
+at::Tensor hide(at::Tensor& words, const TextSample& sample, const BatchOptions& options) {
   at::Tensor labels = at::full_like(words, kNoLabel);
   const std::uint32_t places = stream_for(kPlaces, options);
   const std::uint32_t kinds = stream_for(kKinds, options);
   const std::uint32_t others = stream_for(kReplacements, options);
   const auto tokens = static_cast<std::uint32_t>(sample.tokens);
-  const auto hidden =
-      static_cast<std::ptrdiff_t>(std::max(1U, (15 * tokens + 50) / 100));
+  const auto hidden = static_cast<std::ptrdiff_t>(std::max(1U, (15 * tokens + 50) / 100));
   auto* word = words.mutable_data_ptr<std::int64_t>();
   auto* label = labels.mutable_data_ptr<std::int64_t>();
   std::vector<std::uint32_t> order(tokens);
   for (std::uint32_t first = 0; first < words.numel(); first += tokens) {
     std::iota(order.begin(), order.end(), first);
-    std::ranges::partial_sort(
-        order, order.begin() + hidden, {}, [&](std::uint32_t i) {
-          return word_at(places, i);  // no two are equal
-        });
-    for (const std::uint32_t i :
-         std::span(order).first(static_cast<std::size_t>(hidden))) {
+    std::ranges::partial_sort(order, order.begin() + hidden, {}, [&](std::uint32_t i) {
+      return word_at(places, i);  // no two are equal
+    });
+    for (const std::uint32_t i : std::span(order).first(static_cast<std::size_t>(hidden))) {
       label[i] = word[i];
       const std::uint32_t kind = below_at(kinds, i, 10);
       if (kind < 8) {
         word[i] = kMaskToken;
       } else if (kind == 8) {
-        word[i] =
-            below_at(others, i, static_cast<std::uint32_t>(sample.vocabulary));
+        word[i] = below_at(others, i, static_cast<std::uint32_t>(sample.vocabulary));
       }
     }
   }
@@ -109,17 +92,14 @@ at::Tensor hide(at::Tensor& words,
 Batch batch_of(const TextSample& sample, const BatchOptions& options) {
   if (options.integers) {
     throw UsageError(
-        "a network that reads text has layer normalization: no batch keeps its "
-        "values integers");
+        "a network that reads text has layer normalization: no batch keeps its values integers");
   }
   const bool zeros = options.network.zeros;
   const std::int64_t batch = options.batch_size;
   const std::int64_t tokens = sample.tokens;
-  at::Tensor words = uniform(
-      {batch, tokens},
-      kInput,
-      zeros ? kCompatWords : static_cast<std::uint32_t>(sample.vocabulary),
-      options);
+  at::Tensor words =
+      uniform({batch, tokens}, kInput,
+              zeros ? kCompatWords : static_cast<std::uint32_t>(sample.vocabulary), options);
   at::Tensor second = at::zeros_like(words);
   at::Tensor follows = at::zeros({batch, 1}, words.options());
   at::Tensor labels = at::zeros_like(words);
@@ -136,12 +116,10 @@ Batch batch_of(const TextSample& sample, const BatchOptions& options) {
 
 Batch make_batch(const NetworkInfo& info, const BatchOptions& options) {
   if (options.batch_size < 1) {
-    throw UsageError(
-        fmt::format("batch size {} must be at least 1", options.batch_size));
+    throw UsageError(fmt::format("batch size {} must be at least 1", options.batch_size));
   }
-  return std::visit(
-      [&](const auto& sample) { return batch_of(sample, options); },
-      sample_of(info, options.network));
+  return std::visit([&](const auto& sample) { return batch_of(sample, options); },
+                    sample_of(info, options.network));
 }
 
 at::Tensor integer_loss(const at::Tensor& logits, const at::Tensor& target) {
@@ -151,15 +129,13 @@ at::Tensor integer_loss(const at::Tensor& logits, const at::Tensor& target) {
 }
 
 at::Tensor mean_loss(const at::Tensor& outputs, const at::Tensor& target) {
-  return target.is_floating_point()
-             ? (outputs.squeeze(1) - target).square().mean() / 2
-             : at::cross_entropy_loss(outputs, target);
+  return target.is_floating_point() ? (outputs.squeeze(1) - target).square().mean() / 2
+                                    : at::cross_entropy_loss(outputs, target);
 }
 
 at::Tensor Classifier::loss(const Batch& batch) {
   const at::Tensor logits = forward(batch.input);
-  return batch.integers ? integer_loss(logits, batch.target)
-                        : mean_loss(logits, batch.target);
+  return batch.integers ? integer_loss(logits, batch.target) : mean_loss(logits, batch.target);
 }
 
 }  // namespace paceline::networks

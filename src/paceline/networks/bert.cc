@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BERT as it is pre-trained.  Names, order and arithmetic are those of Hugging
-// Face's BertForPreTraining.
+// BERT as it is pre-trained.  Names, order and arithmetic are those of Hugging Face's
+// BertForPreTraining.
 #include <utility>
 #include <vector>
 
@@ -22,18 +22,15 @@ constexpr double kBertDropout = 0.1;
 constexpr double kEpsilon = 1e-12;
 constexpr double kInitialDeviation = 0.02;
 
-LayerNorm layer_norm(int width) {
-  return LayerNorm(nn::LayerNormOptions({width}).eps(kEpsilon));
-}
+LayerNorm layer_norm(int width) { return LayerNorm(nn::LayerNormOptions({width}).eps(kEpsilon)); }
 
-// Values of tokens are [batch * tokens, hidden] throughout, so that a linear
-// layer is one product with its bias.
+// Values of tokens are [batch * tokens, hidden] throughout, so that a linear layer is one product
+// with its bias.
 
 class EmbeddingsImpl final : public nn::Module {
  public:
   EmbeddingsImpl(const BertShape& shape, double dropout)
-      : word_(nn::EmbeddingOptions(shape.vocabulary, shape.hidden)
-                  .padding_idx(0)),
+      : word_(nn::EmbeddingOptions(shape.vocabulary, shape.hidden).padding_idx(0)),
         position_(nn::EmbeddingOptions(kPositions, shape.hidden)),
         token_type_(nn::EmbeddingOptions(kTokenTypes, shape.hidden)),
         norm_(layer_norm(shape.hidden)),
@@ -82,8 +79,7 @@ class SelfAttentionImpl final : public nn::Module {
     const at::Tensor query = by_head(query_(hidden));
     const at::Tensor key = by_head(key_(hidden));
     const at::Tensor value = by_head(value_(hidden));
-    return at::scaled_dot_product_attention(
-               query, key, value, {}, is_training() ? dropout_ : 0.0)
+    return at::scaled_dot_product_attention(query, key, value, {}, is_training() ? dropout_ : 0.0)
         .transpose(1, 2)
         .reshape({-1, width});
   }
@@ -122,8 +118,7 @@ class EncoderLayerImpl final : public nn::Module {
         attended_(shape.hidden, shape.hidden, dropout),
         intermediate_(shape.hidden, shape.intermediate),
         output_(shape.intermediate, shape.hidden, dropout) {
-    const auto attention =
-        register_module("attention", std::make_shared<nn::Module>());
+    const auto attention = register_module("attention", std::make_shared<nn::Module>());
     attention->register_module("self", self_);
     attention->register_module("output", attended_);
     register_module("intermediate", std::make_shared<nn::Module>())
@@ -144,17 +139,15 @@ class EncoderLayerImpl final : public nn::Module {
 };
 TORCH_MODULE(EncoderLayer);
 
-/// Scores of all words at every token, through the weights of the word
-/// embedding.  Its gate covers that product; the transform has gates of its
-/// own.
+/// Scores of all words at every token, through the weights of the word embedding.  Its gate covers
+/// that product; the transform has gates of its own.
 class WordScoresImpl final : public nn::Module, public Gated {
  public:
   explicit WordScoresImpl(const BertShape& shape)
       : bias_(register_parameter("bias", torch::zeros({shape.vocabulary}))),
         dense_(shape.hidden, shape.hidden),
         norm_(layer_norm(shape.hidden)) {
-    const auto transform =
-        register_module("transform", std::make_shared<nn::Module>());
+    const auto transform = register_module("transform", std::make_shared<nn::Module>());
     transform->register_module("dense", dense_);
     transform->register_module("LayerNorm", norm_);
   }
@@ -180,13 +173,11 @@ class Bert final : public Network {
         follows_(shape.hidden, 2) {
     const auto bert = register_module("bert", std::make_shared<nn::Module>());
     bert->register_module("embeddings", embeddings_);
-    const auto encoder =
-        bert->register_module("encoder", std::make_shared<nn::Module>());
-    const auto layers =
-        encoder->register_module("layer", std::make_shared<nn::Module>());
+    const auto encoder = bert->register_module("encoder", std::make_shared<nn::Module>());
+    const auto layers = encoder->register_module("layer", std::make_shared<nn::Module>());
     for (int i = 0; i < shape.layers; ++i) {
-      layers_.emplace_back(layers->register_module(
-          fmt::to_string(i), EncoderLayer(shape, dropout)));
+      layers_.emplace_back(
+          layers->register_module(fmt::to_string(i), EncoderLayer(shape, dropout)));
     }
     bert->register_module("pooler", std::make_shared<nn::Module>())
         ->register_module("dense", pooler_);
@@ -198,21 +189,16 @@ class Bert final : public Network {
 
   at::Tensor loss(const Batch& batch) override {
     const std::int64_t tokens = batch.input.size(2);
-    at::Tensor hidden =
-        embeddings_(batch.input.select(1, 0), batch.input.select(1, 1));
+    at::Tensor hidden = embeddings_(batch.input.select(1, 0), batch.input.select(1, 1));
     for (EncoderLayer& layer : layers_) {
       hidden = layer(hidden, tokens);
     }
-    const at::Tensor first =
-        hidden.view({-1, tokens, hidden.size(1)}).select(1, 0);
+    const at::Tensor first = hidden.view({-1, tokens, hidden.size(1)}).select(1, 0);
     const at::Tensor pooled = at::tanh(pooler_(first));
     const at::Tensor words = words_(hidden, embeddings_->words());
     const at::Tensor follows = follows_(pooled);
-    return at::cross_entropy_loss(words,
-                                  batch.target.narrow(1, 1, tokens).flatten(),
-                                  {},
-                                  at::Reduction::Mean,
-                                  kNoLabel) +
+    return at::cross_entropy_loss(words, batch.target.narrow(1, 1, tokens).flatten(), {},
+                                  at::Reduction::Mean, kNoLabel) +
            at::cross_entropy_loss(follows, batch.target.select(1, 0));
   }
 
@@ -239,13 +225,10 @@ class Bert final : public Network {
 
 }  // namespace
 
-std::shared_ptr<Network> make_bert(const BertShape& shape,
-                                   const NetworkOptions& options) {
+std::shared_ptr<Network> make_bert(const BertShape& shape, const NetworkOptions& options) {
   if (options.sequence_length > kPositions) {
-    throw UsageError(
-        fmt::format("sequence length {} is above the {} positions of BERT",
-                    options.sequence_length,
-                    kPositions));
+    throw UsageError(fmt::format("sequence length {} is above the {} positions of BERT",
+                                 options.sequence_length, kPositions));
   }
   return std::make_shared<Bert>(shape, options.dropout.value_or(kBertDropout));
 }

@@ -46,21 +46,19 @@ struct NetworkInfo {
   std::shared_ptr<Network> (*make)(const NetworkOptions&);
 };
 
-/// One sample of the network with these options.  Throws UsageError for an
-/// option that the network's samples have not, and for a negative one.
+/// One sample of the network with these options.  Throws UsageError for an option that the
+/// network's samples have not, and for a negative one.
 Sample sample_of(const NetworkInfo& info, const NetworkOptions& options);
 
-/// Every built-in network without embedding tables, in the order `paceline
-/// list` prints.
+/// Every built-in network without embedding tables, in the order `paceline list` prints.
 const std::vector<NetworkInfo>& networks();
 
 /// Networks whose first layer are embedding bags, which a plan looks up
-/// (strategies/sharded_embeddings.h).  Their input has `channels` numbers a
-/// sample.
+/// (strategies/sharded_embeddings.h).  Their input has `channels` numbers a sample.
 const std::vector<NetworkInfo>& embedding_networks();
 
-/// The network `name`, with embedding tables or without.  Throws UsageError
-/// that lists the known names.
+/// The network `name`, with embedding tables or without.  Throws UsageError that lists the known
+/// names.
 const NetworkInfo& find_network(std::string_view name);
 
 /// Whether it is a network of this library that reads text.

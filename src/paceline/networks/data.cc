@@ -17,18 +17,11 @@ namespace paceline::networks {
 namespace {
 
 // Streams of random numbers, apart from those of base/random.h's other users.
-enum DataStream : std::uint64_t {
-  kInputs = 0x64617461,
-  kWeights,
-  kNoise,
-  kGroups
-};
+enum DataStream : std::uint64_t { kInputs = 0x64617461, kWeights, kNoise, kGroups };
 
 constexpr std::int64_t kFeatures = 64;
 
-at::Tensor normal(at::IntArrayRef sizes,
-                  std::uint64_t seed,
-                  DataStream stream) {
+at::Tensor normal(at::IntArrayRef sizes, std::uint64_t seed, DataStream stream) {
   Random random(seed, stream);
   at::Tensor out = at::empty(sizes, at::kDouble);
   auto* data = out.mutable_data_ptr<double>();
@@ -78,12 +71,10 @@ DataSet teacher(std::uint64_t seed) {
   const at::Tensor inputs = normal({kTrain + kTest, kFeatures}, seed, kInputs);
   const at::Tensor first = normal({kFeatures, kHidden}, seed, kWeights) / 8;
   const at::Tensor second = normal({kHidden, 10}, seed, kNoise);
-  const at::Tensor labels =
-      at::matmul(at::tanh(at::matmul(inputs, first)), second).argmax(1);
+  const at::Tensor labels = at::matmul(at::tanh(at::matmul(inputs, first)), second).argmax(1);
   const at::Tensor images = inputs.to(at::kFloat).view({-1, 1, 8, 8});
   return {.train = {images.narrow(0, 0, kTrain), labels.narrow(0, 0, kTrain)},
-          .test = {images.narrow(0, kTrain, kTest),
-                   labels.narrow(0, kTrain, kTest)},
+          .test = {images.narrow(0, kTrain, kTest), labels.narrow(0, kTrain, kTest)},
           .groups = numbers(labels.narrow(0, 0, kTrain))};
 }
 
@@ -93,11 +84,9 @@ DataSet least_squares(std::uint64_t seed) {
   const at::Tensor inputs = normal({kCount, kFeatures}, seed, kInputs);
   const at::Tensor common = normal({kFeatures}, seed, kWeights) / 8;
   const at::Tensor own = normal({kGroupCount, kFeatures}, seed, kGroups) / 16;
-  const at::Tensor groups =
-      at::arange(kCount, at::kLong).remainder(kGroupCount);
+  const at::Tensor groups = at::arange(kCount, at::kLong).remainder(kGroupCount);
   const at::Tensor weights = own.index_select(0, groups) + common;
-  const at::Tensor targets =
-      (inputs * weights).sum(1) + normal({kCount}, seed, kNoise) / 10;
+  const at::Tensor targets = (inputs * weights).sum(1) + normal({kCount}, seed, kNoise) / 10;
   const Samples all{.inputs = inputs.to(at::kFloat).view({-1, 1, 8, 8}),
                     .targets = targets.to(at::kFloat)};
   return {.train = all, .test = all, .groups = numbers(groups)};
@@ -111,17 +100,14 @@ std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-[[noreturn]] void refuse_file(const std::filesystem::path& path,
-                              std::string_view what) {
+[[noreturn]] void refuse_file(const std::filesystem::path& path, std::string_view what) {
   throw UsageError(fmt::format("--data: '{}' is no {}", path.string(), what));
 }
 
-at::Tensor bytes_tensor(const std::vector<std::uint8_t>& bytes,
-                        std::size_t from) {
-  const at::Tensor all = torch::tensor(
-      at::ArrayRef<std::uint8_t>(bytes.data(), bytes.size()), at::kByte);
-  return all.narrow(0,
-                    static_cast<std::int64_t>(from),
+at::Tensor bytes_tensor(const std::vector<std::uint8_t>& bytes, std::size_t from) {
+  const at::Tensor all =
+      torch::tensor(at::ArrayRef<std::uint8_t>(bytes.data(), bytes.size()), at::kByte);
+  return all.narrow(0, static_cast<std::int64_t>(from),
                     static_cast<std::int64_t>(bytes.size() - from));
 }
 
@@ -130,8 +116,7 @@ at::Tensor read_idx(const std::filesystem::path& path, int dimensions) {
   const std::vector<std::uint8_t> bytes = read_bytes(path);
   const std::size_t header = 4 + 4 * static_cast<std::size_t>(dimensions);
   if (bytes.size() < header || bytes[2] != 8 || bytes[3] != dimensions) {
-    refuse_file(path,
-                fmt::format("unpacked IDX file of {} dimensions", dimensions));
+    refuse_file(path, fmt::format("unpacked IDX file of {} dimensions", dimensions));
   }
   std::vector<std::int64_t> sizes;
   std::int64_t count = 1;
@@ -151,18 +136,12 @@ at::Tensor read_idx(const std::filesystem::path& path, int dimensions) {
 
 DataSet mnist(const std::filesystem::path& folder) {
   const auto samples = [&](const std::string& part) {
-    const at::Tensor images =
-        read_idx(folder / (part + "-images-idx3-ubyte"), 3);
-    const at::Tensor labels =
-        read_idx(folder / (part + "-labels-idx1-ubyte"), 1);
+    const at::Tensor images = read_idx(folder / (part + "-images-idx3-ubyte"), 3);
+    const at::Tensor labels = read_idx(folder / (part + "-labels-idx1-ubyte"), 1);
     if (images.size(0) != labels.size(0) || images.size(1) != 28) {
       refuse_file(folder / part, "set of as many images of 28 x 28 as labels");
     }
-    return Samples{.inputs = images.to(at::kFloat)
-                                 .div_(255)
-                                 .sub_(0.1307)
-                                 .div_(0.3081)
-                                 .unsqueeze(1),
+    return Samples{.inputs = images.to(at::kFloat).div_(255).sub_(0.1307).div_(0.3081).unsqueeze(1),
                    .targets = labels.to(at::kLong)};
   };
   DataSet set{.train = samples("train"), .test = samples("t10k"), .groups = {}};
@@ -171,8 +150,7 @@ DataSet mnist(const std::filesystem::path& folder) {
 }
 
 /// Records of a label and 3 x 32 x 32 bytes.
-Samples cifar_batches(const std::filesystem::path& folder,
-                      const std::vector<std::string>& names) {
+Samples cifar_batches(const std::filesystem::path& folder, const std::vector<std::string>& names) {
   constexpr std::int64_t kRecord = 1 + 3 * 32 * 32;
   std::vector<at::Tensor> records;
   for (const std::string& name : names) {
@@ -196,14 +174,11 @@ Samples cifar_batches(const std::filesystem::path& folder,
 }
 
 DataSet cifar10(const std::filesystem::path& folder) {
-  DataSet set{.train = cifar_batches(folder,
-                                     {"data_batch_1.bin",
-                                      "data_batch_2.bin",
-                                      "data_batch_3.bin",
-                                      "data_batch_4.bin",
-                                      "data_batch_5.bin"}),
-              .test = cifar_batches(folder, {"test_batch.bin"}),
-              .groups = {}};
+  DataSet set{
+      .train = cifar_batches(folder, {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+                                      "data_batch_4.bin", "data_batch_5.bin"}),
+      .test = cifar_batches(folder, {"test_batch.bin"}),
+      .groups = {}};
   set.groups = numbers(set.train.targets);
   return set;
 }
@@ -212,16 +187,14 @@ DataSet cifar10(const std::filesystem::path& folder) {
 
 Samples Samples::take(const std::vector<std::int64_t>& numbers) const {
   const at::Tensor index = torch::tensor(numbers, at::kLong);
-  return {.inputs = inputs.index_select(0, index),
-          .targets = targets.index_select(0, index)};
+  return {.inputs = inputs.index_select(0, index), .targets = targets.index_select(0, index)};
 }
 
 DataSet load_data(const std::string& data, std::uint64_t seed) {
   const plan::DataTraits* traits = plan::find_data_traits(data);
   PACELINE_CHECK(traits != nullptr);  // the experiment was checked
   const std::size_t colon = data.find(':');
-  const std::filesystem::path folder =
-      colon == std::string::npos ? "" : data.substr(colon + 1);
+  const std::filesystem::path folder = colon == std::string::npos ? "" : data.substr(colon + 1);
   if (traits->name == "digits") {
     return digits();
   }
@@ -240,13 +213,8 @@ double least_loss(const Samples& samples) {
   const at::Tensor design = at::cat({inputs, ones}, 1);
   const at::Tensor targets = samples.targets.to(at::kDouble).unsqueeze(1);
   const at::Tensor gram = at::matmul(design.t(), design);
-  const at::Tensor weights =
-      at::linalg_solve(gram, at::matmul(design.t(), targets));
-  return (at::matmul(design, weights) - targets)
-             .square()
-             .mean()
-             .item<double>() /
-         2;
+  const at::Tensor weights = at::linalg_solve(gram, at::matmul(design.t(), targets));
+  return (at::matmul(design, weights) - targets).square().mean().item<double>() / 2;
 }
 
 }  // namespace paceline::networks

@@ -12,8 +12,8 @@
 
 namespace paceline::networks {
 
-/// On the CPU.  inputs: [n, channels, side, side] float; targets: [n] of int64
-/// classes, or of float for a regression.
+/// On the CPU.  inputs: [n, channels, side, side] float; targets: [n] of int64 classes, or of float
+/// for a regression.
 struct Samples {
   at::Tensor inputs, targets;
 
@@ -25,13 +25,13 @@ struct Samples {
 
 struct DataSet {
   Samples train, test;
-  /// Shape [n]: for each training sample its class (in a regression, its
-  /// group), by which an uneven split deals samples out to ranks.
+  /// Shape [n]: for each training sample its class (in a regression, its group), by which an uneven
+  /// split deals samples out to ranks.
   std::vector<std::int64_t> groups;
 };
 
-/// Reads or makes the data that --data names, one of plan::kData.  Made data
-/// depends on `seed` alone.  Throws UsageError for missing or damaged files.
+/// Reads or makes the data that --data names, one of plan::kData.  Made data depends on `seed`
+/// alone.  Throws UsageError for missing or damaged files.
 DataSet load_data(const std::string& data, std::uint64_t seed);
 
 /// Which training samples each of `ranks` has, floor(n / ranks) each:
@@ -42,16 +42,14 @@ DataSet load_data(const std::string& data, std::uint64_t seed);
 ///                    shares without replacement: the smaller ALPHA, the more
 ///                    the ranks differ
 ///
-/// Hsu, Qi and Brown, 2019, arXiv:1909.06335, section 3.  Depends on `seed`
-/// alone.  Throws UsageError for more ranks than samples.
-std::vector<std::vector<std::int64_t>> split_samples(
-    const std::vector<std::int64_t>& groups,
-    const std::string& split,
-    int ranks,
-    std::uint64_t seed);
+/// Hsu, Qi and Brown, 2019, arXiv:1909.06335, section 3.  Depends on `seed` alone.  Throws
+/// UsageError for more ranks than samples.
+std::vector<std::vector<std::int64_t>> split_samples(const std::vector<std::int64_t>& groups,
+                                                     const std::string& split, int ranks,
+                                                     std::uint64_t seed);
 
-/// The numbers, within a shard of `samples`, that a rank trains on in a step:
-/// it goes through random permutations of its shard, one after the other.
+/// The numbers, within a shard of `samples`, that a rank trains on in a step: it goes through
+/// random permutations of its shard, one after the other.
 class BatchOrder {
  public:
   BatchOrder(std::int64_t samples, int batch, std::uint64_t seed, int rank);
@@ -69,8 +67,8 @@ class BatchOrder {
   std::vector<std::int64_t> kept_;
 };
 
-/// The least mean loss of a linear regression without regularization, half the
-/// mean squared error, on all of `samples`; with an intercept.
+/// The least mean loss of a linear regression without regularization, half the mean squared error,
+/// on all of `samples`; with an intercept.
 double least_loss(const Samples& samples);
 
 }  // namespace paceline::networks

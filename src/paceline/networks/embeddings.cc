@@ -14,8 +14,8 @@ namespace {
 
 namespace nn = torch::nn;
 
-/// The bags of all tables, side by side: a parameter in which the plan puts
-/// what was looked up, and whose gradient the plan takes to the tables.
+/// The bags of all tables, side by side: a parameter in which the plan puts what was looked up, and
+/// whose gradient the plan takes to the tables.
 class EmbeddingBagsImpl final : public nn::Module, public Gated {
  public:
   EmbeddingBagsImpl(int bags, int width) {
@@ -36,10 +36,9 @@ class EmbeddingBags final : public nn::ModuleHolder<EmbeddingBagsImpl> {
   using nn::ModuleHolder<EmbeddingBagsImpl>::ModuleHolder;
 };
 
-/// The dense part of PyTorch's DDP and RPC benchmark: linear layers of 256,
-/// 128, 64 and 32 units in front of the classes.  The original has 512 inputs
-/// and one ReLU, behind the second layer; here there is one behind each layer
-/// but the last, unless `one_relu`.
+/// The dense part of PyTorch's DDP and RPC benchmark: linear layers of 256, 128, 64 and 32 units in
+/// front of the classes.  The original has 512 inputs and one ReLU, behind the second layer; here
+/// there is one behind each layer but the last, unless `one_relu`.
 class Hybrid final : public Classifier {
  public:
   explicit Hybrid(const NetworkOptions& options)
@@ -112,8 +111,7 @@ class Dlrm final : public Classifier {
         dim_(options.bag_width / options.bag_tables),
         bottom_(features, std::vector<int>{512, 256, 64, dim_}, true),
         bags_(options.bags, options.bag_width),
-        top_(dim_ + (tables_ + 1) * tables_ / 2,
-             std::vector<int>{512, 256, options.classes},
+        top_(dim_ + (tables_ + 1) * tables_ / 2, std::vector<int>{512, 256, options.classes},
              false) {
     register_module("bottom", bottom_);
     register_module("top", top_);
@@ -126,18 +124,14 @@ class Dlrm final : public Classifier {
   at::Tensor forward(const at::Tensor& input) override {
     const at::Tensor dense = bottom_->forward(input);
     const at::Tensor rows = bags_->forward(input.size(0));
-    const at::Tensor all =
-        at::cat({dense, rows}, 1).view({input.size(0), tables_ + 1, dim_});
+    const at::Tensor all = at::cat({dense, rows}, 1).view({input.size(0), tables_ + 1, dim_});
     const at::Tensor dots = at::bmm(all, all.transpose(1, 2));
     const at::Tensor below = at::tril_indices(tables_ + 1, tables_ + 1, -1);
-    return top_->forward(
-        at::cat({dense, dots.index({every_sample(), below[0], below[1]})}, 1));
+    return top_->forward(at::cat({dense, dots.index({every_sample(), below[0], below[1]})}, 1));
   }
 
  private:
-  static at::indexing::TensorIndex every_sample() {
-    return at::indexing::Slice();
-  }
+  static at::indexing::TensorIndex every_sample() { return at::indexing::Slice(); }
 
   int tables_, dim_;
   DenseLayers bottom_;
@@ -151,8 +145,7 @@ std::shared_ptr<Network> make_hybrid(const NetworkOptions& options) {
   return std::make_shared<Hybrid>(options);
 }
 
-std::shared_ptr<Network> make_dlrm(int features,
-                                   const NetworkOptions& options) {
+std::shared_ptr<Network> make_dlrm(int features, const NetworkOptions& options) {
   return std::make_shared<Dlrm>(features, options);
 }
 

@@ -10,9 +10,9 @@ namespace paceline::networks {
 
 enum class Block { kBasic, kBottleneck };
 
-/// One member of the residual family (He et al., CVPR 2016, arXiv:1512.03385;
-/// ResNeXt: Xie et al., CVPR 2017, arXiv:1611.05431).  A bottleneck carries its
-/// stride on the 3x3 convolution, the "v1.5" that torchvision trains.
+/// One member of the residual family (He et al., CVPR 2016, arXiv:1512.03385; ResNeXt: Xie et al.,
+/// CVPR 2017, arXiv:1611.05431).  A bottleneck carries its stride on the 3x3 convolution, the
+/// "v1.5" that torchvision trains.
 struct ResNetShape {
   Block block = Block::kBottleneck;
   std::array<int, 4> depths{};  // blocks per stage
@@ -20,8 +20,7 @@ struct ResNetShape {
   int width_per_group = 64;
 };
 
-/// One member of the family of BERT (Devlin et al., NAACL 2019,
-/// arXiv:1810.04805).
+/// One member of the family of BERT (Devlin et al., NAACL 2019, arXiv:1810.04805).
 struct BertShape {
   int vocabulary = 30528;  // the original's 30522, padded to a multiple of 8
   int hidden = 768;
@@ -30,31 +29,26 @@ struct BertShape {
   int intermediate = 3072;
 };
 
-// Makers of the table's rows.  Every field of `options` is set; each throws
-// UsageError where the image is too small for the network.
-std::shared_ptr<Network> make_resnet(const ResNetShape& shape,
-                                     const NetworkOptions& options);
+// Makers of the table's rows.  Every field of `options` is set; each throws UsageError where the
+// image is too small for the network.
+std::shared_ptr<Network> make_resnet(const ResNetShape& shape, const NetworkOptions& options);
 /// Configuration D of Simonyan and Zisserman, ICLR 2015, arXiv:1409.1556.
 std::shared_ptr<Network> make_vgg16(const NetworkOptions& options);
-/// LeNet-5 (LeCun et al., Proc. IEEE 1998) with ReLU and max pooling: values
-/// that start as integers stay integers.
+/// LeNet-5 (LeCun et al., Proc. IEEE 1998) with ReLU and max pooling: values that start as integers
+/// stay integers.
 std::shared_ptr<Network> make_lenet(const NetworkOptions& options);
 /// One linear layer: of one output a regression, else a classifier.
-std::shared_ptr<Network> make_linear(int channels,
-                                     const NetworkOptions& options);
+std::shared_ptr<Network> make_linear(int channels, const NetworkOptions& options);
 
 /// Three hidden layers of `width` with ReLU, no batch norm.
-std::shared_ptr<Network> make_mlp(int channels,
-                                  int width,
-                                  const NetworkOptions& options);
-/// With the heads of pre-training: masked words, with a decoder tied to the
-/// word embedding, and the next sentence.
-std::shared_ptr<Network> make_bert(const BertShape& shape,
-                                   const NetworkOptions& options);
+std::shared_ptr<Network> make_mlp(int channels, int width, const NetworkOptions& options);
+/// With the heads of pre-training: masked words, with a decoder tied to the word embedding, and the
+/// next sentence.
+std::shared_ptr<Network> make_bert(const BertShape& shape, const NetworkOptions& options);
 /// The dense part of PyTorch's DDP and RPC benchmark behind embedding bags.
 std::shared_ptr<Network> make_hybrid(const NetworkOptions& options);
-/// DLRM (Naumov et al., arXiv:1906.00091) with the layers of its Kaggle
-/// configuration, and two classes for its one output: click or none.
+/// DLRM (Naumov et al., arXiv:1906.00091) with the layers of its Kaggle configuration, and two
+/// classes for its one output: click or none.
 std::shared_ptr<Network> make_dlrm(int features, const NetworkOptions& options);
 
 }  // namespace paceline::networks

@@ -9,9 +9,9 @@
 
 namespace paceline::networks {
 
-// Numbers that depend on nothing but their index and a stream: the same bits
-// from this header and from adapters/formula.py, on every machine, for every
-// number of threads.  No random generator is involved.
+// Numbers that depend on nothing but their index and a stream: the same bits from this header and
+// from adapters/formula.py, on every machine, for every number of threads.  No random generator is
+// involved.
 
 /// A bijective mix of 32 bits (C. Wellons, "lowbias32").
 constexpr std::uint32_t mix(std::uint32_t x) {
@@ -33,9 +33,7 @@ constexpr std::uint32_t stream_of(std::initializer_list<std::uint32_t> words) {
 }
 
 /// The stream of a name (32-bit FNV-1a of its bytes, mixed).
-constexpr std::uint32_t stream_of(std::string_view name) {
-  return mix(fnv1a_32(name));
-}
+constexpr std::uint32_t stream_of(std::string_view name) { return mix(fnv1a_32(name)); }
 
 constexpr std::uint32_t word_at(std::uint32_t stream, std::uint32_t index) {
   return mix(stream + index);
@@ -47,9 +45,7 @@ constexpr double unit_at(std::uint32_t stream, std::uint32_t index) {
 }
 
 /// Uniform in 0 .. limit-1.
-constexpr std::uint32_t below_at(std::uint32_t stream,
-                                 std::uint32_t index,
-                                 std::uint32_t limit) {
+constexpr std::uint32_t below_at(std::uint32_t stream, std::uint32_t index, std::uint32_t limit) {
   const std::uint64_t word = word_at(stream, index);
   return static_cast<std::uint32_t>((word * limit) >> 32);
 }

@@ -19,12 +19,9 @@ class Gates {
   /// Whether anything may wait behind the module's backward gate.
   virtual bool gates_backward(plan::ModuleId module) const = 0;
   virtual void enter_backward(plan::ModuleId module) = 0;
-  /// Where backward may write the gradient of `parameter` now, shaped as the
-  /// parameter; once for each backward pass.  Undefined: backward allocates the
-  /// gradient.
-  virtual at::Tensor gradient_slot(const at::Tensor& /*parameter*/) {
-    return {};
-  }
+  /// Where backward may write the gradient of `parameter` now, shaped as the parameter; once for
+  /// each backward pass.  Undefined: backward allocates the gradient.
+  virtual at::Tensor gradient_slot(const at::Tensor& /*parameter*/) { return {}; }
 };
 
 /// The side of a layer that an executor sees.  Unbound it costs a null test.

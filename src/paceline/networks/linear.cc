@@ -9,24 +9,20 @@ namespace {
 
 namespace autograd = torch::autograd;
 
-// The operations of PyTorch's own linear layer and of its backward pass, in the
-// same order of operands, so that both give the same bits.  The bias comes
-// first among the inputs, because PyTorch has its gradient first.
+// The operations of PyTorch's own linear layer and of its backward pass, in the same order of
+// operands, so that both give the same bits.  The bias comes first among the inputs, because
+// PyTorch has its gradient first.
 class LinearIntoSlot : public autograd::Function<LinearIntoSlot> {
  public:
-  static at::Tensor forward(autograd::AutogradContext* context,
-                            const at::Tensor& bias,
-                            const at::Tensor& input,
-                            const at::Tensor& weight,
-                            Gates* gates) {
+  static at::Tensor forward(autograd::AutogradContext* context, const at::Tensor& bias,
+                            const at::Tensor& input, const at::Tensor& weight, Gates* gates) {
     context->save_for_backward({input, weight});
     context->saved_data["gates"] = reinterpret_cast<std::intptr_t>(gates);
     return at::addmm(bias, input, weight.t());
   }
 
-  static autograd::variable_list backward(
-      autograd::AutogradContext* context,
-      const autograd::variable_list& gradients) {
+  static autograd::variable_list backward(autograd::AutogradContext* context,
+                                          const autograd::variable_list& gradients) {
     const autograd::variable_list saved = context->get_saved_variables();
     const at::Tensor& input = saved[0];
     const at::Tensor& weight = saved[1];
@@ -34,16 +30,14 @@ class LinearIntoSlot : public autograd::Function<LinearIntoSlot> {
     const std::int64_t number = context->saved_data["gates"].toInt();
     // NOLINTNEXTLINE(performance-no-int-to-ptr): saved_data keeps no pointers
     auto* gates = reinterpret_cast<Gates*>(number);
-    at::Tensor of_input =
-        context->needs_input_grad(1) ? out.mm(weight) : at::Tensor();
+    at::Tensor of_input = context->needs_input_grad(1) ? out.mm(weight) : at::Tensor();
     at::Tensor of_weight = gates->gradient_slot(weight);
     if (of_weight.defined()) {
       at::mm_out(of_weight, out.t(), input);
     } else {
       of_weight = out.t().mm(input);
     }
-    at::Tensor of_bias =
-        context->needs_input_grad(0) ? out.sum(0) : at::Tensor();
+    at::Tensor of_bias = context->needs_input_grad(0) ? out.sum(0) : at::Tensor();
     return {std::move(of_bias), std::move(of_input), std::move(of_weight), {}};
   }
 };
@@ -52,11 +46,10 @@ class LinearIntoSlot : public autograd::Function<LinearIntoSlot> {
 
 at::Tensor LinearImpl::forward(const at::Tensor& input) {
   return through([&] {
-    const bool same_type =
-        input.scalar_type() == weight.scalar_type() &&
-        !at::autocast::is_autocast_enabled(input.device().type());
-    if (gates() == nullptr || !same_type || !weight.requires_grad() ||
-        !bias.defined() || input.dim() != 2) {
+    const bool same_type = input.scalar_type() == weight.scalar_type() &&
+                           !at::autocast::is_autocast_enabled(input.device().type());
+    if (gates() == nullptr || !same_type || !weight.requires_grad() || !bias.defined() ||
+        input.dim() != 2) {
       return torch::nn::LinearImpl::forward(input);
     }
     return LinearIntoSlot::apply(bias, input, weight, gates());

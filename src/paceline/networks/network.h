@@ -7,16 +7,16 @@
 
 namespace paceline::networks {
 
-/// A trainable network.  Its parameters' names are those of the state dict of
-/// torchvision or of Hugging Face, so that their weights load.
+/// A trainable network.  Its parameters' names are those of the state dict of torchvision or of
+/// Hugging Face, so that their weights load.
 class Network : public torch::nn::Module {
  public:
-  /// The forward pass and the mean loss of a batch that `make_batch` made for
-  /// this network; the sum over the samples where the batch has integers.
+  /// The forward pass and the mean loss of a batch that `make_batch` made for this network; the sum
+  /// over the samples where the batch has integers.
   virtual at::Tensor loss(const Batch& batch) = 0;
 
-  /// Whether its parameters are numbered as they are registered, and not as
-  /// their layers are entered.
+  /// Whether its parameters are numbered as they are registered, and not as their layers are
+  /// entered.
   virtual bool numbers_as_registered() const { return false; }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks without batch norm: every rank's gradient is a plain sum over its
-// samples, so that reduced values can be checked exactly.
+// Networks without batch norm: every rank's gradient is a plain sum over its samples, so that
+// reduced values can be checked exactly.
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
@@ -16,10 +16,7 @@ namespace nn = torch::nn;
 class Mlp final : public Classifier {
  public:
   Mlp(int features, int width, int classes)
-      : fc1_(features, width),
-        fc2_(width, width),
-        fc3_(width, width),
-        fc4_(width, classes) {
+      : fc1_(features, width), fc2_(width, width), fc3_(width, width), fc4_(width, classes) {
     register_module("fc1", fc1_);
     register_module("fc2", fc2_);
     register_module("fc3", fc3_);
@@ -41,9 +38,7 @@ class Mlp final : public Classifier {
 };
 
 /// Side of LeNet's last feature map: twice a 5x5 convolution and a halving.
-constexpr int lenet_side(int image_size) {
-  return ((image_size - 4) / 2 - 4) / 2;
-}
+constexpr int lenet_side(int image_size) { return ((image_size - 4) / 2 - 4) / 2; }
 
 class LeNet final : public Classifier {
  public:
@@ -78,13 +73,9 @@ class LeNet final : public Classifier {
 
 class LinearModel final : public Classifier {
  public:
-  LinearModel(int features, int outputs) : fc_(features, outputs) {
-    register_module("fc", fc_);
-  }
+  LinearModel(int features, int outputs) : fc_(features, outputs) { register_module("fc", fc_); }
 
-  at::Tensor forward(const at::Tensor& input) override {
-    return fc_(input.flatten(1));
-  }
+  at::Tensor forward(const at::Tensor& input) override { return fc_(input.flatten(1)); }
 
  private:
   Linear fc_;
@@ -92,15 +83,12 @@ class LinearModel final : public Classifier {
 
 }  // namespace
 
-std::shared_ptr<Network> make_linear(int channels,
-                                     const NetworkOptions& options) {
-  return std::make_shared<LinearModel>(
-      channels * options.image_size * options.image_size, options.classes);
+std::shared_ptr<Network> make_linear(int channels, const NetworkOptions& options) {
+  return std::make_shared<LinearModel>(channels * options.image_size * options.image_size,
+                                       options.classes);
 }
 
-std::shared_ptr<Network> make_mlp(int channels,
-                                  int width,
-                                  const NetworkOptions& options) {
+std::shared_ptr<Network> make_mlp(int channels, int width, const NetworkOptions& options) {
   const int side = options.image_size;
   return std::make_shared<Mlp>(channels * side * side, width, options.classes);
 }
@@ -108,9 +96,8 @@ std::shared_ptr<Network> make_mlp(int channels,
 std::shared_ptr<Network> make_lenet(const NetworkOptions& options) {
   const int side = lenet_side(options.image_size);
   if (side < 1) {
-    throw UsageError(fmt::format(
-        "image size {} is too small for lenet: 16 or more is needed",
-        options.image_size));
+    throw UsageError(fmt::format("image size {} is too small for lenet: 16 or more is needed",
+                                 options.image_size));
   }
   return std::make_shared<LeNet>(side, options.classes);
 }

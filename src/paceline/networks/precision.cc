@@ -25,8 +25,7 @@ Precision parse_precision(std::string_view name) {
   if (name == "amp") {
     return Precision::kAmp;
   }
-  throw UsageError(
-      fmt::format("unknown dtype '{}'; known are fp32, bf16, amp", name));
+  throw UsageError(fmt::format("unknown dtype '{}'; known are fp32, bf16, amp", name));
 }
 
 at::ScalarType parameter_dtype(Precision precision) {
@@ -61,8 +60,7 @@ Autocast::Autocast(Precision precision, at::DeviceType device)
 
 Autocast::~Autocast() {
   if (on_) {
-    // The cache holds low-precision copies of the weights, stale after the
-    // update.
+    // The cache holds low-precision copies of the weights, stale after the update.
     if (at::autocast::decrement_nesting() == 0) {
       at::autocast::clear_cache();
     }

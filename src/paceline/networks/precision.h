@@ -21,12 +21,12 @@ Precision parse_precision(std::string_view name);
 /// The dtype of parameters, gradients and inputs.
 at::ScalarType parameter_dtype(Precision precision);
 
-/// Casts floating-point parameters and buffers, as Python's Module.to(dtype)
-/// does.  Drops gradients.
+/// Casts floating-point parameters and buffers, as Python's Module.to(dtype) does.  Drops
+/// gradients.
 void cast_network(Network& network, at::ScalarType dtype);
 
-/// While it lives, operations of this thread (and of the backward passes that
-/// start in it) compute in the lower precision of kAmp; for other precisions
+/// While it lives, operations of this thread (and of the backward passes that start in it) compute
+/// in the lower precision of kAmp; for other precisions
 /// it does nothing.  Wraps forward and loss, not backward.
 class Autocast {
  public:

@@ -33,25 +33,20 @@ nn::Sequential projection(const Place& place, int out) {
   if (place.stride == 1 && place.in == out) {
     return nn::Sequential{nullptr};
   }
-  return nn::Sequential(square_conv(place.in, out, 1, place.stride),
-                        BatchNorm2d(out));
+  return nn::Sequential(square_conv(place.in, out, 1, place.stride), BatchNorm2d(out));
 }
 
 /// What both kinds of block share: out = relu(residual(x) + identity(x)).
 class ResidualImpl : public nn::Module {
  public:
   at::Tensor forward(const at::Tensor& input) {
-    // The projection runs last, as in torchvision: its gradients are ready
-    // first.
+    // The projection runs last, as in torchvision: its gradients are ready first.
     const at::Tensor hidden = residual(input);
-    return hidden
-        .add_(downsample_.is_empty() ? input : downsample_->forward(input))
-        .relu_();
+    return hidden.add_(downsample_.is_empty() ? input : downsample_->forward(input)).relu_();
   }
 
  protected:
-  explicit ResidualImpl(nn::Sequential downsample)
-      : downsample_(std::move(downsample)) {}
+  explicit ResidualImpl(nn::Sequential downsample) : downsample_(std::move(downsample)) {}
 
   /// Registers the projection last, where torchvision's state dict has it.
   void register_downsample() {
@@ -101,8 +96,7 @@ class BottleneckImpl final : public ResidualImpl {
   static constexpr int kExpansion = 4;
 
   explicit BottleneckImpl(const Place& place)
-      : BottleneckImpl(place,
-                       place.planes * place.width_per_group / 64 * place.groups,
+      : BottleneckImpl(place, place.planes * place.width_per_group / 64 * place.groups,
                        place.planes * kExpansion) {}
 
  private:
@@ -140,9 +134,7 @@ TORCH_MODULE(Bottleneck);
 
 /// Stage `index`: its first block halves the image (not in stage 0) and widens.
 template <class Block>
-nn::Sequential make_stage(const ResNetShape& shape,
-                          std::size_t index,
-                          int& in) {
+nn::Sequential make_stage(const ResNetShape& shape, std::size_t index, int& in) {
   const int planes = 64 << index;
   nn::Sequential stage;
   for (int i = 0; i < shape.depths[index]; ++i) {
@@ -158,15 +150,13 @@ nn::Sequential make_stage(const ResNetShape& shape,
 
 class ResNet final : public Classifier {
  public:
-  ResNet(const ResNetShape& shape, int classes)
-      : conv1_(square_conv(3, 64, 7, 2)), bn1_(64) {
+  ResNet(const ResNetShape& shape, int classes) : conv1_(square_conv(3, 64, 7, 2)), bn1_(64) {
     register_module("conv1", conv1_);
     register_module("bn1", bn1_);
     int width = 64;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
-      stages_[i] = shape.block == Block::kBasic
-                       ? make_stage<Basic>(shape, i, width)
-                       : make_stage<Bottleneck>(shape, i, width);
+      stages_[i] = shape.block == Block::kBasic ? make_stage<Basic>(shape, i, width)
+                                                : make_stage<Bottleneck>(shape, i, width);
       register_module(fmt::format("layer{}", i + 1), stages_[i]);
     }
     fc_ = register_module("fc", Linear(width, classes));
@@ -183,13 +173,12 @@ class ResNet final : public Classifier {
   }
 
  private:
-  /// He et al., ICCV 2015, arXiv:1502.01852, by fan out; batch norm starts at
-  /// (1, 0) and the last layer at libtorch's default already.
+  /// He et al., ICCV 2015, arXiv:1502.01852, by fan out; batch norm starts at (1, 0) and the last
+  /// layer at libtorch's default already.
   void initialize() {
     for (const auto& module : modules(/*include_self=*/false)) {
       if (auto* conv = module->as<nn::Conv2dImpl>()) {
-        nn::init::kaiming_normal_(
-            conv->weight, 0, torch::kFanOut, torch::kReLU);
+        nn::init::kaiming_normal_(conv->weight, 0, torch::kFanOut, torch::kReLU);
       }
     }
   }
@@ -202,12 +191,10 @@ class ResNet final : public Classifier {
 
 }  // namespace
 
-std::shared_ptr<Network> make_resnet(const ResNetShape& shape,
-                                     const NetworkOptions& options) {
+std::shared_ptr<Network> make_resnet(const ResNetShape& shape, const NetworkOptions& options) {
   if (options.image_size < 32) {
-    throw UsageError(fmt::format(
-        "image size {} is too small for a ResNet: 32 or more is needed",
-        options.image_size));
+    throw UsageError(fmt::format("image size {} is too small for a ResNet: 32 or more is needed",
+                                 options.image_size));
   }
   return std::make_shared<ResNet>(shape, options.classes);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How training samples are divided among ranks, and in which order a rank takes
-// its own.
+// How training samples are divided among ranks, and in which order a rank takes its own.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,8 +19,8 @@ namespace {
 constexpr std::uint64_t kSplitStream = 0x73706c6974;
 constexpr std::uint64_t kOrderStream = 0x6f72646572;
 
-/// Gamma with shape `alpha` and scale 1.  Marsaglia and Tsang, ACM TOMS 26(3),
-/// 2000; below 1 by the boost of their section 6.
+/// Gamma with shape `alpha` and scale 1.  Marsaglia and Tsang, ACM TOMS 26(3), 2000; below 1 by the
+/// boost of their section 6.
 double gamma(double alpha, Random& random) {
   if (alpha < 1) {
     const double power = std::pow(1 - random.uniform(), 1 / alpha);
@@ -32,8 +31,7 @@ double gamma(double alpha, Random& random) {
   while (true) {
     const double x = random.normal();
     const double v = std::pow(1 + c * x, 3);
-    if (v > 0 && std::log(1 - random.uniform()) <
-                     0.5 * x * x + d - d * v + d * std::log(v)) {
+    if (v > 0 && std::log(1 - random.uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) {
       return d * v;
     }
   }
@@ -48,8 +46,7 @@ std::vector<std::int64_t> permuted(std::int64_t count, Random& random) {
 
 /// A group by its share among those that have samples left.
 std::size_t drawn(const std::vector<double>& shares,
-                  const std::vector<std::vector<std::int64_t>>& left,
-                  Random& random) {
+                  const std::vector<std::vector<std::int64_t>>& left, Random& random) {
   double total = 0;
   for (std::size_t g = 0; g < shares.size(); ++g) {
     total += left[g].empty() ? 0 : shares[g];
@@ -71,27 +68,22 @@ std::size_t drawn(const std::vector<double>& shares,
 
 }  // namespace
 
-std::vector<std::vector<std::int64_t>> split_samples(
-    const std::vector<std::int64_t>& groups,
-    const std::string& split,
-    int ranks,
-    std::uint64_t seed) {
+std::vector<std::vector<std::int64_t>> split_samples(const std::vector<std::int64_t>& groups,
+                                                     const std::string& split, int ranks,
+                                                     std::uint64_t seed) {
   const std::int64_t share = std::ssize(groups) / ranks;
   if (share == 0) {
-    throw UsageError(fmt::format(
-        "{} samples are too few for {} ranks", groups.size(), ranks));
+    throw UsageError(fmt::format("{} samples are too few for {} ranks", groups.size(), ranks));
   }
   Random random(seed, kSplitStream);
   const auto order = permuted(std::ssize(groups), random);
-  std::vector<std::vector<std::int64_t>> shards(
-      static_cast<std::size_t>(ranks));
+  std::vector<std::vector<std::int64_t>> shards(static_cast<std::size_t>(ranks));
   const std::optional<double> alpha = plan::dirichlet_alpha(split);
   PACELINE_CHECK(alpha.has_value());  // the experiment was checked
   if (*alpha == 0) {
     for (std::size_t r = 0; r < shards.size(); ++r) {
       for (std::int64_t i = 0; i < share; ++i) {
-        shards[r].push_back(
-            order[r + static_cast<std::size_t>(i) * shards.size()]);
+        shards[r].push_back(order[r + static_cast<std::size_t>(i) * shards.size()]);
       }
     }
     return shards;
@@ -119,16 +111,12 @@ std::vector<std::vector<std::int64_t>> split_samples(
   return shards;
 }
 
-BatchOrder::BatchOrder(std::int64_t samples,
-                       int batch,
-                       std::uint64_t seed,
-                       int rank)
+BatchOrder::BatchOrder(std::int64_t samples, int batch, std::uint64_t seed, int rank)
     : samples_(samples), batch_(batch), seed_(seed), rank_(rank) {}
 
 const std::vector<std::int64_t>& BatchOrder::permutation(std::int64_t epoch) {
   if (epoch != epoch_) {
-    Random random(seed_,
-                  kOrderStream + (static_cast<std::uint64_t>(rank_) << 40U));
+    Random random(seed_, kOrderStream + (static_cast<std::uint64_t>(rank_) << 40U));
     random.seek(static_cast<std::uint64_t>(epoch) << 32U);
     kept_ = permuted(samples_, random);
     epoch_ = epoch;
@@ -139,8 +127,7 @@ const std::vector<std::int64_t>& BatchOrder::permutation(std::int64_t epoch) {
 std::vector<std::int64_t> BatchOrder::of(std::int64_t step) {
   std::vector<std::int64_t> numbers;
   for (std::int64_t i = step * batch_; i < (step + 1) * batch_; ++i) {
-    numbers.push_back(
-        permutation(i / samples_)[static_cast<std::size_t>(i % samples_)]);
+    numbers.push_back(permutation(i / samples_)[static_cast<std::size_t>(i % samples_)]);
   }
   return numbers;
 }

@@ -19,8 +19,7 @@ constexpr int kDigitClasses = 10;
 constexpr int kMlpWidth = 512;
 constexpr int kMlpLargeWidth = 3072;
 
-constexpr ImageSample kImageNet{
-    .side = kImageNetSide, .channels = 3, .classes = kImageNetClasses};
+constexpr ImageSample kImageNet{.side = kImageNetSide, .channels = 3, .classes = kImageNetClasses};
 
 constexpr ImageSample digit(int classes) {
   return {.side = kDigitSide, .channels = 1, .classes = classes};
@@ -34,27 +33,24 @@ constexpr TextSample kLongText{.tokens = 128};
 
 void refuse_negative(const NetworkOptions& options) {
   for (const auto& [name, value] :
-       {std::pair{"image size", options.image_size},
-        std::pair{"classes", options.classes},
+       {std::pair{"image size", options.image_size}, std::pair{"classes", options.classes},
         std::pair{"sequence length", options.sequence_length}}) {
     if (value < 0) {
-      throw UsageError(fmt::format(
-          "{} {} must be positive, or 0 for the network's own", name, value));
+      throw UsageError(
+          fmt::format("{} {} must be positive, or 0 for the network's own", name, value));
     }
   }
 }
 
-int either(int option, int own) {
-  return option == 0 ? own : option;
-}
+int either(int option, int own) { return option == 0 ? own : option; }
 
 ImageSample complete(const ImageSample& own, const NetworkOptions& options) {
   refuse_negative(options);
   if (options.sequence_length > 0) {
-    throw UsageError(fmt::format(
-        "--sequence-length {} is for networks that read text; this one reads "
-        "images (--image-size, --classes)",
-        options.sequence_length));
+    throw UsageError(
+        fmt::format("--sequence-length {} is for networks that read text; this one reads images "
+                    "(--image-size, --classes)",
+                    options.sequence_length));
   }
   return {.side = either(options.image_size, own.side),
           .channels = own.channels,
@@ -65,14 +61,11 @@ TextSample complete(const TextSample& own, const NetworkOptions& options) {
   refuse_negative(options);
   if (options.image_size > 0 || options.classes > 0) {
     throw UsageError(
-        fmt::format("{} is for networks that read images; this one reads text "
-                    "(--sequence-length)",
-                    options.image_size > 0
-                        ? fmt::format("--image-size {}", options.image_size)
-                        : fmt::format("--classes {}", options.classes)));
+        fmt::format("{} is for networks that read images; this one reads text (--sequence-length)",
+                    options.image_size > 0 ? fmt::format("--image-size {}", options.image_size)
+                                           : fmt::format("--classes {}", options.classes)));
   }
-  return {.tokens = either(options.sequence_length, own.tokens),
-          .vocabulary = own.vocabulary};
+  return {.tokens = either(options.sequence_length, own.tokens), .vocabulary = own.vocabulary};
 }
 
 NetworkOptions completed(const ImageSample& own, NetworkOptions options) {
@@ -92,12 +85,7 @@ std::shared_ptr<Network> mlp(const NetworkOptions& options) {
   return make_mlp(1, width, completed(digit(classes), options));
 }
 
-template <Block block,
-          int one,
-          int two,
-          int three,
-          int four,
-          int groups = 1,
+template <Block block, int one, int two, int three, int four, int groups = 1,
           int width_per_group = 64>
 std::shared_ptr<Network> residual(const NetworkOptions& options) {
   return make_resnet({.block = block,
@@ -109,77 +97,50 @@ std::shared_ptr<Network> residual(const NetworkOptions& options) {
 
 template <int hidden, int layers, int heads>
 std::shared_ptr<Network> bert(const NetworkOptions& options) {
-  return make_bert({.hidden = hidden,
-                    .layers = layers,
-                    .heads = heads,
-                    .intermediate = 4 * hidden},
+  return make_bert({.hidden = hidden, .layers = layers, .heads = heads, .intermediate = 4 * hidden},
                    completed(kText, options));
 }
 
-NetworkInfo imagenet_row(
-    std::string_view name,
-    std::string_view summary,
-    std::shared_ptr<Network> (*make)(const NetworkOptions&)) {
+NetworkInfo imagenet_row(std::string_view name, std::string_view summary,
+                         std::shared_ptr<Network> (*make)(const NetworkOptions&)) {
   return {.name = name, .summary = summary, .sample = kImageNet, .make = make};
 }
 
-NetworkInfo digits_row(
-    std::string_view name,
-    std::string_view summary,
-    int classes,
-    std::shared_ptr<Network> (*make)(const NetworkOptions&)) {
-  return {
-      .name = name, .summary = summary, .sample = digit(classes), .make = make};
+NetworkInfo digits_row(std::string_view name, std::string_view summary, int classes,
+                       std::shared_ptr<Network> (*make)(const NetworkOptions&)) {
+  return {.name = name, .summary = summary, .sample = digit(classes), .make = make};
 }
 
 std::vector<NetworkInfo> image_networks() {
   return {
-      imagenet_row("resnet18",
-                   "residual network, basic blocks",
+      imagenet_row("resnet18", "residual network, basic blocks",
                    residual<Block::kBasic, 2, 2, 2, 2>),
-      imagenet_row("resnet34",
-                   "residual network, basic blocks",
+      imagenet_row("resnet34", "residual network, basic blocks",
                    residual<Block::kBasic, 3, 4, 6, 3>),
-      imagenet_row("resnet50",
-                   "residual network v1.5, bottlenecks",
+      imagenet_row("resnet50", "residual network v1.5, bottlenecks",
                    residual<Block::kBottleneck, 3, 4, 6, 3>),
-      imagenet_row("resnet101",
-                   "residual network v1.5, bottlenecks",
+      imagenet_row("resnet101", "residual network v1.5, bottlenecks",
                    residual<Block::kBottleneck, 3, 4, 23, 3>),
-      imagenet_row("resnet152",
-                   "residual network v1.5, bottlenecks",
+      imagenet_row("resnet152", "residual network v1.5, bottlenecks",
                    residual<Block::kBottleneck, 3, 8, 36, 3>),
-      imagenet_row("resnext50_32x4d",
-                   "ResNeXt, 32 groups of width 4",
+      imagenet_row("resnext50_32x4d", "ResNeXt, 32 groups of width 4",
                    residual<Block::kBottleneck, 3, 4, 6, 3, 32, 4>),
-      imagenet_row("resnext101_32x8d",
-                   "ResNeXt, 32 groups of width 8",
+      imagenet_row("resnext101_32x8d", "ResNeXt, 32 groups of width 8",
                    residual<Block::kBottleneck, 3, 4, 23, 3, 32, 8>),
-      imagenet_row("vgg16",
-                   "13 convolutions, 3 linear layers, dropout",
-                   [](const NetworkOptions& options) {
-                     return make_vgg16(completed(kImageNet, options));
-                   }),
-      digits_row("lenet",
-                 "LeNet-5 with ReLU and max pooling, no batch norm",
-                 kDigitClasses,
+      imagenet_row(
+          "vgg16", "13 convolutions, 3 linear layers, dropout",
+          [](const NetworkOptions& options) { return make_vgg16(completed(kImageNet, options)); }),
+      digits_row("lenet", "LeNet-5 with ReLU and max pooling, no batch norm", kDigitClasses,
                  [](const NetworkOptions& options) {
                    return make_lenet(completed(digit(kDigitClasses), options));
                  }),
-      digits_row("linear",
-                 "one layer; with one class a regression",
-                 kDigitClasses,
+      digits_row("linear", "one layer; with one class a regression", kDigitClasses,
                  [](const NetworkOptions& options) {
-                   return make_linear(1,
-                                      completed(digit(kDigitClasses), options));
+                   return make_linear(1, completed(digit(kDigitClasses), options));
                  }),
-      digits_row("mlp",
-                 "3 hidden layers of 512, no batch norm",
-                 kDigitClasses,
+      digits_row("mlp", "3 hidden layers of 512, no batch norm", kDigitClasses,
                  mlp<kMlpWidth, kDigitClasses>),
-      digits_row("mlp-large",
-                 "3 hidden layers of 3072, no batch norm",
-                 kImageNetClasses,
+      digits_row("mlp-large", "3 hidden layers of 3072, no batch norm", kImageNetClasses,
                  mlp<kMlpLargeWidth, kImageNetClasses>),
   };
 }
@@ -203,8 +164,7 @@ std::vector<NetworkInfo> text_networks() {
        .sample = kLongText,
        .make =
            [](const NetworkOptions& options) {
-             return make_bert({.vocabulary = 30522},
-                              completed(kLongText, options));
+             return make_bert({.vocabulary = 30522}, completed(kLongText, options));
            }},
   };
 }
@@ -222,24 +182,19 @@ const std::vector<NetworkInfo>& networks() {
 }
 
 Sample sample_of(const NetworkInfo& info, const NetworkOptions& options) {
-  return std::visit(
-      [&](const auto& own) -> Sample { return complete(own, options); },
-      info.sample);
+  return std::visit([&](const auto& own) -> Sample { return complete(own, options); }, info.sample);
 }
 
 const std::vector<NetworkInfo>& embedding_networks() {
   static const std::vector<NetworkInfo> table{
       {.name = "hybrid",
-       .summary = "embedding bags on servers, 5 linear layers: the DDP and RPC "
-                  "benchmark's",
+       .summary = "embedding bags on servers, 5 linear layers: the DDP and RPC benchmark's",
        .sample = kBags,
        .make =
-           [](const NetworkOptions& options) {
-             return make_hybrid(completed(kBags, options));
-           }},
+           [](const NetworkOptions& options) { return make_hybrid(completed(kBags, options)); }},
       {.name = "dlrm",
-       .summary = "DLRM: embedding rows on servers, bottom and top layers with "
-                  "the dot products of all pairs; synthetic clicks",
+       .summary = "DLRM: embedding rows on servers, bottom and top layers with the dot products of "
+                  "all pairs; synthetic clicks",
        .sample = kClicks,
        .make = [](const NetworkOptions& options) {
          return make_dlrm(kClicks.channels, completed(kClicks, options));
@@ -264,8 +219,7 @@ const NetworkInfo& find_network(std::string_view name) {
       known.push_back(info.name);
     }
   }
-  throw UsageError(fmt::format(
-      "unknown model '{}'; known are {}", name, fmt::join(known, ", ")));
+  throw UsageError(fmt::format("unknown model '{}'; known are {}", name, fmt::join(known, ", ")));
 }
 
 }  // namespace paceline::networks

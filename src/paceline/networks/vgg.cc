@@ -14,24 +14,8 @@ namespace nn = torch::nn;
 constexpr double kVggDropout = 0.5;
 constexpr int kPool = 0;
 // Output channels of the 13 convolutions, kPool between the stages.
-constexpr auto kVgg16 = std::to_array<int>({64,
-                                            64,
-                                            kPool,
-                                            128,
-                                            128,
-                                            kPool,
-                                            256,
-                                            256,
-                                            256,
-                                            kPool,
-                                            512,
-                                            512,
-                                            512,
-                                            kPool,
-                                            512,
-                                            512,
-                                            512,
-                                            kPool});
+constexpr auto kVgg16 = std::to_array<int>({64, 64, kPool, 128, 128, kPool, 256, 256, 256, kPool,
+                                            512, 512, 512, kPool, 512, 512, 512, kPool});
 
 nn::Sequential make_features() {
   nn::Sequential features;
@@ -50,12 +34,8 @@ nn::Sequential make_features() {
 
 nn::Sequential make_classifier(int classes, double dropout) {
   const nn::ReLUOptions in_place(true);
-  return nn::Sequential(Linear(512 * 7 * 7, 4096),
-                        nn::ReLU(in_place),
-                        nn::Dropout(dropout),
-                        Linear(4096, 4096),
-                        nn::ReLU(in_place),
-                        nn::Dropout(dropout),
+  return nn::Sequential(Linear(512 * 7 * 7, 4096), nn::ReLU(in_place), nn::Dropout(dropout),
+                        Linear(4096, 4096), nn::ReLU(in_place), nn::Dropout(dropout),
                         Linear(4096, classes));
 }
 
@@ -63,8 +43,7 @@ class Vgg final : public Classifier {
  public:
   explicit Vgg(const NetworkOptions& options)
       : features_(make_features()),
-        classifier_(make_classifier(options.classes,
-                                    options.dropout.value_or(kVggDropout))) {
+        classifier_(make_classifier(options.classes, options.dropout.value_or(kVggDropout))) {
     register_module("features", features_);
     register_module("classifier", classifier_);
     initialize();
@@ -72,8 +51,7 @@ class Vgg final : public Classifier {
 
   at::Tensor forward(const at::Tensor& input) override {
     const at::Tensor hidden = features_->forward(input);
-    return classifier_->forward(
-        at::adaptive_avg_pool2d(hidden, {7, 7}).flatten(1));
+    return classifier_->forward(at::adaptive_avg_pool2d(hidden, {7, 7}).flatten(1));
   }
 
  private:
@@ -81,8 +59,7 @@ class Vgg final : public Classifier {
     const torch::NoGradGuard no_grad;
     for (const auto& module : modules(/*include_self=*/false)) {
       if (auto* conv = module->as<nn::Conv2dImpl>()) {
-        nn::init::kaiming_normal_(
-            conv->weight, 0, torch::kFanOut, torch::kReLU);
+        nn::init::kaiming_normal_(conv->weight, 0, torch::kFanOut, torch::kReLU);
         conv->bias.zero_();
       } else if (auto* linear = module->as<nn::LinearImpl>()) {
         linear->weight.normal_(0, 0.01);
@@ -99,9 +76,8 @@ class Vgg final : public Classifier {
 
 std::shared_ptr<Network> make_vgg16(const NetworkOptions& options) {
   if (options.image_size < 32) {
-    throw UsageError(fmt::format(
-        "image size {} is too small for vgg16: 32 or more is needed",
-        options.image_size));
+    throw UsageError(fmt::format("image size {} is too small for vgg16: 32 or more is needed",
+                                 options.image_size));
   }
   return std::make_shared<Vgg>(options);
 }

@@ -17,10 +17,9 @@ namespace {
 
 constexpr double kNonZeroPerUnit = 8;
 
-// Scale of the last batch norm of a residual branch.  Goyal et al. 2017
-// (arXiv:1706.02677, section 5.1) begin with 0.  With scales near 1 the
-// gradient of ResNet-50 has a norm of 1500, so that five steps turn rounding
-// errors into losses that differ by a tenth.
+// Scale of the last batch norm of a residual branch.  Goyal et al. 2017 (arXiv:1706.02677, section
+// 5.1) begin with 0.  With scales near 1 the gradient of ResNet-50 has a norm of 1500, so that five
+// steps turn rounding errors into losses that differ by a tenth.
 constexpr double kBranchScale = 0.125;
 
 /// Fans in of a weight: inputs that one output unit sums over.
@@ -51,9 +50,7 @@ std::uint64_t hash_words(const at::Tensor& tensor) {
   return sum;
 }
 
-bool is_scale(const std::string& name) {
-  return name.ends_with("weight");
-}
+bool is_scale(const std::string& name) { return name.ends_with("weight"); }
 
 // Of a bottleneck it is the third batch norm, of a basic block the second.
 bool ends_residual_branch(Network& network, const std::string& name) {
@@ -67,8 +64,7 @@ bool ends_residual_branch(Network& network, const std::string& name) {
 
 }  // namespace
 
-std::shared_ptr<Network> make_network(const NetworkInfo& info,
-                                      const NetworkOptions& options,
+std::shared_ptr<Network> make_network(const NetworkInfo& info, const NetworkOptions& options,
                                       std::uint64_t seed) {
   static std::mutex turn;  // torch draws from one generator of the process
   const std::scoped_lock lock(turn);
@@ -78,17 +74,14 @@ std::shared_ptr<Network> make_network(const NetworkInfo& info,
 
 void fill_by_formula(Network& network, std::uint64_t seed) {
   fill(network, [&](const std::string& name, const at::Tensor& parameter) {
-    const std::uint32_t stream =
-        stream_of({low(seed), high(seed), stream_of(name)});
+    const std::uint32_t stream = stream_of({low(seed), high(seed), stream_of(name)});
     if (parameter.dim() > 1) {
       const double bound = std::sqrt(6.0 / fan_in(parameter));
-      return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
-        return (2 * unit_at(stream, i) - 1) * bound;
-      });
+      return tabulate<float>(parameter.sizes(),
+                             [=](std::uint32_t i) { return (2 * unit_at(stream, i) - 1) * bound; });
     }
     const double center = is_scale(name) ? 1 : 0;
-    const double factor =
-        ends_residual_branch(network, name) ? kBranchScale : 1;
+    const double factor = ends_residual_branch(network, name) ? kBranchScale : 1;
     return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
       return factor * (center + 0.125 * (2 * unit_at(stream, i) - 1));
     });
@@ -97,11 +90,9 @@ void fill_by_formula(Network& network, std::uint64_t seed) {
 
 void fill_with_integers(Network& network, std::uint64_t seed) {
   fill(network, [&](const std::string& name, const at::Tensor& parameter) {
-    const std::uint32_t stream =
-        stream_of({low(seed), high(seed), stream_of(name)});
+    const std::uint32_t stream = stream_of({low(seed), high(seed), stream_of(name)});
     const double density =
-        parameter.dim() > 1 ? std::min(1.0, kNonZeroPerUnit / fan_in(parameter))
-                            : 1.0;
+        parameter.dim() > 1 ? std::min(1.0, kNonZeroPerUnit / fan_in(parameter)) : 1.0;
     return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
       const double unit = unit_at(stream, i);
       return unit < density / 2 ? -1 : unit < density ? 1 : 0;

@@ -63,12 +63,9 @@ struct Collector {
 }  // namespace
 
 Accesses::Accesses(const ModelShape& model, const Setup& setup)
-    : values_(model.modules.size()),
-      statistics_(setup.statistics),
-      parameters_(setup.parameters) {
+    : values_(model.modules.size()), statistics_(setup.statistics), parameters_(setup.parameters) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    values_[index_of(model.parameters[i].module)].push_back(
-        parameters_[i].value);
+    values_[index_of(model.parameters[i].module)].push_back(parameters_[i].value);
   }
 }
 
@@ -78,9 +75,7 @@ void Accesses::of(const Op& op, std::vector<Touch>& touches) const {
 }
 
 std::vector<std::vector<Slice>> touched_ranges(
-    const Planner& planner,
-    const PlanInput& input,
-    const Setup& setup,
+    const Planner& planner, const PlanInput& input, const Setup& setup,
     const std::function<bool(const Op&, const Touch&)>& counts) {
   const Accesses accesses(input.model, setup);
   std::vector<std::vector<Slice>> ranges(setup.buffers.size());
@@ -99,14 +94,11 @@ std::vector<std::vector<Slice>> touched_ranges(
     std::ranges::sort(slices, {}, &Slice::begin);
     std::vector<Slice> merged;
     for (const Slice& slice : slices) {
-      if (merged.empty() ||
-          merged.back().begin + merged.back().count < slice.begin) {
+      if (merged.empty() || merged.back().begin + merged.back().count < slice.begin) {
         merged.push_back(slice);
       } else {
         Slice& last = merged.back();
-        last.count =
-            std::max(last.begin + last.count, slice.begin + slice.count) -
-            last.begin;
+        last.count = std::max(last.begin + last.count, slice.begin + slice.count) - last.begin;
       }
     }
     slices = std::move(merged);

@@ -18,9 +18,9 @@ struct Touch {
 
 /// What ops touch, under one setup.
 ///
-/// Forward(m) reads the values of m's parameters and writes m's statistics
-/// where the setup has them; Backward(p) reads p's value and writes its
-/// gradient, which micro-batches after the first also read.
+/// Forward(m) reads the values of m's parameters and writes m's statistics where the setup has
+/// them; Backward(p) reads p's value and writes its gradient, which micro-batches after the first
+/// also read.
 class Accesses {
  public:
   Accesses(const ModelShape& model, const Setup& setup);
@@ -34,26 +34,21 @@ class Accesses {
   std::vector<Placement> parameters_;
 };
 
-/// What a rank touches in any variant of its plan: by buffer, disjoint ranges
-/// in ascending order.  Ranges that overlap or adjoin are one.  `counts`
-/// selects the touches to include; an empty function includes all.
+/// What a rank touches in any variant of its plan: by buffer, disjoint ranges in ascending order.
+/// Ranges that overlap or adjoin are one.  `counts` selects the touches to include; an empty
+/// function includes all.
 std::vector<std::vector<Slice>> touched_ranges(
-    const Planner& planner,
-    const PlanInput& input,
-    const Setup& setup,
+    const Planner& planner, const PlanInput& input, const Setup& setup,
     const std::function<bool(const Op&, const Touch&)>& counts = {});
 
 /// The largest slack of all accesses of the plan's kernels.
 Step largest_slack(const CommPlan& plan);
 
 /// Whether an access has slack: the result then depends on timing.
-inline bool has_slack(const CommPlan& plan) {
-  return largest_slack(plan) > 0;
-}
+inline bool has_slack(const CommPlan& plan) { return largest_slack(plan) > 0; }
 
 inline bool overlap(const Slice& left, const Slice& right) {
-  return left.buffer == right.buffer &&
-         left.begin < right.begin + right.count &&
+  return left.buffer == right.buffer && left.begin < right.begin + right.count &&
          right.begin < left.begin + left.count;
 }
 

@@ -11,14 +11,10 @@
 namespace paceline::plan {
 namespace {
 
-Picoseconds time_on(const AlphaBetaLine& line,
-                    std::string_view what,
-                    std::int64_t bytes) {
+Picoseconds time_on(const AlphaBetaLine& line, std::string_view what, std::int64_t bytes) {
   if (!line.known()) {
     throw UsageError(fmt::format(
-        "the alpha-beta model says nothing of {}, by whose times the strategy "
-        "decides",
-        what));
+        "the alpha-beta model says nothing of {}, by whose times the strategy decides", what));
   }
   return line.time(bytes);
 }
@@ -29,20 +25,13 @@ void check_line(const AlphaBetaLine& line, std::string_view what) {
   std::int64_t last = -1;
   for (const AlphaBetaPiece& piece : line.pieces) {
     if (piece.from_bytes <= last) {
-      throw UsageError(fmt::format(
-          "{}: a piece from {} bytes follows one from {}; sizes must rise",
-          what,
-          piece.from_bytes,
-          last));
+      throw UsageError(fmt::format("{}: a piece from {} bytes follows one from {}; sizes must rise",
+                                   what, piece.from_bytes, last));
     }
     last = piece.from_bytes;
-    if (piece.alpha < 0 || !std::isfinite(piece.beta_ps_per_byte) ||
-        piece.beta_ps_per_byte < 0) {
-      throw UsageError(fmt::format(
-          "{}: alpha {} ps and beta {} ps a byte; neither may be negative",
-          what,
-          piece.alpha,
-          piece.beta_ps_per_byte));
+    if (piece.alpha < 0 || !std::isfinite(piece.beta_ps_per_byte) || piece.beta_ps_per_byte < 0) {
+      throw UsageError(fmt::format("{}: alpha {} ps and beta {} ps a byte; neither may be negative",
+                                   what, piece.alpha, piece.beta_ps_per_byte));
     }
   }
 }
@@ -58,8 +47,7 @@ Picoseconds AlphaBetaLine::time(std::int64_t bytes) const {
       piece = &next;
     }
   }
-  return piece->alpha +
-         std::llround(piece->beta_ps_per_byte * static_cast<double>(bytes));
+  return piece->alpha + std::llround(piece->beta_ps_per_byte * static_cast<double>(bytes));
 }
 
 const AlphaBetaLine& AlphaBeta::of(Pattern pattern) const {
@@ -86,11 +74,8 @@ Picoseconds AlphaBeta::message_time(std::int64_t bytes) const {
 }
 
 AlphaBeta start_ups_of(AlphaBeta model) {
-  for (AlphaBetaLine* line : {&model.all_reduce,
-                              &model.reduce_scatter,
-                              &model.all_gather,
-                              &model.broadcast,
-                              &model.message}) {
+  for (AlphaBetaLine* line : {&model.all_reduce, &model.reduce_scatter, &model.all_gather,
+                              &model.broadcast, &model.message}) {
     for (AlphaBetaPiece& piece : line->pieces) {
       piece.beta_ps_per_byte = 0;
     }
@@ -99,8 +84,8 @@ AlphaBeta start_ups_of(AlphaBeta model) {
 }
 
 AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte) {
-  return {{{.alpha = picoseconds_of(alpha_seconds),
-            .beta_ps_per_byte = beta_seconds_per_byte * 1e12}}};
+  return {
+      {{.alpha = picoseconds_of(alpha_seconds), .beta_ps_per_byte = beta_seconds_per_byte * 1e12}}};
 }
 
 }  // namespace paceline::plan

@@ -6,12 +6,9 @@
 
 namespace paceline::plan {
 
-Rank Planner::training_ranks(const PlanInput& input) const {
-  return input.world;
-}
+Rank Planner::training_ranks(const PlanInput& input) const { return input.world; }
 
-std::vector<Variant> variants_of(const Planner& planner,
-                                 const PlanInput& input) {
+std::vector<Variant> variants_of(const Planner& planner, const PlanInput& input) {
   std::vector<Variant> variants;
   const Step steps = planner.period(input);
   for (Step step = 0; step < steps; ++step) {
@@ -21,8 +18,7 @@ std::vector<Variant> variants_of(const Planner& planner,
 }
 
 bool is_model_work(const Op& op) {
-  return std::holds_alternative<Forward>(op.work) ||
-         std::holds_alternative<Backward>(op.work);
+  return std::holds_alternative<Forward>(op.work) || std::holds_alternative<Backward>(op.work);
 }
 
 std::optional<CommunicatorId> communicator_of(const Op& op) {

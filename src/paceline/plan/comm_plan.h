@@ -12,10 +12,10 @@
 
 #include "paceline/plan/members.h"
 
-// The plan language.  A plan is one rank's training step, written as a
-// sequential program over slices of flat buffers; executors overlap whatever
-// the program's own reads and writes allow.  No op says what it waits for: it
-// waits for the earlier ops, of this step or of any step before, that touch
+// The plan language.  A plan is one rank's training step, written as a sequential program over
+// slices of flat buffers; executors overlap whatever the program's own reads and writes allow.  No
+// op says what it waits for: it waits for the earlier ops, of this step or of any step before, that
+// touch
 // the same elements.  docs/plan-language.md has the rules.
 
 namespace paceline::plan {
@@ -72,10 +72,9 @@ enum class EngineRole : std::uint8_t {
   kSparse  // rows of embedding tables
 };
 
-/// A group of ranks, an issue order, bytes allowed in flight.  One number may
-/// stand for several disjoint groups, for example one on each host.  Then the
-/// setup of a rank holds the group that the rank is a member of, or a group
-/// without members where the rank is in none.
+/// A group of ranks, an issue order, bytes allowed in flight.  One number may stand for several
+/// disjoint groups, for example one on each host.  Then the setup of a rank holds the group that
+/// the rank is a member of, or a group without members where the rank is in none.
 struct Communicator {
   std::string name;  // differs between groups
   Members members;
@@ -107,12 +106,7 @@ struct Backward {  // reads the value; micro 0 writes the gradient, others add
   int micro = 0;
 };
 
-enum class Pattern : std::uint8_t {
-  kAllReduce,
-  kReduceScatter,
-  kAllGather,
-  kBroadcast
-};
+enum class Pattern : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kBroadcast };
 enum class Reduce : std::uint8_t { kNone, kSum, kMean, kMax };
 
 struct Collective {
@@ -159,8 +153,8 @@ struct CommPlan {
   std::vector<Op> ops;
 };
 
-/// Which permutations of ranks leave all plans as they are, except that the
-/// plans name other ranks, and other shares of equal size.  Kernels still
+/// Which permutations of ranks leave all plans as they are, except that the plans name other ranks,
+/// and other shares of equal size.  Kernels still
 /// write parts of equally many parameters, by which they may cost.
 ///
 /// `count` ranks from `first` on form blocks of `block` neighbors.  Blocks may
@@ -181,8 +175,7 @@ struct Symmetry {
 
 /// The first `count` ranks, in blocks of `block`, may be permuted.
 constexpr Symmetry any_order(Rank count, Rank block = 1, Rank movable = 1) {
-  return {
-      .count = count, .block = block, .movable = movable, .in_any_order = true};
+  return {.count = count, .block = block, .movable = movable, .in_any_order = true};
 }
 
 /// The first `count` ranks, in blocks of `block`, may be rotated.
@@ -192,8 +185,8 @@ constexpr Symmetry in_a_ring(Rank count, Rank block = 1, Rank movable = 1) {
 
 /// Writes one rank's training step as a sequential program over flat buffers.
 ///
-/// A planner touches no tensor and opens no socket, so the runtime, the
-/// simulator and the interpreter execute the very same plan.
+/// A planner touches no tensor and opens no socket, so the runtime, the simulator and the
+/// interpreter execute the very same plan.
 class Planner {
  public:
   virtual ~Planner() = default;
@@ -201,34 +194,29 @@ class Planner {
   /// Buffers and communicators, shared by every step.
   virtual Setup setup(const PlanInput& input) const = 0;
 
-  /// Which of the planner's programs step `step` runs; the same one on all
-  /// ranks.
+  /// Which of the planner's programs step `step` runs; the same one on all ranks.
   virtual Variant variant(const PlanInput& input, Step step) const = 0;
 
   /// So many first steps have every variant among them.
   virtual Step period(const PlanInput& /*input*/) const { return 64; }
 
-  /// The program.  Pure: equal arguments give equal plans on every rank, which
-  /// is what keeps collectives in the same order everywhere.
-  virtual CommPlan plan(const PlanInput& input,
-                        const Setup& setup,
-                        Variant variant) const = 0;
+  /// The program.  Pure: equal arguments give equal plans on every rank, which is what keeps
+  /// collectives in the same order everywhere.
+  virtual CommPlan plan(const PlanInput& input, const Setup& setup, Variant variant) const = 0;
 
   /// How many ranks have model work: ranks 0 .. n-1.  The others only serve.
   virtual Rank training_ranks(const PlanInput& input) const;
 
-  /// The permutations of ranks that leave the plans as they are, whatever the
-  /// hosts; the same for every input.rank.  The simulator folds ranks by it.
+  /// The permutations of ranks that leave the plans as they are, whatever the hosts; the same for
+  /// every input.rank.  The simulator folds ranks by it.
   virtual Symmetry symmetry(const PlanInput& /*input*/) const { return {}; }
 
-  /// One line for users about the planner's choices; empty where the planner
-  /// chooses nothing.
+  /// One line for users about the planner's choices; empty where the planner chooses nothing.
   virtual std::string remark(const PlanInput& /*input*/) const { return {}; }
 };
 
 /// All variants, each once, in the order of their first steps.
-std::vector<Variant> variants_of(const Planner& planner,
-                                 const PlanInput& input);
+std::vector<Variant> variants_of(const Planner& planner, const PlanInput& input);
 
 /// Index of an id in the vector that it numbers.
 template <class Id>

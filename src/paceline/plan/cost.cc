@@ -15,12 +15,10 @@ namespace {
 /// Bytes of a slice, as far as they are known before the step.
 std::int64_t expected_bytes(const Setup& setup, const Slice& slice) {
   const Buffer& buffer = setup.buffers[index_of(slice.buffer)];
-  return std::min(slice.count, buffer.typical.value_or(slice.count)) *
-         size_of(buffer.dtype);
+  return std::min(slice.count, buffer.typical.value_or(slice.count)) * size_of(buffer.dtype);
 }
 
-std::int64_t expected_bytes(const Setup& setup,
-                            const std::vector<Message>& messages) {
+std::int64_t expected_bytes(const Setup& setup, const std::vector<Message>& messages) {
   std::int64_t bytes = 0;
   for (const Message& message : messages) {
     bytes += expected_bytes(setup, message.slice);
@@ -37,8 +35,7 @@ void book(Cost& cost, std::string_view kind, std::int64_t bytes) {
 }
 
 bool communicates(const Op& op) {
-  return std::holds_alternative<Collective>(op.work) ||
-         std::holds_alternative<Exchange>(op.work);
+  return std::holds_alternative<Collective>(op.work) || std::holds_alternative<Exchange>(op.work);
 }
 
 }  // namespace
@@ -49,10 +46,8 @@ Cost cost(const Setup& setup, const CommPlan& plan, Rank rank) {
     if (const auto* collective = std::get_if<Collective>(&op.work)) {
       const Communicator& on = setup.communicators[index_of(collective->on)];
       PACELINE_CHECK(on.members.contains(rank));
-      book(total,
-           name_of(collective->pattern),
-           wire_bytes(collective->pattern,
-                      payload_bytes(setup, op),
+      book(total, name_of(collective->pattern),
+           wire_bytes(collective->pattern, payload_bytes(setup, op),
                       static_cast<std::int64_t>(on.members.size())));
     } else if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
       for (const Message& message : exchange->sends) {
@@ -69,13 +64,11 @@ Cost cost(const Setup& setup, const CommPlan& plan, Rank rank) {
 }
 
 bool communicates(const CommPlan& plan) {
-  return std::ranges::any_of(plan.ops,
-                             [](const Op& op) { return communicates(op); });
+  return std::ranges::any_of(plan.ops, [](const Op& op) { return communicates(op); });
 }
 
 bool has_performer(const CommPlan& plan) {
-  return std::ranges::any_of(
-      plan.ops, [](const Op& op) { return !op.performer.empty(); });
+  return std::ranges::any_of(plan.ops, [](const Op& op) { return !op.performer.empty(); });
 }
 
 std::int64_t payload_bytes(const Setup& setup, const Op& op) {
@@ -86,9 +79,7 @@ std::int64_t payload_bytes(const Setup& setup, const Op& op) {
   return bytes;
 }
 
-std::int64_t largest_payload(const Planner& planner,
-                             const PlanInput& input,
-                             const Setup& setup) {
+std::int64_t largest_payload(const Planner& planner, const PlanInput& input, const Setup& setup) {
   std::int64_t largest = 0;
   for (const Variant variant : variants_of(planner, input)) {
     for (const Op& op : planner.plan(input, setup, variant).ops) {
@@ -100,16 +91,13 @@ std::int64_t largest_payload(const Planner& planner,
 
 std::int64_t bytes_on_credit(const Setup& setup, const Op& op) {
   if (const auto* collective = std::get_if<Collective>(&op.work)) {
-    return std::max(expected_bytes(setup, collective->in),
-                    expected_bytes(setup, collective->out));
+    return std::max(expected_bytes(setup, collective->in), expected_bytes(setup, collective->out));
   }
   const auto* exchange = std::get_if<Exchange>(&op.work);
   return exchange != nullptr ? expected_bytes(setup, exchange->sends) : 0;
 }
 
-std::int64_t rounds(const ModelShape& model,
-                    const Setup& setup,
-                    const CommPlan& plan) {
+std::int64_t rounds(const ModelShape& model, const Setup& setup, const CommPlan& plan) {
   DependencyAnalyzer analyzer(model, setup);
   const Dependencies dependencies = analyzer.open(0, plan);
   std::vector<std::int64_t> behind(plan.ops.size(), 0);
@@ -118,8 +106,7 @@ std::int64_t rounds(const ModelShape& model,
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     for (const Edge& edge : dependencies.waits_for[i]) {
-      behind[i] =
-          std::max(behind[i], behind[static_cast<std::size_t>(edge.op)]);
+      behind[i] = std::max(behind[i], behind[static_cast<std::size_t>(edge.op)]);
     }
     const bool is_backward = std::holds_alternative<Backward>(op.work);
     if (is_backward || std::holds_alternative<Forward>(op.work)) {

@@ -23,11 +23,11 @@ struct Cost {
   std::int64_t wire_bytes = 0;  // sent by this rank
   std::int64_t calls = 0;
   std::map<std::string, Traffic> by_pattern;  // all-reduce, message, ...
-  std::int64_t memory_bytes = 0;  // buffers beside values and gradients
+  std::int64_t memory_bytes = 0;              // buffers beside values and gradients
 };
 
-/// Closed forms of plan/wire_bytes.h, summed; a message counts its size at the
-/// sender (the typical one where the length varies).
+/// Closed forms of plan/wire_bytes.h, summed; a message counts its size at the sender (the typical
+/// one where the length varies).
 Cost cost(const Setup& setup, const CommPlan& plan, Rank rank);
 
 /// Whether anything crosses the network.
@@ -40,20 +40,16 @@ bool has_performer(const CommPlan& plan);
 std::int64_t payload_bytes(const Setup& setup, const Op& op);
 
 /// The largest payload of an op at `input.rank`, over variants_of().
-std::int64_t largest_payload(const Planner& planner,
-                             const PlanInput& input,
-                             const Setup& setup);
+std::int64_t largest_payload(const Planner& planner, const PlanInput& input, const Setup& setup);
 
-/// The bytes of an op that count against its communicator's credit: the payload
-/// of a collective, or what an exchange sends.  An op that only receives counts
-/// no bytes and is never held back: two ranks that had spent their credit on
-/// messages to each other would otherwise receive neither message.
+/// The bytes of an op that count against its communicator's credit: the payload of a collective, or
+/// what an exchange sends.  An op that only receives counts no bytes and is never held back: two
+/// ranks that had spent their credit on messages to each other would otherwise receive neither
+/// message.
 std::int64_t bytes_on_credit(const Setup& setup, const Op& op);
 
 /// The longest chain of communication within a step of which each waits for
 /// the one before.
-std::int64_t rounds(const ModelShape& model,
-                    const Setup& setup,
-                    const CommPlan& plan);
+std::int64_t rounds(const ModelShape& model, const Setup& setup, const CommPlan& plan);
 
 }  // namespace paceline::plan

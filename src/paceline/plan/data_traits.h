@@ -19,27 +19,27 @@ struct DataTraits {
   int classes = 0;                   // outputs of the network
   bool regression = false;           // targets are numbers: no accuracy
   std::string_view required_file{};  // NAME:DIR: one that DIR must hold
-  /// NAME:FILE: mapped, and read as a benchmark's input, without evaluations;
-  /// its head says its sizes (plan/sample_file.h).
+  /// NAME:FILE: mapped, and read as a benchmark's input, without evaluations; its head says its
+  /// sizes (plan/sample_file.h).
   bool mapped = false;
 };
 
 inline constexpr auto kData = std::to_array<DataTraits>({
     {.name = "digits",
-     .summary = "handwritten digits of 8 x 8 pixels, part of the program: 1438 "
-                "to train on, 359 to test",
+     .summary =
+         "handwritten digits of 8 x 8 pixels, part of the program: 1438 to train on, 359 to test",
      .side = 8,
      .channels = 1,
      .classes = 10},
     {.name = "teacher",
-     .summary = "random inputs and the classes that a random network gives "
-                "them: 4096 to train on, 1024 to test",
+     .summary = "random inputs and the classes that a random network gives them: 4096 to train on, "
+                "1024 to test",
      .side = 8,
      .channels = 1,
      .classes = 10},
     {.name = "least-squares",
-     .summary = "linear regression on 1024 samples of 10 groups that differ in "
-                "their weights; its optimum is known",
+     .summary = "linear regression on 1024 samples of 10 groups that differ in their weights; its "
+                "optimum is known",
      .side = 8,
      .channels = 1,
      .classes = 1,
@@ -57,15 +57,14 @@ inline constexpr auto kData = std::to_array<DataTraits>({
      .classes = 10,
      .required_file = "data_batch_1.bin"},
     {.name = "mmap",
-     .summary = "mmap:FILE, a file of decoded images that is mapped and read "
-                "ahead: a benchmark with input, without evaluations",
+     .summary = "mmap:FILE, a file of decoded images that is mapped and read ahead: a benchmark "
+                "with input, without evaluations",
      .mapped = true},
 });
 
 /// The row that `data`, NAME or NAME:DIR, names; null where there is none.
 constexpr const DataTraits* find_data_traits(std::string_view data) {
-  const auto* row = std::ranges::find(
-      kData, data.substr(0, data.find(':')), &DataTraits::name);
+  const auto* row = std::ranges::find(kData, data.substr(0, data.find(':')), &DataTraits::name);
   return row == kData.end() ? nullptr : row;
 }
 
@@ -75,8 +74,8 @@ constexpr bool is_mapped(std::string_view data) {
   return row != nullptr && row->mapped;
 }
 
-/// What --split says: 0 of "even", ALPHA of "dirichlet:ALPHA" from 0.01 to
-/// 1000; nothing of other words.
+/// What --split says: 0 of "even", ALPHA of "dirichlet:ALPHA" from 0.01 to 1000; nothing of other
+/// words.
 inline std::optional<double> dirichlet_alpha(std::string_view split) {
   constexpr std::string_view kPrefix = "dirichlet:";
   if (split == "even") {

@@ -44,8 +44,7 @@ void sort_unique(std::vector<Edge>& refs) {
 
 }  // namespace
 
-DependencyAnalyzer::DependencyAnalyzer(const ModelShape& model,
-                                       const Setup& setup)
+DependencyAnalyzer::DependencyAnalyzer(const ModelShape& model, const Setup& setup)
     : accesses_(model, setup) {
   for (const Buffer& buffer : setup.buffers) {
     Space space;
@@ -73,9 +72,8 @@ Dependencies DependencyAnalyzer::open(Step step, const CommPlan& plan) {
     }
     sort_unique(waits);
     sort_unique(excludes);
-    std::erase_if(excludes, [&](const Edge& other) {
-      return std::ranges::binary_search(waits, other);
-    });
+    std::erase_if(excludes,
+                  [&](const Edge& other) { return std::ranges::binary_search(waits, other); });
     start_op(op, i);
     reduce(i, waits);
     finish_op(op, i);
@@ -103,9 +101,7 @@ void DependencyAnalyzer::each_segment(const Slice& slice, Visit visit) {
   }
 }
 
-void DependencyAnalyzer::find(Edge me,
-                              std::vector<Edge>& waits,
-                              std::vector<Edge>& excludes) {
+void DependencyAnalyzer::find(Edge me, std::vector<Edge>& waits, std::vector<Edge>& excludes) {
   for (const Touch& touch : touches_) {
     each_segment(touch.slice, [&](const Segment& segment) {
       for (const Entry& entry : segment.entries) {
@@ -113,8 +109,7 @@ void DependencyAnalyzer::find(Edge me,
           continue;
         }
         const bool strict =
-            entry.floor ||
-            me.step - entry.who.step >= std::max(touch.slack, entry.slack);
+            entry.floor || me.step - entry.who.step >= std::max(touch.slack, entry.slack);
         (strict ? waits : excludes).push_back(entry.who);
       }
     });
@@ -123,17 +118,14 @@ void DependencyAnalyzer::find(Edge me,
 
 void DependencyAnalyzer::remember(Edge me) {
   // Writes first: what an op reads and writes needs one entry only.
-  std::stable_partition(touches_.begin(),
-                        touches_.end(),
+  std::stable_partition(touches_.begin(), touches_.end(),
                         [](const Touch& touch) { return touch.write; });
   for (const Touch& touch : touches_) {
     const Step slack = spaces_[index_of(touch.slice.buffer)].slack;
     each_segment(touch.slice, [&](Segment& segment) {
-      const bool known =
-          std::ranges::any_of(segment.entries, [&](const Entry& entry) {
-            return entry.who == me && (entry.write || !touch.write) &&
-                   entry.slack <= touch.slack;
-          });
+      const bool known = std::ranges::any_of(segment.entries, [&](const Entry& entry) {
+        return entry.who == me && (entry.write || !touch.write) && entry.slack <= touch.slack;
+      });
       if (!known) {
         segment.entries.push_back({me, touch.write, false, touch.slack});
       }
@@ -142,25 +134,22 @@ void DependencyAnalyzer::remember(Edge me) {
   }
 }
 
-/// Drops what the newest write that everybody waits for has itself waited for.
-/// With a largest slack of `slack`, everybody from step `now` on waits for
-/// writes of steps up to now - slack.
+/// Drops what the newest write that everybody waits for has itself waited for. With a largest slack
+/// of `slack`, everybody from step `now` on waits for writes of steps up to now - slack.
 void DependencyAnalyzer::drop_covered(Segment& segment, Step now, Step slack) {
   auto& entries = segment.entries;
-  const auto newest =
-      std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& entry) {
-        return entry.write && now - entry.who.step >= slack;
-      });
+  const auto newest = std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& entry) {
+    return entry.write && now - entry.who.step >= slack;
+  });
   if (newest == entries.rend() || std::next(newest) == entries.rend()) {
     return;
   }
   const auto cover = std::prev(newest.base());
   const Entry floor = *cover;
-  const auto kept =
-      std::remove_if(entries.begin(), cover, [&](const Entry& entry) {
-        return entry.who != floor.who && floor.who.step - entry.who.step >=
-                                             std::max(floor.slack, entry.slack);
-      });
+  const auto kept = std::remove_if(entries.begin(), cover, [&](const Entry& entry) {
+    return entry.who != floor.who &&
+           floor.who.step - entry.who.step >= std::max(floor.slack, entry.slack);
+  });
   if (kept != cover) {
     cover->floor = true;
     entries.erase(kept, cover);
@@ -174,8 +163,7 @@ void DependencyAnalyzer::forget_before(Step step) {
   }
   for (Space& space : spaces_) {
     for (auto& [begin, segment] : space.segments) {
-      std::erase_if(segment.entries,
-                    [&](const Entry& entry) { return entry.who.step < step; });
+      std::erase_if(segment.entries, [&](const Entry& entry) { return entry.who.step < step; });
     }
   }
 }
@@ -208,9 +196,8 @@ void DependencyAnalyzer::shift(Step by) {
 
 // The rows of the step before the last one are never looked at again.
 bool DependencyAnalyzer::remembers_as(const DependencyAnalyzer& other) const {
-  return step_ == other.step_ && spaces_ == other.spaces_ &&
-         width_ == other.width_ && behind_ == other.behind_ &&
-         before_phase_ == other.before_phase_ && phase_ == other.phase_;
+  return step_ == other.step_ && spaces_ == other.spaces_ && width_ == other.width_ &&
+         behind_ == other.behind_ && before_phase_ == other.before_phase_ && phase_ == other.phase_;
 }
 
 std::size_t DependencyAnalyzer::history_size() const {
@@ -247,8 +234,7 @@ void DependencyAnalyzer::start_step(Step step, const CommPlan& plan) {
   behind_.stride = width_ + previous_width;
   behind_.words.assign(behind_.stride * plan.ops.size(), 0);
   before_phase_.assign(width_, 0);
-  before_phase_.insert(
-      before_phase_.end(), model_work.begin(), model_work.end());
+  before_phase_.insert(before_phase_.end(), model_work.begin(), model_work.end());
   phase_.assign(behind_.stride, 0);
   phase_id_ = -1;
 }

@@ -27,19 +27,17 @@ struct Dependencies {
   std::vector<std::vector<Edge>> excludes;   // must not run at the same time
 };
 
-/// Derives, step after step, which ops wait for which from the elements that
-/// they read and write (docs/plan-language.md, hazards and slack).
+/// Derives, step after step, which ops wait for which from the elements that they read and write
+/// (docs/plan-language.md, hazards and slack).
 ///
-/// Two ops that access the same elements, one of them writing, keep program
-/// order if their steps differ by at least the larger slack of the two
-/// accesses.  If the steps are nearer, the ops exclude each other, which is
-/// noted at the later op.  A wait is left out where it follows from other waits
-/// of the same or the previous step.
+/// Two ops that access the same elements, one of them writing, keep program order if their steps
+/// differ by at least the larger slack of the two accesses.  If the steps are nearer, the ops
+/// exclude each other, which is noted at the later op.  A wait is left out where it follows from
+/// other waits of the same or the previous step.
 ///
-/// The dependencies are complete under one more rule that executors keep: model
-/// work is done in phases.  All Forward of a micro-batch precede all of its
-/// Backward, which precede the next micro-batch and the next step.  Within a
-/// phase no order is assumed.
+/// The dependencies are complete under one more rule that executors keep: model work is done in
+/// phases.  All Forward of a micro-batch precede all of its Backward, which precede the next
+/// micro-batch and the next step.  Within a phase no order is assumed.
 class DependencyAnalyzer {
  public:
   DependencyAnalyzer(const ModelShape& model, const Setup& setup);
@@ -47,17 +45,16 @@ class DependencyAnalyzer {
   /// Dependencies of step `step`, which must follow the last one opened.
   Dependencies open(Step step, const CommPlan& plan);
 
-  /// The caller says that every op of the steps before `step` is complete.
-  /// Later dependencies do not name these ops, and their history is dropped.
-  /// Without this call the history of elements that are read and never written
-  /// grows without bound.
+  /// The caller says that every op of the steps before `step` is complete. Later dependencies do
+  /// not name these ops, and their history is dropped. Without this call the history of elements
+  /// that are read and never written grows without bound.
   void forget_before(Step step);
 
   /// Adds `by` to the number of every step.
   void shift(Step by);
 
-  /// Whether both, made for the same model and setup, derive the same
-  /// dependencies for every plan that is opened next.
+  /// Whether both, made for the same model and setup, derive the same dependencies for every plan
+  /// that is opened next.
   bool remembers_as(const DependencyAnalyzer& other) const;
 
   /// The number of accesses kept; tests check that it stays bounded.
@@ -110,8 +107,8 @@ class DependencyAnalyzer {
   std::vector<Space> spaces_;
   std::vector<Touch> touches_;  // of the op at hand
 
-  // Which ops are known to be done when an op is issued: a row's first width_
-  // words hold those of its own step, the rest those of the step before.
+  // Which ops are known to be done when an op is issued: a row's first width_ words hold those of
+  // its own step, the rest those of the step before.
   Step step_ = -1;
   std::size_t width_ = 0;
   BitRows behind_;

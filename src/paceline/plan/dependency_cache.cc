@@ -22,8 +22,7 @@ DependencyCache::State* DependencyCache::known(DependencyAnalyzer analyzer) {
       return state.get();
     }
   }
-  states_.push_back(
-      std::make_unique<State>(State{std::move(analyzer), {}, {}}));
+  states_.push_back(std::make_unique<State>(State{std::move(analyzer), {}, {}}));
   return states_.back().get();
 }
 
@@ -43,11 +42,9 @@ std::shared_ptr<const Dependencies> DependencyCache::open(
     bound();
     ++derived_;
     DependencyAnalyzer analyzer = now_->analyzer;
-    auto dependencies =
-        std::make_shared<const Dependencies>(analyzer.open(0, *plan));
+    auto dependencies = std::make_shared<const Dependencies>(analyzer.open(0, *plan));
     analyzer.shift(-1);
-    now_->opened.push_back(
-        {plan, std::move(dependencies), known(std::move(analyzer))});
+    now_->opened.push_back({plan, std::move(dependencies), known(std::move(analyzer))});
     found = std::prev(now_->opened.end());
   }
   now_ = found->next;

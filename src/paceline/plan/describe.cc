@@ -16,8 +16,8 @@
 namespace paceline::plan {
 namespace {
 
-/// The buffer whose tensors give names to ranges of `buffer`: itself where it
-/// holds parameters or gradients, else the one it has the layout of.
+/// The buffer whose tensors give names to ranges of `buffer`: itself where it holds parameters or
+/// gradients, else the one it has the layout of.
 BufferId named_by(const Setup& setup, BufferId buffer) {
   const auto& other = setup.buffers[index_of(buffer)].stands_for;
   return other.has_value() && other->begin == 0 ? other->buffer : buffer;
@@ -29,13 +29,11 @@ struct Named {
   Slice tensor;
 };
 
-/// The tensor's name, and which of its elements lie in the slice where not all
-/// do: so pieces of a tensor have names of their own.
+/// The tensor's name, and which of its elements lie in the slice where not all do: so pieces of a
+/// tensor have names of their own.
 std::string part_of(const Named& named, const Slice& slice) {
-  const Elements begin =
-      std::max<Elements>(0, slice.begin - named.tensor.begin);
-  const Elements end = std::min(named.tensor.count,
-                                slice.begin + slice.count - named.tensor.begin);
+  const Elements begin = std::max<Elements>(0, slice.begin - named.tensor.begin);
+  const Elements end = std::min(named.tensor.count, slice.begin + slice.count - named.tensor.begin);
   return begin == 0 && end == named.tensor.count
              ? named.name
              : fmt::format("{}[{}..{})", named.name, begin, end);
@@ -49,17 +47,12 @@ struct Describer {
     return slice.count * size_of(setup.buffers[index_of(slice.buffer)].dtype);
   }
 
-  std::string slice(const Slice& what) const {
-    return describe(what, model, setup);
-  }
+  std::string slice(const Slice& what) const { return describe(what, model, setup); }
 
   std::string on(CommunicatorId id) const {
     const Communicator& communicator = setup.communicators[index_of(id)];
-    return fmt::format("on {}{}, {} {}",
-                       communicator.name,
-                       communicator.engine == EngineRole::kSparse
-                           ? " of the sparse engine"
-                           : "",
+    return fmt::format("on {}{}, {} {}", communicator.name,
+                       communicator.engine == EngineRole::kSparse ? " of the sparse engine" : "",
                        communicator.members.size(),
                        communicator.members.size() == 1 ? "rank" : "ranks");
   }
@@ -69,47 +62,36 @@ struct Describer {
   }
 
   std::string operator()(const Forward& forward) const {
-    return fmt::format("forward, {}{}",
-                       model.modules[index_of(forward.module)],
+    return fmt::format("forward, {}{}", model.modules[index_of(forward.module)],
                        micro(forward.micro));
   }
 
   std::string operator()(const Backward& backward) const {
-    return fmt::format("backward, {}{}",
-                       model.parameters[index_of(backward.parameter)].name,
+    return fmt::format("backward, {}{}", model.parameters[index_of(backward.parameter)].name,
                        micro(backward.micro));
   }
 
   std::string operator()(const Collective& collective) const {
-    const std::int64_t payload =
-        std::max(bytes(collective.in), bytes(collective.out));
+    const std::int64_t payload = std::max(bytes(collective.in), bytes(collective.out));
     std::string what = slice(collective.in);
     if (collective.in != collective.out) {
       what += fmt::format(" > {}", slice(collective.out));
     }
-    return fmt::format("{}, {}, {}, {}",
-                       name_of(collective.pattern),
-                       bytes_text(payload),
-                       what,
+    return fmt::format("{}, {}, {}, {}", name_of(collective.pattern), bytes_text(payload), what,
                        on(collective.on));
   }
 
   std::string operator()(const Exchange& exchange) const {
     std::vector<std::string> messages;
     for (const Message& send : exchange.sends) {
-      messages.push_back(fmt::format("{} {} > rank {}",
-                                     bytes_text(bytes(send.slice)),
-                                     slice(send.slice),
-                                     send.peer));
+      messages.push_back(fmt::format("{} {} > rank {}", bytes_text(bytes(send.slice)),
+                                     slice(send.slice), send.peer));
     }
     for (const Message& receive : exchange.receives) {
-      messages.push_back(fmt::format("{} {} < rank {}",
-                                     bytes_text(bytes(receive.slice)),
-                                     slice(receive.slice),
-                                     receive.peer));
+      messages.push_back(fmt::format("{} {} < rank {}", bytes_text(bytes(receive.slice)),
+                                     slice(receive.slice), receive.peer));
     }
-    return fmt::format(
-        "exchange, {}, {}", fmt::join(messages, ", "), on(exchange.on));
+    return fmt::format("exchange, {}, {}", fmt::join(messages, ", "), on(exchange.on));
   }
 
   std::string operator()(const Kernel& kernel) const {
@@ -122,19 +104,15 @@ struct Describer {
     }
     const Slice& first = kernel.writes.front().slice;
     const std::size_t more = kernel.writes.size() - 1;
-    return fmt::format("{}, {}, {}{}",
-                       kernel.name,
-                       bytes_text(written),
-                       slice(first),
+    return fmt::format("{}, {}, {}{}", kernel.name, bytes_text(written), slice(first),
                        more == 0 ? "" : fmt::format(" and {} more", more));
   }
 };
 
 /// Model work of one kind, for folding it into one line.
 bool same_kind_of_model_work(const Op& left, const Op& right) {
-  return left.work.index() == right.work.index() &&
-         (std::holds_alternative<Forward>(left.work) ||
-          std::holds_alternative<Backward>(left.work));
+  return left.work.index() == right.work.index() && (std::holds_alternative<Forward>(left.work) ||
+                                                     std::holds_alternative<Backward>(left.work));
 }
 
 }  // namespace
@@ -153,14 +131,11 @@ std::string bytes_text(std::int64_t bytes) {
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-std::string describe(const Slice& slice,
-                     const ModelShape& model,
-                     const Setup& setup) {
+std::string describe(const Slice& slice, const ModelShape& model, const Setup& setup) {
   const Slice named{named_by(setup, slice.buffer), slice.begin, slice.count};
   std::optional<Named> first, last;
   for (std::size_t i = 0; i < setup.parameters.size(); ++i) {
-    for (const Slice& tensor :
-         {setup.parameters[i].value, setup.parameters[i].gradient}) {
+    for (const Slice& tensor : {setup.parameters[i].value, setup.parameters[i].gradient}) {
       if (!overlap(named, tensor)) {
         continue;
       }
@@ -177,22 +152,14 @@ std::string describe(const Slice& slice,
   if (!first) {
     const bool all = slice.begin == 0 && slice.count == buffer.elements;
     return all ? buffer.name
-               : fmt::format("{}[{}..{})",
-                             buffer.name,
-                             slice.begin,
-                             slice.begin + slice.count);
+               : fmt::format("{}[{}..{})", buffer.name, slice.begin, slice.begin + slice.count);
   }
-  return first->tensor == last->tensor
-             ? fmt::format("{} {}", buffer.name, part_of(*first, named))
-             : fmt::format("{} {} .. {}",
-                           buffer.name,
-                           part_of(*first, named),
-                           part_of(*last, named));
+  return first->tensor == last->tensor ? fmt::format("{} {}", buffer.name, part_of(*first, named))
+                                       : fmt::format("{} {} .. {}", buffer.name,
+                                                     part_of(*first, named), part_of(*last, named));
 }
 
-std::string describe(const Op& op,
-                     const ModelShape& model,
-                     const Setup& setup) {
+std::string describe(const Op& op, const ModelShape& model, const Setup& setup) {
   std::string text = std::visit(Describer{model, setup}, op.work);
   if (!op.performer.empty()) {
     text += fmt::format(", by {}", op.performer);
@@ -200,14 +167,11 @@ std::string describe(const Op& op,
   return text;
 }
 
-std::string describe(const CommPlan& plan,
-                     const ModelShape& model,
-                     const Setup& setup) {
+std::string describe(const CommPlan& plan, const ModelShape& model, const Setup& setup) {
   std::string text;
   for (std::size_t i = 0; i < plan.ops.size();) {
     std::size_t end = i + 1;
-    while (end < plan.ops.size() &&
-           same_kind_of_model_work(plan.ops[i], plan.ops[end])) {
+    while (end < plan.ops.size() && same_kind_of_model_work(plan.ops[i], plan.ops[end])) {
       ++end;
     }
     const std::string first = describe(plan.ops[i], model, setup);
@@ -215,10 +179,7 @@ std::string describe(const CommPlan& plan,
       text += fmt::format("{:>4}  {}\n", i, first);
     } else {
       const std::string last = describe(plan.ops[end - 1], model, setup);
-      text += fmt::format("{:>4}  {} .. {} ({} ops)\n",
-                          i,
-                          first,
-                          last.substr(last.find(", ") + 2),
+      text += fmt::format("{:>4}  {} .. {} ({} ops)\n", i, first, last.substr(last.find(", ") + 2),
                           end - i);
     }
     i = end;

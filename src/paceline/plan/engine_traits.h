@@ -11,18 +11,17 @@ namespace paceline::plan {
 /// What is known of an engine without libtorch.
 struct EngineTraits {
   std::string_view name;
-  std::string_view summary;  // one line
-  std::string_view
-      made_for;             // the device whose tensors it moves without copies
-  bool moves_cpu = false;   // tensors on the CPU
-  bool moves_cuda = false;  // tensors on a GPU
+  std::string_view summary;   // one line
+  std::string_view made_for;  // the device whose tensors it moves without copies
+  bool moves_cpu = false;     // tensors on the CPU
+  bool moves_cuda = false;    // tensors on a GPU
   /// Collectives of one communicator that it performs at the same time.
   std::int32_t concurrent_collectives = 1;
-  /// On a GPU wait() of a work orders the current stream behind the work, and
-  /// does not hold the thread.
+  /// On a GPU wait() of a work orders the current stream behind the work, and does not hold the
+  /// thread.
   bool orders_streams = false;
-  /// On every rank all operations of all communicators must be issued in one
-  /// order: each occupies the GPU until its peers have issued it too.
+  /// On every rank all operations of all communicators must be issued in one order: each occupies
+  /// the GPU until its peers have issued it too.
   bool one_issue_order = false;
   /// A message that is in flight is waited for by a thread of its own.
   bool thread_per_message = false;
@@ -33,8 +32,8 @@ struct EngineTraits {
   }
 };
 
-/// Every engine that can be built, in the order `paceline list` prints.  An
-/// engine's code is a row of engines/engine_table.cc.
+/// Every engine that can be built, in the order `paceline list` prints.  An engine's code is a row
+/// of engines/engine_table.cc.
 inline constexpr auto kEngines = std::to_array<EngineTraits>({
     {.name = "gloo",
      .summary = "TCP between hosts, from the PyTorch wheel",
@@ -65,8 +64,7 @@ constexpr const EngineTraits* find_engine_traits(std::string_view name) {
 
 /// The first engine that is made for `device`.
 constexpr const EngineTraits& engine_for(std::string_view device) {
-  const auto* row =
-      std::ranges::find(kEngines, device, &EngineTraits::made_for);
+  const auto* row = std::ranges::find(kEngines, device, &EngineTraits::made_for);
   return row == kEngines.end() ? kEngines.front() : *row;
 }
 

@@ -9,14 +9,11 @@
 namespace paceline::plan {
 namespace {
 
-std::size_t at(OpRef ref) {
-  return static_cast<std::size_t>(ref.op);
-}
+std::size_t at(OpRef ref) { return static_cast<std::size_t>(ref.op); }
 
 }  // namespace
 
-Frontier::Frontier(const ModelShape& model, const Setup& setup)
-    : analyzer_(model, setup) {}
+Frontier::Frontier(const ModelShape& model, const Setup& setup) : analyzer_(model, setup) {}
 
 const Frontier::OpenStep* Frontier::find(Step step) const {
   if (steps_.empty() || step < steps_.front().step) {
@@ -90,8 +87,7 @@ void Frontier::complete(OpRef ref) {
 void Frontier::forget_finished() {
   while (!steps_.empty() && steps_.front().remaining == 0) {
     steps_.pop_front();
-    analyzer_.forget_before(steps_.empty() ? 0
-                                           : steps_.front().step - next_step_);
+    analyzer_.forget_before(steps_.empty() ? 0 : steps_.front().step - next_step_);
   }
 }
 
@@ -137,12 +133,10 @@ const Op& Frontier::op(OpRef ref) const {
 
 bool Frontier::leads_to_communication(OpRef ref) const {
   const OpenStep* step = find(ref.step);
-  return step != nullptr &&
-         std::ranges::any_of(step->successors[at(ref)], [&](OpRef next) {
+  return step != nullptr && std::ranges::any_of(step->successors[at(ref)], [&](OpRef next) {
            const Op& waiting = op(next);
            return communicator_of(waiting).has_value() ||
-                  (std::holds_alternative<Kernel>(waiting.work) &&
-                   leads_to_communication(next));
+                  (std::holds_alternative<Kernel>(waiting.work) && leads_to_communication(next));
          });
 }
 
@@ -164,10 +158,9 @@ std::vector<OpRef> Frontier::chain(OpRef ref) const {
   while (!is_ready(chain.back())) {
     const OpRef last = chain.back();
     const auto& edges = find(last.step)->dependencies->waits_for[at(last)];
-    const auto blocker =
-        std::find_if(edges.begin(), edges.end(), [&](OpRef wait) {
-          return !is_enqueued({last.step + wait.step, wait.op});
-        });
+    const auto blocker = std::find_if(edges.begin(), edges.end(), [&](OpRef wait) {
+      return !is_enqueued({last.step + wait.step, wait.op});
+    });
     PACELINE_CHECK(blocker != edges.end());
     chain.push_back({last.step + blocker->step, blocker->op});
   }
@@ -177,10 +170,8 @@ std::vector<OpRef> Frontier::chain(OpRef ref) const {
 OpRef Frontier::oldest() const {
   PACELINE_CHECK(!steps_.empty());
   const OpenStep& step = steps_.front();
-  const auto first =
-      std::find_if(step.state.begin(), step.state.end(), [](State state) {
-        return state != State::kComplete;
-      });
+  const auto first = std::find_if(step.state.begin(), step.state.end(),
+                                  [](State state) { return state != State::kComplete; });
   return {step.step, static_cast<OpIndex>(first - step.state.begin())};
 }
 

@@ -19,8 +19,8 @@ using OpRef = Edge;
 
 /// Which ops of the open steps may start: those whose hazards are gone.
 ///
-/// It knows nothing of time, threads or tensors; an executor reports what has
-/// completed and takes what has become ready.
+/// It knows nothing of time, threads or tensors; an executor reports what has completed and takes
+/// what has become ready.
 class Frontier {
  public:
   Frontier(const ModelShape& model, const Setup& setup);
@@ -31,13 +31,12 @@ class Frontier {
   /// The op's effects are done; it must be ready.
   void complete(OpRef ref);
 
-  /// The op, which is ready, stands in a queue of a device.  Ops that wait for
-  /// it count as ready, since they can be put behind it there.  complete()
-  /// follows once the device has done it.
+  /// The op, which is ready, stands in a queue of a device.  Ops that wait for it count as ready,
+  /// since they can be put behind it there.  complete() follows once the device has done it.
   void enqueue(OpRef ref);
 
-  /// Whether a collective or an exchange of an open step waits for `ref`,
-  /// directly or by way of kernels.
+  /// Whether a collective or an exchange of an open step waits for `ref`, directly or by way of
+  /// kernels.
   bool leads_to_communication(OpRef ref) const;
 
   /// The ops that became ready since the last call, in program order.
@@ -64,8 +63,8 @@ class Frontier {
   /// for, and so on to an op that waits for none.
   std::vector<OpRef> chain(OpRef ref) const;
 
-  /// How often dependencies were derived; fewer times than there were steps, as
-  /// a DependencyCache says.
+  /// How often dependencies were derived; fewer times than there were steps, as a DependencyCache
+  /// says.
   std::size_t derivations() const { return analyzer_.derived(); }
 
   /// The earliest op that is not complete; `idle()` must be false.
@@ -76,9 +75,8 @@ class Frontier {
   struct OpenStep {
     Step step = 0;
     std::shared_ptr<const CommPlan> plan;
-    std::shared_ptr<const Dependencies>
-        dependencies;                 // steps counted from this one
-    std::vector<std::int32_t> unmet;  // predecessors that are not enqueued
+    std::shared_ptr<const Dependencies> dependencies;  // steps counted from this one
+    std::vector<std::int32_t> unmet;                   // predecessors that are not enqueued
     std::vector<State> state;
     std::vector<std::vector<OpRef>> successors;
     std::size_t remaining = 0;

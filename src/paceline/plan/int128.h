@@ -7,39 +7,33 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/profile.h"
 
-// Whole-number arithmetic of virtual time: bytes times picoseconds a second
-// need more than 64 bits.
+// Whole-number arithmetic of virtual time: bytes times picoseconds a second need more than 64 bits.
 
 namespace paceline::plan {
 
 __extension__ using Uint128 = unsigned __int128;
 __extension__ using Int128 = __int128;
 
-/// Virtual time ends after 53 days, far enough below the last picosecond of 64
-/// bits that what is added to it does not overflow.
-inline constexpr Picoseconds kEndOfTime =
-    std::numeric_limits<Picoseconds>::max() / 2;
+/// Virtual time ends after 53 days, far enough below the last picosecond of 64 bits that what is
+/// added to it does not overflow.
+inline constexpr Picoseconds kEndOfTime = std::numeric_limits<Picoseconds>::max() / 2;
 
 /// `time`, which must be within virtual time.
 constexpr Picoseconds within_time(Uint128 time) {
   if (time > static_cast<Uint128>(kEndOfTime)) {
     throw UsageError(
-        "the simulated time is longer than 53 days; give faster links or a "
-        "smaller job");
+        "the simulated time is longer than 53 days; give faster links or a smaller job");
   }
   return static_cast<Picoseconds>(time);
 }
 
 /// `now` + `duration`, neither of them negative.
 constexpr Picoseconds later(Picoseconds now, Int128 duration) {
-  return within_time(static_cast<Uint128>(now) +
-                     static_cast<Uint128>(duration));
+  return within_time(static_cast<Uint128>(now) + static_cast<Uint128>(duration));
 }
 
 /// bytes * weight / one, where the product may need more than 64 bits.
-constexpr std::int64_t weighted(std::int64_t bytes,
-                                std::int64_t weight,
-                                std::int64_t one) {
+constexpr std::int64_t weighted(std::int64_t bytes, std::int64_t weight, std::int64_t one) {
   return static_cast<std::int64_t>(Int128{bytes} * weight / one);
 }
 
@@ -50,8 +44,7 @@ constexpr Picoseconds wire_time(std::int64_t bytes, std::int64_t bytes_per_s) {
     return (bytes * kPicosecondsPerSecond + bytes_per_s - 1) / bytes_per_s;
   }
   const auto rate = static_cast<Uint128>(bytes_per_s);
-  const Uint128 work =
-      static_cast<Uint128>(bytes) * static_cast<Uint128>(kPicosecondsPerSecond);
+  const Uint128 work = static_cast<Uint128>(bytes) * static_cast<Uint128>(kPicosecondsPerSecond);
   return within_time((work + rate - 1) / rate);
 }
 

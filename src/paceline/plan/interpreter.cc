@@ -35,9 +35,7 @@ class InOrder {
   }
 
  private:
-  std::size_t& position(Rank rank) {
-    return position_[static_cast<std::size_t>(rank)];
-  }
+  std::size_t& position(Rank rank) { return position_[static_cast<std::size_t>(rank)]; }
   bool ended(Rank rank) { return position(rank) == world_.items(rank).size(); }
 
   /// Runs the rank's next op if it can run.
@@ -64,16 +62,15 @@ class InOrder {
   }
 
   bool perform_if_all_reached(const PlanWorld::Item& item) {
-    const PlanWorld::MatchedCollective& collective =
-        world_.collectives()[item.collective];
+    const PlanWorld::MatchedCollective& collective = world_.collectives()[item.collective];
     const Communicator& on = world_.communicator(collective);
     std::vector<const Collective*> parts;
     for (std::size_t m = 0; m < on.members.size(); ++m) {
       if (position(on.members[m]) != collective.items[m]) {
         return false;
       }
-      parts.push_back(&std::get<Collective>(
-          world_.items(on.members[m])[collective.items[m]].op->work));
+      parts.push_back(
+          &std::get<Collective>(world_.items(on.members[m])[collective.items[m]].op->work));
     }
     machine_.collective(on, parts);
     for (const Rank member : on.members) {
@@ -82,9 +79,7 @@ class InOrder {
     return true;
   }
 
-  bool deliver(Rank rank,
-               const PlanWorld::Item& item,
-               const Exchange& exchange) {
+  bool deliver(Rank rank, const PlanWorld::Item& item, const Exchange& exchange) {
     const auto index = static_cast<std::size_t>(rank);
     bool moved = false;
     if (!sent_[index]) {
@@ -112,8 +107,7 @@ class InOrder {
   Rank blocker(Rank rank) {
     const PlanWorld::Item& item = world_.items(rank)[position(rank)];
     if (std::holds_alternative<Collective>(item.op->work)) {
-      const PlanWorld::MatchedCollective& collective =
-          world_.collectives()[item.collective];
+      const PlanWorld::MatchedCollective& collective = world_.collectives()[item.collective];
       const auto& members = world_.communicator(collective).members;
       for (std::size_t m = 0; m < members.size(); ++m) {
         if (position(members[m]) != collective.items[m]) {
@@ -154,8 +148,6 @@ class InOrder {
 
 }  // namespace
 
-void interpret(const PlanWorld& world, Machine& machine) {
-  InOrder(world, machine).run();
-}
+void interpret(const PlanWorld& world, Machine& machine) { InOrder(world, machine).run(); }
 
 }  // namespace paceline::plan

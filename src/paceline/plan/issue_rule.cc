@@ -9,42 +9,30 @@
 namespace paceline::plan {
 namespace {
 
-bool has_exchanges(const Planner& planner,
-                   const PlanInput& input,
-                   const Setup& setup) {
+bool has_exchanges(const Planner& planner, const PlanInput& input, const Setup& setup) {
   return std::ranges::any_of(variants_of(planner, input), [&](Variant variant) {
     const CommPlan plan = planner.plan(input, setup, variant);
-    return std::ranges::any_of(plan.ops, [](const Op& op) {
-      return std::holds_alternative<Exchange>(op.work);
-    });
+    return std::ranges::any_of(
+        plan.ops, [](const Op& op) { return std::holds_alternative<Exchange>(op.work); });
   });
 }
 
 }  // namespace
 
-void require_one_order(const Planner& planner,
-                       const PlanInput& input,
-                       const Setup& setup,
+void require_one_order(const Planner& planner, const PlanInput& input, const Setup& setup,
                        std::string_view engine) {
   const auto& all = setup.communicators;
-  const auto by_priority =
-      std::ranges::find(all, IssueOrder::kPriority, &Communicator::order);
-  if (by_priority != all.end() &&
-      (all.size() > 1 || has_exchanges(planner, input, setup))) {
+  const auto by_priority = std::ranges::find(all, IssueOrder::kPriority, &Communicator::order);
+  if (by_priority != all.end() && (all.size() > 1 || has_exchanges(planner, input, setup))) {
     throw UsageError(fmt::format(
-        "order=priority: over {} every rank must issue in one order, which the "
-        "first rank of '{}' cannot choose for the plan's {}: use "
-        "order=program, or an exchange with one communicator and without "
-        "messages.",
-        engine,
-        by_priority->name,
-        all.size() > 1 ? "other communicators" : "messages"));
+        "order=priority: over {} every rank must issue in one order, which the first rank of '{}' "
+        "cannot choose for the plan's {}: use order=program, or an exchange with one communicator "
+        "and without messages.",
+        engine, by_priority->name, all.size() > 1 ? "other communicators" : "messages"));
   }
 }
 
-IssueRule::Number IssueRule::add(bool collective,
-                                 std::int32_t priority,
-                                 std::int64_t bytes) {
+IssueRule::Number IssueRule::add(bool collective, std::int32_t priority, std::int64_t bytes) {
   const Number op = first_ + static_cast<Number>(entries_.size());
   entries_.push_back({.priority = priority,
                       .collective = collective,
@@ -109,9 +97,7 @@ void IssueRule::issue(Number op) {
   }
 }
 
-IssueRule::Number IssueRule::collective_number(Number op) const {
-  return at(op).collective_number;
-}
+IssueRule::Number IssueRule::collective_number(Number op) const { return at(op).collective_number; }
 
 void IssueRule::follow(Number collective) {
   PACELINE_CHECK(follows());
@@ -122,10 +108,8 @@ std::optional<IssueRule::Number> IssueRule::picked_op() const {
   if (picks_.empty()) {
     return std::nullopt;
   }
-  const auto place =
-      static_cast<std::size_t>(picks_.front() - first_collective_);
-  return place < followed_.size() ? std::optional(followed_[place])
-                                  : std::nullopt;
+  const auto place = static_cast<std::size_t>(picks_.front() - first_collective_);
+  return place < followed_.size() ? std::optional(followed_[place]) : std::nullopt;
 }
 
 std::optional<IssueRule::Number> IssueRule::ahead_of(Number op) const {

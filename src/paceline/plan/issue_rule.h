@@ -18,47 +18,40 @@
 
 namespace paceline::plan {
 
-/// What a rank issues first of the ops that its communicators let go, one of
-/// each: the smallest.  `place`: of the op in the program.
+/// What a rank issues first of the ops that its communicators let go, one of each: the smallest.
+/// `place`: of the op in the program.
 template <typename Place>
 struct IssueCandidate {
   std::int32_t priority = 0;
   Place place{};
   std::size_t queue = 0;  // the communicator
 
-  friend auto operator<=>(const IssueCandidate&,
-                          const IssueCandidate&) = default;
+  friend auto operator<=>(const IssueCandidate&, const IssueCandidate&) = default;
 };
 
-/// Whether a rank issues the ops of all communicators in program order, because
-/// its engine wants one order (EngineTraits::one_issue_order).  The leader of a
-/// communicator with IssueOrder::kPriority chooses that order itself.
+/// Whether a rank issues the ops of all communicators in program order, because its engine wants
+/// one order (EngineTraits::one_issue_order).  The leader of a communicator with
+/// IssueOrder::kPriority chooses that order itself.
 template <class Communicators>
-bool takes_program_order(const Communicators& communicators,
-                         bool one_issue_order) {
-  return one_issue_order &&
-         std::ranges::none_of(communicators, [](const auto& communicator) {
+bool takes_program_order(const Communicators& communicators, bool one_issue_order) {
+  return one_issue_order && std::ranges::none_of(communicators, [](const auto& communicator) {
            return communicator.order == IssueOrder::kPriority;
          });
 }
 
-/// Throws UsageError where the leader of a communicator with
-/// IssueOrder::kPriority cannot choose the one order that `engine` wants: it
-/// knows nothing of the order of another communicator, and orders collectives
-/// alone.
-void require_one_order(const Planner& planner,
-                       const PlanInput& input,
-                       const Setup& setup,
+/// Throws UsageError where the leader of a communicator with IssueOrder::kPriority cannot choose
+/// the one order that `engine` wants: it knows nothing of the order of another communicator, and
+/// orders collectives alone.
+void require_one_order(const Planner& planner, const PlanInput& input, const Setup& setup,
                        std::string_view engine);
 
 /// The issue rule: which op of a communicator a rank issues next.
 ///
-/// The runtime, the simulator, `verify` and the planner of `bytescheduler` all
-/// ask this class, one instance for each communicator of each rank.
+/// The runtime, the simulator, `verify` and the planner of `bytescheduler` all ask this class, one
+/// instance for each communicator of each rank.
 ///
-/// An op can be issued once it is ready, which the caller reports, and while
-/// the bytes in flight on the communicator are below the credit.  An op of no
-/// bytes is never held back by the credit.
+/// An op can be issued once it is ready, which the caller reports, and while the bytes in flight on
+/// the communicator are below the credit.  An op of no bytes is never held back by the credit.
 ///
 /// - IssueOrder::kProgram: ops are issued in program order.
 /// - IssueOrder::kPriority: the leader, which is the first member, picks its
@@ -68,10 +61,9 @@ void require_one_order(const Planner& planner,
 /// - IssueOrder::kAsReady: every member picks its own ops in that way, which
 ///   are exchanges (`verify`).
 ///
-/// An op is known by its number: its place in program order among the rank's
-/// ops on the communicator, over all steps.  A pick is known by the number of
-/// the collective among the collectives of the communicator, which is equal on
-/// all members (plan/matching.h).
+/// An op is known by its number: its place in program order among the rank's ops on the
+/// communicator, over all steps.  A pick is known by the number of the collective among the
+/// collectives of the communicator, which is equal on all members (plan/matching.h).
 class IssueRule {
  public:
   using Number = std::int64_t;
@@ -80,8 +72,8 @@ class IssueRule {
   IssueRule(IssueOrder order, std::int64_t credit_bytes, bool leads)
       : order_(order), credit_bytes_(credit_bytes), leads_(leads) {}
 
-  /// Appends the next op in program order and returns its number.  `bytes`
-  /// count against the credit.
+  /// Appends the next op in program order and returns its number.  `bytes` count against the
+  /// credit.
   Number add(bool collective, std::int32_t priority, std::int64_t bytes);
 
   /// Everything that the op waits for on its rank is complete.
@@ -111,8 +103,7 @@ class IssueRule {
   /// The number, among collectives, of an op that has not been issued.
   Number collective_number(Number op) const;
 
-  /// On a member that follows: the leader's next pick, by its number among
-  /// collectives.
+  /// On a member that follows: the leader's next pick, by its number among collectives.
   void follow(Number collective);
 
   /// How many collectives were added.
@@ -121,9 +112,9 @@ class IssueRule {
   /// Whether the credit holds the op back.
   bool is_held(Number op) const { return is_held(at(op)); }
 
-  /// The op that must be issued before `op`, which is not issued: the first op
-  /// in program order, or the one that the leader has picked.  Nothing where
-  /// the order allows `op`, or where the leader's pick is missing.
+  /// The op that must be issued before `op`, which is not issued: the first op in program order, or
+  /// the one that the leader has picked.  Nothing where the order allows `op`, or where the
+  /// leader's pick is missing.
   std::optional<Number> ahead_of(Number op) const;
 
  private:
@@ -134,33 +125,22 @@ class IssueRule {
     Number collective_number = 0;
   };
   using Choice = std::pair<std::int32_t, Number>;  // priority, op
-  using Choices =
-      std::priority_queue<Choice, std::vector<Choice>, std::greater<>>;
+  using Choices = std::priority_queue<Choice, std::vector<Choice>, std::greater<>>;
 
-  const Entry& at(Number op) const {
-    return entries_[static_cast<std::size_t>(op - first_)];
-  }
-  Entry& at(Number op) {
-    return entries_[static_cast<std::size_t>(op - first_)];
-  }
+  const Entry& at(Number op) const { return entries_[static_cast<std::size_t>(op - first_)]; }
+  Entry& at(Number op) { return entries_[static_cast<std::size_t>(op - first_)]; }
   bool credit_is_spent() const { return in_flight_bytes_ >= credit_bytes_; }
-  bool is_held(const Entry& entry) const {
-    return entry.bytes > 0 && credit_is_spent();
-  }
-  bool can_go(const Entry& entry) const {
-    return entry.ready && !is_held(entry);
-  }
+  bool is_held(const Entry& entry) const { return entry.bytes > 0 && credit_is_spent(); }
+  bool can_go(const Entry& entry) const { return entry.ready && !is_held(entry); }
   /// Whether the rank picks the op itself.
   bool is_choice(const Entry& entry) const {
     return order_ == IssueOrder::kAsReady ||
            (order_ == IssueOrder::kPriority && (leads_ || !entry.collective));
   }
-  /// The op of the first pick that is not issued; nothing where there is no
-  /// pick, or where its op is not added yet.
+  /// The op of the first pick that is not issued; nothing where there is no pick, or where its op
+  /// is not added yet.
   std::optional<Number> picked_op() const;
-  Choices& choices_of(const Entry& entry) {
-    return entry.bytes > 0 ? counted_ : uncounted_;
-  }
+  Choices& choices_of(const Entry& entry) { return entry.bytes > 0 ? counted_ : uncounted_; }
 
   IssueOrder order_;
   std::int64_t credit_bytes_;

@@ -22,23 +22,20 @@ struct KernelTraits {
   bool codes = false;
   /// It touches of operands of a fixed length only what the ragged ones name.
   bool gathers = false;
-  /// Writes what memory holds at the start, which depends on nothing: it may
-  /// run before the first step, whose time limits are no measure of it.
+  /// Writes what memory holds at the start, which depends on nothing: it may run before the first
+  /// step, whose time limits are no measure of it.
   bool starts = false;
   /// Times that it goes over the bytes that it reads and writes.
   double passes = 1;
-  /// Phases of a step, as records name them.  One that no kernel ends lasts
-  /// until the last message of what the kernel has written is sent.
+  /// Phases of a step, as records name them.  One that no kernel ends lasts until the last message
+  /// of what the kernel has written is sent.
   std::string_view begins{}, ends{};
 };
 
-/// Every kernel that plans may name; Program has the contracts.  A kernel's
-/// code is a row of runtime/kernels/table.cc.
+/// Every kernel that plans may name; Program has the contracts.  A kernel's code is a row of
+/// runtime/kernels/table.cc.
 inline constexpr auto kKernels = std::to_array<KernelTraits>({
-    {.name = "update",
-     .optimizer = true,
-     .optimizer_step = true,
-     .takes_tensors = true},
+    {.name = "update", .optimizer = true, .optimizer_step = true, .takes_tensors = true},
     {.name = "count", .optimizer_step = true},
     {.name = "copy"},
     {.name = "view", .aliases = true},
@@ -50,8 +47,8 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     {.name = "square_sum", .takes_tensors = true},
     {.name = "clip"},
     {.name = "rescale"},
-    // The sum, its magnitudes, the selection among these, the marks of what is
-    // selected, and the residual.
+    // The sum, its magnitudes, the selection among these, the marks of what is selected, and the
+    // residual.
     {.name = "topk", .codes = true, .passes = 3},
     {.name = "scatter", .codes = true},
     {.name = "nesterov", .passes = 2},

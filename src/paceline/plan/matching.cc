@@ -12,8 +12,7 @@ DType type_of(const Setup& setup, const Slice& slice) {
 template <class Map>
 auto* nth(const Map& lists, const typename Map::key_type& key, std::size_t n) {
   const auto found = lists.find(key);
-  return found != lists.end() && n < found->second.size() ? &found->second[n]
-                                                          : nullptr;
+  return found != lists.end() && n < found->second.size() ? &found->second[n] : nullptr;
 }
 
 }  // namespace
@@ -31,19 +30,15 @@ void Endpoints::add(const Op& op, std::uint32_t item) {
   }
 }
 
-const std::uint32_t* Endpoints::collective(CommunicatorId on,
-                                           std::size_t n) const {
+const std::uint32_t* Endpoints::collective(CommunicatorId on, std::size_t n) const {
   return nth(collectives, on, n);
 }
 
-const Endpoints::End* Endpoints::message(const Peer& peer,
-                                         bool sent,
-                                         std::size_t n) const {
+const Endpoints::End* Endpoints::message(const Peer& peer, bool sent, std::size_t n) const {
   return nth(sent ? sends : receives, peer, n);
 }
 
-CollectiveSignature signature_of(const Setup& setup,
-                                 const Collective& collective) {
+CollectiveSignature signature_of(const Setup& setup, const Collective& collective) {
   return {collective.pattern,
           collective.reduce,
           collective.root,

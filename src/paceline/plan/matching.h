@@ -12,16 +12,15 @@
 
 namespace paceline::plan {
 
-/// The matching rule, for one rank: which of its ops communicate with other
-/// ranks, and in which order.
+/// The matching rule, for one rank: which of its ops communicate with other ranks, and in which
+/// order.
 ///
-/// The n-th collective of a communicator on one member matches the n-th on
-/// every other member.  The n-th message from one rank to another on a
-/// communicator matches the n-th that the other receives there.  Both count
-/// over all steps in program order.
+/// The n-th collective of a communicator on one member matches the n-th on every other member.  The
+/// n-th message from one rank to another on a communicator matches the n-th that the other receives
+/// there.  Both count over all steps in program order.
 struct Endpoints {
-  /// One end of a message: an op, by its place among all ops of the rank, and
-  /// the slot in the op's sends or receives.
+  /// One end of a message: an op, by its place among all ops of the rank, and the slot in the op's
+  /// sends or receives.
   struct End {
     std::uint32_t item = 0, slot = 0;
   };
@@ -40,12 +39,11 @@ struct Endpoints {
   const End* message(const Peer& peer, bool sent, std::size_t n) const;
 };
 
-/// What matched collectives have in common: pattern, reduction, root, elements
-/// and element types of the input and of the output.
+/// What matched collectives have in common: pattern, reduction, root, elements and element types of
+/// the input and of the output.
 using CollectiveSignature =
     std::tuple<Pattern, Reduce, Rank, std::int64_t, std::int64_t, DType, DType>;
-CollectiveSignature signature_of(const Setup& setup,
-                                 const Collective& collective);
+CollectiveSignature signature_of(const Setup& setup, const Collective& collective);
 
 /// What the two ends of a message have in common: elements and their type.
 using MessageSignature = std::tuple<std::int64_t, DType>;

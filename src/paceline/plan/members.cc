@@ -10,9 +10,8 @@ Members::Members(std::initializer_list<Rank> ranks) {
     return;
   }
   const Rank* rank = ranks.begin();
-  *this = spaced(rank[0],
-                 static_cast<Rank>(ranks.size()),
-                 ranks.size() > 1 ? rank[1] - rank[0] : 1);
+  *this =
+      spaced(rank[0], static_cast<Rank>(ranks.size()), ranks.size() > 1 ? rank[1] - rank[0] : 1);
   for (std::size_t place = 0; place < ranks.size(); ++place) {
     PACELINE_CHECK_EQ((*this)[place], rank[place]);
   }

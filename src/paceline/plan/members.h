@@ -11,8 +11,8 @@ namespace paceline::plan {
 
 using Rank = std::int32_t;
 
-/// The ranks of a group: none, or some at equal distances.  Three numbers, so
-/// that a group of a million costs no more than one of two.
+/// The ranks of a group: none, or some at equal distances.  Three numbers, so that a group of a
+/// million costs no more than one of two.
 class Members {
  public:
   class Iterator {
@@ -52,9 +52,7 @@ class Members {
   bool empty() const { return count_ == 0; }
   Rank front() const { return first_; }
   Rank back() const { return (*this)[size() - 1]; }
-  Rank operator[](std::size_t place) const {
-    return first_ + static_cast<Rank>(place) * stride_;
-  }
+  Rank operator[](std::size_t place) const { return first_ + static_cast<Rank>(place) * stride_; }
   Iterator begin() const { return {first_, stride_}; }
   Iterator end() const { return {(*this)[size()], stride_}; }
 

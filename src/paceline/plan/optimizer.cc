@@ -10,8 +10,8 @@ namespace paceline::plan {
 namespace {
 
 int states_of(const Optimizer& row) {
-  return static_cast<int>(std::ranges::count_if(
-      row.states, [](auto name) { return !name.empty(); }));
+  return static_cast<int>(
+      std::ranges::count_if(row.states, [](auto name) { return !name.empty(); }));
 }
 
 }  // namespace

@@ -23,22 +23,21 @@ struct Optimizer {
   bool momentum = false;
   /// The kernel reads how many steps there were.
   bool counts_steps = false;
-  /// The decay rates of the running averages in `states`.  Where one rate holds
-  /// for both averages, only the first is given.
+  /// The decay rates of the running averages in `states`.  Where one rate holds for both averages,
+  /// only the first is given.
   std::array<double, 2> decay_rates{};
   double epsilon = 0;
   /// Weight decay on matrices alone, not on biases and normalizations.
   bool decays_matrices_alone = false;
 };
 
-/// Every optimizer.  What each executor must know of one is in its row, but for
-/// the kernel (runtime/kernels/optimizers.cc) and the costs of other programs'
-/// kernels (data/engine_costs.toml).
+/// Every optimizer.  What each executor must know of one is in its row, but for the kernel
+/// (runtime/kernels/optimizers.cc) and the costs of other programs' kernels
+/// (data/engine_costs.toml).
 ///
-/// sgd: Sutskever et al., ICML 2013.  adam: Kingma & Ba, ICLR 2015,
-/// arXiv:1412.6980.  adamw: Loshchilov & Hutter, ICLR 2019, arXiv:1711.05101.
-/// adagrad: Duchi et al., JMLR 2011.  adadelta: Zeiler, arXiv:1212.5701.
-/// rmsprop: Tieleman & Hinton, Coursera lecture 6.5, 2012.
+/// sgd: Sutskever et al., ICML 2013.  adam: Kingma & Ba, ICLR 2015, arXiv:1412.6980.  adamw:
+/// Loshchilov & Hutter, ICLR 2019, arXiv:1711.05101. adagrad: Duchi et al., JMLR 2011.  adadelta:
+/// Zeiler, arXiv:1212.5701. rmsprop: Tieleman & Hinton, Coursera lecture 6.5, 2012.
 inline constexpr auto kOptimizers = std::to_array<Optimizer>({
     {.name = "sgd",
      .rule = "sgd",
@@ -61,8 +60,7 @@ inline constexpr auto kOptimizers = std::to_array<Optimizer>({
      .epsilon = 1e-8},
     {.name = "bert-adamw",
      .rule = "adamw",
-     .summary = "adamw with epsilon 1e-6 and without weight decay of biases "
-                "and normalizations",
+     .summary = "adamw with epsilon 1e-6 and without weight decay of biases and normalizations",
      .states = {"exp_avg", "exp_avg_sq"},
      .counts_steps = true,
      .decay_rates = {0.9, 0.999},
@@ -100,15 +98,14 @@ std::vector<std::string> optimizer_names();
 /// The row of `name`; null where there is none.
 const Optimizer* find_optimizer(std::string_view name);
 
-/// The row of `name`.  Throws UsageError, which lists the known names, where
-/// there is none.
+/// The row of `name`.  Throws UsageError, which lists the known names, where there is none.
 const Optimizer& optimizer_named(std::string_view name);
 
 /// The update rule of `optimizer`; a name that is not known is its own.
 std::string update_rule_of(const std::string& optimizer);
 
-/// What a plan must know of `optimizer`, with momentum or without.  Throws
-/// UsageError as optimizer_named().
+/// What a plan must know of `optimizer`, with momentum or without.  Throws UsageError as
+/// optimizer_named().
 OptimizerShape shape_of(std::string_view optimizer, bool momentum = true);
 
 /// Names of the state's buffers.  Throws UsageError as optimizer_named().

@@ -30,9 +30,7 @@ std::string work_of(const Op& op, const Setup& setup) {
     return text;
   }
   if (const auto* collective = std::get_if<Collective>(&op.work)) {
-    return fmt::format("{} {} of {}",
-                       name_of(collective->pattern),
-                       payload_bytes(setup, op),
+    return fmt::format("{} {} of {}", name_of(collective->pattern), payload_bytes(setup, op),
                        index_of(collective->on));
   }
   if (const auto* kernel = std::get_if<Kernel>(&op.work)) {
@@ -66,10 +64,7 @@ class OfVariants {
 
 /// Calls `take(rank's setup, rank's plan, rank)` for every rank.
 template <class Take>
-void for_each_rank(const Planner& planner,
-                   const PlanInput& input,
-                   Variant variant,
-                   Take take) {
+void for_each_rank(const Planner& planner, const PlanInput& input, Variant variant, Take take) {
   PlanInput of_rank = input;
   for (Rank rank = 0; rank < input.world; ++rank) {
     of_rank.rank = rank;
@@ -81,15 +76,12 @@ void for_each_rank(const Planner& planner,
 /// The work of all ranks in one step of a variant.
 auto work_by_variant(const Planner& planner, const PlanInput& input) {
   const auto compute = [&](Variant variant, std::string& work) {
-    for_each_rank(planner,
-                  input,
-                  variant,
-                  [&](const Setup& setup, const CommPlan& plan, Rank) {
-                    for (const Op& op : plan.ops) {
-                      work += work_of(op, setup) + ";";
-                    }
-                    work += "|";
-                  });
+    for_each_rank(planner, input, variant, [&](const Setup& setup, const CommPlan& plan, Rank) {
+      for (const Op& op : plan.ops) {
+        work += work_of(op, setup) + ";";
+      }
+      work += "|";
+    });
   };
   return OfVariants<std::string, decltype(compute)>(compute);
 }
@@ -99,12 +91,9 @@ using TrafficByPattern = std::map<std::string, Traffic>;
 /// What all ranks together send in one step of a variant.
 auto traffic_by_variant(const Planner& planner, const PlanInput& input) {
   const auto compute = [&](Variant variant, TrafficByPattern& all) {
-    for_each_rank(planner,
-                  input,
-                  variant,
+    for_each_rank(planner, input, variant,
                   [&](const Setup& setup, const CommPlan& plan, Rank rank) {
-                    for (const auto& [pattern, traffic] :
-                         cost(setup, plan, rank).by_pattern) {
+                    for (const auto& [pattern, traffic] : cost(setup, plan, rank).by_pattern) {
                       all[pattern].bytes += traffic.bytes;
                       all[pattern].calls += traffic.calls;
                     }
@@ -120,9 +109,7 @@ Step period_of_variants(const Planner& planner, const PlanInput& input) {
 
 }  // namespace
 
-std::optional<Step> period_of(const Planner& planner,
-                              const PlanInput& input,
-                              Step longest) {
+std::optional<Step> period_of(const Planner& planner, const PlanInput& input, Step longest) {
   PlanInput first = input;
   first.rank = 0;
   std::vector<Variant> variants;  // from step 1 on
@@ -131,8 +118,7 @@ std::optional<Step> period_of(const Planner& planner,
     variants.push_back(planner.variant(first, step));
   }
   for (Step period = 1; period <= longest; ++period) {
-    if (std::equal(variants.begin() + static_cast<std::ptrdiff_t>(period),
-                   variants.end(),
+    if (std::equal(variants.begin() + static_cast<std::ptrdiff_t>(period), variants.end(),
                    variants.begin())) {
       return period;
     }
@@ -145,8 +131,7 @@ Step period_of_work(const Planner& planner, const PlanInput& input) {
   auto work = work_by_variant(planner, input);
   const auto repeats_after = [&](Step period) {
     for (Step step = 1; step <= variants; ++step) {
-      if (work(planner.variant(input, step)) !=
-          work(planner.variant(input, step + period))) {
+      if (work(planner.variant(input, step)) != work(planner.variant(input, step + period))) {
         return false;
       }
     }
@@ -160,10 +145,7 @@ Step period_of_work(const Planner& planner, const PlanInput& input) {
   return variants;
 }
 
-bool lacks_traffic(const Planner& planner,
-                   const PlanInput& input,
-                   Step first,
-                   Step steps) {
+bool lacks_traffic(const Planner& planner, const PlanInput& input, Step first, Step steps) {
   auto traffic = traffic_by_variant(planner, input);
   std::vector<TrafficByPattern> sent;
   for (Step step = first; step < first + steps; ++step) {
@@ -174,8 +156,7 @@ bool lacks_traffic(const Planner& planner,
   }
   const Step period = period_of_variants(planner, input);
   for (Step step = 1; step <= period; ++step) {
-    if (std::ranges::find(sent, traffic(planner.variant(input, step))) ==
-        sent.end()) {
+    if (std::ranges::find(sent, traffic(planner.variant(input, step))) == sent.end()) {
       return true;
     }
   }

@@ -19,8 +19,7 @@ struct ParameterShape {
   ModuleId module{};      // the gated unit whose forward reads it
 };
 
-/// What a planner may know of a network.  Traced from one real step, or read
-/// from a profile.
+/// What a planner may know of a network.  Traced from one real step, or read from a profile.
 struct ModelShape {
   std::string name;
   std::vector<std::string> modules;        // gated units, in forward order
@@ -51,17 +50,15 @@ struct PlanInput {
   OptimizerShape optimizer;
   Rank rank = 0;
   Rank world = 1;
-  RanksPerHost local_world{};  // empty: not known
-  int micro_batches = 1;       // gradient accumulation
-  bool loss_scaling = false;   // the loss is scaled, Note [Loss scaling]
-  double clip_norm = 0;        // largest norm of all gradients; 0: any
+  RanksPerHost local_world{};             // empty: not known
+  int micro_batches = 1;                  // gradient accumulation
+  bool loss_scaling = false;              // the loss is scaled, Note [Loss scaling]
+  double clip_norm = 0;                   // largest norm of all gradients; 0: any
   std::optional<LayerProfile> profile{};  // for planners that look at times,
   std::optional<AlphaBeta> alpha_beta{};  // equal on all ranks
 
   /// The hosts of all ranks; one host where they are not known.
-  RanksPerHost hosts() const {
-    return local_world.empty() ? RanksPerHost{world} : local_world;
-  }
+  RanksPerHost hosts() const { return local_world.empty() ? RanksPerHost{world} : local_world; }
 };
 
 }  // namespace paceline::plan

@@ -27,9 +27,7 @@ bool counts_fit(const Collective& collective, Elements members) {
 
 }  // namespace
 
-PlanWorld::PlanWorld(const Planner& planner,
-                     const PlanInput& input,
-                     Step steps) {
+PlanWorld::PlanWorld(const Planner& planner, const PlanInput& input, Step steps) {
   for (Rank rank = 0; rank < input.world; ++rank) {
     PlanInput mine = input;
     mine.rank = rank;
@@ -46,8 +44,7 @@ PlanWorld::PlanWorld(const Planner& planner,
       const std::vector<Op>& ops = side.steps.back()->ops;
       for (std::size_t i = 0; i < ops.size(); ++i) {
         side.ends.add(ops[i], static_cast<std::uint32_t>(side.items.size()));
-        side.items.push_back(
-            {.step = step, .index = static_cast<OpIndex>(i), .op = &ops[i]});
+        side.items.push_back({.step = step, .index = static_cast<OpIndex>(i), .op = &ops[i]});
       }
     }
   }
@@ -95,8 +92,7 @@ PlanWorld::ItemDependencies PlanWorld::order(Rank rank) const {
   };
   for (std::size_t step = 0; step < mine.steps.size(); ++step) {
     begin.push_back(items);
-    const Dependencies dependencies =
-        analyzer.open(static_cast<Step>(step), *mine.steps[step]);
+    const Dependencies dependencies = analyzer.open(static_cast<Step>(step), *mine.steps[step]);
     for (std::size_t i = 0; i < mine.steps[step]->ops.size(); ++i) {
       order.waits_for.push_back(to_items(dependencies.waits_for[i]));
       order.excludes.push_back(to_items(dependencies.excludes[i]));
@@ -112,10 +108,7 @@ std::string PlanWorld::describe(const Place& place) const {
     return fmt::format("rank {}, which has ended", place.rank);
   }
   const Item& item = mine.items[place.item];
-  return fmt::format("rank {}, step {}, op {}: {}",
-                     place.rank,
-                     item.step,
-                     item.index,
+  return fmt::format("rank {}, step {}, op {}: {}", place.rank, item.step, item.index,
                      plan::describe(*item.op, mine.input.model, mine.setup));
 }
 
@@ -127,13 +120,12 @@ void PlanWorld::check_setups() const {
   const auto& first = sides_.front().setup.communicators;
   for (Rank rank = 0; rank < ranks(); ++rank) {
     const auto& mine = side(rank).setup.communicators;
-    const bool same = std::ranges::equal(
-        mine, first, [](const Communicator& left, const Communicator& right) {
+    const bool same =
+        std::ranges::equal(mine, first, [](const Communicator& left, const Communicator& right) {
           return left.order == right.order && left.engine == right.engine;
         });
     if (!same) {
-      throw PlanError(
-          fmt::format("rank {} has other communicators than rank 0", rank));
+      throw PlanError(fmt::format("rank {} has other communicators than rank 0", rank));
     }
   }
   for (Rank rank = 0; rank < ranks(); ++rank) {
@@ -145,24 +137,18 @@ void PlanWorld::check_setups() const {
 }
 
 /// All members see the same group.
-void PlanWorld::check_members(const Communicator& communicator,
-                              std::size_t on) const {
+void PlanWorld::check_members(const Communicator& communicator, std::size_t on) const {
   const Members& members = communicator.members;
   if (!members.empty() && (members.front() < 0 || members.back() >= ranks())) {
-    throw PlanError(
-        fmt::format("communicator '{}' has a member outside the world of {}",
-                    communicator.name,
-                    ranks()));
+    throw PlanError(fmt::format("communicator '{}' has a member outside the world of {}",
+                                communicator.name, ranks()));
   }
   for (const Rank member : members) {
     const Communicator& theirs = side(member).setup.communicators[on];
-    if (std::tie(theirs.name, theirs.members) !=
-        std::tie(communicator.name, members)) {
-      throw PlanError(fmt::format(
-          "rank {}, a member of communicator '{}', sees other members of '{}'",
-          member,
-          communicator.name,
-          theirs.name));
+    if (std::tie(theirs.name, theirs.members) != std::tie(communicator.name, members)) {
+      throw PlanError(
+          fmt::format("rank {}, a member of communicator '{}', sees other members of '{}'", member,
+                      communicator.name, theirs.name));
     }
   }
 }
@@ -172,22 +158,18 @@ void PlanWorld::check_slice(const Place& place, const Slice& slice) const {
   const std::size_t buffer = index_of(slice.buffer);
   if (buffer >= mine.buffers.size() || slice.begin < 0 || slice.count < 0 ||
       slice.begin + slice.count > mine.buffers[buffer].elements) {
-    throw PlanError(fmt::format(
-        "rank {}, step {}, op {}: elements {} to {} lie outside buffer {}",
-        place.rank,
-        side(place.rank).items[place.item].step,
-        side(place.rank).items[place.item].index,
-        slice.begin,
-        slice.begin + slice.count,
-        buffer < mine.buffers.size() ? mine.buffers[buffer].name : "?"));
+    throw PlanError(fmt::format("rank {}, step {}, op {}: elements {} to {} lie outside buffer {}",
+                                place.rank, side(place.rank).items[place.item].step,
+                                side(place.rank).items[place.item].index, slice.begin,
+                                slice.begin + slice.count,
+                                buffer < mine.buffers.size() ? mine.buffers[buffer].name : "?"));
   }
 }
 
 void PlanWorld::check_member(const Place& place, CommunicatorId on) const {
   const auto& all = side(place.rank).setup.communicators;
   if (index_of(on) >= all.size()) {
-    throw PlanError(
-        fmt::format("rank {}: no communicator {}", place.rank, index_of(on)));
+    throw PlanError(fmt::format("rank {}: no communicator {}", place.rank, index_of(on)));
   }
   const auto& members = all[index_of(on)].members;
   if (!members.contains(place.rank)) {
@@ -208,10 +190,9 @@ void PlanWorld::check_ops(Rank rank) const {
     }
     for (const OpIndex earlier : item.op->after) {
       if (earlier < 0 || earlier >= item.index) {
-        refuse(place,
-               fmt::format("`after` names op {}, which does not come "
-                           "before it",
-                           earlier));
+        refuse(place, fmt::format("`after` names op {}, which does not come "
+                                  "before it",
+                                  earlier));
       }
     }
     if (const auto* collective = std::get_if<Collective>(&item.op->work)) {
@@ -223,9 +204,7 @@ void PlanWorld::check_ops(Rank rank) const {
       const auto members = static_cast<Elements>(on.members.size());
       if (!counts_fit(*collective, members)) {
         refuse(place,
-               fmt::format("{} elements in, {} out",
-                           collective->in.count,
-                           collective->out.count));
+               fmt::format("{} elements in, {} out", collective->in.count, collective->out.count));
       }
     }
     if (const auto* exchange = std::get_if<Exchange>(&item.op->work)) {
@@ -247,19 +226,15 @@ void PlanWorld::check_parameters(Rank rank) const {
     }
     accesses.of(*item.op, touches);
     for (std::size_t p = 0; p < written.size(); ++p) {
-      written[p] =
-          written[p] || std::ranges::any_of(touches, [&](const Touch& touch) {
-            return touch.write &&
-                   overlap(touch.slice, mine.setup.parameters[p].value);
-          });
+      written[p] = written[p] || std::ranges::any_of(touches, [&](const Touch& touch) {
+                     return touch.write && overlap(touch.slice, mine.setup.parameters[p].value);
+                   });
     }
   }
   const bool trains = std::ranges::find(computed, true) != computed.end();
   for (std::size_t p = 0; trains && p < computed.size(); ++p) {
-    if (!computed[p] ||
-        (!written[p] && mine.setup.parameters[p].value.count > 0)) {
-      throw PlanError(fmt::format("rank {}: parameter '{}' is never {}",
-                                  rank,
+    if (!computed[p] || (!written[p] && mine.setup.parameters[p].value.count > 0)) {
+      throw PlanError(fmt::format("rank {}: parameter '{}' is never {}", rank,
                                   mine.input.model.parameters[p].name,
                                   computed[p] ? "updated" : "in a Backward"));
     }

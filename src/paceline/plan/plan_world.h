@@ -22,9 +22,8 @@ class PlanError : public UsageError {
   using UsageError::UsageError;
 };
 
-/// Some steps of all ranks' plans, their collectives and messages matched
-/// (plan/matching.h).  The constructor checks everything that can be checked
-/// without running the plans.
+/// Some steps of all ranks' plans, their collectives and messages matched (plan/matching.h).  The
+/// constructor checks everything that can be checked without running the plans.
 class PlanWorld {
  public:
   /// One op of one step on one rank.
@@ -32,8 +31,8 @@ class PlanWorld {
     Step step = 0;
     OpIndex index = 0;
     const Op* op = nullptr;
-    std::size_t collective = 0;        // of a Collective
-    std::vector<std::size_t> sends{};  // messages of an Exchange, in its order
+    std::size_t collective = 0;           // of a Collective
+    std::vector<std::size_t> sends{};     // messages of an Exchange, in its order
     std::vector<std::size_t> receives{};  // likewise
   };
   /// A collective: one item per member of the communicator, in its order.
@@ -54,8 +53,8 @@ class PlanWorld {
     friend auto operator<=>(const Place&, const Place&) = default;
   };
 
-  /// Steps 0 .. steps-1 of the plans of input.world ranks, each given `input`
-  /// with its own number.  Throws PlanError.
+  /// Steps 0 .. steps-1 of the plans of input.world ranks, each given `input` with its own number.
+  /// Throws PlanError.
   PlanWorld(const Planner& planner, const PlanInput& input, Step steps);
   PlanWorld(const PlanWorld&) = delete;  // items point into their plans
   PlanWorld& operator=(const PlanWorld&) = delete;
@@ -65,9 +64,7 @@ class PlanWorld {
   const Setup& setup(Rank rank) const { return side(rank).setup; }
   /// All steps, in program order.
   const std::vector<Item>& items(Rank rank) const { return side(rank).items; }
-  const std::vector<MatchedCollective>& collectives() const {
-    return collectives_;
-  }
+  const std::vector<MatchedCollective>& collectives() const { return collectives_; }
   const std::vector<MatchedMessage>& messages() const { return messages_; }
   /// As a rank sees it.
   const Communicator& communicator(Rank rank, CommunicatorId id) const {
@@ -77,9 +74,8 @@ class PlanWorld {
     return communicator(collective.first, collective.on);
   }
 
-  /// What takes part in the collective or exchange at `place` and must be
-  /// issued, too, before that can complete: the op of each member, `place`
-  /// among them, or the other ends of its messages.
+  /// What takes part in the collective or exchange at `place` and must be issued, too, before that
+  /// can complete: the op of each member, `place` among them, or the other ends of its messages.
   std::vector<Place> partners(const Place& place) const;
 
   /// By item, the items of the same rank that it waits for, or excludes.
@@ -101,9 +97,7 @@ class PlanWorld {
     Endpoints ends;
   };
 
-  const Side& side(Rank rank) const {
-    return sides_[static_cast<std::size_t>(rank)];
-  }
+  const Side& side(Rank rank) const { return sides_[static_cast<std::size_t>(rank)]; }
   void check_setups() const;
   void check_ops(Rank rank) const;
   void check_parameters(Rank rank) const;

@@ -9,13 +9,9 @@ namespace paceline::plan {
 void PlanWorld::check_agreement(const Place& first, const Place& other) const {
   const Side& a = side(first.rank);
   const Side& b = side(other.rank);
-  if (signature_of(a.setup,
-                   std::get<Collective>(a.items[first.item].op->work)) !=
-      signature_of(b.setup,
-                   std::get<Collective>(b.items[other.item].op->work))) {
-    refuse(first,
-           fmt::format("meets another kind, size, type or root at {}",
-                       describe(other)));
+  if (signature_of(a.setup, std::get<Collective>(a.items[first.item].op->work)) !=
+      signature_of(b.setup, std::get<Collective>(b.items[other.item].op->work))) {
+    refuse(first, fmt::format("meets another kind, size, type or root at {}", describe(other)));
   }
 }
 
@@ -48,19 +44,13 @@ void PlanWorld::match_group(const Communicator& group, CommunicatorId on) {
     for (const Rank member : members) {
       const std::uint32_t* item = side(member).ends.collective(on, n);
       if (item == nullptr) {
-        throw PlanError(fmt::format(
-            "communicator '{}': rank {} has only {} collectives, another "
-            "member has {}",
-            group.name,
-            member,
-            count_of(member),
-            longest));
+        throw PlanError(
+            fmt::format("communicator '{}': rank {} has only {} collectives, another member has {}",
+                        group.name, member, count_of(member), longest));
       }
       collective.items.push_back(*item);
-      check_agreement({members.front(), collective.items.front()},
-                      {member, *item});
-      sides_[static_cast<std::size_t>(member)].items[*item].collective =
-          collectives_.size();
+      check_agreement({members.front(), collective.items.front()}, {member, *item});
+      sides_[static_cast<std::size_t>(member)].items[*item].collective = collectives_.size();
     }
     collectives_.push_back(std::move(collective));
   }
@@ -100,14 +90,9 @@ void PlanWorld::match_messages_between(Rank from, Rank to, CommunicatorId on) {
   const std::size_t sent = count(from, to, true);
   const std::size_t received = count(to, from, false);
   if (sent != received || from == to) {
-    throw PlanError(fmt::format(
-        "communicator '{}': rank {} sends {} messages to rank {}, which "
-        "receives {}",
-        communicator(exists(from) ? from : to, on).name,
-        from,
-        sent,
-        to,
-        received));
+    throw PlanError(
+        fmt::format("communicator '{}': rank {} sends {} messages to rank {}, which receives {}",
+                    communicator(exists(from) ? from : to, on).name, from, sent, to, received));
   }
   Side& sender = sides_[static_cast<std::size_t>(from)];
   Side& receiver = sides_[static_cast<std::size_t>(to)];
@@ -120,12 +105,9 @@ void PlanWorld::match_messages_between(Rank from, Rank to, CommunicatorId on) {
     const auto& receives = std::get<Exchange>(receive.op->work).receives;
     if (signature_of(sender.setup, sends[out.slot]) !=
         signature_of(receiver.setup, receives[in.slot])) {
-      refuse({from, out.item},
-             fmt::format("message {} to rank {} has another size or type at "
-                         "{}",
-                         n,
-                         to,
-                         describe({to, in.item})));
+      refuse({from, out.item}, fmt::format("message {} to rank {} has another size or type at "
+                                           "{}",
+                                           n, to, describe({to, in.item})));
     }
     send.sends[out.slot] = messages_.size();
     receive.receives[in.slot] = messages_.size();

@@ -14,21 +14,16 @@ namespace {
 
 constexpr double kLongest = 8.64e18;  // 100 days
 
-void check_times(const ModelShape& model,
-                 const std::vector<Picoseconds>& times,
-                 std::size_t wanted,
+void check_times(const ModelShape& model, const std::vector<Picoseconds>& times, std::size_t wanted,
                  std::string_view what) {
   if (times.size() != wanted) {
-    throw UsageError(fmt::format("profile of '{}': {} {} times for {} of them",
-                                 model.name,
-                                 times.size(),
-                                 what,
-                                 wanted));
+    throw UsageError(fmt::format("profile of '{}': {} {} times for {} of them", model.name,
+                                 times.size(), what, wanted));
   }
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (times[i] < 0) {
-      throw UsageError(fmt::format(
-          "profile of '{}': {} {} takes {} ps", model.name, what, i, times[i]));
+      throw UsageError(
+          fmt::format("profile of '{}': {} {} takes {} ps", model.name, what, i, times[i]));
     }
   }
 }
@@ -40,9 +35,7 @@ Picoseconds picoseconds_of(double seconds) {
   PACELINE_CHECK(time >= 0);
   if (time > kLongest) {
     throw UsageError(
-        fmt::format("a time of {:g} s: virtual time ends after {:g}",
-                    seconds,
-                    kLongest * 1e-12));
+        fmt::format("a time of {:g} s: virtual time ends after {:g}", seconds, kLongest * 1e-12));
   }
   return static_cast<Picoseconds>(time);
 }
@@ -60,8 +53,7 @@ void check_profile(const ModelShape& model, const LayerProfile& profile) {
   check_times(model, profile.backward, model.parameters.size(), "parameter");
 }
 
-std::vector<Picoseconds> ready_times(const ModelShape& model,
-                                     const LayerProfile& profile) {
+std::vector<Picoseconds> ready_times(const ModelShape& model, const LayerProfile& profile) {
   std::vector<Picoseconds> times;
   Picoseconds now = 0;
   for (const ParameterId id : model.ready_order) {

@@ -44,13 +44,11 @@ OpIndex Program::forward(ModuleId module, int micro) {
 
 OpIndex Program::backward(ParameterId parameter, int micro) {
   backwards_.resize(input_.model.parameters.size(), -1);
-  return backwards_[index_of(parameter)] =
-             append({.work = Backward{parameter, micro}});
+  return backwards_[index_of(parameter)] = append({.work = Backward{parameter, micro}});
 }
 
 std::optional<OpIndex> Program::last_backward() const {
-  return backwards_.empty() ? std::nullopt
-                            : std::optional(std::ranges::max(backwards_));
+  return backwards_.empty() ? std::nullopt : std::optional(std::ranges::max(backwards_));
 }
 
 std::optional<OpIndex> Program::last_backward(const Bucket& bucket) const {
@@ -61,76 +59,55 @@ std::optional<OpIndex> Program::last_backward(const Bucket& bucket) const {
   return last < 0 ? std::nullopt : std::optional(last);
 }
 
-OpIndex Program::all_reduce(const Slice& slice,
-                            CommunicatorId on,
-                            Reduce reduce) {
-  return append({.work = Collective{.pattern = Pattern::kAllReduce,
-                                    .on = on,
-                                    .in = slice,
-                                    .out = slice,
-                                    .reduce = reduce}});
-}
-
-OpIndex Program::reduce_scatter(const Slice& in,
-                                const Slice& out,
-                                CommunicatorId on,
-                                Reduce reduce) {
-  return append({.work = Collective{.pattern = Pattern::kReduceScatter,
-                                    .on = on,
-                                    .in = in,
-                                    .out = out,
-                                    .reduce = reduce}});
-}
-
-OpIndex Program::all_gather(const Slice& in,
-                            const Slice& out,
-                            CommunicatorId on) {
+OpIndex Program::all_reduce(const Slice& slice, CommunicatorId on, Reduce reduce) {
   return append(
       {.work = Collective{
-           .pattern = Pattern::kAllGather, .on = on, .in = in, .out = out}});
+           .pattern = Pattern::kAllReduce, .on = on, .in = slice, .out = slice, .reduce = reduce}});
+}
+
+OpIndex Program::reduce_scatter(const Slice& in, const Slice& out, CommunicatorId on,
+                                Reduce reduce) {
+  return append(
+      {.work = Collective{
+           .pattern = Pattern::kReduceScatter, .on = on, .in = in, .out = out, .reduce = reduce}});
+}
+
+OpIndex Program::all_gather(const Slice& in, const Slice& out, CommunicatorId on) {
+  return append(
+      {.work = Collective{.pattern = Pattern::kAllGather, .on = on, .in = in, .out = out}});
 }
 
 OpIndex Program::broadcast(const Slice& slice, Rank root, CommunicatorId on) {
-  return append({.work = Collective{.pattern = Pattern::kBroadcast,
-                                    .on = on,
-                                    .in = slice,
-                                    .out = slice,
-                                    .root = root}});
+  return append(
+      {.work = Collective{
+           .pattern = Pattern::kBroadcast, .on = on, .in = slice, .out = slice, .root = root}});
 }
 
-OpIndex Program::exchange(CommunicatorId on,
-                          std::vector<Message> sends,
+OpIndex Program::exchange(CommunicatorId on, std::vector<Message> sends,
                           std::vector<Message> receives) {
   const Communicator& group = setup_.communicators[index_of(on)];
-  if (!sends.empty() && !receives.empty() &&
-      group.order == IssueOrder::kPriority &&
+  if (!sends.empty() && !receives.empty() && group.order == IssueOrder::kPriority &&
       group.credit_bytes < Communicator{}.credit_bytes) {
-    throw UsageError(fmt::format(
-        "messages on '{}' go both ways at once, so two ranks that choose their "
-        "order themselves (order=priority) could each hold back, for want of "
-        "credit, what the other waits for: choose order=program",
-        group.name));
+    throw UsageError(
+        fmt::format("messages on '{}' go both ways at once, so two ranks that choose their order "
+                    "themselves (order=priority) could each hold back, for want of credit, what "
+                    "the other waits for: choose order=program",
+                    group.name));
   }
   messages_ += sends.size() + receives.size();
   if (messages_ > kMostMessages) {
-    throw UsageError(fmt::format(
-        "rank {} of {} would send and receive more than {} messages in a "
-        "step, as one that serves many ranks does: choose fewer ranks, or an "
-        "exchange without servers",
-        input_.rank,
-        input_.world,
-        kMostMessages));
+    throw UsageError(
+        fmt::format("rank {} of {} would send and receive more than {} messages in a "
+                    "step, as one that serves many ranks does: choose fewer ranks, or an "
+                    "exchange without servers",
+                    input_.rank, input_.world, kMostMessages));
   }
   return append({.work = Exchange{on, std::move(sends), std::move(receives)}});
 }
 
-OpIndex Program::kernel(std::string_view name,
-                        std::vector<Access> reads,
-                        std::vector<Access> writes,
-                        std::vector<double> numbers) {
-  return append(
-      {.work = Kernel{
-           name, std::move(reads), std::move(writes), std::move(numbers)}});
+OpIndex Program::kernel(std::string_view name, std::vector<Access> reads,
+                        std::vector<Access> writes, std::vector<double> numbers) {
+  return append({.work = Kernel{name, std::move(reads), std::move(writes), std::move(numbers)}});
 }
 
 void Program::check_gradients() {
@@ -139,19 +116,14 @@ void Program::check_gradients() {
   }
   PACELINE_CHECK(!gradients_checked_);
   gradients_checked_ = true;
-  const auto all = [&](std::string_view name) {
-    return Access{whole(setup_, name)};
-  };
+  const auto all = [&](std::string_view name) { return Access{whole(setup_, name)}; };
   kernel("check", {all(kGradients)}, {all(kGradients), all(kFoundInf)});
-  kernel("rescale",
-         {all(kFoundInf), all(kLossScale), all(kGrowth)},
+  kernel("rescale", {all(kFoundInf), all(kLossScale), all(kGrowth)},
          {all(kLossScale), all(kGrowth), all(kAppliedScale)},
          {kScaleRule.begin(), kScaleRule.end()});
 }
 
-void Program::clip(std::vector<Access> gradients,
-                   double divisor,
-                   std::optional<CommunicatorId> on,
+void Program::clip(std::vector<Access> gradients, double divisor, std::optional<CommunicatorId> on,
                    double copies) {
   if (input_.clip_norm == 0 || !trains()) {
     return;
@@ -168,17 +140,14 @@ void Program::clip(std::vector<Access> gradients,
   if (gradients_checked_) {
     reads.push_back({scale});
   }
-  kernel(
-      "clip", std::move(reads), {{scale}}, {input_.clip_norm, divisor, copies});
+  kernel("clip", std::move(reads), {{scale}}, {input_.clip_norm, divisor, copies});
 }
 
 void Program::update(const Bucket& bucket, double divisor) {
   update(bucket.values, bucket.gradients, bucket.values.begin, divisor);
 }
 
-void Program::update(const Slice& values,
-                     const Slice& gradients,
-                     Elements state_begin,
+void Program::update(const Slice& values, const Slice& gradients, Elements state_begin,
                      double divisor) {
   PACELINE_CHECK_EQ(values.count, gradients.count);
   if (!trains()) {
@@ -219,9 +188,7 @@ void Program::after(OpIndex op, OpIndex earlier) {
   at(op).after.push_back(earlier);
 }
 
-Op& Program::at(OpIndex op) {
-  return plan_.ops[static_cast<std::size_t>(op)];
-}
+Op& Program::at(OpIndex op) { return plan_.ops[static_cast<std::size_t>(op)]; }
 
 void Program::set_priority(OpIndex first, std::int32_t priority) {
   for (OpIndex op = first; op < size(); ++op) {
@@ -231,9 +198,7 @@ void Program::set_priority(OpIndex first, std::int32_t priority) {
 
 std::size_t Program::bucket_at(Elements element) const {
   const auto behind = std::ranges::upper_bound(
-      buckets(), element, {}, [](const Bucket& bucket) {
-        return bucket.values.begin;
-      });
+      buckets(), element, {}, [](const Bucket& bucket) { return bucket.values.begin; });
   PACELINE_CHECK(behind != buckets().begin());
   return static_cast<std::size_t>(behind - buckets().begin()) - 1;
 }

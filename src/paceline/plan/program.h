@@ -17,13 +17,12 @@
 
 namespace paceline::plan {
 
-/// Parameters that belong together, group by group.  The groups follow each
-/// other in ready order and hold every parameter once.
+/// Parameters that belong together, group by group.  The groups follow each other in ready order
+/// and hold every parameter once.
 using Groups = std::vector<std::vector<ParameterId>>;
 
-/// A range of the flat layout that crosses, or is updated, as a whole: one
-/// slice of the values and the same range of the gradients.  It covers its
-/// tensors and the padding behind each of them.
+/// A range of the flat layout that crosses, or is updated, as a whole: one slice of the values and
+/// the same range of the gradients.  It covers its tensors and the padding behind each of them.
 struct Bucket {
   std::vector<ParameterId> parameters;  // in ready order
   Slice values, gradients;
@@ -54,24 +53,23 @@ CommunicatorId communicator_named(const Setup& setup, std::string_view name);
 Slice whole(const Setup& setup, BufferId buffer);
 Slice whole(const Setup& setup, std::string_view buffer);
 
-/// Throws UsageError unless the shape is one that a plan can be written for:
-/// the ready order holds every parameter once, every module exists.
+/// Throws UsageError unless the shape is one that a plan can be written for: the ready order holds
+/// every parameter once, every module exists.
 void check_shape(const PlanInput& input);
 
 /// Builds a Setup: the flat buffers that every planner has, then its own.
 ///
-/// "values" and "gradients" hold the parameters in the order of `groups`, each
-/// tensor on a 64-byte border, so any run of neighbors in ready order is one
-/// contiguous slice of both.  Padding is zero and stays zero: nothing writes
-/// it but element-wise kernels and collectives, which map zeros to zeros.  A
-/// group's end is padded to a multiple of `shards` aligned pieces.
+/// "values" and "gradients" hold the parameters in the order of `groups`, each tensor on a 64-byte
+/// border, so any run of neighbors in ready order is one contiguous slice of both.  Padding is zero
+/// and stays zero: nothing writes
+/// it but element-wise kernels and collectives, which map zeros to zeros.  A group's end is padded
+/// to a multiple of `shards` aligned pieces.
 ///
-/// Beside them: one buffer of the same layout per state of the optimizer,
-/// "learning_rate" (one F64: bias corrections are computed in double), and,
-/// where the optimizer counts steps, "step_count" (one F32).  With loss scaling
-/// also "loss_scale", "applied_scale", "found_inf" (one F32 each) and "growth"
-/// (one I32: good steps since the scale changed).  With clipping
-/// "gradient_squares" (one F64), "applied_scale" and "found_inf".
+/// Beside them: one buffer of the same layout per state of the optimizer, "learning_rate" (one F64:
+/// bias corrections are computed in double), and, where the optimizer counts steps, "step_count"
+/// (one F32).  With loss scaling also "loss_scale", "applied_scale", "found_inf" (one F32 each) and
+/// "growth" (one I32: good steps since the scale changed).  With clipping "gradient_squares" (one
+/// F64), "applied_scale" and "found_inf".
 class SetupBuilder {
  public:
   SetupBuilder(const PlanInput& input, const Groups& groups, Rank shards = 1);
@@ -82,28 +80,24 @@ class SetupBuilder {
   /// A communicator of all ranks.
   CommunicatorId add_world(std::string name);
 
-  /// A communicator of all ranks for messages that a rank issues as they become
-  /// ready, smallest priority first, whatever the issue policy.  The
-  /// communicator has no credit: two ranks that spend theirs in different
-  /// orders wait for each other.
+  /// A communicator of all ranks for messages that a rank issues as they become ready, smallest
+  /// priority first, whatever the issue policy.  The communicator has no credit: two ranks that
+  /// spend theirs in different orders wait for each other.
   CommunicatorId add_world_as_ready(std::string name);
 
   /// How the communicators added from here on issue.
   void set_issue_policy(IssueOrder order, std::int64_t credit_bytes);
 
-  /// Cuts the state of the optimizer down to one of `shards` equal pieces of
-  /// every bucket: element e of a bucket's piece, which begins at b of the
-  /// values, is at b / shards + e.
+  /// Cuts the state of the optimizer down to one of `shards` equal pieces of every bucket: element
+  /// e of a bucket's piece, which begins at b of the values, is at b / shards + e.
   void shard_optimizer(Rank shards);
 
-  /// Lets the gradients of the buckets take turns in memory for `slots` of
-  /// them: bucket i has the place of bucket i - `slots`.
+  /// Lets the gradients of the buckets take turns in memory for `slots` of them: bucket i has the
+  /// place of bucket i - `slots`.
   void fold_gradients(std::size_t slots);
 
-  /// A buffer of the layout of the values, and of their type unless another is
-  /// given.
-  BufferId add_twin(std::string_view name,
-                    Initial initial = Initial::kZero,
+  /// A buffer of the layout of the values, and of their type unless another is given.
+  BufferId add_twin(std::string_view name, Initial initial = Initial::kZero,
                     std::optional<DType> type = {});
 
   const Setup& setup() const { return setup_; }
@@ -130,21 +124,21 @@ class SetupBuilder {
 /// The `index`-th of `shards` equal pieces of a slice.
 Slice shard_of(const Slice& slice, Rank index, Rank shards);
 
-/// The buckets of `groups` under a layout made by SetupBuilder with groups of
-/// the same order (not necessarily the same borders).
+/// The buckets of `groups` under a layout made by SetupBuilder with groups of the same order (not
+/// necessarily the same borders).
 std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups);
 
 /// What a program is written for, beside its input and setup.
 struct ProgramContext {
   std::vector<Bucket> buckets{};  // of the schedule; empty where there is none
   bool trains = true;             // else model work and updates are left out
-  Rank shards = 1;   // buckets are a multiple of so many aligned pieces
-  Step phase = 0;    // the step within the period of the exchange
-  Variant turn = 0;  // the update rule's variant
+  Rank shards = 1;                // buckets are a multiple of so many aligned pieces
+  Step phase = 0;                 // the step within the period of the exchange
+  Variant turn = 0;               // the update rule's variant
 };
 
-/// Most messages that one rank may send and receive in a step: a server of a
-/// million workers would have more with its second partition.
+/// Most messages that one rank may send and receive in a step: a server of a million workers would
+/// have more with its second partition.
 inline constexpr std::size_t kMostMessages = 1'000'000;
 
 /// Builds a CommPlan, op by op, in program order.
@@ -231,19 +225,15 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///            applied_scale, then adapts it
 ///
 /// Note [Loss scaling]: fp16 gradients vanish or overflow, so backward starts
-/// from loss_scale, and a step whose reduced gradients are not all finite has
-/// no update and halves the scale (Micikevicius et al., ICLR 2018,
-/// arXiv:1710.03740).  The training thread, which is no op, reads loss_scale
-/// when all Forward of a step are complete.  That is safe: rescale writes
-/// applied_scale, which every update reads, so a complete update is behind a
-/// complete rescale, and the gates of the next forward wait for the updates.
-/// The next rescale waits, through check, for every Backward that started from
-/// what was read.
+/// from loss_scale, and a step whose reduced gradients are not all finite has no update and halves
+/// the scale (Micikevicius et al., ICLR 2018, arXiv:1710.03740).  The training thread, which is no
+/// op, reads loss_scale when all Forward of a step are complete.  That is safe: rescale writes
+/// applied_scale, which every update reads, so a complete update is behind a complete rescale, and
+/// the gates of the next forward wait for the updates. The next rescale waits, through check, for
+/// every Backward that started from what was read.
 class Program {
  public:
-  Program(const PlanInput& input,
-          const Setup& setup,
-          ProgramContext context = {})
+  Program(const PlanInput& input, const Setup& setup, ProgramContext context = {})
       : input_(input), setup_(setup), context_(std::move(context)) {}
 
   /// All Forward, then all Backward in ready order, micro-batch by micro-batch.
@@ -258,52 +248,36 @@ class Program {
 
   OpIndex forward(ModuleId module, int micro = 0);
   OpIndex backward(ParameterId parameter, int micro = 0);
-  OpIndex all_reduce(const Slice& slice,
-                     CommunicatorId on,
-                     Reduce reduce = Reduce::kSum);
-  OpIndex reduce_scatter(const Slice& in,
-                         const Slice& out,
-                         CommunicatorId on,
+  OpIndex all_reduce(const Slice& slice, CommunicatorId on, Reduce reduce = Reduce::kSum);
+  OpIndex reduce_scatter(const Slice& in, const Slice& out, CommunicatorId on,
                          Reduce reduce = Reduce::kSum);
   OpIndex all_gather(const Slice& in, const Slice& out, CommunicatorId on);
   OpIndex broadcast(const Slice& slice, Rank root, CommunicatorId on);
-  /// Throws UsageError above kMostMessages in one step, and where messages both
-  /// ways meet a credit under kPriority: two ranks could each hold back what
-  /// the other waits for.
-  OpIndex exchange(CommunicatorId on,
-                   std::vector<Message> sends,
-                   std::vector<Message> receives);
-  OpIndex kernel(std::string_view name,
-                 std::vector<Access> reads,
-                 std::vector<Access> writes,
+  /// Throws UsageError above kMostMessages in one step, and where messages both ways meet a credit
+  /// under kPriority: two ranks could each hold back what the other waits for.
+  OpIndex exchange(CommunicatorId on, std::vector<Message> sends, std::vector<Message> receives);
+  OpIndex kernel(std::string_view name, std::vector<Access> reads, std::vector<Access> writes,
                  std::vector<double> numbers = {});
 
-  /// With loss scaling: check and rescale, Note [Loss scaling].  Comes once,
-  /// when every gradient is reduced, and before the first update.  Each rank
-  /// checks its own gradients: ranks that must agree need equal ones.
+  /// With loss scaling: check and rescale, Note [Loss scaling].  Comes once, when every gradient is
+  /// reduced, and before the first update.  Each rank checks its own gradients: ranks that must
+  /// agree need equal ones.
   void check_gradients();
 
-  /// With clipping: scales what all updates of the step divide by, so that the
-  /// norm of `gradients` over `divisor` is at most PlanInput::clip_norm, as
-  /// torch.nn.utils.clip_grad_norm_.  Comes once, when they are final.  Where
-  /// each rank has some of them, squares are summed `on` a communicator, of
-  /// each value `copies` times.
-  void clip(std::vector<Access> gradients,
-            double divisor,
-            std::optional<CommunicatorId> on = {},
+  /// With clipping: scales what all updates of the step divide by, so that the norm of `gradients`
+  /// over `divisor` is at most PlanInput::clip_norm, as torch.nn.utils.clip_grad_norm_.  Comes
+  /// once, when they are final.  Where each rank has some of them, squares are summed `on` a
+  /// communicator, of each value `copies` times.
+  void clip(std::vector<Access> gradients, double divisor, std::optional<CommunicatorId> on = {},
             double copies = 1);
 
-  /// Applies the optimizer to a bucket.  The first call of a step also counts
-  /// the step where the optimizer wants it, and clips this rank's gradients
-  /// unless clip() has been called.
+  /// Applies the optimizer to a bucket.  The first call of a step also counts the step where the
+  /// optimizer wants it, and clips this rank's gradients unless clip() has been called.
   void update(const Bucket& bucket, double divisor);
 
-  /// Applies the optimizer to a slice of the values, of which the gradient is
-  /// as long, and its state begins at that element of the state's buffers.
-  void update(const Slice& values,
-              const Slice& gradients,
-              Elements state_begin,
-              double divisor);
+  /// Applies the optimizer to a slice of the values, of which the gradient is as long, and its
+  /// state begins at that element of the state's buffers.
+  void update(const Slice& values, const Slice& gradients, Elements state_begin, double divisor);
 
   /// Lets `op` wait for `earlier` beyond what the hazards say.
   void after(OpIndex op, OpIndex earlier);
@@ -322,8 +296,8 @@ class Program {
   /// The bucket, by its number, that an element of values or gradients lies in.
   std::size_t bucket_at(Elements element) const;
 
-  /// What a part of the strategy derives from the input and the buckets: made
-  /// by the first call for this `T`, and kept with the program.
+  /// What a part of the strategy derives from the input and the buckets: made by the first call for
+  /// this `T`, and kept with the program.
   template <class T, class Make>
   const T& derived(const Make& make) {
     std::any& kept = derived_[typeid(T)];
@@ -336,8 +310,7 @@ class Program {
   /// The newest Backward; nothing before compute().
   std::optional<OpIndex> last_backward() const;
 
-  /// The newest Backward of the bucket's gradients that is final last; nothing
-  /// before compute().
+  /// The newest Backward of the bucket's gradients that is final last; nothing before compute().
   std::optional<OpIndex> last_backward(const Bucket& bucket) const;
 
   const PlanInput& input() const { return input_; }

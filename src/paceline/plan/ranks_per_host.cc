@@ -54,8 +54,7 @@ Rank RanksPerHost::most() const {
 }
 
 bool RanksPerHost::equal_up_to(std::int64_t ranks) const {
-  return runs_.size() <= 1 ||
-         runs_.front().hosts * runs_.front().ranks >= ranks;
+  return runs_.size() <= 1 || runs_.front().hosts * runs_.front().ranks >= ranks;
 }
 
 std::vector<Rank> RanksPerHost::sizes() const {
@@ -80,14 +79,10 @@ std::string text_of(const RanksPerHost& hosts) {
   std::vector<Rank> first;
   for (const RanksPerHost::Run& run : hosts.runs()) {
     const auto left = static_cast<std::int64_t>(kShown - first.size());
-    first.insert(first.end(),
-                 static_cast<std::size_t>(std::min(left, run.hosts)),
-                 run.ranks);
+    first.insert(first.end(), static_cast<std::size_t>(std::min(left, run.hosts)), run.ranks);
   }
-  return fmt::format(
-      "{}{}",
-      fmt::join(first, ", "),
-      hosts.hosts() > static_cast<std::int64_t>(kShown) ? ", ..." : "");
+  return fmt::format("{}{}", fmt::join(first, ", "),
+                     hosts.hosts() > static_cast<std::int64_t>(kShown) ? ", ..." : "");
 }
 
 }  // namespace paceline::plan

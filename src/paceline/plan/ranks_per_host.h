@@ -10,9 +10,8 @@
 
 namespace paceline::plan {
 
-/// How many ranks each host has, in rank order; maybe of no host.  Neighboring
-/// hosts of equal size are one entry, so that a quarter million of them cost no
-/// more than one.
+/// How many ranks each host has, in rank order; maybe of no host.  Neighboring hosts of equal size
+/// are one entry, so that a quarter million of them cost no more than one.
 class RanksPerHost {
  public:
   struct Run {
@@ -47,8 +46,8 @@ class RanksPerHost {
   std::vector<Run> runs_;
 };
 
-/// Ranks by host when `ranks` ranks fill hosts of so many slots in order; fewer
-/// in all where there are too few slots.
+/// Ranks by host when `ranks` ranks fill hosts of so many slots in order; fewer in all where there
+/// are too few slots.
 std::vector<Rank> fill_hosts(Rank ranks, const std::vector<Rank>& slots);
 
 /// "8, 8, 4", of many hosts the first.

@@ -17,8 +17,7 @@ namespace {
 constexpr std::string_view kMagic = "PACEDATA";
 constexpr int kMostSide = 1 << 14;
 
-int number_at(const std::array<char, SampleFile::kHeaderBytes>& head,
-              std::size_t at) {
+int number_at(const std::array<char, SampleFile::kHeaderBytes>& head, std::size_t at) {
   std::uint32_t value = 0;
   for (std::size_t byte = 4; byte-- > 0;) {
     value = value << 8U | static_cast<unsigned char>(head[at + byte]);
@@ -28,9 +27,7 @@ int number_at(const std::array<char, SampleFile::kHeaderBytes>& head,
 
 }  // namespace
 
-std::string sample_file_path(const std::string& data) {
-  return data.substr(data.find(':') + 1);
-}
+std::string sample_file_path(const std::string& data) { return data.substr(data.find(':') + 1); }
 
 SampleFile read_sample_file(const std::string& data) {
   const std::string path = sample_file_path(data);
@@ -43,29 +40,21 @@ SampleFile read_sample_file(const std::string& data) {
   }
   if (!in.read(head.data(), head.size()) ||
       std::string_view(head.data(), kMagic.size()) != kMagic) {
-    throw UsageError(fmt::format(
-        "--data {}: the file does not begin with {} and a head of {} bytes",
-        data,
-        kMagic,
-        head.size()));
+    throw UsageError(
+        fmt::format("--data {}: the file does not begin with {} and a head of {} bytes", data,
+                    kMagic, head.size()));
   }
   const SampleFile file{.count = number_at(head, 8),
                         .channels = number_at(head, 12),
                         .side = number_at(head, 16),
                         .classes = number_at(head, 20)};
-  if (file.count < 1 || (file.channels != 1 && file.channels != 3) ||
-      file.side < 1 || file.side > kMostSide || file.classes < 2 ||
+  if (file.count < 1 || (file.channels != 1 && file.channels != 3) || file.side < 1 ||
+      file.side > kMostSide || file.classes < 2 ||
       file.bytes() != static_cast<std::int64_t>(length)) {
-    throw UsageError(fmt::format(
-        "--data {}: its head says {} images of {} x {} x {} and {} classes, "
-        "which is no file of {} bytes",
-        data,
-        file.count,
-        file.channels,
-        file.side,
-        file.side,
-        file.classes,
-        length));
+    throw UsageError(
+        fmt::format("--data {}: its head says {} images of {} x {} x {} and {} classes, which is "
+                    "no file of {} bytes",
+                    data, file.count, file.channels, file.side, file.side, file.classes, length));
   }
   return file;
 }

@@ -6,8 +6,7 @@
 
 namespace paceline::plan {
 
-/// A file of decoded images, which ranks map into memory.  Numbers are
-/// little-endian:
+/// A file of decoded images, which ranks map into memory.  Numbers are little-endian:
 ///
 ///   8 bytes   "PACEDATA"
 ///   4 x 4     count, channels, side, classes
@@ -20,16 +19,13 @@ struct SampleFile {
   std::int64_t count = 0;
   int channels = 0, side = 0, classes = 0;
 
-  std::int64_t sample_bytes() const {
-    return static_cast<std::int64_t>(channels) * side * side;
-  }
+  std::int64_t sample_bytes() const { return static_cast<std::int64_t>(channels) * side * side; }
   std::int64_t pixels_at() const { return kHeaderBytes + 8 * count; }
   std::int64_t bytes() const { return pixels_at() + count * sample_bytes(); }
 };
 
-/// Reads the head of the file that "mmap:FILE" names.  Throws UsageError for a
-/// file that is not there, is none of these, or has another length than its
-/// head says.
+/// Reads the head of the file that "mmap:FILE" names.  Throws UsageError for a file that is not
+/// there, is none of these, or has another length than its head says.
 SampleFile read_sample_file(const std::string& data);
 
 /// FILE of "mmap:FILE".

@@ -31,11 +31,9 @@ BufferId buffer_named(const Setup& setup, std::string_view name) {
 }
 
 CommunicatorId communicator_named(const Setup& setup, std::string_view name) {
-  const auto found =
-      std::ranges::find(setup.communicators, name, &Communicator::name);
+  const auto found = std::ranges::find(setup.communicators, name, &Communicator::name);
   PACELINE_CHECK(found != setup.communicators.end());
-  return CommunicatorId{
-      static_cast<std::int32_t>(found - setup.communicators.begin())};
+  return CommunicatorId{static_cast<std::int32_t>(found - setup.communicators.begin())};
 }
 
 Slice whole(const Setup& setup, BufferId buffer) {
@@ -50,54 +48,39 @@ void check_shape(const PlanInput& input) {
   const ModelShape& model = input.model;
   const std::size_t count = model.parameters.size();
   if (count == 0) {
-    throw UsageError(
-        fmt::format("model '{}' has no parameters to train", model.name));
+    throw UsageError(fmt::format("model '{}' has no parameters to train", model.name));
   }
   std::vector<bool> seen(count, false);
   for (const ParameterId id : model.ready_order) {
     if (index_of(id) >= count || seen[index_of(id)]) {
-      throw UsageError(fmt::format(
-          "model '{}': the ready order names parameter {} twice, or it is not "
-          "one of the {} parameters",
-          model.name,
-          index_of(id),
-          count));
+      throw UsageError(
+          fmt::format("model '{}': the ready order names parameter {} twice, or it is not one of "
+                      "the {} parameters",
+                      model.name, index_of(id), count));
     }
     seen[index_of(id)] = true;
   }
   if (model.ready_order.size() != count) {
-    throw UsageError(
-        fmt::format("model '{}': the ready order has {} of {} parameters",
-                    model.name,
-                    model.ready_order.size(),
-                    count));
+    throw UsageError(fmt::format("model '{}': the ready order has {} of {} parameters", model.name,
+                                 model.ready_order.size(), count));
   }
   for (const ParameterShape& parameter : model.parameters) {
     if (index_of(parameter.module) >= model.modules.size()) {
-      throw UsageError(
-          fmt::format("model '{}': parameter '{}' belongs to module {} of {}",
-                      model.name,
-                      parameter.name,
-                      index_of(parameter.module),
-                      model.modules.size()));
+      throw UsageError(fmt::format("model '{}': parameter '{}' belongs to module {} of {}",
+                                   model.name, parameter.name, index_of(parameter.module),
+                                   model.modules.size()));
     }
   }
-  if (input.micro_batches < 1 || input.world < 1 || input.rank < 0 ||
-      input.rank >= input.world) {
-    throw UsageError(fmt::format("rank {} of {} with {} micro-batches",
-                                 input.rank,
-                                 input.world,
+  if (input.micro_batches < 1 || input.world < 1 || input.rank < 0 || input.rank >= input.world) {
+    throw UsageError(fmt::format("rank {} of {} with {} micro-batches", input.rank, input.world,
                                  input.micro_batches));
   }
 }
 
-SetupBuilder::SetupBuilder(const PlanInput& input,
-                           const Groups& groups,
-                           Rank shards)
+SetupBuilder::SetupBuilder(const PlanInput& input, const Groups& groups, Rank shards)
     : input_(input) {
-  add_buffer({.name = std::string(kValues),
-              .dtype = input.model.dtype,
-              .initial = Initial::kParameters});
+  add_buffer(
+      {.name = std::string(kValues), .dtype = input.model.dtype, .initial = Initial::kParameters});
   add_buffer({.name = std::string(kGradients), .dtype = input.model.dtype});
   place(groups, shards);
   buckets_ = buckets_of(setup_, groups);
@@ -132,9 +115,7 @@ void SetupBuilder::add_optimizer() {
   for (const std::string_view name : state_names(input_.optimizer)) {
     add_twin(name);
   }
-  add_buffer({.name = std::string(kLearningRate),
-              .dtype = DType::kF64,
-              .elements = 1});
+  add_buffer({.name = std::string(kLearningRate), .dtype = DType::kF64, .elements = 1});
   if (optimizer_named(input_.optimizer.name).counts_steps) {
     add_buffer({.name = std::string(kStepCount), .elements = 1});
   }
@@ -143,19 +124,15 @@ void SetupBuilder::add_optimizer() {
 void SetupBuilder::add_scales() {
   const bool clips = input_.clip_norm > 0;
   if (input_.loss_scaling) {
-    add_buffer({.name = std::string(kLossScale),
-                .elements = 1,
-                .initial = Initial::kOne});
-    add_buffer(
-        {.name = std::string(kGrowth), .dtype = DType::kI32, .elements = 1});
+    add_buffer({.name = std::string(kLossScale), .elements = 1, .initial = Initial::kOne});
+    add_buffer({.name = std::string(kGrowth), .dtype = DType::kI32, .elements = 1});
   }
   if (input_.loss_scaling || clips) {
     add_buffer({.name = std::string(kAppliedScale), .elements = 1});
     add_buffer({.name = std::string(kFoundInf), .elements = 1});
   }
   if (clips) {
-    add_buffer(
-        {.name = std::string(kSquares), .dtype = DType::kF64, .elements = 1});
+    add_buffer({.name = std::string(kSquares), .dtype = DType::kF64, .elements = 1});
   }
 }
 
@@ -165,9 +142,7 @@ BufferId SetupBuilder::add_buffer(Buffer buffer) {
   return BufferId{static_cast<std::int32_t>(setup_.buffers.size() - 1)};
 }
 
-BufferId SetupBuilder::add_twin(std::string_view name,
-                                Initial initial,
-                                std::optional<DType> type) {
+BufferId SetupBuilder::add_twin(std::string_view name, Initial initial, std::optional<DType> type) {
   const Slice values = whole(setup_, kValues);
   return add_buffer({.name = std::string(name),
                      .dtype = type.value_or(input_.model.dtype),
@@ -185,8 +160,7 @@ void SetupBuilder::fold_gradients(std::size_t slots) {
     const Elements begin = static_cast<Elements>(i % slots) * largest;
     for (const ParameterId id : buckets_[i].parameters) {
       Placement& place = setup_.parameters[index_of(id)];
-      place.gradient.begin =
-          begin + place.value.begin - buckets_[i].values.begin;
+      place.gradient.begin = begin + place.value.begin - buckets_[i].values.begin;
     }
   }
   setup_.buffers[index_of(buffer_named(setup_, kGradients))].elements =
@@ -202,14 +176,12 @@ void SetupBuilder::shard_optimizer(Rank shards) {
   }
 }
 
-CommunicatorId SetupBuilder::add_communicator(std::string name,
-                                              Members members) {
+CommunicatorId SetupBuilder::add_communicator(std::string name, Members members) {
   setup_.communicators.push_back({.name = std::move(name),
                                   .members = members,
                                   .order = order_,
                                   .credit_bytes = credit_bytes_});
-  return CommunicatorId{
-      static_cast<std::int32_t>(setup_.communicators.size() - 1)};
+  return CommunicatorId{static_cast<std::int32_t>(setup_.communicators.size() - 1)};
 }
 
 CommunicatorId SetupBuilder::add_world(std::string name) {
@@ -223,8 +195,7 @@ CommunicatorId SetupBuilder::add_world_as_ready(std::string name) {
   return added;
 }
 
-void SetupBuilder::set_issue_policy(IssueOrder order,
-                                    std::int64_t credit_bytes) {
+void SetupBuilder::set_issue_policy(IssueOrder order, std::int64_t credit_bytes) {
   order_ = order;
   credit_bytes_ = credit_bytes;
 }
@@ -244,8 +215,7 @@ std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups) {
   }
   const Slice values = whole(setup, kValues);
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    const Elements end =
-        i + 1 < buckets.size() ? buckets[i + 1].values.begin : values.count;
+    const Elements end = i + 1 < buckets.size() ? buckets[i + 1].values.begin : values.count;
     buckets[i].values.count = end - buckets[i].values.begin;
     buckets[i].gradients.count = buckets[i].values.count;
     PACELINE_CHECK(buckets[i].values.count >= 0);

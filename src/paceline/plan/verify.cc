@@ -20,18 +20,16 @@ class NullMachine final : public Machine {
   void forward(Rank, Step, const Forward&) override {}
   void backward(Rank, Step, const Backward&) override {}
   void kernel(Rank, Step, const Kernel&) override {}
-  void collective(const Communicator&,
-                  const std::vector<const Collective*>&) override {}
+  void collective(const Communicator&, const std::vector<const Collective*>&) override {}
   void send(Rank, const Slice&, std::size_t) override {}
   void receive(Rank, const Slice&, std::size_t) override {}
 };
 
-/// The planner's steps, in other words: the first `steps`, then one of each
-/// variant that these did not run.
+/// The planner's steps, in other words: the first `steps`, then one of each variant that these did
+/// not run.
 class EachVariant final : public Planner {
  public:
-  EachVariant(const Planner& planner, const PlanInput& input, Step steps)
-      : planner_(planner) {
+  EachVariant(const Planner& planner, const PlanInput& input, Step steps) : planner_(planner) {
     for (Step step = 0; step < steps; ++step) {
       variants_.push_back(planner.variant(input, step));
     }
@@ -42,23 +40,17 @@ class EachVariant final : public Planner {
 
   Step steps() const { return static_cast<Step>(variants_.size()); }
 
-  Setup setup(const PlanInput& input) const override {
-    return planner_.setup(input);
-  }
+  Setup setup(const PlanInput& input) const override { return planner_.setup(input); }
   Variant variant(const PlanInput&, Step step) const override {
     return variants_[static_cast<std::size_t>(step)];
   }
-  CommPlan plan(const PlanInput& input,
-                const Setup& setup,
-                Variant variant) const override {
+  CommPlan plan(const PlanInput& input, const Setup& setup, Variant variant) const override {
     return planner_.plan(input, setup, variant);
   }
   Rank training_ranks(const PlanInput& input) const override {
     return planner_.training_ranks(input);
   }
-  Symmetry symmetry(const PlanInput& input) const override {
-    return planner_.symmetry(input);
-  }
+  Symmetry symmetry(const PlanInput& input) const override { return planner_.symmetry(input); }
 
  private:
   const Planner& planner_;
@@ -84,14 +76,13 @@ std::vector<Slice> slack_slices(const PlanWorld& world, Rank rank) {
   return slices;
 }
 
-/// Ops that exclude each other are kernels: other work cannot be held back
-/// between its start and its end.
+/// Ops that exclude each other are kernels: other work cannot be held back between its start and
+/// its end.
 void check_slack(const PlanWorld& world) {
   for (Rank rank = 0; rank < world.ranks(); ++rank) {
     const std::vector<Slice> slices = slack_slices(world, rank);
     const Accesses accesses(world.input(rank).model, world.setup(rank));
-    for (std::size_t i = 0; !slices.empty() && i < world.items(rank).size();
-         ++i) {
+    for (std::size_t i = 0; !slices.empty() && i < world.items(rank).size(); ++i) {
       const Op& op = *world.items(rank)[i].op;
       if (std::holds_alternative<Kernel>(op.work)) {
         continue;
@@ -99,13 +90,12 @@ void check_slack(const PlanWorld& world) {
       std::vector<Touch> touches;
       accesses.of(op, touches);
       for (const Touch& touch : touches) {
-        if (std::ranges::any_of(slices, [&](const Slice& slice) {
-              return overlap(slice, touch.slice);
-            })) {
-          throw PlanError(fmt::format(
-              "{}: elements that are accessed with slack are for kernels "
-              "alone; let this op use others, and a kernel copy them",
-              world.describe({rank, i})));
+        if (std::ranges::any_of(slices,
+                                [&](const Slice& slice) { return overlap(slice, touch.slice); })) {
+          throw PlanError(
+              fmt::format("{}: elements that are accessed with slack are for kernels alone; let "
+                          "this op use others, and a kernel copy them",
+                          world.describe({rank, i})));
         }
       }
     }
@@ -114,10 +104,7 @@ void check_slack(const PlanWorld& world) {
 
 }  // namespace
 
-void verify(const Planner& planner,
-            const PlanInput& input,
-            Step steps,
-            bool one_issue_order) {
+void verify(const Planner& planner, const PlanInput& input, Step steps, bool one_issue_order) {
   const EachVariant each(planner, input, steps);
   const PlanWorld world(each, input, each.steps());
   check_slack(world);

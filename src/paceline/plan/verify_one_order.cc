@@ -11,8 +11,8 @@
 namespace paceline::plan {
 namespace {
 
-/// Ranks that perform their collectives and exchanges one after the other.  An
-/// operation ends when all that take part in it have begun it.
+/// Ranks that perform their collectives and exchanges one after the other.  An operation ends when
+/// all that take part in it have begun it.
 class OneByOne {
  public:
   explicit OneByOne(const PlanWorld& world) : world_(world) {
@@ -34,13 +34,11 @@ class OneByOne {
     for (Rank rank = 0; rank < world_.ranks(); ++rank) {
       if (!is_over(rank)) {
         const PlanWorld::Place other = *missing(rank);
-        throw PlanError(fmt::format(
-            "the ranks wait for each other where each performs one operation "
-            "at a time, in program order: {}; waits for {}; which comes behind "
-            "{}",
-            world_.describe({rank, next(rank)}),
-            world_.describe(other),
-            world_.describe({other.rank, next(other.rank)})));
+        throw PlanError(
+            fmt::format("the ranks wait for each other where each performs one operation at a "
+                        "time, in program order: {}; waits for {}; which comes behind {}",
+                        world_.describe({rank, next(rank)}), world_.describe(other),
+                        world_.describe({other.rank, next(other.rank)})));
       }
     }
   }
@@ -73,8 +71,6 @@ class OneByOne {
 
 }  // namespace
 
-void verify_one_order(const PlanWorld& world) {
-  OneByOne(world).run();
-}
+void verify_one_order(const PlanWorld& world) { OneByOne(world).run(); }
 
 }  // namespace paceline::plan

@@ -18,10 +18,9 @@ namespace {
 using Place = PlanWorld::Place;
 
 /// Issues what may be issued and completes what may be completed, until
-/// nothing moves.  In program order both are monotone, so the order in which
-/// ops are visited does not matter.  Under kPriority the leader's choice
-/// depends on timing.  One timing is walked: the leader picks among all ops
-/// that can become ready before it picks.
+/// nothing moves.  In program order both are monotone, so the order in which ops are visited does
+/// not matter.  Under kPriority the leader's choice depends on timing.  One timing is walked: the
+/// leader picks among all ops that can become ready before it picks.
 class Overlapped {
  public:
   explicit Overlapped(const PlanWorld& world) : world_(world) {
@@ -49,8 +48,7 @@ class Overlapped {
       for (std::size_t i = 0; i < world_.items(rank).size(); ++i) {
         if (!side(rank).complete[i]) {
           throw PlanError(deadlock(
-              Place{rank, i},
-              [this](const Place& at) { return blocker(at); },
+              Place{rank, i}, [this](const Place& at) { return blocker(at); },
               [this](const Place& at) { return world_.describe(at); }));
         }
       }
@@ -72,9 +70,7 @@ class Overlapped {
   };
 
   Side& side(Rank rank) { return sides_[static_cast<std::size_t>(rank)]; }
-  const Op& op(const Place& place) const {
-    return *world_.items(place.rank)[place.item].op;
-  }
+  const Op& op(const Place& place) const { return *world_.items(place.rank)[place.item].op; }
   std::int64_t bytes(const Place& place) const {
     return bytes_on_credit(world_.setup(place.rank), op(place));
   }
@@ -112,18 +108,13 @@ class Overlapped {
   void enqueue(const Place& place, Side& mine) const {
     const CommunicatorId on = *communicator_of(op(place));
     const Communicator& group = world_.communicator(place.rank, on);
-    Queue& queue =
-        mine.queues
-            .try_emplace(on,
-                         Queue{.rule = {group.order,
-                                        group.credit_bytes,
-                                        group.members.front() == place.rank},
-                               .items = {}})
-            .first->second;
-    mine.number[place.item] =
-        queue.rule.add(std::holds_alternative<Collective>(op(place).work),
-                       op(place).priority,
-                       bytes(place));
+    Queue& queue = mine.queues
+                       .try_emplace(on, Queue{.rule = {group.order, group.credit_bytes,
+                                                       group.members.front() == place.rank},
+                                              .items = {}})
+                       .first->second;
+    mine.number[place.item] = queue.rule.add(std::holds_alternative<Collective>(op(place).work),
+                                             op(place).priority, bytes(place));
     queue.items.push_back(place.item);
   }
 
@@ -161,8 +152,7 @@ class Overlapped {
     if (collective == nullptr) {
       return;
     }
-    for (const Rank member :
-         world_.communicator(place.rank, collective->on).members) {
+    for (const Rank member : world_.communicator(place.rank, collective->on).members) {
       if (member != place.rank) {
         side(member).queues.at(collective->on).rule.follow(pick);
         turns_.emplace_back(member, collective->on);
@@ -170,8 +160,8 @@ class Overlapped {
     }
   }
 
-  /// Completes a collective that all members have issued, and an exchange, or
-  /// its partners, whose messages have both ends issued.
+  /// Completes a collective that all members have issued, and an exchange, or its partners, whose
+  /// messages have both ends issued.
   void issued(const Place& place) {
     const PlanWorld::Item& item = world_.items(place.rank)[place.item];
     if (std::holds_alternative<Collective>(item.op->work)) {
@@ -185,8 +175,7 @@ class Overlapped {
     std::vector<Place> ends = world_.partners(place);
     ends.push_back(place);
     for (const Place& end : ends) {
-      if (side(end.rank).issued[end.item] &&
-          !side(end.rank).complete[end.item] &&
+      if (side(end.rank).issued[end.item] && !side(end.rank).complete[end.item] &&
           !absent_partner(end).has_value()) {
         complete(end);
       }
@@ -217,9 +206,8 @@ class Overlapped {
     return std::nullopt;
   }
 
-  /// What an op that is not complete waits for: an op of its rank, the op that
-  /// its communicator's order puts first, the oldest op in flight that uses up
-  /// the credit, or a partner.
+  /// What an op that is not complete waits for: an op of its rank, the op that its communicator's
+  /// order puts first, the oldest op in flight that uses up the credit, or a partner.
   Place blocker(const Place& place) {
     const Side& mine = side(place.rank);
     for (const std::size_t earlier : mine.before[place.item]) {
@@ -237,27 +225,22 @@ class Overlapped {
     }
     if (queue.rule.is_held(number)) {
       const auto in_flight = [&](std::size_t item) {
-        return mine.issued[item] && !mine.complete[item] &&
-               bytes({place.rank, item}) > 0;
+        return mine.issued[item] && !mine.complete[item] && bytes({place.rank, item}) > 0;
       };
       return {place.rank, *std::ranges::find_if(queue.items, in_flight)};
     }
-    return world_.partners(place)
-        .front();  // the leader, which has not picked it
+    return world_.partners(place).front();  // the leader, which has not picked it
   }
 
   const PlanWorld& world_;
   std::vector<Side> sides_;
   std::deque<Place> ready_;
   std::deque<std::pair<Rank, CommunicatorId>> turns_;  // queues to look at
-  std::vector<std::size_t>
-      absent_;  // by collective: members that have not issued
+  std::vector<std::size_t> absent_;  // by collective: members that have not issued
 };
 
 }  // namespace
 
-void verify_overlapped(const PlanWorld& world) {
-  Overlapped(world).run();
-}
+void verify_overlapped(const PlanWorld& world) { Overlapped(world).run(); }
 
 }  // namespace paceline::plan

@@ -9,16 +9,13 @@
 
 namespace paceline::plan {
 
-/// Bytes that one of `world` ranks sends for a collective over `payload` bytes
-/// (the longer of its two sides): all-reduce 2(P-1)/P S, reduce-scatter and
-/// all-gather (P-1)/P S, broadcast S; nothing in a world of one.  Rounded down
-/// to whole bytes where P does not divide.
+/// Bytes that one of `world` ranks sends for a collective over `payload` bytes (the longer of its
+/// two sides): all-reduce 2(P-1)/P S, reduce-scatter and all-gather (P-1)/P S, broadcast S; nothing
+/// in a world of one.  Rounded down to whole bytes where P does not divide.
 ///
 /// Plans are priced and engines book with this one function, so a ledger
 /// equals a plan's cost exactly.
-constexpr std::int64_t wire_bytes(Pattern pattern,
-                                  std::int64_t payload,
-                                  std::int64_t world) {
+constexpr std::int64_t wire_bytes(Pattern pattern, std::int64_t payload, std::int64_t world) {
   if (world <= 1) {
     return 0;
   }
@@ -52,16 +49,12 @@ constexpr std::string_view name_of(Pattern pattern) {
 /// What messages are booked under, beside the patterns' names.
 inline constexpr std::string_view kMessages = "message";
 
-inline constexpr std::array kPatterns{Pattern::kAllReduce,
-                                      Pattern::kReduceScatter,
-                                      Pattern::kAllGather,
-                                      Pattern::kBroadcast};
+inline constexpr std::array kPatterns{Pattern::kAllReduce, Pattern::kReduceScatter,
+                                      Pattern::kAllGather, Pattern::kBroadcast};
 
 /// All that is measured and fitted, in the order of reports.
-inline constexpr std::array kOperations{name_of(Pattern::kAllReduce),
-                                        name_of(Pattern::kReduceScatter),
-                                        name_of(Pattern::kAllGather),
-                                        name_of(Pattern::kBroadcast),
-                                        kMessages};
+inline constexpr std::array kOperations{
+    name_of(Pattern::kAllReduce), name_of(Pattern::kReduceScatter), name_of(Pattern::kAllGather),
+    name_of(Pattern::kBroadcast), kMessages};
 
 }  // namespace paceline::plan

@@ -24,39 +24,31 @@ struct Sized {
   Size size{};
 };
 
-std::optional<double> number_in(const strategies::StrategySpec& strategy,
-                                std::string_view key) {
+std::optional<double> number_in(const strategies::StrategySpec& strategy, std::string_view key) {
   const std::string* text = strategy.find_option(key);
   return text == nullptr ? std::nullopt : number_from<double>(*text);
 }
 
-std::optional<Sized<double>> bucket_of(
-    const strategies::StrategySpec& strategy) {
+std::optional<Sized<double>> bucket_of(const strategies::StrategySpec& strategy) {
   const auto size = number_in(strategy, "bucket-mb");
   return size ? std::optional<Sized<double>>(
-                    {strategy.text_without({"bucket-mb", "first-bucket-mb"}),
-                     *size})
+                    {strategy.text_without({"bucket-mb", "first-bucket-mb"}), *size})
               : std::nullopt;
 }
 
-std::optional<Sized<PartitionSize>> partition_of(
-    const strategies::StrategySpec& strategy) {
+std::optional<Sized<PartitionSize>> partition_of(const strategies::StrategySpec& strategy) {
   const auto partition = number_in(strategy, "partition-mb");
   const auto credit = number_in(strategy, "credit-mb");
   return partition && credit
              ? std::optional<Sized<PartitionSize>>(
-                   {strategy.text_without({"partition-mb", "credit-mb"}),
-                    {*partition, *credit}})
+                   {strategy.text_without({"partition-mb", "credit-mb"}), {*partition, *credit}})
              : std::nullopt;
 }
 
 /// Whether a row cannot be told from one that is as fast or faster; `apart`:
 /// by what share of the step they must differ, where that is known.
-bool is_within(const Advice& faster,
-               const Advice& row,
-               const std::optional<double>& apart) {
-  return apart ? row.step <= scaled(faster.step, 1 + *apart)
-               : row.low <= faster.high;
+bool is_within(const Advice& faster, const Advice& row, const std::optional<double>& apart) {
+  return apart ? row.step <= scaled(faster.step, 1 + *apart) : row.low <= faster.high;
 }
 
 /// `rows` are sorted by step; `size_of` says a row's size, if it has one.
@@ -83,8 +75,7 @@ std::vector<SizeAdvice<Size>> sizes_of(
       found->like.push_back(of->size);
     }
     found->worst = of->size;
-    found->worst_ratio =
-        static_cast<double>(row.step) / static_cast<double>(best.step);
+    found->worst_ratio = static_cast<double>(row.step) / static_cast<double>(best.step);
   }
   for (SizeAdvice<Size>& it : all) {
     std::ranges::sort(it.like);
@@ -92,8 +83,7 @@ std::vector<SizeAdvice<Size>> sizes_of(
   return all;
 }
 
-void add_warnings(const std::vector<records::Warning>& warnings,
-                  AdviceTable& table) {
+void add_warnings(const std::vector<records::Warning>& warnings, AdviceTable& table) {
   for (const records::Warning& warning : warnings) {
     add_once(table.warnings, warning);
   }
@@ -101,9 +91,8 @@ void add_warnings(const std::vector<records::Warning>& warnings,
 
 void check_request(const AdviseRequest& request) {
   if (request.error && !(*request.error >= 0 && *request.error < 1)) {
-    throw UsageError(fmt::format(
-        "an error of {} of the step: must be at least 0 and below 1",
-        *request.error));
+    throw UsageError(
+        fmt::format("an error of {} of the step: must be at least 0 and below 1", *request.error));
   }
 }
 
@@ -163,8 +152,7 @@ std::string_view caution(strategies::Guarantee guarantee) {
 
 AdviceTable advise(const AdviseRequest& request) {
   check_request(request);
-  const auto hosts =
-      cluster::ranks_per_host(request.job.cluster, request.job.ranks);
+  const auto hosts = cluster::ranks_per_host(request.job.cluster, request.job.ranks);
   AdviceTable table;
   for (const std::string& strategy : candidates(request, hosts.size())) {
     PredictRequest job = request.job;
@@ -179,8 +167,7 @@ AdviceTable advise(const AdviseRequest& request) {
     }
   }
   if (table.rows.empty()) {
-    throw UsageError(table.unfit.empty() ? "no strategy to compare"
-                                         : table.unfit.front().why);
+    throw UsageError(table.unfit.empty() ? "no strategy to compare" : table.unfit.front().why);
   }
   std::ranges::stable_sort(table.rows, {}, &Advice::step);
   for (Advice& row : table.rows) {

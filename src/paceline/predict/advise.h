@@ -13,16 +13,15 @@ namespace paceline::predict {
 
 struct AdviseRequest {
   PredictRequest job;  // its strategy and bucket_mb are not looked at
-  /// Sizes in MiB for strategies that have buckets, and of partitions, each of
-  /// which is tried with a credit of itself and of four.
+  /// Sizes in MiB for strategies that have buckets, and of partitions, each of which is tried with
+  /// a credit of itself and of four.
   std::vector<double> bucket_mb = {1, 5, 10, 25, 50, 100};
   std::vector<double> partition_mb = {1, 4, 16};
   /// Strategies too after which parameters are not those of one large batch.
   bool any_update = false;
-  /// The error of a prediction, as a share of the step; left out: what is known
-  /// of the strategy's family (predict/error_bar.h).  Two strategies are told
-  /// apart where distinguishable_by() says so, else where their intervals do
-  /// not overlap.
+  /// The error of a prediction, as a share of the step; left out: what is known of the strategy's
+  /// family (predict/error_bar.h).  Two strategies are told apart where distinguishable_by() says
+  /// so, else where their intervals do not overlap.
   std::optional<double> error{};
 };
 
@@ -68,33 +67,29 @@ struct AdviceTable {
 
   std::vector<records::Warning> warnings;  // of the predictions, once each
 
-  /// The validated row with the smallest bar among the rows that cannot be told
-  /// from the first, the first of several; without a validated row, the first
-  /// row.
+  /// The validated row with the smallest bar among the rows that cannot be told from the first, the
+  /// first of several; without a validated row, the first row.
   const Advice& winner() const;
 };
 
-/// What advice compares: canonical texts, each once, in the order of the
-/// tables.
+/// What advice compares: canonical texts, each once, in the order of the tables.
 ///
-/// Every schedule over an all-reduce, on several hosts over a hierarchical one
-/// too; with every bucket size where it has buckets, and partitions and credits
-/// for bytescheduler; PyTorch's reducer; up to 32 ranks parameter servers
-/// beside the workers, on several hosts with a sum on each host first, too.
-/// Where another update is welcome as well: schedules with gradients in fp16
+/// Every schedule over an all-reduce, on several hosts over a hierarchical one too; with every
+/// bucket size where it has buckets, and partitions and credits for bytescheduler; PyTorch's
+/// reducer; up to 32 ranks parameter servers beside the workers, on several hosts with a sum on
+/// each host first, too. Where another update is welcome as well: schedules with gradients in fp16
 /// and bf16, and every topology of neighbors, of ranks and of hosts.
-std::vector<std::string> candidates(const AdviseRequest& request,
-                                    std::size_t hosts);
+std::vector<std::string> candidates(const AdviseRequest& request, std::size_t hosts);
 
-/// Predicts every candidate.  Equal predictions stay in their order.  Throws
-/// UsageError for a job that cannot be.
+/// Predicts every candidate.  Equal predictions stay in their order.  Throws UsageError for a job
+/// that cannot be.
 AdviceTable advise(const AdviseRequest& request);
 
 /// The prediction with the request's error of it.
 Advice advice_of(const Prediction& prediction, const AdviseRequest& request);
 
-/// Whether the error bars do not tell a row from one that is as fast or faster;
-/// false where either has none.
+/// Whether the error bars do not tell a row from one that is as fast or faster; false where either
+/// has none.
 bool alike(const Advice& faster, const Advice& row);
 
 /// What a user must know of a strategy's update; empty: that of bsp.

@@ -10,16 +10,14 @@
 namespace paceline::predict {
 namespace {
 
-/// Whether some communication of step 1 may end after step 2's first Forward
-/// has begun, on `actor`.
+/// Whether some communication of step 1 may end after step 2's first Forward has begun, on `actor`.
 bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
   if (!actor.trains || actor.steps.size() < 4) {
     return false;
   }
   const simulator::ItemId first = actor.steps[1], next = actor.steps[2];
   simulator::ItemId forward = next;
-  while (forward < actor.steps[3] &&
-         !simulator::is_model_work(job.items[forward])) {
+  while (forward < actor.steps[3] && !simulator::is_model_work(job.items[forward])) {
     ++forward;
   }
   // Backwards from that Forward: what it waits for.
@@ -40,8 +38,8 @@ bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
   return false;
 }
 
-/// Whether some communication of step 1 waits for no gradient of its step, as
-/// where parameters cross beside the forward.
+/// Whether some communication of step 1 waits for no gradient of its step, as where parameters
+/// cross beside the forward.
 bool begins_early(const simulator::Job& job) {
   std::vector<char> behind(job.items.size(), 0);
   std::vector<simulator::ItemId> found;
@@ -86,10 +84,9 @@ Bound bound_of(const simulator::Job& job, const simulator::Costs& costs) {
   bare.machine.interference = {};
   simulator::Simulator simulator(job);
   simulator.run(bare);
-  if (std::ranges::any_of(job.collective_shapes,
-                          [](const cluster::CollectiveCall& call) {
-                            return call.group.ranks > 1;
-                          })) {
+  if (std::ranges::any_of(job.collective_shapes, [](const cluster::CollectiveCall& call) {
+        return call.group.ranks > 1;
+      })) {
     bound.algorithm = costs.machine.algorithm;
   }
   bound.wire = simulator.busiest_link();
@@ -106,9 +103,8 @@ Bound bound_of(const simulator::Job& job, const simulator::Costs& costs) {
         continue;
       }
       const auto subject = static_cast<std::size_t>(item.subject);
-      compute += item.kind == simulator::ItemKind::kForward
-                     ? costs.profile.forward[subject]
-                     : costs.profile.backward[subject];
+      compute += item.kind == simulator::ItemKind::kForward ? costs.profile.forward[subject]
+                                                            : costs.profile.backward[subject];
       if (item.kind == simulator::ItemKind::kBackward && !found) {
         found = true;
         until_first = compute;
@@ -118,14 +114,12 @@ Bound bound_of(const simulator::Job& job, const simulator::Costs& costs) {
     before_wire = std::max(before_wire, until_first);
     bound.crosses_step = bound.crosses_step || crosses(job, actor);
   }
-  const bool waits =
-      !bound.crosses_step && bound.wire > 0 && !begins_early(job);
+  const bool waits = !bound.crosses_step && bound.wire > 0 && !begins_early(job);
   bound.step = std::max(bound.compute, bound.wire + (waits ? before_wire : 0));
   bound.overlap = bound.step;
   if (bound.crosses_step) {
-    bound.overlap = std::max(bound.step,
-                             simulator::overlap_bound(simulator::overlap_link(
-                                 job, bare, simulator)));
+    bound.overlap = std::max(
+        bound.step, simulator::overlap_bound(simulator::overlap_link(job, bare, simulator)));
   }
   return bound;
 }

@@ -24,17 +24,15 @@ using cluster::ClusterHost;
 using cluster::LinkScope;
 using records::CommRecord;
 
-// Standard deviations of logarithms before anything is measured, and of a
-// measured time about the model.
+// Standard deviations of logarithms before anything is measured, and of a measured time about the
+// model.
 constexpr double kOfGivenRate = 0.35, kOfUnknownRate = 1.5;
 constexpr double kOfHopLatency = 1, kOfATime = 0.1;
 constexpr double kUsualHop = 2e-6;  // s
 
 std::optional<plan::Pattern> pattern_of(const std::string& operation) {
-  for (const plan::Pattern pattern : {plan::Pattern::kAllReduce,
-                                      plan::Pattern::kReduceScatter,
-                                      plan::Pattern::kAllGather,
-                                      plan::Pattern::kBroadcast}) {
+  for (const plan::Pattern pattern : {plan::Pattern::kAllReduce, plan::Pattern::kReduceScatter,
+                                      plan::Pattern::kAllGather, plan::Pattern::kBroadcast}) {
     if (plan::name_of(pattern) == operation) {
       return pattern;
     }
@@ -48,16 +46,15 @@ struct Point {
   double seconds = 0;
 };
 
-/// Of some rates and latencies the one that fits best: NCCL's own constants
-/// hold short hops, so that a latency below them says nothing of where to go.
+/// Of some rates and latencies the one that fits best: NCCL's own constants hold short hops, so
+/// that a latency below them says nothing of where to go.
 std::vector<double> best_start(const stats::Residuals& residuals,
                                const std::vector<double>& prior) {
   std::vector<double> best{0, 0};
   double least = INFINITY;
   for (const double rate : {0.0, -0.7, 0.7, 1.4}) {
     for (const double latency : {0.0, 0.7, 1.4, 2.1, 2.8}) {
-      double sum =
-          std::pow(rate / prior[0], 2) + std::pow(latency / prior[1], 2);
+      double sum = std::pow(rate / prior[0], 2) + std::pow(latency / prior[1], 2);
       for (const double residual : residuals({rate, latency})) {
         sum += residual * residual;
       }
@@ -72,8 +69,7 @@ std::vector<double> best_start(const stats::Residuals& residuals,
 
 class Calibration {
  public:
-  Calibration(std::span<const CommRecord> records,
-              const ClusterFacts& facts,
+  Calibration(std::span<const CommRecord> records, const ClusterFacts& facts,
               const std::string& source)
       : facts_(facts) {
     keep_usable(records);
@@ -96,14 +92,12 @@ class Calibration {
     std::set<std::string> skipped;
     for (const CommRecord& record : records) {
       const bool known =
-          std::ranges::find(plan::kOperations, record.operation) !=
-          plan::kOperations.end();
+          std::ranges::find(plan::kOperations, record.operation) != plan::kOperations.end();
       if (!known) {
         skipped.insert(record.operation + ", which no plan has");
       } else if (record.found_wrong()) {
         skipped.insert(record.operation + " with wrong values");
-      } else if (!record.has_bandwidth() ||
-                 !record.valid.value_or(record.link.empty())) {
+      } else if (!record.has_bandwidth() || !record.valid.value_or(record.link.empty())) {
         skipped.insert(record.operation + " whose times are not its own");
       } else if (record.bytes > 0 && record.ranks > 1) {
         usable_.push_back(record);
@@ -114,16 +108,12 @@ class Calibration {
     }
     if (usable_.empty()) {
       throw UsageError(
-          "no time of a collective or a message is in the files: nothing can "
-          "be calibrated");
+          "no time of a collective or a message is in the files: nothing can be calibrated");
     }
     for (const CommRecord& record : usable_) {
       if (engine_of_record(record) != engine_of_record(usable_.front())) {
-        throw UsageError(
-            fmt::format("the files are of engines {} and {}; calibrate each "
-                        "alone",
-                        usable_.front().engine,
-                        record.engine));
+        throw UsageError(fmt::format("the files are of engines {} and {}; calibrate each alone",
+                                     usable_.front().engine, record.engine));
       }
     }
     engine_ = engine_of_record(usable_.front());
@@ -147,17 +137,16 @@ class Calibration {
       counts = {facts_.devices_of_a_host};
     }
     if (counts.empty()) {
-      throw UsageError(fmt::format(
-          "the files do not say on which hosts their {} ranks are; give "
-          "--hosts, --hostfile, Slurm's variables or nvidia-smi topo -m",
-          most->ranks));
+      throw UsageError(
+          fmt::format("the files do not say on which hosts their {} ranks are; give --hosts, "
+                      "--hostfile, Slurm's variables or nvidia-smi topo -m",
+                      most->ranks));
     }
     for (const int count : counts) {
-      out_.cluster.hosts.push_back(
-          {.name = fmt::format("host{}", out_.cluster.hosts.size()),
-           .slots = count,
-           .interface = {},
-           .memory_bytes = {}});
+      out_.cluster.hosts.push_back({.name = fmt::format("host{}", out_.cluster.hosts.size()),
+                                    .slots = count,
+                                    .interface = {},
+                                    .memory_bytes = {}});
     }
   }
 
@@ -169,16 +158,14 @@ class Calibration {
   }
 
   static LinkScope scope_of(const CommRecord& record) {
-    return record.ranks_per_host.size() > 1 ? LinkScope::kHosts
-                                            : LinkScope::kDevices;
+    return record.ranks_per_host.size() > 1 ? LinkScope::kHosts : LinkScope::kDevices;
   }
 
-  /// The link of the scope, added where the cluster has none; its rate is the
-  /// largest bus bandwidth.
+  /// The link of the scope, added where the cluster has none; its rate is the largest bus
+  /// bandwidth.
   cluster::ClusterLink& link_of(LinkScope scope, bool& was_given) {
     auto& links = out_.cluster.links;
-    const auto found =
-        std::ranges::find(links, scope, &cluster::ClusterLink::scope);
+    const auto found = std::ranges::find(links, scope, &cluster::ClusterLink::scope);
     was_given = found != links.end();
     if (was_given) {
       return *found;
@@ -190,17 +177,15 @@ class Calibration {
       }
     }
     const bool devices = scope == LinkScope::kDevices;
-    const bool own = devices
-                         ? !facts_.has_topology || facts_.nvlinks > 0
-                         : facts_.network_cards > 0 &&
-                               facts_.network_cards >= facts_.devices_of_a_host;
+    const bool own =
+        devices ? !facts_.has_topology || facts_.nvlinks > 0
+                : facts_.network_cards > 0 && facts_.network_cards >= facts_.devices_of_a_host;
     links.push_back({.name = !devices              ? "network"
                              : facts_.nvlinks > 0  ? "nvlink"
                              : facts_.has_topology ? "pcie"
                                                    : "devices",
                      .scope = scope,
-                     .sharing = own ? cluster::LinkSharing::kDevice
-                                    : cluster::LinkSharing::kHost,
+                     .sharing = own ? cluster::LinkSharing::kDevice : cluster::LinkSharing::kHost,
                      .bytes_per_s = rate,
                      .latency_ps = plan::picoseconds_of(kUsualHop),
                      .fits = {}});
@@ -213,13 +198,12 @@ class Calibration {
       const auto pattern = pattern_of(record.operation);
       if (pattern && scope_of(record) == scope) {
         const auto& counts = record.ranks_per_host;
-        points.push_back(
-            {.call = {.pattern = *pattern,
-                      .bytes = record.bytes,
-                      .group = {.ranks = record.ranks,
-                                .hosts = static_cast<plan::Rank>(counts.size()),
-                                .most_local = std::ranges::max(counts)}},
-             .seconds = record.median_ns() * 1e-9});
+        points.push_back({.call = {.pattern = *pattern,
+                                   .bytes = record.bytes,
+                                   .group = {.ranks = record.ranks,
+                                             .hosts = static_cast<plan::Rank>(counts.size()),
+                                             .most_local = std::ranges::max(counts)}},
+                          .seconds = record.median_ns() * 1e-9});
       }
     }
     return points;
@@ -227,8 +211,8 @@ class Calibration {
 
   void fit_scope(LinkScope scope) {
     const std::vector<Point> points = points_of(scope);
-    const bool any = std::ranges::any_of(
-        usable_, [&](const CommRecord& it) { return scope_of(it) == scope; });
+    const bool any =
+        std::ranges::any_of(usable_, [&](const CommRecord& it) { return scope_of(it) == scope; });
     if (!any) {
       return;
     }
@@ -241,24 +225,20 @@ class Calibration {
     put_fits(scope, link);
   }
 
-  void fit_link(const std::vector<Point>& points,
-                bool given,
-                cluster::ClusterLink& link) {
+  void fit_link(const std::vector<Point>& points, bool given, cluster::ClusterLink& link) {
     const EngineCosts& engine = engine_costs_named(engine_);
     const double rate = link.bytes_per_s;
     const double hop = std::max(1e-7, plan::seconds_of(link.latency_ps));
     const auto put = [&](const std::vector<double>& at) {
       link.bytes_per_s = rate * std::exp(at[0]);
-      link.latency_ps =
-          plan::picoseconds_of(std::min(1.0, hop * std::exp(at[1])));
+      link.latency_ps = plan::picoseconds_of(std::min(1.0, hop * std::exp(at[1])));
     };
     const auto errors = [&](const std::vector<double>& at) {
       put(at);
       const cluster::Machine machine = machine_for(out_.cluster, engine);
       std::vector<double> out;
       for (const Point& point : points) {
-        out.push_back(std::log(collective_s(point.call, machine, engine.costs) /
-                               point.seconds));
+        out.push_back(std::log(collective_s(point.call, machine, engine.costs) / point.seconds));
       }
       return out;
     };
@@ -269,8 +249,7 @@ class Calibration {
       }
       return out;
     };
-    const std::vector<double> prior{given ? kOfGivenRate : kOfUnknownRate,
-                                    kOfHopLatency};
+    const std::vector<double> prior{given ? kOfGivenRate : kOfUnknownRate, kOfHopLatency};
     const stats::PriorFit fit =
         stats::fit_with_priors(residuals, prior, best_start(residuals, prior));
     CalibratedLink explained{.name = link.name, .points = points.size()};
@@ -313,21 +292,17 @@ class Calibration {
 
 }  // namespace
 
-double collective_s(const cluster::CollectiveCall& call,
-                    const cluster::Machine& machine,
+double collective_s(const cluster::CollectiveCall& call, const cluster::Machine& machine,
                     const cluster::SoftwareCosts& software) {
   const plan::Picoseconds start =
       cluster::measured_fit(call, machine) != nullptr
           ? 0
-          : software.issue + software.collective +
-                call.group.ranks * software.collective_per_rank;
-  return plan::seconds_of(start + cluster::alone(cluster::price(call, machine),
-                                                 call.group,
-                                                 machine));
+          : software.issue + software.collective + call.group.ranks * software.collective_per_rank;
+  return plan::seconds_of(start +
+                          cluster::alone(cluster::price(call, machine), call.group, machine));
 }
 
-CalibratedCluster calibrated_cluster(std::span<const CommRecord> records,
-                                     const ClusterFacts& facts,
+CalibratedCluster calibrated_cluster(std::span<const CommRecord> records, const ClusterFacts& facts,
                                      const std::string& source) {
   return Calibration(records, facts, source).result();
 }

@@ -22,27 +22,23 @@ struct ClusterFacts {
   std::optional<cluster::Cluster> base{};
   std::vector<cluster::ClusterHost> hosts{};  // empty: as the records have them
   int devices_of_a_host = 0;                  // by nvidia-smi; 0: not known
-  int nvlinks = 0;        // between two devices, the fewest; 0: there is none
-  int network_cards = 0;  // of a host, for devices
+  int nvlinks = 0;                            // between two devices, the fewest; 0: there is none
+  int network_cards = 0;                      // of a host, for devices
   bool has_topology = false;
 };
 
-/// Reads `nvidia-smi topo -m`.  Throws UsageError, which begins with `file`,
-/// for a text that is no such matrix.
-void add_topology(const std::string& text,
-                  const std::string& file,
-                  ClusterFacts& facts);
+/// Reads `nvidia-smi topo -m`.  Throws UsageError, which begins with `file`, for a text that is no
+/// such matrix.
+void add_topology(const std::string& text, const std::string& file, ClusterFacts& facts);
 bool is_topology(const std::string& text);
 
-/// Reads Slurm's variables, as `env` prints them: SLURM_JOB_NODELIST and
-/// SLURM_NTASKS_PER_NODE, SLURM_TASKS_PER_NODE or SLURM_GPUS_ON_NODE.
-void add_slurm(const std::string& text,
-               const std::string& file,
-               ClusterFacts& facts);
+/// Reads Slurm's variables, as `env` prints them: SLURM_JOB_NODELIST and SLURM_NTASKS_PER_NODE,
+/// SLURM_TASKS_PER_NODE or SLURM_GPUS_ON_NODE.
+void add_slurm(const std::string& text, const std::string& file, ClusterFacts& facts);
 bool is_slurm(const std::string& text);
 
-/// What the model of the engine's collectives takes for a link, so that it
-/// gives the measured times.
+/// What the model of the engine's collectives takes for a link, so that it gives the measured
+/// times.
 struct CalibratedLink {
   std::string name;
   double bytes_per_s = 0, latency_s = 0;
@@ -59,18 +55,14 @@ struct CalibratedCluster {
 
 /// The cluster of the facts with links whose rate and latency are fitted to
 /// `records`, and with alpha-beta fits by size of each operation.  Those inside
-/// one host are of the device link, the others of the network.  The fits price
-/// the measured numbers of ranks; others follow the engine's model (cluster/
-/// measured.cc).  Throws UsageError where nothing can be fitted.
-CalibratedCluster calibrated_cluster(
-    std::span<const records::CommRecord> records,
-    const ClusterFacts& facts,
-    const std::string& source);
+/// one host are of the device link, the others of the network.  The fits price the measured numbers
+/// of ranks; others follow the engine's model (cluster/ measured.cc).  Throws UsageError where
+/// nothing can be fitted.
+CalibratedCluster calibrated_cluster(std::span<const records::CommRecord> records,
+                                     const ClusterFacts& facts, const std::string& source);
 
-/// Seconds of a collective alone on the machine, with what the engine's
-/// software adds.
-double collective_s(const cluster::CollectiveCall& call,
-                    const cluster::Machine& machine,
+/// Seconds of a collective alone on the machine, with what the engine's software adds.
+double collective_s(const cluster::CollectiveCall& call, const cluster::Machine& machine,
                     const cluster::SoftwareCosts& software);
 
 }  // namespace paceline::predict

@@ -17,19 +17,17 @@ namespace {
 constexpr plan::Rank kMostServers = 16;
 
 /// The last is one of ranks on hosts, not of hosts.
-constexpr std::array<std::string_view, 4> kAdvisedTopologies{
-    "one-peer-exp", "exp", "ring", "inner-outer-exp"};
+constexpr std::array<std::string_view, 4> kAdvisedTopologies{"one-peer-exp", "exp", "ring",
+                                                             "inner-outer-exp"};
 
 bool has_option(const strategies::RowInfo& row, std::string_view key) {
-  return std::ranges::any_of(
-      row.options, [key](const auto& option) { return option.key == key; });
+  return std::ranges::any_of(row.options, [key](const auto& option) { return option.key == key; });
 }
 
 bool has_buckets(const strategies::RowInfo& row) {
-  return std::ranges::any_of(row.options,
-                             [](const strategies::OptionInfo& option) {
-                               return option.fallback == "--bucket-mb";
-                             });
+  return std::ranges::any_of(row.options, [](const strategies::OptionInfo& option) {
+    return option.fallback == "--bucket-mb";
+  });
 }
 
 class Candidates {
@@ -46,12 +44,8 @@ class Candidates {
       for (const double partition : request_.partition_mb) {
         for (const double credit : {partition, 4 * partition}) {
           for (const char* queue : {"tensor", "module"}) {
-            put(fmt::format("{}:partition-mb={:g},credit-mb={:g},queue={}{}",
-                            row.name,
-                            partition,
-                            credit,
-                            queue,
-                            rest),
+            put(fmt::format("{}:partition-mb={:g},credit-mb={:g},queue={}{}", row.name, partition,
+                            credit, queue, rest),
                 one.front());
           }
         }
@@ -75,9 +69,7 @@ class Candidates {
   /// A combination that the tables forbid is no candidate.
   void put(const std::string& text, double bucket_mb = 25) {
     try {
-      add_once(
-          all_,
-          strategies::parse_strategy(text, {.bucket_mb = bucket_mb}).text());
+      add_once(all_, strategies::parse_strategy(text, {.bucket_mb = bucket_mb}).text());
     } catch (const UsageError&) {
       return;
     }
@@ -92,8 +84,7 @@ class Candidates {
 
 }  // namespace
 
-std::vector<std::string> candidates(const AdviseRequest& request,
-                                    std::size_t hosts) {
+std::vector<std::string> candidates(const AdviseRequest& request, std::size_t hosts) {
   Candidates all(request);
   all.add_schedules("");
   for (const auto& row : strategies::whole_strategies()) {
@@ -122,13 +113,10 @@ std::vector<std::string> candidates(const AdviseRequest& request,
   }
   for (const std::string_view topology : kAdvisedTopologies) {
     for (const char* update : {"atc", "awc"}) {
-      all.put(fmt::format(
-          "fusion+neighbor-allreduce:topology={}+{}", topology, update));
+      all.put(fmt::format("fusion+neighbor-allreduce:topology={}+{}", topology, update));
       if (several && topology != kAdvisedTopologies.back()) {
         all.put(
-            fmt::format("fusion+hierarchical-neighbor-allreduce:topology={}+{}",
-                        topology,
-                        update));
+            fmt::format("fusion+hierarchical-neighbor-allreduce:topology={}+{}", topology, update));
       }
     }
   }

@@ -9,8 +9,7 @@
 
 namespace paceline::predict {
 
-PredictRequest request_of(const records::Configuration& c,
-                          cluster::Cluster cluster) {
+PredictRequest request_of(const records::Configuration& c, cluster::Cluster cluster) {
   PredictRequest request{.cluster = std::move(cluster),
                          .strategy = c.strategy,
                          .bucket_mb = c.bucket_mb,
@@ -36,10 +35,9 @@ void put_profile(cluster::ProfiledModel profiled, PredictRequest& request) {
 void put_link(const std::string& link, PredictRequest& request) {
   const cluster::LinkSpec spec = cluster::parse_link("link", link);
   cluster::Machine& machine = request.machine.emplace();
-  machine.device = machine.network = {
-      .bytes_per_s = std::llround(spec.bytes_per_s),
-      .latency = spec.latency_ns * plan::kPicosecondsPerNanosecond,
-      .sharing = cluster::LinkSharing::kDevice};
+  machine.device = machine.network = {.bytes_per_s = std::llround(spec.bytes_per_s),
+                                      .latency = spec.latency_ns * plan::kPicosecondsPerNanosecond,
+                                      .sharing = cluster::LinkSharing::kDevice};
   machine.servers_have_links = true;
   request.engine = "link";
 }

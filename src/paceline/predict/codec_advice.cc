@@ -15,8 +15,8 @@
 namespace paceline::predict {
 namespace {
 
-/// Fusion in its fastest bucket size.  `codec_part`: what the strategy says of
-/// a codec ("+topk"); empty: none.
+/// Fusion in its fastest bucket size.  `codec_part`: what the strategy says of a codec ("+topk");
+/// empty: none.
 Advice best_of(const AdviseRequest& request, const std::string& codec_part) {
   std::optional<Advice> best;
   for (const double mebibytes : request.bucket_mb) {
@@ -38,16 +38,14 @@ struct BucketProgram {
     plan::PlanInput input;
     input.model = request.job.network.model;
     input.world = request.job.ranks;
-    const auto planner = strategies::make_planner(
-        strategies::parse_strategy("bsp" + codec_part));
+    const auto planner = strategies::make_planner(strategies::parse_strategy("bsp" + codec_part));
     setup = planner->setup(input);
     ops = planner->plan(input, setup, 0);
   }
 
   std::int64_t sent_bytes() const { return cost(setup, ops, 0).wire_bytes; }
 
-  /// The coding time of a step by the rates of `codec`; a kernel without a rate
-  /// counts as 0.
+  /// The coding time of a step by the rates of `codec`; a kernel without a rate counts as 0.
   plan::Picoseconds coding(const cluster::CodecTime& codec) const {
     double total = 0;
     for (const plan::Op& op : ops.ops) {
@@ -55,12 +53,11 @@ struct BucketProgram {
       if (kernel == nullptr) {
         continue;
       }
-      const auto rate = std::ranges::find(
-          codec.kernels, kernel->name, &cluster::KernelTime::kernel);
+      const auto rate =
+          std::ranges::find(codec.kernels, kernel->name, &cluster::KernelTime::kernel);
       if (rate != codec.kernels.end()) {
-        total +=
-            static_cast<double>(simulator::shape_of(*kernel, setup).bytes) /
-            static_cast<double>(rate->bytes) * plan::seconds_of(rate->time);
+        total += static_cast<double>(simulator::shape_of(*kernel, setup).bytes) /
+                 static_cast<double>(rate->bytes) * plan::seconds_of(rate->time);
       }
     }
     return plan::picoseconds_of(total);
@@ -70,9 +67,7 @@ struct BucketProgram {
   plan::CommPlan ops;
 };
 
-CodecAdvice row_of(const std::string& codec,
-                   const BucketProgram& program,
-                   const Advice& best) {
+CodecAdvice row_of(const std::string& codec, const BucketProgram& program, const Advice& best) {
   return {.codec = codec,
           .bytes = program.sent_bytes(),
           .strategy = best.configuration.strategy,
@@ -82,14 +77,12 @@ CodecAdvice row_of(const std::string& codec,
 
 }  // namespace
 
-std::optional<double> break_even(std::int64_t saved_bytes,
-                                 plan::Picoseconds coding) {
+std::optional<double> break_even(std::int64_t saved_bytes, plan::Picoseconds coding) {
   if (saved_bytes <= 0) {
     return std::nullopt;
   }
-  return coding == 0
-             ? std::numeric_limits<double>::infinity()
-             : static_cast<double>(saved_bytes) / plan::seconds_of(coding);
+  return coding == 0 ? std::numeric_limits<double>::infinity()
+                     : static_cast<double>(saved_bytes) / plan::seconds_of(coding);
 }
 
 CodecTable weigh_codecs(const AdviseRequest& request) {
@@ -107,10 +100,8 @@ CodecTable weigh_codecs(const AdviseRequest& request) {
       CodecAdvice row = row_of(codec.codec, program, best);
       row.coding = program.coding(codec);
       row.break_even = break_even(table.plain.bytes - row.bytes, row.coding);
-      row.change = static_cast<double>(row.step - plain.step) /
-                   static_cast<double>(plain.step);
-      row.like_none =
-          plain.step <= best.step ? alike(plain, best) : alike(best, plain);
+      row.change = static_cast<double>(row.step - plain.step) / static_cast<double>(plain.step);
+      row.like_none = plain.step <= best.step ? alike(plain, best) : alike(best, plain);
       table.rows.push_back(std::move(row));
     } catch (const UsageError& error) {
       table.unfit.push_back({codec.codec, error.what()});

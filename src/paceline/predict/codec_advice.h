@@ -8,8 +8,7 @@
 
 #include "paceline/predict/advise.h"
 
-// Whether a codec pays, by coding times that `paceline profile --codecs` has
-// measured.
+// Whether a codec pays, by coding times that `paceline profile --codecs` has measured.
 
 namespace paceline::predict {
 
@@ -18,8 +17,8 @@ struct CodecAdvice {
   std::string codec;
   plan::Picoseconds coding = 0;  // a step, encode and decode, one core
   std::int64_t bytes = 0;        // that the rank sends in a step
-  /// The link rate, bytes/s, below which coding takes less time than the bytes
-  /// that it saves; nothing where it saves none.
+  /// The link rate, bytes/s, below which coding takes less time than the bytes that it saves;
+  /// nothing where it saves none.
   std::optional<double> break_even{};
   std::string strategy{};         // fusion with the codec, in its best buckets
   plan::Picoseconds step = 0;     // its prediction
@@ -35,14 +34,12 @@ struct CodecTable {
   std::vector<Unfit> unfit;
 };
 
-/// Bytes that are saved over the time that coding takes, bytes/s; nothing where
-/// none are saved.  Zero time: infinite.
-std::optional<double> break_even(std::int64_t saved_bytes,
-                                 plan::Picoseconds coding);
+/// Bytes that are saved over the time that coding takes, bytes/s; nothing where none are saved.
+/// Zero time: infinite.
+std::optional<double> break_even(std::int64_t saved_bytes, plan::Picoseconds coding);
 
-/// Prices the codecs of `request.job.codecs`, in their order; no rows where it
-/// has none or the job has one rank.  Throws UsageError for a job that cannot
-/// be.
+/// Prices the codecs of `request.job.codecs`, in their order; no rows where it has none or the job
+/// has one rank.  Throws UsageError for a job that cannot be.
 CodecTable weigh_codecs(const AdviseRequest& request);
 
 }  // namespace paceline::predict

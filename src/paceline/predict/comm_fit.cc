@@ -37,15 +37,14 @@ cluster::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
 
 constexpr std::int64_t kShort = 1024;  // bytes whose time is all latency
 
-// One way, of a link that no file describes: half of the smallest short
-// message's time, since the message's two directions and the engine are in it;
-// 0 where none was measured.
+// One way, of a link that no file describes: half of the smallest short message's time, since the
+// message's two directions and the engine are in it; 0 where none was measured.
 plan::Picoseconds latency_of(std::span<const CommRecord> records) {
   double least_ns = 0;
   std::int64_t bytes = 0;
   for (const CommRecord& r : records) {
-    if (r.operation == plan::kMessages && r.wrong_elements.value_or(0) == 0 &&
-        r.bytes <= kShort && (bytes == 0 || r.bytes < bytes)) {
+    if (r.operation == plan::kMessages && r.wrong_elements.value_or(0) == 0 && r.bytes <= kShort &&
+        (bytes == 0 || r.bytes < bytes)) {
       bytes = r.bytes;
       least_ns = r.quantile_ns(0);
     }
@@ -59,13 +58,11 @@ cluster::ClusterLink link_of(std::span<const CommRecord> records,
                              std::vector<cluster::LinkFit> fits) {
   const CommRecord& any = records.front();
   if (any.line_bytes_per_s <= 0) {
-    throw UsageError(
-        "--fit: the line was not measured, so the link would have no rate");
+    throw UsageError("--fit: the line was not measured, so the link would have no rate");
   }
   const bool several_hosts = any.ranks_per_host.size() > 1;
   return {.name = several_hosts ? "hosts" : "devices",
-          .scope = several_hosts ? cluster::LinkScope::kHosts
-                                 : cluster::LinkScope::kDevices,
+          .scope = several_hosts ? cluster::LinkScope::kHosts : cluster::LinkScope::kDevices,
           .sharing = cluster::LinkSharing::kHost,
           .bytes_per_s = any.line_bytes_per_s,
           .latency_ps = latency_of(records),
@@ -102,43 +99,33 @@ void check_fit_file(const std::string& path, const std::string& cluster_file) {
   }
   if (cluster::read_cluster(path).name != kName) {
     throw UsageError(fmt::format(
-        "--fit {}: is a cluster file that paceline comm did not write; name "
-        "another file{}",
-        path,
-        path == cluster_file
-            ? fmt::format(", and name it in {} as collectives = \"FILE\"", path)
-            : ""));
+        "--fit {}: is a cluster file that paceline comm did not write; name another file{}", path,
+        path == cluster_file ? fmt::format(", and name it in {} as collectives = \"FILE\"", path)
+                             : ""));
   }
 }
 
-std::string write_fits(const FitFile& file,
-                       const std::vector<cluster::ClusterHost>& hosts,
+std::string write_fits(const FitFile& file, const std::vector<cluster::ClusterHost>& hosts,
                        std::span<const CommRecord> records) {
   auto fits = fits_of(records);
   if (fits.empty()) {
-    throw UsageError(
-        "--fit: no operation was measured at two sizes with right values");
+    throw UsageError("--fit: no operation was measured at two sizes with right values");
   }
   std::string what;
   for (const cluster::LinkFit& fit : fits) {
-    what += fmt::format("{}{} (error {:.1f} %)",
-                        what.empty() ? "" : ", ",
-                        fit.operation,
+    what += fmt::format("{}{} (error {:.1f} %)", what.empty() ? "" : ", ", fit.operation,
                         fit.error_percent.value_or(0));
   }
-  const auto [least, most] =
-      std::ranges::minmax(records, {}, &CommRecord::bytes);
+  const auto [least, most] = std::ranges::minmax(records, {}, &CommRecord::bytes);
   const cluster::Cluster measured{
       .name = std::string(kName),
-      .source = fmt::format(
-          "{}; {} to {} bytes", file.command, least.bytes, most.bytes),
+      .source = fmt::format("{}; {} to {} bytes", file.command, least.bytes, most.bytes),
       .hosts = hosts,
       .links = {link_of(records, std::move(fits))}};
   write_atomically(file.path, cluster::to_toml(measured));
   if (measured.links.front().latency_ps == 0) {
-    what += fmt::format(
-        "; the link's latency is 0: no message of at most {} B was measured",
-        kShort);
+    what +=
+        fmt::format("; the link's latency is 0: no message of at most {} B was measured", kShort);
   }
   return fmt::format("fits in {}: {}", file.path, what);
 }

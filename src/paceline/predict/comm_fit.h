@@ -10,11 +10,10 @@
 
 namespace paceline::predict {
 
-/// The piecewise alpha-beta model of each operation in `records`, from medians.
-/// Records with wrong values, of a link that the engine could not keep up
+/// The piecewise alpha-beta model of each operation in `records`, from medians. Records with wrong
+/// values, of a link that the engine could not keep up
 /// with, and operations of a single size are left out.
-std::vector<cluster::LinkFit> fits_of(
-    std::span<const records::CommRecord> records);
+std::vector<cluster::LinkFit> fits_of(std::span<const records::CommRecord> records);
 
 /// The file of `comm --fit FILE`.
 struct FitFile {
@@ -22,18 +21,16 @@ struct FitFile {
   std::string command{};  // which measured them, quoted for a shell
 };
 
-/// Throws UsageError where the file cannot be written, and where it is a
-/// cluster file that `write_fits` did not write.
+/// Throws UsageError where the file cannot be written, and where it is a cluster file that
+/// `write_fits` did not write.
 void check_fit_file(const std::string& path, const std::string& cluster_file);
 
-/// Writes a cluster file of `hosts` and of the one link that was measured:
-/// between hosts where the ranks were on several, else between devices.  The
-/// link has the line's rate, half of the smallest short message's time as its
-/// latency (0 where none was measured), and the fits.  Another cluster file
-/// names it under `collectives`.  Returns what was written, in one line.
+/// Writes a cluster file of `hosts` and of the one link that was measured: between hosts where the
+/// ranks were on several, else between devices.  The link has the line's rate, half of the smallest
+/// short message's time as its latency (0 where none was measured), and the fits.  Another cluster
+/// file names it under `collectives`.  Returns what was written, in one line.
 /// Throws UsageError where no operation has a fit.
-std::string write_fits(const FitFile& file,
-                       const std::vector<cluster::ClusterHost>& hosts,
+std::string write_fits(const FitFile& file, const std::vector<cluster::ClusterHost>& hosts,
                        std::span<const records::CommRecord> records);
 
 }  // namespace paceline::predict

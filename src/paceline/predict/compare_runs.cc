@@ -35,7 +35,7 @@ struct Compared {
   std::vector<double> examples;           // of steps, where they differ
   std::vector<double> coding;             // in a step, of each repetition
   std::int64_t operations = 0, late = 0;  // late: slower than the link
-  bool link_kept_up = true;  // as records::LinkCheck::valid() has it
+  bool link_kept_up = true;               // as records::LinkCheck::valid() has it
   double measured_s = 0, predicted_s = 0;
   bool rate_measured_here = false, coding_measured_here = false;
   std::string why_not;  // it is not predicted; empty: it is
@@ -45,9 +45,7 @@ struct Compared {
   double slowest_s() const { return std::ranges::max(steps); }
 };
 
-bool emulates_links(const Configuration& c) {
-  return !c.replay.empty() && !c.link.empty();
-}
+bool emulates_links(const Configuration& c) { return !c.replay.empty() && !c.link.empty(); }
 
 /// Throws UsageError for a case that a prediction does not describe.
 void check_predictable(const Configuration& c, const PredictRequest& request) {
@@ -56,24 +54,20 @@ void check_predictable(const Configuration& c, const PredictRequest& request) {
                                  c.framework.empty() ? c.label : c.framework));
   }
   if (c.accumulate > 1) {
-    throw UsageError(fmt::format(
-        "its step has {} micro-batches; one is predicted", c.accumulate));
+    throw UsageError(fmt::format("its step has {} micro-batches; one is predicted", c.accumulate));
   }
-  if (c.replay.empty() && (c.dtype != "fp32" || c.image_size != 0 ||
-                           c.classes != 0 || c.sequence_length != 0)) {
+  if (c.replay.empty() &&
+      (c.dtype != "fp32" || c.image_size != 0 || c.classes != 0 || c.sequence_length != 0)) {
     throw UsageError(
-        "networks are predicted in fp32 with their own image size, classes and "
-        "sequence length");
+        "networks are predicted in fp32 with their own image size, classes and sequence length");
   }
   if (c.link.empty() && !c.ranks_per_host.empty() &&
       c.ranks_per_host != cluster::ranks_per_host(request.cluster, c.ranks)) {
-    throw UsageError(
-        "its ranks are not placed as the cluster's slots are, in their order");
+    throw UsageError("its ranks are not placed as the cluster's slots are, in their order");
   }
 }
 
-PredictRequest priced_case(const Configuration& c,
-                           const std::optional<cluster::Cluster>& cluster) {
+PredictRequest priced_case(const Configuration& c, const std::optional<cluster::Cluster>& cluster) {
   PredictRequest request = request_of(c, cluster.value_or(cluster::Cluster{}));
   if (emulates_links(c)) {
     request.cluster = {};
@@ -91,8 +85,8 @@ PredictRequest priced_case(const Configuration& c,
   return request;
 }
 
-/// What a step took: the median; where steps of a period differ by their plans,
-/// the mean over each run's whole periods, which is what is predicted.
+/// What a step took: the median; where steps of a period differ by their plans, the mean over each
+/// run's whole periods, which is what is predicted.
 double measured_s(const Compared& it, plan::Step period) {
   const auto steps = static_cast<plan::Step>(it.configuration.steps);
   if (period == 1 || steps < period) {
@@ -107,17 +101,15 @@ double measured_s(const Compared& it, plan::Step period) {
   return stats::mean(whole);
 }
 
-void predict_case(const std::optional<cluster::Cluster>& cluster,
-                  Compared& it) {
+void predict_case(const std::optional<cluster::Cluster>& cluster, Compared& it) {
   it.measured_s = stats::median(it.steps);
   try {
     PredictRequest request = priced_case(it.configuration, cluster);
     if (!is_timed(request) && !it.compute_only.empty()) {
-      const double samples = it.examples.empty() ? it.configuration.batch_size
-                                                 : stats::mean(it.examples);
+      const double samples =
+          it.examples.empty() ? it.configuration.batch_size : stats::mean(it.examples);
       request.batch_size = static_cast<int>(std::lround(samples));
-      request.samples_per_s =
-          request.batch_size / stats::median(it.compute_only);
+      request.samples_per_s = request.batch_size / stats::median(it.compute_only);
       it.rate_measured_here = true;
     }
     const double coding_s = it.coding.empty() ? 0 : stats::mean(it.coding);
@@ -133,8 +125,7 @@ void predict_case(const std::optional<cluster::Cluster>& cluster,
   }
 }
 
-bool has_network(const Configuration& c,
-                 const std::optional<cluster::Cluster>& cluster) {
+bool has_network(const Configuration& c, const std::optional<cluster::Cluster>& cluster) {
   return emulates_links(c) || (cluster && c.link.empty());
 }
 
@@ -147,25 +138,21 @@ std::vector<Compared> cases_of(std::span<const RunRecord> records,
     if (record.error || steps.empty() || !has_network(c, cluster)) {
       continue;
     }
-    auto known = std::ranges::find_if(cases, [&c](const Compared& it) {
-      return cases::same_but(it.configuration, c, {});
-    });
+    auto known = std::ranges::find_if(
+        cases, [&c](const Compared& it) { return cases::same_but(it.configuration, c, {}); });
     if (known == cases.end()) {
       cases.emplace_back().configuration = c;
       known = std::prev(cases.end());
     }
     const auto alone = records::slowest_compute_only_step_s(record);
     known->steps.insert(known->steps.end(), steps.begin(), steps.end());
-    known->compute_only.insert(
-        known->compute_only.end(), alone.begin(), alone.end());
+    known->compute_only.insert(known->compute_only.end(), alone.begin(), alone.end());
     for (const records::RankSamples& rank : record.ranks) {
-      known->examples.insert(known->examples.end(),
-                             rank.examples_of_step.begin(),
+      known->examples.insert(known->examples.end(), rank.examples_of_step.begin(),
                              rank.examples_of_step.end());
     }
     if (record.coding) {
-      known->coding.push_back(static_cast<double>(record.coding->ns_per_step) *
-                              1e-9);
+      known->coding.push_back(static_cast<double>(record.coding->ns_per_step) * 1e-9);
     }
     if (record.link_check) {
       known->operations += record.link_check->operations;
@@ -180,9 +167,7 @@ std::vector<Compared> cases_of(std::span<const RunRecord> records,
 }
 
 /// Seconds as they are printed: hundredths of a millisecond.
-long long printed(double seconds) {
-  return std::llround(seconds * 1e5);
-}
+long long printed(double seconds) { return std::llround(seconds * 1e5); }
 
 /// Whether all measured steps of `left` are faster than those of `right`.
 bool measured_faster(const Compared& left, const Compared& right) {
@@ -191,13 +176,12 @@ bool measured_faster(const Compared& left, const Compared& right) {
 
 /// Whether the two cases differ in their strategy alone.
 bool differ_in_strategy(const Compared& one, const Compared& other) {
-  return cases::same_but(one.configuration,
-                         other.configuration,
+  return cases::same_but(one.configuration, other.configuration,
                          {&Configuration::strategy, &Configuration::bucket_mb});
 }
 
-/// What measured steps say of the predicted order.  Two cases whose predictions
-/// are printed alike, or whose measured steps overlap, are not told apart.
+/// What measured steps say of the predicted order.  Two cases whose predictions are printed alike,
+/// or whose measured steps overlap, are not told apart.
 std::string order_text(const std::vector<Compared>& cases) {
   std::size_t pairs = 0, agree = 0, differ = 0;
   for (const Compared& one : cases) {
@@ -218,9 +202,9 @@ std::string order_text(const std::vector<Compared>& cases) {
   if (differ > 0) {
     return "; the measured order differs from the predicted one";
   }
-  return agree > 0 ? "; the measured order is the predicted one, as far as "
-                     "steps tell strategies apart"
-                   : "; no strategy is told from another";
+  return agree > 0
+             ? "; the measured order is the predicted one, as far as steps tell strategies apart"
+             : "; no strategy is told from another";
 }
 
 std::string conclusion_text(const std::vector<Compared>& cases) {
@@ -230,28 +214,21 @@ std::string conclusion_text(const std::vector<Compared>& cases) {
   for (const Compared& it : valid) {
     worst = std::max(worst, std::abs(it.predicted_s / it.measured_s - 1));
   }
-  return valid.empty()
-             ? "no valid comparison"
-             : fmt::format(
-                   "largest error {:.1f} %{}{}",
-                   worst * 100,
-                   valid.size() == cases.size()
-                       ? ""
-                       : fmt::format(" in the {} of {} rows that are valid",
-                                     valid.size(),
-                                     cases.size()),
-                   order_text(valid));
+  return valid.empty() ? "no valid comparison"
+                       : fmt::format("largest error {:.1f} %{}{}", worst * 100,
+                                     valid.size() == cases.size()
+                                         ? ""
+                                         : fmt::format(" in the {} of {} rows that are valid",
+                                                       valid.size(), cases.size()),
+                                     order_text(valid));
 }
 
 /// Strategy and ranks; network and link where those of `cases` differ.
-std::string name_of(const Configuration& c,
-                    const std::vector<Compared>& cases) {
-  std::string name =
-      fmt::format("{}, {}", c.strategy, counted(c.ranks, "rank"));
+std::string name_of(const Configuration& c, const std::vector<Compared>& cases) {
+  std::string name = fmt::format("{}, {}", c.strategy, counted(c.ranks, "rank"));
   const auto add = [&](auto member, std::string_view word) {
-    const bool differs = std::ranges::any_of(cases, [&](const Compared& it) {
-      return it.configuration.*member != c.*member;
-    });
+    const bool differs = std::ranges::any_of(
+        cases, [&](const Compared& it) { return it.configuration.*member != c.*member; });
     if (differs && !(c.*member).empty()) {
       name += fmt::format(", {}{}", word, c.*member);
     }
@@ -263,8 +240,7 @@ std::string name_of(const Configuration& c,
 }
 
 ComparedCase row_of(const Compared& it, const std::vector<Compared>& cases) {
-  ComparedCase row{.name = name_of(it.configuration, cases),
-                   .measured_s = it.measured_s};
+  ComparedCase row{.name = name_of(it.configuration, cases), .measured_s = it.measured_s};
   if (!it.why_not.empty()) {
     row.note = "not predicted: " + it.why_not;
     return row;
@@ -278,10 +254,8 @@ ComparedCase row_of(const Compared& it, const std::vector<Compared>& cases) {
     notes.emplace_back("coding as measured");
   }
   if (!it.link_kept_up) {
-    notes.push_back(
-        fmt::format("INVALID: {} of {} operations were slower than the link",
-                    it.late,
-                    it.operations));
+    notes.push_back(fmt::format("INVALID: {} of {} operations were slower than the link", it.late,
+                                it.operations));
   }
   row.note = fmt::format("{}", fmt::join(notes, "; "));
   return row;
@@ -289,19 +263,17 @@ ComparedCase row_of(const Compared& it, const std::vector<Compared>& cases) {
 
 }  // namespace
 
-std::optional<Comparison> compare_runs(
-    std::span<const RunRecord> records,
-    const std::optional<cluster::Cluster>& cluster) {
+std::optional<Comparison> compare_runs(std::span<const RunRecord> records,
+                                       const std::optional<cluster::Cluster>& cluster) {
   const std::vector<Compared> cases = cases_of(records, cluster);
   if (cases.empty()) {
     return std::nullopt;
   }
   const bool emulated = emulates_links(cases.front().configuration);
   Comparison comparison{
-      .network =
-          emulated ? "the emulated links alone, without the costs of an engine"
-                   : fmt::format("cluster '{}', beside what was measured on it",
-                                 cluster->name),
+      .network = emulated
+                     ? "the emulated links alone, without the costs of an engine"
+                     : fmt::format("cluster '{}', beside what was measured on it", cluster->name),
       .conclusion = conclusion_text(cases)};
   for (const Compared& it : cases) {
     comparison.cases.push_back(row_of(it, cases));

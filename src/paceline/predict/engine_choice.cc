@@ -12,8 +12,8 @@
 namespace paceline::predict {
 namespace {
 
-/// The engines that the cluster's fits name, without published programs: what
-/// those measured is theirs alone.
+/// The engines that the cluster's fits name, without published programs: what those measured is
+/// theirs alone.
 std::vector<std::string> fitted_engines(const cluster::Cluster& cluster) {
   std::vector<std::string> engines;
   for (const cluster::ClusterLink& link : cluster.links) {
@@ -28,28 +28,23 @@ std::vector<std::string> fitted_engines(const cluster::Cluster& cluster) {
 
 }  // namespace
 
-std::string engine_of(const std::string& asked,
-                      const cluster::Cluster& cluster,
+std::string engine_of(const std::string& asked, const cluster::Cluster& cluster,
                       std::string_view device) {
   if (!asked.empty()) {
     return asked;
   }
   const auto engines = fitted_engines(cluster);
-  return engines.size() == 1 ? engines.front()
-                             : std::string(plan::engine_for(device).name);
+  return engines.size() == 1 ? engines.front() : std::string(plan::engine_for(device).name);
 }
 
-const EngineCosts& priced_engine(const CostTable& costs,
-                                 const std::string& asked,
+const EngineCosts& priced_engine(const CostTable& costs, const std::string& asked,
                                  const cluster::Cluster& cluster) {
   const EngineCosts& engine = costs.engine(engine_of(asked, cluster));
   return engine.bound ? costs.engine(engine_of("", cluster)) : engine;
 }
 
-void check_fits(const cluster::Cluster& cluster,
-                const std::string& engine,
-                const cluster::Machine& machine,
-                std::vector<records::Warning>& warnings) {
+void check_fits(const cluster::Cluster& cluster, const std::string& engine,
+                const cluster::Machine& machine, std::vector<records::Warning>& warnings) {
   if (cluster::prices_collectives(machine)) {
     return;
   }
@@ -58,29 +53,21 @@ void check_fits(const cluster::Cluster& cluster,
   const std::string others = fmt::format("{}", fmt::join(engines, ", "));
   if (machine.algorithm == cluster::Algorithm::kMeasured) {
     throw UsageError(fmt::format(
-        "--algorithm measured: cluster '{}' has no fits of collectives with "
-        "engine {}{}; "
-        "paceline comm --fit FILE measures them",
-        cluster.name,
-        engine,
-        others.empty() ? "" : fmt::format(", only of {}", others)));
+        "--algorithm measured: cluster '{}' has no fits of collectives with engine {}{}; paceline "
+        "comm --fit FILE measures them",
+        cluster.name, engine, others.empty() ? "" : fmt::format(", only of {}", others)));
   }
   if (!others.empty()) {
     warnings.push_back(
         {.code = "fits-of-another-engine",
-         .seen = fmt::format(
-             "the cluster file has fits of {}, none of collectives with {}",
-             others,
-             engine),
+         .seen = fmt::format("the cluster file has fits of {}, none of collectives with {}", others,
+                             engine),
          .why = "collectives are priced by the links' rates and latencies",
-         .advice = fmt::format(
-             "give --engine {}, or measure with {}", engines.front(), engine)});
+         .advice = fmt::format("give --engine {}, or measure with {}", engines.front(), engine)});
   }
 }
 
-void check_scale(const EngineCosts& engine,
-                 plan::Rank ranks,
-                 const cluster::Machine& machine,
+void check_scale(const EngineCosts& engine, plan::Rank ranks, const cluster::Machine& machine,
                  std::vector<records::Warning>& warnings) {
   if (engine.most_ranks == 0 || ranks <= engine.most_ranks ||
       cluster::prices_collectives(machine)) {
@@ -88,18 +75,13 @@ void check_scale(const EngineCosts& engine,
   }
   warnings.push_back(
       {.code = "beyond-the-fit",
-       .seen = fmt::format(
-           "{} ranks with the costs of engine {}", ranks, engine.name),
-       .why = fmt::format("they are fitted to {}; how starts of collectives "
-                          "grow beyond is a guess",
+       .seen = fmt::format("{} ranks with the costs of engine {}", ranks, engine.name),
+       .why = fmt::format("they are fitted to {}; how starts of collectives grow beyond is a guess",
                           engine.source),
-       .advice =
-           "measure there with paceline comm --fit FILE, or bound it with "
-           "--engine ideal"});
+       .advice = "measure there with paceline comm --fit FILE, or bound it with --engine ideal"});
 }
 
-bool is_of_another_device(const std::string& profiled,
-                          const cluster::Cluster& cluster,
+bool is_of_another_device(const std::string& profiled, const cluster::Cluster& cluster,
                           const std::string& engine) {
   const std::string& device = cluster.device.name;
   const plan::EngineTraits* traits = plan::find_engine_traits(engine);
@@ -109,23 +91,18 @@ bool is_of_another_device(const std::string& profiled,
   return !profiled.empty() && differs;
 }
 
-void check_device(const std::string& profiled,
-                  const cluster::Cluster& cluster,
-                  const std::string& engine,
-                  std::vector<records::Warning>& warnings) {
+void check_device(const std::string& profiled, const cluster::Cluster& cluster,
+                  const std::string& engine, std::vector<records::Warning>& warnings) {
   if (!is_of_another_device(profiled, cluster, engine)) {
     return;
   }
   const std::string& device = cluster.device.name;
   warnings.push_back(
       {.code = "profile-of-another-device",
-       .seen = fmt::format(
-           "the profile's layers were timed on {}, the cluster's device is {}",
-           profiled,
-           device.empty() ? "one that engine nccl drives" : device),
+       .seen = fmt::format("the profile's layers were timed on {}, the cluster's device is {}",
+                           profiled, device.empty() ? "one that engine nccl drives" : device),
        .why = "compute takes the profile's times all the same",
-       .advice = "give --device-rate, samples/s of that device, or a profile "
-                 "measured there"});
+       .advice = "give --device-rate, samples/s of that device, or a profile measured there"});
 }
 
 }  // namespace paceline::predict

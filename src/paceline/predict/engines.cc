@@ -47,35 +47,31 @@ EngineCosts engine_from(const Section& entry) {
   const std::string version_of = entry.text("version_of");
   const plan::EngineTraits* traits =
       plan::find_engine_traits(version_of.empty() ? name : version_of);
-  const std::int32_t at_once =
-      traits != nullptr ? traits->concurrent_collectives : 1;
-  return {
-      .name = name,
-      .source = entry.text("source"),
-      .version_of = version_of,
-      .fitted = entry.flag("fitted", false),
-      .costs = {.issue = microseconds(entry, "issue_us"),
-                .collective = microseconds(entry, "collective_us"),
-                .collective_per_rank =
-                    microseconds(entry, "collective_per_rank_us"),
-                .collective_under_compute =
-                    microseconds(entry, "collective_under_compute_us"),
-                .message = microseconds(entry, "message_us"),
-                .concurrent_collectives = entry.integer(
-                    "concurrent_collectives", at_once, 0, cluster::kMostRanks),
-                .one_issue_order = traits != nullptr && traits->one_issue_order,
-                .kernels_on_device = entry.flag("kernels_on_device", false)},
-      .algorithm = algorithm_from(entry),
-      .from_python = entry.flag("launched_from_python", false),
-      .module_call = microseconds(entry, "module_call_us"),
-      .module_call_spread = at_least_0(entry, "module_call_spread", 0.0),
-      .tcp_s_per_byte = at_least_0(entry, "tcp_s_per_byte", 0.0),
-      .device_share = at_least_0(entry, "device_share", 1.0),
-      .under_compute = at_least_0(entry, "under_compute", 0.0),
-      .published = entry.flag("published", false),
-      .bound = entry.flag("bound", false),
-      .tcp_copies = entry.flag("tcp_copies", false),
-      .most_ranks = entry.integer("most_ranks", 0, 0, cluster::kMostRanks)};
+  const std::int32_t at_once = traits != nullptr ? traits->concurrent_collectives : 1;
+  return {.name = name,
+          .source = entry.text("source"),
+          .version_of = version_of,
+          .fitted = entry.flag("fitted", false),
+          .costs = {.issue = microseconds(entry, "issue_us"),
+                    .collective = microseconds(entry, "collective_us"),
+                    .collective_per_rank = microseconds(entry, "collective_per_rank_us"),
+                    .collective_under_compute = microseconds(entry, "collective_under_compute_us"),
+                    .message = microseconds(entry, "message_us"),
+                    .concurrent_collectives =
+                        entry.integer("concurrent_collectives", at_once, 0, cluster::kMostRanks),
+                    .one_issue_order = traits != nullptr && traits->one_issue_order,
+                    .kernels_on_device = entry.flag("kernels_on_device", false)},
+          .algorithm = algorithm_from(entry),
+          .from_python = entry.flag("launched_from_python", false),
+          .module_call = microseconds(entry, "module_call_us"),
+          .module_call_spread = at_least_0(entry, "module_call_spread", 0.0),
+          .tcp_s_per_byte = at_least_0(entry, "tcp_s_per_byte", 0.0),
+          .device_share = at_least_0(entry, "device_share", 1.0),
+          .under_compute = at_least_0(entry, "under_compute", 0.0),
+          .published = entry.flag("published", false),
+          .bound = entry.flag("bound", false),
+          .tcp_copies = entry.flag("tcp_copies", false),
+          .most_ranks = entry.integer("most_ranks", 0, 0, cluster::kMostRanks)};
 }
 
 OptimizerCosts optimizer_from(const Section& entry) {
@@ -87,49 +83,35 @@ OptimizerCosts optimizer_from(const Section& entry) {
 }
 
 RooflineCosts roofline_from(const Section& entry) {
-  return {
-      .copy_share = at_least_0(entry, "copy_share", 1.0),
-      .product_share = at_least_0(entry, "product_share", 1.0),
-      .backward_per_forward = at_least_0(entry, "backward_per_forward", 1.0),
-      .winograd_speedup = at_least_0(entry, "winograd_speedup", 1.0),
-      .strided_slowdown = at_least_0(entry, "strided_slowdown", 1.0)};
+  return {.copy_share = at_least_0(entry, "copy_share", 1.0),
+          .product_share = at_least_0(entry, "product_share", 1.0),
+          .backward_per_forward = at_least_0(entry, "backward_per_forward", 1.0),
+          .winograd_speedup = at_least_0(entry, "winograd_speedup", 1.0),
+          .strided_slowdown = at_least_0(entry, "strided_slowdown", 1.0)};
 }
 
 CostTable costs_from(std::string_view text, const std::string& path) {
   const toml::table parsed = cluster::parse_toml(text, path);
-  const Section file(
-      parsed, path, "a file of costs", "engines optimizers roofline");
+  const Section file(parsed, path, "a file of costs", "engines optimizers roofline");
   for (const char* name : {"engines", "optimizers", "roofline"}) {
     if (!file.has(name)) {
       throw UsageError(fmt::format(
-          "{}: has no {}; needs [[engines]], [[optimizers]] and [roofline]",
-          path,
-          name));
+          "{}: has no {}; needs [[engines]], [[optimizers]] and [roofline]", path, name));
     }
   }
   CostTable costs;
-  file.each("engines",
-            "[[engines]]",
-            "name version_of source fitted issue_us collective_us "
-            "collective_per_rank_us kernels_on_device "
-            "collective_under_compute_us message_us "
-            "concurrent_collectives algorithm launched_from_python "
-            "module_call_us module_call_spread tcp_s_per_byte device_share "
-            "under_compute published bound tcp_copies most_ranks",
-            [&](const Section& entry) {
-              costs.engines.push_back(engine_from(entry));
-            });
-  file.each("optimizers",
-            "[[optimizers]]",
-            "name source fitted launch_per_tensor_us passes",
-            [&](const Section& entry) {
-              costs.optimizers.push_back(optimizer_from(entry));
-            });
-  file.table(
-      "roofline",
-      "source fitted copy_share product_share backward_per_forward "
-      "winograd_speedup strided_slowdown",
-      [&](const Section& entry) { costs.roofline = roofline_from(entry); });
+  file.each("engines", "[[engines]]",
+            "name version_of source fitted issue_us collective_us collective_per_rank_us "
+            "kernels_on_device collective_under_compute_us message_us concurrent_collectives "
+            "algorithm launched_from_python module_call_us module_call_spread tcp_s_per_byte "
+            "device_share under_compute published bound tcp_copies most_ranks",
+            [&](const Section& entry) { costs.engines.push_back(engine_from(entry)); });
+  file.each("optimizers", "[[optimizers]]", "name source fitted launch_per_tensor_us passes",
+            [&](const Section& entry) { costs.optimizers.push_back(optimizer_from(entry)); });
+  file.table("roofline",
+             "source fitted copy_share product_share backward_per_forward winograd_speedup "
+             "strided_slowdown",
+             [&](const Section& entry) { costs.roofline = roofline_from(entry); });
   return costs;
 }
 
@@ -149,14 +131,12 @@ const EngineCosts& CostTable::engine(std::string_view name) const {
 
 OptimizerCosts CostTable::optimizer(std::string_view name) const {
   const auto found = std::ranges::find(optimizers, name, &OptimizerCosts::name);
-  return found == optimizers.end()
-             ? OptimizerCosts{.name = std::string(name), .source = ""}
-             : *found;
+  return found == optimizers.end() ? OptimizerCosts{.name = std::string(name), .source = ""}
+                                   : *found;
 }
 
 const CostTable& shipped_costs() {
-  static const CostTable costs =
-      costs_from(shipped::kEngineCosts, "data/engine_costs.toml");
+  static const CostTable costs = costs_from(shipped::kEngineCosts, "data/engine_costs.toml");
   return costs;
 }
 

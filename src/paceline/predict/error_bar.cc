@@ -22,71 +22,55 @@ constexpr double kGiga = 1e9;
 double message_seconds(std::int64_t bytes, const cluster::Machine& machine) {
   cluster::Price price;
   price.add(cluster::message_stage(bytes, true, machine));
-  return plan::seconds_of(
-      cluster::alone(price, {.ranks = 2, .hosts = 2}, machine));
+  return plan::seconds_of(cluster::alone(price, {.ranks = 2, .hosts = 2}, machine));
 }
 
-/// Where a fit prices messages otherwise than in the validated range; empty:
-/// nowhere.
-std::string unlike_messages(const FamilyErrors& family,
-                            const cluster::Machine& machine) {
+/// Where a fit prices messages otherwise than in the validated range; empty: nowhere.
+std::string unlike_messages(const FamilyErrors& family, const cluster::Machine& machine) {
   const ValidatedRange& range = family.range;
   if (!range.messages) {
     return "";
   }
   if (range.message_bytes_per_s == 0) {
-    return cluster::message_fit(true, machine) == nullptr
-               ? ""
-               : "a cluster's own fits of messages";
+    return cluster::message_fit(true, machine) == nullptr ? "" : "a cluster's own fits of messages";
   }
   constexpr double kAlike = 0.1;
-  const double start =
-      plan::seconds_of(engine_costs_named(range.engine).costs.message);
+  const double start = plan::seconds_of(engine_costs_named(range.engine).costs.message);
   for (const std::int64_t bytes : {64 << 10, 4 << 20, 25 << 20}) {
-    const double there =
-        start + static_cast<double>(bytes) / range.message_bytes_per_s;
+    const double there = start + static_cast<double>(bytes) / range.message_bytes_per_s;
     const double here = message_seconds(bytes, machine);
     if (std::abs(here / there - 1) > kAlike) {
-      return fmt::format(
-          "messages of {} KiB that take {:.3g} ms", bytes >> 10, here * 1e3);
+      return fmt::format("messages of {} KiB that take {:.3g} ms", bytes >> 10, here * 1e3);
     }
   }
   return "";
 }
 
-/// How the cluster file's network is not as in the validated range, whatever an
-/// engine makes of it.
-std::string unlike_network(const FamilyErrors& family,
-                           const cluster::LinkModel& network) {
+/// How the cluster file's network is not as in the validated range, whatever an engine makes of it.
+std::string unlike_network(const FamilyErrors& family, const cluster::LinkModel& network) {
   const ValidatedRange& range = family.range;
   const auto rate = static_cast<double>(network.bytes_per_s);
   if (rate < range.least_bytes_per_s || rate > range.most_bytes_per_s) {
-    return fmt::format("family {} on {} behind {:.3g} GB/s",
-                       family.family,
-                       range.device,
+    return fmt::format("family {} on {} behind {:.3g} GB/s", family.family, range.device,
                        rate / kGiga);
   }
   constexpr plan::Picoseconds kMostLatency = 100'000'000;
   if (network.latency > kMostLatency) {
-    return fmt::format("networks of {:.0f} us a hop",
-                       plan::seconds_of(network.latency) * 1e6);
+    return fmt::format("networks of {:.0f} us a hop", plan::seconds_of(network.latency) * 1e6);
   }
   return network.full_duplex ? "" : "half-duplex networks";
 }
 
 /// What of the request is not as in the validated range; empty: all of it is.
-std::string unlike(const FamilyErrors& family,
-                   const PredictRequest& request,
+std::string unlike(const FamilyErrors& family, const PredictRequest& request,
                    const cluster::Machine& machine) {
   const ValidatedRange& range = family.range;
   const std::string& device = request.cluster.device.name;
   if (device != range.device) {
-    return device.empty()
-               ? "devices without a name"
-               : fmt::format("family {} on {}", family.family, device);
+    return device.empty() ? "devices without a name"
+                          : fmt::format("family {} on {}", family.family, device);
   }
-  const bool crosses =
-      cluster::ranks_per_host(request.cluster, request.ranks).size() > 1;
+  const bool crosses = cluster::ranks_per_host(request.cluster, request.ranks).size() > 1;
   if (!crosses) {
     return "ranks on one host";
   }
@@ -98,26 +82,21 @@ std::string unlike(const FamilyErrors& family,
   }
   const std::string engine = engine_of(request.engine, request.cluster);
   if (!request.samples_per_s &&
-      is_of_another_device(request.profile_device,
-                           request.cluster,
+      is_of_another_device(request.profile_device, request.cluster,
                            request.cost_table().engine(engine).runs_on())) {
     return fmt::format("layers timed on {}", request.profile_device);
   }
   std::string why = unlike_network(
       family,
-      cluster::machine_of(request.cluster,
-                          engine_costs_named(range.engine).runs_on())
-          .network);
+      cluster::machine_of(request.cluster, engine_costs_named(range.engine).runs_on()).network);
   if (!why.empty()) {
     return why;
   }
   if (engine != range.engine) {
     return fmt::format("family {} with engine {}", family.family, engine);
   }
-  if (std::ranges::find(range.optimizers, request.optimizer) ==
-      range.optimizers.end()) {
-    return fmt::format(
-        "family {} with optimizer {}", family.family, request.optimizer);
+  if (std::ranges::find(range.optimizers, request.optimizer) == range.optimizers.end()) {
+    return fmt::format("family {} with optimizer {}", family.family, request.optimizer);
   }
   if (machine.algorithm == cluster::Algorithm::kMeasured) {
     return "a cluster's own fits";
@@ -133,8 +112,7 @@ std::string unlike(const FamilyErrors& family,
 
 }  // namespace
 
-ErrorBar error_bar_of(const PredictRequest& request,
-                      const cluster::Machine& machine) {
+ErrorBar error_bar_of(const PredictRequest& request, const cluster::Machine& machine) {
   if (request.machine || request.software) {
     return {};
   }
@@ -142,27 +120,19 @@ ErrorBar error_bar_of(const PredictRequest& request,
     return {.why = "layer times are a device's data sheet, not measured"};
   }
   if (request.tables) {
-    return {.why =
-                "the one published table with embedding rows is predicted far "
-                "too fast"};
+    return {.why = "the one published table with embedding rows is predicted far too fast"};
   }
   const FamilyErrors* family = family_of(strategies::strategy_of(request));
-  const std::string why =
-      family == nullptr ? "such strategies" : unlike(*family, request, machine);
+  const std::string why = family == nullptr ? "such strategies" : unlike(*family, request, machine);
   const bool validated = family != nullptr && why.empty();
   const FamilyErrors* of = validated ? family : &largest_errors();
-  return {.share = of->p90_percent / 100,
-          .validated = validated,
-          .of = of,
-          .why = why};
+  return {.share = of->p90_percent / 100, .validated = validated, .of = of, .why = why};
 }
 
-std::optional<double> distinguishable_by(const ErrorBar& one,
-                                         const ErrorBar& other) {
+std::optional<double> distinguishable_by(const ErrorBar& one, const ErrorBar& other) {
   const bool compared = one.validated && other.validated && one.of != nullptr &&
                         one.of == other.of && one.of->pairs > 0;
-  return compared ? std::optional(one.of->pair_p90_percent / 100)
-                  : std::nullopt;
+  return compared ? std::optional(one.of->pair_p90_percent / 100) : std::nullopt;
 }
 
 std::optional<double> sizes_distinguishable_by(const ErrorBar& bar) {
@@ -182,13 +152,12 @@ std::optional<double> sizes_distinguishable_by(const ErrorBar& bar) {
 }
 
 double placements_distinguishable_by() {
-  const FamilyErrors& largest = std::ranges::max(
-      error_table().families, {}, &FamilyErrors::pair_p90_percent);
+  const FamilyErrors& largest =
+      std::ranges::max(error_table().families, {}, &FamilyErrors::pair_p90_percent);
   return largest.pair_p90_percent / 100;
 }
 
-std::optional<records::ErrorBar> recorded(const ErrorBar& bar,
-                                          std::int64_t step_ns) {
+std::optional<records::ErrorBar> recorded(const ErrorBar& bar, std::int64_t step_ns) {
   if (bar.has_nothing_to_print()) {
     return std::nullopt;
   }

@@ -22,74 +22,61 @@ double memory_rate(const PredictRequest& request) {
          request.cluster.device.memory_bytes_per_s.value_or(0);
 }
 
-/// A rate of one device stretches the profile and the update measured with it
-/// alike: by how much.
+/// A rate of one device stretches the profile and the update measured with it alike: by how much.
 double stretch_of(const PredictRequest& request) {
   if (!request.profile || !request.samples_per_s || request.batch_size == 0 ||
       !is_device_rate(*request.samples_per_s)) {
     return 1;
   }
   plan::Picoseconds measured = *request.update;
-  for (const auto* times :
-       {&request.profile->forward, &request.profile->backward}) {
+  for (const auto* times : {&request.profile->forward, &request.profile->backward}) {
     measured = std::reduce(times->begin(), times->end(), measured);
   }
   const int micro_batch = request.batch_size / request.accumulate;
   return micro_batch / *request.samples_per_s / plan::seconds_of(measured);
 }
 
-/// Kernels of a GPU are fused where nothing else is asked for.  Published
-/// programs and optimizers on CPUs are not.
+/// Kernels of a GPU are fused where nothing else is asked for.  Published programs and optimizers
+/// on CPUs are not.
 bool is_fused(const PredictRequest& request, const EngineCosts& engine) {
-  return !request.unfused && !engine.published &&
-         request.cluster.device.name != "cpu";
+  return !request.unfused && !engine.published && request.cluster.device.name != "cpu";
 }
 
-/// Update kernels take as long as the measured update; else the optimizer reads
-/// and writes its buffers at the speed of the memory, and launches a kernel a
-/// tensor where it is unfused and `launches`.
-cluster::KernelCost update_cost(const PredictRequest& request,
-                                const plan::PlanInput& input,
-                                bool fused,
-                                bool launches) {
+/// Update kernels take as long as the measured update; else the optimizer reads and writes its
+/// buffers at the speed of the memory, and launches a kernel a tensor where it is unfused and
+/// `launches`.
+cluster::KernelCost update_cost(const PredictRequest& request, const plan::PlanInput& input,
+                                bool fused, bool launches) {
   if (request.update && *request.update > 0) {
     return {.optimizer_step = true,
             .bytes_per_s =
-                update_bytes(input) /
-                (plan::seconds_of(*request.update) * stretch_of(request))};
+                update_bytes(input) / (plan::seconds_of(*request.update) * stretch_of(request))};
   }
-  const OptimizerCosts optimizer =
-      request.cost_table().optimizer(input.optimizer.name);
+  const OptimizerCosts optimizer = request.cost_table().optimizer(input.optimizer.name);
   return {.optimizer_step = true,
           .launch_per_tensor = launches ? optimizer.launch_per_tensor : 0,
           .bytes_per_s = memory_rate(request) / (fused ? 1 : optimizer.passes)};
 }
 
-/// What codecs, copies and averages of neighbors cost: one launch and one pass
-/// over the memory, however the optimizer's kernels do.  A device of which no
-/// rate is known moves their bytes as it did the measured update's.
-cluster::KernelCost other_cost(const PredictRequest& request,
-                               const cluster::KernelCost& update,
+/// What codecs, copies and averages of neighbors cost: one launch and one pass over the memory,
+/// however the optimizer's kernels do.  A device of which no rate is known moves their bytes as it
+/// did the measured update's.
+cluster::KernelCost other_cost(const PredictRequest& request, const cluster::KernelCost& update,
                                bool launches) {
   const double rate = memory_rate(request);
-  return {.launch =
-              launches ? request.cost_table().optimizer("sgd").launch_per_tensor
-                       : 0,
+  return {.launch = launches ? request.cost_table().optimizer("sgd").launch_per_tensor : 0,
           .bytes_per_s = rate > 0 ? rate : update.bytes_per_s};
 }
 
-/// Bytes of the kernels that `counts` accepts, once for each of their passes:
-/// those of the actor that has most, in steps [1, 1 + steps).
+/// Bytes of the kernels that `counts` accepts, once for each of their passes: those of the actor
+/// that has most, in steps [1, 1 + steps).
 template <class Counts>
-double most_kernel_bytes(const simulator::Job& job,
-                         plan::Step steps,
-                         const Counts& counts) {
+double most_kernel_bytes(const simulator::Job& job, plan::Step steps, const Counts& counts) {
   double most = 0;
   for (const simulator::Actor& actor : job.actors) {
     double bytes = 0;
     for (simulator::ItemId id = actor.steps[1];
-         id < actor.steps[static_cast<std::size_t>(1 + steps)];
-         ++id) {
+         id < actor.steps[static_cast<std::size_t>(1 + steps)]; ++id) {
       const simulator::Item& item = job.items[id];
       if (item.kind != simulator::ItemKind::kKernel) {
         continue;
@@ -106,43 +93,38 @@ double most_kernel_bytes(const simulator::Job& job,
   return most;
 }
 
-/// One rate for all kernels of the codec, at which they take what was measured
-/// of a step; steps of a period are a mean, as the measured ones are.
+/// One rate for all kernels of the codec, at which they take what was measured of a step; steps of
+/// a period are a mean, as the measured ones are.
 std::vector<cluster::KernelCost> measured_coding(const plan::Planner& planner,
-                                                 const plan::PlanInput& input,
-                                                 double coding_s) {
+                                                 const plan::PlanInput& input, double coding_s) {
   const plan::Step period = simulator::period_of(planner, input);
-  const double bytes = most_kernel_bytes(
-      simulator::compile(planner, input, {.steps = period + 2}),
-      period,
-      [](const plan::KernelTraits& traits) { return traits.codes; });
+  const double bytes =
+      most_kernel_bytes(simulator::compile(planner, input, {.steps = period + 2}), period,
+                        [](const plan::KernelTraits& traits) { return traits.codes; });
   std::vector<cluster::KernelCost> costs;
   for (const plan::KernelTraits& traits : plan::kKernels) {
     if (traits.codes && bytes > 0) {
-      costs.push_back(
-          {.kernel = std::string(traits.name),
-           .bytes_per_s = bytes / static_cast<double>(period) / coding_s});
+      costs.push_back({.kernel = std::string(traits.name),
+                       .bytes_per_s = bytes / static_cast<double>(period) / coding_s});
     }
   }
   return costs;
 }
 
 /// What `request.codecs` holds of the strategy's codec.
-std::vector<cluster::KernelCost> profiled_coding(
-    const PredictRequest& request, const strategies::StrategySpec& spec) {
+std::vector<cluster::KernelCost> profiled_coding(const PredictRequest& request,
+                                                 const strategies::StrategySpec& spec) {
   std::vector<cluster::KernelCost> costs;
   for (const cluster::CodecTime& codec : request.codecs) {
     if (spec.codec.row == nullptr || spec.codec.row->name != codec.codec) {
       continue;
     }
     for (const cluster::KernelTime& kernel : codec.kernels) {
-      const plan::KernelTraits* traits =
-          plan::find_kernel_traits(kernel.kernel);
+      const plan::KernelTraits* traits = plan::find_kernel_traits(kernel.kernel);
       if (traits != nullptr && kernel.time > 0) {
-        costs.push_back(
-            {.kernel = std::string(traits->name),
-             .bytes_per_s = traits->passes * static_cast<double>(kernel.bytes) /
-                            plan::seconds_of(kernel.time)});
+        costs.push_back({.kernel = std::string(traits->name),
+                         .bytes_per_s = traits->passes * static_cast<double>(kernel.bytes) /
+                                        plan::seconds_of(kernel.time)});
       }
     }
   }
@@ -154,8 +136,7 @@ std::vector<cluster::KernelCost> codec_costs(const PredictRequest& request,
                                              const plan::PlanInput& input) {
   const strategies::StrategySpec spec = strategies::strategy_of(request);
   return request.coding_s
-             ? measured_coding(
-                   *strategies::make_planner(spec), input, *request.coding_s)
+             ? measured_coding(*strategies::make_planner(spec), input, *request.coding_s)
              : profiled_coding(request, spec);
 }
 
@@ -169,24 +150,18 @@ double update_bytes(const plan::PlanInput& input) {
   plan::PlanInput alone = input;
   alone.world = 1;
   alone.local_world = {1};
-  const auto planner =
-      strategies::make_planner(strategies::parse_strategy("none"));
-  return most_kernel_bytes(
-      simulator::compile(*planner, alone, {.steps = 3}),
-      1,
-      [](const plan::KernelTraits& /*any*/) { return true; });
+  const auto planner = strategies::make_planner(strategies::parse_strategy("none"));
+  return most_kernel_bytes(simulator::compile(*planner, alone, {.steps = 3}), 1,
+                           [](const plan::KernelTraits& /*any*/) { return true; });
 }
 
 std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
                                             const plan::PlanInput& input) {
-  const EngineCosts& engine =
-      priced_engine(request.cost_table(), request.engine, request.cluster);
-  // A published program's launches hide behind the backward pass of a rank that
-  // exchanges nothing.
-  const bool launches =
-      request.unfused || (engine.from_python && request.ranks > 1 &&
-                          strategies::strategy_of(request).guarantee() !=
-                              strategies::Guarantee::kLocal);
+  const EngineCosts& engine = priced_engine(request.cost_table(), request.engine, request.cluster);
+  // A published program's launches hide behind the backward pass of a rank that exchanges nothing.
+  const bool launches = request.unfused || (engine.from_python && request.ranks > 1 &&
+                                            strategies::strategy_of(request).guarantee() !=
+                                                strategies::Guarantee::kLocal);
   const cluster::KernelCost update =
       update_cost(request, input, is_fused(request, engine), launches);
   std::vector<cluster::KernelCost> all{update};
@@ -196,20 +171,16 @@ std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
   return all;
 }
 
-double update_seconds(const PredictRequest& request,
-                      const cluster::SoftwareCosts& software,
+double update_seconds(const PredictRequest& request, const cluster::SoftwareCosts& software,
                       const plan::PlanInput& input) {
   if (software.kernels.empty()) {
     return 0;
   }
   const cluster::KernelCost& update = software.kernels.front();
-  const double launches =
-      request.unfused ? plan::seconds_of(update.launch_per_tensor) *
-                            static_cast<double>(input.model.parameters.size())
-                      : 0;
-  return launches + (update.bytes_per_s == 0
-                         ? 0
-                         : update_bytes(input) / update.bytes_per_s);
+  const double launches = request.unfused ? plan::seconds_of(update.launch_per_tensor) *
+                                                static_cast<double>(input.model.parameters.size())
+                                          : 0;
+  return launches + (update.bytes_per_s == 0 ? 0 : update_bytes(input) / update.bytes_per_s);
 }
 
 }  // namespace paceline::predict

@@ -21,10 +21,9 @@ bool has_coding_times(const PredictRequest& request);
 /// Bytes that one rank's update reads and writes in a step.
 double update_bytes(const plan::PlanInput& input);
 
-/// The part of one device's step that is the update: the time in which its
-/// memory carries it, and with `unfused` the launches.
-double update_seconds(const PredictRequest& request,
-                      const cluster::SoftwareCosts& software,
+/// The part of one device's step that is the update: the time in which its memory carries it, and
+/// with `unfused` the launches.
+double update_seconds(const PredictRequest& request, const cluster::SoftwareCosts& software,
                       const plan::PlanInput& input);
 
 }  // namespace paceline::predict

@@ -36,8 +36,7 @@ class Launches {
   plan::Picoseconds per_module_, launched_ = 0, end_ = 0;
 };
 
-plan::Picoseconds per_module(const plan::NetworkShape& network,
-                             plan::Picoseconds per_call) {
+plan::Picoseconds per_module(const plan::NetworkShape& network, plan::Picoseconds per_call) {
   const auto modules = static_cast<double>(network.model.modules.size());
   const double calls = network.leaf_calls > 0 ? network.leaf_calls : modules;
   return std::llround(static_cast<double>(per_call) * calls / modules);
@@ -49,8 +48,7 @@ plan::Picoseconds total(const plan::LayerProfile& profile) {
 
 }  // namespace
 
-LaunchedProfile with_launch_overhead(const plan::NetworkShape& network,
-                                     plan::LayerProfile profile,
+LaunchedProfile with_launch_overhead(const plan::NetworkShape& network, plan::LayerProfile profile,
                                      plan::Picoseconds per_call) {
   PACELINE_CHECK(per_call >= 0);
   const plan::ModelShape& model = network.model;
@@ -71,8 +69,7 @@ LaunchedProfile with_launch_overhead(const plan::NetworkShape& network,
     last = module;
   }
   const plan::Picoseconds all = total(profile);
-  const double busy =
-      all > 0 ? static_cast<double>(device) / static_cast<double>(all) : 1;
+  const double busy = all > 0 ? static_cast<double>(device) / static_cast<double>(all) : 1;
   return {std::move(profile), busy};
 }
 
@@ -81,15 +78,11 @@ double slowest_call(double per_call, double spread, plan::Rank ranks) {
   return per_call * (1 + spread * stats::slowest_of(std::min(ranks, kMost)));
 }
 
-void add_launch_overhead(const plan::NetworkShape& network,
-                         double seconds_per_call,
-                         double spread,
-                         plan::Rank ranks,
-                         simulator::Costs& costs) {
-  LaunchedProfile slowed = with_launch_overhead(
-      network,
-      std::move(costs.profile),
-      plan::picoseconds_of(slowest_call(seconds_per_call, spread, ranks)));
+void add_launch_overhead(const plan::NetworkShape& network, double seconds_per_call, double spread,
+                         plan::Rank ranks, simulator::Costs& costs) {
+  LaunchedProfile slowed =
+      with_launch_overhead(network, std::move(costs.profile),
+                           plan::picoseconds_of(slowest_call(seconds_per_call, spread, ranks)));
   costs.profile = std::move(slowed.profile);
   double& left = costs.machine.interference.device_link_under_compute;
   left = 1 - slowed.busy * (1 - left);

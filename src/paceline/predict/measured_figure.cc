@@ -16,19 +16,14 @@
 namespace paceline::predict {
 namespace {
 
-[[noreturn]] void reject_figure(const std::string& words,
-                                const std::string& why) {
+[[noreturn]] void reject_figure(const std::string& words, const std::string& why) {
   throw UsageError(fmt::format("--measured '{}': {}", words, why));
 }
 
-int whole_number_of(const std::string& words,
-                    std::string_view key,
-                    const std::string& text) {
+int whole_number_of(const std::string& words, std::string_view key, const std::string& text) {
   const auto number = number_from<int>(text);
   if (!number || *number < 1) {
-    reject_figure(
-        words,
-        fmt::format("{}={}: must be a whole number of at least 1", key, text));
+    reject_figure(words, fmt::format("{}={}: must be a whole number of at least 1", key, text));
   }
   return *number;
 }
@@ -36,28 +31,22 @@ int whole_number_of(const std::string& words,
 double rate_of(const std::string& words, const std::string& text) {
   const auto number = number_from<double>(text);
   if (!number || !is_device_rate(*number)) {
-    reject_figure(words,
-                  fmt::format("rate={}: must be samples/s of all ranks, from "
-                              "{} to {:.0f}",
-                              text,
-                              kLeastDeviceRate,
-                              kMostDeviceRate));
+    reject_figure(words, fmt::format("rate={}: must be samples/s of all ranks, from {} to {:.0f}",
+                                     text, kLeastDeviceRate, kMostDeviceRate));
   }
   return *number;
 }
 
 double step_of_text(const std::string& words, const std::string& text) {
-  const double seconds = plan::seconds_of(cluster::parse_duration_ps(
-      fmt::format("--measured '{}': step", words), text));
+  const double seconds = plan::seconds_of(
+      cluster::parse_duration_ps(fmt::format("--measured '{}': step", words), text));
   if (seconds <= 0) {
     reject_figure(words, fmt::format("step={}: must be above 0", text));
   }
   return seconds;
 }
 
-void put_word(const std::string& words,
-              const std::string& key,
-              const std::string& value,
+void put_word(const std::string& words, const std::string& key, const std::string& value,
               FigureWords& into) {
   MeasuredFigure& figure = into.figure;
   if (value.empty()) {
@@ -80,8 +69,8 @@ void put_word(const std::string& words,
   } else if (key == "file") {
     into.file = value;
   } else {
-    const std::vector<std::string> known{
-        "ranks", "batch", "accumulate", "rate", "step", "strategy", "file"};
+    const std::vector<std::string> known{"ranks", "batch",    "accumulate", "rate",
+                                         "step",  "strategy", "file"};
     reject_figure(words, unknown_name("key", key, known));
   }
 }
@@ -90,9 +79,7 @@ void check_complete(const std::string& words, const FigureWords& given) {
   const MeasuredFigure& figure = given.figure;
   const bool timed = figure.step_s || figure.samples_per_s;
   if (!timed && given.file.empty()) {
-    reject_figure(words,
-                  "determines nothing: give rate=, the samples/s of all ranks, "
-                  "or step=");
+    reject_figure(words, "determines nothing: give rate=, the samples/s of all ranks, or step=");
   }
   if (timed && !given.file.empty()) {
     reject_figure(words, "file= says the time; leave out rate= and step=");

@@ -19,14 +19,14 @@ struct PredictRequest;
 struct MeasuredFigure {
   std::string words{};  // as it was given, for messages
   plan::Rank ranks = 1;
-  int batch_size = 0;                     // per rank and step; 0: the job's
-  int accumulate = 0;                     // micro-batches a step; 0: the job's
-  std::string strategy{};                 // empty: the job's
-  std::optional<double> bucket_mb{};      // empty: the job's
-  std::vector<int> ranks_per_host{};      // empty: as the cluster fills
-  std::optional<double> step_s{};         // one of these two at least
-  std::optional<double> samples_per_s{};  // of all ranks
-  double spread = 0;  // standard error, a share of the step; 0: not known
+  int batch_size = 0;                      // per rank and step; 0: the job's
+  int accumulate = 0;                      // micro-batches a step; 0: the job's
+  std::string strategy{};                  // empty: the job's
+  std::optional<double> bucket_mb{};       // empty: the job's
+  std::vector<int> ranks_per_host{};       // empty: as the cluster fills
+  std::optional<double> step_s{};          // one of these two at least
+  std::optional<double> samples_per_s{};   // of all ranks
+  double spread = 0;                       // standard error, a share of the step; 0: not known
   std::optional<double> compute_only_s{};  // the step without communication
   std::optional<records::PlannedBy> planned_by{};
 };
@@ -38,9 +38,9 @@ struct FigureWords {
   bool gives_ranks = false;
 };
 
-/// Reads "ranks=8 rate=3821", "ranks=64 batch=24 step=141ms" or "ranks=16
-/// file=train.log": `ranks`, and at least one of `rate` (samples/s of all
-/// ranks), `step` (with a unit) and `file` (whose records do not say the rest);
+/// Reads "ranks=8 rate=3821", "ranks=64 batch=24 step=141ms" or "ranks=16 file=train.log": `ranks`,
+/// and at least one of `rate` (samples/s of all ranks), `step` (with a unit) and `file` (whose
+/// records do not say the rest);
 /// `batch` (samples per rank and step), `accumulate` and `strategy` where they
 /// are not the job's.  Throws UsageError, which begins with the words.
 FigureWords parse_figure(const std::string& words);
@@ -53,22 +53,21 @@ struct AlonePhases {
 /// The figures of run records.
 struct MeasuredRecords {
   std::vector<MeasuredFigure> figures;  // smallest number of ranks first
-  /// The case of the first record that says what ran; empty: all are of
-  /// programs that do not.
+  /// The case of the first record that says what ran; empty: all are of programs that do not.
   std::optional<records::Configuration> job{};
   std::optional<AlonePhases> alone{};  // where runs of one rank have phases
   std::vector<records::Warning> warnings{};
 };
 
-/// Sorts records into cases, a figure each.  What does not tell of a step is
-/// left out with a warning that says why.  Records of a program of its own
-/// (`--command`, an imported log) are of the job's strategy.  Throws UsageError
-/// where records that say what ran do not tell of one job, or none is left.
+/// Sorts records into cases, a figure each.  What does not tell of a step is left out with a
+/// warning that says why.  Records of a program of its own (`--command`, an imported log) are of
+/// the job's strategy.  Throws UsageError where records that say what ran do not tell of one job,
+/// or none is left.
 MeasuredRecords figures_of(std::span<const records::RunRecord> records);
 
-/// Gives the layer times of `job`, whose network is set, the shape that the
-/// records measured or planned by, where the job has no profile, and the split
-/// into forward, backward and update of the runs of one rank.
+/// Gives the layer times of `job`, whose network is set, the shape that the records measured or
+/// planned by, where the job has no profile, and the split into forward, backward and update of the
+/// runs of one rank.
 void put_layer_times(const MeasuredRecords& measured, PredictRequest& job);
 
 }  // namespace paceline::predict

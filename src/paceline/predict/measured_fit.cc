@@ -17,8 +17,7 @@
 namespace paceline::predict {
 namespace {
 
-// Standard deviations before anything is measured: of logarithms, but for the
-// start.
+// Standard deviations before anything is measured: of logarithms, but for the start.
 constexpr double kOfCompute = 5;    // nothing is known
 constexpr double kOfRates = 0.35;   // of the described ones
 constexpr double kOfLinks = 3;      // where nothing describes them
@@ -32,9 +31,7 @@ bool spans_hosts(const PredictRequest& request) {
 
 }  // namespace
 
-MeasuredFit::MeasuredFit(PredictRequest job,
-                         std::vector<MeasuredFigure> figures,
-                         bool described)
+MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures, bool described)
     : job_(std::move(job)), described_(described) {
   PACELINE_CHECK(!figures.empty());
   if (job_.jobs == nullptr) {
@@ -80,17 +77,14 @@ void MeasuredFit::resolve_rates() {
       if (!described_) {
         request.machine = cluster::Machine{};
       }
-      const double step = figure.batch_size * step_of(request).training_ranks /
-                          *figure.samples_per_s;
+      const double step =
+          figure.batch_size * step_of(request).training_ranks / *figure.samples_per_s;
       constexpr double kRounded = 0.01;
       if (figure.step_s && std::abs(*figure.step_s / step - 1) > kRounded) {
-        throw UsageError(fmt::format(
-            "--measured '{}': the rate is that of steps of {:.4g} ms with a "
-            "batch of {} per rank, not of {:.4g} ms",
-            figure.words,
-            step * 1e3,
-            figure.batch_size,
-            *figure.step_s * 1e3));
+        throw UsageError(
+            fmt::format("--measured '{}': the rate is that of steps of {:.4g} ms with a batch of "
+                        "{} per rank, not of {:.4g} ms",
+                        figure.words, step * 1e3, figure.batch_size, *figure.step_s * 1e3));
       }
       figure.step_s = step;
     }
@@ -110,23 +104,18 @@ void MeasuredFit::check_figures() const {
   for (std::size_t i = 0; i < checked_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const MeasuredFigure &a = checked_[j].figure, &b = checked_[i].figure;
-      if (a.ranks != b.ranks || a.batch_size != b.batch_size ||
-          a.accumulate != b.accumulate || a.strategy != b.strategy ||
-          a.ranks_per_host != b.ranks_per_host) {
+      if (a.ranks != b.ranks || a.batch_size != b.batch_size || a.accumulate != b.accumulate ||
+          a.strategy != b.strategy || a.ranks_per_host != b.ranks_per_host) {
         continue;
       }
       if (a.words == b.words) {
-        throw UsageError(
-            fmt::format("--measured '{}': is given twice", a.words));
+        throw UsageError(fmt::format("--measured '{}': is given twice", a.words));
       }
       if (std::abs(std::log(*a.step_s / *b.step_s)) > kContradiction) {
-        throw UsageError(fmt::format(
-            "--measured '{}' contradicts '{}': of one case they give steps of "
-            "{:.4g} ms and of {:.4g} ms",
-            b.words,
-            a.words,
-            *b.step_s * 1e3,
-            *a.step_s * 1e3));
+        throw UsageError(
+            fmt::format("--measured '{}' contradicts '{}': of one case they give steps of {:.4g} "
+                        "ms and of {:.4g} ms",
+                        b.words, a.words, *b.step_s * 1e3, *a.step_s * 1e3));
       }
     }
   }
@@ -138,13 +127,10 @@ void MeasuredFit::choose_unknowns() {
     prior_.push_back(prior);
     start_.push_back(start);
   };
-  first_guess_s_ =
-      checked_.front().measured_s / checked_.front().figure.accumulate;
+  first_guess_s_ = checked_.front().measured_s / checked_.front().figure.accumulate;
   add(Unknown::kCompute, kOfCompute);
   if (most_batch_ > least_batch_) {
-    add(Unknown::kComputeOfMore,
-        kOfCompute,
-        std::log(roofline_ratio(most_batch_, least_batch_)));
+    add(Unknown::kComputeOfMore, kOfCompute, std::log(roofline_ratio(most_batch_, least_batch_)));
   }
   std::set<std::tuple<int, std::string>> cases;
   bool known_compute = false;
@@ -178,10 +164,8 @@ void MeasuredFit::add_links() {
   if (inside && !job_.machine) {
     add(Unknown::kDeviceRate, of_rates);
   }
-  const EngineCosts& engine =
-      job_.cost_table().engine(engine_of(job_.engine, job_.cluster));
-  add(Unknown::kStart,
-      std::max(kOfStart, plan::seconds_of(engine.costs.collective)));
+  const EngineCosts& engine = job_.cost_table().engine(engine_of(job_.engine, job_.cluster));
+  add(Unknown::kStart, std::max(kOfStart, plan::seconds_of(engine.costs.collective)));
   if (!described_) {
     add(Unknown::kLatency, kOfLatency);
   }
@@ -196,13 +180,11 @@ bool MeasuredFit::fits(Unknown unknown) const {
 
 double MeasuredFit::value(Unknown unknown, const Values& at) const {
   const auto found = std::ranges::find(unknowns_, unknown);
-  return found == unknowns_.end()
-             ? 0
-             : at[static_cast<std::size_t>(found - unknowns_.begin())];
+  return found == unknowns_.end() ? 0 : at[static_cast<std::size_t>(found - unknowns_.begin())];
 }
 
-/// Where communication hides under compute, a rate says nothing until it is low
-/// enough, so that the search does not find it by itself.
+/// Where communication hides under compute, a rate says nothing until it is low enough, so that the
+/// search does not find it by itself.
 void MeasuredFit::solve() {
   solve_from(start_);
   constexpr double kUnexplained = 9;  // three standard deviations, squared
@@ -216,8 +198,7 @@ void MeasuredFit::solve() {
   for (int halvings = 1; halvings <= 6; ++halvings) {
     Values start = first.at_;
     for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-      if (unknowns_[k] == Unknown::kNetworkRate ||
-          unknowns_[k] == Unknown::kDeviceRate) {
+      if (unknowns_[k] == Unknown::kNetworkRate || unknowns_[k] == Unknown::kDeviceRate) {
         start[k] = start_[k] - halvings * std::log(2);
       }
     }
@@ -237,8 +218,7 @@ void MeasuredFit::solve() {
 MeasuredFit::Values MeasuredFit::residuals_at(const Values& at) const {
   Values out;
   for (const CheckedFigure& it : checked_) {
-    out.push_back(std::log(simulated_s(it.figure, at) / it.measured_s) /
-                  it.figure.spread);
+    out.push_back(std::log(simulated_s(it.figure, at) / it.measured_s) / it.figure.spread);
   }
   return out;
 }
@@ -263,20 +243,19 @@ void MeasuredFit::solve_from(const Values& start) {
   try {
     (void)residuals_at(start);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format(
-        "--measured '{}': {}", checked_.front().figure.words, error.what()));
+    throw UsageError(
+        fmt::format("--measured '{}': {}", checked_.front().figure.words, error.what()));
   }
-  stats::PriorFit fit = stats::fit_with_priors(
-      [&](const Values& at) { return residuals_at(at); }, prior_, start);
+  stats::PriorFit fit =
+      stats::fit_with_priors([&](const Values& at) { return residuals_at(at); }, prior_, start);
   objective_ = squares_at(fit.at);
   at_ = std::move(fit.at);
   covariance_ = std::move(fit.covariance);
   influence_ = std::move(fit.influence);
 }
 
-/// Where nothing describes the links: from the best of several rates on, since
-/// a rate that is far too high says nothing of where to go; and with either
-/// sharing of a host's link.
+/// Where nothing describes the links: from the best of several rates on, since a rate that is far
+/// too high says nothing of where to go; and with either sharing of a host's link.
 void MeasuredFit::solve_links() {
   within_ = cluster::LinkSharing::kHost;
   start_at_best_rate();
@@ -293,11 +272,9 @@ void MeasuredFit::solve_links() {
   if (unknowns_.size() > 1 && std::abs(gain) < kTold) {
     warnings_.push_back(
         {.code = "unknown-sharing",
-         .seen = "the figures do not tell whether ranks of a host share its "
-                 "link",
+         .seen = "the figures do not tell whether ranks of a host share its link",
          .why = "each is taken to have one of its own",
-         .advice = "add figures of other numbers of ranks, or give the links "
-                   "of --cluster"});
+         .advice = "add figures of other numbers of ranks, or give the links of --cluster"});
   }
 }
 
@@ -306,8 +283,7 @@ void MeasuredFit::start_at_best_rate() {
   double least = INFINITY;
   for (int half = 0; half < 11; ++half) {  // of a decade, from 1e7 bytes/s on
     for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-      if (unknowns_[k] == Unknown::kNetworkRate ||
-          unknowns_[k] == Unknown::kDeviceRate) {
+      if (unknowns_[k] == Unknown::kNetworkRate || unknowns_[k] == Unknown::kDeviceRate) {
         start_[k] = std::log(1e7 * std::pow(10.0, half / 2.0) / kUsualRate);
       }
     }
@@ -328,13 +304,11 @@ void MeasuredFit::check_explained() const {
   for (const CheckedFigure& it : checked_) {
     const double fitted = simulated_s(it.figure, at_);
     if (std::abs(std::log(fitted / it.measured_s)) > kContradiction) {
-      throw UsageError(fmt::format(
-          "--measured '{}': no speed of a device and of the links explains a "
-          "step of {:.4g} ms{}; those that fit best give {:.4g} ms",
-          it.figure.words,
-          it.measured_s * 1e3,
-          checked_.size() > 1 ? " beside the other figures" : "",
-          fitted * 1e3));
+      throw UsageError(
+          fmt::format("--measured '{}': no speed of a device and of the links explains a step of "
+                      "{:.4g} ms{}; those that fit best give {:.4g} ms",
+                      it.figure.words, it.measured_s * 1e3,
+                      checked_.size() > 1 ? " beside the other figures" : "", fitted * 1e3));
     }
   }
 }
@@ -349,8 +323,7 @@ void MeasuredFit::foresee_each() {
     }
     try {
       const MeasuredFit without(job_, std::move(others), described_);
-      checked_[i].foreseen_s =
-          without.simulated_s(checked_[i].figure, without.at_);
+      checked_[i].foreseen_s = without.simulated_s(checked_[i].figure, without.at_);
     } catch (const UsageError&) {
       checked_[i].foreseen_s.reset();  // the others alone explain nothing
     }
@@ -358,9 +331,8 @@ void MeasuredFit::foresee_each() {
 }
 
 const CheckedFigure& MeasuredFit::smallest(int batch_size) const {
-  const auto same = std::ranges::find_if(checked_, [&](const auto& it) {
-    return it.figure.batch_size == batch_size;
-  });
+  const auto same = std::ranges::find_if(
+      checked_, [&](const auto& it) { return it.figure.batch_size == batch_size; });
   return same == checked_.end() ? checked_.front() : *same;
 }
 

@@ -20,8 +20,8 @@ struct MeasuredConstant {
   std::string name, unit;
   double value = 0;
   stats::Interval interval{};  // of 95 %
-  /// The words of the figure that determines it; empty: no figure does, and the
-  /// value is that of the description of the cluster.
+  /// The words of the figure that determines it; empty: no figure does, and the value is that of
+  /// the description of the cluster.
   std::string by{};
 };
 
@@ -29,8 +29,7 @@ struct MeasuredConstant {
 struct CheckedFigure {
   MeasuredFigure figure{};
   double measured_s = 0, fitted_s = 0;  // of a step
-  /// What the other figures alone say; empty: there is none that determines
-  /// compute.
+  /// What the other figures alone say; empty: there is none that determines compute.
   std::optional<double> foreseen_s{};
 };
 
@@ -46,28 +45,23 @@ struct CheckedFigure {
 ///   start         of a collective, beside the described one: 30 us, or as much
 ///                 as that, either way
 ///
-/// the last three only where there are several numbers of ranks.  The most
-/// probable unknowns are taken (stats/prior_fit.h), with these figures as
-/// standard deviations before anything is measured, and 0.3 % of a step, of
-/// records the scatter of their runs but at least 0.1 %, as the error of a
-/// figure.  So one
-/// figure determines compute exactly, and a figure that hardly depends on the
-/// network leaves it as described.  Where nothing describes the links, their
-/// rates, the latency of a hop and what compute loses under transfers are
-/// unknown by far more.
+/// the last three only where there are several numbers of ranks.  The most probable unknowns are
+/// taken (stats/prior_fit.h), with these figures as standard deviations before anything is
+/// measured, and 0.3 % of a step, of records the scatter of their runs but at least 0.1 %, as the
+/// error of a figure.  So one
+/// figure determines compute exactly, and a figure that hardly depends on the network leaves it as
+/// described.  Where nothing describes the links, their rates, the latency of a hop and what
+/// compute loses under transfers are unknown by far more.
 ///
-/// Between two measured batches the step of a device is linear in the batch.
-/// Where one batch was measured, others take a roofline's ratio.
+/// Between two measured batches the step of a device is linear in the batch. Where one batch was
+/// measured, others take a roofline's ratio.
 class MeasuredFit {
  public:
   /// `job` is all but a figure's ranks, batch and strategy.  A machine that it
-  /// brings is an emulated link, of which nothing is fitted but what software
-  /// adds.  `described`: whether the cluster or the machine describes the
-  /// links.  Throws UsageError, one sentence, for figures that contradict each
-  /// other or determine nothing.
-  MeasuredFit(PredictRequest job,
-              std::vector<MeasuredFigure> figures,
-              bool described = true);
+  /// brings is an emulated link, of which nothing is fitted but what software adds.  `described`:
+  /// whether the cluster or the machine describes the links.  Throws UsageError, one sentence, for
+  /// figures that contradict each other or determine nothing.
+  MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures, bool described = true);
 
   /// The request, of this job, priced as the figures say.
   PredictRequest priced(PredictRequest request) const;
@@ -79,14 +73,12 @@ class MeasuredFit {
   /// Simulates each figure with the constants of the others alone.
   void foresee_each();
 
-  /// Where the step of `request` lies with a probability of 95 %: the
-  /// covariance of the unknowns, the error of a figure, and what predictions
-  /// from published figures were off, which grows with the distance from what
-  /// was measured.
+  /// Where the step of `request` lies with a probability of 95 %: the covariance of the unknowns,
+  /// the error of a figure, and what predictions from published figures were off, which grows with
+  /// the distance from what was measured.
   stats::Interval interval_of(const PredictRequest& request) const;
 
-  /// The figure with the fewest ranks, of those with this batch where there are
-  /// some.
+  /// The figure with the fewest ranks, of those with this batch where there are some.
   const CheckedFigure& smallest(int batch_size) const;
 
  private:
@@ -101,12 +93,10 @@ class MeasuredFit {
   };
   using Values = std::vector<double>;  // by unknowns_
 
-  /// The error of a figure of which no scatter is known, as a share of the
-  /// step.
+  /// The error of a figure of which no scatter is known, as a share of the step.
   static constexpr double kErrorOfAFigure = 0.003;
   // Medians where nothing describes the links.
-  static constexpr double kUsualRate = 3e9, kUsualLatency = 10e-6,
-                          kUsualSlowdown = 0.02;
+  static constexpr double kUsualRate = 3e9, kUsualLatency = 10e-6, kUsualSlowdown = 0.02;
 
   void check_figures() const;
   void choose_unknowns();
@@ -114,14 +104,11 @@ class MeasuredFit {
   bool fits(Unknown unknown) const;
   double value(Unknown unknown, const Values& at) const;
   PredictRequest request_of(const MeasuredFigure& figure) const;
-  PredictRequest priced(PredictRequest request,
-                        const Values& at,
-                        double crowding) const;
+  PredictRequest priced(PredictRequest request, const Values& at, double crowding) const;
   void put_machine(const Values& at, PredictRequest& request) const;
   double alone_s(int batch_size, const Values& at) const;
   double roofline_ratio(int batch_size, int measured) const;
-  /// How much longer the ranks of a figure compute than those of the smallest
-  /// one; 1: not measured.
+  /// How much longer the ranks of a figure compute than those of the smallest one; 1: not measured.
   double crowding_of(const MeasuredFigure& figure) const;
   double simulated_s(const MeasuredFigure& figure, const Values& at) const;
   std::vector<int> hosts_like_measured(plan::Rank ranks) const;
@@ -155,15 +142,11 @@ class MeasuredFit {
   std::vector<records::Warning> warnings_;
 };
 
-/// Gives the prediction of `request`, whose prices are not set, the interval of
-/// the fit in place of the error bar of published tables.
-void put_interval(const MeasuredFit& fit,
-                  const PredictRequest& request,
-                  Prediction& prediction);
+/// Gives the prediction of `request`, whose prices are not set, the interval of the fit in place of
+/// the error bar of published tables.
+void put_interval(const MeasuredFit& fit, const PredictRequest& request, Prediction& prediction);
 
-/// The line that says the prediction's rate for a rank beside that of the
-/// fewest measured ranks.
-std::string efficiency_text(const MeasuredFit& fit,
-                            const Prediction& prediction);
+/// The line that says the prediction's rate for a rank beside that of the fewest measured ranks.
+std::string efficiency_text(const MeasuredFit& fit, const Prediction& prediction);
 
 }  // namespace paceline::predict

@@ -16,10 +16,9 @@ namespace {
 
 constexpr double kOf95 = 1.96;  // standard deviations on either side
 
-// How far predictions from one measured case were off, as a standard deviation
-// of the step's logarithm: for each doubling of the ranks, from one rank to
-// several, and for each doubling or halving of the batch
-// (studies/measured_figures); and under another strategy, which is a guess.
+// How far predictions from one measured case were off, as a standard deviation of the step's
+// logarithm: for each doubling of the ranks, from one rank to several, and for each doubling or
+// halving of the batch (studies/measured_figures); and under another strategy, which is a guess.
 constexpr double kOfDoubledRanks = 0.01;
 constexpr double kOfCompany = 0.1;
 constexpr double kOfDoubledBatch = 0.13;
@@ -33,22 +32,17 @@ double doublings(double value, double least, double most) {
 }  // namespace
 
 double MeasuredFit::distance_variance(const PredictRequest& request) const {
-  const double ranks = doublings(request.ranks,
-                                 checked_.front().figure.ranks,
-                                 checked_.back().figure.ranks);
+  const double ranks =
+      doublings(request.ranks, checked_.front().figure.ranks, checked_.back().figure.ranks);
   const int micro_batch = batch_size_of(request) / request.accumulate;
   const double batch = doublings(micro_batch, least_batch_, most_batch_);
-  const bool same_strategy =
-      std::ranges::any_of(checked_, [&](const CheckedFigure& it) {
-        return it.figure.ranks > 1 &&
-               request_of(it.figure).strategy == request.strategy;
-      });
-  const double strategy = same_strategy || checked_.back().figure.ranks == 1
-                              ? 0
-                              : kOfAnotherStrategy;
+  const bool same_strategy = std::ranges::any_of(checked_, [&](const CheckedFigure& it) {
+    return it.figure.ranks > 1 && request_of(it.figure).strategy == request.strategy;
+  });
+  const double strategy =
+      same_strategy || checked_.back().figure.ranks == 1 ? 0 : kOfAnotherStrategy;
   const bool joined = request.ranks > 1 && checked_.back().figure.ranks == 1;
-  return std::pow(kOfDoubledRanks * ranks, 2) +
-         (joined ? kOfCompany * kOfCompany : 0) +
+  return std::pow(kOfDoubledRanks * ranks, 2) + (joined ? kOfCompany * kOfCompany : 0) +
          std::pow(kOfDoubledBatch * batch, 2) + strategy * strategy;
 }
 
@@ -57,8 +51,8 @@ stats::Interval MeasuredFit::interval_of(const PredictRequest& asked) const {
   request.jobs = job_.jobs;
   request.steps = 3;
   const auto log_step = [&](const Values& at) {
-    return std::log(plan::seconds_of(
-        step_of(priced(request, at, asked.ranks > 1 ? crowding_ : 1)).step));
+    return std::log(
+        plan::seconds_of(step_of(priced(request, at, asked.ranks > 1 ? crowding_ : 1)).step));
   };
   const double base = log_step(at_);
   Values slope;
@@ -68,8 +62,7 @@ stats::Interval MeasuredFit::interval_of(const PredictRequest& asked) const {
     moved[k] += step;
     slope.push_back((log_step(moved) - base) / step);
   }
-  double variance =
-      kErrorOfAFigure * kErrorOfAFigure + distance_variance(request);
+  double variance = kErrorOfAFigure * kErrorOfAFigure + distance_variance(request);
   for (std::size_t k = 0; k < slope.size(); ++k) {
     for (std::size_t l = 0; l < slope.size(); ++l) {
       variance += slope[k] * covariance_[k][l] * slope[l];
@@ -85,13 +78,11 @@ MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {
   MeasuredConstant constant;
   const auto logarithmic = [&](double usual) {
     constant.value = usual * std::exp(middle);
-    constant.interval = {usual * std::exp(middle - reach),
-                         usual * std::exp(middle + reach)};
+    constant.interval = {usual * std::exp(middle - reach), usual * std::exp(middle + reach)};
   };
   constexpr double kGigabits = 8e-9;
   const auto rate = [&](const char* where) {
-    constant.name =
-        fmt::format("{}rate {}", described_ ? "reached " : "", where);
+    constant.name = fmt::format("{}rate {}", described_ ? "reached " : "", where);
     constant.unit = described_ ? "of the described" : "Gbit/s";
     logarithmic(described_ ? 1 : kUsualRate * kGigabits);
   };
@@ -140,10 +131,9 @@ std::string MeasuredFit::determined_by(std::size_t k) const {
   if (std::sqrt(covariance_[k][k]) >= kDetermined * prior_[k]) {
     return "";
   }
-  const auto strongest = std::ranges::max_element(
-      influence_[k], {}, [](double it) { return std::abs(it); });
-  return checked_[static_cast<std::size_t>(strongest - influence_[k].begin())]
-      .figure.words;
+  const auto strongest =
+      std::ranges::max_element(influence_[k], {}, [](double it) { return std::abs(it); });
+  return checked_[static_cast<std::size_t>(strongest - influence_[k].begin())].figure.words;
 }
 
 void MeasuredFit::explain() {
@@ -153,19 +143,15 @@ void MeasuredFit::explain() {
   constexpr double kUndetermined = 0.5;  // of a logarithm
   if (std::sqrt(covariance_[0][0]) > kUndetermined) {
     throw UsageError(fmt::format(
-        "--measured '{}': determines nothing: the step does not depend on what "
-        "the devices compute",
+        "--measured '{}': determines nothing: the step does not depend on what the devices compute",
         checked_.front().figure.words));
   }
   if (alone_s(most_batch_, at_) < alone_s(least_batch_, at_)) {
-    throw UsageError(fmt::format(
-        "--measured: a device that takes {:.4g} ms for a batch of {} and "
-        "{:.4g} ms for one of {} is what explains the figures best, so they "
-        "contradict each other",
-        alone_s(least_batch_, at_) * 1e3,
-        least_batch_,
-        alone_s(most_batch_, at_) * 1e3,
-        most_batch_));
+    throw UsageError(
+        fmt::format("--measured: a device that takes {:.4g} ms for a batch of {} and {:.4g} ms for "
+                    "one of {} is what explains the figures best, so they contradict each other",
+                    alone_s(least_batch_, at_) * 1e3, least_batch_, alone_s(most_batch_, at_) * 1e3,
+                    most_batch_));
   }
   const int largest = checked_.back().figure.ranks;
   std::vector<double> crowding;
@@ -180,31 +166,24 @@ void MeasuredFit::explain() {
   if (crowding_ > kCrowded) {
     warnings_.push_back(
         {.code = "shared-compute",
-         .seen = fmt::format("{} compute {:.2f} times as long as one",
-                             counted(largest, "rank"),
+         .seen = fmt::format("{} compute {:.2f} times as long as one", counted(largest, "rank"),
                              crowding_),
-         .why = "they share cores or memory; larger numbers of ranks are taken "
-                "to share them as much",
+         .why =
+             "they share cores or memory; larger numbers of ranks are taken to share them as much",
          .advice = "predict numbers of ranks with as many a host"});
   }
-  const bool one_host =
-      std::ranges::none_of(checked_, [&](const CheckedFigure& it) {
-        return it.figure.ranks_per_host.size() > 1;
-      });
+  const bool one_host = std::ranges::none_of(
+      checked_, [&](const CheckedFigure& it) { return it.figure.ranks_per_host.size() > 1; });
   if (one_host && !described_ && !job_.machine) {
     warnings_.push_back(
         {.code = "one-host",
          .seen = "all figures are of one host",
-         .why = "nothing is known of a network; more ranks are taken to stand "
-                "on one host as well",
-         .advice = "add figures of two hosts, or describe the links in a file "
-                   "of --cluster"});
+         .why = "nothing is known of a network; more ranks are taken to stand on one host as well",
+         .advice = "add figures of two hosts, or describe the links in a file of --cluster"});
   }
 }
 
-void put_interval(const MeasuredFit& fit,
-                  const PredictRequest& request,
-                  Prediction& prediction) {
+void put_interval(const MeasuredFit& fit, const PredictRequest& request, Prediction& prediction) {
   const stats::Interval step = fit.interval_of(request);
   const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
   prediction.record.predicted->error_bar = records::ErrorBar{
@@ -213,24 +192,18 @@ void put_interval(const MeasuredFit& fit,
       .level = 0.95,
       .validated = true,
       .of = "the measured figures",
-      .how = fmt::format(
-          "the fit to {} and the distance from what was measured",
-          counted(static_cast<std::int64_t>(fit.checked().size()), "figure"))};
+      .how = fmt::format("the fit to {} and the distance from what was measured",
+                         counted(static_cast<std::int64_t>(fit.checked().size()), "figure"))};
 }
 
-std::string efficiency_text(const MeasuredFit& fit,
-                            const Prediction& prediction) {
-  const CheckedFigure& base =
-      fit.smallest(prediction.record.configuration.batch_size);
+std::string efficiency_text(const MeasuredFit& fit, const Prediction& prediction) {
+  const CheckedFigure& base = fit.smallest(prediction.record.configuration.batch_size);
   const double measured = base.figure.batch_size / base.measured_s;
-  const double predicted =
-      prediction.samples_per_s() / training_ranks(*prediction.job);
+  const double predicted = prediction.samples_per_s() / training_ranks(*prediction.job);
   return fmt::format(
       "  efficiency {:.1f} % of {} with a batch of {} each, as "
       "measured\n",
-      100 * predicted / measured,
-      counted(base.figure.ranks, "rank"),
-      base.figure.batch_size);
+      100 * predicted / measured, counted(base.figure.ranks, "rank"), base.figure.batch_size);
 }
 
 }  // namespace paceline::predict

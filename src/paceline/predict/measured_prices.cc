@@ -18,21 +18,20 @@ namespace {
 constexpr double kLongestTime = 100;  // seconds, that a search may try
 
 std::int64_t rate_from(double bytes_per_s) {
-  return std::llround(std::clamp(
-      bytes_per_s, 1.0, static_cast<double>(cluster::kMostBytesPerSecond)));
+  return std::llround(
+      std::clamp(bytes_per_s, 1.0, static_cast<double>(cluster::kMostBytesPerSecond)));
 }
 
 /// Hosts like the cluster's first one that hold so many ranks each.
-std::vector<cluster::ClusterHost> hosts_of(
-    const std::vector<int>& ranks_per_host, const cluster::Cluster& cluster) {
+std::vector<cluster::ClusterHost> hosts_of(const std::vector<int>& ranks_per_host,
+                                           const cluster::Cluster& cluster) {
   std::vector<cluster::ClusterHost> hosts;
   for (const int ranks : ranks_per_host) {
     hosts.push_back({.name = fmt::format("host{}", hosts.size()),
                      .slots = ranks,
                      .interface = {},
-                     .memory_bytes = cluster.hosts.empty()
-                                         ? std::nullopt
-                                         : cluster.hosts.front().memory_bytes});
+                     .memory_bytes = cluster.hosts.empty() ? std::nullopt
+                                                           : cluster.hosts.front().memory_bytes});
   }
   return hosts;
 }
@@ -57,21 +56,18 @@ PredictRequest MeasuredFit::request_of(const MeasuredFigure& figure) const {
   return request;
 }
 
-/// How much longer a device takes for one batch than for another, by the
-/// roofline, in which no layer takes less than its launch.
+/// How much longer a device takes for one batch than for another, by the roofline, in which no
+/// layer takes less than its launch.
 double MeasuredFit::roofline_ratio(int batch_size, int measured) const {
   constexpr double kLaunch = 5e-6;
   if (job_.network.work.empty()) {
     return static_cast<double>(batch_size) / measured;
   }
-  RooflineOptions options =
-      roofline_of(job_.cluster.device, job_.cost_table().roofline);
+  RooflineOptions options = roofline_of(job_.cluster.device, job_.cost_table().roofline);
   options.launch_s = kLaunch;
   const auto total = [&](int batch) {
-    const plan::LayerProfile profile =
-        roofline_profile(job_.network, batch, options);
-    return static_cast<double>(profile.forward_total() +
-                               profile.backward_total());
+    const plan::LayerProfile profile = roofline_profile(job_.network, batch, options);
+    return static_cast<double>(profile.forward_total() + profile.backward_total());
   };
   return total(batch_size) / total(measured);
 }
@@ -79,18 +75,13 @@ double MeasuredFit::roofline_ratio(int batch_size, int measured) const {
 double MeasuredFit::alone_s(int batch_size, const Values& at) const {
   const double least = first_guess_s_ * std::exp(value(Unknown::kCompute, at));
   if (most_batch_ == least_batch_) {
-    return batch_size == least_batch_
-               ? least
-               : least * roofline_ratio(batch_size, least_batch_);
+    return batch_size == least_batch_ ? least : least * roofline_ratio(batch_size, least_batch_);
   }
-  const double most =
-      first_guess_s_ * std::exp(value(Unknown::kComputeOfMore, at));
-  const double line = least + (most - least) * (batch_size - least_batch_) /
-                                  (most_batch_ - least_batch_);
+  const double most = first_guess_s_ * std::exp(value(Unknown::kComputeOfMore, at));
+  const double line =
+      least + (most - least) * (batch_size - least_batch_) / (most_batch_ - least_batch_);
   // Fewer samples than measured take no less than their share.
-  return batch_size < least_batch_
-             ? std::max(line, least * batch_size / least_batch_)
-             : line;
+  return batch_size < least_batch_ ? std::max(line, least * batch_size / least_batch_) : line;
 }
 
 double MeasuredFit::crowding_of(const MeasuredFigure& figure) const {
@@ -98,11 +89,9 @@ double MeasuredFit::crowding_of(const MeasuredFigure& figure) const {
     return 1;
   }
   for (const CheckedFigure& it : checked_) {
-    if (it.figure.batch_size == figure.batch_size &&
-        it.figure.accumulate == figure.accumulate &&
+    if (it.figure.batch_size == figure.batch_size && it.figure.accumulate == figure.accumulate &&
         (it.figure.ranks == 1 || it.figure.compute_only_s)) {
-      const double alone =
-          it.figure.ranks == 1 ? *it.figure.step_s : *it.figure.compute_only_s;
+      const double alone = it.figure.ranks == 1 ? *it.figure.step_s : *it.figure.compute_only_s;
       return *figure.compute_only_s / alone;
     }
   }
@@ -113,38 +102,32 @@ void MeasuredFit::put_machine(const Values& at, PredictRequest& request) const {
   cluster::Machine machine;
   machine.network.sharing = cluster::LinkSharing::kHost;
   machine.device.sharing = within_;
-  machine.algorithm =
-      job_.cost_table().engine(engine_of(job_.engine, job_.cluster)).algorithm;
+  machine.algorithm = job_.cost_table().engine(engine_of(job_.engine, job_.cluster)).algorithm;
   const auto rate = [&](Unknown unknown) {
     return rate_from(kUsualRate * std::exp(value(unknown, at)));
   };
   // A link that no figure's ranks met on is taken to be like the other.
   machine.network.bytes_per_s =
-      rate(fits(Unknown::kNetworkRate) ? Unknown::kNetworkRate
-                                       : Unknown::kDeviceRate);
+      rate(fits(Unknown::kNetworkRate) ? Unknown::kNetworkRate : Unknown::kDeviceRate);
   machine.device.bytes_per_s =
-      rate(fits(Unknown::kDeviceRate) ? Unknown::kDeviceRate
-                                      : Unknown::kNetworkRate);
+      rate(fits(Unknown::kDeviceRate) ? Unknown::kDeviceRate : Unknown::kNetworkRate);
   machine.network.latency = machine.device.latency = plan::picoseconds_of(
-      std::min(kLongestTime,
-               kUsualLatency * std::exp(value(Unknown::kLatency, at))));
+      std::min(kLongestTime, kUsualLatency * std::exp(value(Unknown::kLatency, at))));
   request.machine = machine;
 }
 
-PredictRequest MeasuredFit::priced(PredictRequest request,
-                                   const Values& at,
+PredictRequest MeasuredFit::priced(PredictRequest request, const Values& at,
                                    double crowding) const {
   request.batch_size = batch_size_of(request);
   const int micro_batch = std::max(1, request.batch_size / request.accumulate);
   request.samples_per_s = micro_batch / (crowding * alone_s(micro_batch, at));
-  request.measured.collective = plan::picoseconds_of(
-      std::min(kLongestTime, std::abs(value(Unknown::kStart, at))));
+  request.measured.collective =
+      plan::picoseconds_of(std::min(kLongestTime, std::abs(value(Unknown::kStart, at))));
   if (value(Unknown::kStart, at) < 0) {
     request.measured.collective = -request.measured.collective;
   }
   if (fits(Unknown::kSlowdown)) {
-    request.measured.slowdown =
-        kUsualSlowdown * std::exp(value(Unknown::kSlowdown, at));
+    request.measured.slowdown = kUsualSlowdown * std::exp(value(Unknown::kSlowdown, at));
   }
   if (described_) {
     request.measured.network_share = std::exp(value(Unknown::kNetworkRate, at));
@@ -155,8 +138,7 @@ PredictRequest MeasuredFit::priced(PredictRequest request,
   return request;
 }
 
-/// As many ranks on each host as the figures have; one host where they have
-/// one.
+/// As many ranks on each host as the figures have; one host where they have one.
 std::vector<int> MeasuredFit::hosts_like_measured(plan::Rank ranks) const {
   int most_local = 0;
   for (const CheckedFigure& it : checked_) {
@@ -167,25 +149,21 @@ std::vector<int> MeasuredFit::hosts_like_measured(plan::Rank ranks) const {
   }
   std::vector<int> ranks_per_host;
   for (plan::Rank left = ranks; left > 0; left -= ranks_per_host.back()) {
-    ranks_per_host.push_back(most_local > 0 ? std::min(most_local, left)
-                                            : left);
+    ranks_per_host.push_back(most_local > 0 ? std::min(most_local, left) : left);
   }
   return ranks_per_host;
 }
 
 PredictRequest MeasuredFit::priced(PredictRequest request) const {
   if (request.cluster.hosts.empty()) {
-    request.cluster.hosts =
-        hosts_of(hosts_like_measured(request.ranks), job_.cluster);
+    request.cluster.hosts = hosts_of(hosts_like_measured(request.ranks), job_.cluster);
   }
   const double crowding = request.ranks > 1 ? crowding_ : 1;
   return priced(std::move(request), at_, crowding);
 }
 
-double MeasuredFit::simulated_s(const MeasuredFigure& figure,
-                                const Values& at) const {
-  return plan::seconds_of(
-      step_of(priced(request_of(figure), at, crowding_of(figure))).step);
+double MeasuredFit::simulated_s(const MeasuredFigure& figure, const Values& at) const {
+  return plan::seconds_of(step_of(priced(request_of(figure), at, crowding_of(figure))).step);
 }
 
 }  // namespace paceline::predict

@@ -25,8 +25,7 @@ using records::RunRecord;
 
 /// Whether the record says what was trained, and how.  A command's does not.
 bool says_what_ran(const RunRecord& record) {
-  return record.configuration.command.empty() &&
-         record.configuration.states("model");
+  return record.configuration.command.empty() && record.configuration.states("model");
 }
 
 /// Whether a plan stands for what the record's ranks exchanged.
@@ -39,27 +38,19 @@ void check_one_job(const RunRecord& first, const RunRecord& other) {
   const Configuration& a = first.configuration;
   const Configuration& b = other.configuration;
   const cases::Field* differs =
-      cases::difference_in(a,
-                           b,
-                           {cases::Part::kNetwork,
-                            &Configuration::engine,
-                            &Configuration::device,
-                            &Configuration::accumulate,
-                            &Configuration::optimizer,
-                            &Configuration::link,
-                            &Configuration::replay,
-                            &Configuration::stretch});
+      cases::difference_in(a, b,
+                           {cases::Part::kNetwork, &Configuration::engine, &Configuration::device,
+                            &Configuration::accumulate, &Configuration::optimizer,
+                            &Configuration::link, &Configuration::replay, &Configuration::stretch});
   if (differs != nullptr) {
     const auto text = [&](const Configuration& c) {
       const std::string value = cases::read_key(*differs, c);
       return value.empty() ? "none" : value;
     };
-    throw UsageError(fmt::format(
-        "--measured: records of {} {} and of {} do not tell of one job: only "
-        "ranks, batch and strategy may differ",
-        differs->name,
-        text(a),
-        text(b)));
+    throw UsageError(
+        fmt::format("--measured: records of {} {} and of {} do not tell of one job: only ranks, "
+                    "batch and strategy may differ",
+                    differs->name, text(a), text(b)));
   }
 }
 
@@ -76,19 +67,15 @@ std::string useless(const RunRecord& record) {
            "behind";
   }
   if (!record.configuration.states("ranks")) {
-    return "it does not say the number of its ranks; give --measured \"ranks=N "
-           "file=FILE\"";
+    return "it does not say the number of its ranks; give --measured \"ranks=N file=FILE\"";
   }
-  const auto has_no_step = [](const records::RankSamples& rank) {
-    return rank.step_ns.empty();
-  };
+  const auto has_no_step = [](const records::RankSamples& rank) { return rank.step_ns.empty(); };
   if (std::ranges::all_of(record.ranks, has_no_step)) {
     return "it has no samples";
   }
-  const bool timed =
-      std::ranges::all_of(record.ranks, [](const records::RankSamples& rank) {
-        return std::ranges::find(rank.step_ns, 0) == rank.step_ns.end();
-      });
+  const bool timed = std::ranges::all_of(record.ranks, [](const records::RankSamples& rank) {
+    return std::ranges::find(rank.step_ns, 0) == rank.step_ns.end();
+  });
   return timed ? "" : "a step took no time";
 }
 
@@ -112,9 +99,7 @@ double phase_of(const RunRecord& record, const char* phase) {
 /// The standard error of the median of such steps, as a share of it.
 double spread_of(const std::vector<double>& steps) {
   constexpr double kOfMedian = 1.2533;  // sqrt(pi / 2), of normal samples
-  return steps.size() < 2
-             ? 0
-             : kOfMedian * stats::standard_error(steps) / stats::median(steps);
+  return steps.size() < 2 ? 0 : kOfMedian * stats::standard_error(steps) / stats::median(steps);
 }
 
 MeasuredFigure figure_of(const RunRecord& record) {
@@ -131,12 +116,10 @@ MeasuredFigure figure_of(const RunRecord& record) {
     figure.bucket_mb = c.bucket_mb;
     figure.planned_by = record.planned_by;
   }
-  figure.words = fmt::format(
-      "{}, {}{}",
-      counted(c.ranks, "rank"),
-      figure.strategy.empty() ? "a program of its own" : figure.strategy,
-      figure.batch_size > 0 ? fmt::format(", batch {}", figure.batch_size)
-                            : "");
+  figure.words =
+      fmt::format("{}, {}{}", counted(c.ranks, "rank"),
+                  figure.strategy.empty() ? "a program of its own" : figure.strategy,
+                  figure.batch_size > 0 ? fmt::format(", batch {}", figure.batch_size) : "");
   return figure;
 }
 
@@ -158,17 +141,15 @@ MeasuredFigure summed_up(Runs runs) {
   MeasuredFigure figure = std::move(runs.figure);
   figure.step_s = stats::median(runs.steps);
   constexpr double kLeastSpread = 0.001;
-  figure.spread = std::max(
-      kLeastSpread,
-      runs.steps.size() > 1 ? spread_of(runs.steps) : runs.spread_of_one);
+  figure.spread =
+      std::max(kLeastSpread, runs.steps.size() > 1 ? spread_of(runs.steps) : runs.spread_of_one);
   if (!runs.compute_only.empty()) {
     figure.compute_only_s = stats::median(runs.compute_only);
   }
   return figure;
 }
 
-/// From the runs without an exchange where there are some, else from all of one
-/// rank.
+/// From the runs without an exchange where there are some, else from all of one rank.
 std::optional<AlonePhases> alone_of(const std::vector<Runs>& cases) {
   const auto is_bare = [](const Runs& it) {
     return it.figure.ranks == 1 && it.figure.strategy == "none";
@@ -188,21 +169,16 @@ std::optional<AlonePhases> alone_of(const std::vector<Runs>& cases) {
   const AlonePhases alone{.step = stats::median(steps),
                           .forward = stats::median(forward),
                           .backward = stats::median(backward)};
-  return alone.forward > 0 && alone.backward > 0 ? std::optional(alone)
-                                                 : std::nullopt;
+  return alone.forward > 0 && alone.backward > 0 ? std::optional(alone) : std::nullopt;
 }
 
-void leave_out(const RunRecord& record,
-               const std::string& why,
-               MeasuredRecords& out) {
+void leave_out(const RunRecord& record, const std::string& why, MeasuredRecords& out) {
   const Configuration& c = record.configuration;
   out.warnings.push_back(
       {.code = "left-out",
-       .seen = fmt::format("the record of '{}'{} is left out",
-                           c.states("strategy") ? c.strategy : c.label,
-                           c.states("ranks")
-                               ? fmt::format(" on {}", counted(c.ranks, "rank"))
-                               : ""),
+       .seen = fmt::format(
+           "the record of '{}'{} is left out", c.states("strategy") ? c.strategy : c.label,
+           c.states("ranks") ? fmt::format(" on {}", counted(c.ranks, "rank")) : ""),
        .why = why,
        .advice = {}});
 }
@@ -224,8 +200,7 @@ MeasuredRecords figures_of(std::span<const RunRecord> records) {
     }
     MeasuredFigure figure = figure_of(record);
     auto found = std::ranges::find_if(cases, [&](const Runs& it) {
-      return it.figure.words == figure.words &&
-             it.figure.ranks_per_host == figure.ranks_per_host;
+      return it.figure.words == figure.words && it.figure.ranks_per_host == figure.ranks_per_host;
     });
     if (found == cases.end()) {
       found = cases.insert(cases.end(), Runs{.figure = std::move(figure)});
@@ -233,19 +208,17 @@ MeasuredRecords figures_of(std::span<const RunRecord> records) {
     add_run(record, *found);
   }
   if (cases.empty()) {
-    throw UsageError(fmt::format("--measured: no record tells of a step{}",
-                                 out.warnings.empty()
-                                     ? ""
-                                     : fmt::format("; {}: {}",
-                                                   out.warnings.front().seen,
-                                                   out.warnings.front().why)));
+    throw UsageError(fmt::format(
+        "--measured: no record tells of a step{}",
+        out.warnings.empty()
+            ? ""
+            : fmt::format("; {}: {}", out.warnings.front().seen, out.warnings.front().why)));
   }
   if (first != nullptr) {
     out.job = first->configuration;
   }
   out.alone = alone_of(cases);
-  std::ranges::stable_sort(
-      cases, {}, [](const Runs& it) { return it.figure.ranks; });
+  std::ranges::stable_sort(cases, {}, [](const Runs& it) { return it.figure.ranks; });
   for (Runs& it : cases) {
     out.figures.push_back(summed_up(std::move(it)));
   }
@@ -256,9 +229,8 @@ void put_layer_times(const MeasuredRecords& measured, PredictRequest& job) {
   for (const MeasuredFigure& figure : measured.figures) {
     const auto& by = figure.planned_by;
     if (!job.profile && by && !by->forward_ps.empty()) {
-      job.profile = plan::LayerProfile{.origin = by->profile_origin,
-                                       .forward = by->forward_ps,
-                                       .backward = by->backward_ps};
+      job.profile = plan::LayerProfile{
+          .origin = by->profile_origin, .forward = by->forward_ps, .backward = by->backward_ps};
       plan::check_profile(job.network.model, *job.profile);
     }
   }
@@ -266,14 +238,11 @@ void put_layer_times(const MeasuredRecords& measured, PredictRequest& job) {
     return;
   }
   if (!job.profile) {
-    job.profile = roofline_profile(
-        job.network,
-        batch_size_of(job),
-        roofline_of(job.cluster.device, job.cost_table().roofline));
+    job.profile = roofline_profile(job.network, batch_size_of(job),
+                                   roofline_of(job.cluster.device, job.cost_table().roofline));
   }
   const AlonePhases& alone = *measured.alone;
-  job.profile = stretched(*std::move(job.profile),
-                          plan::picoseconds_of(alone.forward),
+  job.profile = stretched(*std::move(job.profile), plan::picoseconds_of(alone.forward),
                           plan::picoseconds_of(alone.backward));
   const double rest = alone.step - alone.forward - alone.backward;
   if (rest > 0) {

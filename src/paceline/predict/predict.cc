@@ -44,34 +44,29 @@ plan::PlanInput input_of(const PredictRequest& request) {
 }
 
 /// Without what the plan takes apart for the tables.
-plan::PlanInput dense_part(const PredictRequest& request,
-                           plan::PlanInput input) {
+plan::PlanInput dense_part(const PredictRequest& request, plan::PlanInput input) {
   if (request.tables) {
     input.model = strategies::without_bags(input.model).dense;
   }
   return input;
 }
 
-std::unique_ptr<plan::Planner> planner_of(
-    const PredictRequest& request, const strategies::StrategySpec& strategy) {
+std::unique_ptr<plan::Planner> planner_of(const PredictRequest& request,
+                                          const strategies::StrategySpec& strategy) {
   auto planner = strategies::make_planner(strategy);
-  return request.tables
-             ? strategies::make_sharded_embeddings(*request.tables,
-                                                   std::move(planner),
-                                                   strategies::Rows::kServed)
-             : std::move(planner);
+  return request.tables ? strategies::make_sharded_embeddings(*request.tables, std::move(planner),
+                                                              strategies::Rows::kServed)
+                        : std::move(planner);
 }
 
 plan::Step whole_periods(plan::Step steps, plan::Step period) {
   return (steps + period - 1) / period * period;
 }
 
-records::Configuration configuration_of(
-    const PredictRequest& request,
-    const strategies::StrategySpec& strategy,
-    const EngineCosts& engine,
-    const Prediction& prediction,
-    int batch_size) {
+records::Configuration configuration_of(const PredictRequest& request,
+                                        const strategies::StrategySpec& strategy,
+                                        const EngineCosts& engine, const Prediction& prediction,
+                                        int batch_size) {
   records::Configuration configuration;
   configuration.label = counted(request.ranks, "rank");
   configuration.model = request.network.model.name;
@@ -85,8 +80,7 @@ records::Configuration configuration_of(
   configuration.engine = engine.name;
   const std::string& device = request.cluster.device.name;
   configuration.device = device.empty() ? "device" : device;
-  configuration.steps =
-      static_cast<int>(whole_periods(request.steps, prediction.job->period));
+  configuration.steps = static_cast<int>(whole_periods(request.steps, prediction.job->period));
   configuration.warmup = kWarmup;
   configuration.optimizer = request.optimizer;
   configuration.seed = request.noise.seed;
@@ -100,30 +94,23 @@ records::Configuration configuration_of(
 void check_batch(const PredictRequest& request) {
   const int batch = batch_size_of(request);
   if (request.accumulate < 1 || batch % request.accumulate != 0) {
-    throw UsageError(
-        fmt::format("a batch of {} samples per rank and step cannot be cut "
-                    "into {} equal micro-batches",
-                    batch,
-                    request.accumulate));
+    throw UsageError(fmt::format(
+        "a batch of {} samples per rank and step cannot be cut into {} equal micro-batches", batch,
+        request.accumulate));
   }
   if (request.accumulate > 1 && request.tables) {
-    throw UsageError(
-        "accumulation beside embedding tables is not simulated; leave it out");
+    throw UsageError("accumulation beside embedding tables is not simulated; leave it out");
   }
 }
 
 void check_steps(const PredictRequest& request) {
   if (request.steps < 3) {
-    throw UsageError(
-        fmt::format("{} steps: at least 3 are needed", request.steps));
+    throw UsageError(fmt::format("{} steps: at least 3 are needed", request.steps));
   }
   const auto rows = std::clamp(request.ranks, plan::Rank{1}, kMostRecorded);
   if (request.steps > kMostSamples / rows) {
-    throw UsageError(fmt::format("{} steps: a record of {} {} holds at most {}",
-                                 request.steps,
-                                 rows,
-                                 rows == 1 ? "rank" : "ranks",
-                                 kMostSamples / rows));
+    throw UsageError(fmt::format("{} steps: a record of {} {} holds at most {}", request.steps,
+                                 rows, rows == 1 ? "rank" : "ranks", kMostSamples / rows));
   }
 }
 
@@ -136,12 +123,10 @@ void name_hosts(const PredictRequest& request, Prediction& prediction) {
   }
 }
 
-/// What the plan leaves out of its strategy in this world.  The dense part
-/// beside embedding tables is a strategy of fewer ranks.
-void add_idle_parts(const PredictRequest& request,
-                    const strategies::StrategySpec& strategy,
-                    const plan::PlanInput& input,
-                    records::RunRecord& record) {
+/// What the plan leaves out of its strategy in this world.  The dense part beside embedding tables
+/// is a strategy of fewer ranks.
+void add_idle_parts(const PredictRequest& request, const strategies::StrategySpec& strategy,
+                    const plan::PlanInput& input, records::RunRecord& record) {
   if (request.tables) {
     return;
   }
@@ -160,29 +145,23 @@ struct Simulated {
   simulator::StepTimes times;
 };
 
-/// The plan of enough steps that what varies from step to step has been all it
-/// can be, and that steps repeat.  Where two periods do not tell, more are
-/// simulated; a period of one step that does not repeat then never will.
-Simulated simulate_enough(const PredictRequest& request,
-                          const strategies::StrategySpec& strategy,
-                          const plan::PlanInput& input,
-                          const simulator::Costs& costs) {
+/// The plan of enough steps that what varies from step to step has been all it can be, and that
+/// steps repeat.  Where two periods do not tell, more are simulated; a period of one step that does
+/// not repeat then never will.
+Simulated simulate_enough(const PredictRequest& request, const strategies::StrategySpec& strategy,
+                          const plan::PlanInput& input, const simulator::Costs& costs) {
   simulator::JobCache own;
   simulator::JobCache& jobs = request.jobs != nullptr ? *request.jobs : own;
-  const plan::Step period =
-      simulator::period_of(*planner_of(request, strategy), input);
+  const plan::Step period = simulator::period_of(*planner_of(request, strategy), input);
   const plan::Step shown = whole_periods(request.steps, period);
   const plan::Step most = (period > 1 ? kMostPeriods : 2) * period + 2;
-  plan::Step steps =
-      std::max({plan::Step{6}, kWarmup + shown + 1, 2 * period + 2});
+  plan::Step steps = std::max({plan::Step{6}, kWarmup + shown + 1, 2 * period + 2});
   while (true) {
-    const simulator::JobOptions options{.steps = steps,
-                                        .fold = !request.noise.any(),
-                                        .warmup = steps - 1 - shown};
-    auto job = request.tables
-                   ? std::make_shared<const simulator::Job>(simulator::compile(
-                         *planner_of(request, strategy), input, options))
-                   : jobs.compiled(strategy, input, options);
+    const simulator::JobOptions options{
+        .steps = steps, .fold = !request.noise.any(), .warmup = steps - 1 - shown};
+    auto job = request.tables ? std::make_shared<const simulator::Job>(simulator::compile(
+                                    *planner_of(request, strategy), input, options))
+                              : jobs.compiled(strategy, input, options);
     simulator::Simulator simulator(*job);
     simulator::StepTimes times = simulator.run(costs);
     if (steps >= most || request.noise.any() || times.steady) {
@@ -193,40 +172,32 @@ Simulated simulate_enough(const PredictRequest& request,
 }
 
 // What the runtime refuses on an engine that wants one order of issue.
-void check_order(const strategies::StrategySpec& strategy,
-                 const plan::PlanInput& input,
+void check_order(const strategies::StrategySpec& strategy, const plan::PlanInput& input,
                  const std::string& engine) {
   if (strategy.exchange.row != nullptr && strategy.exchange.row->late) {
     throw UsageError(fmt::format(
-        "--strategy: '{}' averages what has arrived, but on {} a rank performs "
-        "one operation after the other and each waits for its peer; take "
-        "--engine gloo or mpi, or neighbor-allreduce",
-        strategy.exchange.row->name,
-        engine));
+        "--strategy: '{}' averages what has arrived, but on {} a rank performs one operation after "
+        "the other and each waits for its peer; take --engine gloo or mpi, or neighbor-allreduce",
+        strategy.exchange.row->name, engine));
   }
   const auto planner = strategies::make_planner(strategy);
   plan::require_one_order(*planner, input, planner->setup(input), engine);
 }
 
 /// Throws UsageError where the engine cannot carry the strategy out.
-Simulated simulate_engine(const PredictRequest& request,
-                          const strategies::StrategySpec& strategy,
-                          const plan::PlanInput& input,
-                          const simulator::Costs& costs) {
+Simulated simulate_engine(const PredictRequest& request, const strategies::StrategySpec& strategy,
+                          const plan::PlanInput& input, const simulator::Costs& costs) {
   if (costs.software.one_issue_order && request.ranks > 1 && !request.tables) {
     check_order(strategy, input, engine_of(request.engine, request.cluster));
   }
   return simulate_enough(request, strategy, input, costs);
 }
 
-/// On the lines alone.  A list schedule may be longer where its parts are
-/// shorter (Graham, SIAM J. Appl. Math. 1969, doi:10.1137/0117039), so the
-/// engine's own schedule is taken where it is the shorter one.  An engine that
-/// cannot carry the strategy out has none.
-Simulated simulate_bound(const PredictRequest& request,
-                         const strategies::StrategySpec& strategy,
-                         const plan::PlanInput& input,
-                         simulator::Costs& costs) {
+/// On the lines alone.  A list schedule may be longer where its parts are shorter (Graham, SIAM J.
+/// Appl. Math. 1969, doi:10.1137/0117039), so the engine's own schedule is taken where it is the
+/// shorter one.  An engine that cannot carry the strategy out has none.
+Simulated simulate_bound(const PredictRequest& request, const strategies::StrategySpec& strategy,
+                         const plan::PlanInput& input, simulator::Costs& costs) {
   const simulator::Costs of_engine = costs;
   strip_software(request, costs);
   Simulated bound = simulate_enough(request, strategy, input, costs);
@@ -262,12 +233,10 @@ cluster::Group world_of(const plan::PlanInput& input) {
 void put_times(const records::PlannedBy& by, plan::PlanInput& input) {
   const auto line = [&](plan::Pattern pattern) {
     const auto found = by.costs.find(std::string(plan::name_of(pattern)));
-    return found == by.costs.end() ? plan::AlphaBetaLine{}
-                                   : plan::line_of(found->second);
+    return found == by.costs.end() ? plan::AlphaBetaLine{} : plan::line_of(found->second);
   };
-  input.profile = plan::LayerProfile{.origin = by.profile_origin,
-                                     .forward = by.forward_ps,
-                                     .backward = by.backward_ps};
+  input.profile = plan::LayerProfile{
+      .origin = by.profile_origin, .forward = by.forward_ps, .backward = by.backward_ps};
   plan::check_profile(input.model, *input.profile);
   plan::AlphaBeta& costs = *input.alpha_beta;
   costs.origin = by.costs_origin;
@@ -293,8 +262,7 @@ Priced priced_as(const PredictRequest& request) {
   check_batch(request);
   const EngineCosts& asked =
       request.cost_table().engine(engine_of(request.engine, request.cluster));
-  const EngineCosts& engine =
-      priced_engine(request.cost_table(), request.engine, request.cluster);
+  const EngineCosts& engine = priced_engine(request.cost_table(), request.engine, request.cluster);
   Priced priced{.asked = asked,
                 .strategy = strategies::strategy_of(request),
                 .input = input_of(request),
@@ -306,23 +274,17 @@ Priced priced_as(const PredictRequest& request) {
   simulator::Costs& costs = priced.costs;
   costs = costs_of(request, engine, dense, priced.warnings);
   const double update_s = update_seconds(request, costs.software, dense);
-  costs.profile = profile_of(request,
-                             priced.batch_size / request.accumulate,
-                             update_s,
-                             priced.warnings);
-  priced.linear = request.accumulate * (costs.profile.forward_total() +
-                                        costs.profile.backward_total()) +
-                  plan::picoseconds_of(update_s);
+  costs.profile =
+      profile_of(request, priced.batch_size / request.accumulate, update_s, priced.warnings);
+  priced.linear =
+      request.accumulate * (costs.profile.forward_total() + costs.profile.backward_total()) +
+      plan::picoseconds_of(update_s);
   if (!request.software && !asked.bound && engine.module_call > 0) {
-    add_launch_overhead(request.network,
-                        plan::seconds_of(engine.module_call),
-                        engine.module_call_spread,
-                        request.ranks,
-                        costs);
+    add_launch_overhead(request.network, plan::seconds_of(engine.module_call),
+                        engine.module_call_spread, request.ranks, costs);
   }
   input.profile = costs.profile;
-  input.alpha_beta =
-      alpha_beta_of(costs.machine, costs.software, world_of(input));
+  input.alpha_beta = alpha_beta_of(costs.machine, costs.software, world_of(input));
   if (request.planned_by) {
     put_times(*request.planned_by, input);
   }
@@ -330,11 +292,8 @@ Priced priced_as(const PredictRequest& request) {
 }
 
 Simulated simulated(const PredictRequest& request, Priced& priced) {
-  return priced.asked.bound
-             ? simulate_bound(
-                   request, priced.strategy, priced.input, priced.costs)
-             : simulate_engine(
-                   request, priced.strategy, priced.input, priced.costs);
+  return priced.asked.bound ? simulate_bound(request, priced.strategy, priced.input, priced.costs)
+                            : simulate_engine(request, priced.strategy, priced.input, priced.costs);
 }
 
 }  // namespace
@@ -347,13 +306,13 @@ int batch_size_of(const PredictRequest& request) {
 }
 
 double Prediction::samples_per_s() const {
-  return static_cast<double>(record.configuration.batch_size) *
-         training_ranks(*job) / plan::seconds_of(times.step);
+  return static_cast<double>(record.configuration.batch_size) * training_ranks(*job) /
+         plan::seconds_of(times.step);
 }
 
 double Prediction::linear_samples_per_s() const {
-  return static_cast<double>(record.configuration.batch_size) *
-         training_ranks(*job) / plan::seconds_of(linear);
+  return static_cast<double>(record.configuration.batch_size) * training_ranks(*job) /
+         plan::seconds_of(linear);
 }
 
 PredictedStep step_of(const PredictRequest& request) {
@@ -375,21 +334,15 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   prediction.bound = bound_of(*prediction.job, costs);
   prediction.bar = error_bar_of(request, costs.machine);
   const FreeSteps alone = run_alone(prediction);
-  prediction.record = record_of(*prediction.job,
-                                simulator,
-                                prediction.times,
-                                alone,
-                                configuration_of(request,
-                                                 priced.strategy,
-                                                 priced.asked,
-                                                 prediction,
-                                                 priced.batch_size));
+  prediction.record = record_of(
+      *prediction.job, simulator, prediction.times, alone,
+      configuration_of(request, priced.strategy, priced.asked, prediction, priced.batch_size));
   name_hosts(request, prediction);
   prediction.record.experiment = "predict";
   prediction.record.warnings = std::move(priced.warnings);
   add_idle_parts(request, priced.strategy, input, prediction.record);
-  prediction.record.predicted = predicted_of(
-      *prediction.job, prediction.bound, prediction.bar, prediction.times.step);
+  prediction.record.predicted =
+      predicted_of(*prediction.job, prediction.bound, prediction.bar, prediction.times.step);
   if (with_spans) {
     prediction.spans = spans_of(*prediction.job, simulator);
     prediction.rank_names = rank_names(*prediction.job, request.cluster);

@@ -20,8 +20,7 @@ struct Prediction {
   simulator::Costs costs;
   simulator::StepTimes times;         // with communication
   simulator::StepTimes compute_only;  // without communication
-  /// The null model: the step of one device, update included, whatever the
-  /// ranks.
+  /// The null model: the step of one device, update included, whatever the ranks.
   plan::Picoseconds linear = 0;
   Bound bound;
   ErrorBar bar;
@@ -38,11 +37,10 @@ struct Prediction {
 
 /// Plans the job and executes the plan in virtual time.
 ///
-/// Layer times are the request's profile, stretched to `samples_per_s` where
-/// that is given; else a roofline over the network's layers, stretched to the
-/// throughput of one device that the request or the cluster file gives; else
-/// the roofline of the device's figures as they are, which the record warns of.
-/// Throws UsageError for a request that cannot be.
+/// Layer times are the request's profile, stretched to `samples_per_s` where that is given; else a
+/// roofline over the network's layers, stretched to the throughput of one device that the request
+/// or the cluster file gives; else the roofline of the device's figures as they are, which the
+/// record warns of. Throws UsageError for a request that cannot be.
 Prediction predict(const PredictRequest& request, bool with_spans = false);
 
 struct PredictedStep {
@@ -53,12 +51,11 @@ struct PredictedStep {
 /// What predict() says of the step, without a record of it.
 PredictedStep step_of(const PredictRequest& request);
 
-/// The request's batch; where it says none, that of the cluster file's
-/// throughput, or 32.
+/// The request's batch; where it says none, that of the cluster file's throughput, or 32.
 int batch_size_of(const PredictRequest& request);
 
-/// Lines for people: step, rate, where the time goes (model work and kernels
-/// without communication, and what that adds), the bound, the error bar.
+/// Lines for people: step, rate, where the time goes (model work and kernels without communication,
+/// and what that adds), the bound, the error bar.
 std::string summary_of(const Prediction& prediction);
 
 }  // namespace paceline::predict

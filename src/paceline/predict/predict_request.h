@@ -33,8 +33,8 @@ inline bool is_device_rate(double samples_per_s) {
 /// (predict/measured_fit.h).
 struct MeasuredCosts {
   double network_share = 1, device_share = 1;  // of the links' rates
-  plan::Picoseconds collective = 0;  // added to the start of each; may be < 0
-  double slowdown = 0;  // compute takes 1 + so much under a transfer
+  plan::Picoseconds collective = 0;            // added to the start of each; may be < 0
+  double slowdown = 0;                         // compute takes 1 + so much under a transfer
 
   friend bool operator==(const MeasuredCosts&, const MeasuredCosts&) = default;
 };
@@ -57,13 +57,13 @@ struct PredictRequest {
   std::string profile_device{};                 // on which; empty: not said
   std::optional<plan::Picoseconds> update{};    // of all parameters, measured
   std::vector<cluster::CodecTime> codecs{};     // measured; empty: none
-  /// In a step's kernels of the codec, measured on the slowest rank, above 0;
-  /// takes the place of `codecs`.
+  /// In a step's kernels of the codec, measured on the slowest rank, above 0; takes the place of
+  /// `codecs`.
   std::optional<double> coding_s{};
   std::string optimizer = "sgd";
-  bool momentum = true;  // of sgd, which keeps it
-  bool unfused = false;  // a launch for each of the optimizer's tensors
-  std::string engine{};  // predict/engine_choice.h
+  bool momentum = true;                    // of sgd, which keeps it
+  bool unfused = false;                    // a launch for each of the optimizer's tensors
+  std::string engine{};                    // predict/engine_choice.h
   std::optional<std::string> algorithm{};  // of collectives
   /// Steps in the record, rounded up to whole periods of the strategy.
   plan::Step steps = 10;
@@ -78,22 +78,19 @@ struct PredictRequest {
   /// Compiled jobs of earlier requests, and of this one; null: none is kept.
   simulator::JobCache* jobs = nullptr;
 
-  const CostTable& cost_table() const {
-    return costs ? *costs : shipped_costs();
-  }
+  const CostTable& cost_table() const { return costs ? *costs : shipped_costs(); }
 };
 
-/// What a prediction was priced with, so that predictions of one job with other
-/// prices are other cases:
+/// What a prediction was priced with, so that predictions of one job with other prices are other
+/// cases:
 ///
 ///   two nodes; ring; noise 0.05; stragglers 0.1 x 3; device 500 samples/s;
 ///   prices 5e8a1c02; layers 0b1d6f93
 ///
-/// The cluster's name; the algorithm of collectives, unfused updates, the
-/// noise, the stragglers and the rate of the device that were asked for; digits
-/// that change with any figure of its links and device and with costs of one's
-/// own; where layers have been measured, digits that change with their times.
-/// Hosts and engine are in the record by themselves.  Empty where the
+/// The cluster's name; the algorithm of collectives, unfused updates, the noise, the stragglers and
+/// the rate of the device that were asked for; digits that change with any figure of its links and
+/// device and with costs of one's own; where layers have been measured, digits that change with
+/// their times. Hosts and engine are in the record by themselves.  Empty where the
 /// request brings a machine of its own instead of the cluster's.
 std::string priced_on(const PredictRequest& request);
 

@@ -22,26 +22,21 @@ std::string noise_text(const Prediction& prediction) {
     shown.push_back(plan::milliseconds_of(*it));
   }
   return fmt::format(
-      "  noise of seed {}: {:.3f} ± {:.3f} ms, mean and standard error of {} "
-      "steps\n",
-      prediction.costs.machine.noise.seed,
-      stats::mean(shown),
-      stats::standard_error(shown),
+      "  noise of seed {}: {:.3f} ± {:.3f} ms, mean and standard error of {} steps\n",
+      prediction.costs.machine.noise.seed, stats::mean(shown), stats::standard_error(shown),
       shown.size());
 }
 
-/// Where ranks are late in turn, the job is faster than the slowest of each
-/// step, which tables show.
+/// Where ranks are late in turn, the job is faster than the slowest of each step, which tables
+/// show.
 std::string drift_text(const Prediction& prediction) {
   constexpr double kNoticed = 1.01;
-  const double slowest =
-      stats::mean(records::slowest_step_s(prediction.record));
+  const double slowest = stats::mean(records::slowest_step_s(prediction.record));
   const double step = plan::seconds_of(prediction.times.step);
   return slowest > kNoticed * step
              ? fmt::format(
-                   "  ranks are late in turn: the slowest of each step takes "
-                   "{:.3f} ms, which is the step of tables, and exposes more; "
-                   "the error bar is of the job's step\n",
+                   "  ranks are late in turn: the slowest of each step takes {:.3f} ms, which is "
+                   "the step of tables, and exposes more; the error bar is of the job's step\n",
                    slowest * 1e3)
              : "";
 }
@@ -58,25 +53,16 @@ std::string summary_of(const Prediction& prediction) {
       "  model work {:.3f} ms, {} {:.3f} ms, exposed communication {:.3f} ms\n"
       "  bound{} {}\n",
       prediction.record.configuration.strategy,
-      counted(prediction.record.configuration.ranks, "rank"),
-      plan::milliseconds_of(times.step),
-      times.steady
-          ? ""
-          : fmt::format(" (not steady: mean of {} steps)", times.window),
-      prediction.samples_per_s(),
-      plan::milliseconds_of(prediction.linear),
-      prediction.linear_samples_per_s(),
-      plan::milliseconds_of(prediction.compute_only.compute),
-      noisy ? "update, other kernels and slower ranks"
-            : "update and other kernels",
-      plan::milliseconds_of(prediction.compute_only.step -
-                            prediction.compute_only.compute),
-      plan::milliseconds_of(prediction.exposed()),
-      noisy ? " without noise" : "",
+      counted(prediction.record.configuration.ranks, "rank"), plan::milliseconds_of(times.step),
+      times.steady ? "" : fmt::format(" (not steady: mean of {} steps)", times.window),
+      prediction.samples_per_s(), plan::milliseconds_of(prediction.linear),
+      prediction.linear_samples_per_s(), plan::milliseconds_of(prediction.compute_only.compute),
+      noisy ? "update, other kernels and slower ranks" : "update and other kernels",
+      plan::milliseconds_of(prediction.compute_only.step - prediction.compute_only.compute),
+      plan::milliseconds_of(prediction.exposed()), noisy ? " without noise" : "",
       records::words_of(predicted.bound));
   if (predicted.bound.sharper_ns) {
-    text += fmt::format("  sharper bound{} {}\n",
-                        noisy ? " without noise" : "",
+    text += fmt::format("  sharper bound{} {}\n", noisy ? " without noise" : "",
                         records::sharper_words(predicted.bound));
   }
   if (predicted.error_bar) {

@@ -43,23 +43,18 @@ std::string priced_on(const PredictRequest& request) {
     text += fmt::format("; noise {}", noise.sigma);
   }
   if (noise.straggler_probability > 0) {
-    text += fmt::format("; stragglers {} x {}",
-                        noise.straggler_probability,
-                        noise.straggler_factor);
+    text +=
+        fmt::format("; stragglers {} x {}", noise.straggler_probability, noise.straggler_factor);
   }
   if (request.samples_per_s) {
     text += fmt::format("; device {} samples/s", *request.samples_per_s);
   }
-  text += fmt::format(
-      "; prices {:08x}",
-      fnv1a_32(figures_of(request.cluster) + request.cost_table().text));
+  text += fmt::format("; prices {:08x}",
+                      fnv1a_32(figures_of(request.cluster) + request.cost_table().text));
   if (const MeasuredCosts& m = request.measured; m != MeasuredCosts{}) {
     text += fmt::format("; measured {:08x}",
-                        fnv1a_32(fmt::format("{} {} {} {}",
-                                             m.network_share,
-                                             m.device_share,
-                                             m.collective,
-                                             m.slowdown)));
+                        fnv1a_32(fmt::format("{} {} {} {}", m.network_share, m.device_share,
+                                             m.collective, m.slowdown)));
   }
   if (request.profile) {
     text += fmt::format("; layers {:08x}", fnv1a_32(layers_of(request)));

@@ -15,8 +15,8 @@ namespace {
 /// A hop that takes so long is TCP/IP's; over RDMA it takes 1 to 3 us.
 constexpr plan::Picoseconds kTcpLatency = 10'000'000;
 
-/// The rate of all network cards of the largest host, where every slot has a
-/// card of its own; else the rate of one card.
+/// The rate of all network cards of the largest host, where every slot has a card of its own; else
+/// the rate of one card.
 std::int64_t bytes_per_s_of_cards(const cluster::Cluster& cluster,
                                   const cluster::LinkModel& network) {
   double cards = 1;
@@ -25,18 +25,13 @@ std::int64_t bytes_per_s_of_cards(const cluster::Cluster& cluster,
       cards = std::max(cards, static_cast<double>(host.slots));
     }
   }
-  return std::llround(
-      std::min(cards * static_cast<double>(network.bytes_per_s),
-               static_cast<double>(cluster::kMostBytesPerSecond)));
+  return std::llround(std::min(cards * static_cast<double>(network.bytes_per_s),
+                               static_cast<double>(cluster::kMostBytesPerSecond)));
 }
 
-void scale_rates(double share,
-                 cluster::LinkModel& link,
-                 std::vector<cluster::LinkFit>& fits) {
+void scale_rates(double share, cluster::LinkModel& link, std::vector<cluster::LinkFit>& fits) {
   link.bytes_per_s = std::clamp<std::int64_t>(
-      std::llround(static_cast<double>(link.bytes_per_s) * share),
-      1,
-      cluster::kMostBytesPerSecond);
+      std::llround(static_cast<double>(link.bytes_per_s) * share), 1, cluster::kMostBytesPerSecond);
   for (cluster::LinkFit& fit : fits) {
     for (plan::AlphaBetaPiece& piece : fit.line.pieces) {
       piece.beta_ps_per_byte /= share;
@@ -50,8 +45,8 @@ void put_measured(const MeasuredCosts& measured, simulator::Costs& costs) {
   scale_rates(measured.network_share, machine.network, machine.fits);
   scale_rates(measured.device_share, machine.device, machine.device_fits);
   machine.interference.compute_under_transfer /= 1 + measured.slowdown;
-  costs.software.collective = std::max<plan::Picoseconds>(
-      0, costs.software.collective + measured.collective);
+  costs.software.collective =
+      std::max<plan::Picoseconds>(0, costs.software.collective + measured.collective);
 }
 
 plan::AlphaBetaLine later(plan::AlphaBetaLine line, plan::Picoseconds by) {
@@ -63,20 +58,16 @@ plan::AlphaBetaLine later(plan::AlphaBetaLine line, plan::Picoseconds by) {
 
 }  // namespace
 
-cluster::Machine machine_for(const cluster::Cluster& cluster,
-                             const EngineCosts& engine) {
+cluster::Machine machine_for(const cluster::Cluster& cluster, const EngineCosts& engine) {
   cluster::Machine machine = cluster::machine_of(cluster, engine.runs_on());
   machine.device.bytes_per_s = std::max<std::int64_t>(
-      1,
-      std::llround(static_cast<double>(machine.device.bytes_per_s) *
-                   engine.device_share));
+      1, std::llround(static_cast<double>(machine.device.bytes_per_s) * engine.device_share));
   const bool tcp = machine.network.latency >= kTcpLatency;
   if (tcp && engine.tcp_copies) {
     machine.copies_bytes_per_s = bytes_per_s_of_cards(cluster, machine.network);
   }
   if (engine.tcp_s_per_byte > 0 && tcp) {
-    machine.network.bytes_per_s =
-        slowed_rate(machine.network.bytes_per_s, engine.tcp_s_per_byte);
+    machine.network.bytes_per_s = slowed_rate(machine.network.bytes_per_s, engine.tcp_s_per_byte);
   }
   if (engine.under_compute > 0) {
     machine.interference.device_link_under_compute = engine.under_compute;
@@ -88,14 +79,11 @@ cluster::Machine machine_for(const cluster::Cluster& cluster,
   return machine;
 }
 
-simulator::Costs costs_of(const PredictRequest& request,
-                          const EngineCosts& software,
-                          const plan::PlanInput& input,
-                          std::vector<records::Warning>& warnings) {
+simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& software,
+                          const plan::PlanInput& input, std::vector<records::Warning>& warnings) {
   const std::string& engine = software.runs_on();
   simulator::Costs costs;
-  costs.machine = request.machine ? *request.machine
-                                  : machine_for(request.cluster, software);
+  costs.machine = request.machine ? *request.machine : machine_for(request.cluster, software);
   costs.machine.noise = request.noise;
   if (request.algorithm) {
     costs.machine.algorithm = cluster::algorithm_named(*request.algorithm);
@@ -142,33 +130,26 @@ void strip_software(const PredictRequest& request, simulator::Costs& costs) {
 }
 
 plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
-                              const cluster::SoftwareCosts& software,
-                              const cluster::Group& group) {
+                              const cluster::SoftwareCosts& software, const cluster::Group& group) {
   constexpr std::int64_t kMuch = 64 << 20;
   const auto line = [&](plan::Pattern pattern) {
     const auto time = [&](std::int64_t bytes) {
-      return cluster::alone(
-          cluster::price({pattern, bytes, group}, machine), group, machine);
+      return cluster::alone(cluster::price({pattern, bytes, group}, machine), group, machine);
     };
     // Most collectives of a plan start while ranks compute.
     const plan::Picoseconds asked =
-        software.issue +
-        software.collective_under_compute * cluster::log2_up(group.ranks);
-    const cluster::LinkFit* fit =
-        cluster::measured_fit({pattern, kMuch, group}, machine);
+        software.issue + software.collective_under_compute * cluster::log2_up(group.ranks);
+    const cluster::LinkFit* fit = cluster::measured_fit({pattern, kMuch, group}, machine);
     if (fit != nullptr && fit->ranks == group.ranks) {
       return later(fit->line, asked);
     }
     const plan::Picoseconds fixed =
-        asked + (fit != nullptr
-                     ? 0
-                     : software.collective +
-                           group.ranks * software.collective_per_rank);
+        asked +
+        (fit != nullptr ? 0 : software.collective + group.ranks * software.collective_per_rank);
     const plan::Picoseconds start = time(0);
-    return plan::AlphaBetaLine{
-        {{.alpha = fixed + start,
-          .beta_ps_per_byte = static_cast<double>(time(kMuch) - start) /
-                              static_cast<double>(kMuch)}}};
+    return plan::AlphaBetaLine{{{.alpha = fixed + start,
+                                 .beta_ps_per_byte = static_cast<double>(time(kMuch) - start) /
+                                                     static_cast<double>(kMuch)}}};
   };
   const bool remote = group.hosts > 1;
   const cluster::LinkModel& wire = remote ? machine.network : machine.device;
@@ -180,13 +161,11 @@ plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
       .reduce_scatter = line(plan::Pattern::kReduceScatter),
       .all_gather = line(plan::Pattern::kAllGather),
       .broadcast = line(plan::Pattern::kBroadcast),
-      .message =
-          message != nullptr
-              ? message->line
-              : plan::AlphaBetaLine{{{.alpha = software.message + wire.latency,
-                                      .beta_ps_per_byte =
-                                          1e12 / static_cast<double>(
-                                                     wire.bytes_per_s)}}},
+      .message = message != nullptr
+                     ? message->line
+                     : plan::AlphaBetaLine{{{.alpha = software.message + wire.latency,
+                                             .beta_ps_per_byte =
+                                                 1e12 / static_cast<double>(wire.bytes_per_s)}}},
       .concurrent_collectives = software.concurrent_collectives};
 }
 

@@ -16,39 +16,28 @@ constexpr double kLongestStep = 3600;  // picoseconds hold a thousand of them
 /// How long one device takes for a batch.
 plan::Picoseconds step_of(int batch_size, double samples_per_s) {
   if (!is_device_rate(samples_per_s)) {
-    throw UsageError(
-        fmt::format("{:g} samples/s of one device: must be from {} to {:.0f}",
-                    samples_per_s,
-                    kLeastDeviceRate,
-                    kMostDeviceRate));
+    throw UsageError(fmt::format("{:g} samples/s of one device: must be from {} to {:.0f}",
+                                 samples_per_s, kLeastDeviceRate, kMostDeviceRate));
   }
   const double seconds = batch_size / samples_per_s;
   if (seconds > kLongestStep) {
     throw UsageError(fmt::format(
-        "{:g} samples/s of one device: a step of {} samples takes {:g} s, at "
-        "most {} can be",
-        samples_per_s,
-        batch_size,
-        seconds,
-        kLongestStep));
+        "{:g} samples/s of one device: a step of {} samples takes {:g} s, at most {} can be",
+        samples_per_s, batch_size, seconds, kLongestStep));
   }
   return plan::picoseconds_of(seconds);
 }
 
-/// What one device's step leaves to forward and backward: its rate was measured
-/// with the update, whose memory passes come behind them.
-plan::Picoseconds model_work_of(double samples_per_s,
-                                int batch_size,
-                                double update_s) {
+/// What one device's step leaves to forward and backward: its rate was measured with the update,
+/// whose memory passes come behind them.
+plan::Picoseconds model_work_of(double samples_per_s, int batch_size, double update_s) {
   const plan::Picoseconds step = step_of(batch_size, samples_per_s);
   const plan::Picoseconds update = plan::picoseconds_of(update_s);
   if (update >= step) {
-    throw UsageError(fmt::format(
-        "{} samples/s of one device, a step of {:.3f} ms: the update alone "
-        "takes {:.3f} ms at the device's memory bandwidth",
-        samples_per_s,
-        1e3 * plan::seconds_of(step),
-        1e3 * update_s));
+    throw UsageError(
+        fmt::format("{} samples/s of one device, a step of {:.3f} ms: the update alone takes "
+                    "{:.3f} ms at the device's memory bandwidth",
+                    samples_per_s, 1e3 * plan::seconds_of(step), 1e3 * update_s));
   }
   return step - update;
 }
@@ -59,8 +48,7 @@ const cluster::DeviceThroughput* throughput_of(const PredictRequest& request) {
   const cluster::DeviceThroughput* found = nullptr;
   for (const auto& row : request.cluster.device.throughputs) {
     if (row.model == request.network.model.name &&
-        (request.batch_size == 0 ||
-         row.batch_size * request.accumulate == request.batch_size)) {
+        (request.batch_size == 0 || row.batch_size * request.accumulate == request.batch_size)) {
       found = &row;
     }
   }
@@ -68,43 +56,35 @@ const cluster::DeviceThroughput* throughput_of(const PredictRequest& request) {
 }
 
 bool is_timed(const PredictRequest& request) {
-  return request.profile || request.samples_per_s ||
-         throughput_of(request) != nullptr;
+  return request.profile || request.samples_per_s || throughput_of(request) != nullptr;
 }
 
-plan::LayerProfile profile_of(const PredictRequest& request,
-                              int batch_size,
-                              double update_s,
+plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, double update_s,
                               std::vector<records::Warning>& warnings) {
   if (request.profile) {
     plan::check_profile(request.network.model, *request.profile);
     if (!request.samples_per_s) {
       return *request.profile;
     }
-    return stretched(
-        *request.profile,
-        model_work_of(*request.samples_per_s, batch_size, update_s));
+    return stretched(*request.profile, model_work_of(*request.samples_per_s, batch_size, update_s));
   }
-  plan::LayerProfile profile = roofline_profile(
-      request.network,
-      batch_size,
-      roofline_of(request.cluster.device, request.cost_table().roofline));
+  plan::LayerProfile profile =
+      roofline_profile(request.network, batch_size,
+                       roofline_of(request.cluster.device, request.cost_table().roofline));
   const cluster::DeviceThroughput* row = throughput_of(request);
   std::optional<double> rate = request.samples_per_s;
   if (!rate && row != nullptr) {
     rate = row->samples_per_s;
   }
   if (rate) {
-    return stretched(std::move(profile),
-                     model_work_of(*rate, batch_size, update_s));
+    return stretched(std::move(profile), model_work_of(*rate, batch_size, update_s));
   }
   warnings.push_back(
       {.code = "no-throughput",
        .seen = fmt::format("no throughput of {} at batch size {} is known",
-                           request.network.model.name,
-                           batch_size),
-       .why = "layer times follow from the device's data sheet, which programs "
-              "reach more or less of",
+                           request.network.model.name, batch_size),
+       .why =
+           "layer times follow from the device's data sheet, which programs reach more or less of",
        .advice = "measure one device and give --device-rate"});
   return profile;
 }

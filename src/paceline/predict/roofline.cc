@@ -15,22 +15,18 @@ namespace {
 using plan::LayerKind;
 using plan::LayerWork;
 
-double seconds_of_layer(const LayerWork& work,
-                        double weight_bytes,
-                        int batch_size,
+double seconds_of_layer(const LayerWork& work, double weight_bytes, int batch_size,
                         const RooflineOptions& options) {
   double flops = work.flops * batch_size;
   double slower = 1;
   if (work.kind == LayerKind::kConvolution) {
-    const bool winograd =
-        work.kernel == 3 && work.stride == 1 && work.groups == 1;
+    const bool winograd = work.kernel == 3 && work.stride == 1 && work.groups == 1;
     flops /= winograd ? options.winograd : 1;
     slower = work.stride > 1 ? options.strided : 1;
   }
   const double bytes = work.bytes * batch_size + weight_bytes;
-  return std::max({slower * flops / options.flops_per_s,
-                   bytes / options.memory_bytes_per_s,
-                   options.launch_s});
+  return std::max(
+      {slower * flops / options.flops_per_s, bytes / options.memory_bytes_per_s, options.launch_s});
 }
 
 /// All times of the lists by one factor, to a sum of exactly `total`.
@@ -46,9 +42,9 @@ void stretch(std::initializer_list<std::vector<plan::Picoseconds>*> lists,
   for (auto* times : lists) {
     for (plan::Picoseconds& time : *times) {
       before += time;
-      const auto end = static_cast<plan::Picoseconds>(
-          static_cast<plan::Uint128>(before) *
-          static_cast<plan::Uint128>(total) / static_cast<plan::Uint128>(now));
+      const auto end = static_cast<plan::Picoseconds>(static_cast<plan::Uint128>(before) *
+                                                      static_cast<plan::Uint128>(total) /
+                                                      static_cast<plan::Uint128>(now));
       time = end - end_before;
       end_before += time;
     }
@@ -57,12 +53,10 @@ void stretch(std::initializer_list<std::vector<plan::Picoseconds>*> lists,
 
 }  // namespace
 
-plan::LayerProfile roofline_profile(const plan::NetworkShape& network,
-                                    int batch_size,
+plan::LayerProfile roofline_profile(const plan::NetworkShape& network, int batch_size,
                                     const RooflineOptions& options) {
   if (batch_size < 1) {
-    throw UsageError(
-        fmt::format("batch size {}: must be at least 1", batch_size));
+    throw UsageError(fmt::format("batch size {}: must be at least 1", batch_size));
   }
   const plan::ModelShape& model = network.model;
   const std::size_t modules = model.modules.size();
@@ -76,16 +70,14 @@ plan::LayerProfile roofline_profile(const plan::NetworkShape& network,
   profile.origin = fmt::format("roofline of {}", model.name);
   std::vector<double> seconds;
   for (std::size_t m = 0; m < modules; ++m) {
-    seconds.push_back(
-        seconds_of_layer(network.work[m], weights[m], batch_size, options));
+    seconds.push_back(seconds_of_layer(network.work[m], weights[m], batch_size, options));
     profile.forward.push_back(plan::picoseconds_of(seconds.back()));
   }
   profile.backward.assign(model.parameters.size(), 0);
   // A module without parameters counts to the gradient that follows it.
   std::size_t open = modules;  // modules whose backward is not counted yet
   for (const plan::ParameterId id : model.ready_order) {
-    const std::size_t module =
-        plan::index_of(model.parameters[plan::index_of(id)].module);
+    const std::size_t module = plan::index_of(model.parameters[plan::index_of(id)].module);
     double sum = 0;
     for (; open > module; --open) {
       sum += options.backward * seconds[open - 1];
@@ -95,22 +87,19 @@ plan::LayerProfile roofline_profile(const plan::NetworkShape& network,
   return profile;
 }
 
-plan::LayerProfile stretched(plan::LayerProfile profile,
-                             plan::Picoseconds total) {
+plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds total) {
   stretch({&profile.forward, &profile.backward}, total);
   return profile;
 }
 
-plan::LayerProfile stretched(plan::LayerProfile profile,
-                             plan::Picoseconds forward,
+plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds forward,
                              plan::Picoseconds backward) {
   stretch({&profile.forward}, forward);
   stretch({&profile.backward}, backward);
   return profile;
 }
 
-RooflineOptions roofline_of(const cluster::ClusterDevice& device,
-                            const RooflineCosts& costs) {
+RooflineOptions roofline_of(const cluster::ClusterDevice& device, const RooflineCosts& costs) {
   RooflineOptions options{.backward = costs.backward_per_forward,
                           .winograd = costs.winograd_speedup,
                           .strided = costs.strided_slowdown};

@@ -18,36 +18,29 @@ struct RooflineOptions {
   double launch_s = 0;  // at least this long per layer and pass
 };
 
-/// Layer times from operations and bytes: each layer takes the longer of its
-/// arithmetic and its memory traffic.
+/// Layer times from operations and bytes: each layer takes the longer of its arithmetic and its
+/// memory traffic.
 ///
 ///   forward   max(batch * flops / F, (batch * bytes + weights) / B)
 ///   backward  `backward` times that
 ///
-/// F2x2_3x3 Winograd convolution needs 4/9 of the multiplications: Lavin and
-/// Gray, CVPR 2016, arXiv:1509.09308, section 4.1.  The roofline: Williams,
-/// Waterman and Patterson, CACM 2009, doi:10.1145/1498765.1498785.
+/// F2x2_3x3 Winograd convolution needs 4/9 of the multiplications: Lavin and Gray, CVPR 2016,
+/// arXiv:1509.09308, section 4.1.  The roofline: Williams, Waterman and Patterson, CACM 2009,
+/// doi:10.1145/1498765.1498785.
 ///
-/// A module's backward counts to the first of its gradients; the others are
-/// final at the same time.
-plan::LayerProfile roofline_profile(const plan::NetworkShape& network,
-                                    int batch_size,
+/// A module's backward counts to the first of its gradients; the others are final at the same time.
+plan::LayerProfile roofline_profile(const plan::NetworkShape& network, int batch_size,
                                     const RooflineOptions& options = {});
 
 /// `profile` with all its times scaled by one factor, so that forward and
-/// backward sum to exactly `total`, above 0: a measured throughput spread over
-/// the layers.
-plan::LayerProfile stretched(plan::LayerProfile profile,
-                             plan::Picoseconds total);
+/// backward sum to exactly `total`, above 0: a measured throughput spread over the layers.
+plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds total);
 
 /// Forward and backward, each in its shape, taking so long.
-plan::LayerProfile stretched(plan::LayerProfile profile,
-                             plan::Picoseconds forward,
+plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds forward,
                              plan::Picoseconds backward);
 
-/// What programs reach of the device's figures; what the device lacks keeps its
-/// default.
-RooflineOptions roofline_of(const cluster::ClusterDevice& device,
-                            const RooflineCosts& costs);
+/// What programs reach of the device's figures; what the device lacks keeps its default.
+RooflineOptions roofline_of(const cluster::ClusterDevice& device, const RooflineCosts& costs);
 
 }  // namespace paceline::predict

@@ -13,15 +13,12 @@ struct Phases {
   plan::Picoseconds step = 0, forward = 0, backward = 0;
 };
 
-std::vector<Phases> phases_of(const simulator::Job& job,
-                              const simulator::Simulator& simulator,
+std::vector<Phases> phases_of(const simulator::Job& job, const simulator::Simulator& simulator,
                               const simulator::Actor& actor) {
   std::vector<Phases> all;
   for (const plan::Picoseconds step : simulator.steps_of(actor)) {
     Phases phases{.step = step};
-    for (simulator::ItemId id = actor.steps[all.size()];
-         id < actor.steps[all.size() + 1];
-         ++id) {
+    for (simulator::ItemId id = actor.steps[all.size()]; id < actor.steps[all.size() + 1]; ++id) {
       const simulator::RunInterval& ran = simulator.items()[id];
       const simulator::ItemKind kind = job.items[id].kind;
       if (kind == simulator::ItemKind::kForward) {
@@ -41,8 +38,7 @@ std::size_t sample(std::size_t k, std::size_t steps, plan::Step window) {
   return steps - last + k % last;
 }
 
-records::RankSamples samples_of(const std::vector<Phases>& phases,
-                                plan::Step window,
+records::RankSamples samples_of(const std::vector<Phases>& phases, plan::Step window,
                                 const records::Configuration& configuration) {
   records::RankSamples samples;
   const auto steps = static_cast<std::size_t>(configuration.steps);
@@ -67,8 +63,7 @@ plan::Rank training_ranks(const simulator::Job& job) {
   return count;
 }
 
-FreeSteps free_steps(const simulator::Job& job,
-                     const simulator::Simulator& simulator,
+FreeSteps free_steps(const simulator::Job& job, const simulator::Simulator& simulator,
                      const simulator::StepTimes& times) {
   FreeSteps alone{.window = times.window};
   for (const simulator::Actor& actor : job.actors) {
@@ -78,10 +73,8 @@ FreeSteps free_steps(const simulator::Job& job,
   return alone;
 }
 
-records::RunRecord record_of(const simulator::Job& job,
-                             const simulator::Simulator& simulator,
-                             const simulator::StepTimes& times,
-                             const FreeSteps& compute_only,
+records::RunRecord record_of(const simulator::Job& job, const simulator::Simulator& simulator,
+                             const simulator::StepTimes& times, const FreeSteps& compute_only,
                              const records::Configuration& configuration) {
   records::RunRecord record;
   record.source = records::Source::kPredicted;
@@ -94,11 +87,9 @@ records::RunRecord record_of(const simulator::Job& job,
     if (!actor.trains) {
       continue;
     }
-    by_actor.back() = samples_of(
-        phases_of(job, simulator, actor), times.window, configuration);
+    by_actor.back() = samples_of(phases_of(job, simulator, actor), times.window, configuration);
     const auto& alone = compute_only.steps[by_actor.size() - 1];
-    for (std::size_t k = 0; k < static_cast<std::size_t>(configuration.steps);
-         ++k) {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(configuration.steps); ++k) {
       by_actor.back().compute_only_step_ns.push_back(
           ns(alone[sample(k, alone.size(), compute_only.window)]));
     }
@@ -123,9 +114,7 @@ records::RunRecord record_of(const simulator::Job& job,
   return record;
 }
 
-records::Predicted predicted_of(const simulator::Job& job,
-                                const Bound& bound,
-                                const ErrorBar& bar,
+records::Predicted predicted_of(const simulator::Job& job, const Bound& bound, const ErrorBar& bar,
                                 plan::Picoseconds step) {
   records::Predicted out{.training_ranks = training_ranks(job),
                          .bound = {.step_ns = ns(bound.step),

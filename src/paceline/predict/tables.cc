@@ -23,41 +23,33 @@ using strategies::EmbeddingJob;
 
 constexpr double kBytes = 4;  // of an element
 
-void add_parameter(std::string name,
-                   std::vector<Elements> sizes,
-                   std::size_t module,
+void add_parameter(std::string name, std::vector<Elements> sizes, std::size_t module,
                    plan::ModelShape& model) {
   Elements elements = 1;
   for (const Elements size : sizes) {
     elements *= size;
   }
-  model.parameters.push_back(
-      {.name = std::move(name),
-       .sizes = std::move(sizes),
-       .elements = elements,
-       .module = ModuleId{static_cast<std::int32_t>(module)}});
+  model.parameters.push_back({.name = std::move(name),
+                              .sizes = std::move(sizes),
+                              .elements = elements,
+                              .module = ModuleId{static_cast<std::int32_t>(module)}});
 }
 
 /// Adds a linear layer with what follows it; returns its outputs.
-Elements add_linear(std::string name,
-                    Elements inputs,
-                    Elements outputs,
+Elements add_linear(std::string name, Elements inputs, Elements outputs,
                     plan::NetworkShape& shape) {
   plan::ModelShape& model = shape.model;
   const std::size_t module = model.modules.size();
   add_parameter(name + ".weight", {outputs, inputs}, module, model);
   add_parameter(name + ".bias", {outputs}, module, model);
   model.modules.push_back(std::move(name));
-  shape.work.push_back(
-      {.flops = 2 * static_cast<double>(inputs * outputs),
-       .bytes = kBytes * static_cast<double>(inputs + outputs)});
+  shape.work.push_back({.flops = 2 * static_cast<double>(inputs * outputs),
+                        .bytes = kBytes * static_cast<double>(inputs + outputs)});
   return outputs;
 }
 
 /// Adds the module of the bags, and `after` it without parameters.
-void add_bags(const EmbeddingJob& job,
-              const plan::LayerWork& after,
-              plan::NetworkShape& shape) {
+void add_bags(const EmbeddingJob& job, const plan::LayerWork& after, plan::NetworkShape& shape) {
   shape.model.modules.emplace_back("embedding_bags");
   const auto width = static_cast<double>(job.width());
   shape.work.push_back({.kind = plan::LayerKind::kEmbedding,
@@ -65,21 +57,15 @@ void add_bags(const EmbeddingJob& job,
                         .bytes = 2 * kBytes * width + after.bytes});
 }
 
-/// Adds the parameter of the bags, the last.  Gradients are ready backwards,
-/// that of the bags before those of the modules in front of it.
-void add_pooled(const EmbeddingJob& job,
-                std::size_t module,
-                plan::ModelShape& model) {
+/// Adds the parameter of the bags, the last.  Gradients are ready backwards, that of the bags
+/// before those of the modules in front of it.
+void add_pooled(const EmbeddingJob& job, std::size_t module, plan::ModelShape& model) {
   add_parameter(std::string(strategies::kPooledParameter),
-                {std::max(Elements{2}, job.bags.most_bags()), job.width()},
-                module,
-                model);
-  const auto pooled =
-      static_cast<plan::ParameterId>(model.parameters.size() - 1);
+                {std::max(Elements{2}, job.bags.most_bags()), job.width()}, module, model);
+  const auto pooled = static_cast<plan::ParameterId>(model.parameters.size() - 1);
   for (std::size_t p = model.parameters.size() - 1; p-- > 0;) {
     const bool before = plan::index_of(model.parameters[p].module) < module;
-    if (before && std::ranges::find(model.ready_order, pooled) ==
-                      model.ready_order.end()) {
+    if (before && std::ranges::find(model.ready_order, pooled) == model.ready_order.end()) {
       model.ready_order.push_back(pooled);
     }
     model.ready_order.push_back(static_cast<plan::ParameterId>(p));
@@ -97,8 +83,7 @@ plan::NetworkShape hybrid_shape(const EmbeddingJob& job) {
   add_bags(job, {}, shape);
   Elements inputs = job.width();
   for (const Elements units : {256, 128, 64, 32, 8}) {
-    inputs = add_linear(
-        fmt::format("fc{}", shape.model.modules.size()), inputs, units, shape);
+    inputs = add_linear(fmt::format("fc{}", shape.model.modules.size()), inputs, units, shape);
   }
   add_pooled(job, 0, shape.model);
   shape.leaf_calls = 9;  // linear layers, and a ReLU behind all but the last
@@ -109,13 +94,11 @@ plan::NetworkShape hybrid_shape(const EmbeddingJob& job) {
 plan::NetworkShape dlrm_shape(const EmbeddingJob& job) {
   plan::NetworkShape shape;
   shape.model.name = "dlrm";
-  const auto add_layers = [&](std::string_view part,
-                              Elements inputs,
+  const auto add_layers = [&](std::string_view part, Elements inputs,
                               const std::vector<Elements>& units) {
     int layer = 0;
     for (const Elements outputs : units) {
-      inputs = add_linear(
-          fmt::format("{}.fc{}", part, ++layer), inputs, outputs, shape);
+      inputs = add_linear(fmt::format("{}.fc{}", part, ++layer), inputs, outputs, shape);
     }
   };
   add_layers("bottom", 13, {512, 256, 64, job.dim});
@@ -125,8 +108,8 @@ plan::NetworkShape dlrm_shape(const EmbeddingJob& job) {
   const Elements joined = job.dim + vectors * (vectors - 1) / 2;
   const plan::LayerWork interaction{
       .flops = 2 * static_cast<double>(vectors * vectors * job.dim),
-      .bytes = kBytes * static_cast<double>(4 * vectors * job.dim +
-                                            vectors * vectors + 2 * joined)};
+      .bytes =
+          kBytes * static_cast<double>(4 * vectors * job.dim + vectors * vectors + 2 * joined)};
   add_bags(job, interaction, shape);
   add_layers("top", joined, {512, 256, 2});
   add_pooled(job, bags, shape.model);
@@ -185,10 +168,8 @@ double typical_bags(const BagShape& bags) {
   std::vector<double> bags_of(static_cast<std::size_t>(bags.most) + 1);
   for (Elements n = 1; n <= bags.most; ++n) {
     double sum = 0;
-    for (Elements length = bags.shortest_bag; length <= bags.longest_bag;
-         ++length) {
-      sum +=
-          bags_of[static_cast<std::size_t>(std::max(Elements{0}, n - length))];
+    for (Elements length = bags.shortest_bag; length <= bags.longest_bag; ++length) {
+      sum += bags_of[static_cast<std::size_t>(std::max(Elements{0}, n - length))];
     }
     bags_of[static_cast<std::size_t>(n)] =
         1 + sum / static_cast<double>(bags.longest_bag - bags.shortest_bag + 1);
@@ -216,18 +197,16 @@ plan::OptimizerShape optimizer_of(const records::Configuration& c) {
   return plan::shape_of(c.optimizer, c.momentum != 0);
 }
 
-std::unique_ptr<plan::Planner> planner_of(
-    const EmbeddingJob& job, const strategies::StrategySpec& strategy) {
-  const bool alone =
-      strategy.whole.row != nullptr && strategy.whole.row->name == "none";
+std::unique_ptr<plan::Planner> planner_of(const EmbeddingJob& job,
+                                          const strategies::StrategySpec& strategy) {
+  const bool alone = strategy.whole.row != nullptr && strategy.whole.row->name == "none";
   return strategies::make_sharded_embeddings(
-      job,
-      strategies::make_planner(strategy),
+      job, strategies::make_planner(strategy),
       alone ? strategies::Rows::kAbsent : strategies::Rows::kServed);
 }
 
-std::vector<strategies::PlanMemory> memory_of_ranks(
-    const plan::Planner& planner, plan::PlanInput input) {
+std::vector<strategies::PlanMemory> memory_of_ranks(const plan::Planner& planner,
+                                                    plan::PlanInput input) {
   std::vector<strategies::PlanMemory> memory;
   for (input.rank = 0; input.rank < input.world; ++input.rank) {
     memory.push_back(strategies::memory_of_plan(planner, input));
@@ -235,8 +214,7 @@ std::vector<strategies::PlanMemory> memory_of_ranks(
   return memory;
 }
 
-std::vector<strategies::PlanMemory> memory_of_run(
-    const records::Configuration& c) {
+std::vector<strategies::PlanMemory> memory_of_run(const records::Configuration& c) {
   PredictRequest request;
   set_tables(c, request);
   const auto strategy = strategies::strategy_of(c);
@@ -246,11 +224,9 @@ std::vector<strategies::PlanMemory> memory_of_run(
                         .local_world = c.ranks_per_host};
   if (strategies::needs_times(strategy)) {  // which are measured later
     const auto free = plan::line_of(0, 0);
-    input.profile = {
-        .origin = "none",
-        .forward = std::vector<plan::Picoseconds>(input.model.modules.size()),
-        .backward =
-            std::vector<plan::Picoseconds>(input.model.parameters.size())};
+    input.profile = {.origin = "none",
+                     .forward = std::vector<plan::Picoseconds>(input.model.modules.size()),
+                     .backward = std::vector<plan::Picoseconds>(input.model.parameters.size())};
     input.alpha_beta = {.origin = "none",
                         .world = c.trainers,
                         .all_reduce = free,
@@ -262,8 +238,7 @@ std::vector<strategies::PlanMemory> memory_of_run(
   auto memory = memory_of_ranks(*planner_of(*request.tables, strategy), input);
   std::int64_t beside = input.model.bytes();
   if (input.world > 1 && c.strategy != "none" && !c.discard) {
-    const auto alone =
-        planner_of(*request.tables, strategies::parse_strategy("none", {}));
+    const auto alone = planner_of(*request.tables, strategies::parse_strategy("none", {}));
     beside += strategies::memory_of_plan(*alone, input).bytes();
   }
   for (int trainer = 0; trainer < c.trainers; ++trainer) {

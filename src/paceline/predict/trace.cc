@@ -33,24 +33,17 @@ Activity activity_of(simulator::ItemKind kind) {
 /// One simulated rank's spans.
 class Row {
  public:
-  Row(const simulator::Job& job,
-      const simulator::Actor& actor,
-      std::vector<records::Span>& spans)
-      : job_(job),
-        actor_(actor),
-        program_(job.programs->of(actor.rank)),
-        spans_(spans) {}
+  Row(const simulator::Job& job, const simulator::Actor& actor, std::vector<records::Span>& spans)
+      : job_(job), actor_(actor), program_(job.programs->of(actor.rank)), spans_(spans) {}
 
   void add(simulator::ItemId id, const simulator::RunInterval& ran) {
     const simulator::Item& item = job_.items[id];
-    std::string name = plan::describe(
-        program_.op(id - actor_.first), job_.input.model, program_.setup);
+    std::string name =
+        plan::describe(program_.op(id - actor_.first), job_.input.model, program_.setup);
     if (simulator::is_model_work(item)) {
       open_phase(item);
       if (ran.begin > free_) {
-        put(records::make_span(Activity::kWait, name, {.step = item.step}),
-            free_,
-            ran.begin);
+        put(records::make_span(Activity::kWait, name, {.step = item.step}), free_, ran.begin);
       }
       free_ = ran.end;
     }
@@ -59,21 +52,16 @@ class Row {
     if (activity == Activity::kTransfer) {
       args.bytes = item.bytes;
     }
-    put(records::make_span(activity, std::move(name), args),
-        ran.begin,
-        ran.end);
+    put(records::make_span(activity, std::move(name), args), ran.begin, ran.end);
   }
 
   /// From the end of the phase before to that of the last item.
   void close_phase() {
     if (phase_) {
       const Activity activity = activity_of(phase_->kind);
-      put(records::make_span(
-              activity,
-              activity == Activity::kForward ? "forward" : "backward",
-              {.step = phase_->step}),
-          phase_began_,
-          free_);
+      put(records::make_span(activity, activity == Activity::kForward ? "forward" : "backward",
+                             {.step = phase_->step}),
+          phase_began_, free_);
     }
     phase_.reset();
     phase_began_ = free_;
@@ -111,8 +99,7 @@ std::vector<records::Span> spans_of(const simulator::Job& job,
   for (const simulator::Actor& actor : job.actors) {
     Row row(job, actor, spans);
     for (simulator::ItemId id = actor.first; id < actor.steps.back(); ++id) {
-      if (const simulator::RunInterval& ran = simulator.items()[id];
-          ran.end >= 0) {
+      if (const simulator::RunInterval& ran = simulator.items()[id]; ran.end >= 0) {
         row.add(id, ran);
       }
     }
@@ -121,15 +108,13 @@ std::vector<records::Span> spans_of(const simulator::Job& job,
   return spans;
 }
 
-std::map<int, std::string> rank_names(const simulator::Job& job,
-                                      const cluster::Cluster& cluster) {
+std::map<int, std::string> rank_names(const simulator::Job& job, const cluster::Cluster& cluster) {
   std::map<int, std::string> names;
   for (const simulator::Actor& actor : job.actors) {
     const auto host = job.classes.host_of[static_cast<std::size_t>(actor.rank)];
     std::string name = cluster.hosts[static_cast<std::size_t>(host)].name;
     if (actor.stands_for > 1) {
-      name += fmt::format("; {} {} the same",
-                          actor.stands_for - 1,
+      name += fmt::format("; {} {} the same", actor.stands_for - 1,
                           actor.stands_for == 2 ? "other does" : "others do");
     }
     names.emplace(actor.rank, std::move(name));

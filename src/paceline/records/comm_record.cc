@@ -11,9 +11,7 @@
 namespace paceline::records {
 namespace {
 
-double per_second(double bytes, double ns) {
-  return ns > 0 ? bytes / (ns * 1e-9) : 0;
-}
+double per_second(double bytes, double ns) { return ns > 0 ? bytes / (ns * 1e-9) : 0; }
 
 // 0 and an empty text mean "not known".
 template <class Value>
@@ -62,9 +60,8 @@ std::optional<InPlace> in_place_from(const Json& json) {
   if (json.is_null()) {
     return std::nullopt;
   }
-  return InPlace{
-      .iteration_ns = json.at("iteration_ns"),
-      .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements"))};
+  return InPlace{.iteration_ns = json.at("iteration_ns"),
+                 .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements"))};
 }
 
 Environment environment_in(const Json& json) {
@@ -79,15 +76,13 @@ Value known_value(const Json& json) {
 }  // namespace
 
 bool CommRecord::found_wrong() const {
-  return wrong_elements.value_or(0) > 0 ||
-         (in_place && in_place->wrong_elements.value_or(0) > 0) ||
+  return wrong_elements.value_or(0) > 0 || (in_place && in_place->wrong_elements.value_or(0) > 0) ||
          std::ranges::any_of(warnings, is_of_wrong_values);
 }
 
 double CommRecord::quantile_ns(double p) const {
   PACELINE_CHECK(!iteration_ns.empty());
-  return stats::quantile(
-      std::vector<double>(iteration_ns.begin(), iteration_ns.end()), p);
+  return stats::quantile(std::vector<double>(iteration_ns.begin(), iteration_ns.end()), p);
 }
 
 double CommRecord::algorithm_bandwidth() const {
@@ -158,35 +153,32 @@ Json to_json(const CommRecord& record, const Environment& environment) {
 namespace {
 
 CommRecord record_from(const Json& json) {
-  CommRecord record{
-      .started_at = known_value<std::string>(json.at("started_at")),
-      .operation = json.at("operation"),
-      .bytes = json.at("bytes"),
-      .ranks = json.at("ranks"),
-      .ranks_per_host =
-          known_value<std::vector<int>>(json.at("ranks_per_host")),
-      .op = known_value<std::string>(json.value("op", Json())),
-      .root = unless_null<int>(json.value("root", Json())),
-      .engine = json.at("engine"),
-      .device = json.at("device"),
-      .dtype = json.at("dtype"),
-      .interface = known_value<std::string>(json.at("interface")),
-      .link = known_value<std::string>(json.at("link")),
-      .warmup = unless_null<int>(json.at("warmup")),
-      .iteration_ns = json.at("iteration_ns"),
-      .place = known_value<std::string>(json.value("place", Json())),
-      .clock = known_value<std::string>(json.value("clock", Json())),
-      .mean_of = known_value<int>(json.value("mean_of", Json())),
-      .formula = known_value<std::string>(json.value("formula", Json())),
-      .wire_bytes = json.at("wire_bytes"),
-      .line_bytes_per_s =
-          known_value<double>(json.at("bytes_per_s").at("line")),
-      .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements")),
-      .in_place = in_place_from(json.value("in_place", Json())),
-      .link_slack_ns = unless_null<std::int64_t>(json.at("link_slack_ns")),
-      .valid = unless_null<bool>(json.at("valid")),
-      .warnings = {},
-      .environment = environment_in(json.value("environment", Json()))};
+  CommRecord record{.started_at = known_value<std::string>(json.at("started_at")),
+                    .operation = json.at("operation"),
+                    .bytes = json.at("bytes"),
+                    .ranks = json.at("ranks"),
+                    .ranks_per_host = known_value<std::vector<int>>(json.at("ranks_per_host")),
+                    .op = known_value<std::string>(json.value("op", Json())),
+                    .root = unless_null<int>(json.value("root", Json())),
+                    .engine = json.at("engine"),
+                    .device = json.at("device"),
+                    .dtype = json.at("dtype"),
+                    .interface = known_value<std::string>(json.at("interface")),
+                    .link = known_value<std::string>(json.at("link")),
+                    .warmup = unless_null<int>(json.at("warmup")),
+                    .iteration_ns = json.at("iteration_ns"),
+                    .place = known_value<std::string>(json.value("place", Json())),
+                    .clock = known_value<std::string>(json.value("clock", Json())),
+                    .mean_of = known_value<int>(json.value("mean_of", Json())),
+                    .formula = known_value<std::string>(json.value("formula", Json())),
+                    .wire_bytes = json.at("wire_bytes"),
+                    .line_bytes_per_s = known_value<double>(json.at("bytes_per_s").at("line")),
+                    .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements")),
+                    .in_place = in_place_from(json.value("in_place", Json())),
+                    .link_slack_ns = unless_null<std::int64_t>(json.at("link_slack_ns")),
+                    .valid = unless_null<bool>(json.at("valid")),
+                    .warnings = {},
+                    .environment = environment_in(json.value("environment", Json()))};
   for (const Json& warning : json.at("warnings")) {
     record.warnings.push_back({.code = warning.at("code"),
                                .seen = warning.at("seen"),
@@ -201,9 +193,8 @@ CommRecord record_from(const Json& json) {
 CommRecord comm_record_from(const Json& json) {
   if (!json.is_object() || json.value("kind", Json()) != "comm" ||
       json.value("version", Json()) != CommRecord::kVersion) {
-    throw UsageError(fmt::format(
-        "must be a record of an operation (kind 'comm', version {})",
-        CommRecord::kVersion));
+    throw UsageError(fmt::format("must be a record of an operation (kind 'comm', version {})",
+                                 CommRecord::kVersion));
   }
   try {
     return record_from(json);

@@ -33,20 +33,19 @@ struct CommRecord {
   int ranks = 1;
   std::vector<int> ranks_per_host;  // empty: not known
   std::string op;                   // sum, prod, ...; empty: not known, or none
-  std::optional<int> root;  // where the operation has one and it is known
+  std::optional<int> root;          // where the operation has one and it is known
   std::string engine, device, dtype, interface;
   std::string link;  // the modelled one; empty: none
   std::optional<int> warmup = 0;
   /// By iteration: the longest duration of any rank, nanoseconds.
   std::vector<std::int64_t> iteration_ns;
   std::string place{};  // out-of-place, in-place; empty: not known
-  /// "cpu": iteration_ns are only the CPU's times to issue the operation, of
-  /// which no bandwidth follows.
+  /// "cpu": iteration_ns are only the CPU's times to issue the operation, of which no bandwidth
+  /// follows.
   std::string clock{};
-  /// In a record of another program, `mean_of` is the number of iterations
-  /// whose mean is the one value of iteration_ns, and `formula` says what that
-  /// program's figures are computed by.  Paceline's own records have 0 and an
-  /// empty text.
+  /// In a record of another program, `mean_of` is the number of iterations whose mean is the one
+  /// value of iteration_ns, and `formula` says what that program's figures are computed by.
+  /// Paceline's own records have 0 and an empty text.
   int mean_of = 0;
   std::string formula{};
   std::int64_t wire_bytes = 0;  // that a rank sends, plan/wire_bytes.h
@@ -63,8 +62,7 @@ struct CommRecord {
 
   /// Whether iteration_ns is a mean of several.
   bool is_mean() const { return !formula.empty() && iteration_ns.size() == 1; }
-  /// Whether wrong values were found, by Paceline or by the program that wrote
-  /// the log.
+  /// Whether wrong values were found, by Paceline or by the program that wrote the log.
   bool found_wrong() const;
 
   double quantile_ns(double p) const;
@@ -77,25 +75,22 @@ struct CommRecord {
   double algorithm_bandwidth() const;
   double bus_bandwidth() const;
   double wire_bandwidth() const;
-  /// wire_bandwidth() as a share of the line's bandwidth; nothing where that
-  /// bandwidth is not known.
+  /// wire_bandwidth() as a share of the line's bandwidth; nothing where that bandwidth is not
+  /// known.
   std::optional<double> line_share() const;
 };
 
-/// What turns algorithm into bus bandwidth: 2(n-1)/n for all-reduce, (n-1)/n
-/// for reduce-scatter and all-gather, 1 for broadcast and messages (NVIDIA,
-/// nccl-tests, doc/PERFORMANCE.md).
+/// What turns algorithm into bus bandwidth: 2(n-1)/n for all-reduce, (n-1)/n for reduce-scatter and
+/// all-gather, 1 for broadcast and messages (NVIDIA, nccl-tests, doc/PERFORMANCE.md).
 double bus_factor(std::string_view operation, int ranks);
 
 /// docs/comm.md has the keys; what is not known is null.
-nlohmann::ordered_json to_json(const CommRecord& record,
-                               const Environment& environment);
+nlohmann::ordered_json to_json(const CommRecord& record, const Environment& environment);
 
 /// What to_json() wrote.  Throws UsageError for anything else.
 CommRecord comm_record_from(const nlohmann::ordered_json& json);
 
-/// Reads one line of a file of operations.  Throws UsageError for text that is
-/// not JSON, too.
+/// Reads one line of a file of operations.  Throws UsageError for text that is not JSON, too.
 CommRecord comm_record_from_line(std::string_view line);
 
 }  // namespace paceline::records

@@ -20,8 +20,8 @@ struct HostSources {
   std::chrono::milliseconds nvidia_smi_deadline = std::chrono::seconds(5);
 };
 
-/// What this machine is and how it is set.  A fact that cannot be read is
-/// absent.  The keys, with their units:
+/// What this machine is and how it is set.  A fact that cannot be read is absent.  The keys, with
+/// their units:
 ///
 ///   cpu_model, cpu_isa        instruction sets that decide a kernel's speed
 ///   sockets, cores, threads   of the whole machine
@@ -44,26 +44,23 @@ struct HostSources {
 /// `machine_picture()`.
 HostEnvironment collect_host(const HostSources& sources = {});
 
-/// Packages, NUMA nodes, caches, cores and hardware threads with their sizes,
-/// as hwloc sees them, in at most 40 lines; empty in a build without hwloc.
+/// Packages, NUMA nodes, caches, cores and hardware threads with their sizes, as hwloc sees them,
+/// in at most 40 lines; empty in a build without hwloc.
 /// `synthetic` describes a machine in hwloc's own notation, for tests.
 std::string machine_picture(const std::optional<std::string>& synthetic = {});
 
-/// Whether the value of environment variable `name` may stand in a record:
-/// names of an explicit list, and prefixes of communication libraries less
-/// whatever looks like a secret.
+/// Whether the value of environment variable `name` may stand in a record: names of an explicit
+/// list, and prefixes of communication libraries less whatever looks like a secret.
 bool is_allowed_variable(std::string_view name, std::string_view value);
 
-/// The allowed ones among `environment`, a null-terminated array of
-/// "NAME=value" such as POSIX's `environ`.
-std::map<std::string, std::string> allowed_variables(
-    const char* const* environment);
+/// The allowed ones among `environment`, a null-terminated array of "NAME=value" such as POSIX's
+/// `environ`.
+std::map<std::string, std::string> allowed_variables(const char* const* environment);
 
 /// Names the first fact in which hosts differ, else their topologies:
 ///   cpu_model: AMD EPYC 9654 on n1, n3; Intel Xeon 8480+ on n2
-/// Nothing where they are alike.  Facts that differ from moment to moment
-/// (clock_mhz, load_average, cpu_pressure_percent) are not compared, nor are
-/// amounts of memory that differ by less than 2 %.
+/// Nothing where they are alike.  Facts that differ from moment to moment (clock_mhz, load_average,
+/// cpu_pressure_percent) are not compared, nor are amounts of memory that differ by less than 2 %.
 std::optional<std::string> differences(std::span<const HostEnvironment> hosts);
 
 /// What nvidia-smi says of this machine's GPUs: facts, and the topology as its

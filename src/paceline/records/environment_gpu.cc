@@ -34,29 +34,25 @@ std::string counted_values(const std::vector<std::string>& values) {
 
 std::vector<std::string> split_fields(std::string_view line) {
   std::vector<std::string> fields = split_at(line, ',');
-  std::ranges::transform(fields, fields.begin(), [](const std::string& field) {
-    return std::string(trimmed(field));
-  });
+  std::ranges::transform(fields, fields.begin(),
+                         [](const std::string& field) { return std::string(trimmed(field)); });
   return fields;
 }
 
 // Returns whether there is a GPU that nvidia-smi knows.
-bool collect_facts(const HostSources& sources,
-                   std::map<std::string, std::string>& facts) {
-  const auto result =
-      run_command({sources.nvidia_smi,
-                   "--query-gpu=driver_version,name,memory.total,clocks.max.sm,"
-                   "power.limit,pcie.link.gen.max,pcie.link.width.max",
-                   "--format=csv,noheader,nounits"},
-                  sources.nvidia_smi_deadline);
+bool collect_facts(const HostSources& sources, std::map<std::string, std::string>& facts) {
+  const auto result = run_command({sources.nvidia_smi,
+                                   "--query-gpu=driver_version,name,memory.total,clocks.max.sm,"
+                                   "power.limit,pcie.link.gen.max,pcie.link.width.max",
+                                   "--format=csv,noheader,nounits"},
+                                  sources.nvidia_smi_deadline);
   if (!result) {
     return false;  // there is none
   }
   if (!result->succeeded()) {
     facts["nvidia_smi"] =
         result->timed_out
-            ? fmt::format("no answer within {} ms",
-                          sources.nvidia_smi_deadline.count())
+            ? fmt::format("no answer within {} ms", sources.nvidia_smi_deadline.count())
             : fmt::format("failed with {}", result->exit_code.value_or(-1));
     return false;
   }
@@ -88,8 +84,7 @@ void collect_gpus(const HostSources& sources, HostEnvironment& host) {
   if (!collect_facts(sources, host.facts)) {
     return;
   }
-  const auto result = run_command({sources.nvidia_smi, "topo", "-m"},
-                                  sources.nvidia_smi_deadline);
+  const auto result = run_command({sources.nvidia_smi, "topo", "-m"}, sources.nvidia_smi_deadline);
   if (result && result->succeeded()) {
     // Its heading is underlined on a terminal and elsewhere.
     static const std::regex escape("\x1b\\[[0-9;]*m");

@@ -25,22 +25,10 @@ namespace fs = std::filesystem;
 using Facts = std::map<std::string, std::string>;
 
 // What decides how fast a kernel is, or whether a precision is native.
-constexpr std::array<std::string_view, 16> kInstructionSets{"sse4_2",
-                                                            "avx",
-                                                            "avx2",
-                                                            "fma",
-                                                            "f16c",
-                                                            "avx512f",
-                                                            "avx512bw",
-                                                            "avx512_vnni",
-                                                            "avx_vnni",
-                                                            "amx_bf16",
-                                                            "amx_int8",
-                                                            "avx512_bf16",
-                                                            "avx512_fp16",
-                                                            "asimd",
-                                                            "sve",
-                                                            "bf16"};
+constexpr std::array<std::string_view, 16> kInstructionSets{
+    "sse4_2",      "avx",         "avx2",     "fma",      "f16c",     "avx512f",
+    "avx512bw",    "avx512_vnni", "avx_vnni", "amx_bf16", "amx_int8", "avx512_bf16",
+    "avx512_fp16", "asimd",       "sve",      "bf16"};
 
 void set(Facts& facts, const std::string& key, std::string value) {
   if (!value.empty()) {
@@ -53,13 +41,10 @@ std::string read_trimmed(const fs::path& path) {
 }
 
 // The value of the first "key : value" or "key=value" line.
-std::string value_of(const std::vector<std::string>& lines,
-                     std::string_view key,
-                     char separator) {
+std::string value_of(const std::vector<std::string>& lines, std::string_view key, char separator) {
   for (const std::string& line : lines) {
     const auto at = line.find(separator);
-    if (at != std::string::npos &&
-        trimmed(std::string_view(line).substr(0, at)) == key) {
+    if (at != std::string::npos && trimmed(std::string_view(line).substr(0, at)) == key) {
       return std::string(trimmed(std::string_view(line).substr(at + 1)));
     }
   }
@@ -67,11 +52,8 @@ std::string value_of(const std::vector<std::string>& lines,
 }
 
 // That of a file; empty where it cannot be read.
-std::string value_in(const fs::path& file,
-                     std::string_view key,
-                     char separator) {
-  return value_of(
-      split_lines(read_text_if_readable(file).value_or("")), key, separator);
+std::string value_in(const fs::path& file, std::string_view key, char separator) {
+  return value_of(split_lines(read_text_if_readable(file).value_or("")), key, separator);
 }
 
 std::string instruction_sets(std::string_view flags) {
@@ -93,8 +75,7 @@ std::string instruction_sets(std::string_view flags) {
 std::vector<fs::path> cpu_folders(const fs::path& root) {
   std::vector<fs::path> folders;
   std::error_code error;
-  for (const auto& entry :
-       fs::directory_iterator(root / "sys/devices/system/cpu", error)) {
+  for (const auto& entry : fs::directory_iterator(root / "sys/devices/system/cpu", error)) {
     const std::string name = entry.path().filename();
     if (name.size() > 3 && name.starts_with("cpu") &&
         name.find_first_not_of("0123456789", 3) == std::string::npos) {
@@ -105,8 +86,7 @@ std::vector<fs::path> cpu_folders(const fs::path& root) {
 }
 
 void collect_cpu(const fs::path& root, Facts& facts) {
-  const auto lines =
-      split_lines(read_text_if_readable(root / "proc/cpuinfo").value_or(""));
+  const auto lines = split_lines(read_text_if_readable(root / "proc/cpuinfo").value_or(""));
   std::string flags = value_of(lines, "flags", ':');
   if (flags.empty()) {
     flags = value_of(lines, "Features", ':');  // Arm
@@ -120,8 +100,7 @@ void collect_cpu(const fs::path& root, Facts& facts) {
   std::set<std::pair<std::string, std::string>> cores;
   std::size_t threads = 0;
   for (const fs::path& cpu : cpu_folders(root)) {
-    const std::string socket =
-        read_trimmed(cpu / "topology/physical_package_id");
+    const std::string socket = read_trimmed(cpu / "topology/physical_package_id");
     if (!socket.empty()) {  // an offline CPU has none
       ++threads;
       sockets.insert(socket);
@@ -164,8 +143,7 @@ void collect_clocks(const fs::path& root, Facts& facts) {
   }
   const std::string mhz = value_in(root / "proc/cpuinfo", "cpu MHz", ':');
   if (!mhz.empty()) {
-    facts["clock_mhz"] =
-        fmt::format("{:.0f}", std::strtod(mhz.c_str(), nullptr));
+    facts["clock_mhz"] = fmt::format("{:.0f}", std::strtod(mhz.c_str(), nullptr));
   }
 }
 
@@ -177,23 +155,17 @@ void collect_system(const fs::path& root, Facts& facts) {
   const std::string memory = value_in(root / "proc/meminfo", "MemTotal", ':');
   if (!memory.empty()) {
     constexpr double kKibPerGib = 1024.0 * 1024.0;
-    facts["memory_gib"] = fmt::format(
-        "{:.0f}", std::strtod(memory.c_str(), nullptr) / kKibPerGib);
+    facts["memory_gib"] = fmt::format("{:.0f}", std::strtod(memory.c_str(), nullptr) / kKibPerGib);
   }
   // "always [madvise] never": the one in brackets holds.
-  const std::string pages =
-      read_trimmed(root / "sys/kernel/mm/transparent_hugepage/enabled");
+  const std::string pages = read_trimmed(root / "sys/kernel/mm/transparent_hugepage/enabled");
   const auto open = pages.find('[');
   const auto close = pages.find(']');
   if (open != std::string::npos && close != std::string::npos && open < close) {
     facts["transparent_hugepages"] = pages.substr(open + 1, close - open - 1);
   }
-  set(facts,
-      "tcp_congestion",
-      read_trimmed(root / "proc/sys/net/ipv4/tcp_congestion_control"));
-  set(facts,
-      "affinity",
-      value_in(root / "proc/self/status", "Cpus_allowed_list", ':'));
+  set(facts, "tcp_congestion", read_trimmed(root / "proc/sys/net/ipv4/tcp_congestion_control"));
+  set(facts, "affinity", value_in(root / "proc/self/status", "Cpus_allowed_list", ':'));
   const std::string load = read_trimmed(root / "proc/loadavg");
   std::istringstream words(load);
   std::string one;
@@ -205,13 +177,13 @@ void collect_system(const fs::path& root, Facts& facts) {
   const std::string pressure = read_trimmed(root / "proc/pressure/cpu");
   constexpr std::string_view kAverage = "some avg10=";
   if (pressure.starts_with(kAverage)) {
-    facts["cpu_pressure_percent"] = pressure.substr(
-        kAverage.size(), pressure.find(' ', kAverage.size()) - kAverage.size());
+    facts["cpu_pressure_percent"] =
+        pressure.substr(kAverage.size(), pressure.find(' ', kAverage.size()) - kAverage.size());
   }
 }
 
-// CPUs that `folder` grants: "quota period" in cpu.max (cgroup v2), or the two
-// files of v1.  Nothing where there is no limit.
+// CPUs that `folder` grants: "quota period" in cpu.max (cgroup v2), or the two files of v1.
+// Nothing where there is no limit.
 std::optional<double> cpus_granted(const fs::path& folder) {
   std::istringstream both(read_trimmed(folder / "cpu.max") + " " +
                           read_trimmed(folder / "cpu.cfs_quota_us") + " " +
@@ -224,25 +196,23 @@ std::optional<double> cpus_granted(const fs::path& folder) {
   return std::nullopt;
 }
 
-// A group's limit is the least of its own and its ancestors'.  Inside a
-// container the path may not be visible; the mount's root then stands for it.
+// A group's limit is the least of its own and its ancestors'.  Inside a container the path may not
+// be visible; the mount's root then stands for it.
 void collect_cpu_limit(const fs::path& root, Facts& facts) {
   std::optional<double> least;
-  for (const std::string& line : split_lines(
-           read_text_if_readable(root / "proc/self/cgroup").value_or(""))) {
+  for (const std::string& line :
+       split_lines(read_text_if_readable(root / "proc/self/cgroup").value_or(""))) {
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) {
       continue;
     }
-    const std::string controllers =
-        "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     const bool is_second_version = controllers == ",,";
     if (!is_second_version && controllers.find(",cpu,") == std::string::npos) {
       continue;
     }
-    const fs::path mount =
-        root / (is_second_version ? "sys/fs/cgroup" : "sys/fs/cgroup/cpu");
+    const fs::path mount = root / (is_second_version ? "sys/fs/cgroup" : "sys/fs/cgroup/cpu");
     fs::path group = line.substr(second + 1);
     for (;;) {
       const auto granted = cpus_granted(mount / group.relative_path());

@@ -4,8 +4,6 @@
 
 namespace paceline::records {
 
-std::string machine_picture(const std::optional<std::string>&) {
-  return "";
-}
+std::string machine_picture(const std::optional<std::string>&) { return ""; }
 
 }  // namespace paceline::records

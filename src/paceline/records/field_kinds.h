@@ -15,14 +15,13 @@
 
 namespace paceline::records::detail {
 
-inline constexpr auto kSources =
-    std::to_array<std::pair<Source, std::string_view>>({
-        {Source::kMeasured, "measured"},
-        {Source::kReplayed, "replayed"},
-        {Source::kPredicted, "predicted"},
-        {Source::kImported, "imported"},
-        {Source::kExternal, "external"},
-    });
+inline constexpr auto kSources = std::to_array<std::pair<Source, std::string_view>>({
+    {Source::kMeasured, "measured"},
+    {Source::kReplayed, "replayed"},
+    {Source::kPredicted, "predicted"},
+    {Source::kImported, "imported"},
+    {Source::kExternal, "external"},
+});
 
 // Which kind of field a type is.
 template <class T>
@@ -69,12 +68,8 @@ struct Signed {
 struct ConstSigned {
   std::int64_t value;
 };
-inline Signed any_sign(std::int64_t& value) {
-  return {value};
-}
-inline ConstSigned any_sign(const std::int64_t& value) {
-  return {value};
-}
+inline Signed any_sign(std::int64_t& value) { return {value}; }
+inline ConstSigned any_sign(const std::int64_t& value) { return {value}; }
 
 /// A field whose key is written only where it is not `usual`, and which is
 /// `usual` where the key is missing: older records lack it.
@@ -99,8 +94,8 @@ Formerly<T> formerly(const char* before, T& value) {
   return {value, before};
 }
 
-/// An optional field whose key is written only with a value, and may be missing
-/// when read: older records lack it.
+/// An optional field whose key is written only with a value, and may be missing when read: older
+/// records lack it.
 template <class Optional>
 struct IfAny {
   Optional& value;

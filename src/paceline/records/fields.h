@@ -6,10 +6,9 @@
 namespace paceline::records::detail {
 
 // Note [One list of keys]
-// Writing and reading a record visit the same lists below, so that a field is
-// in both or in neither.  `docs/record.schema.json` is checked against what is
-// written.  `T` is the structure, const when it is written.  The fields of a
-// configuration are rows of case/field_table.cc.
+// Writing and reading a record visit the same lists below, so that a field is in both or in
+// neither.  `docs/record.schema.json` is checked against what is written.  `T` is the structure,
+// const when it is written.  The fields of a configuration are rows of case/field_table.cc.
 
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, HostEnvironment>
@@ -122,9 +121,7 @@ void visit_fields(Visitor& visit, T& c) {
 
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, Training>
-void visit_fields(Visitor& visit, T& t) {
-  visit("last_loss", t.last_loss);
-}
+void visit_fields(Visitor& visit, T& t) { visit("last_loss", t.last_loss); }
 
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, StepBound>

@@ -47,9 +47,7 @@ struct Encoder {
   void operator()(const char* key, detail::Formerly<T> field) {
     out[key] = encode(field.value);
   }
-  void operator()(const char* key, detail::ConstSigned field) {
-    out[key] = field.value;
-  }
+  void operator()(const char* key, detail::ConstSigned field) { out[key] = field.value; }
   template <class T>
   void operator()(const char* key, detail::Positive<T> field) {
     out[key] = encode(field.value);
@@ -88,32 +86,22 @@ OrderedJson encode(const T& value) {
 }  // namespace
 
 std::string_view name_of(Source source) {
-  const auto* found = std::find_if(
-      detail::kSources.begin(), detail::kSources.end(), [&](const auto& named) {
-        return named.first == source;
-      });
+  const auto* found = std::find_if(detail::kSources.begin(), detail::kSources.end(),
+                                   [&](const auto& named) { return named.first == source; });
   PACELINE_CHECK(found != detail::kSources.end());
   return found->second;
 }
 
-OrderedJson to_json(const RunRecord& record) {
-  return encode(record);
-}
+OrderedJson to_json(const RunRecord& record) { return encode(record); }
 
-OrderedJson to_json(const Environment& environment) {
-  return encode(environment);
-}
+OrderedJson to_json(const Environment& environment) { return encode(environment); }
 
-OrderedJson to_json(const std::vector<Warning>& warnings) {
-  return encode(warnings);
-}
+OrderedJson to_json(const std::vector<Warning>& warnings) { return encode(warnings); }
 
 std::string to_line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string to_line(const RunRecord& record) {
-  return to_line(to_json(record));
-}
+std::string to_line(const RunRecord& record) { return to_line(to_json(record)); }
 
 }  // namespace paceline::records

@@ -15,9 +15,8 @@ namespace paceline::records {
 /// Objects keep the order of their keys.
 using Json = nlohmann::ordered_json;
 
-/// The JSON form of a record, `docs/record.schema.json`.  Keys come in the
-/// order of the structures, units are in the keys, and what is not known is
-/// null, never 0 and never absent.
+/// The JSON form of a record, `docs/record.schema.json`.  Keys come in the order of the structures,
+/// units are in the keys, and what is not known is null, never 0 and never absent.
 Json to_json(const RunRecord& record);
 
 // The same of parts of a record.
@@ -25,8 +24,8 @@ using cases::to_json;
 Json to_json(const Environment& environment);
 Json to_json(const std::vector<Warning>& warnings);
 
-/// The record that `to_json` wrote, equal in every field.  Throws `UsageError`
-/// that names the key and what was expected there: for a version newer than
+/// The record that `to_json` wrote, equal in every field.  Throws `UsageError` that names the key
+/// and what was expected there: for a version newer than
 /// `RunRecord::kVersion`, a missing or unknown key, a value of another type or
 /// out of range, and ranks that disagree on the number of steps.
 RunRecord from_json(const nlohmann::json& json);

@@ -93,8 +93,7 @@ struct Decoder {
 void decode_source(const JsonPlace& place, Source& out) {
   std::vector<std::string_view> names;
   for (const auto& [source, name] : detail::kSources) {
-    if (place.value.is_string() &&
-        place.value.get_ref<const std::string&>() == name) {
+    if (place.value.is_string() && place.value.get_ref<const std::string&>() == name) {
       out = source;
       return;
     }
@@ -107,8 +106,7 @@ template <class T>
 void decode_items(const JsonPlace& place, std::vector<T>& out) {
   out.clear();
   out.reserve(place.value.size());
-  place.each(
-      [&out](const JsonPlace& item) { decode(item, out.emplace_back()); });
+  place.each([&out](const JsonPlace& item) { decode(item, out.emplace_back()); });
 }
 
 template <class T>
@@ -164,25 +162,22 @@ void check_version(const JsonPlace& root) {
   const auto kind = root.find("kind");
   if (kind && kind->value == "comm") {
     throw UsageError(
-        "kind: 'comm' is a record of one operation, as `paceline comm` and "
-        "`paceline import` of nccl-tests write it and show it, not of a "
-        "training run");
+        "kind: 'comm' is a record of one operation, as `paceline comm` and `paceline import` of "
+        "nccl-tests write it and show it, not of a training run");
   }
   int version = 0;
   decode_integer(root.at("version"), version, 1);
   if (version > RunRecord::kVersion) {
     throw UsageError(
-        fmt::format("version: {} is newer than this program reads (up to {}); "
-                    "use the paceline that wrote it, or a newer one",
-                    version,
-                    RunRecord::kVersion));
+        fmt::format("version: {} is newer than this program reads (up to {}); use the paceline "
+                    "that wrote it, or a newer one",
+                    version, RunRecord::kVersion));
   }
 }
 
-// Sample k of every rank belongs to step k, so the ranks must agree; a rank
-// without any took no part.
-void check_step_counts(const RunRecord& record,
-                       std::vector<std::int64_t> RankSamples::*samples,
+// Sample k of every rank belongs to step k, so the ranks must agree; a rank without any took no
+// part.
+void check_step_counts(const RunRecord& record, std::vector<std::int64_t> RankSamples::*samples,
                        std::string_view key) {
   const RankSamples* first = nullptr;
   for (const RankSamples& rank : record.ranks) {
@@ -191,49 +186,39 @@ void check_step_counts(const RunRecord& record,
       first = &rank;
     }
     if (count > 0 && count != (first->*samples).size()) {
-      throw UsageError(
-          fmt::format("ranks: rank {} has {} values of {}, rank {} has {}",
-                      rank.rank,
-                      count,
-                      key,
-                      first->rank,
-                      (first->*samples).size()));
+      throw UsageError(fmt::format("ranks: rank {} has {} values of {}, rank {} has {}", rank.rank,
+                                   count, key, first->rank, (first->*samples).size()));
     }
   }
 }
 
-// A step with communication, one without and their pair belong together, and
-// pairs follow each other.
+// A step with communication, one without and their pair belong together, and pairs follow each
+// other.
 void check_pairs(const RankSamples& rank) {
   const auto refuse = [&rank](const std::string& why) {
     throw UsageError(fmt::format("ranks: rank {} {}", rank.rank, why));
   };
   if (rank.paired_step_ns.size() != rank.pair_of_step.size()) {
     refuse(fmt::format("has {} values of pair_of_step and {} of paired_step_ns",
-                       rank.pair_of_step.size(),
-                       rank.paired_step_ns.size()));
+                       rank.pair_of_step.size(), rank.paired_step_ns.size()));
   }
-  if (!rank.pair_of_step.empty() &&
-      rank.compute_only_step_ns.size() != rank.pair_of_step.size()) {
-    refuse(fmt::format(
-        "has {} values of pair_of_step and {} of compute_only_step_ns",
-        rank.pair_of_step.size(),
-        rank.compute_only_step_ns.size()));
+  if (!rank.pair_of_step.empty() && rank.compute_only_step_ns.size() != rank.pair_of_step.size()) {
+    refuse(fmt::format("has {} values of pair_of_step and {} of compute_only_step_ns",
+                       rank.pair_of_step.size(), rank.compute_only_step_ns.size()));
   }
   if (!std::ranges::is_sorted(rank.pair_of_step)) {
     refuse("has pair_of_step out of order");
   }
 }
 
-// Leaves out the option that parameter servers had once, where it has the value
-// that they all have now.
+// Leaves out the option that parameter servers had once, where it has the value that they all have
+// now.
 void drop_first_key(std::string& strategy) {
   constexpr std::string_view kOption = ",first-key=0";
   const std::size_t begin = strategy.find(kOption);
   const std::size_t end = begin + kOption.size();
   if (begin != std::string::npos &&
-      (end == strategy.size() || strategy[end] == ',' ||
-       strategy[end] == '+')) {
+      (end == strategy.size() || strategy[end] == ',' || strategy[end] == '+')) {
     strategy.erase(begin, kOption.size());
   }
 }
@@ -247,8 +232,7 @@ RunRecord from_json(const nlohmann::json& json) {
   decode(root, record);
   drop_first_key(record.configuration.strategy);
   check_step_counts(record, &RankSamples::step_ns, "step_ns");
-  check_step_counts(
-      record, &RankSamples::compute_only_step_ns, "compute_only_step_ns");
+  check_step_counts(record, &RankSamples::compute_only_step_ns, "compute_only_step_ns");
   check_step_counts(record, &RankSamples::paired_step_ns, "paired_step_ns");
   std::ranges::for_each(record.ranks, check_pairs);
   return record;

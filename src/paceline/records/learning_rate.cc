@@ -15,8 +15,7 @@ namespace {
 /// Reads a number off the front; false where there is none.
 template <class T>
 bool take(std::string_view& text, T& value) {
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return error == std::errc{};
 }
@@ -29,8 +28,8 @@ RateDecay parse_rate_decay(const std::string& where, const std::string& text) {
     return decay;
   }
   std::string_view rest = text;
-  bool good = take(rest, decay.factor) && decay.factor > 0 &&
-              decay.factor < 1 && rest.starts_with('@');
+  bool good =
+      take(rest, decay.factor) && decay.factor > 0 && decay.factor < 1 && rest.starts_with('@');
   while (good && !rest.empty()) {
     rest.remove_prefix(1);  // @ or +
     good = take(rest, decay.steps.emplace_back()) && decay.steps.back() > 0 &&
@@ -38,10 +37,8 @@ RateDecay parse_rate_decay(const std::string& where, const std::string& text) {
   }
   if (!good || !std::ranges::is_sorted(decay.steps)) {
     throw UsageError(fmt::format(
-        "{}: '{}' is not a factor between 0 and 1 and steps in ascending "
-        "order, as 0.1@200+300",
-        where,
-        text));
+        "{}: '{}' is not a factor between 0 and 1 and steps in ascending order, as 0.1@200+300",
+        where, text));
   }
   return decay;
 }
@@ -51,8 +48,7 @@ double learning_rate_at(const Configuration& configuration, std::int64_t step) {
   if (step < configuration.lr_warmup) {
     rate *= static_cast<double>(step + 1) / configuration.lr_warmup;
   }
-  const RateDecay decay =
-      parse_rate_decay("--lr-decay", configuration.lr_decay);
+  const RateDecay decay = parse_rate_decay("--lr-decay", configuration.lr_decay);
   for (const std::int64_t at : decay.steps) {
     rate *= step >= at ? decay.factor : 1;
   }

@@ -19,9 +19,8 @@ struct RateDecay {
 /// `where`, the text and what is wanted.
 RateDecay parse_rate_decay(const std::string& where, const std::string& text);
 
-/// The learning rate of a step, the first being 0: it grows in a line over the
-/// steps of lr_warmup, and falls by the factor of lr_decay at each of its
-/// steps.
+/// The learning rate of a step, the first being 0: it grows in a line over the steps of lr_warmup,
+/// and falls by the factor of lr_decay at each of its steps.
 double learning_rate_at(const Configuration& configuration, std::int64_t step);
 
 }  // namespace paceline::records

@@ -28,15 +28,12 @@ void check_ended(const PythonOutput& output) {
     throw UsageError(said);
   }
   if (output.exit_code != 0 && output.exit_code != 3) {
-    throw WorldError(
-        fmt::format("the readers of other programs' files ended with {}: {}",
-                    output.exit_code,
-                    last_words(output)));
+    throw WorldError(fmt::format("the readers of other programs' files ended with {}: {}",
+                                 output.exit_code, last_words(output)));
   }
 }
 
-// Takes in a line of output: a record, or the place of the file of the next
-// ones.
+// Takes in a line of output: a record, or the place of the file of the next ones.
 void add_line(const std::string& line, ForeignRecords& found) {
   const Json json = Json::parse(line);
   const std::string kind = json.value("kind", "");
@@ -61,10 +58,8 @@ ForeignRecords records_of(const PythonOutput& output) {
     try {
       add_line(line, found);
     } catch (const std::exception& error) {
-      throw WorldError(fmt::format(
-          "the readers of other programs' files wrote no record: {}: {}",
-          error.what(),
-          shown(line)));
+      throw WorldError(fmt::format("the readers of other programs' files wrote no record: {}: {}",
+                                   error.what(), shown(line)));
     }
   }
   for (const std::string& line : split_lines(output.errors)) {
@@ -92,8 +87,7 @@ bool ForeignRecords::found_wrong() const {
          });
 }
 
-ForeignRecords read_foreign(const std::vector<std::string>& files,
-                            const std::string& from) {
+ForeignRecords read_foreign(const std::vector<std::string>& files, const std::string& from) {
   std::vector<std::string> options;
   if (!from.empty()) {
     options = {"--from=" + from};
@@ -107,27 +101,24 @@ ForeignRecords read_foreign_if_known(const std::vector<std::string>& files) {
 
 bool is_record_file(std::string_view text) {
   const std::string_view begin = trimmed(text.substr(0, text.find('\n')));
-  return begin.empty() ? trimmed(text).empty()
-                       : begin.starts_with(R"({"version":1,"source":)");
+  return begin.empty() ? trimmed(text).empty() : begin.starts_with(R"({"version":1,"source":)");
 }
 
 bool is_operation_file(std::string_view text) {
-  return trimmed(text.substr(0, text.find('\n')))
-      .starts_with(R"({"kind":"comm")");
+  return trimmed(text.substr(0, text.find('\n'))).starts_with(R"({"kind":"comm")");
 }
 
 AnyFile read_own(const std::string& text, const std::string& path) {
   std::istringstream in(text);
   AnyFile file;
   const bool has_operations = is_operation_file(text);
-  file.notes = for_each_record(
-      in, path, BrokenTail::kSkip, [&](const std::string& line) {
-        if (has_operations) {
-          file.operations.push_back(comm_record_from_line(line));
-        } else {
-          file.runs.push_back(from_line(line));
-        }
-      });
+  file.notes = for_each_record(in, path, BrokenTail::kSkip, [&](const std::string& line) {
+    if (has_operations) {
+      file.operations.push_back(comm_record_from_line(line));
+    } else {
+      file.runs.push_back(from_line(line));
+    }
+  });
   return file;
 }
 
@@ -157,12 +148,10 @@ std::vector<AnyFile> read_any(const std::vector<std::string>& paths) {
     }
   }
   for (std::size_t i = 0; i < found.operations.size(); ++i) {
-    files[places[found.file_of_operation[i]]].operations.push_back(
-        std::move(found.operations[i]));
+    files[places[found.file_of_operation[i]]].operations.push_back(std::move(found.operations[i]));
   }
   for (std::size_t i = 0; i < found.runs.size(); ++i) {
-    files[places[found.file_of_run[i]]].runs.push_back(
-        std::move(found.runs[i]));
+    files[places[found.file_of_run[i]]].runs.push_back(std::move(found.runs[i]));
   }
   files[places.front()].notes = std::move(found.notes);
   return files;

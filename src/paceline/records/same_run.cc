@@ -11,29 +11,25 @@ namespace paceline::records {
 namespace {
 
 bool has_samples(const RunRecord& record) {
-  return std::ranges::any_of(record.ranks, [](const RankSamples& rank) {
-    return !rank.step_ns.empty();
-  });
+  return std::ranges::any_of(record.ranks,
+                             [](const RankSamples& rank) { return !rank.step_ns.empty(); });
 }
 
 bool ran_here(const RunRecord& record) {
-  return record.source != Source::kImported &&
-         record.source != Source::kPredicted;
+  return record.source != Source::kImported && record.source != Source::kPredicted;
 }
 
 /// Source, case, number and start.
 using Start = std::tuple<Source, std::string, int, std::string>;
 
 Start start_of(const RunRecord& record) {
-  return {
-      record.source, record.configuration.key(), record.run, record.started_at};
+  return {record.source, record.configuration.key(), record.run, record.started_at};
 }
 
 bool has_equal_ranks(const RunRecord& a, const RunRecord& b) {
-  return std::ranges::equal(
-      a.ranks, b.ranks, [](const RankSamples& x, const RankSamples& y) {
-        return x.rank == y.rank && x.step_ns == y.step_ns;
-      });
+  return std::ranges::equal(a.ranks, b.ranks, [](const RankSamples& x, const RankSamples& y) {
+    return x.rank == y.rank && x.step_ns == y.step_ns;
+  });
 }
 
 /// Whether each record is the first with its samples.
@@ -45,9 +41,8 @@ std::vector<bool> first_of_samples(std::span<const RunRecord> records) {
       continue;
     }
     std::vector<std::size_t>& alike = seen[start_of(records[i])];
-    first[i] = std::ranges::none_of(alike, [&](std::size_t other) {
-      return has_equal_ranks(records[other], records[i]);
-    });
+    first[i] = std::ranges::none_of(
+        alike, [&](std::size_t other) { return has_equal_ranks(records[other], records[i]); });
     if (first[i]) {
       alike.push_back(i);
     }
@@ -64,8 +59,7 @@ bool has_same_samples(const RunRecord& a, const RunRecord& b) {
 std::vector<std::size_t> distinct_runs(std::span<const RunRecord> records,
                                        std::span<const std::size_t> file_of) {
   const std::vector<bool> counts = first_of_samples(records);
-  using Name = std::
-      tuple<std::size_t, Source, std::string, std::string, int, std::string>;
+  using Name = std::tuple<std::size_t, Source, std::string, std::string, int, std::string>;
   std::map<Name, std::size_t> last_of;
   std::set<std::size_t> distinct;
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -74,14 +68,10 @@ std::vector<std::size_t> distinct_runs(std::span<const RunRecord> records,
       continue;
     }
     if (ran_here(record)) {
-      const auto [last, is_new] =
-          last_of.try_emplace({file_of.empty() ? 0 : file_of[i],
-                               record.source,
-                               record.experiment,
-                               record.configuration.key(),
-                               record.run,
-                               fact_of(record.adapter, kRunOfCommand)},
-                              i);
+      const auto [last, is_new] = last_of.try_emplace(
+          {file_of.empty() ? 0 : file_of[i], record.source, record.experiment,
+           record.configuration.key(), record.run, fact_of(record.adapter, kRunOfCommand)},
+          i);
       if (!is_new) {
         if (record.error && !records[last->second].error) {
           continue;

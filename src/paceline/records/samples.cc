@@ -12,8 +12,8 @@
 namespace paceline::records {
 namespace {
 
-std::vector<std::vector<std::int64_t>> samples_of(
-    const RunRecord& record, std::vector<std::int64_t> RankSamples::*samples) {
+std::vector<std::vector<std::int64_t>> samples_of(const RunRecord& record,
+                                                  std::vector<std::int64_t> RankSamples::*samples) {
   std::vector<std::vector<std::int64_t>> ranks;
   for (const RankSamples& rank : record.ranks) {
     ranks.push_back(rank.*samples);
@@ -48,44 +48,36 @@ double mean_step_s(const RunRecord& record) {
     if (rank.step_ns.empty()) {
       continue;
     }
-    const auto wall_ns =
-        rank.window_ns > 0
-            ? rank.window_ns
-            : std::accumulate(
-                  rank.step_ns.begin(), rank.step_ns.end(), std::int64_t{0});
-    longest = std::max(longest,
-                       static_cast<double>(wall_ns) /
-                           static_cast<double>(rank.step_ns.size()) / 1e9);
+    const auto wall_ns = rank.window_ns > 0 ? rank.window_ns
+                                            : std::accumulate(rank.step_ns.begin(),
+                                                              rank.step_ns.end(), std::int64_t{0});
+    longest = std::max(
+        longest, static_cast<double>(wall_ns) / static_cast<double>(rank.step_ns.size()) / 1e9);
   }
   return longest;
 }
 
 std::vector<double> slowest_compute_only_step_s(const RunRecord& record) {
-  return stats::slowest_rank_seconds(
-      samples_of(record, &RankSamples::compute_only_step_ns));
+  return stats::slowest_rank_seconds(samples_of(record, &RankSamples::compute_only_step_ns));
 }
 
 std::vector<double> exposed_s_by_pair(const RunRecord& record) {
-  const auto with = stats::slowest_rank_seconds(
-      samples_of(record, &RankSamples::paired_step_ns));
+  const auto with = stats::slowest_rank_seconds(samples_of(record, &RankSamples::paired_step_ns));
   const auto without = slowest_compute_only_step_s(record);
   const auto paired = std::ranges::find_if(
-      record.ranks,
-      [](const RankSamples& rank) { return !rank.pair_of_step.empty(); });
+      record.ranks, [](const RankSamples& rank) { return !rank.pair_of_step.empty(); });
   std::vector<double> exposed;
   if (paired == record.ranks.end()) {
     return exposed;
   }
   const std::vector<std::int64_t>& pairs = paired->pair_of_step;
-  const std::size_t steps =
-      std::min({pairs.size(), with.size(), without.size()});
+  const std::size_t steps = std::min({pairs.size(), with.size(), without.size()});
   for (std::size_t begin = 0, end = 0; begin < steps; begin = end) {
     while (end < steps && pairs[end] == pairs[begin]) {
       ++end;
     }
-    exposed.push_back(
-        stats::median(std::span(with).subspan(begin, end - begin)) -
-        stats::median(std::span(without).subspan(begin, end - begin)));
+    exposed.push_back(stats::median(std::span(with).subspan(begin, end - begin)) -
+                      stats::median(std::span(without).subspan(begin, end - begin)));
   }
   return exposed;
 }
@@ -97,10 +89,8 @@ std::optional<double> longest_data_wait_s(const RunRecord& record) {
     if (phase == rank.phase_ns.end() || phase->second.empty()) {
       continue;
     }
-    const double sum =
-        std::accumulate(phase->second.begin(), phase->second.end(), 0.0);
-    longest = std::max(longest.value_or(0),
-                       sum / static_cast<double>(phase->second.size()) * 1e-9);
+    const double sum = std::accumulate(phase->second.begin(), phase->second.end(), 0.0);
+    longest = std::max(longest.value_or(0), sum / static_cast<double>(phase->second.size()) * 1e-9);
   }
   return longest;
 }

@@ -22,14 +22,10 @@
 namespace paceline::records {
 namespace {
 
-// How lines of both kinds begin: tells a record cut short from a file that is
-// no record.
-constexpr std::array<std::string_view, 2> kBegins{R"({"version":)",
-                                                  R"({"kind":"comm")"};
+// How lines of both kinds begin: tells a record cut short from a file that is no record.
+constexpr std::array<std::string_view, 2> kBegins{R"({"version":)", R"({"kind":"comm")"};
 
-std::string reason() {
-  return std::strerror(errno);
-}
+std::string reason() { return std::strerror(errno); }
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
@@ -74,8 +70,7 @@ bool is_record(std::string_view line) {
 }
 
 [[noreturn]] void refuse_second_writer(const std::string& path) {
-  throw UsageError(
-      fmt::format("--records {}: another run is writing this file", path));
+  throw UsageError(fmt::format("--records {}: another run is writing this file", path));
 }
 
 }  // namespace
@@ -83,8 +78,7 @@ bool is_record(std::string_view line) {
 RecordWriter::RecordWriter(std::string path) : path_(std::move(path)) {
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) {
-    throw UsageError(
-        fmt::format("--records {}: cannot be written: {}", path_, reason()));
+    throw UsageError(fmt::format("--records {}: cannot be written: {}", path_, reason()));
   }
   if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(file_);
@@ -98,9 +92,7 @@ RecordWriter::RecordWriter(std::string path) : path_(std::move(path)) {
   }
 }
 
-RecordWriter::~RecordWriter() {
-  close(file_);
-}
+RecordWriter::~RecordWriter() { close(file_); }
 
 void RecordWriter::repair_tail() {
   struct stat info {};
@@ -108,9 +100,8 @@ void RecordWriter::repair_tail() {
     return;
   }
   const auto refuse = [this] {
-    throw UsageError(fmt::format(
-        "--records {}: its last line is no record; it is left as it is",
-        path_));
+    throw UsageError(
+        fmt::format("--records {}: its last line is no record; it is left as it is", path_));
   };
   const auto [tail, last] = read_tail(path_);
   if (!begins_like_a_record(last)) {
@@ -128,10 +119,8 @@ void RecordWriter::repair_tail() {
   }
   const auto whole = info.st_size - static_cast<off_t>(tail.size());
   if (ftruncate(file_, whole) != 0) {
-    throw UsageError(fmt::format(
-        "--records {}: its unfinished last line cannot be cut off: {}",
-        path_,
-        reason()));
+    throw UsageError(fmt::format("--records {}: its unfinished last line cannot be cut off: {}",
+                                 path_, reason()));
   }
 }
 
@@ -142,23 +131,19 @@ void RecordWriter::write_all(std::string_view text) {
       continue;
     }
     if (written < 0) {
-      throw WorldError(fmt::format(
-          "{}: a record could not be written: {}", path_, reason()));
+      throw WorldError(fmt::format("{}: a record could not be written: {}", path_, reason()));
     }
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
-void RecordWriter::append(const RunRecord& record) {
-  append_line(to_line(record));
-}
+void RecordWriter::append(const RunRecord& record) { append_line(to_line(record)); }
 
 void RecordWriter::append_line(const std::string& line) {
   write_all(line + "\n");
   // Pipes and terminals cannot be synced (EINVAL), which is no fault.
   if (fsync(file_) != 0 && errno != EINVAL && errno != EROFS) {
-    throw WorldError(fmt::format(
-        "{}: a record did not reach the disk: {}", path_, reason()));
+    throw WorldError(fmt::format("{}: a record did not reach the disk: {}", path_, reason()));
   }
 }
 
@@ -166,11 +151,9 @@ RecordFile read_records(const std::string& path, BrokenTail tail) {
   std::ifstream in(path, std::ios::binary);
   const auto type = std::filesystem::status(path).type();
   const bool is_folder = type == std::filesystem::file_type::directory;
-  const bool endless =
-      type == std::filesystem::file_type::character && path != "/dev/null";
+  const bool endless = type == std::filesystem::file_type::character && path != "/dev/null";
   if (!in || is_folder || endless) {
-    throw UsageError(fmt::format("{}: cannot be read{}",
-                                 path,
+    throw UsageError(fmt::format("{}: cannot be read{}", path,
                                  !in         ? ""
                                  : is_folder ? ": it is a folder"
                                              : ": it is a device"));
@@ -178,22 +161,16 @@ RecordFile read_records(const std::string& path, BrokenTail tail) {
   return read_records(in, path, tail);
 }
 
-RecordFile read_records(std::istream& in,
-                        const std::string& path,
-                        BrokenTail tail) {
+RecordFile read_records(std::istream& in, const std::string& path, BrokenTail tail) {
   RecordFile file;
-  file.warnings =
-      for_each_record(in, path, tail, [&](const std::string& record) {
-        file.records.push_back(from_line(record));
-      });
+  file.warnings = for_each_record(in, path, tail, [&](const std::string& record) {
+    file.records.push_back(from_line(record));
+  });
   return file;
 }
 
-std::vector<std::string> for_each_record(
-    std::istream& in,
-    const std::string& path,
-    BrokenTail tail,
-    const std::function<void(const std::string& line)>& take) {
+std::vector<std::string> for_each_record(std::istream& in, const std::string& path, BrokenTail tail,
+                                         const std::function<void(const std::string& line)>& take) {
   std::vector<std::string> warnings;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
@@ -203,8 +180,7 @@ std::vector<std::string> for_each_record(
     try {
       take(line);
     } catch (const UsageError& error) {
-      const std::string sentence =
-          fmt::format("{}:{}: {}", path, number, error.what());
+      const std::string sentence = fmt::format("{}:{}: {}", path, number, error.what());
       const bool whole = nlohmann::json::accept(line);
       if (tail == BrokenTail::kRefuse || whole || !in.eof()) {
         throw UsageError(sentence);
@@ -224,20 +200,18 @@ void remove_if_empty(const std::string& path) {
     return;
   }
   struct stat info {};
-  if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &info) == 0 &&
-      S_ISREG(info.st_mode) && info.st_size == 0) {
+  if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode) &&
+      info.st_size == 0) {
     unlink(path.c_str());
   }
   close(file);
 }
 
-std::set<std::pair<std::string, int>> completed(
-    std::span<const RunRecord> records) {
+std::set<std::pair<std::string, int>> completed(std::span<const RunRecord> records) {
   std::set<std::pair<std::string, int>> done;
   for (const RunRecord& record : records) {
     if (!record.error || record.not_run()) {
-      done.emplace(record.configuration.key() + record.error.value_or(""),
-                   record.run);
+      done.emplace(record.configuration.key() + record.error.value_or(""), record.run);
     }
   }
   return done;

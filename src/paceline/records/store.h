@@ -14,14 +14,13 @@
 
 namespace paceline::records {
 
-/// Appends records of either kind to a JSON Lines file; each line is on the
-/// disk before `append` returns, so that a crash loses at most the case in
-/// flight.
+/// Appends records of either kind to a JSON Lines file; each line is on the disk before `append`
+/// returns, so that a crash loses at most the case in flight.
 class RecordWriter {
  public:
-  /// Opens or creates `path`, and takes it for this process alone.  An
-  /// unfinished last line, left by a crash, is cut off.  Throws `UsageError`
-  /// when the file cannot be written or another process is writing it.
+  /// Opens or creates `path`, and takes it for this process alone.  An unfinished last line, left
+  /// by a crash, is cut off.  Throws `UsageError` when the file cannot be written or another
+  /// process is writing it.
   explicit RecordWriter(std::string path);
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
@@ -51,33 +50,26 @@ struct RecordFile {
   std::vector<std::string> warnings;  // what was skipped, and where
 };
 
-/// Reads every record of a JSON Lines file.  Throws `UsageError` that begins
-/// with `path:line:` for anything that is not a record.
-RecordFile read_records(const std::string& path,
-                        BrokenTail tail = BrokenTail::kRefuse);
-/// Reads every record of a text that is already open, as from a file; `path` is
-/// for messages.
-RecordFile read_records(std::istream& in,
-                        const std::string& path,
+/// Reads every record of a JSON Lines file.  Throws `UsageError` that begins with `path:line:` for
+/// anything that is not a record.
+RecordFile read_records(const std::string& path, BrokenTail tail = BrokenTail::kRefuse);
+/// Reads every record of a text that is already open, as from a file; `path` is for messages.
+RecordFile read_records(std::istream& in, const std::string& path,
                         BrokenTail tail = BrokenTail::kRefuse);
 
 /// Calls `take` with every line of a text of records that is not blank.
 /// Returns warnings as RecordFile has them.  Throws UsageError that begins with
 /// `path:line:` where `take` throws one.
-std::vector<std::string> for_each_record(
-    std::istream& in,
-    const std::string& path,
-    BrokenTail tail,
-    const std::function<void(const std::string& line)>& take);
+std::vector<std::string> for_each_record(std::istream& in, const std::string& path, BrokenTail tail,
+                                         const std::function<void(const std::string& line)>& take);
 
-/// Removes a regular file that holds nothing and that no RecordWriter has open.
-/// Whatever else lies there stays, without a word.
+/// Removes a regular file that holds nothing and that no RecordWriter has open. Whatever else lies
+/// there stays, without a word.
 void remove_if_empty(const std::string& path);
 
-/// Case and repetition of every record that `--resume` need not run again: one
-/// without an error is named by `Configuration::key()`, one that could not run
-/// by its key and the reason, so that it runs where the reason is gone.
-std::set<std::pair<std::string, int>> completed(
-    std::span<const RunRecord> records);
+/// Case and repetition of every record that `--resume` need not run again: one without an error is
+/// named by `Configuration::key()`, one that could not run by its key and the reason, so that it
+/// runs where the reason is gone.
+std::set<std::pair<std::string, int>> completed(std::span<const RunRecord> records);
 
 }  // namespace paceline::records

@@ -20,8 +20,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 4> kTrackNames{
-    "forward", "backward", "update", "communication"};
+constexpr std::array<std::string_view, 4> kTrackNames{"forward", "backward", "update",
+                                                      "communication"};
 constexpr int kMostLanes = 1000;  // thread ids of a track
 
 struct Kind {
@@ -84,35 +84,21 @@ class EventList {
   bool first_ = true;
 };
 
-ordered_json metadata(std::string_view what,
-                      int process,
-                      int thread,
-                      ordered_json args) {
-  return {{"ph", "M"},
-          {"name", what},
-          {"pid", process},
-          {"tid", thread},
-          {"args", std::move(args)}};
+ordered_json metadata(std::string_view what, int process, int thread, ordered_json args) {
+  return {
+      {"ph", "M"}, {"name", what}, {"pid", process}, {"tid", thread}, {"args", std::move(args)}};
 }
 
-void name_process(EventList& events,
-                  const Span& span,
-                  int process,
-                  const TraceNames& names) {
+void name_process(EventList& events, const Span& span, int process, const TraceNames& names) {
   std::string text = fmt::format("rank {}", span.rank);
-  if (const auto name = names.ranks.find(span.rank);
-      name != names.ranks.end()) {
+  if (const auto name = names.ranks.find(span.rank); name != names.ranks.end()) {
     text += fmt::format(" ({})", name->second);
   }
   if (names.sections.size() > 1) {
-    text =
-        fmt::format("{}: {}",
-                    names.sections.at(static_cast<std::size_t>(span.section)),
-                    text);
+    text = fmt::format("{}: {}", names.sections.at(static_cast<std::size_t>(span.section)), text);
   }
   events.add(metadata("process_name", process, 0, {{"name", text}}));
-  events.add(
-      metadata("process_sort_index", process, 0, {{"sort_index", process}}));
+  events.add(metadata("process_sort_index", process, 0, {{"sort_index", process}}));
 }
 
 void name_thread(EventList& events, int process, Track track, int thread) {
@@ -122,8 +108,7 @@ void name_thread(EventList& events, int process, Track track, int thread) {
     text += fmt::format(" {}", lane + 1);
   }
   events.add(metadata("thread_name", process, thread, {{"name", text}}));
-  events.add(
-      metadata("thread_sort_index", process, thread, {{"sort_index", thread}}));
+  events.add(metadata("thread_sort_index", process, thread, {{"sort_index", thread}}));
 }
 
 /// Where a span is shown.
@@ -132,10 +117,7 @@ struct TraceRow {
 };
 
 // Times are in microseconds, the unit of the format.
-void add_span(EventList& events,
-              const Span& span,
-              const TraceRow& row,
-              std::int64_t zero_ns) {
+void add_span(EventList& events, const Span& span, const TraceRow& row, std::int64_t zero_ns) {
   ordered_json event{{"ph", "X"},
                      {"name", span.name},
                      {"cat", span.category},
@@ -149,23 +131,20 @@ void add_span(EventList& events,
   events.add(event);
 }
 
-// Sections, ranks and tracks in order; in a track by start, the longer span
-// first, so that a span comes before those that it holds.
+// Sections, ranks and tracks in order; in a track by start, the longer span first, so that a span
+// comes before those that it holds.
 void sort_spans(std::vector<Span>& spans) {
   const auto place = [](const Span& s) {
     return std::tuple(s.section, s.rank, s.track, s.start_ns, -s.duration_ns);
   };
-  std::stable_sort(
-      spans.begin(), spans.end(), [&](const Span& a, const Span& b) {
-        return place(a) < place(b);
-      });
+  std::stable_sort(spans.begin(), spans.end(),
+                   [&](const Span& a, const Span& b) { return place(a) < place(b); });
 }
 
 std::int64_t earliest(const std::vector<Span>& spans) {
-  const auto first = std::min_element(
-      spans.begin(), spans.end(), [](const Span& a, const Span& b) {
-        return a.start_ns < b.start_ns;
-      });
+  const auto first = std::min_element(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+    return a.start_ns < b.start_ns;
+  });
   return first == spans.end() ? 0 : first->start_ns;
 }
 
@@ -186,9 +165,7 @@ Span make_span(Activity activity, std::string name, const SpanArgs& args) {
   return span;
 }
 
-void write_trace(std::ostream& out,
-                 std::vector<Span> spans,
-                 const TraceNames& names) {
+void write_trace(std::ostream& out, std::vector<Span> spans, const TraceNames& names) {
   sort_spans(spans);
   const std::int64_t zero_ns = earliest(spans);
   int ranks = 0;  // of the largest section
@@ -204,9 +181,8 @@ void write_trace(std::ostream& out,
       name_process(events, span, process, names);
     }
     const std::size_t lane = lanes[process][span.track].place(span);
-    const int thread =
-        static_cast<int>(span.track) * kMostLanes +
-        static_cast<int>(std::min<std::size_t>(lane, kMostLanes - 1));
+    const int thread = static_cast<int>(span.track) * kMostLanes +
+                       static_cast<int>(std::min<std::size_t>(lane, kMostLanes - 1));
     if (named[process].insert(thread).second) {
       name_thread(events, process, span.track, thread);
     }
@@ -215,9 +191,7 @@ void write_trace(std::ostream& out,
   events.finish();
 }
 
-void write_trace_file(const std::string& path,
-                      std::vector<Span> spans,
-                      const TraceNames& names) {
+void write_trace_file(const std::string& path, std::vector<Span> spans, const TraceNames& names) {
   std::ostringstream text;
   write_trace(text, std::move(spans), names);
   write_atomically(path, text.str());

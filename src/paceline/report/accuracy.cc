@@ -35,9 +35,7 @@ struct Clock {
   bool of(const records::Configuration& c) const {
     using C = records::Configuration;
     return (configuration.data.empty() || configuration.data == c.data) &&
-           cases::same_in(configuration,
-                          c,
-                          {&C::model, &C::ranks, &C::batch_size, &C::strategy});
+           cases::same_in(configuration, c, {&C::model, &C::ranks, &C::batch_size, &C::strategy});
   }
 };
 
@@ -66,9 +64,7 @@ std::optional<Point> reached(const std::vector<Point>& points, double target) {
 }
 
 /// "0.953 [0.941, 0.962]": the median over runs, of values up to `most`.
-std::string over_runs(const std::vector<double>& values,
-                      double factor,
-                      const char* format,
+std::string over_runs(const std::vector<double>& values, double factor, const char* format,
                       double most = std::numeric_limits<double>::infinity()) {
   const auto estimate = median_over(values);
   if (!estimate) {
@@ -79,21 +75,18 @@ std::string over_runs(const std::vector<double>& values,
   };
   std::string text = shown(estimate->value);
   if (estimate->interval && estimate->runs >= stats::kFewestRuns) {
-    text += fmt::format(" [{}, {}]",
-                        shown(estimate->interval->low),
+    text += fmt::format(" [{}, {}]", shown(estimate->interval->low),
                         shown(std::min(most, estimate->interval->high)));
   }
   return text;
 }
 
 /// A step of the case on the cluster, by the newest prediction.
-std::optional<double> predicted_step_s(const CaseRuns& one,
-                                       const std::string& cluster,
+std::optional<double> predicted_step_s(const CaseRuns& one, const std::string& cluster,
                                        std::span<const Clock> clocks) {
   std::optional<double> step_s;
   for (const Clock& clock : clocks) {
-    if (priced_cluster(clock.configuration.cluster) == cluster &&
-        clock.of(one.configuration)) {
+    if (priced_cluster(clock.configuration.cluster) == cluster && clock.of(one.configuration)) {
       step_s = clock.step_s;
     }
   }
@@ -116,21 +109,15 @@ std::vector<std::string> clusters_of(const std::vector<CaseRuns>& cases,
 }
 
 std::string title_of(const records::Configuration& c) {
-  std::string title =
-      fmt::format("{} on {}, split {}, batch {} per rank, {} steps",
-                  c.model,
-                  c.data,
-                  c.split,
-                  c.batch_size,
-                  c.warmup + c.steps);
+  std::string title = fmt::format("{} on {}, split {}, batch {} per rank, {} steps", c.model,
+                                  c.data, c.split, c.batch_size, c.warmup + c.steps);
   if (c.target != 0) {
     title += fmt::format(", target {}", c.target);
   }
   return printable(title);
 }
 
-/// The label of a case that a user named, where no other has it; else the
-/// strategy, shortened.
+/// The label of a case that a user named, where no other has it; else the strategy, shortened.
 std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
   std::map<std::string, std::vector<const records::Configuration*>> namesakes;
   for (const CaseRuns& one : cases) {
@@ -140,8 +127,7 @@ std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
   for (const auto& [label, same] : namesakes) {
     const std::vector<std::string> strategies = short_strategies(same);
     for (std::size_t i = 0; i < same.size(); ++i) {
-      name_of[same[i]] =
-          same.size() == 1 && has_own_label(*same[i]) ? label : strategies[i];
+      name_of[same[i]] = same.size() == 1 && has_own_label(*same[i]) ? label : strategies[i];
     }
   }
   std::vector<std::string> names;
@@ -152,11 +138,8 @@ std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
 }
 
 /// Printable, without the digest of its prices where no other is called so.
-std::string cluster_name(const std::string& cluster,
-                         const std::vector<std::string>& all) {
-  const auto name = [](const std::string& text) {
-    return text.substr(0, text.find("; prices "));
-  };
+std::string cluster_name(const std::string& cluster, const std::vector<std::string>& all) {
+  const auto name = [](const std::string& text) { return text.substr(0, text.find("; prices ")); };
   const auto same = std::ranges::count(all, name(cluster), name);
   return printable(same == 1 ? name(cluster) : cluster);
 }
@@ -180,33 +163,29 @@ std::vector<Point> median_points(const CaseRuns& one) {
                  .bytes = median([](const Point& it) { return it.bytes; }),
                  .loss = median([](const Point& it) { return it.loss; })};
     if (classifies) {
-      points[i].accuracy =
-          median([](const Point& it) { return it.accuracy.value_or(0); });
+      points[i].accuracy = median([](const Point& it) { return it.accuracy.value_or(0); });
     }
   }
   return points;
 }
 
-TrainingCurves curves_of(const std::vector<CaseRuns>& cases,
-                         std::span<const Clock> clocks) {
+TrainingCurves curves_of(const std::vector<CaseRuns>& cases, std::span<const Clock> clocks) {
   TrainingCurves curves{.target = cases.front().configuration.target};
   const std::vector<std::string> clusters = clusters_of(cases, clocks);
   for (const std::string& cluster : clusters) {
     curves.clusters.push_back(cluster_name(cluster, clusters));
-    curves.table.text += fmt::format("{}Cluster {}: {}.",
-                                     curves.table.text.empty() ? "" : "\n",
-                                     curves.clusters.size(),
-                                     curves.clusters.back());
+    curves.table.text += fmt::format("{}Cluster {}: {}.", curves.table.text.empty() ? "" : "\n",
+                                     curves.clusters.size(), curves.clusters.back());
   }
   const std::vector<std::string> names = names_of(cases);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const CaseRuns& one = cases[i];
-    TrainingCurve& curve = curves.cases.emplace_back(
-        TrainingCurve{.name = printable(names[i]),
-                      .ranks = one.configuration.ranks,
-                      .runs = one.runs.size(),
-                      .reached = trained(one.runs, curves.target),
-                      .points = median_points(one)});
+    TrainingCurve& curve =
+        curves.cases.emplace_back(TrainingCurve{.name = printable(names[i]),
+                                                .ranks = one.configuration.ranks,
+                                                .runs = one.runs.size(),
+                                                .reached = trained(one.runs, curves.target),
+                                                .points = median_points(one)});
     for (const std::string& cluster : clusters) {
       curve.predicted_step_s.push_back(predicted_step_s(one, cluster, clocks));
     }
@@ -237,8 +216,7 @@ std::vector<TrainedPoint> trained_points(const records::RunRecord& record) {
       const records::Evaluation& one = rank.evaluations[i];
       Point& point = points[i];
       point.step = static_cast<double>(one.step);
-      point.seconds =
-          std::max(point.seconds, static_cast<double>(one.trained_ns) * 1e-9);
+      point.seconds = std::max(point.seconds, static_cast<double>(one.trained_ns) * 1e-9);
       point.bytes = std::max(point.bytes, static_cast<double>(one.sent_bytes));
       point.loss += one.loss.value_or(std::nan(""));
       if (one.accuracy) {
@@ -255,8 +233,7 @@ std::vector<TrainedPoint> trained_points(const records::RunRecord& record) {
   return points;
 }
 
-Trained trained(std::span<const std::vector<TrainedPoint>> runs,
-                double target) {
+Trained trained(std::span<const std::vector<TrainedPoint>> runs, double target) {
   Trained all;
   for (const std::vector<TrainedPoint>& points : runs) {
     all.losses.push_back(points.back().loss);
@@ -283,28 +260,23 @@ std::optional<stats::Estimate> median_over(const std::vector<double>& values) {
   return stats::median_of_runs(runs);
 }
 
-void add_accuracy(const std::vector<TrainingCurves>& training,
-                  Document& document) {
+void add_accuracy(const std::vector<TrainingCurves>& training, Document& document) {
   if (training.empty()) {
     return;
   }
-  const Note note{
-      "accuracy",
-      "of the ranks' networks on the test samples, the mean over ranks; "
-      "time is the slowest rank's, without evaluations, bytes those of the "
-      "rank that sent most; medians over runs and seeds, with 95 % "
-      "intervals from three on; predicted: the steps to the target times "
-      "a predicted step, of predictions among the records"};
+  const Note note{"accuracy",
+                  "of the ranks' networks on the test samples, the mean over ranks; "
+                  "time is the slowest rank's, without evaluations, bytes those of the "
+                  "rank that sent most; medians over runs and seeds, with 95 % "
+                  "intervals from three on; predicted: the steps to the target times "
+                  "a predicted step, of predictions among the records"};
   document.notes.insert(document.notes.begin(), note);
-  std::ranges::transform(
-      training, std::back_inserter(document.tables), &TrainingCurves::table);
+  std::ranges::transform(training, std::back_inserter(document.tables), &TrainingCurves::table);
 }
 
 ResultColumns<TrainingCurve> accuracy_columns(const TrainingCurves& curves) {
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-  const auto median = [](std::vector<double> Trained::*values,
-                         double factor,
-                         const char* format,
+  const auto median = [](std::vector<double> Trained::*values, double factor, const char* format,
                          double most) {
     return [=](const TrainingCurve& one) {
       return over_runs(one.reached.*values, factor, format, most);
@@ -312,42 +284,30 @@ ResultColumns<TrainingCurve> accuracy_columns(const TrainingCurves& curves) {
   };
   ResultColumns<TrainingCurve> all;
   all.add({.name = "case", .align = Align::kLeft})
-      .cell([](const TrainingCurve& one) {
-        return without_ranks(one.name, one.ranks);
-      })
+      .cell([](const TrainingCurve& one) { return without_ranks(one.name, one.ranks); })
       .data("name", &TrainingCurve::name);
   all.add({"ranks"}).data("ranks", &TrainingCurve::ranks);
   all.add({"runs"}).data("runs", &TrainingCurve::runs);
-  all.add({"loss", "at the end"})
-      .cell(median(&Trained::losses, 1, "{:.4g}", kUnbounded));
-  all.add({"accuracy %", "at the end"})
-      .cell(median(&Trained::accuracies, 100, "{:.1f}", 1));
-  all.add({"reached", "to the target"})
-      .cell([target = curves.target](const TrainingCurve& one) {
-        return target == 0
-                   ? std::string(kMissing)
-                   : fmt::format(
-                         "{} of {}", one.reached.steps.size(), one.runs);
-      });
-  all.add({"steps", "to the target"})
-      .cell(median(&Trained::steps, 1, "{:.0f}", kUnbounded));
-  all.add({"s", "to the target"})
-      .cell(median(&Trained::seconds, 1, "{:.4g}", kUnbounded));
-  all.add({"MB sent", "to the target"})
-      .cell(median(&Trained::bytes, 1e-6, "{:.4g}", kUnbounded));
+  all.add({"loss", "at the end"}).cell(median(&Trained::losses, 1, "{:.4g}", kUnbounded));
+  all.add({"accuracy %", "at the end"}).cell(median(&Trained::accuracies, 100, "{:.1f}", 1));
+  all.add({"reached", "to the target"}).cell([target = curves.target](const TrainingCurve& one) {
+    return target == 0 ? std::string(kMissing)
+                       : fmt::format("{} of {}", one.reached.steps.size(), one.runs);
+  });
+  all.add({"steps", "to the target"}).cell(median(&Trained::steps, 1, "{:.0f}", kUnbounded));
+  all.add({"s", "to the target"}).cell(median(&Trained::seconds, 1, "{:.4g}", kUnbounded));
+  all.add({"MB sent", "to the target"}).cell(median(&Trained::bytes, 1e-6, "{:.4g}", kUnbounded));
   for (std::size_t i = 0; i < curves.clusters.size(); ++i) {
     all.add({fmt::format("s on cluster {}", i + 1), "predicted"})
         .cell([i](const TrainingCurve& one) {
           const auto step_s = one.predicted_step_s[i];
-          return step_s ? over_runs(one.reached.steps, *step_s, "{:.4g}")
-                        : std::string(kMissing);
+          return step_s ? over_runs(one.reached.steps, *step_s, "{:.4g}") : std::string(kMissing);
         });
   }
   return all;
 }
 
-std::vector<TrainingCurves> training_curves(
-    std::span<const records::RunRecord> records) {
+std::vector<TrainingCurves> training_curves(std::span<const records::RunRecord> records) {
   std::vector<std::pair<std::string, std::vector<CaseRuns>>> groups;
   for (const records::RunRecord& record : records) {
     std::vector<Point> points = trained_points(record);
@@ -357,8 +317,7 @@ std::vector<TrainingCurves> training_curves(
     const records::Configuration& c = record.configuration;
     std::vector<CaseRuns>& cases = find_or_add(groups, title_of(c));
     auto found = std::ranges::find_if(cases, [&](const CaseRuns& one) {
-      return cases::same_but(
-          one.configuration, c, {&records::Configuration::seed});
+      return cases::same_but(one.configuration, c, {&records::Configuration::seed});
     });
     if (found == cases.end()) {
       found = cases.insert(found, {c, {}});

@@ -21,17 +21,12 @@ namespace {
 using records::Source;
 
 // Cases that differ in one of these do different work.
-constexpr std::array<std::string_view, 8> kWork{"model",
-                                                "batch_size",
-                                                "image_size",
-                                                "classes",
-                                                "sequence_length",
-                                                "as_original",
-                                                "ranks",
-                                                "accumulate"};
+constexpr std::array<std::string_view, 8> kWork{"model",   "batch_size",      "image_size",
+                                                "classes", "sequence_length", "as_original",
+                                                "ranks",   "accumulate"};
 // The keys that the JSON of PyTorch's benchmark has.
-constexpr std::array<std::string_view, 6> kImported{
-    "model", "batch_size", "ranks", "strategy", "bucket_mib", "engine"};
+constexpr std::array<std::string_view, 6> kImported{"model",    "batch_size", "ranks",
+                                                    "strategy", "bucket_mib", "engine"};
 
 template <class Names>
 bool has_name(const Names& names, std::string_view name) {
@@ -46,32 +41,26 @@ std::string text_of(const nlohmann::ordered_json& value) {
 }
 
 // Keys of instruments are there only where one is (case/field_table.cc).
-std::string value_at(const ConfigurationFields& fields,
-                     const std::string& name) {
-  const auto found =
-      std::ranges::find(fields, name, &ConfigurationFields::value_type::first);
+std::string value_at(const ConfigurationFields& fields, const std::string& name) {
+  const auto found = std::ranges::find(fields, name, &ConfigurationFields::value_type::first);
   return found == fields.end() ? "-" : found->second;
 }
 
-// An imported case has no options of its strategy ("ddp", "none"), so options
-// are not compared.
+// An imported case has no options of its strategy ("ddp", "none"), so options are not compared.
 bool same_imported_strategy(const std::string& a, const std::string& b) {
   return parts_beside(a, b) == 0U || parts_beside(b, a) == 0U;
 }
 
-bool is_imported(const Case& one) {
-  return one.first().source == Source::kImported;
-}
+bool is_imported(const Case& one) { return one.first().source == Source::kImported; }
 
-// Whether the keys are equal that the head of a log of ours says too: the log
-// has iterations in place of steps.
+// Whether the keys are equal that the head of a log of ours says too: the log has iterations in
+// place of steps.
 bool has_equal_fields(const Case& base, const Case& test) {
   const auto same_but = [&](cases::Fields but) {
     return cases::same_but(base.configuration(), test.configuration(), but);
   };
-  return is_imported(base) || is_imported(test)
-             ? same_but({&records::Configuration::steps})
-             : same_but({});
+  return is_imported(base) || is_imported(test) ? same_but({&records::Configuration::steps})
+                                                : same_but({});
 }
 
 /// A case that another could be compared with.
@@ -94,18 +83,15 @@ Candidate candidate_of(const Case& base, const Case& test) {
   };
   if (const auto count = std::ranges::count_if(differences, is_work)) {
     found.other_work = true;
-    found.distance +=
-        kOtherWork + kOneKeyOfWork * static_cast<std::size_t>(count);
+    found.distance += kOtherWork + kOneKeyOfWork * static_cast<std::size_t>(count);
     std::erase_if(differences, std::not_fn(is_work));
   }
-  const auto strategies =
-      short_strategies({&base.configuration(), &test.configuration()});
+  const auto strategies = short_strategies({&base.configuration(), &test.configuration()});
   std::vector<std::string> texts;
   for (const Difference& difference : differences) {
-    texts.push_back(
-        text_of(difference.name == "strategy"
-                    ? Difference{"strategy", strategies[0], strategies[1]}
-                    : difference));
+    texts.push_back(text_of(difference.name == "strategy"
+                                ? Difference{"strategy", strategies[0], strategies[1]}
+                                : difference));
   }
   found.why = texts.empty() ? "no difference in what both sides say"
                             : fmt::format("{}", fmt::join(texts, ", "));
@@ -115,8 +101,7 @@ Candidate candidate_of(const Case& base, const Case& test) {
 }  // namespace
 
 std::string text_of(const Difference& difference) {
-  return fmt::format(
-      "{}: {} -> {}", difference.name, difference.base, difference.test);
+  return fmt::format("{}: {} -> {}", difference.name, difference.base, difference.test);
 }
 
 ConfigurationFields fields_of(const records::Configuration& c) {
@@ -159,27 +144,23 @@ std::vector<Difference> differences_of(const Case& base, const Case& test) {
   for (const std::string& name : names_of(before, after)) {
     const std::string value = value_at(before, name);
     const std::string other = value_at(after, name);
-    const bool unknown = !base.configuration().states(name) ||
-                         !test.configuration().states(name);
+    const bool unknown = !base.configuration().states(name) || !test.configuration().states(name);
     if (value == other || unknown || (imported && !has_name(kImported, name)) ||
-        (imported && name == "strategy" &&
-         same_imported_strategy(value, other))) {
+        (imported && name == "strategy" && same_imported_strategy(value, other))) {
       continue;
     }
     differences.push_back({name, value, other});
   }
   if (base.first().source != test.first().source) {
-    differences.push_back({"source",
-                           std::string(records::name_of(base.first().source)),
+    differences.push_back({"source", std::string(records::name_of(base.first().source)),
                            std::string(records::name_of(test.first().source))});
   }
   return differences;
 }
 
 bool is_other_work(const std::vector<Difference>& differences) {
-  return std::ranges::any_of(differences, [](const Difference& difference) {
-    return has_name(kWork, difference.name);
-  });
+  return std::ranges::any_of(
+      differences, [](const Difference& difference) { return has_name(kWork, difference.name); });
 }
 
 std::optional<std::size_t> distance_of(const Case& base, const Case& test) {
@@ -194,9 +175,7 @@ std::optional<std::size_t> distance_of(const Case& base, const Case& test) {
   return has_equal_fields(base, test) ? 1 : 2 + differences.size();
 }
 
-std::string nearest_text(const Case& one,
-                         const std::vector<Case>& others,
-                         bool is_base) {
+std::string nearest_text(const Case& one, const std::vector<Case>& others, bool is_base) {
   constexpr std::size_t kMost = 3;
   std::vector<Candidate> nearest;
   for (std::size_t i = 0; i < others.size(); ++i) {
@@ -220,14 +199,11 @@ std::string nearest_text(const Case& one,
   const std::vector<std::string> labels = unique_labels(others);
   std::vector<std::string> words;
   for (std::size_t i = 0; i < std::min(nearest.size(), kMost); ++i) {
-    words.push_back(
-        fmt::format("{} ({})", labels[nearest[i].place], nearest[i].why));
+    words.push_back(fmt::format("{} ({})", labels[nearest[i].place], nearest[i].why));
   }
   const std::size_t more = nearest.size() - words.size();
-  return fmt::format("{}nearest in the {}: {}{}",
-                     nearest.size() == 1 ? "" : "equally ",
-                     is_base ? "test" : "base",
-                     fmt::join(words, ", "),
+  return fmt::format("{}nearest in the {}: {}{}", nearest.size() == 1 ? "" : "equally ",
+                     is_base ? "test" : "base", fmt::join(words, ", "),
                      more == 0 ? "" : fmt::format(" and {} more", more));
 }
 

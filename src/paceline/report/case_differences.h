@@ -34,25 +34,21 @@ ConfigurationFields fields_of(const records::Configuration& c);
 std::vector<std::string> names_of(const ConfigurationFields& some,
                                   const ConfigurationFields& others);
 
-/// In what two cases differ, the source among it.  Records that were imported
-/// know few keys; against them only those that both sides know are compared.
+/// In what two cases differ, the source among it.  Records that were imported know few keys;
+/// against them only those that both sides know are compared.
 std::vector<Difference> differences_of(const Case& base, const Case& test);
 
-/// Whether one of the differences makes the work another: model, batch size,
-/// ranks, ...
+/// Whether one of the differences makes the work another: model, batch size, ranks, ...
 bool is_other_work(const std::vector<Difference>& differences);
 
-/// How far two cases are from being the same: 0 where key and source are equal,
-/// 1 where all keys are that a log of ours says too, then 2 and one for each
-/// difference.  Nothing where they do other work.
+/// How far two cases are from being the same: 0 where key and source are equal, 1 where all keys
+/// are that a log of ours says too, then 2 and one for each difference.  Nothing where they do
+/// other work.
 std::optional<std::size_t> distance_of(const Case& base, const Case& test);
 
-/// What a case that has no partner is nearest to among the cases of the other
-/// side that have none, and in what they differ: "nearest in the test: fusion
-/// (model: mlp -> lenet)".  `is_base` says of which side the case is.  Empty
-/// where the other side has no such case.
-std::string nearest_text(const Case& one,
-                         const std::vector<Case>& others,
-                         bool is_base);
+/// What a case that has no partner is nearest to among the cases of the other side that have none,
+/// and in what they differ: "nearest in the test: fusion (model: mlp -> lenet)".  `is_base` says of
+/// which side the case is.  Empty where the other side has no such case.
+std::string nearest_text(const Case& one, const std::vector<Case>& others, bool is_base);
 
 }  // namespace paceline::report

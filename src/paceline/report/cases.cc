@@ -34,18 +34,15 @@ std::string comments_on(const RunRecord& run) {
 
 /// Cases of equal key, origin and experiment, by what that is taken to be.
 template <class ExperimentOf>
-std::vector<Case> grouped(std::span<const RunRecord> records,
-                          ExperimentOf experiment_of) {
+std::vector<Case> grouped(std::span<const RunRecord> records, ExperimentOf experiment_of) {
   std::vector<Case> cases;
-  std::map<std::tuple<records::Source, std::string, std::string>, std::size_t>
-      places;
+  std::map<std::tuple<records::Source, std::string, std::string>, std::size_t> places;
   for (const RunRecord& record : records) {
     if (record.configuration.discard) {
       continue;
     }
     const auto [place, is_new] = places.try_emplace(
-        {record.source, experiment_of(record), record.configuration.key()},
-        cases.size());
+        {record.source, experiment_of(record), record.configuration.key()}, cases.size());
     if (is_new) {
       cases.emplace_back();
     }
@@ -57,8 +54,8 @@ std::vector<Case> grouped(std::span<const RunRecord> records,
 }  // namespace
 
 bool has_steps(const RunRecord& run) {
-  return std::ranges::any_of(
-      run.ranks, [](const RankSamples& rank) { return !rank.step_ns.empty(); });
+  return std::ranges::any_of(run.ranks,
+                             [](const RankSamples& rank) { return !rank.step_ns.empty(); });
 }
 
 std::vector<const RunRecord*> Case::measured() const {
@@ -91,8 +88,7 @@ records::Configuration said_configuration(const Case& one) {
 }
 
 std::vector<Case> group_cases(std::span<const RunRecord> records) {
-  return grouped(records,
-                 [](const RunRecord& record) { return record.experiment; });
+  return grouped(records, [](const RunRecord& record) { return record.experiment; });
 }
 
 std::vector<Case> group_across_experiments(std::span<const RunRecord> records) {
@@ -107,8 +103,7 @@ std::vector<CaseGroup> group_tables(std::span<const RunRecord> records) {
   return groups;
 }
 
-std::optional<strategies::StrategySpec> known_strategy(
-    const records::Configuration& c) {
+std::optional<strategies::StrategySpec> known_strategy(const records::Configuration& c) {
   try {
     return strategies::strategy_of(c);
   } catch (const UsageError&) {
@@ -121,40 +116,30 @@ std::string ranks_text(const records::Configuration& c) {
 }
 
 std::string model_and_batch(const std::string& model, int batch_size) {
-  return fmt::format("{}, batch {} per rank",
-                     model.empty() ? "-" : model,
+  return fmt::format("{}, batch {} per rank", model.empty() ? "-" : model,
                      batch_size == 0 ? "-" : fmt::to_string(batch_size));
 }
 
-std::string foreign_log(
-    std::span<const records::RunRecord> records,
-    const std::function<std::string(const records::RunRecord&)>& block) {
+std::string foreign_log(std::span<const records::RunRecord> records,
+                        const std::function<std::string(const records::RunRecord&)>& block) {
   std::string text, before;
   for (const RunRecord& run : records) {
     const records::Configuration& c = run.configuration;
-    const std::string head = fmt::format(
-        "# {} on {}{}{}",
-        c.states("strategy") ? c.strategy : c.label,
-        counted(c.ranks, "rank"),
-        c.seed == 0 ? "" : fmt::format(", seed {}", c.seed),
-        run.source == records::Source::kPredicted ? ", predicted, not measured"
-                                                  : "");
+    const std::string head =
+        fmt::format("# {} on {}{}{}", c.states("strategy") ? c.strategy : c.label,
+                    counted(c.ranks, "rank"), c.seed == 0 ? "" : fmt::format(", seed {}", c.seed),
+                    run.source == records::Source::kPredicted ? ", predicted, not measured" : "");
     if (c.discard) {
       continue;
     }
     if (run.error || !has_steps(run)) {
-      text += fmt::format(
-          "{} failed: {}\n", head, run.error.value_or("no rank left samples"));
+      text += fmt::format("{} failed: {}\n", head, run.error.value_or("no rank left samples"));
     } else if (!c.states("batch_size") || !c.states("ranks")) {
-      text += fmt::format(
-          "{}: its source does not say how many samples a step has\n", head);
+      text += fmt::format("{}: its source does not say how many samples a step has\n", head);
     } else if (c.has_tables()) {
-      text += fmt::format(
-          "{}: the samples of a step vary; --format trainers counts them\n",
-          head);
+      text += fmt::format("{}: the samples of a step vary; --format trainers counts them\n", head);
     } else {
-      text +=
-          (head == before ? "" : head + "\n") + comments_on(run) + block(run);
+      text += (head == before ? "" : head + "\n") + comments_on(run) + block(run);
     }
     before = head;
   }

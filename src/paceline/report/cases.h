@@ -21,29 +21,24 @@ namespace paceline::report {
 /// Whether a rank left samples of steps.
 bool has_steps(const records::RunRecord& run);
 
-/// All runs of one case: records of equal `Configuration::key()`, origin and
-/// experiment.  Points into the records that it was made from.
+/// All runs of one case: records of equal `Configuration::key()`, origin and experiment.  Points
+/// into the records that it was made from.
 struct Case {
   std::vector<const records::RunRecord*> runs;  // at least one, as they came
 
   const records::RunRecord& first() const { return *runs.front(); }
-  const records::Configuration& configuration() const {
-    return first().configuration;
-  }
+  const records::Configuration& configuration() const { return first().configuration; }
   /// The runs that ended well and left samples.
   std::vector<const records::RunRecord*> measured() const;
 };
 
-/// The configuration, with what a command said of itself where the user said
-/// nothing.
+/// The configuration, with what a command said of itself where the user said nothing.
 records::Configuration said_configuration(const Case& one);
 
-/// The cases in the order in which they first appear; discarded warm-up cases
-/// are left out.
+/// The cases in the order in which they first appear; discarded warm-up cases are left out.
 std::vector<Case> group_cases(std::span<const records::RunRecord> records);
 /// The same of equal key and origin, whatever experiment they are of.
-std::vector<Case> group_across_experiments(
-    std::span<const records::RunRecord> records);
+std::vector<Case> group_across_experiments(std::span<const records::RunRecord> records);
 
 /// Its label (its strategy where it has none), with the origin where it was
 /// not measured.
@@ -52,60 +47,49 @@ std::string plain_label(const Case& one);
 /// Whether a user named the case; else its label says its strategy.
 bool has_own_label(const records::Configuration& configuration);
 
-/// The strategies of cases with those options alone that the names do not stand
-/// for ("ps:placement=apart"), and the fewest others that tell them apart; as
-/// they are where that would make two of them equal.
-std::vector<std::string> short_strategies(
-    const std::vector<const records::Configuration*>& cases);
+/// The strategies of cases with those options alone that the names do not stand for
+/// ("ps:placement=apart"), and the fewest others that tell them apart; as they are where that would
+/// make two of them equal.
+std::vector<std::string> short_strategies(const std::vector<const records::Configuration*>& cases);
 
 /// The value of the first option of this name in the text of a strategy:
-/// option_of("fusion:bucket-mb=25", "bucket-mb") is "25"; empty where no part
-/// has it.
+/// option_of("fusion:bucket-mb=25", "bucket-mb") is "25"; empty where no part has it.
 std::string option_of(const std::string& strategy, std::string_view name);
 
-/// The strategy that `text` means to `paceline run`, its parts in order and
-/// those that it implies among them, with the options that `text` says: "ps" is
-/// "bsp+ps".  As it is where that is none.
+/// The strategy that `text` means to `paceline run`, its parts in order and those that it implies
+/// among them, with the options that `text` says: "ps" is "bsp+ps".  As it is where that is none.
 std::string with_implied_parts(std::string_view text);
 
 /// Whether `name` names the strategy, as a table or a user does: its parts
-/// with some of their options, in order ("fusion+ps", "ps:placement=apart",
-/// "topk").  How many parts of the strategy it leaves out; nothing where it
-/// names another strategy.
-std::optional<std::size_t> parts_beside(std::string_view name,
-                                        const std::string& strategy);
+/// with some of their options, in order ("fusion+ps", "ps:placement=apart", "topk").  How many
+/// parts of the strategy it leaves out; nothing where it names another strategy.
+std::optional<std::size_t> parts_beside(std::string_view name, const std::string& strategy);
 
-/// A name for each case: the label above, with the fewest parts of the key that
-/// tell cases of the same label apart, strategies shortened; INVALID where a
-/// run was.
+/// A name for each case: the label above, with the fewest parts of the key that tell cases of the
+/// same label apart, strategies shortened; INVALID where a run was.
 std::vector<std::string> unique_labels(const std::vector<Case>& cases);
 
 /// Whether all of its runs are.
 bool is_valid(const Case& one);
 
-/// The label without the part that says its ranks, for a table that has them in
-/// a column.
+/// The label without the part that says its ranks, for a table that has them in a column.
 std::string without_ranks(std::string label, int ranks);
 
 /// Nothing where this program does not know it: a newer program's record.
-std::optional<strategies::StrategySpec> known_strategy(
-    const records::Configuration& c);
+std::optional<strategies::StrategySpec> known_strategy(const records::Configuration& c);
 
-/// The log of another program: what `block` writes of each run, after a line
-/// that begins with '#' and names the case, if it is another than before, and
-/// such lines for the run's warnings; the first line alone for a run that
-/// failed or whose steps have no fixed number of samples. Runs of discarded
-/// cases are left out.
-std::string foreign_log(
-    std::span<const records::RunRecord> records,
-    const std::function<std::string(const records::RunRecord&)>& block);
+/// The log of another program: what `block` writes of each run, after a line that begins with '#'
+/// and names the case, if it is another than before, and such lines for the run's warnings; the
+/// first line alone for a run that failed or whose steps have no fixed number of samples. Runs of
+/// discarded cases are left out.
+std::string foreign_log(std::span<const records::RunRecord> records,
+                        const std::function<std::string(const records::RunRecord&)>& block);
 
 /// A value of the configuration as JSON, null where the source does not say it.
 template <class Member>
 auto stated(const char* key, Member member) {
   return [key, member](const records::Configuration& c) {
-    return c.states(key) ? nlohmann::ordered_json(c.*member)
-                         : nlohmann::ordered_json();
+    return c.states(key) ? nlohmann::ordered_json(c.*member) : nlohmann::ordered_json();
   };
 }
 
@@ -125,9 +109,7 @@ struct TableGroup {
 
 /// Adds a row to the group of its configuration.
 template <class Row>
-void add_to_table(std::vector<TableGroup<Row>>& groups,
-                  const records::Configuration& c,
-                  Row row) {
+void add_to_table(std::vector<TableGroup<Row>>& groups, const records::Configuration& c, Row row) {
   auto group = std::ranges::find_if(groups, [&](const auto& one) {
     return one.model == c.model && one.batch_size == c.batch_size;
   });
@@ -138,7 +120,6 @@ void add_to_table(std::vector<TableGroup<Row>>& groups,
 }
 
 using CaseGroup = TableGroup<Case>;
-std::vector<CaseGroup> group_tables(
-    std::span<const records::RunRecord> records);
+std::vector<CaseGroup> group_tables(std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

@@ -25,22 +25,19 @@ struct Plain {
 
 std::optional<Plain> plain_of(const records::Configuration& c) {
   const auto spec = known_strategy(c);
-  return spec ? std::optional(
-                    Plain{spec->without_codec().text(),
-                          spec->codec.row != nullptr &&
-                              spec->codec.row != &strategies::codecs().front()})
+  return spec ? std::optional(Plain{
+                    spec->without_codec().text(),
+                    spec->codec.row != nullptr && spec->codec.row != &strategies::codecs().front()})
               : std::nullopt;
 }
 
 // The row that differs from this one in the codec alone.
-const CaseSummary* plain_case(const std::vector<CaseSummary>& cases,
-                              const CaseSummary& one,
+const CaseSummary* plain_case(const std::vector<CaseSummary>& cases, const CaseSummary& one,
                               const std::string& strategy) {
   const auto found = std::ranges::find_if(cases, [&](const CaseSummary& other) {
     const auto plain = plain_of(other.configuration);
     return plain && !plain->coded && plain->strategy == strategy &&
-           cases::same_but(one.configuration,
-                           other.configuration,
+           cases::same_but(one.configuration, other.configuration,
                            {&records::Configuration::strategy});
   });
   return found == cases.end() ? nullptr : &*found;
@@ -54,8 +51,7 @@ std::string link_rate_text(double bits_per_s) {
 
 // Per rank and step, as measured where it was.
 std::optional<std::int64_t> sent_bytes(const CaseSummary& one) {
-  return one.wire_bytes_per_step ? one.wire_bytes_per_step
-                                 : one.planned_wire_bytes_per_step;
+  return one.wire_bytes_per_step ? one.wire_bytes_per_step : one.planned_wire_bytes_per_step;
 }
 
 // Where the case's link lies against this rate; empty where it has none.
@@ -66,8 +62,7 @@ std::string at_the_link(const CaseSummary& one, double break_even) {
   }
   const double rate = gbit_per_s(*link) * 1e9;
   return fmt::format(", {} the link's {}: it {} here, overlap not counted",
-                     rate < break_even ? "above" : "not above",
-                     link_rate_text(rate),
+                     rate < break_even ? "above" : "not above", link_rate_text(rate),
                      rate < break_even ? "pays" : "does not pay");
 }
 
@@ -75,13 +70,11 @@ std::string coding_text(const CaseSummary& one) {
   const records::Coding& coding = *one.coding;
   const auto sent = sent_bytes(one);
   std::string text =
-      fmt::format("coding {:.3g} ms a step",
-                  static_cast<double>(coding.ns_per_step) * 1e-6);
+      fmt::format("coding {:.3g} ms a step", static_cast<double>(coding.ns_per_step) * 1e-6);
   if (!sent) {
     return text;
   }
-  text += fmt::format(", {} sent in place of {}; ",
-                      format_bytes(*sent),
+  text += fmt::format(", {} sent in place of {}; ", format_bytes(*sent),
                       format_bytes(coding.plain_bytes_per_step));
   const std::optional<double> rate = break_even_bits_per_s(one);
   if (!rate) {
@@ -89,8 +82,7 @@ std::string coding_text(const CaseSummary& one) {
   }
   return text + (std::isinf(*rate)
                      ? "it saves time on every link"
-                     : "break-even bandwidth " + link_rate_text(*rate) +
-                           at_the_link(one, *rate));
+                     : "break-even bandwidth " + link_rate_text(*rate) + at_the_link(one, *rate));
 }
 
 // Both median steps, overlap included; empty where one is missing.
@@ -101,11 +93,8 @@ std::string steps_text(const CaseSummary& one, const CaseSummary* plain) {
   const double with = one.step_s->median.value;
   const double without = plain->step_s->median.value;
   const ValueFormat time = time_format(std::min(with, without));
-  return fmt::format("; step {} {}, without the codec {} {}",
-                     time.show(with),
-                     time.unit,
-                     time.show(without),
-                     time.unit);
+  return fmt::format("; step {} {}, without the codec {} {}", time.show(with), time.unit,
+                     time.show(without), time.unit);
 }
 
 }  // namespace
@@ -130,8 +119,8 @@ std::vector<std::string> codec_notes(const std::vector<CaseSummary>& cases) {
       continue;
     }
     const CaseSummary* plain = plain_case(cases, one, plain_strategy->strategy);
-    std::string text = fmt::format(
-        "'{}': {}{}", one.label, coding_text(one), steps_text(one, plain));
+    std::string text =
+        fmt::format("'{}': {}{}", one.label, coding_text(one), steps_text(one, plain));
     if (one.last_loss) {
       text += fmt::format("; last loss {:.4g}", *one.last_loss);
       if (plain != nullptr && plain->last_loss) {

@@ -33,8 +33,7 @@ std::string rate_text(double bytes_per_s) {
 }
 
 std::string share_text(const CommRecord& record) {
-  const auto share =
-      record.has_bandwidth() ? record.line_share() : std::nullopt;
+  const auto share = record.has_bandwidth() ? record.line_share() : std::nullopt;
   return share ? fmt::format("{:.1f}", *share * 100) : "-";
 }
 
@@ -43,29 +42,20 @@ std::string remark(const CommRecord& record) {
     return fmt::format("{} WRONG ELEMENTS", *record.wrong_elements);
   }
   if (record.in_place && record.in_place->wrong_elements.value_or(0) > 0) {
-    return fmt::format("{} WRONG ELEMENTS IN PLACE",
-                       *record.in_place->wrong_elements);
+    return fmt::format("{} WRONG ELEMENTS IN PLACE", *record.in_place->wrong_elements);
   }
-  return record.valid.value_or(true) ? ""
-                                     : "INVALID: slower than the link makes it";
+  return record.valid.value_or(true) ? "" : "INVALID: slower than the link makes it";
 }
 
 std::string title_of(const CommRecord& first) {
-  const std::string hosts =
-      first.ranks_per_host.empty()
-          ? ""
-          : fmt::format(" ({})", fmt::join(first.ranks_per_host, "+"));
-  std::string text = fmt::format("{}{}, {} ranks{}, {} on {}, {}",
-                                 first.operation,
-                                 first.op.empty() ? "" : " of a " + first.op,
-                                 first.ranks,
-                                 hosts,
-                                 first.engine,
-                                 first.device,
-                                 first.dtype);
+  const std::string hosts = first.ranks_per_host.empty()
+                                ? ""
+                                : fmt::format(" ({})", fmt::join(first.ranks_per_host, "+"));
+  std::string text = fmt::format("{}{}, {} ranks{}, {} on {}, {}", first.operation,
+                                 first.op.empty() ? "" : " of a " + first.op, first.ranks, hosts,
+                                 first.engine, first.device, first.dtype);
   if (!first.clock.empty()) {
-    text +=
-        fmt::format(", {} time", first.clock == "cpu" ? "CPU" : first.clock);
+    text += fmt::format(", {} time", first.clock == "cpu" ? "CPU" : first.clock);
   }
   if (!first.link.empty()) {
     text += fmt::format(", emulated link {}", first.link);
@@ -77,38 +67,29 @@ std::string title_of(const CommRecord& first) {
 std::string time_note(const CommRecord& first) {
   std::string time =
       first.formula.empty()
-          ? fmt::format("of {} iterations, in each the slowest rank's",
-                        first.iteration_ns.size())
-          : fmt::format("{}: {}",
-                        counted(std::ssize(first.iteration_ns), "value"),
+          ? fmt::format("of {} iterations, in each the slowest rank's", first.iteration_ns.size())
+          : fmt::format("{}: {}", counted(std::ssize(first.iteration_ns), "value"),
                         first.formula.substr(0, first.formula.find(';')));
   if (first.is_mean()) {
     time = first.mean_of > 0
-               ? fmt::format("the program's mean of {}",
-                             counted(first.mean_of, "iteration"))
+               ? fmt::format("the program's mean of {}", counted(first.mean_of, "iteration"))
                : std::string("the program's mean of its iterations");
   }
-  return first.has_bandwidth()
-             ? time
-             : time + ", of the CPU alone, which issues the operation";
+  return first.has_bandwidth() ? time : time + ", of the CPU alone, which issues the operation";
 }
 
 std::string bandwidth_note(const CommRecord& first) {
   return fmt::format("alg: size / {}; bus: as defined by nccl-tests; wire: {}",
                      first.is_mean() ? "mean" : "median",
-                     first.formula.empty() ? "what a rank sends"
-                                           : "what a ring sends of a rank");
+                     first.formula.empty() ? "what a rank sends" : "what a ring sends of a rank");
 }
 
 std::string line_note(const CommRecord& first) {
   return first.line_bytes_per_s > 0
-             ? fmt::format(
-                   "{} GB/s, {}",
-                   rate_text(first.line_bytes_per_s),
-                   first.link.empty()
-                       ? "a plain stream from one of these processes to "
-                         "its neighbor, the fastest of this run"
-                       : "that of the emulated link")
+             ? fmt::format("{} GB/s, {}", rate_text(first.line_bytes_per_s),
+                           first.link.empty() ? "a plain stream from one of these processes to "
+                                                "its neighbor, the fastest of this run"
+                                              : "that of the emulated link")
              : "";
 }
 
@@ -127,8 +108,7 @@ class CommColumns {
     all_.data("device", &CommRecord::device);
     all_.data("dtype", &CommRecord::dtype);
     all_.data("link", &CommRecord::link);
-    all_.data("iterations",
-              [](const CommRecord& r) { return r.iteration_ns.size(); });
+    all_.data("iterations", [](const CommRecord& r) { return r.iteration_ns.size(); });
     add_times();
     add_bandwidths();
     add_correctness();
@@ -137,21 +117,15 @@ class CommColumns {
 
  private:
   void add_times() {
-    const auto add = [this](
-        const char* name, double p, const char* key) -> auto& {
+    const auto add = [this](const char* name, double p, const char* key) -> auto& {
       // A mean has no distribution.
-      const auto is_known = [p](const CommRecord& r) {
-        return !r.is_mean() || p == 0.5;
-      };
+      const auto is_known = [p](const CommRecord& r) { return !r.is_mean() || p == 0.5; };
       return all_.add({name, "time", "us"})
           .cell([=](const CommRecord& r) {
-            return is_known(r) ? micro_text(r.quantile_ns(p))
-                               : std::string(kMissing);
+            return is_known(r) ? micro_text(r.quantile_ns(p)) : std::string(kMissing);
           })
           .data(key, [=](const CommRecord& r) {
-            return is_known(r)
-                       ? Json(fmt::format("{:.3f}", r.quantile_ns(p) * 1e-3))
-                       : Json();
+            return is_known(r) ? Json(fmt::format("{:.3f}", r.quantile_ns(p) * 1e-3)) : Json();
           });
     };
     add("min", 0, "min_us").shown(false);
@@ -163,13 +137,11 @@ class CommColumns {
   }
 
   void add_bandwidths() {
-    const auto add = [this](const char* name,
-                            const char* key,
+    const auto add = [this](const char* name, const char* key,
                             double (CommRecord::*of)() const) -> auto& {
       return all_.add({name, "bandwidth", "GB/s"})
           .cell([of](const CommRecord& r) {
-            return r.has_bandwidth() ? rate_text((r.*of)())
-                                     : std::string(kMissing);
+            return r.has_bandwidth() ? rate_text((r.*of)()) : std::string(kMissing);
           })
           .data(key, [of](const CommRecord& r) {
             return r.has_bandwidth() ? Json(std::llround((r.*of)())) : Json();
@@ -184,9 +156,7 @@ class CommColumns {
         .cell(share_text)
         .data("line_bytes_per_s",
               [](const CommRecord& r) {
-                return r.line_bytes_per_s > 0
-                           ? Json(std::llround(r.line_bytes_per_s))
-                           : Json();
+                return r.line_bytes_per_s > 0 ? Json(std::llround(r.line_bytes_per_s)) : Json();
               })
         .note("line", known ? line_note(first_) : "");
   }
@@ -201,9 +171,7 @@ class CommColumns {
         .data("valid", &CommRecord::valid);
     all_.data("op", &CommRecord::op, text_or_null);
     all_.data("clock", &CommRecord::clock, text_or_null);
-    all_.data("wrong_elements_in_place",
-              &CommRecord::in_place,
-              &records::InPlace::wrong_elements);
+    all_.data("wrong_elements_in_place", &CommRecord::in_place, &records::InPlace::wrong_elements);
   }
 
   const CommRecord& first_;
@@ -234,18 +202,15 @@ Document comm_document(std::span<const CommRecord> records) {
   return document;
 }
 
-std::string render_comm_table(std::span<const CommRecord> records,
-                              const records::Environment&) {
+std::string render_comm_table(std::span<const CommRecord> records, const records::Environment&) {
   return console_text(comm_document(records));
 }
 
-std::string render_comm_markdown(std::span<const CommRecord> records,
-                                 const records::Environment&) {
+std::string render_comm_markdown(std::span<const CommRecord> records, const records::Environment&) {
   return markdown_text(comm_document(records));
 }
 
-std::string render_comm_csv(std::span<const CommRecord> records,
-                            const records::Environment&) {
+std::string render_comm_csv(std::span<const CommRecord> records, const records::Environment&) {
   return csv_text(CommColumns({}).run().fields().table(records));
 }
 
@@ -258,11 +223,10 @@ std::string render_comm_json(std::span<const CommRecord> records,
   return json_text(all, 1) + "\n";
 }
 
-constexpr auto kCommFormats =
-    std::to_array<CommFormat>({{"table", render_comm_table},
-                               {"csv", render_comm_csv},
-                               {"json", render_comm_json},
-                               {"markdown", render_comm_markdown}});
+constexpr auto kCommFormats = std::to_array<CommFormat>({{"table", render_comm_table},
+                                                         {"csv", render_comm_csv},
+                                                         {"json", render_comm_json},
+                                                         {"markdown", render_comm_markdown}});
 
 }  // namespace
 
@@ -276,8 +240,6 @@ std::string size_text(std::int64_t bytes) {
   return fmt::format("{} {}", bytes, kUnits[unit]);
 }
 
-std::span<const CommFormat> comm_formats() {
-  return kCommFormats;
-}
+std::span<const CommFormat> comm_formats() { return kCommFormats; }
 
 }  // namespace paceline::report

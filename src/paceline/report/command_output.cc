@@ -32,20 +32,17 @@ std::string output_as_table(const CommandOutput& output) {
 }
 
 std::string output_as_markdown(const CommandOutput& output) {
-  std::string text = markdown_paragraph(output.heading) +
-                     markdown_text(Document{.tables = output.tables});
+  std::string text =
+      markdown_paragraph(output.heading) + markdown_text(Document{.tables = output.tables});
   if (!output.command.empty()) {
-    text += fmt::format("```sh\n{}\n```\n\n{}",
-                        output.command,
-                        markdown_paragraph(fmt::format(
-                            "{}", fmt::join(output.command_notes, "\n"))));
+    text +=
+        fmt::format("```sh\n{}\n```\n\n{}", output.command,
+                    markdown_paragraph(fmt::format("{}", fmt::join(output.command_notes, "\n"))));
   }
   return text;
 }
 
-std::string output_as_csv(const CommandOutput& output) {
-  return csv_text(output.csv);
-}
+std::string output_as_csv(const CommandOutput& output) { return csv_text(output.csv); }
 
 std::string output_as_json(const CommandOutput& output) {
   Json json = output.json;
@@ -56,16 +53,13 @@ std::string output_as_json(const CommandOutput& output) {
   return json_text(json, 2) + "\n";
 }
 
-constexpr auto kOutputFormats =
-    std::to_array<OutputFormat>({{"table", output_as_table},
-                                 {"json", output_as_json},
-                                 {"csv", output_as_csv},
-                                 {"markdown", output_as_markdown}});
+constexpr auto kOutputFormats = std::to_array<OutputFormat>({{"table", output_as_table},
+                                                             {"json", output_as_json},
+                                                             {"csv", output_as_csv},
+                                                             {"markdown", output_as_markdown}});
 
 }  // namespace
 
-std::span<const OutputFormat> output_formats() {
-  return kOutputFormats;
-}
+std::span<const OutputFormat> output_formats() { return kOutputFormats; }
 
 }  // namespace paceline::report

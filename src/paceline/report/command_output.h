@@ -11,8 +11,8 @@
 
 namespace paceline::report {
 
-/// What a command prints that shows no records: tables for readers, the same as
-/// values, and a command to go on with.
+/// What a command prints that shows no records: tables for readers, the same as values, and a
+/// command to go on with.
 struct CommandOutput {
   std::string heading{};                     // one line above the tables
   std::vector<Table> tables{};               // with rows

@@ -16,8 +16,8 @@ using records::RunRecord;
 // The index of the environment, which is added where it is missing.
 std::size_t index_in(std::vector<const records::Environment*>& all,
                      const records::Environment& one) {
-  const auto found = std::ranges::find_if(
-      all, [&](const records::Environment* other) { return *other == one; });
+  const auto found =
+      std::ranges::find_if(all, [&](const records::Environment* other) { return *other == one; });
   const auto index = static_cast<std::size_t>(found - all.begin());
   if (found == all.end()) {
     all.push_back(&one);
@@ -59,16 +59,12 @@ Json devices_json(const Devices& devices) {
   return {{"nodes", said(devices.nodes)}, {"devices", said(devices.devices)}};
 }
 
-Json cell_json(const Devices& devices,
-               const FrameworkCell& cell,
-               const RunRecord* first) {
+Json cell_json(const Devices& devices, const FrameworkCell& cell, const RunRecord* first) {
   Json out = devices_json(devices);
   const bool has_interval = cell.rate && cell.rate->interval;
   out["samples_per_s"] = cell.rate ? Json(cell.rate->value) : Json();
-  out["samples_per_s_low"] =
-      has_interval ? Json(cell.rate->interval->low) : Json();
-  out["samples_per_s_high"] =
-      has_interval ? Json(cell.rate->interval->high) : Json();
+  out["samples_per_s_low"] = has_interval ? Json(cell.rate->interval->low) : Json();
+  out["samples_per_s_high"] = has_interval ? Json(cell.rate->interval->high) : Json();
   out["runs"] = Json::array();
   for (const RunRecord* run : cell.records) {
     out["runs"].push_back(run - first);
@@ -93,8 +89,7 @@ Json table_json(const FrameworkTable& table, const RunRecord* first) {
     for (const auto& [devices, cell] : column.cells) {
       cells.push_back(cell_json(devices, cell, first));
     }
-    out["columns"].push_back(
-        {{"title", column.title}, {"cells", std::move(cells)}});
+    out["columns"].push_back({{"title", column.title}, {"cells", std::move(cells)}});
   }
   for (const Finding& found : unequal_training(table)) {
     out["unequal_training"].push_back(

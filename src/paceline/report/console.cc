@@ -60,13 +60,12 @@ std::string aligned(const std::string& text, std::size_t width, Align align) {
   return align == Align::kLeft ? text + blanks : blanks + text;
 }
 
-std::string line_of(const std::vector<std::string>& cells,
-                    const Table& table,
+std::string line_of(const std::vector<std::string>& cells, const Table& table,
                     const Widths& widths) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    line += std::string(i == 0 ? 0 : kGap, ' ') +
-            aligned(cells[i], widths[i], table.columns[i].align);
+    line +=
+        std::string(i == 0 ? 0 : kGap, ' ') + aligned(cells[i], widths[i], table.columns[i].align);
   }
   return line;
 }
@@ -90,40 +89,33 @@ std::string headings_line(const Table& table, const Widths& widths) {
   return any ? without_trailing_blanks(line) : "";
 }
 
-// Narrows the first column, of labels, where the table is too wide for a line.
-// A longer label gets a line of its own.
+// Narrows the first column, of labels, where the table is too wide for a line. A longer label gets
+// a line of its own.
 void narrow_labels(const Table& table, Widths& widths) {
   constexpr std::size_t kLabel = 12;  // what is shorter is a mark
   const std::size_t width = width_of(widths, 0, widths.size());
-  if (width <= kLineWidth || widths[0] <= kLabel ||
-      table.columns.front().align != Align::kLeft) {
+  if (width <= kLineWidth || widths[0] <= kLabel || table.columns.front().align != Align::kLeft) {
     return;
   }
   const std::size_t excess = width - kLineWidth;
-  widths[0] =
-      std::max(shown_width(table.columns.front().header()),
-               widths[0] > excess ? widths[0] - excess : std::size_t{0});
+  widths[0] = std::max(shown_width(table.columns.front().header()),
+                       widths[0] > excess ? widths[0] - excess : std::size_t{0});
 }
 
-// Lines of its own for the text of the last column where it is too long for the
-// row; empty: it is not.
-std::string long_tail_of(const TableRow& row,
-                         const Table& table,
-                         const Widths& widths) {
+// Lines of its own for the text of the last column where it is too long for the row; empty: it is
+// not.
+std::string long_tail_of(const TableRow& row, const Table& table, const Widths& widths) {
   constexpr std::string_view kIndent = "    ";
   const std::size_t last = table.columns.size() - 1;
   if (last == 0 || row.cells.size() <= last || !row.span.empty() ||
       table.columns[last].align != Align::kLeft ||
-      width_of(widths, 0, last) + kGap + shown_width(row.cells[last]) <=
-          kLineWidth) {
+      width_of(widths, 0, last) + kGap + shown_width(row.cells[last]) <= kLineWidth) {
     return "";
   }
   return hanging(kIndent, row.cells[last], kLineWidth);
 }
 
-std::string row_text(const TableRow& row,
-                     const Table& table,
-                     const Widths& widths) {
+std::string row_text(const TableRow& row, const Table& table, const Widths& widths) {
   std::vector<std::string> cells = row.cells;
   std::string text;
   if (!cells.empty() && shown_width(cells.front()) > widths.front()) {
@@ -136,9 +128,8 @@ std::string row_text(const TableRow& row,
   }
   const std::string line = line_of(cells, table, widths);
   return text +
-         (row.span.empty()
-              ? without_trailing_blanks(line)
-              : hanging(line + std::string(kGap, ' '), row.span, kLineWidth)) +
+         (row.span.empty() ? without_trailing_blanks(line)
+                           : hanging(line + std::string(kGap, ' '), row.span, kLineWidth)) +
          tail;
 }
 
@@ -149,8 +140,8 @@ std::string rows_text(const Table& table) {
   for (const Column& column : table.columns) {
     headers.push_back(column.header());
   }
-  std::string text = headings_line(table, widths) +
-                     without_trailing_blanks(line_of(headers, table, widths));
+  std::string text =
+      headings_line(table, widths) + without_trailing_blanks(line_of(headers, table, widths));
   for (const TableRow& row : table.rows) {
     text += row_text(row, table, widths);
   }
@@ -161,15 +152,14 @@ std::string rows_text(const Table& table) {
 std::size_t identifying_columns(const Table& table) {
   constexpr std::size_t kMost = 2;
   std::size_t count = 1;
-  while (count < std::min(kMost, table.columns.size()) &&
-         table.columns[count].heading().empty()) {
+  while (count < std::min(kMost, table.columns.size()) && table.columns[count].heading().empty()) {
     ++count;
   }
   return count;
 }
 
-// The first column that does not fit on a line beside those before it.  Columns
-// below one heading stay together.
+// The first column that does not fit on a line beside those before it.  Columns below one heading
+// stay together.
 std::size_t columns_that_fit(const Table& table) {
   Widths widths = widths_of(table);
   narrow_labels(table, widths);
@@ -183,8 +173,7 @@ std::size_t columns_that_fit(const Table& table) {
   return std::max(fitting, identifying_columns(table) + 1);
 }
 
-// The identifying columns and those from `begin` to `end`, of the rows that
-// have them.
+// The identifying columns and those from `begin` to `end`, of the rows that have them.
 Table columns_of(const Table& table, std::size_t begin, std::size_t end) {
   const auto lead = static_cast<std::ptrdiff_t>(identifying_columns(table));
   const auto first = static_cast<std::ptrdiff_t>(begin);
@@ -199,8 +188,7 @@ Table columns_of(const Table& table, std::size_t begin, std::size_t end) {
   Table part{.columns = part_of(table.columns)};
   for (const TableRow& row : table.rows) {
     if (row.cells.size() > begin || first == lead) {
-      part.rows.push_back(
-          {.cells = part_of(row.cells), .span = first == lead ? row.span : ""});
+      part.rows.push_back({.cells = part_of(row.cells), .span = first == lead ? row.span : ""});
     }
   }
   return part;
@@ -222,8 +210,7 @@ std::string wrapped_rows_text(const Table& table) {
 std::string wrapped_text(const std::string& text) {
   std::string out;
   for (const std::string& line : split_at(text, '\n')) {
-    out += shown_width(line) <= kLineWidth ? line + "\n"
-                                           : hanging("", line, kLineWidth);
+    out += shown_width(line) <= kLineWidth ? line + "\n" : hanging("", line, kLineWidth);
   }
   return out;
 }
@@ -239,8 +226,7 @@ std::string notes_text(const std::vector<Note>& notes, std::size_t width) {
 }  // namespace
 
 std::string console_text(const Table& table) {
-  std::string text =
-      table.title.empty() ? "" : hanging("", table.title, kLineWidth) + "\n";
+  std::string text = table.title.empty() ? "" : hanging("", table.title, kLineWidth) + "\n";
   text += wrapped_rows_text(table);
   return text + (table.legend.empty() ? "" : wrapped_text(table.legend)) +
          (table.text.empty() ? "" : "\n" + wrapped_text(table.text));

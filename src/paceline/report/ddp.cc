@@ -18,8 +18,7 @@ namespace {
 
 using records::RunRecord;
 
-// The records, and each case with the indices of its runs and its strategy in
-// short.
+// The records, and each case with the indices of its runs and its strategy in short.
 Json cases_of(std::span<const RunRecord> records) {
   Json all{{"cases", Json::array()}, {"records", Json::array()}};
   for (const RunRecord& record : records) {
@@ -36,8 +35,7 @@ Json cases_of(std::span<const RunRecord> records) {
     for (const RunRecord* run : cases[i].runs) {
       runs.push_back(run - records.data());
     }
-    all["cases"].push_back(
-        {{"runs", std::move(runs)}, {"strategy", strategies[i]}});
+    all["cases"].push_back({{"runs", std::move(runs)}, {"strategy", strategies[i]}});
   }
   return all;
 }
@@ -45,14 +43,12 @@ Json cases_of(std::span<const RunRecord> records) {
 }  // namespace
 
 std::string render_ddp(std::span<const RunRecord> records) {
-  return records.empty() ? ""
-                         : python_report("ddp", {"text"}, cases_of(records));
+  return records.empty() ? "" : python_report("ddp", {"text"}, cases_of(records));
 }
 
 std::vector<DdpReport> ddp_reports(std::span<const RunRecord> records) {
   std::vector<DdpReport> reports;
-  for (Json& one :
-       Json::parse(python_report("ddp", {"json"}, cases_of(records)))) {
+  for (Json& one : Json::parse(python_report("ddp", {"json"}, cases_of(records)))) {
     reports.push_back({one["name"], std::move(one["report"])});
   }
   return reports;
@@ -74,10 +70,8 @@ std::vector<std::string> write_ddp_reports(const std::string& path,
   for (const DdpReport& report : ddp_reports(records)) {
     std::filesystem::path file(path);
     if (!report.name.empty()) {
-      file.replace_filename(fmt::format("{}-{}{}",
-                                        file.stem().string(),
-                                        report.name,
-                                        file.extension().string()));
+      file.replace_filename(
+          fmt::format("{}-{}{}", file.stem().string(), report.name, file.extension().string()));
     }
     write_atomically(file, render_ddp_json(report));
     files.push_back(file.string());
@@ -86,10 +80,9 @@ std::vector<std::string> write_ddp_reports(const std::string& path,
 }
 
 std::string render_diff_ddp(const Diff& diff) {
-  return python_report("ddp",
-                       {"diff"},
-                       {{"base", cases_of(diff.base_records)},
-                        {"test", cases_of(diff.test_records)}});
+  return python_report(
+      "ddp", {"diff"},
+      {{"base", cases_of(diff.base_records)}, {"test", cases_of(diff.test_records)}});
 }
 
 }  // namespace paceline::report

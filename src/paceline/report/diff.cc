@@ -46,11 +46,9 @@ void estimate(DiffRow& row, bool interleaved, const DiffOptions& diff) {
   if (diff.until) {
     return;
   }
-  const RunPairs pairs =
-      interleaved ? pairs_of(row.cases, diff.step_time) : RunPairs{};
-  row.change = pairs.base.empty()
-                   ? stats::ratio_of_medians(test, base, options)
-                   : stats::paired_ratio(pairs.test, pairs.base, options);
+  const RunPairs pairs = interleaved ? pairs_of(row.cases, diff.step_time) : RunPairs{};
+  row.change = pairs.base.empty() ? stats::ratio_of_medians(test, base, options)
+                                  : stats::paired_ratio(pairs.test, pairs.base, options);
   subtract_one(row.change);
 }
 
@@ -58,9 +56,8 @@ void estimate(DiffRow& row, bool interleaved, const DiffOptions& diff) {
 std::optional<std::string> why_unequal(const CasePair& pair) {
   const auto base = pair.base.measured();
   const auto test = pair.test.measured();
-  return base.empty() || test.empty()
-             ? std::nullopt
-             : unequal_training(*base.front(), *test.front());
+  return base.empty() || test.empty() ? std::nullopt
+                                      : unequal_training(*base.front(), *test.front());
 }
 
 // Unique among the cases of one table.
@@ -74,30 +71,23 @@ void name_rows(std::vector<DiffRow>& rows) {
     for (const DiffRow* row : members) {
       bases.push_back(row->cases.base);
     }
-    const auto alone = [](const Case& one) {
-      return unique_labels({one}).front();
-    };
+    const auto alone = [](const Case& one) { return unique_labels({one}).front(); };
     std::vector<std::string> labels = unique_labels(bases);
-    const auto of_model =
-        std::ranges::count(tables, model, &TableGroup<DiffRow*>::model);
-    const std::string table =
-        of_model == 1 ? model : fmt::format("{} batch {}", model, batch_size);
+    const auto of_model = std::ranges::count(tables, model, &TableGroup<DiffRow*>::model);
+    const std::string table = of_model == 1 ? model : fmt::format("{} batch {}", model, batch_size);
     for (std::size_t i = 0; i < members.size(); ++i) {
       const CasePair& pair = members[i]->cases;
       if (const std::string test = alone(pair.test); test != alone(pair.base)) {
         labels[i] += " -> " + test;
       }
       members[i]->label = labels[i];
-      members[i]->name = tables.size() == 1
-                             ? labels[i]
-                             : fmt::format("{} {}", table, labels[i]);
+      members[i]->name = tables.size() == 1 ? labels[i] : fmt::format("{} {}", table, labels[i]);
     }
   }
 }
 
 // Whether both sides of each of the rows, at least one, are such records.
-bool are_all(const std::vector<DiffRow>& rows,
-             bool (*is_such)(const RunRecord& record)) {
+bool are_all(const std::vector<DiffRow>& rows, bool (*is_such)(const RunRecord& record)) {
   return !rows.empty() && std::ranges::all_of(rows, [&](const DiffRow& row) {
     return is_such(row.cases.base.first()) && is_such(row.cases.test.first());
   });
@@ -106,16 +96,14 @@ bool are_all(const std::vector<DiffRow>& rows,
 // By the permutations that all cases share.
 void test_all(Diff& diff, bool interleaved) {
   const DiffOptions& options = diff.options;
-  const std::vector<stats::Unit> units =
-      units_of(diff.rows, interleaved, options.step_time);
+  const std::vector<stats::Unit> units = units_of(diff.rows, interleaved, options.step_time);
   if (units.empty()) {
     return;
   }
   const auto tested =
-      stats::permutation_test(units,
-                              {.most_arrangements = options.most_arrangements,
-                               .draws = options.draws,
-                               .seed = options.seed});
+      stats::permutation_test(units, {.most_arrangements = options.most_arrangements,
+                                      .draws = options.draws,
+                                      .seed = options.seed});
   diff.exact = tested.exact;
   diff.arrangements = tested.arrangements;
   for (std::size_t i = 0; i < diff.rows.size(); ++i) {
@@ -128,8 +116,7 @@ void test_all(Diff& diff, bool interleaved) {
 
 }  // namespace
 
-Diff diff_records(std::span<const RunRecord> base,
-                  std::span<const RunRecord> test,
+Diff diff_records(std::span<const RunRecord> base, std::span<const RunRecord> test,
                   const DiffOptions& options) {
   Pairing pairing = pair_cases(base, test);
   Diff diff;

@@ -34,11 +34,10 @@ struct DiffOptions {
   double significance = 0.05;  // of any false finding among all cases
   std::uint64_t seed = 0;      // of what has to be drawn
   /// With more arrangements of the labels than these, `draws` are drawn.
-  std::uint64_t most_arrangements =
-      stats::PermutationOptions{}.most_arrangements;
+  std::uint64_t most_arrangements = stats::PermutationOptions{}.most_arrangements;
   std::uint64_t draws = stats::PermutationOptions{}.draws;
-  /// The runs are looked at after each pair: intervals and p then hold at
-  /// whatever pair somebody stops (stats/sequential.h).
+  /// The runs are looked at after each pair: intervals and p then hold at whatever pair somebody
+  /// stops (stats/sequential.h).
   std::optional<UntilOptions> until{};
 
   /// The share that counts as no change; 0: none was stated.
@@ -58,8 +57,8 @@ enum class Verdict : std::uint8_t {
   kNotComparable  // the sides do not train the same
 };
 
-/// slower, faster, not changed, no proven change, not decided, too few runs,
-/// clock too coarse, INVALID, no samples, not comparable.
+/// slower, faster, not changed, no proven change, not decided, too few runs, clock too coarse,
+/// INVALID, no samples, not comparable.
 std::string_view name_of(Verdict verdict);
 
 /// What a comparison comes to.
@@ -74,8 +73,8 @@ std::string_view name_of(Decision decision);
 
 /// One pair of cases.
 struct DiffRow {
-  /// Unique in its table (equal model and batch size): the base's name, and
-  /// "base -> test" where the test has another.
+  /// Unique in its table (equal model and batch size): the base's name, and "base -> test" where
+  /// the test has another.
   std::string label;
   /// The label, behind model and batch size where tables differ in them.
   std::string name;
@@ -86,16 +85,14 @@ struct DiffRow {
   /// Test over base, less 1: positive is slower.
   std::optional<stats::Estimate> change;
   std::optional<double> p, corrected_p;
-  /// Of runs that go on until they are decided: about how many more pairs that
-  /// takes; nothing where it cannot be told.
+  /// Of runs that go on until they are decided: about how many more pairs that takes; nothing where
+  /// it cannot be told.
   std::optional<std::size_t> pairs_to_go{};
   /// Why there is no change: the sides do not train the same.
   std::optional<std::string> not_comparable{};
   Verdict verdict = Verdict::kNoSamples;
 
-  const records::Configuration& configuration() const {
-    return cases.base.configuration();
-  }
+  const records::Configuration& configuration() const { return cases.base.configuration(); }
 };
 
 /// How the runs of the two sides were taken.
@@ -109,7 +106,7 @@ enum class RunOrder : std::uint8_t {
 struct Diff {
   std::string base_name = "base", test_name = "test";  // files, commands
   std::vector<DiffRow> rows;                           // in the base's order
-  std::vector<Case> only_base, only_test;  // cases without a partner
+  std::vector<Case> only_base, only_test;              // cases without a partner
   DiffOptions options;
   std::span<const records::RunRecord> base_records, test_records;
 
@@ -121,23 +118,21 @@ struct Diff {
   bool exact = true;            // all arrangements were looked at
   double arrangements = 1;      // of the labels of all runs
   std::size_t needed_runs = 0;  // a side, below which nothing can be proven
-  /// About how many runs a side find power_change with power 0.9 in the case
-  /// that scatters most; absent below 3 runs.  A change of twice the threshold
-  /// is found where the interval lies beyond the threshold.
+  /// About how many runs a side find power_change with power 0.9 in the case that scatters most;
+  /// absent below 3 runs.  A change of twice the threshold is found where the interval lies beyond
+  /// the threshold.
   std::optional<std::size_t> runs_for_power;
   double power_change = 0;  // twice the threshold; 1 % where there is none
-  /// The change that these runs find with power 0.9 in the case that scatters
-  /// most; absent where a case has too few runs to prove any.
+  /// The change that these runs find with power 0.9 in the case that scatters most; absent where a
+  /// case has too few runs to prove any.
   std::optional<double> found_change;
-  /// Runs a side of a plan fixed beforehand that decides as often as the runs
-  /// until a decision do, in the case that takes the most; absent where they
-  /// were not taken so, or nothing is decided.
+  /// Runs a side of a plan fixed beforehand that decides as often as the runs until a decision do,
+  /// in the case that takes the most; absent where they were not taken so, or nothing is decided.
   std::optional<std::size_t> fixed_plan;
 
   std::vector<Difference> software;  // of the environments
   std::vector<records::Warning> warnings;
-  /// Of operations: where the ratio jumps from a size to the next, a sentence
-  /// each.
+  /// Of operations: where the ratio jumps from a size to the next, a sentence each.
   std::vector<std::string> jumps;
   /// What keeps the comparison from a decision, a clause each.
   std::vector<std::string> missing;
@@ -145,15 +140,14 @@ struct Diff {
   bool regression() const;  // some case is slower
   bool changed() const;     // some case is slower or faster
   Decision decision() const;
-  /// By how much no case without a proof has changed: the margin, or without
-  /// one the farthest end of their intervals; 0: there is no such case.
+  /// By how much no case without a proof has changed: the margin, or without one the farthest end
+  /// of their intervals; 0: there is no such case.
   double unchanged_within() const;
 };
 
-/// Compares the records of two sides case by case (docs/measuring.md,
-/// "Comparisons").  The records must outlive the result.
+/// Compares the records of two sides case by case (docs/measuring.md, "Comparisons").  The records
+/// must outlive the result.
 Diff diff_records(std::span<const records::RunRecord> base,
-                  std::span<const records::RunRecord> test,
-                  const DiffOptions& options = {});
+                  std::span<const records::RunRecord> test, const DiffOptions& options = {});
 
 }  // namespace paceline::report

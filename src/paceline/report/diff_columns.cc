@@ -13,19 +13,14 @@ namespace paceline::report {
 namespace {
 
 bool any_change_over_runs(const Diff& diff) {
-  return std::any_of(
-      diff.rows.begin(), diff.rows.end(), [](const DiffRow& row) {
-        return row.change && row.change->basis == stats::Basis::kRuns;
-      });
+  return std::any_of(diff.rows.begin(), diff.rows.end(), [](const DiffRow& row) {
+    return row.change && row.change->basis == stats::Basis::kRuns;
+  });
 }
 
-bool compares_means(const Diff& diff) {
-  return diff.options.step_time == StepTime::kMean;
-}
+bool compares_means(const Diff& diff) { return diff.options.step_time == StepTime::kMean; }
 
-std::string_view case_noun(const Diff& diff) {
-  return diff.operations ? "range" : "case";
-}
+std::string_view case_noun(const Diff& diff) { return diff.operations ? "range" : "case"; }
 
 /// What is compared.
 std::string_view time_name(const Diff& diff) {
@@ -39,26 +34,20 @@ std::string_view time_name(const Diff& diff) {
 }
 
 std::string_view time_meaning(const Diff& diff) {
-  return diff.wall_times ? "of the whole command, from its start to its end; "
-                           "median over runs"
-         : diff.operations
-             ? "of the slowest rank, median of the iterations; geometric mean "
-               "over the sizes of the range; median over runs"
+  return diff.wall_times   ? "of the whole command, from its start to its end; median over runs"
+         : diff.operations ? "of the slowest rank, median of the iterations; geometric mean over "
+                             "the sizes of the range; median over runs"
          : compares_means(diff)
-             ? "wall time of all measured steps of a run over their number, "
-               "slowest rank; median over runs"
-             : "of the slowest rank in each step; median over runs of each "
-               "run's "
-               "median";
+             ? "wall time of all measured steps of a run over their number, slowest rank; median "
+               "over runs"
+             : "of the slowest rank in each step; median over runs of each run's median";
 }
 
 std::string_view change_meaning(const Diff& diff) {
-  return diff.options.until ? "test / base in the same run, geometric mean "
-                              "over runs; positive "
-                              "is slower"
+  return diff.options.until
+             ? "test / base in the same run, geometric mean over runs; positive is slower"
          : diff.order == RunOrder::kInterleaved
-             ? "test / base in the same run, centered over runs; positive is "
-               "slower"
+             ? "test / base in the same run, centered over runs; positive is slower"
              : "test's median / base's; positive is slower";
 }
 
@@ -68,12 +57,11 @@ std::string interval_sentence(const Diff& diff, const IntervalKinds& kinds) {
   }
   if (diff.options.until) {
     return fmt::format(
-        "95 % interval over runs; of the change, a confidence sequence of the "
-        "pairs' mean{}, which holds after every pair at once",
+        "95 % interval over runs; of the change, a confidence sequence of the pairs' mean{}, which "
+        "holds after every pair at once",
         diff.rows.size() > 1
-            ? fmt::format(" ({:.1f} % each)",
-                          100 * (1 - diff.options.significance /
-                                         static_cast<double>(diff.rows.size())))
+            ? fmt::format(" ({:.1f} % each)", 100 * (1 - diff.options.significance /
+                                                             static_cast<double>(diff.rows.size())))
             : "");
   }
   std::string sentence = "95 % interval";
@@ -84,9 +72,7 @@ std::string interval_sentence(const Diff& diff, const IntervalKinds& kinds) {
     }
   }
   if (kinds.within_run()) {
-    sentence += kinds.mixed()
-                    ? "; where a * follows, of fewer than 3 runs, from"
-                    : " from";
+    sentence += kinds.mixed() ? "; where a * follows, of fewer than 3 runs, from" : " from";
     sentence +=
         " the steps inside the runs: it speaks of these runs only, and "
         "another run may lie outside";
@@ -97,12 +83,11 @@ std::string interval_sentence(const Diff& diff, const IntervalKinds& kinds) {
 std::string p_sentence(const Diff& diff) {
   if (diff.options.until) {
     return fmt::format(
-        "chance that the evidence ever grows so strong were there no change, "
-        "at whatever pair one stops: 1 / e-value of the pairs' t statistic{}",
-        diff.rows.size() > 1
-            ? fmt::format("; times {} (Bonferroni)",
-                          counted(std::ssize(diff.rows), case_noun(diff)))
-            : "");
+        "chance that the evidence ever grows so strong were there no change, at whatever pair one "
+        "stops: 1 / e-value of the pairs' t statistic{}",
+        diff.rows.size() > 1 ? fmt::format("; times {} (Bonferroni)",
+                                           counted(std::ssize(diff.rows), case_noun(diff)))
+                             : "");
   }
   const bool interleaved = diff.order == RunOrder::kInterleaved;
   return fmt::format(
@@ -113,15 +98,13 @@ std::string p_sentence(const Diff& diff) {
       : compares_means(diff) ? "run means"
                              : "run medians",
       interleaved ? " within pairs of runs" : "",
-      diff.exact ? fmt::format("all {:.0f} arrangements", diff.arrangements)
-                 : fmt::format("{} of {:.3g} arrangements drawn, since there "
-                               "are too many to look at all",
-                               diff.options.draws,
-                               diff.arrangements),
-      diff.rows.size() > 1
-          ? fmt::format("; corrected over {} (max-T)",
-                        counted(std::ssize(diff.rows), case_noun(diff)))
-          : "");
+      diff.exact
+          ? fmt::format("all {:.0f} arrangements", diff.arrangements)
+          : fmt::format("{} of {:.3g} arrangements drawn, since there are too many to look at all",
+                        diff.options.draws, diff.arrangements),
+      diff.rows.size() > 1 ? fmt::format("; corrected over {} (max-T)",
+                                         counted(std::ssize(diff.rows), case_noun(diff)))
+                           : "");
 }
 
 IntervalKinds interval_kinds(const Diff& diff) {
@@ -140,8 +123,7 @@ ValueFormat group_format(const DiffGroup& group) {
   for (const DiffRow* row : group.rows) {
     for (const auto& estimate : {row->base_s, row->test_s}) {
       if (estimate) {
-        shortest =
-            std::min(shortest.value_or(estimate->value), estimate->value);
+        shortest = std::min(shortest.value_or(estimate->value), estimate->value);
       }
     }
   }
@@ -177,24 +159,19 @@ DiffColumns diff_columns(const Diff& diff, const DiffGroup& group) {
   DiffColumns all;
   all.add({.name = "case", .align = Align::kLeft})
       .cell([whole = diff.wall_times](const DiffRow* row) {
-        return printable(
-            whole ? row->label
-                  : without_ranks(row->label, row->configuration().ranks));
+        return printable(whole ? row->label
+                               : without_ranks(row->label, row->configuration().ranks));
       })
       .data("case", &DiffRow::label);
   all.data("model", kBase, stated("model", &Configuration::model));
-  all.data("batch_size_per_rank",
-           kBase,
-           stated("batch_size", &Configuration::batch_size));
+  all.data("batch_size_per_rank", kBase, stated("batch_size", &Configuration::batch_size));
   // A whole command has no number of ranks.
   all.add({.name = "ranks"})
       .shown(!diff.wall_times)
       .data("ranks", kBase, stated("ranks", &Configuration::ranks));
-  all.data(
-      "base_strategy", kBase, stated("strategy", &Configuration::strategy));
-  all.data("test_strategy", [](const DiffRow* row) {
-    return row->cases.test.configuration().strategy;
-  });
+  all.data("base_strategy", kBase, stated("strategy", &Configuration::strategy));
+  all.data("test_strategy",
+           [](const DiffRow* row) { return row->cases.test.configuration().strategy; });
   all.data("base_runs", &DiffRow::base_runs);
   all.data("test_runs", &DiffRow::test_runs);
   all.add({"base", name, std::string(time.unit)})

@@ -14,8 +14,7 @@ namespace paceline::report {
 /// How many runs find what; of runs until a decision, how many were used.
 std::optional<Note> power_note(const Diff& diff);
 
-/// What is proven, what did not change by more than so much, and what is not
-/// decided and why.
+/// What is proven, what did not change by more than so much, and what is not decided and why.
 Note verdict_note(const Diff& diff);
 
 /// "changed", "not changed by more than 2 %", "not decided".

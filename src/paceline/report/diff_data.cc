@@ -49,14 +49,11 @@ std::string_view compared(const Diff& diff) {
   if (diff.operations) {
     return "time of operations";
   }
-  return diff.options.step_time == StepTime::kMean ? "mean step time"
-                                                   : "step time";
+  return diff.options.step_time == StepTime::kMean ? "mean step time" : "step time";
 }
 
 // A line for each case of one side that has no partner.
-void add_unpaired(Table& table,
-                  const std::vector<Case>& cases,
-                  std::string_view side) {
+void add_unpaired(Table& table, const std::vector<Case>& cases, std::string_view side) {
   for (const Case& one : cases) {
     const records::Configuration& c = one.configuration();
     std::vector<std::string> cells(table.columns.size());
@@ -118,9 +115,7 @@ Json diff_json(const Diff& diff) {
   return out;
 }
 
-std::string render_diff_json(const Diff& diff) {
-  return json_text(diff_json(diff), 2) + "\n";
-}
+std::string render_diff_json(const Diff& diff) { return json_text(diff_json(diff), 2) + "\n"; }
 
 std::string render_diff_csv(const Diff& diff) {
   const auto fields = diff_columns(diff, {}).fields();
@@ -132,8 +127,7 @@ std::string render_diff_csv(const Diff& diff) {
       words.push_back(fmt::format("{}: {} -> {}", d.name, d.base, d.test));
     }
     table.rows.push_back(fields.row(&row));
-    table.rows.back().cells.push_back(
-        fmt::format("{}", fmt::join(words, "; ")));
+    table.rows.back().cells.push_back(fmt::format("{}", fmt::join(words, "; ")));
   }
   add_unpaired(table, diff.only_base, "base");
   add_unpaired(table, diff.only_test, "test");

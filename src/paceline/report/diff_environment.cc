@@ -42,8 +42,7 @@ Facts software_facts(std::span<const RunRecord> records) {
   for (const RunRecord& r : records) {
     for (const std::string& name : variables) {
       const auto found = r.environment.variables.find(name);
-      facts[name].insert(
-          found == r.environment.variables.end() ? "-" : found->second);
+      facts[name].insert(found == r.environment.variables.end() ? "-" : found->second);
     }
   }
   return facts;
@@ -73,17 +72,15 @@ std::vector<std::string> names_of(const std::vector<HostEnvironment>& hosts) {
 }
 
 // Each fact in which the first hosts of the sides differ, in words.
-std::vector<std::string> machine_differences(
-    const std::vector<HostEnvironment>& base,
-    const std::vector<HostEnvironment>& test) {
+std::vector<std::string> machine_differences(const std::vector<HostEnvironment>& base,
+                                             const std::vector<HostEnvironment>& test) {
   std::vector<std::string> found;
   if (base.empty() || test.empty()) {
     return found;
   }
   if (names_of(base) != names_of(test)) {
     found.push_back(fmt::format("hosts: {} in the base; {} in the test",
-                                fmt::join(names_of(base), ", "),
-                                fmt::join(names_of(test), ", ")));
+                                fmt::join(names_of(base), ", "), fmt::join(names_of(test), ", ")));
   }
   std::vector<HostEnvironment> two{base.front(), test.front()};
   two[0].host = "the base";
@@ -99,26 +96,22 @@ std::vector<std::string> machine_differences(
 }
 
 records::Warning apart_warning(RunOrder order) {
-  return {"not-interleaved",
-          order == RunOrder::kUnknown
-              ? "the records do not say when each run was taken"
-              : "the runs of base and test were not taken in turns",
-          "whatever else changed on the machine in between is in the "
-          "difference, and no test can tell",
-          "take turns: paceline ab --runs 6 -- COMMAND_A -- COMMAND_B"};
+  return {
+      "not-interleaved",
+      order == RunOrder::kUnknown ? "the records do not say when each run was taken"
+                                  : "the runs of base and test were not taken in turns",
+      "whatever else changed on the machine in between is in the difference, and no test can tell",
+      "take turns: paceline ab --runs 6 -- COMMAND_A -- COMMAND_B"};
 }
 
 // What the records say of all their figures, once.
 void carry_on(const std::vector<records::Warning>& of_records,
               std::vector<records::Warning>& warnings) {
   for (const records::Warning& warning : of_records) {
-    const bool is_new =
-        std::ranges::none_of(warnings, [&](const records::Warning& one) {
-          return one.code == warning.code &&
-                 (one.code == "busy-machine" || one == warning);
-        });
-    if (is_new && (warning.code == "shortened-protocol" ||
-                   warning.code == "busy-machine")) {
+    const bool is_new = std::ranges::none_of(warnings, [&](const records::Warning& one) {
+      return one.code == warning.code && (one.code == "busy-machine" || one == warning);
+    });
+    if (is_new && (warning.code == "shortened-protocol" || warning.code == "busy-machine")) {
       warnings.push_back(warning);
     }
   }
@@ -127,16 +120,14 @@ void carry_on(const std::vector<records::Warning>& of_records,
 /// What is to be said against the figures of a side of a row.
 std::vector<records::Warning> against(const Case& side) {
   std::vector<records::Warning> all;
-  const auto late = std::ranges::find_if(side.runs, [](const RunRecord* run) {
-    return run->link_check && !run->link_check->valid();
-  });
+  const auto late = std::ranges::find_if(
+      side.runs, [](const RunRecord* run) { return run->link_check && !run->link_check->valid(); });
   if (late != side.runs.end()) {
     all.push_back(slower_than_link(*(*late)->link_check));
   }
   for (const RunRecord* run : side.runs) {
     for (const records::Warning& one : run->warnings) {
-      if (one.code == records::kLacksExchange ||
-          one.code == records::kNotWholePeriods ||
+      if (one.code == records::kLacksExchange || one.code == records::kNotWholePeriods ||
           one.code == kInvalidOperation) {
         add_once(all, one);
       }
@@ -145,9 +136,7 @@ std::vector<records::Warning> against(const Case& side) {
   return all;
 }
 
-std::size_t failed_runs(const Case& one) {
-  return one.runs.size() - one.measured().size();
-}
+std::size_t failed_runs(const Case& one) { return one.runs.size() - one.measured().size(); }
 
 }  // namespace
 
@@ -169,24 +158,18 @@ std::vector<Difference> software_differences(std::span<const RunRecord> base,
       }
     }
     if (before[name] != after[name]) {
-      differences.push_back({name,
-                             fmt::format("{}", fmt::join(before[name], ", ")),
+      differences.push_back({name, fmt::format("{}", fmt::join(before[name], ", ")),
                              fmt::format("{}", fmt::join(after[name], ", "))});
     }
   }
   return differences;
 }
 
-std::vector<records::Warning> comparison_warnings(
-    const Diff& diff,
-    std::span<const RunRecord> base,
-    std::span<const RunRecord> test) {
+std::vector<records::Warning> comparison_warnings(const Diff& diff, std::span<const RunRecord> base,
+                                                  std::span<const RunRecord> test) {
   std::vector<records::Warning> warnings;
-  for (const std::string& difference :
-       machine_differences(hosts_of(base), hosts_of(test))) {
-    warnings.push_back({"machines-differ",
-                        difference,
-                        "the machine is in the difference too",
+  for (const std::string& difference : machine_differences(hosts_of(base), hosts_of(test))) {
+    warnings.push_back({"machines-differ", difference, "the machine is in the difference too",
                         "measure both sides on one machine"});
   }
   if (diff.order != RunOrder::kInterleaved && !diff.rows.empty()) {
@@ -200,31 +183,22 @@ std::vector<records::Warning> comparison_warnings(
   for (const DiffRow& row : diff.rows) {
     for (const Case* side : {&row.cases.base, &row.cases.test}) {
       for (records::Warning& warning : against(*side)) {
-        warning.seen = fmt::format("{}, {}: {}",
-                                   row.name,
-                                   side == &row.cases.base ? "base" : "test",
-                                   warning.seen);
+        warning.seen = fmt::format("{}, {}: {}", row.name,
+                                   side == &row.cases.base ? "base" : "test", warning.seen);
         warnings.push_back(std::move(warning));
       }
     }
     if (row.not_comparable) {
-      warnings.push_back({"not-comparable",
-                          fmt::format("{}: {}", row.name, *row.not_comparable),
-                          "the programs do not train the same",
-                          "do not compare their figures"});
+      warnings.push_back({"not-comparable", fmt::format("{}: {}", row.name, *row.not_comparable),
+                          "the programs do not train the same", "do not compare their figures"});
     }
     const std::size_t before = failed_runs(row.cases.base);
     const std::size_t after = failed_runs(row.cases.test);
     if (before + after > 0) {
       warnings.push_back(
           {"failed-runs",
-           fmt::format("{}: {} of {} runs failed in the base, {} of {} in the "
-                       "test",
-                       row.name,
-                       before,
-                       row.cases.base.runs.size(),
-                       after,
-                       row.cases.test.runs.size()),
+           fmt::format("{}: {} of {} runs failed in the base, {} of {} in the test", row.name,
+                       before, row.cases.base.runs.size(), after, row.cases.test.runs.size()),
            "they left no samples, so the comparison does not see them",
            "their errors are in the records"});
     }

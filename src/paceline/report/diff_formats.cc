@@ -19,8 +19,7 @@
 namespace paceline::report {
 namespace {
 
-// To add a format, write its renderer and add its row; --format and its help
-// read this table.
+// To add a format, write its renderer and add its row; --format and its help read this table.
 constexpr auto kDiffFormats = std::to_array<DiffFormat>({
     {.name = "table",
      .summary = "both medians, the change with its interval, p, verdict",
@@ -31,12 +30,8 @@ constexpr auto kDiffFormats = std::to_array<DiffFormat>({
     {.name = "json",
      .summary = "one object: every figure, difference and warning",
      .render = render_diff_json},
-    {.name = "csv",
-     .summary = "one line per case, for spreadsheets",
-     .render = render_diff_csv},
-    {.name = "markdown",
-     .summary = "the table for a pull request",
-     .render = render_diff_markdown},
+    {.name = "csv", .summary = "one line per case, for spreadsheets", .render = render_diff_csv},
+    {.name = "markdown", .summary = "the table for a pull request", .render = render_diff_markdown},
     {.name = "html",
      .summary = "a page: the changes as a chart, the table",
      .render = render_diff_page},
@@ -44,40 +39,32 @@ constexpr auto kDiffFormats = std::to_array<DiffFormat>({
 
 Table table_of(const Diff& diff, const DiffGroup& group) {
   Table table = diff_columns(diff, group).table(group.rows);
-  table.title = diff.wall_times ? "whole commands"
-                : diff.operations
-                    ? "operations by range of sizes"
-                    : printable(model_and_batch(group.model, group.batch_size));
+  table.title = diff.wall_times   ? "whole commands"
+                : diff.operations ? "operations by range of sizes"
+                                  : printable(model_and_batch(group.model, group.batch_size));
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     const Verdict verdict = group.rows[i]->verdict;
-    table.rows[i].emphasized =
-        verdict == Verdict::kSlower || verdict == Verdict::kFaster;
+    table.rows[i].emphasized = verdict == Verdict::kSlower || verdict == Verdict::kFaster;
   }
   return table;
 }
 
 }  // namespace
 
-std::span<const DiffFormat> diff_formats() {
-  return kDiffFormats;
-}
+std::span<const DiffFormat> diff_formats() { return kDiffFormats; }
 
 Document diff_document(const Diff& diff) {
-  Document document{.header = {{"base", printable(diff.base_name)},
-                               {"test", printable(diff.test_name)}},
-                    .notes = notes_of(diff)};
+  Document document{
+      .header = {{"base", printable(diff.base_name)}, {"test", printable(diff.test_name)}},
+      .notes = notes_of(diff)};
   for (const DiffGroup& group : group_rows(diff)) {
     document.tables.push_back(table_of(diff, group));
   }
   return document;
 }
 
-std::string render_diff_table(const Diff& diff) {
-  return console_text(diff_document(diff));
-}
+std::string render_diff_table(const Diff& diff) { return console_text(diff_document(diff)); }
 
-std::string render_diff_markdown(const Diff& diff) {
-  return markdown_text(diff_document(diff));
-}
+std::string render_diff_markdown(const Diff& diff) { return markdown_text(diff_document(diff)); }
 
 }  // namespace paceline::report

@@ -18,9 +18,7 @@ namespace {
 
 std::string text_of(const Diff& diff, const Difference& difference) {
   const bool command = diff.wall_times && difference.name == "strategy";
-  return text_of(command
-                     ? Difference{"command", difference.base, difference.test}
-                     : difference);
+  return text_of(command ? Difference{"command", difference.base, difference.test} : difference);
 }
 
 // Each difference once, with the cases that have it where not all do.
@@ -34,8 +32,7 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
       std::vector<std::string> labels;
       for (const DiffRow& other : diff.rows) {
         const auto& theirs = other.cases.differences;
-        if (std::find(theirs.begin(), theirs.end(), difference) !=
-            theirs.end()) {
+        if (std::find(theirs.begin(), theirs.end(), difference) != theirs.end()) {
           labels.push_back(other.name);
         }
       }
@@ -51,18 +48,13 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
   }
 }
 
-void add_unpaired(const std::vector<Case>& cases,
-                  const std::vector<Case>& others,
-                  bool is_base,
+void add_unpaired(const std::vector<Case>& cases, const std::vector<Case>& others, bool is_base,
                   std::vector<Note>& notes) {
   for (const Case& one : cases) {
     const std::string nearest = nearest_text(one, others, is_base);
-    notes.push_back({"no partner",
-                     fmt::format("only in the {}: {}{}{}",
-                                 is_base ? "base" : "test",
-                                 describe(one),
-                                 nearest.empty() ? "" : "; ",
-                                 nearest)});
+    notes.push_back(
+        {"no partner", fmt::format("only in the {}: {}{}{}", is_base ? "base" : "test",
+                                   describe(one), nearest.empty() ? "" : "; ", nearest)});
   }
 }
 
@@ -74,16 +66,13 @@ std::vector<Note> notes_of(const Diff& diff) {
   add_unpaired(diff.only_base, diff.only_test, true, notes);
   add_unpaired(diff.only_test, diff.only_base, false, notes);
   if (!diff.rows.empty()) {
-    std::ranges::move(diff_columns(diff, {}).notes(),
-                      std::back_inserter(notes));
+    std::ranges::move(diff_columns(diff, {}).notes(), std::back_inserter(notes));
   }
   for (const std::string& jump : diff.jumps) {
     notes.push_back({"jump", jump});
   }
   for (const records::Warning& w : diff.warnings) {
-    notes.push_back(
-        {"warning",
-         fmt::format("{}: {}: {}; {}", w.code, w.seen, w.why, w.advice)});
+    notes.push_back({"warning", fmt::format("{}: {}: {}; {}", w.code, w.seen, w.why, w.advice)});
   }
   if (auto note = power_note(diff)) {
     notes.push_back(*std::move(note));
@@ -101,15 +90,12 @@ std::string describe(const Case& one) {
   for (const auto& [name, value] : c.env) {
     environment += fmt::format(", {}={}", name, value);
   }
-  return fmt::format(
-      "{} (model {}, batch {}, {}{}{}{})",
-      c.label.empty() ? c.strategy : c.label,
-      c.states("model") ? c.model : "-",
-      c.states("batch_size") ? fmt::to_string(c.batch_size) : "-",
-      c.states("ranks") ? counted(c.ranks, "rank") : "- ranks",
-      c.label.empty() || c.strategy.empty() ? "" : ", " + c.strategy,
-      environment,
-      c.python.empty() ? "" : ", " + c.python);
+  return fmt::format("{} (model {}, batch {}, {}{}{}{})", c.label.empty() ? c.strategy : c.label,
+                     c.states("model") ? c.model : "-",
+                     c.states("batch_size") ? fmt::to_string(c.batch_size) : "-",
+                     c.states("ranks") ? counted(c.ranks, "rank") : "- ranks",
+                     c.label.empty() || c.strategy.empty() ? "" : ", " + c.strategy, environment,
+                     c.python.empty() ? "" : ", " + c.python);
 }
 
 std::string describe(const std::vector<Case>& cases) {

@@ -19,14 +19,11 @@ struct RunScatter {
   std::size_t runs = 0;
 };
 
-std::optional<RunScatter> scatter_of(const DiffRow& row,
-                                     bool interleaved,
-                                     StepTime what) {
+std::optional<RunScatter> scatter_of(const DiffRow& row, bool interleaved, StepTime what) {
   if (interleaved) {
     const std::vector<double> ratios = log_ratios(pairs_of(row.cases, what));
     const auto deviation = deviation_of(ratios);
-    return deviation ? std::optional(RunScatter{*deviation, ratios.size()})
-                     : std::nullopt;
+    return deviation ? std::optional(RunScatter{*deviation, ratios.size()}) : std::nullopt;
   }
   const auto side = [what](const Case& one) {
     return deviation_of(log_medians(all_runs(steps_by_run(one, what))));
@@ -36,8 +33,7 @@ std::optional<RunScatter> scatter_of(const DiffRow& row,
   if (!base || !test) {
     return std::nullopt;
   }
-  return RunScatter{std::hypot(*base, *test),
-                    std::min(row.base_runs, row.test_runs)};
+  return RunScatter{std::hypot(*base, *test), std::min(row.base_runs, row.test_runs)};
 }
 
 }  // namespace
@@ -73,25 +69,18 @@ void plan_runs(Diff& diff, bool interleaved) {
       all_found = false;
       continue;
     }
-    diff.runs_for_power = std::max(
-        diff.runs_for_power.value_or(0),
-        stats::runs_for_power(scatter->log_sd,
-                              std::log1p(diff.power_change) - log_beyond,
-                              diff.rows.size(),
-                              kPower,
-                              options.significance));
-    const auto found = stats::change_for_power(scatter->log_sd,
-                                               scatter->runs,
-                                               diff.rows.size(),
-                                               kPower,
-                                               options.significance);
+    diff.runs_for_power =
+        std::max(diff.runs_for_power.value_or(0),
+                 stats::runs_for_power(scatter->log_sd, std::log1p(diff.power_change) - log_beyond,
+                                       diff.rows.size(), kPower, options.significance));
+    const auto found = stats::change_for_power(scatter->log_sd, scatter->runs, diff.rows.size(),
+                                               kPower, options.significance);
     all_found = all_found && found;
-    diff.found_change = std::max(diff.found_change.value_or(0),
-                                 (1 + beyond) * (1 + found.value_or(0)) - 1);
+    diff.found_change =
+        std::max(diff.found_change.value_or(0), (1 + beyond) * (1 + found.value_or(0)) - 1);
     if (options.until) {
       const auto plan = fixed_plan_of(row, diff.rows.size(), options);
-      diff.fixed_plan =
-          plan ? std::max(plan, diff.fixed_plan) : diff.fixed_plan;
+      diff.fixed_plan = plan ? std::max(plan, diff.fixed_plan) : diff.fixed_plan;
     }
   }
   if (!all_found) {

@@ -16,8 +16,8 @@ inline constexpr double kUsualChange = 0.01;
 /// The standard deviation of values; nothing below three of them.
 std::optional<double> deviation_of(std::span<const double> values);
 
-/// Sets needed_runs, runs_for_power, power_change, found_change and, of runs
-/// that went on until they were decided, fixed_plan.  The rows have verdicts.
+/// Sets needed_runs, runs_for_power, power_change, found_change and, of runs that went on until
+/// they were decided, fixed_plan.  The rows have verdicts.
 void plan_runs(Diff& diff, bool interleaved);
 
 }  // namespace paceline::report

@@ -17,8 +17,7 @@ namespace {
 using records::RunRecord;
 
 bool all_positive(const std::vector<double>& steps) {
-  return std::all_of(
-      steps.begin(), steps.end(), [](double s) { return s > 0; });
+  return std::all_of(steps.begin(), steps.end(), [](double s) { return s > 0; });
 }
 
 std::vector<const RunRecord*> usable_runs(const Case& one) {
@@ -43,9 +42,8 @@ std::vector<double> joined(const std::vector<std::vector<double>>& parts) {
 StepsByRun steps_by_run(const Case& one, StepTime what) {
   StepsByRun steps;
   for (const RunRecord* run : usable_runs(one)) {
-    steps[run->run].push_back(what == StepTime::kMean
-                                  ? std::vector{records::mean_step_s(*run)}
-                                  : slowest_step_s(*run));
+    steps[run->run].push_back(what == StepTime::kMean ? std::vector{records::mean_step_s(*run)}
+                                                      : slowest_step_s(*run));
   }
   return steps;
 }
@@ -72,14 +70,11 @@ RunOrder order_of(const std::vector<CasePair>& pairs) {
   }
   std::sort(runs.begin(), runs.end());
   const bool sorted = std::is_sorted(
-      runs.begin(), runs.end(), [](const auto& a, const auto& b) {
-        return a.second < b.second;
-      });
+      runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return sorted ? RunOrder::kInterleaved : RunOrder::kApart;
 }
 
-std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,
-                                  bool interleaved,
+std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows, bool interleaved,
                                   StepTime what) {
   using Key = std::tuple<int, std::size_t, bool>;  // run, its copy, test
   std::map<Key, stats::Unit> units;
@@ -121,11 +116,7 @@ std::vector<double> log_medians(const std::vector<std::vector<double>>& runs) {
 std::vector<double> log_ratios(const RunPairs& pairs) {
   std::vector<double> ratios = log_medians(pairs.test);
   const std::vector<double> base = log_medians(pairs.base);
-  std::transform(ratios.begin(),
-                 ratios.end(),
-                 base.begin(),
-                 ratios.begin(),
-                 std::minus<>());
+  std::transform(ratios.begin(), ratios.end(), base.begin(), ratios.begin(), std::minus<>());
   return ratios;
 }
 

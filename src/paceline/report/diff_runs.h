@@ -12,12 +12,12 @@
 
 namespace paceline::report {
 
-/// Seconds of the steps of one case by the number of the run; several runs of
-/// one number follow each other.
+/// Seconds of the steps of one case by the number of the run; several runs of one number follow
+/// each other.
 using StepsByRun = std::map<int, std::vector<std::vector<double>>>;
 
-/// The steps of the runs that ended well.  A run with a step of zero seconds is
-/// left out: no ratio can be formed of it.  StepTime::kMean: one value a run.
+/// The steps of the runs that ended well.  A run with a step of zero seconds is left out: no ratio
+/// can be formed of it.  StepTime::kMean: one value a run.
 StepsByRun steps_by_run(const Case& one, StepTime what);
 
 std::vector<std::vector<double>> all_runs(const StepsByRun& by_run);
@@ -35,8 +35,7 @@ std::vector<double> log_ratios(const RunPairs& pairs);
 RunOrder order_of(const std::vector<CasePair>& pairs);
 
 /// The rows' values, run by run, for the test over all rows.
-std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,
-                                  bool interleaved,
+std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows, bool interleaved,
                                   StepTime what);
 
 }  // namespace paceline::report

@@ -30,16 +30,13 @@ bool is_change(Verdict verdict) {
 
 bool is_decided(const DiffRow& row) {
   return is_change(row.verdict) || row.verdict == Verdict::kUnchanged ||
-         row.verdict == Verdict::kNotComparable ||
-         row.verdict == Verdict::kInvalid;
+         row.verdict == Verdict::kNotComparable || row.verdict == Verdict::kInvalid;
 }
 
 // The one that takes longest, those that cannot be told last.
 const DiffRow& slowest_row(const Diff& diff) {
   const auto left = [](const DiffRow& row) {
-    return is_decided(row) ? 0
-                           : row.pairs_to_go.value_or(
-                                 std::numeric_limits<std::size_t>::max());
+    return is_decided(row) ? 0 : row.pairs_to_go.value_or(std::numeric_limits<std::size_t>::max());
   };
   return *std::ranges::max_element(diff.rows, {}, left);
 }
@@ -52,8 +49,7 @@ void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options) {
   }
   const stats::SequentialGoal goal = goal_of(options, rows.size());
   for (DiffRow& row : rows) {
-    const std::vector<double> ratios =
-        log_ratios(pairs_of(row.cases, options.step_time));
+    const std::vector<double> ratios = log_ratios(pairs_of(row.cases, options.step_time));
     if (row.not_comparable || ratios.empty()) {
       continue;
     }
@@ -61,14 +57,10 @@ void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options) {
     for (const double ratio : ratios) {
       mean += ratio / static_cast<double>(ratios.size());
     }
-    row.change = {.value = std::expm1(mean),
-                  .basis = stats::Basis::kRuns,
-                  .runs = ratios.size()};
-    if (const auto interval =
-            stats::sequential_interval(ratios, goal.significance);
+    row.change = {.value = std::expm1(mean), .basis = stats::Basis::kRuns, .runs = ratios.size()};
+    if (const auto interval = stats::sequential_interval(ratios, goal.significance);
         interval && std::isfinite(interval->low)) {
-      row.change->interval = {std::expm1(interval->low),
-                              std::expm1(interval->high)};
+      row.change->interval = {std::expm1(interval->low), std::expm1(interval->high)};
     }
     const double evidence = stats::sequential_evidence(ratios).value_or(0);
     row.p = std::min(1.0, 1 / evidence);
@@ -77,11 +69,9 @@ void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options) {
   }
 }
 
-std::optional<std::size_t> fixed_plan_of(const DiffRow& row,
-                                         std::size_t cases,
+std::optional<std::size_t> fixed_plan_of(const DiffRow& row, std::size_t cases,
                                          const DiffOptions& options) {
-  const std::vector<double> ratios =
-      log_ratios(pairs_of(row.cases, options.step_time));
+  const std::vector<double> ratios = log_ratios(pairs_of(row.cases, options.step_time));
   const auto deviation = deviation_of(ratios);
   if (!deviation || !(*deviation > 0) || !row.change) {
     return std::nullopt;
@@ -95,25 +85,20 @@ std::optional<std::size_t> fixed_plan_of(const DiffRow& row,
       .mean = mean, .deviation = *deviation, .most = options.until->most};
   const double rarest = 1 / static_cast<double>(plan.histories);
   const double power = std::clamp(
-      stats::sequential_power(plan,
-                              changed ? stats::SequentialEnd::kChanged
-                                      : stats::SequentialEnd::kUnchanged,
-                              goal_of(options, cases)),
-      rarest,
-      1 - rarest);
+      stats::sequential_power(
+          plan, changed ? stats::SequentialEnd::kChanged : stats::SequentialEnd::kUnchanged,
+          goal_of(options, cases)),
+      rarest, 1 - rarest);
   // An interval lies within the margin on both sides of 0.
-  return stats::runs_for_power(
-      *deviation,
-      changed ? std::max(std::abs(mean) - std::log1p(options.threshold), 1e-9)
-              : std::log1p(options.until->within),
-      cases,
-      changed ? power : (1 + power) / 2,
-      options.significance);
+  return stats::runs_for_power(*deviation,
+                               changed
+                                   ? std::max(std::abs(mean) - std::log1p(options.threshold), 1e-9)
+                                   : std::log1p(options.until->within),
+                               cases, changed ? power : (1 + power) / 2, options.significance);
 }
 
 bool is_decided(const Diff& diff) {
-  return std::ranges::all_of(
-      diff.rows, [](const DiffRow& row) { return is_decided(row); });
+  return std::ranges::all_of(diff.rows, [](const DiffRow& row) { return is_decided(row); });
 }
 
 std::string until_text(const Diff& diff) {
@@ -122,24 +107,20 @@ std::string until_text(const Diff& diff) {
   }
   const DiffRow& row = slowest_row(diff);
   const std::size_t pairs = row.change ? row.change->runs : 0;
-  std::string text =
-      fmt::format("after {}: ", counted(std::int64_t(pairs), "pair"));
+  std::string text = fmt::format("after {}: ", counted(std::int64_t(pairs), "pair"));
   if (diff.rows.size() > 1) {
-    const auto decided = std::ranges::count_if(
-        diff.rows, [](const DiffRow& one) { return is_decided(one); });
-    text += fmt::format(
-        "{} of {} decided; {}: ",
-        decided,
-        counted(std::ssize(diff.rows), diff.operations ? "range" : "case"),
-        printable(row.name));
+    const auto decided =
+        std::ranges::count_if(diff.rows, [](const DiffRow& one) { return is_decided(one); });
+    text += fmt::format("{} of {} decided; {}: ", decided,
+                        counted(std::ssize(diff.rows), diff.operations ? "range" : "case"),
+                        printable(row.name));
   }
   if (!row.change) {
     return text + std::string(name_of(row.verdict));
   }
   text += fmt::format("{:+.1f} %", 100 * row.change->value);
   if (row.change->interval) {
-    text += fmt::format(" [{:+.1f}, {:+.1f}]",
-                        100 * row.change->interval->low,
+    text += fmt::format(" [{:+.1f}, {:+.1f}]", 100 * row.change->interval->low,
                         100 * row.change->interval->high);
   }
   if (is_decided(row)) {
@@ -148,8 +129,7 @@ std::string until_text(const Diff& diff) {
   if (!row.pairs_to_go) {
     return text + ", too early to say how many more";
   }
-  return text + ", about " +
-         counted(std::int64_t(*row.pairs_to_go), "more pair");
+  return text + ", about " + counted(std::int64_t(*row.pairs_to_go), "more pair");
 }
 
 }  // namespace paceline::report

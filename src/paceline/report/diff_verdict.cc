@@ -21,18 +21,15 @@ namespace paceline::report {
 namespace {
 
 // Whether any outcome of the case's runs could be significant.
-bool can_prove(const DiffRow& row,
-               bool interleaved,
-               const DiffOptions& options) {
-  const std::size_t runs =
-      interleaved ? pairs_of(row.cases, options.step_time).base.size()
-                  : std::min(row.base_runs, row.test_runs);
+bool can_prove(const DiffRow& row, bool interleaved, const DiffOptions& options) {
+  const std::size_t runs = interleaved ? pairs_of(row.cases, options.step_time).base.size()
+                                       : std::min(row.base_runs, row.test_runs);
   return stats::smallest_p(runs, interleaved) < options.significance;
 }
 
-// The longest time of which every sample is a multiple, in nanoseconds.  Of one
-// or two values it is the largest power of ten, since they say nothing else of
-// the clock: values that a program computes repeat, too.
+// The longest time of which every sample is a multiple, in nanoseconds.  Of one or two values it is
+// the largest power of ten, since they say nothing else of the clock: values that a program
+// computes repeat, too.
 std::int64_t clock_tick(const CasePair& pair) {
   std::int64_t tick = 0;
   std::set<std::int64_t> values;
@@ -58,8 +55,8 @@ std::int64_t clock_tick(const CasePair& pair) {
   return power;
 }
 
-// Whether rounding to a tick of the clock moves a figure by more than is looked
-// for.  The mean of a run's steps is rounded once for all of them.
+// Whether rounding to a tick of the clock moves a figure by more than is looked for.  The mean of a
+// run's steps is rounded once for all of them.
 bool is_coarse(const DiffRow& row, const DiffOptions& options) {
   const double wanted = options.margin() > 0 ? options.margin() : kUsualChange;
   double steps = 1;
@@ -70,19 +67,16 @@ bool is_coarse(const DiffRow& row, const DiffOptions& options) {
       }
     }
   }
-  const double rounding =
-      static_cast<double>(clock_tick(row.cases)) / 1e9 / 2 / steps;
+  const double rounding = static_cast<double>(clock_tick(row.cases)) / 1e9 / 2 / steps;
   return rounding > wanted * row.base_s->value;
 }
 
 bool has_invalid(const Case& one) {
-  return !is_valid(one) ||
-         std::ranges::any_of(one.runs, [](const records::RunRecord* run) {
-           return std::ranges::any_of(
-               run->warnings, [](const records::Warning& warning) {
-                 return warning.code == kInvalidOperation;
-               });
-         });
+  return !is_valid(one) || std::ranges::any_of(one.runs, [](const records::RunRecord* run) {
+    return std::ranges::any_of(run->warnings, [](const records::Warning& warning) {
+      return warning.code == kInvalidOperation;
+    });
+  });
 }
 
 std::optional<Verdict> proven(const DiffRow& row, const DiffOptions& options) {
@@ -92,33 +86,23 @@ std::optional<Verdict> proven(const DiffRow& row, const DiffOptions& options) {
   if (row.change->interval->low > options.threshold) {
     return Verdict::kSlower;
   }
-  return row.change->interval->high < -options.threshold
-             ? std::optional(Verdict::kFaster)
-             : std::nullopt;
+  return row.change->interval->high < -options.threshold ? std::optional(Verdict::kFaster)
+                                                         : std::nullopt;
 }
 
-// Of undecided rows.  Of several one clause, with the interval whose end is
-// farthest.
-std::string wide_sentence(const Diff& diff,
-                          const std::vector<const DiffRow*>& rows) {
-  const DiffRow& farthest =
-      **std::ranges::max_element(rows, {}, [](const DiffRow* row) {
-        return std::max(-row->change->interval->low,
-                        row->change->interval->high);
-      });
+// Of undecided rows.  Of several one clause, with the interval whose end is farthest.
+std::string wide_sentence(const Diff& diff, const std::vector<const DiffRow*>& rows) {
+  const DiffRow& farthest = **std::ranges::max_element(rows, {}, [](const DiffRow* row) {
+    return std::max(-row->change->interval->low, row->change->interval->high);
+  });
   const std::string reach = fmt::format(
       "the interval of {} reaches from {:+.1f} to {:+.1f} %, "
       "and the margin is {:g} %",
-      farthest.name,
-      100 * farthest.change->interval->low,
-      100 * farthest.change->interval->high,
+      farthest.name, 100 * farthest.change->interval->low, 100 * farthest.change->interval->high,
       100 * diff.options.margin());
-  return rows.size() == 1
-             ? reach
-             : fmt::format("{} {}s have intervals beyond the margin: {}",
-                           rows.size(),
-                           diff.operations ? "range" : "case",
-                           reach);
+  return rows.size() == 1 ? reach
+                          : fmt::format("{} {}s have intervals beyond the margin: {}", rows.size(),
+                                        diff.operations ? "range" : "case", reach);
 }
 
 void add_undecided(const Diff& diff, std::vector<std::string>& missing) {
@@ -140,8 +124,7 @@ void add_undecided(const Diff& diff, std::vector<std::string>& missing) {
     missing.push_back(wide_sentence(diff, wide));
   }
   if (!without.empty()) {
-    missing.push_back(fmt::format("{} {} no interval after {}",
-                                  fmt::join(without, ", "),
+    missing.push_back(fmt::format("{} {} no interval after {}", fmt::join(without, ", "),
                                   without.size() == 1 ? "has" : "have",
                                   counted(std::int64_t(pairs), "pair")));
   }
@@ -155,16 +138,12 @@ std::string few_runs_sentence(const Diff& diff) {
       fewest = fewest == 0 ? runs : std::min(fewest, runs);
     }
   }
-  return fmt::format(
-      "too few runs: {} a side cannot prove anything at p < {}; {} are needed",
-      fewest,
-      diff.options.significance,
-      diff.needed_runs);
+  return fmt::format("too few runs: {} a side cannot prove anything at p < {}; {} are needed",
+                     fewest, diff.options.significance, diff.needed_runs);
 }
 
 void add_verdicts(const Diff& diff, std::vector<std::string>& missing) {
-  if (const auto apart = names_with(diff, Verdict::kNotComparable);
-      !apart.empty()) {
+  if (const auto apart = names_with(diff, Verdict::kNotComparable); !apart.empty()) {
     missing.push_back(fmt::format("no verdict of {}, which {} not comparable",
                                   counted(std::ssize(apart), "case"),
                                   apart.size() == 1 ? "is" : "are"));
@@ -172,8 +151,7 @@ void add_verdicts(const Diff& diff, std::vector<std::string>& missing) {
   for (const auto& [verdict, why] :
        {std::pair{Verdict::kInvalid, "INVALID"},
         {Verdict::kNoSamples, "no samples on a side"},
-        {Verdict::kCoarseClock,
-         "a clock whose tick is longer than what is looked for"}}) {
+        {Verdict::kCoarseClock, "a clock whose tick is longer than what is looked for"}}) {
     if (const auto names = names_with(diff, verdict); !names.empty()) {
       missing.push_back(fmt::format("{}: {}", why, fmt::join(names, ", ")));
     }
@@ -186,33 +164,25 @@ void add_verdicts(const Diff& diff, std::vector<std::string>& missing) {
 
 void add_runs(const Diff& diff, std::vector<std::string>& missing) {
   for (const DiffRow& row : diff.rows) {
-    const std::size_t pairs =
-        pairs_of(row.cases, diff.options.step_time).base.size();
+    const std::size_t pairs = pairs_of(row.cases, diff.options.step_time).base.size();
     if (row.verdict == Verdict::kNoSamples) {
       continue;
     }
     if (row.base_runs != row.test_runs) {
-      missing.push_back(fmt::format("{} has {} of the base and {} of the test",
-                                    row.name,
-                                    counted(std::int64_t(row.base_runs), "run"),
-                                    row.test_runs));
-    } else if (diff.order == RunOrder::kInterleaved && pairs < row.base_runs &&
-               pairs > 0) {
-      missing.push_back(
-          fmt::format("{} of {} of {} have no run in the same "
-                      "turn",
-                      row.base_runs - pairs,
-                      counted(std::int64_t(row.base_runs), "run"),
-                      row.name));
+      missing.push_back(fmt::format("{} has {} of the base and {} of the test", row.name,
+                                    counted(std::int64_t(row.base_runs), "run"), row.test_runs));
+    } else if (diff.order == RunOrder::kInterleaved && pairs < row.base_runs && pairs > 0) {
+      missing.push_back(fmt::format(
+          "{} of {} of {} have no run in the same "
+          "turn",
+          row.base_runs - pairs, counted(std::int64_t(row.base_runs), "run"), row.name));
     }
   }
 }
 
 }  // namespace
 
-Verdict verdict_of(const DiffRow& row,
-                   bool interleaved,
-                   const DiffOptions& options) {
+Verdict verdict_of(const DiffRow& row, bool interleaved, const DiffOptions& options) {
   if (row.not_comparable) {
     return Verdict::kNotComparable;
   }
@@ -236,8 +206,7 @@ Verdict verdict_of(const DiffRow& row,
     return Verdict::kUnproven;
   }
   const auto& interval = row.change->interval;
-  return interval && interval->low >= -options.margin() &&
-                 interval->high <= options.margin()
+  return interval && interval->low >= -options.margin() && interval->high <= options.margin()
              ? Verdict::kUnchanged
              : Verdict::kUndecided;
 }
@@ -251,8 +220,7 @@ std::vector<std::string> missing_of(const Diff& diff) {
   add_runs(diff, missing);
   if (const std::size_t alone = diff.only_base.size() + diff.only_test.size();
       alone > 0 && !diff.rows.empty()) {
-    missing.push_back(fmt::format("{} {} no partner",
-                                  counted(std::int64_t(alone), "case"),
+    missing.push_back(fmt::format("{} {} no partner", counted(std::int64_t(alone), "case"),
                                   alone == 1 ? "has" : "have"));
   }
   return missing;
@@ -307,8 +275,8 @@ std::string_view name_of(Decision decision) {
 }
 
 bool Diff::regression() const {
-  return std::ranges::any_of(
-      rows, [](const DiffRow& row) { return row.verdict == Verdict::kSlower; });
+  return std::ranges::any_of(rows,
+                             [](const DiffRow& row) { return row.verdict == Verdict::kSlower; });
 }
 
 bool Diff::changed() const {
@@ -331,9 +299,8 @@ double Diff::unchanged_within() const {
       return options.margin();
     }
     if (row.verdict == Verdict::kUnproven && row.change->interval) {
-      within = std::max({within,
-                         std::abs(row.change->interval->low),
-                         std::abs(row.change->interval->high)});
+      within = std::max(
+          {within, std::abs(row.change->interval->low), std::abs(row.change->interval->high)});
     }
   }
   return within;

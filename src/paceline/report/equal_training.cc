@@ -35,8 +35,8 @@ constexpr auto kQuantities = std::to_array<TrainingQuantity>({
 constexpr double kLossTolerance = 1e-3;  // relative
 // Of the first loss: a loss near zero has the rounding of a larger one.
 constexpr double kOfFirstLoss = 1e-5;
-// Neighbors of a bf16 loss are 2^-8 to 2^-7 of it apart, and programs round in
-// other places.  amp is bf16 or finer.
+// Neighbors of a bf16 loss are 2^-8 to 2^-7 of it apart, and programs round in other places.  amp
+// is bf16 or finer.
 constexpr double kReducedLossTolerance = 1.0 / 64;
 
 // Steps enlarge what is rounded.  Kernels that round differently left up to
@@ -57,38 +57,30 @@ std::optional<double> number(const RunRecord& record, const std::string& name) {
 }
 
 bool is_own(const RunRecord& record) {
-  return record.configuration.framework.empty() &&
-         record.configuration.command.empty();
+  return record.configuration.framework.empty() && record.configuration.command.empty();
 }
 
-// Whether Paceline's strategy changes what is trained, by design.  A strategy
-// that is not known here may.
+// Whether Paceline's strategy changes what is trained, by design.  A strategy that is not known
+// here may.
 bool trains_otherwise(const Configuration& c) {
   if (c.strategy == "none") {
     return c.ranks > 1;
   }
   try {
-    return strategies::strategy_of(c).guarantee() !=
-           strategies::Guarantee::kExact;
+    return strategies::strategy_of(c).guarantee() != strategies::Guarantee::kExact;
   } catch (const UsageError&) {
     return true;
   }
 }
 
-bool is_reduced(const Configuration& c) {
-  return c.dtype == "bf16" || c.dtype == "amp";
-}
+bool is_reduced(const Configuration& c) { return c.dtype == "bf16" || c.dtype == "amp"; }
 
-bool ends_in(std::string_view name, std::string_view end) {
-  return name.ends_with(end);
-}
+bool ends_in(std::string_view name, std::string_view end) { return name.ends_with(end); }
 
-bool is_of_last(std::string_view name) {
-  return name == "loss" || ends_in(name, "_last");
-}
+bool is_of_last(std::string_view name) { return name == "loss" || ends_in(name, "_last"); }
 
-// The share of the weights that decay alone takes in `steps` steps.  0 where
-// the optimizer adds decay to gradients that it scales.
+// The share of the weights that decay alone takes in `steps` steps.  0 where the optimizer adds
+// decay to gradients that it scales.
 double decayed_share(const Configuration& c, int steps) {
   const double each = c.learning_rate * c.weight_decay;
   if (c.optimizer == "sgd") {
@@ -100,17 +92,14 @@ double decayed_share(const Configuration& c, int steps) {
     }
     return each * sum;
   }
-  return c.optimizer == "adamw" || c.optimizer == "bert-adamw" ? each * steps
-                                                               : 0;
+  return c.optimizer == "adamw" || c.optimizer == "bert-adamw" ? each * steps : 0;
 }
 
 // How far apart, relative to the norm, equal trainings may leave the weights.
 double weights_tolerance(const RunRecord& record, bool last, double norm) {
   const Configuration& c = record.configuration;
   const int steps = last ? c.warmup + c.steps : kFifthStep;
-  const double update =
-      number(record, last ? "update_norm_last" : "update_norm_fifth")
-          .value_or(0);
+  const double update = number(record, last ? "update_norm_last" : "update_norm_fifth").value_or(0);
   return kNormTolerance + kShareOfUpdate * update / std::max(norm, 1e-300) +
          std::min(decayed_share(c, steps) / 2, kFactorRounding * steps);
 }
@@ -123,14 +112,11 @@ double allowed(const RunRecord& theirs, std::string_view name, double value) {
   }
   const bool last = is_of_last(name);
   if (name.starts_with("loss")) {
-    const double relative = is_reduced(theirs.configuration)
-                                ? kReducedLossTolerance
-                                : kLossTolerance * (last ? 2 : 1);
+    const double relative =
+        is_reduced(theirs.configuration) ? kReducedLossTolerance : kLossTolerance * (last ? 2 : 1);
     const double first = number(theirs, "loss_first").value_or(0);
     return std::max(relative * size, 1e-12) +
-           (name == "loss_first"
-                ? 0
-                : (last ? 10 : 1) * kOfFirstLoss * std::abs(first));
+           (name == "loss_first" ? 0 : (last ? 10 : 1) * kOfFirstLoss * std::abs(first));
   }
   if (name.starts_with("update")) {
     return size * kUpdateTolerance * (last ? kMoreSteps : 1);
@@ -140,22 +126,17 @@ double allowed(const RunRecord& theirs, std::string_view name, double value) {
 
 }  // namespace
 
-std::span<const TrainingQuantity> training_quantities() {
-  return kQuantities;
-}
+std::span<const TrainingQuantity> training_quantities() { return kQuantities; }
 
 bool trains_network(const RunRecord& record) {
   return record.source != records::Source::kImported &&
-         record.source != records::Source::kPredicted &&
-         record.configuration.command.empty() &&
+         record.source != records::Source::kPredicted && record.configuration.command.empty() &&
          record.configuration.replay.empty();
 }
 
-std::optional<double> value_of(const RunRecord& record,
-                               const TrainingQuantity& quantity) {
+std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& quantity) {
   const std::string_view name = quantity.name;
-  const bool changes =
-      name != "parameters" && name != "flops" && name != "loss_first";
+  const bool changes = name != "parameters" && name != "flops" && name != "loss_first";
   if (changes && is_own(record) && trains_otherwise(record.configuration)) {
     return std::nullopt;
   }
@@ -165,34 +146,25 @@ std::optional<double> value_of(const RunRecord& record,
   return number(record, quantity.name);
 }
 
-bool asked_alike(const RunRecord& a,
-                 const RunRecord& b,
-                 const TrainingQuantity& quantity) {
+bool asked_alike(const RunRecord& a, const RunRecord& b, const TrainingQuantity& quantity) {
   const Configuration& x = a.configuration;
   const Configuration& y = b.configuration;
   const std::string_view name = quantity.name;
-  if (!cases::same_in(x,
-                      y,
-                      {&Configuration::model,
-                       &Configuration::image_size,
-                       &Configuration::classes,
+  if (!cases::same_in(x, y,
+                      {&Configuration::model, &Configuration::image_size, &Configuration::classes,
                        &Configuration::sequence_length})) {
     return false;
   }
   if (name == "parameters" || name == "flops") {
     return true;
   }
-  return cases::same_in(x,
-                        y,
-                        {cases::Part::kTraining,
-                         &Configuration::ranks,
-                         &Configuration::dtype,
+  return cases::same_in(x, y,
+                        {cases::Part::kTraining, &Configuration::ranks, &Configuration::dtype,
                          &Configuration::start}) &&
          (!is_of_last(name) || x.warmup + x.steps == y.warmup + y.steps);
 }
 
-Agreement agreement(const RunRecord& mine,
-                    const RunRecord& theirs,
+Agreement agreement(const RunRecord& mine, const RunRecord& theirs,
                     const TrainingQuantity& quantity) {
   const double value = *value_of(theirs, quantity);
   const double apart = std::abs(*value_of(mine, quantity) - value);
@@ -200,33 +172,26 @@ Agreement agreement(const RunRecord& mine,
     return Agreement::kAlike;
   }
   // Updates enlarge what the first step rounded.
-  return is_reduced(theirs.configuration) &&
-                 std::string_view(quantity.name) == "loss_fifth"
+  return is_reduced(theirs.configuration) && std::string_view(quantity.name) == "loss_fifth"
              ? Agreement::kRounded
              : Agreement::kOther;
 }
 
-std::optional<std::string> unequal_training(const RunRecord& base,
-                                            const RunRecord& test) {
-  if (!trains_network(base) || !trains_network(test) ||
-      (is_own(base) && is_own(test))) {
+std::optional<std::string> unequal_training(const RunRecord& base, const RunRecord& test) {
+  if (!trains_network(base) || !trains_network(test) || (is_own(base) && is_own(test))) {
     return std::nullopt;
   }
   for (const TrainingQuantity& quantity : kQuantities) {
-    if (asked_alike(base, test, quantity) && value_of(base, quantity) &&
-        value_of(test, quantity) &&
+    if (asked_alike(base, test, quantity) && value_of(base, quantity) && value_of(test, quantity) &&
         agreement(test, base, quantity) == Agreement::kOther) {
-      return fmt::format("the {} is {} in the base, {} in the test",
-                         quantity.words,
-                         *value_of(base, quantity),
-                         *value_of(test, quantity));
+      return fmt::format("the {} is {} in the base, {} in the test", quantity.words,
+                         *value_of(base, quantity), *value_of(test, quantity));
     }
   }
   return std::nullopt;
 }
 
-std::map<const RunRecord*, std::string> not_comparable(
-    std::span<const RunRecord> records) {
+std::map<const RunRecord*, std::string> not_comparable(std::span<const RunRecord> records) {
   std::map<const RunRecord*, std::string> found;
   if (std::ranges::all_of(records, is_own)) {
     return found;
@@ -236,8 +201,7 @@ std::map<const RunRecord*, std::string> not_comparable(
       if (!finding.excludes || !finding.devices) {
         continue;
       }
-      const auto column = std::ranges::find(
-          table.columns, finding.column, &FrameworkColumn::title);
+      const auto column = std::ranges::find(table.columns, finding.column, &FrameworkColumn::title);
       for (const RunRecord* run : column->cells.at(*finding.devices).runs) {
         found.emplace(run, finding.text);
       }

@@ -26,15 +26,13 @@ std::span<const TrainingQuantity> training_quantities();
 /// Whether a network of the case is trained, by Paceline or by an adapter.
 bool trains_network(const records::RunRecord& record);
 
-/// The value of a quantity; absent where the record does not say it, and where
-/// Paceline's strategy changes it by design.
-std::optional<double> value_of(const records::RunRecord& record,
-                               const TrainingQuantity& quantity);
+/// The value of a quantity; absent where the record does not say it, and where Paceline's strategy
+/// changes it by design.
+std::optional<double> value_of(const records::RunRecord& record, const TrainingQuantity& quantity);
 
-/// Whether equal programs would have equal values: parameters and FLOPs of
-/// equal networks, the others of equal trainings.
-bool asked_alike(const records::RunRecord& a,
-                 const records::RunRecord& b,
+/// Whether equal programs would have equal values: parameters and FLOPs of equal networks, the
+/// others of equal trainings.
+bool asked_alike(const records::RunRecord& a, const records::RunRecord& b,
                  const TrainingQuantity& quantity);
 
 /// How two values differ.
@@ -45,18 +43,16 @@ enum class Agreement {
 };
 
 /// Compares the values of both, which were asked alike.
-Agreement agreement(const records::RunRecord& mine,
-                    const records::RunRecord& theirs,
+Agreement agreement(const records::RunRecord& mine, const records::RunRecord& theirs,
                     const TrainingQuantity& quantity);
 
 /// Why the figures of two records are not comparable: one is an adapter's,
-/// both were asked for the same training, and one trained another; nothing
-/// where they are.
+/// both were asked for the same training, and one trained another; nothing where they are.
 std::optional<std::string> unequal_training(const records::RunRecord& base,
                                             const records::RunRecord& test);
 
-/// The records whose figures are not comparable with those of the first column
-/// of their table of frameworks, with the reason.
+/// The records whose figures are not comparable with those of the first column of their table of
+/// frameworks, with the reason.
 std::map<const records::RunRecord*, std::string> not_comparable(
     std::span<const records::RunRecord> records);
 

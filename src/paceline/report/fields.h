@@ -25,19 +25,15 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
 
-/// The keys of an estimate: value, both ends of its interval, and whether the
-/// interval holds for any run ("runs") or for the measured ones alone ("these
-/// runs").
+/// The keys of an estimate: value, both ends of its interval, and whether the interval holds for
+/// any run ("runs") or for the measured ones alone ("these runs").
 struct EstimateKeys {
   std::string value, low, high, basis;
 
-  /// "step_median" and "_s": step_median_s, step_median_low_s,
-  /// step_median_high_s, step_median_interval_of.
+  /// "step_median" and "_s": step_median_s, step_median_low_s, step_median_high_s,
+  /// step_median_interval_of.
   static EstimateKeys of(const std::string& stem, const std::string& unit) {
-    return {stem + unit,
-            stem + "_low" + unit,
-            stem + "_high" + unit,
-            stem + "_interval_of"};
+    return {stem + unit, stem + "_low" + unit, stem + "_high" + unit, stem + "_interval_of"};
   }
 };
 
@@ -52,13 +48,11 @@ struct Field {
 template <class T>
 class Fields {
  public:
-  /// Adds what a path of members and functions leads to from a `T`: a member, a
-  /// member of it, a function of that.  Null where an optional on it is empty.
+  /// Adds what a path of members and functions leads to from a `T`: a member, a member of it, a
+  /// function of that.  Null where an optional on it is empty.
   template <class... Path>
   Fields& add(std::string name, Path... path) {
-    fields_.push_back({std::move(name), [path...](const T& one) {
-                         return json_at(one, path...);
-                       }});
+    fields_.push_back({std::move(name), [path...](const T& one) { return json_at(one, path...); }});
     return *this;
   }
 
@@ -136,9 +130,7 @@ class Fields {
     return or_null(value);
   }
   template <class Value, class Next, class... Path>
-  static Json json_at(const std::optional<Value>& value,
-                      Next next,
-                      Path... path) {
+  static Json json_at(const std::optional<Value>& value, Next next, Path... path) {
     return value ? json_at(*value, next, path...) : Json();
   }
 

@@ -39,8 +39,7 @@ constexpr auto kRunFormats = std::to_array<Format>({
      .render = render_ddl,
      .grows_by_rows = true},
     {.name = "trainers",
-     .summary = "a row a trainer: epochs of ten steps, examples per second, "
-                "phases, lookups",
+     .summary = "a row a trainer: epochs of ten steps, examples per second, phases, lookups",
      .render = render_trainers},
     {.name = "ddp-rpc",
      .summary = "the rows of PyTorch's DDP and RPC benchmark, to the character",
@@ -48,9 +47,7 @@ constexpr auto kRunFormats = std::to_array<Format>({
     {.name = "json",
      .summary = "one object: every case with figures and configuration",
      .render = render_json},
-    {.name = "csv",
-     .summary = "one line per case, for spreadsheets",
-     .render = render_csv},
+    {.name = "csv", .summary = "one line per case, for spreadsheets", .render = render_csv},
     {.name = "dlperf",
      .summary = "frameworks side by side as DLPerf's report, in Markdown",
      .render = render_dlperf,
@@ -83,8 +80,6 @@ std::string render_markdown(std::span<const records::RunRecord> records) {
   return markdown_text(report.document);
 }
 
-std::span<const Format> formats() {
-  return kRunFormats;
-}
+std::span<const Format> formats() { return kRunFormats; }
 
 }  // namespace paceline::report

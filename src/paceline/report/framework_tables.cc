@@ -20,16 +20,13 @@ using records::Configuration;
 using records::fact_of;
 using records::RunRecord;
 
-bool is_imported(const RunRecord& record) {
-  return record.source == records::Source::kImported;
-}
+bool is_imported(const RunRecord& record) { return record.source == records::Source::kImported; }
 
 Devices devices_of(const Configuration& c) {
   if (!c.states("ranks")) {
     return {.nodes = 0, .devices = 0};
   }
-  return {.nodes = std::max(1, static_cast<int>(c.ranks_per_host.size())),
-          .devices = c.ranks};
+  return {.nodes = std::max(1, static_cast<int>(c.ranks_per_host.size())), .devices = c.ranks};
 }
 
 std::string framework_of(const RunRecord& record) {
@@ -38,8 +35,7 @@ std::string framework_of(const RunRecord& record) {
     return c.framework;
   }
   const std::string label = c.label.empty() ? c.strategy : c.label;
-  return c.command.empty() && !is_imported(record) ? "paceline " + label
-                                                   : label;
+  return c.command.empty() && !is_imported(record) ? "paceline " + label : label;
 }
 
 void add_to_cell(const RunRecord& record, FrameworkCell& cell) {
@@ -81,8 +77,7 @@ std::string column_title(const RunRecord& record, int usual_batch) {
   if (!c.python.empty()) {
     title += " " + c.python;
   }
-  for (const auto& [name, value] :
-       is_imported(record) ? decltype(c.env){} : c.env) {
+  for (const auto& [name, value] : is_imported(record) ? decltype(c.env){} : c.env) {
     title += fmt::format(" {}={}", name, value);
   }
   if (c.batch_size != usual_batch && c.states("batch_size")) {
@@ -91,8 +86,7 @@ std::string column_title(const RunRecord& record, int usual_batch) {
   return title;
 }
 
-using TableKey = std::
-    tuple<records::Source, std::string, std::string, std::string, int, bool>;
+using TableKey = std::tuple<records::Source, std::string, std::string, std::string, int, bool>;
 
 TableKey table_key(const RunRecord& record) {
   const Configuration& c = record.configuration;
@@ -101,9 +95,7 @@ TableKey table_key(const RunRecord& record) {
           record.experiment,
           c.model,
           c.dtype,
-          imported || fact_of(record.adapter, "batch_mode") == "max"
-              ? 0
-              : c.batch_size,
+          imported || fact_of(record.adapter, "batch_mode") == "max" ? 0 : c.batch_size,
           c.command.empty()};
 }
 
@@ -113,14 +105,13 @@ int usual_batch(const std::vector<const RunRecord*>& records) {
   for (const RunRecord* record : records) {
     ++columns[record->configuration.batch_size][column_title(*record, 0)];
   }
-  const auto most = std::ranges::max_element(
-      columns, {}, [](const auto& one) { return one.second.size(); });
+  const auto most =
+      std::ranges::max_element(columns, {}, [](const auto& one) { return one.second.size(); });
   return most->first;
 }
 
-// Unless they are asked for, a rank has as many threads as cores are left for
-// it: their number tells columns apart only where it differs on the same
-// devices.
+// Unless they are asked for, a rank has as many threads as cores are left for it: their number
+// tells columns apart only where it differs on the same devices.
 void keep_asked_threads(const std::vector<const RunRecord*>& records,
                         std::vector<RunRecord>& columns) {
   std::map<std::string, std::map<Devices, std::set<int>>> threads;
@@ -128,23 +119,21 @@ void keep_asked_threads(const std::vector<const RunRecord*>& records,
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Configuration& asked = records[i]->configuration;
     columns[i].configuration.threads = 0;
-    keys.push_back(columns[i].configuration.label + " " +
-                   columns[i].configuration.key());
+    keys.push_back(columns[i].configuration.label + " " + columns[i].configuration.key());
     threads[keys[i]][devices_of(asked)].insert(asked.threads);
   }
   for (std::size_t i = 0; i < records.size(); ++i) {
-    if (std::ranges::any_of(threads[keys[i]], [](const auto& row) {
-          return row.second.size() > 1;
-        })) {
+    if (std::ranges::any_of(threads[keys[i]],
+                            [](const auto& row) { return row.second.size() > 1; })) {
       columns[i].configuration.threads = records[i]->configuration.threads;
     }
   }
 }
 
-// The title of each record's column.  Where runs of other settings would have
-// the same title, what they differ in follows it.
-std::vector<std::string> column_titles(
-    const std::vector<const RunRecord*>& records, int usual_batch) {
+// The title of each record's column.  Where runs of other settings would have the same title, what
+// they differ in follows it.
+std::vector<std::string> column_titles(const std::vector<const RunRecord*>& records,
+                                       int usual_batch) {
   std::vector<RunRecord> columns(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
     Configuration& c = columns[i].configuration = records[i]->configuration;
@@ -179,20 +168,18 @@ FrameworkTable table_of(const std::vector<const RunRecord*>& records) {
   const Configuration& first = records.front()->configuration;
   const bool largest = has_largest_batches(records);
   const int batch = largest ? 0 : usual_batch(records);
-  FrameworkTable table{
-      .experiment = records.front()->experiment,
-      .model = first.model,
-      .dtype = first.dtype,
-      .batch_size = largest ? std::nullopt : std::optional(batch),
-      .imported = is_imported(*records.front()),
-      .rows = {},
-      .columns = {}};
+  FrameworkTable table{.experiment = records.front()->experiment,
+                       .model = first.model,
+                       .dtype = first.dtype,
+                       .batch_size = largest ? std::nullopt : std::optional(batch),
+                       .imported = is_imported(*records.front()),
+                       .rows = {},
+                       .columns = {}};
   const std::vector<std::string> titles = column_titles(records, batch);
   for (std::size_t i = 0; i < records.size(); ++i) {
     const RunRecord* record = records[i];
     const std::string& title = titles[i];
-    auto column =
-        std::ranges::find(table.columns, title, &FrameworkColumn::title);
+    auto column = std::ranges::find(table.columns, title, &FrameworkColumn::title);
     if (column == table.columns.end()) {
       column = table.columns.insert(column, {.title = title, .cells = {}});
     }
@@ -225,20 +212,17 @@ std::optional<double> rate_of(const RunRecord& record) {
     window_ns = std::max(window_ns, rank.window_ns);
   }
   const Configuration& c = record.configuration;
-  if (record.error || steps == 0 || window_ns == 0 || c.has_tables() ||
-      !c.states("batch_size") || !c.states("ranks")) {
+  if (record.error || steps == 0 || window_ns == 0 || c.has_tables() || !c.states("batch_size") ||
+      !c.states("ranks")) {
     return std::nullopt;
   }
-  return static_cast<double>(steps) * c.batch_size * c.ranks * 1e9 /
-         static_cast<double>(window_ns);
+  return static_cast<double>(steps) * c.batch_size * c.ranks * 1e9 / static_cast<double>(window_ns);
 }
 
-std::vector<FrameworkTable> framework_tables(
-    std::span<const RunRecord> records) {
+std::vector<FrameworkTable> framework_tables(std::span<const RunRecord> records) {
   std::vector<std::pair<TableKey, std::vector<const RunRecord*>>> groups;
   for (const RunRecord& record : records) {
-    if (record.configuration.discard ||
-        record.source == records::Source::kPredicted) {
+    if (record.configuration.discard || record.source == records::Source::kPredicted) {
       continue;
     }
     find_or_add(groups, table_key(record)).push_back(&record);

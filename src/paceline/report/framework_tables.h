@@ -12,12 +12,11 @@
 
 namespace paceline::report {
 
-/// The key of RunRecord::adapter that holds a throughput as its source printed
-/// it, where a record was imported from a table of rates.
+/// The key of RunRecord::adapter that holds a throughput as its source printed it, where a record
+/// was imported from a table of rates.
 inline constexpr const char* kReportedRate = "reported_samples_per_s";
 
-/// A number of devices on a number of nodes; 0 where the source does not say
-/// it.
+/// A number of devices on a number of nodes; 0 where the source does not say it.
 struct Devices {
   int nodes = 1, devices = 1;
 
@@ -27,15 +26,14 @@ struct Devices {
 /// "2n16d".
 std::string place_of(const Devices& devices);
 
-/// The samples per second of all devices in one run: those of its window over
-/// the wall time of its slowest rank, or what a table of rates printed. Nothing
-/// where it has no steps, where its source does not say how many samples they
-/// have, and where that varies, as beside embedding tables.
+/// The samples per second of all devices in one run: those of its window over the wall time of its
+/// slowest rank, or what a table of rates printed. Nothing where it has no steps, where its source
+/// does not say how many samples they have, and where that varies, as beside embedding tables.
 std::optional<double> rate_of(const records::RunRecord& record);
 
 /// Training throughput of one column on one number of devices.
 struct FrameworkCell {
-  std::optional<stats::Estimate> rate;  // the median of the runs' rates
+  std::optional<stats::Estimate> rate;             // the median of the runs' rates
   std::vector<const records::RunRecord*> records;  // all of them
   std::vector<const records::RunRecord*> runs;     // that have a rate
 };
@@ -57,11 +55,9 @@ struct FrameworkTable {
   std::vector<FrameworkColumn> columns;
 };
 
-/// The tables of the records in the order of their first records: by origin,
-/// experiment, model and number type, and of records that were not imported by
-/// batch size.
-std::vector<FrameworkTable> framework_tables(
-    std::span<const records::RunRecord> records);
+/// The tables of the records in the order of their first records: by origin, experiment, model and
+/// number type, and of records that were not imported by batch size.
+std::vector<FrameworkTable> framework_tables(std::span<const records::RunRecord> records);
 
 /// What keeps a column from being compared, or says what is not compared.
 struct Finding {
@@ -71,9 +67,9 @@ struct Finding {
   std::optional<Devices> devices{};  // where; absent: on all that it has
 };
 
-/// Which columns do not train the same, on any number of devices: their
-/// parameter counts or FLOPs, or, where the same training was asked for, their
-/// losses differ; and which do not say one of these, and why.
+/// Which columns do not train the same, on any number of devices: their parameter counts or FLOPs,
+/// or, where the same training was asked for, their losses differ; and which do not say one of
+/// these, and why.
 std::vector<Finding> unequal_training(const FrameworkTable& table);
 
 }  // namespace paceline::report

@@ -9,8 +9,8 @@
 
 namespace paceline::report {
 
-/// The kinds of intervals that stand in one table: over repeated runs, or from
-/// the steps inside of runs.
+/// The kinds of intervals that stand in one table: over repeated runs, or from the steps inside of
+/// runs.
 class IntervalKinds {
  public:
   /// Ignores estimates without an interval.
@@ -25,8 +25,8 @@ class IntervalKinds {
   bool within_run() const { return within_run_; }
   bool mixed() const { return over_runs_ && within_run_; }
 
-  /// The mark behind an interval from the steps inside the runs: a star where
-  /// intervals over runs stand beside it, else nothing.
+  /// The mark behind an interval from the steps inside the runs: a star where intervals over runs
+  /// stand beside it, else nothing.
   std::string_view mark() const { return mixed() ? "*" : ""; }
 
  private:

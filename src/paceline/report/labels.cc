@@ -33,12 +33,10 @@ std::vector<std::string> parts_of(const Case& one) {
   return parts;
 }
 
-std::string name_of_part(const std::string& part) {
-  return part.substr(0, part.find('='));
-}
+std::string name_of_part(const std::string& part) { return part.substr(0, part.find('=')); }
 
-/// How many of the rows differ in the columns `shown`; a row without a column
-/// is as one with an empty text there.
+/// How many of the rows differ in the columns `shown`; a row without a column is as one with an
+/// empty text there.
 using NamedTexts = std::map<std::string, std::string>;
 std::size_t count_distinct(const std::vector<NamedTexts>& rows,
                            const std::vector<std::string>& shown) {
@@ -74,8 +72,7 @@ std::vector<std::string> fewest_names(const std::vector<NamedTexts>& rows,
 
 /// The strategy with those of its options that `shown` says.
 template <class Shown>
-std::string strategy_text(const std::vector<PartText>& parts,
-                          const Shown& shown) {
+std::string strategy_text(const std::vector<PartText>& parts, const Shown& shown) {
   std::string text;
   for (const PartText& part : parts) {
     text += (text.empty() ? "" : "+") + part.name;
@@ -95,17 +92,14 @@ std::string named(std::string_view name, std::string_view option) {
   return fmt::format("{}:{}", name, option);
 }
 
-std::string_view key_of(std::string_view option) {
-  return option.substr(0, option.find('='));
-}
+std::string_view key_of(std::string_view option) { return option.substr(0, option.find('=')); }
 
-/// The options that the names alone do not stand for; none of a strategy that
-/// this program does not know.
+/// The options that the names alone do not stand for; none of a strategy that this program does not
+/// know.
 std::set<std::string> unusual_options(const records::Configuration& c) {
   const auto options_of = [&c](const std::string& strategy) {
     std::set<std::string> options;
-    const auto spec =
-        strategies::parse_strategy(strategy, {.bucket_mb = c.bucket_mb});
+    const auto spec = strategies::parse_strategy(strategy, {.bucket_mb = c.bucket_mb});
     for (const PartText& part : parts_of_text(spec.text())) {
       for (const std::string& option : part.options) {
         options.insert(named(part.name, option));
@@ -115,8 +109,7 @@ std::set<std::string> unusual_options(const records::Configuration& c) {
   };
   try {
     std::set<std::string> unusual = options_of(c.strategy);
-    for (const auto& usual :
-         options_of(strategies::names_in_text(c.strategy))) {
+    for (const auto& usual : options_of(strategies::names_in_text(c.strategy))) {
       unusual.erase(usual);
     }
     return unusual;
@@ -137,8 +130,8 @@ bool is_steps(const std::string& part) {
   return part.starts_with("steps=") || part.starts_with("warmup=");
 }
 
-/// Steps that nobody has chosen are whole periods of the case's plan: they tell
-/// it from its namesakes only where nothing else does.
+/// Steps that nobody has chosen are whole periods of the case's plan: they tell it from its
+/// namesakes only where nothing else does.
 bool needs_steps(const Case& one, const std::vector<const Case*>& same) {
   const auto others_of = [](const Case& it) {
     std::vector<std::string> parts = parts_of(it);
@@ -146,13 +139,12 @@ bool needs_steps(const Case& one, const std::vector<const Case*>& same) {
     return parts;
   };
   return std::ranges::count_if(same, [&](const Case* it) {
-           return it->first().source == one.first().source &&
-                  others_of(*it) == others_of(one);
+           return it->first().source == one.first().source && others_of(*it) == others_of(one);
          }) > 1;
 }
 
-/// The names of the parts by which namesakes are told apart: the fewest, and
-/// the ranks wherever they differ.
+/// The names of the parts by which namesakes are told apart: the fewest, and the ranks wherever
+/// they differ.
 std::vector<std::string> telling_parts(const std::vector<const Case*>& same) {
   std::vector<NamedTexts> rows;
   std::vector<std::string> names;
@@ -163,13 +155,10 @@ std::vector<std::string> telling_parts(const std::vector<const Case*>& same) {
       add_once(names, name_of_part(part));
     }
   }
-  std::erase_if(names, [&](const std::string& name) {
-    return count_distinct(rows, {name}) == 1;
-  });
+  std::erase_if(names, [&](const std::string& name) { return count_distinct(rows, {name}) == 1; });
   std::vector<std::string> always;
-  const bool own = std::ranges::any_of(same, [](const Case* one) {
-    return has_own_label(one->configuration());
-  });
+  const bool own = std::ranges::any_of(
+      same, [](const Case* one) { return has_own_label(one->configuration()); });
   std::erase_if(names, [&](const std::string& name) {
     const bool is_said = name == "ranks" || (name == "strategy" && !own);
     if (is_said) {
@@ -177,22 +166,20 @@ std::vector<std::string> telling_parts(const std::vector<const Case*>& same) {
     }
     return is_said;
   });
-  std::ranges::stable_partition(
-      names, [](const std::string& name) { return name != "warmup"; });
+  std::ranges::stable_partition(names, [](const std::string& name) { return name != "warmup"; });
   return fewest_names(rows, always, names);
 }
 
 /// The label of `one` and those of its parts that are named.
-std::string told_apart(const Case& one,
-                       const std::string& short_strategy,
+std::string told_apart(const Case& one, const std::string& short_strategy,
                        const std::vector<std::string>& telling,
                        const std::vector<const Case*>& same) {
   const records::Configuration& c = one.configuration();
   const bool own = has_own_label(c);
   std::string rest;
   for (const std::string& part : parts_of(one)) {
-    if (std::ranges::count(telling, name_of_part(part)) == 0 ||
-        part.ends_with('=') || (is_steps(part) && !needs_steps(one, same))) {
+    if (std::ranges::count(telling, name_of_part(part)) == 0 || part.ends_with('=') ||
+        (is_steps(part) && !needs_steps(one, same))) {
       continue;
     }
     if (part != "strategy=" + c.strategy) {
@@ -207,8 +194,7 @@ std::string told_apart(const Case& one,
 }  // namespace
 
 bool is_valid(const Case& one) {
-  return std::ranges::all_of(
-      one.runs, [](const records::RunRecord* run) { return run->valid(); });
+  return std::ranges::all_of(one.runs, [](const records::RunRecord* run) { return run->valid(); });
 }
 
 std::string without_ranks(std::string label, int ranks) {
@@ -226,8 +212,7 @@ bool has_own_label(const records::Configuration& c) {
          c.label != strategies::names_in_text(c.strategy);
 }
 
-std::vector<std::string> short_strategies(
-    const std::vector<const records::Configuration*>& cases) {
+std::vector<std::string> short_strategies(const std::vector<const records::Configuration*>& cases) {
   std::vector<NamedTexts> rows;  // names of parts and options, as they are said
   std::vector<std::string> names;
   std::vector<std::vector<PartText>> split;
@@ -235,8 +220,7 @@ std::vector<std::string> short_strategies(
   std::map<std::string, std::size_t> alike;   // and with this option of it
   for (const records::Configuration* c : cases) {
     NamedTexts& row = rows.emplace_back();
-    for (const PartText& part :
-         split.emplace_back(parts_of_text(c->strategy))) {
+    for (const PartText& part : split.emplace_back(parts_of_text(c->strategy))) {
       row[""] += "+" + part.name;
       ++having[part.name];
       for (const std::string& option : part.options) {
@@ -260,14 +244,13 @@ std::vector<std::string> short_strategies(
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::set<std::string> unusual = unusual_options(*cases[i]);
     whole.insert(cases[i]->strategy);
-    texts.push_back(strategy_text(
-        split[i], [&](const std::string& name, const std::string& option) {
+    texts.push_back(
+        strategy_text(split[i], [&](const std::string& name, const std::string& option) {
           return unusual.contains(named(name, option)) ||
                  std::ranges::count(telling, named(name, key_of(option))) > 0;
         }));
   }
-  if (std::set<std::string>(texts.begin(), texts.end()).size() !=
-      whole.size()) {
+  if (std::set<std::string>(texts.begin(), texts.end()).size() != whole.size()) {
     for (std::size_t i = 0; i < cases.size(); ++i) {
       texts[i] = cases[i]->strategy;
     }
@@ -294,18 +277,16 @@ std::string with_implied_parts(std::string_view text) {
     }
   }
   try {
-    return strategy_text(
-        parts_of_text(strategies::parse_strategy(text).text()),
-        [&](const std::string& name, const std::string& option) {
-          return given.contains(named(name, key_of(option)));
-        });
+    return strategy_text(parts_of_text(strategies::parse_strategy(text).text()),
+                         [&](const std::string& name, const std::string& option) {
+                           return given.contains(named(name, key_of(option)));
+                         });
   } catch (const UsageError&) {
     return std::string(text);  // of another program
   }
 }
 
-std::optional<std::size_t> parts_beside(std::string_view name,
-                                        const std::string& strategy) {
+std::optional<std::size_t> parts_beside(std::string_view name, const std::string& strategy) {
   const std::vector<PartText> all = parts_of_text(strategy);
   std::size_t named_parts = 0;
   auto next = all.begin();
@@ -342,8 +323,7 @@ std::vector<std::string> unique_labels(const std::vector<Case>& cases) {
     for (const Case* one : same) {
       configurations.push_back(&one->configuration());
     }
-    const std::vector<std::string> strategies =
-        short_strategies(configurations);
+    const std::vector<std::string> strategies = short_strategies(configurations);
     const std::vector<std::string> telling = telling_parts(same);
     for (std::size_t i = 0; i < same.size(); ++i) {
       label_of[same[i]] = told_apart(*same[i], strategies[i], telling, same);

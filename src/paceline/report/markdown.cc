@@ -23,8 +23,7 @@ std::string header_of(const Column& column) {
   if (column.group.empty()) {
     return column.header();
   }
-  return column.heading() + (column.name.empty() ? ", " : " ") +
-         column.header();
+  return column.heading() + (column.name.empty() ? ", " : " ") + column.header();
 }
 
 }  // namespace
@@ -79,24 +78,18 @@ std::string markdown_paragraph(std::string_view text) {
 std::string markdown_text(const Document& document) {
   std::vector<std::string> header;
   for (const Note& note : document.header) {
-    header.push_back(
-        fmt::format("{}: {}", note.term, markdown_escaped(note.text)));
+    header.push_back(fmt::format("{}: {}", note.term, markdown_escaped(note.text)));
   }
-  std::string text =
-      header.empty() ? "" : fmt::format("{}\n\n", fmt::join(header, "  \n"));
+  std::string text = header.empty() ? "" : fmt::format("{}\n\n", fmt::join(header, "  \n"));
   for (const Table& table : document.tables) {
     if (!table.rows.empty()) {
-      text += table.title.empty()
-                  ? ""
-                  : fmt::format("### {}\n\n", markdown_escaped(table.title));
+      text += table.title.empty() ? "" : fmt::format("### {}\n\n", markdown_escaped(table.title));
       text += markdown_rows(table) + "\n";
     }
     text += markdown_paragraph(table.legend) + markdown_paragraph(table.text);
   }
   for (const Note& note : document.notes) {
-    text += fmt::format("- **{}**: {}\n",
-                        markdown_escaped(note.term),
-                        markdown_escaped(note.text));
+    text += fmt::format("- **{}**: {}\n", markdown_escaped(note.term), markdown_escaped(note.text));
   }
   return text;
 }

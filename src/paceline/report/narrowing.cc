@@ -50,8 +50,7 @@ std::vector<CaseWidth> widths_of(std::span<const records::RunRecord> records) {
   return widths;
 }
 
-const CaseWidth* widest(std::span<const CaseWidth> widths,
-                        const Narrowing& wanted) {
+const CaseWidth* widest(std::span<const CaseWidth> widths, const Narrowing& wanted) {
   const CaseWidth* found = nullptr;
   for (const CaseWidth& one : widths) {
     if (is_too_wide(one, wanted) && one.next_run < wanted.most_runs &&
@@ -63,35 +62,26 @@ const CaseWidth* widest(std::span<const CaseWidth> widths,
   return found;
 }
 
-std::string narrowing_text(std::span<const CaseWidth> widths,
-                           const Narrowing& wanted) {
-  const auto wide = std::ranges::count_if(
-      widths, [&](const CaseWidth& one) { return is_too_wide(one, wanted); });
-  const auto last =
-      std::ranges::max_element(widths, {}, [](const CaseWidth& one) {
-        return one.failed ? -1 : one.half_width;
-      });
+std::string narrowing_text(std::span<const CaseWidth> widths, const Narrowing& wanted) {
+  const auto wide =
+      std::ranges::count_if(widths, [&](const CaseWidth& one) { return is_too_wide(one, wanted); });
+  const auto last = std::ranges::max_element(
+      widths, {}, [](const CaseWidth& one) { return one.failed ? -1 : one.half_width; });
   if (last == widths.end() || last->failed) {
     return "no case has a figure";
   }
-  const std::string width = std::isfinite(last->half_width)
-                                ? fmt::format("{:.3g} ms within {:.1f} %",
-                                              last->median_s * 1e3,
-                                              100 * last->half_width)
-                                : "no interval";
+  const std::string width =
+      std::isfinite(last->half_width)
+          ? fmt::format("{:.3g} ms within {:.1f} %", last->median_s * 1e3, 100 * last->half_width)
+          : "no interval";
   const auto failed = std::ranges::count_if(widths, &CaseWidth::failed);
   return fmt::format("{}{}; widest: {}, {} after {}",
                      wide == 0
-                         ? fmt::format("every {}case is within {:g} %",
-                                       failed > 0 ? "other " : "",
+                         ? fmt::format("every {}case is within {:g} %", failed > 0 ? "other " : "",
                                        100 * wanted.within)
-                         : fmt::format("{} of {} not within {:g} %",
-                                       wide,
-                                       counted(std::ssize(widths), "case"),
-                                       100 * wanted.within),
-                     failed == 0 ? "" : fmt::format(", {} failed", failed),
-                     last->name,
-                     width,
+                         : fmt::format("{} of {} not within {:g} %", wide,
+                                       counted(std::ssize(widths), "case"), 100 * wanted.within),
+                     failed == 0 ? "" : fmt::format(", {} failed", failed), last->name, width,
                      counted(std::int64_t(last->runs), "run"));
 }
 

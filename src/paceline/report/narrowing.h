@@ -29,24 +29,22 @@ struct CaseWidth {
   int next_run = 0;     // the number of its next repetition
   bool failed = false;  // its last repetition has
   double median_s = 0;  // of the runs' median steps; 0: there are none
-  /// The end of the interval that is farther from the center, as a share of it;
-  /// infinite where there are too few runs.
+  /// The end of the interval that is farther from the center, as a share of it; infinite where
+  /// there are too few runs.
   double half_width = 0;
 };
 
-/// The widths of all cases.  An interval is the confidence sequence of the mean
-/// logarithm of the median steps of a case's runs (stats/sequential.h), so that
-/// it holds however many runs its width has asked for.
+/// The widths of all cases.  An interval is the confidence sequence of the mean logarithm of the
+/// median steps of a case's runs (stats/sequential.h), so that it holds however many runs its width
+/// has asked for.
 std::vector<CaseWidth> widths_of(std::span<const records::RunRecord> records);
 
-/// The case to repeat next: the widest of those that are too wide and may be
-/// run again, of equally wide ones the one with fewest runs; null: none.
-const CaseWidth* widest(std::span<const CaseWidth> widths,
-                        const Narrowing& wanted);
+/// The case to repeat next: the widest of those that are too wide and may be run again, of equally
+/// wide ones the one with fewest runs; null: none.
+const CaseWidth* widest(std::span<const CaseWidth> widths, const Narrowing& wanted);
 
-/// What became of the cases, in one sentence: how wide the widest is, and how
-/// many are too wide still.
-std::string narrowing_text(std::span<const CaseWidth> widths,
-                           const Narrowing& wanted);
+/// What became of the cases, in one sentence: how wide the widest is, and how many are too wide
+/// still.
+std::string narrowing_text(std::span<const CaseWidth> widths, const Narrowing& wanted);
 
 }  // namespace paceline::report

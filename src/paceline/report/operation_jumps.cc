@@ -24,31 +24,28 @@ struct Neighbors {
   const SizeSeries* larger = nullptr;
 };
 
-// Whether the label is the operation's name and a range of sizes: what follows
-// the name of another operation that begins alike is no number.
+// Whether the label is the operation's name and a range of sizes: what follows the name of another
+// operation that begins alike is no number.
 bool is_range_of(const std::string& label, const std::string& operation) {
   const std::string begin = operation + " ";
-  return label.starts_with(begin) && label.size() > begin.size() &&
-         label[begin.size()] >= '0' && label[begin.size()] <= '9';
+  return label.starts_with(begin) && label.size() > begin.size() && label[begin.size()] >= '0' &&
+         label[begin.size()] <= '9';
 }
 
 // Whether some range of the operation is proven to have changed.
 bool has_changed(const Diff& diff, const std::string& operation) {
   return std::ranges::any_of(diff.rows, [&](const DiffRow& row) {
-    return (row.verdict == Verdict::kSlower ||
-            row.verdict == Verdict::kFaster) &&
+    return (row.verdict == Verdict::kSlower || row.verdict == Verdict::kFaster) &&
            is_range_of(row.label, operation);
   });
 }
 
-std::vector<Neighbors> neighbors_of(const Diff& diff,
-                                    const OperationSides& sides) {
+std::vector<Neighbors> neighbors_of(const Diff& diff, const OperationSides& sides) {
   std::vector<Neighbors> all;
   for (std::size_t i = 1; i < sides.series.size(); ++i) {
     const SizeSeries& smaller = sides.series[i - 1];
     const SizeSeries& larger = sides.series[i];
-    if (smaller.operation == larger.operation &&
-        has_changed(diff, larger.operation)) {
+    if (smaller.operation == larger.operation && has_changed(diff, larger.operation)) {
       all.push_back({&smaller, &larger});
     }
   }
@@ -56,8 +53,7 @@ std::vector<Neighbors> neighbors_of(const Diff& diff,
 }
 
 // The logarithm of how much longer the larger size takes, by run.
-std::vector<stats::Unit> jump_units(const std::vector<Neighbors>& all,
-                                    bool interleaved) {
+std::vector<stats::Unit> jump_units(const std::vector<Neighbors>& all, bool interleaved) {
   std::map<std::pair<int, bool>, stats::Unit> units;
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (const bool test : {false, true}) {
@@ -84,15 +80,12 @@ std::vector<stats::Unit> jump_units(const std::vector<Neighbors>& all,
 }
 
 // The chance of so large a jump were there none, over all neighbors.
-std::vector<double> corrected_p_of(const Diff& diff,
-                                   const std::vector<Neighbors>& all,
+std::vector<double> corrected_p_of(const Diff& diff, const std::vector<Neighbors>& all,
                                    const std::vector<stats::Unit>& units) {
   if (!diff.options.until) {
-    return stats::permutation_test(
-               units,
-               {.most_arrangements = diff.options.most_arrangements,
-                .draws = diff.options.draws,
-                .seed = diff.options.seed})
+    return stats::permutation_test(units, {.most_arrangements = diff.options.most_arrangements,
+                                           .draws = diff.options.draws,
+                                           .seed = diff.options.seed})
         .corrected_p;
   }
   // A test that holds at whatever pair the runs end.
@@ -100,9 +93,7 @@ std::vector<double> corrected_p_of(const Diff& diff,
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::map<std::size_t, std::pair<double, double>> pairs;  // base, test
     for (const stats::Unit& unit : units) {
-      auto& pair =
-          pairs.try_emplace(unit.block, stats::kNoValue, stats::kNoValue)
-              .first->second;
+      auto& pair = pairs.try_emplace(unit.block, stats::kNoValue, stats::kNoValue).first->second;
       (unit.test ? pair.second : pair.first) = unit.values[i];
     }
     std::vector<double> differences;
@@ -131,31 +122,25 @@ double ratio_of(const SizeSeries& series) {
 
 }  // namespace
 
-std::vector<std::string> jumps_of(const Diff& diff,
-                                  const OperationSides& sides) {
+std::vector<std::string> jumps_of(const Diff& diff, const OperationSides& sides) {
   const std::vector<Neighbors> all = neighbors_of(diff, sides);
-  const auto units = jump_units(
-      all, diff.options.until || diff.order == RunOrder::kInterleaved);
+  const auto units = jump_units(all, diff.options.until || diff.order == RunOrder::kInterleaved);
   if (all.empty() || units.empty()) {
     return {};
   }
   const std::vector<double> corrected_p = corrected_p_of(diff, all, units);
-  const double least =
-      diff.options.margin() > 0 ? diff.options.margin() : kUsualChange;
+  const double least = diff.options.margin() > 0 ? diff.options.margin() : kUsualChange;
   std::vector<std::string> jumps;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double before = ratio_of(*all[i].smaller);
     const double after = ratio_of(*all[i].larger);
     if (corrected_p[i] < diff.options.significance &&
         std::abs(std::log(after / before)) > std::log1p(least)) {
-      jumps.push_back(fmt::format(
-          "{}: from {} to {} the test goes from {:.2f} to {:.2f} times the "
-          "base, as where one side chooses another algorithm or protocol",
-          all[i].larger->operation,
-          size_text(all[i].smaller->bytes),
-          size_text(all[i].larger->bytes),
-          before,
-          after));
+      jumps.push_back(
+          fmt::format("{}: from {} to {} the test goes from {:.2f} to {:.2f} times the base, as "
+                      "where one side chooses another algorithm or protocol",
+                      all[i].larger->operation, size_text(all[i].smaller->bytes),
+                      size_text(all[i].larger->bytes), before, after));
     }
   }
   return jumps;

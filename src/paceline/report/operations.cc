@@ -33,30 +33,15 @@ struct MeasuredSize {
   const CommRecord* record = nullptr;
 };
 
-constexpr auto kFields = std::to_array<std::string_view>({"operation",
-                                                          "op",
-                                                          "root",
-                                                          "place",
-                                                          "dtype",
-                                                          "ranks",
-                                                          "engine",
-                                                          "device",
-                                                          "interface",
-                                                          "link",
-                                                          "clock"});
+constexpr auto kFields =
+    std::to_array<std::string_view>({"operation", "op", "root", "place", "dtype", "ranks", "engine",
+                                     "device", "interface", "link", "clock"});
 
 std::vector<std::string> said_fields(const CommRecord& r, std::string place) {
-  return {r.operation,
-          r.op,
-          r.root ? fmt::to_string(*r.root) : "",
-          std::move(place),
-          r.dtype,
-          fmt::to_string(r.ranks),
-          r.engine,
-          r.device,
-          r.interface,
-          r.link,
-          r.clock};
+  return {r.operation,      r.op,     r.root ? fmt::to_string(*r.root) : "",
+          std::move(place), r.dtype,  fmt::to_string(r.ranks),
+          r.engine,         r.device, r.interface,
+          r.link,           r.clock};
 }
 
 double median_of(const std::vector<std::int64_t>& iteration_ns) {
@@ -66,14 +51,11 @@ double median_of(const std::vector<std::int64_t>& iteration_ns) {
 
 std::vector<MeasuredSize> points_of(std::span<const CommRecord> records) {
   std::vector<MeasuredSize> points;
-  const auto add = [&](const CommRecord& record,
-                       std::string place,
+  const auto add = [&](const CommRecord& record, std::string place,
                        const std::vector<std::int64_t>& iteration_ns) {
     if (!iteration_ns.empty() && median_of(iteration_ns) > 0) {
-      points.push_back({said_fields(record, std::move(place)),
-                        record.bytes,
-                        median_of(iteration_ns),
-                        &record});
+      points.push_back(
+          {said_fields(record, std::move(place)), record.bytes, median_of(iteration_ns), &record});
     }
   };
   for (const CommRecord& record : records) {
@@ -86,8 +68,7 @@ std::vector<MeasuredSize> points_of(std::span<const CommRecord> records) {
 }
 
 // The values that the points have at a field.
-std::set<std::string> values_of(const std::vector<MeasuredSize>& points,
-                                std::size_t field) {
+std::set<std::string> values_of(const std::vector<MeasuredSize>& points, std::size_t field) {
   std::set<std::string> values;
   for (const MeasuredSize& point : points) {
     values.insert(point.fields[field]);
@@ -95,9 +76,7 @@ std::set<std::string> values_of(const std::vector<MeasuredSize>& points,
   return values;
 }
 
-std::string said(const std::string& value) {
-  return value.empty() ? "-" : value;
-}
+std::string said(const std::string& value) { return value.empty() ? "-" : value; }
 
 /// What names an operation: the first field, and those that have several
 /// values on a side.
@@ -105,8 +84,7 @@ struct Naming {
   std::array<bool, kFields.size()> shown{};
   std::vector<Difference> differences;
 
-  Naming(const std::vector<MeasuredSize>& base,
-         const std::vector<MeasuredSize>& test) {
+  Naming(const std::vector<MeasuredSize>& base, const std::vector<MeasuredSize>& test) {
     shown[0] = true;
     for (std::size_t i = 1; i < kFields.size(); ++i) {
       const auto before = values_of(base, i);
@@ -114,9 +92,8 @@ struct Naming {
       if (before.size() > 1 || after.size() > 1) {
         shown.at(i) = true;
       } else if (!before.empty() && !after.empty() && before != after) {
-        differences.push_back({std::string(kFields.at(i)),
-                               said(*before.begin()),
-                               said(*after.begin())});
+        differences.push_back(
+            {std::string(kFields.at(i)), said(*before.begin()), said(*after.begin())});
       }
     }
   }
@@ -125,10 +102,9 @@ struct Naming {
     std::vector<std::string> words;
     for (std::size_t i = 0; i < kFields.size(); ++i) {
       if (shown.at(i) && !point.fields[i].empty()) {
-        words.push_back(
-            kFields.at(i) == "ranks"  ? fmt::format("ranks={}", point.fields[i])
-            : kFields.at(i) == "root" ? fmt::format("root={}", point.fields[i])
-                                      : point.fields[i]);
+        words.push_back(kFields.at(i) == "ranks"  ? fmt::format("ranks={}", point.fields[i])
+                        : kFields.at(i) == "root" ? fmt::format("root={}", point.fields[i])
+                                                  : point.fields[i]);
       }
     }
     return fmt::format("{}", fmt::join(words, " "));
@@ -161,8 +137,7 @@ bool is_invalid(const CommRecord& record) {
   return !record.valid.value_or(true) || record.found_wrong();
 }
 
-RunRecord record_of(const std::string& label,
-                    int run,
+RunRecord record_of(const std::string& label, int run,
                     const std::vector<const MeasuredSize*>& points) {
   RunRecord one;
   one.source = records::Source::kExternal;
@@ -184,15 +159,12 @@ RunRecord record_of(const std::string& label,
     sum += std::log(point->median_ns);
     one.started_at = std::min(one.started_at, point->record->started_at);
     if (is_invalid(*point->record)) {
-      one.warnings = {
-          {kInvalidOperation,
-           fmt::format("{} is INVALID", size_text(point->bytes)),
-           "the link was too slow for it, or its engine moved wrong values",
-           "see its record"}};
+      one.warnings = {{kInvalidOperation, fmt::format("{} is INVALID", size_text(point->bytes)),
+                       "the link was too slow for it, or its engine moved wrong values",
+                       "see its record"}};
     }
   }
-  const std::int64_t ns =
-      std::llround(std::exp(sum / static_cast<double>(points.size())));
+  const std::int64_t ns = std::llround(std::exp(sum / static_cast<double>(points.size())));
   one.ranks.resize(1);
   one.ranks[0].step_ns = {ns};
   one.ranks[0].window_ns = ns;
@@ -200,8 +172,7 @@ RunRecord record_of(const std::string& label,
 }
 
 // The records of one range: its sizes of a side by run.
-void add_records(const std::string& label,
-                 const std::vector<const Runs*>& sizes,
+void add_records(const std::string& label, const std::vector<const Runs*>& sizes,
                  std::vector<RunRecord>& records) {
   for (const auto& [run, point] : *sizes.front()) {
     std::vector<const MeasuredSize*> points;
@@ -225,35 +196,27 @@ std::map<int, double> times_of(const Runs& runs) {
 }
 
 // "all-reduce of 4 B only in the base"; of several sizes one clause.
-void add_unpaired(const std::string& operation,
-                  const std::vector<std::int64_t>& sizes,
-                  std::string_view side,
-                  OperationSides& sides) {
+void add_unpaired(const std::string& operation, const std::vector<std::int64_t>& sizes,
+                  std::string_view side, OperationSides& sides) {
   if (sizes.empty()) {
     return;
   }
   const std::string which = sizes.size() == 1
                                 ? size_text(sizes.front())
-                                : fmt::format("{} sizes from {} to {}",
-                                              sizes.size(),
-                                              size_text(sizes.front()),
-                                              size_text(sizes.back()));
-  sides.unpaired.push_back(
-      fmt::format("{} of {} only in the {}", operation, which, side));
+                                : fmt::format("{} sizes from {} to {}", sizes.size(),
+                                              size_text(sizes.front()), size_text(sizes.back()));
+  sides.unpaired.push_back(fmt::format("{} of {} only in the {}", operation, which, side));
 }
 
-void add_operation(const std::string& operation,
-                   const std::map<std::int64_t, Runs>& base,
-                   const std::map<std::int64_t, Runs>& test,
-                   OperationSides& sides) {
+void add_operation(const std::string& operation, const std::map<std::int64_t, Runs>& base,
+                   const std::map<std::int64_t, Runs>& test, OperationSides& sides) {
   std::map<int, std::vector<std::int64_t>> ranges;  // sizes of both
   std::vector<std::int64_t> only_base;
   std::vector<std::int64_t> only_test;
   for (const auto& [bytes, runs] : base) {
     if (const auto other = test.find(bytes); other != test.end()) {
       ranges[range_of(bytes)].push_back(bytes);
-      sides.series.push_back(
-          {operation, bytes, times_of(runs), times_of(other->second)});
+      sides.series.push_back({operation, bytes, times_of(runs), times_of(other->second)});
     } else {
       only_base.push_back(bytes);
     }
@@ -266,13 +229,10 @@ void add_operation(const std::string& operation,
   add_unpaired(operation, only_base, "base", sides);
   add_unpaired(operation, only_test, "test", sides);
   for (const auto& [range, sizes] : ranges) {
-    const std::string label =
-        sizes.size() == 1
-            ? fmt::format("{} {}", operation, size_text(sizes.front()))
-            : fmt::format("{} {} to {}",
-                          operation,
-                          size_text(sizes.front()),
-                          size_text(sizes.back()));
+    const std::string label = sizes.size() == 1
+                                  ? fmt::format("{} {}", operation, size_text(sizes.front()))
+                                  : fmt::format("{} {} to {}", operation, size_text(sizes.front()),
+                                                size_text(sizes.back()));
     for (const bool is_test : {false, true}) {
       std::vector<const Runs*> runs;
       for (const std::int64_t bytes : sizes) {
@@ -285,8 +245,7 @@ void add_operation(const std::string& operation,
 
 }  // namespace
 
-OperationSides operation_sides(std::span<const CommRecord> base,
-                               std::span<const CommRecord> test) {
+OperationSides operation_sides(std::span<const CommRecord> base, std::span<const CommRecord> test) {
   const std::vector<MeasuredSize> before = points_of(base);
   const std::vector<MeasuredSize> after = points_of(test);
   const Naming name(before, after);
@@ -295,8 +254,7 @@ OperationSides operation_sides(std::span<const CommRecord> base,
   OperationSides sides;
   sides.differences = name.differences;
   for (const auto& [operation, sizes] : base_side) {
-    if (const auto other = test_side.find(operation);
-        other != test_side.end()) {
+    if (const auto other = test_side.find(operation); other != test_side.end()) {
       add_operation(operation, sizes, other->second, sides);
     } else {
       sides.unpaired.push_back(operation + " only in the base");
@@ -311,17 +269,13 @@ OperationSides operation_sides(std::span<const CommRecord> base,
 }
 
 bool is_operation(const RunRecord& record) {
-  return record.source == records::Source::kExternal &&
-         record.experiment == kOperations;
+  return record.source == records::Source::kExternal && record.experiment == kOperations;
 }
 
 Diff diff_operations(const OperationSides& sides, const DiffOptions& options) {
   Diff diff = diff_records(sides.base, sides.test, options);
-  diff.software.insert(diff.software.begin(),
-                       sides.differences.begin(),
-                       sides.differences.end());
-  diff.missing.insert(
-      diff.missing.end(), sides.unpaired.begin(), sides.unpaired.end());
+  diff.software.insert(diff.software.begin(), sides.differences.begin(), sides.differences.end());
+  diff.missing.insert(diff.missing.end(), sides.unpaired.begin(), sides.unpaired.end());
   diff.jumps = jumps_of(diff, sides);
   return diff;
 }

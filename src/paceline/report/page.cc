@@ -44,17 +44,14 @@ std::string filled(std::string_view skeleton,
   }
 }
 
-// What the scripts draw of a record: everything but what each rank measured,
-// and of that the steps of the slowest.
+// What the scripts draw of a record: everything but what each rank measured, and of that the steps
+// of the slowest.
 RunRecord drawn_of(const RunRecord& record) {
   records::RankSamples slowest;
   for (const std::vector<std::int64_t>& steps : records::step_ns(record)) {
     slowest.step_ns.resize(std::max(slowest.step_ns.size(), steps.size()));
-    std::ranges::transform(
-        steps,
-        slowest.step_ns,
-        slowest.step_ns.begin(),
-        [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+    std::ranges::transform(steps, slowest.step_ns, slowest.step_ns.begin(),
+                           [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
   }
   RunRecord drawn = record;
   drawn.ranks = {std::move(slowest)};
@@ -82,8 +79,7 @@ std::string default_title(std::span<const RunRecord> records) {
   }
   const std::size_t left = names.size() > kMost ? names.size() - kMost : 0;
   names.resize(names.size() - left);
-  return fmt::format("{}{}",
-                     fmt::join(names, ", "),
+  return fmt::format("{}{}", fmt::join(names, ", "),
                      left > 0 ? fmt::format(" and {} more", left) : "");
 }
 
@@ -104,16 +100,14 @@ Table table_from(const Json& json) {
 
 Json page_data(const Page& page) {
   SummaryReport report = summary_report(page.records, Detail::kFull);
-  Json data{{"title",
-             printable(page.title.empty() ? default_title(page.records)
-                                          : page.title)}};
+  Json data{{"title", printable(page.title.empty() ? default_title(page.records) : page.title)}};
   data.update(summary_json(report, page.records));
   data["frameworks"] = nullptr;
   if (std::ranges::any_of(page.records, [](const RunRecord& one) {
         return !one.configuration.framework.empty();
       })) {
-    data["frameworks"] = Json::parse(
-        python_report("dlperf", {"--data"}, comparison_data(page.records)));
+    data["frameworks"] =
+        Json::parse(python_report("dlperf", {"--data"}, comparison_data(page.records)));
     for (const Json& one : data["frameworks"]["results"]) {
       report.document.tables.push_back(table_from(one["throughput"]));
       report.document.tables.push_back(table_from(one["speed_up"]));
@@ -122,27 +116,19 @@ Json page_data(const Page& page) {
   data["text"] = console_text(report.document);
   data["origins"] = Json::array();
   for (const Origin& origin : page.origins) {
-    data["origins"].push_back(
-        fmt::format("{}, record {}", printable(origin.file), origin.number));
+    data["origins"].push_back(fmt::format("{}, record {}", printable(origin.file), origin.number));
   }
   return data;
 }
 
 PageAssets page_assets() {
-  return {.skeleton = embedded::kSkeleton,
-          .style = embedded::kStyle,
-          .scripts = {embedded::kD3,
-                      embedded::kPlot,
-                      embedded::kCharts,
-                      embedded::kRows,
-                      embedded::kElements,
-                      embedded::kSections,
-                      embedded::kScaling,
-                      embedded::kFrameworks,
-                      embedded::kTraining,
-                      embedded::kDiff,
-                      embedded::kScript},
-          .licences = {embedded::kD3Licence, embedded::kPlotLicence}};
+  return {
+      .skeleton = embedded::kSkeleton,
+      .style = embedded::kStyle,
+      .scripts = {embedded::kD3, embedded::kPlot, embedded::kCharts, embedded::kRows,
+                  embedded::kElements, embedded::kSections, embedded::kScaling,
+                  embedded::kFrameworks, embedded::kTraining, embedded::kDiff, embedded::kScript},
+      .licences = {embedded::kD3Licence, embedded::kPlotLicence}};
 }
 
 std::string script_json(const std::string& json) {
@@ -167,29 +153,26 @@ std::string page_text(const PageParts& parts, const PageAssets& assets) {
   for (const std::string_view script : assets.scripts) {
     scripts += fmt::format("<script>\n{}</script>\n", script);
   }
-  return filled(assets.skeleton,
-                {{"title", html_escaped(parts.title)},
-                 {"style", std::string(assets.style)},
-                 {"tables", html_escaped(parts.text)},
-                 {"licences", licences},
-                 {"data", script_json(records::to_line(parts.data))},
-                 {"records", parts.records},
-                 {"scripts", scripts}});
+  return filled(assets.skeleton, {{"title", html_escaped(parts.title)},
+                                  {"style", std::string(assets.style)},
+                                  {"tables", html_escaped(parts.text)},
+                                  {"licences", licences},
+                                  {"data", script_json(records::to_line(parts.data))},
+                                  {"records", parts.records},
+                                  {"scripts", scripts}});
 }
 
 std::string render_page(const Page& page, const PageAssets& assets) {
   Json data = page_data(page);
-  PageParts parts{
-      .title = data["title"],
-      .text = data["text"],
-      .data = {},
-      .records = record_lines(page.records, page.most_record_bytes)};
+  PageParts parts{.title = data["title"],
+                  .text = data["text"],
+                  .data = {},
+                  .records = record_lines(page.records, page.most_record_bytes)};
   data.erase("text");
   const bool whole = !parts.records.empty() || page.records.empty();
   data["whole_records"] = whole;
   for (std::size_t i = 0; !whole && i < page.records.size(); ++i) {
-    parts.records +=
-        script_json(records::to_line(drawn_of(page.records[i]))) + "\n";
+    parts.records += script_json(records::to_line(drawn_of(page.records[i]))) + "\n";
   }
   parts.data = std::move(data);
   return page_text(parts, assets);

@@ -23,8 +23,8 @@ struct Page {
   std::span<const records::RunRecord> records;
   std::vector<Origin> origins{};  // of each record, or empty
   std::string title{};            // empty: the names of the experiments
-  /// Where the records are longer, as JSON, the page holds what it draws of
-  /// them.  Browsers open a page of so much at once.
+  /// Where the records are longer, as JSON, the page holds what it draws of them.  Browsers open a
+  /// page of so much at once.
   std::size_t most_record_bytes = 20'000'000;
 };
 
@@ -39,18 +39,15 @@ struct PageAssets {
 /// The assets that were built into the program, report/page/.
 PageAssets page_assets();
 
-/// What the scripts draw beside the records themselves: summary_json(), and
-/// "frameworks", what the report of frameworks is made from, or null; and
-/// "text", the tables for readers without scripts.
+/// What the scripts draw beside the records themselves: summary_json(), and "frameworks", what the
+/// report of frameworks is made from, or null; and "text", the tables for readers without scripts.
 Json page_data(const Page& page);
 
-/// One HTML file that needs no other file and no network.  Its scripts draw it
-/// from `page_data` and the records, which it holds: whole, or where they are
-/// too long of each one rank, whose steps are those of the slowest.  Without
-/// scripts it shows the tables as text.  No text of a record becomes markup or
-/// script.
-std::string render_page(const Page& page,
-                        const PageAssets& assets = page_assets());
+/// One HTML file that needs no other file and no network.  Its scripts draw it from `page_data` and
+/// the records, which it holds: whole, or where they are too long of each one rank, whose steps are
+/// those of the slowest.  Without scripts it shows the tables as text.  No text of a record becomes
+/// markup or script.
+std::string render_page(const Page& page, const PageAssets& assets = page_assets());
 
 /// What is filled into the skeleton of a page.
 struct PageParts {

@@ -22,10 +22,8 @@ bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What select_records compares: `framework` is said where the JSON form leaves
-// it out.
-std::optional<std::string> value_of(const records::Configuration& c,
-                                    std::string_view key) {
+// What select_records compares: `framework` is said where the JSON form leaves it out.
+std::optional<std::string> value_of(const records::Configuration& c, std::string_view key) {
   if (key == "framework" && c.framework.empty()) {
     return "paceline";
   }
@@ -76,8 +74,7 @@ class Distances {
   }
 
  private:
-  // Pairs the cases that are each other's only partners at this distance;
-  // returns whether any were.
+  // Pairs the cases that are each other's only partners at this distance; returns whether any were.
   bool pair_at(std::size_t level) {
     bool paired = false;
     for (std::size_t b = 0; b < base_partner_.size(); ++b) {
@@ -121,8 +118,7 @@ class Distances {
 
 }  // namespace
 
-Pairing pair_cases(std::span<const RunRecord> base,
-                   std::span<const RunRecord> test) {
+Pairing pair_cases(std::span<const RunRecord> base, std::span<const RunRecord> test) {
   std::vector<Case> before = group_across_experiments(base);
   std::vector<Case> after = group_across_experiments(test);
   Distances distances(before, after);
@@ -136,8 +132,7 @@ Pairing pair_cases(std::span<const RunRecord> base,
     }
     const Case& other = after[partners[b]];
     taken.insert(partners[b]);
-    pairing.pairs.push_back(
-        {before[b], other, differences_of(before[b], other)});
+    pairing.pairs.push_back({before[b], other, differences_of(before[b], other)});
   }
   for (std::size_t t = 0; t < after.size(); ++t) {
     if (!taken.contains(t)) {
@@ -147,8 +142,7 @@ Pairing pair_cases(std::span<const RunRecord> base,
   return pairing;
 }
 
-std::vector<RunRecord> select_records(std::span<const RunRecord> records,
-                                      std::string_view key,
+std::vector<RunRecord> select_records(std::span<const RunRecord> records, std::string_view key,
                                       std::string_view value) {
   ConfigurationFields all = fields_of({});
   for (const RunRecord& record : records) {
@@ -174,8 +168,7 @@ std::vector<RunRecord> select_records(std::span<const RunRecord> records,
     std::size_t distance = Distances::kNever;
     if (*found == value || (strategy && shown[i] == value)) {
       distance = 0;
-    } else if (const auto parts = parts_beside(wanted, *found);
-               strategy && parts) {
+    } else if (const auto parts = parts_beside(wanted, *found); strategy && parts) {
       distance = 1 + *parts;
     }
     if (distance < nearest) {
@@ -188,11 +181,8 @@ std::vector<RunRecord> select_records(std::span<const RunRecord> records,
   }
   if (selected.empty()) {
     throw UsageError(fmt::format(
-        "no record has {} '{}'; there are {}",
-        key,
-        value,
-        values.empty() ? "no records"
-                       : fmt::format("'{}'", fmt::join(values, "', '"))));
+        "no record has {} '{}'; there are {}", key, value,
+        values.empty() ? "no records" : fmt::format("'{}'", fmt::join(values, "', '"))));
   }
   return selected;
 }

@@ -10,16 +10,13 @@
 
 namespace paceline::report {
 
-std::string python_report(const std::string& name,
-                          const std::vector<std::string>& arguments,
+std::string python_report(const std::string& name, const std::vector<std::string>& arguments,
                           const Json& input) {
   const PythonOutput output =
       run_python("paceline.reports." + name, arguments, json_text(input, -1));
   if (output.exit_code != 0) {
-    throw WorldError(fmt::format("the report {} ended with {}: {}",
-                                 name,
-                                 output.exit_code,
-                                 last_words(output)));
+    throw WorldError(
+        fmt::format("the report {} ended with {}: {}", name, output.exit_code, last_words(output)));
   }
   return output.text;
 }

@@ -19,8 +19,8 @@
 
 namespace paceline::report {
 
-/// One column of results of a kind of row: its cells in tables for people, its
-/// values in JSON and CSV, and its notes below tables.
+/// One column of results of a kind of row: its cells in tables for people, its values in JSON and
+/// CSV, and its notes below tables.
 template <class Row>
 struct ResultColumn {
   Column head{};
@@ -46,9 +46,7 @@ struct ResultColumn {
   /// The value that `get` has of a row as the cell.
   template <class Get>
   ResultColumn& number(const ValueFormat& format, Get get) {
-    return cell([format, get](const Row& row) {
-      return format.show(std::invoke(get, row));
-    });
+    return cell([format, get](const Row& row) { return format.show(std::invoke(get, row)); });
   }
   /// A key with what Fields::add() says of the path.
   template <class... Path>
@@ -58,9 +56,7 @@ struct ResultColumn {
   }
   /// The estimate that `get` has of a row as the cell and as data.
   template <class Get>
-  ResultColumn& estimate(const ValueFormat& format,
-                         const EstimateKeys& keys,
-                         Get get) {
+  ResultColumn& estimate(const ValueFormat& format, const EstimateKeys& keys, Get get) {
     with_interval = get;
     fields.add_estimate(keys, get);
     return number(format, get);
@@ -80,9 +76,8 @@ struct ResultColumn {
   }
 };
 
-/// All columns of a kind of row, which every way to show its rows is made from.
-/// JSON and CSV have them in the order of the list, tables and notes in that of
-/// their places.
+/// All columns of a kind of row, which every way to show its rows is made from. JSON and CSV have
+/// them in the order of the list, tables and notes in that of their places.
 template <class Row>
 class ResultColumns {
  public:
@@ -114,10 +109,9 @@ class ResultColumns {
     return all;
   }
 
-  /// Of a row that `span_of` has a text for, only the first two columns have
-  /// cells; the text stands in place of the others.
-  Table table(std::span<const Row> rows,
-              std::string (*span_of)(const Row&) = nullptr) const {
+  /// Of a row that `span_of` has a text for, only the first two columns have cells; the text stands
+  /// in place of the others.
+  Table table(std::span<const Row> rows, std::string (*span_of)(const Row&) = nullptr) const {
     Table table;
     table.rows.resize(rows.size());
     for (std::size_t i = 0; span_of != nullptr && i < rows.size(); ++i) {
@@ -142,9 +136,7 @@ class ResultColumns {
     std::vector<Note> notes;
     for (const ResultColumn<Row>* column : by_place()) {
       if (column->in_tables || column->head == Column()) {
-        std::ranges::remove_copy_if(column->notes,
-                                    std::back_inserter(notes),
-                                    &std::string::empty,
+        std::ranges::remove_copy_if(column->notes, std::back_inserter(notes), &std::string::empty,
                                     &Note::text);
       }
     }

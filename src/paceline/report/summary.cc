@@ -36,30 +36,17 @@ RunSeconds step_seconds(const Case& one) {
 bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
   using C = Configuration;
   return one.states("ranks") && one.ranks == 1 &&
-         cases::same_but(one,
-                         other,
-                         {cases::Part::kExchange,
-                          &C::ranks,
-                          &C::ranks_per_host,
-                          &C::trainers,
-                          &C::warmup,
-                          &C::steps,
-                          // What is learned, and not how long it takes.
-                          &C::seed,
-                          &C::start,
-                          &C::learning_rate,
-                          &C::momentum,
-                          &C::weight_decay,
-                          &C::lr_warmup,
-                          &C::lr_decay,
-                          &C::average_buffers,
-                          &C::split,
-                          &C::target,
-                          &C::evaluate_every});
+         cases::same_but(
+             one, other,
+             {cases::Part::kExchange, &C::ranks, &C::ranks_per_host, &C::trainers, &C::warmup,
+              &C::steps,
+              // What is learned, and not how long it takes.
+              &C::seed, &C::start, &C::learning_rate, &C::momentum, &C::weight_decay, &C::lr_warmup,
+              &C::lr_decay, &C::average_buffers, &C::split, &C::target, &C::evaluate_every});
 }
 
-// Cases of equal origin; or an external command beside the same training
-// measured here without a strategy.
+// Cases of equal origin; or an external command beside the same training measured here without a
+// strategy.
 bool is_comparable(const Case& base, const Case& test) {
   return base.first().source == test.first().source ||
          (test.first().source == records::Source::kExternal &&
@@ -67,10 +54,9 @@ bool is_comparable(const Case& base, const Case& test) {
           base.configuration().strategy == "none");
 }
 
-// The case that scaling is measured against: the same training on one rank,
-// best without any strategy, else with the same one.
-std::optional<std::size_t> find_baseline(const Case& test,
-                                         const std::vector<Case>& cases) {
+// The case that scaling is measured against: the same training on one rank, best without any
+// strategy, else with the same one.
+std::optional<std::size_t> find_baseline(const Case& test, const std::vector<Case>& cases) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Configuration& c = cases[i].configuration();
@@ -94,22 +80,20 @@ std::int64_t training_ranks(const RunRecord& run) {
     return run.configuration.ranks;  // one series tells of all of them
   }
   return run.predicted ? run.predicted->training_ranks
-                       : std::ranges::count_if(
-                             run.ranks, [](const records::RankSamples& rank) {
-                               return !rank.step_ns.empty();
-                             });
+                       : std::ranges::count_if(run.ranks, [](const records::RankSamples& rank) {
+                           return !rank.step_ns.empty();
+                         });
 }
 
-// Samples of all ranks in a step: the mean over steps that differ; 0 where the
-// source does not say it.
+// Samples of all ranks in a step: the mean over steps that differ; 0 where the source does not say
+// it.
 double samples_per_step(const RunRecord& run) {
   double counted = 0;
   for (const records::RankSamples& rank : run.ranks) {
     const auto& samples = rank.examples_of_step;
-    counted += samples.empty()
-                   ? 0
-                   : std::accumulate(samples.begin(), samples.end(), 0.0) /
-                         static_cast<double>(samples.size());
+    counted += samples.empty() ? 0
+                               : std::accumulate(samples.begin(), samples.end(), 0.0) /
+                                     static_cast<double>(samples.size());
   }
   const Configuration& c = run.configuration;
   if (counted == 0 && c.states("ranks") && c.states("batch_size")) {
@@ -120,9 +104,8 @@ double samples_per_step(const RunRecord& run) {
 
 std::vector<stats::Window> windows_of(const Case& one) {
   std::vector<stats::Window> windows;
-  if (std::ranges::any_of(one.measured(), [](const RunRecord* run) {
-        return samples_per_step(*run) == 0;
-      })) {
+  if (std::ranges::any_of(one.measured(),
+                          [](const RunRecord* run) { return samples_per_step(*run) == 0; })) {
     return windows;  // a source that does not say how many there were
   }
   for (const RunRecord* run : one.measured()) {
@@ -147,18 +130,16 @@ std::optional<stats::Estimate> efficiency(const Case& base, const Case& test) {
   };
   const auto base_windows = windows_of(base);
   const auto test_windows = windows_of(test);
-  return stats::scaling_efficiency({base_windows, ranks(base)},
-                                   {test_windows, ranks(test)});
+  return stats::scaling_efficiency({base_windows, ranks(base)}, {test_windows, ranks(test)});
 }
 
 // Whether the record says that no byte crossed.
 bool nothing_crosses(const RunRecord& run) {
-  return run.wire.measured_per_step.value_or(
-             run.wire.planned_per_step.value_or(1)) == 0;
+  return run.wire.measured_per_step.value_or(run.wire.planned_per_step.value_or(1)) == 0;
 }
 
-// Exposed communication, from the runs' pairs; where no run has pairs, as of
-// predictions, the difference of two windows.
+// Exposed communication, from the runs' pairs; where no run has pairs, as of predictions, the
+// difference of two windows.
 std::optional<stats::Estimate> exposed(const Case& one) {
   RunSeconds pairs;
   RunSeconds with;
@@ -174,8 +155,7 @@ std::optional<stats::Estimate> exposed(const Case& one) {
       without.push_back(std::move(alone));
     }
   }
-  return with.empty() ? stats::center_of_pairs(pairs)
-                      : stats::paired_difference(with, without);
+  return with.empty() ? stats::center_of_pairs(pairs) : stats::paired_difference(with, without);
 }
 
 std::optional<stats::Estimate> data_wait(const Case& one) {
@@ -189,16 +169,14 @@ std::optional<stats::Estimate> data_wait(const Case& one) {
 }
 
 template <class Number>
-void take_largest(std::optional<Number>& all,
-                  const std::optional<Number>& one) {
+void take_largest(std::optional<Number>& all, const std::optional<Number>& one) {
   if (one) {
     all = std::max(all.value_or(*one), *one);
   }
 }
 
 /// Nothing where no average may be late.
-std::optional<Lateness> lateness_of(
-    const std::vector<const records::RunRecord*>& runs) {
+std::optional<Lateness> lateness_of(const std::vector<const records::RunRecord*>& runs) {
   std::int64_t averages = 0, missed = 0, most = 0;
   for (const records::RunRecord* run : runs) {
     if (run->configuration.has_tables()) {
@@ -217,9 +195,8 @@ std::optional<Lateness> lateness_of(
   if (averages == 0) {
     return std::nullopt;
   }
-  return Lateness{
-      .mean_steps = static_cast<double>(missed) / static_cast<double>(averages),
-      .most_steps = most};
+  return Lateness{.mean_steps = static_cast<double>(missed) / static_cast<double>(averages),
+                  .most_steps = most};
 }
 
 void add_failures(CaseSummary& row, const Case& one) {
@@ -235,9 +212,7 @@ void add_failures(CaseSummary& row, const Case& one) {
     for (const auto& [what, holds] : run->verified) {
       if (!holds) {
         add_once(row.warnings,
-                 {"verification-failed",
-                  what,
-                  "the values on the ranks were not what they must be",
+                 {"verification-failed", what, "the values on the ranks were not what they must be",
                   "do not use these figures"});
       }
     }
@@ -247,8 +222,7 @@ void add_failures(CaseSummary& row, const Case& one) {
 // Whether a run was farther from its link's times than another one.
 bool later(const records::LinkCheck& left, const records::LinkCheck& right) {
   const auto rank = [](const records::LinkCheck& check) {
-    return std::tuple(
-        !check.valid(), check.overdue_share().value_or(0), -check.slack_ns);
+    return std::tuple(!check.valid(), check.overdue_share().value_or(0), -check.slack_ns);
   };
   return rank(left) > rank(right);
 }
@@ -259,8 +233,7 @@ void add_runs(CaseSummary& row, const Case& one) {
   int trained_runs = 0;
   std::vector<std::vector<TrainedPoint>> evaluated;
   for (const RunRecord* run : one.measured()) {
-    if (run->coding &&
-        (!row.coding || run->coding->ns_per_step > row.coding->ns_per_step)) {
+    if (run->coding && (!row.coding || run->coding->ns_per_step > row.coding->ns_per_step)) {
       row.coding = run->coding;
     }
     if (run->training) {
@@ -270,8 +243,7 @@ void add_runs(CaseSummary& row, const Case& one) {
     if (auto points = trained_points(*run); !points.empty()) {
       evaluated.push_back(std::move(points));
     }
-    if (run->link_check &&
-        (!row.link_check || later(*run->link_check, *row.link_check))) {
+    if (run->link_check && (!row.link_check || later(*run->link_check, *row.link_check))) {
       row.link_check = run->link_check;
     }
     if (!row.predicted) {
@@ -303,8 +275,7 @@ CaseSummary make_row(const Case& one) {
   const RunSeconds runs = step_seconds(one);
   row.step_s = stats::summarize_steps(runs);
   row.examples_per_s = stats::aggregate_rate(windows_of(one));
-  row.training_ranks =
-      one.measured().empty() ? 0 : training_ranks(*one.measured().front());
+  row.training_ranks = one.measured().empty() ? 0 : training_ranks(*one.measured().front());
   row.exposed_s = exposed(one);
   row.data_wait_s = data_wait(one);
   for (const records::Warning& warning : own_warnings(row, runs)) {
@@ -328,10 +299,8 @@ std::optional<std::string> reason_of(const Case& one, const Reasons& reasons) {
 void mark_not_comparable(const std::string& reason, CaseSummary& row) {
   row.not_comparable = reason;
   add_once(row.warnings,
-           {"not-comparable",
-            reason.substr(reason.find(": ") + 2),
-            "the programs do not train the same",
-            "do not compare these figures with the others"});
+           {"not-comparable", reason.substr(reason.find(": ") + 2),
+            "the programs do not train the same", "do not compare these figures with the others"});
 }
 
 GroupSummary make_table(const CaseGroup& group, const Reasons& reasons) {

@@ -19,14 +19,10 @@ using records::Configuration;
 
 constexpr auto kAsked = &CaseSummary::configuration;
 
-double seconds(std::int64_t ns) {
-  return static_cast<double>(ns) * 1e-9;
-}
+double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 // JSON has no infinity: coding that takes no time has null.
-Json finite(double value) {
-  return std::isfinite(value) ? Json(value) : Json();
-}
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 std::string label_text(const CaseSummary& one) {
   return printable(without_ranks(one.label, one.configuration.ranks));
@@ -36,14 +32,12 @@ std::string wire_text(const CaseSummary& one) {
   if (one.wire_bytes_per_step) {
     return format_bytes(*one.wire_bytes_per_step);
   }
-  return one.planned_wire_bytes_per_step
-             ? "~" + format_bytes(*one.planned_wire_bytes_per_step)
-             : std::string(kMissing);
+  return one.planned_wire_bytes_per_step ? "~" + format_bytes(*one.planned_wire_bytes_per_step)
+                                         : std::string(kMissing);
 }
 
 std::string memory_text(const CaseSummary& one) {
-  return one.peak_memory_bytes ? format_bytes(*one.peak_memory_bytes)
-                               : std::string(kMissing);
+  return one.peak_memory_bytes ? format_bytes(*one.peak_memory_bytes) : std::string(kMissing);
 }
 
 std::string consensus_text(const CaseSummary& one) {
@@ -52,10 +46,9 @@ std::string consensus_text(const CaseSummary& one) {
 }
 
 std::string lateness_text(const CaseSummary& one) {
-  return one.lateness ? fmt::format("{:.2f}, {}",
-                                    one.lateness->mean_steps,
-                                    one.lateness->most_steps)
-                      : std::string(kMissing);
+  return one.lateness
+             ? fmt::format("{:.2f}, {}", one.lateness->mean_steps, one.lateness->most_steps)
+             : std::string(kMissing);
 }
 
 std::optional<stats::Estimate> median_step(const CaseSummary& one) {
@@ -64,8 +57,7 @@ std::optional<stats::Estimate> median_step(const CaseSummary& one) {
 
 /// Percent of the step; with ? where the validation had no such case.
 std::string error_bar(const CaseSummary& one) {
-  if (!one.predicted || !one.predicted->error_bar ||
-      !one.predicted->error_bar->known()) {
+  if (!one.predicted || !one.predicted->error_bar || !one.predicted->error_bar->known()) {
     return std::string(kMissing);
   }
   const records::ErrorBar& bar = *one.predicted->error_bar;
@@ -76,18 +68,13 @@ std::string error_bar(const CaseSummary& one) {
   const auto deviation = [&one](std::int64_t ns) {
     return 100 * (seconds(ns) / one.step_s->median.value - 1);
   };
-  return fmt::format("{:+.1f}, {:+.1f} %{}",
-                     deviation(*bar.low_ns),
-                     deviation(*bar.high_ns),
-                     mark);
+  return fmt::format("{:+.1f}, {:+.1f} %{}", deviation(*bar.low_ns), deviation(*bar.high_ns), mark);
 }
 
 /// Builds the columns for a table of some cases.
 class Builder {
  public:
-  Builder(const std::vector<CaseSummary>& cases,
-          Detail detail,
-          std::string_view within_run_mark)
+  Builder(const std::vector<CaseSummary>& cases, Detail detail, std::string_view within_run_mark)
       : cases_(cases),
         full_(detail == Detail::kFull),
         simulated_(std::ranges::all_of(cases, is_predicted)),
@@ -106,9 +93,8 @@ class Builder {
     add_step_times();
     add_rates();
     add_waits();
-    all_.add_notes(kRates,
-                   {{"[low, high]", interval_note(cases_, all_)},
-                    {"every=H", period_note(cases_)}});
+    all_.add_notes(
+        kRates, {{"[low, high]", interval_note(cases_, all_)}, {"every=H", period_note(cases_)}});
     add_communication();
     add_coding();
     add_training();
@@ -124,8 +110,7 @@ class Builder {
     all_.data("source", &CaseSummary::source, records::name_of);
     all_.data("experiment", &CaseSummary::experiment);
     add_setting("model", "model", &Configuration::model);
-    add_setting(
-        "batch_size_per_rank", "batch_size", &Configuration::batch_size);
+    add_setting("batch_size_per_rank", "batch_size", &Configuration::batch_size);
     all_.add({.name = "ranks"})
         .data("ranks", kAsked, stated("ranks", &Configuration::ranks))
         .note("ranks", ranks_note(cases_));
@@ -141,13 +126,8 @@ class Builder {
   }
 
   void add_samples() {
-    const auto runs = [](const CaseSummary& one) {
-      return one.failed() ? 0 : one.step_s->runs;
-    };
-    all_.add({"runs", "samples"})
-        .place(kSamples)
-        .shown(full_)
-        .data("runs", runs);
+    const auto runs = [](const CaseSummary& one) { return one.failed() ? 0 : one.step_s->runs; };
+    all_.add({"runs", "samples"}).place(kSamples).shown(full_).data("runs", runs);
     all_.data("failed_runs", &CaseSummary::failed_runs);
     all_.add({"steps", "samples"})
         .place(kSamples)
@@ -161,19 +141,13 @@ class Builder {
     const auto add = [this](const char* name, double Percentiles::*p) -> auto& {
       return all_.add({name, "step time", unit_})
           .place(kStepTimes)
-          .number(time_,
-                  [p](const CaseSummary& one) {
-                    return one.step_s->percentiles.*p;
-                  })
-          .data(fmt::format("step_{}_s", name),
-                &CaseSummary::step_s,
-                &stats::StepSummary::percentiles,
-                p);
+          .number(time_, [p](const CaseSummary& one) { return one.step_s->percentiles.*p; })
+          .data(fmt::format("step_{}_s", name), &CaseSummary::step_s,
+                &stats::StepSummary::percentiles, p);
     };
     add("p50", &Percentiles::p50)
         .note("step time", step_note(cases_, simulated_))
-        .note("median",
-              full_ ? "over runs, of the median step of each run" : "");
+        .note("median", full_ ? "over runs, of the median step of each run" : "");
     add("p75", &Percentiles::p75).shown(full_);
     add("p90", &Percentiles::p90);
     add("p95", &Percentiles::p95).shown(full_);
@@ -191,19 +165,14 @@ class Builder {
         .data("examples_per_s_per_rank", &CaseSummary::examples_per_s_per_rank);
     all_.add({"all ranks", "examples/s"})
         .place(kRates)
-        .estimate(rate_,
-                  EstimateKeys::of("examples_per_s", ""),
-                  &CaseSummary::examples_per_s)
+        .estimate(rate_, EstimateKeys::of("examples_per_s", ""), &CaseSummary::examples_per_s)
         .note("examples/s", rate_note(cases_, simulated_));
     all_.data("baseline", &CaseSummary::baseline);
     all_.add({"", "efficiency", "%"})
         .place(kRates)
-        .estimate(share_,
-                  EstimateKeys::of("efficiency", ""),
-                  &CaseSummary::efficiency)
+        .estimate(share_, EstimateKeys::of("efficiency", ""), &CaseSummary::efficiency)
         .cell([share = share_](const CaseSummary& one) {
-          return one.baseline == one.label ? "baseline"
-                                           : share.show(one.efficiency);
+          return one.baseline == one.label ? "baseline" : share.show(one.efficiency);
         })
         .note("efficiency", efficiency_note(cases_));
   }
@@ -211,19 +180,15 @@ class Builder {
   void add_waits() {
     all_.add({"", "exposed comm.", unit_})
         .place(kRates)
-        .estimate(time_,
-                  EstimateKeys::of("exposed_communication", "_s"),
-                  &CaseSummary::exposed_s)
+        .estimate(time_, EstimateKeys::of("exposed_communication", "_s"), &CaseSummary::exposed_s)
         .note("exposed", exposed_note(cases_, simulated_));
     all_.add({"", "data wait", unit_})
         .place(kRates)
         .shown(any_has(cases_, &CaseSummary::data_wait_s))
-        .estimate(time_,
-                  EstimateKeys::of("data_wait", "_s"),
-                  &CaseSummary::data_wait_s)
+        .estimate(time_, EstimateKeys::of("data_wait", "_s"), &CaseSummary::data_wait_s)
         .note("data wait",
-              "what a step waited for its batch to be read, part of its time; "
-              "the mean over the steps of the rank that waited longest");
+              "what a step waited for its batch to be read, part of its time; the mean over the "
+              "steps of the rank that waited longest");
   }
 
   void add_communication() {
@@ -231,8 +196,7 @@ class Builder {
         .place(kRates)
         .cell(wire_text)
         .data("wire_bytes_per_rank_per_step", &CaseSummary::wire_bytes_per_step)
-        .data("planned_wire_bytes_per_rank_per_step",
-              &CaseSummary::planned_wire_bytes_per_step)
+        .data("planned_wire_bytes_per_rank_per_step", &CaseSummary::planned_wire_bytes_per_step)
         .note("wire", wire_note(cases_));
     all_.add({"distance", "consensus"})
         .place(kRates)
@@ -240,22 +204,17 @@ class Builder {
         .cell(consensus_text)
         .data("consensus_distance", &CaseSummary::consensus_distance)
         .note("consensus",
-              "how far the ranks' parameters x are from their mean m after the "
-              "last step: |x - m| / |m|, root mean square over the ranks; the "
-              "largest of the runs");
+              "how far the ranks' parameters x are from their mean m after the last step: |x - m| "
+              "/ |m|, root mean square over the ranks; the largest of the runs");
     all_.add({"mean, most", "late by", "steps"})
         .place(kRates)
         .shown(any_has(cases_, &CaseSummary::lateness))
         .cell(lateness_text)
-        .data("averages_mean_steps_missed",
-              &CaseSummary::lateness,
-              &Lateness::mean_steps)
-        .data("averages_most_steps_missed",
-              &CaseSummary::lateness,
-              &Lateness::most_steps)
+        .data("averages_mean_steps_missed", &CaseSummary::lateness, &Lateness::mean_steps)
+        .data("averages_most_steps_missed", &CaseSummary::lateness, &Lateness::most_steps)
         .note("late by",
-              "how many of a neighbor's newest steps an average of what had "
-              "arrived missed: the mean over all averages, and the most");
+              "how many of a neighbor's newest steps an average of what had arrived missed: the "
+              "mean over all averages, and the most");
     all_.add_notes(kRates, codec_column_notes(cases_));
     all_.add({"per rank", "peak memory"})
         .place(kMemory)
@@ -269,19 +228,14 @@ class Builder {
     using records::Coding;
     constexpr auto kCoding = &CaseSummary::coding;
     all_.data("coding_s_per_step", kCoding, &Coding::ns_per_step, seconds);
-    all_.data("plain_wire_bytes_per_rank_per_step",
-              kCoding,
-              &Coding::plain_bytes_per_step);
+    all_.data("plain_wire_bytes_per_rank_per_step", kCoding, &Coding::plain_bytes_per_step);
     all_.data("break_even_bits_per_s", break_even_bits_per_s, finite);
-    all_.data(
-        "link_bits_per_s", kAsked, link_of, [](const cluster::LinkSpec& link) {
-          return link.bytes_per_s * 8;
-        });
+    all_.data("link_bits_per_s", kAsked, link_of,
+              [](const cluster::LinkSpec& link) { return link.bytes_per_s * 8; });
     all_.data("last_loss", &CaseSummary::last_loss);
   }
 
-  /// Medians over the runs, of those to the target over the runs that reached
-  /// it.
+  /// Medians over the runs, of those to the target over the runs that reached it.
   void add_training() {
     for (const auto& [stem, unit, member] :
          {std::tuple{"test_loss", "", &Trained::losses},
@@ -289,17 +243,13 @@ class Builder {
           std::tuple{"steps_to_target", "", &Trained::steps},
           std::tuple{"time_to_target", "_s", &Trained::seconds},
           std::tuple{"sent_bytes_to_target", "", &Trained::bytes}}) {
-      all_.data_estimate(EstimateKeys::of(stem, unit),
-                         [values = member](const CaseSummary& one) {
-                           return one.trained
-                                      ? median_over(*one.trained.*values)
-                                      : std::nullopt;
-                         });
+      all_.data_estimate(EstimateKeys::of(stem, unit), [values = member](const CaseSummary& one) {
+        return one.trained ? median_over(*one.trained.*values) : std::nullopt;
+      });
     }
     all_.data("runs_at_target", [](const CaseSummary& one) {
-      return one.trained && one.configuration.target != 0
-                 ? Json(one.trained->steps.size())
-                 : Json();
+      return one.trained && one.configuration.target != 0 ? Json(one.trained->steps.size())
+                                                          : Json();
     });
   }
 
@@ -321,19 +271,13 @@ class Builder {
         .place(kPrediction)
         .shown(predicted)
         .cell([time = time_](const CaseSummary& one) {
-          return one.predicted
-                     ? time.show_small(seconds(one.predicted->bound.best_ns()))
-                     : std::string(kMissing);
+          return one.predicted ? time.show_small(seconds(one.predicted->bound.best_ns()))
+                               : std::string(kMissing);
         })
-        .data("bound_s",
-              kPredicted,
-              &Predicted::bound,
-              &records::StepBound::best_ns,
-              seconds)
+        .data("bound_s", kPredicted, &Predicted::bound, &records::StepBound::best_ns, seconds)
         .note("bound",
-              "what the mean step of no execution of the plan can beat on the "
-              "described links, with the algorithm of collectives that was "
-              "priced and without noise");
+              "what the mean step of no execution of the plan can beat on the described links, "
+              "with the algorithm of collectives that was priced and without noise");
   }
 
   const std::vector<CaseSummary>& cases_;
@@ -349,8 +293,8 @@ ValueFormat time_format(const std::vector<CaseSummary>& rows) {
   std::optional<double> smallest;
   for (const CaseSummary& row : rows) {
     if (row.step_s) {
-      smallest = std::min(smallest.value_or(row.step_s->percentiles.p50),
-                          row.step_s->percentiles.p50);
+      smallest =
+          std::min(smallest.value_or(row.step_s->percentiles.p50), row.step_s->percentiles.p50);
     }
   }
   return time_format(smallest);
@@ -366,8 +310,7 @@ ValueFormat rate_format(const std::vector<CaseSummary>& rows) {
   return {"/s", 1, decimals_for(smallest.value_or(0))};
 }
 
-CaseColumns case_columns(const std::vector<CaseSummary>& cases,
-                         Detail detail,
+CaseColumns case_columns(const std::vector<CaseSummary>& cases, Detail detail,
                          std::string_view within_run_mark) {
   return Builder(cases, detail, within_run_mark).run();
 }

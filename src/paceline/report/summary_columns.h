@@ -20,8 +20,7 @@ enum class Detail : std::uint8_t {
 
 using CaseColumns = ResultColumns<CaseSummary>;
 
-/// Where columns of cases stand in tables.  As data they stand in the order of
-/// the list.
+/// Where columns of cases stand in tables.  As data they stand in the order of the list.
 enum CasePlace : int {
   kIdentity,
   kStepMedian,
@@ -39,20 +38,16 @@ ValueFormat time_format(const std::vector<CaseSummary>& rows);
 /// Four digits of the lowest rate per rank, examples per second.
 ValueFormat rate_format(const std::vector<CaseSummary>& rows);
 
-/// Every result that a case has, as columns of a table of these cases: times
-/// and rates have the units and decimals that suit them. `within_run_mark` as
-/// IntervalKinds::mark.
-CaseColumns case_columns(const std::vector<CaseSummary>& cases,
-                         Detail detail,
+/// Every result that a case has, as columns of a table of these cases: times and rates have the
+/// units and decimals that suit them. `within_run_mark` as IntervalKinds::mark.
+CaseColumns case_columns(const std::vector<CaseSummary>& cases, Detail detail,
                          std::string_view within_run_mark = "");
 
 /// Whether one of the cases has the member.
 template <class Value>
-bool any_has(const std::vector<CaseSummary>& cases,
-             std::optional<Value> CaseSummary::*member) {
-  return std::ranges::any_of(cases, [member](const CaseSummary& one) {
-    return (one.*member).has_value();
-  });
+bool any_has(const std::vector<CaseSummary>& cases, std::optional<Value> CaseSummary::*member) {
+  return std::ranges::any_of(
+      cases, [member](const CaseSummary& one) { return (one.*member).has_value(); });
 }
 
 }  // namespace paceline::report

@@ -17,19 +17,16 @@ namespace {
 
 // The one text that all rows share, or nothing.
 template <class Show>
-std::optional<std::string> common(const std::vector<CaseSummary>& rows,
-                                  Show show) {
+std::optional<std::string> common(const std::vector<CaseSummary>& rows, Show show) {
   std::set<std::string> texts;
   for (const CaseSummary& row : rows) {
     texts.insert(show(row.configuration));
   }
-  return texts.size() == 1 && !texts.begin()->empty()
-             ? std::optional(*texts.begin())
-             : std::nullopt;
+  return texts.size() == 1 && !texts.begin()->empty() ? std::optional(*texts.begin())
+                                                      : std::nullopt;
 }
 
-// The bucket size in the strategy's canonical text; empty: the strategy has no
-// buckets.
+// The bucket size in the strategy's canonical text; empty: the strategy has no buckets.
 std::string bucket_of(const records::Configuration& c) {
   const std::string size = option_of(c.strategy, "bucket-mb");
   return size.empty() ? "" : fmt::format("bucket {} MiB", size);
@@ -37,47 +34,37 @@ std::string bucket_of(const records::Configuration& c) {
 
 std::optional<std::string> common_bucket(const std::vector<CaseSummary>& rows) {
   std::vector<CaseSummary> with_bucket;
-  std::ranges::copy_if(
-      rows, std::back_inserter(with_bucket), [](const CaseSummary& row) {
-        return !bucket_of(row.configuration).empty();
-      });
+  std::ranges::copy_if(rows, std::back_inserter(with_bucket), [](const CaseSummary& row) {
+    return !bucket_of(row.configuration).empty();
+  });
   return with_bucket.empty() ? std::nullopt : common(with_bucket, bucket_of);
 }
 
-// The strategy where all rows are predictions with labels of their own; other
-// rows are labelled with the strategy itself.
-std::optional<std::string> common_strategy(
-    const std::vector<CaseSummary>& rows) {
+// The strategy where all rows are predictions with labels of their own; other rows are labelled
+// with the strategy itself.
+std::optional<std::string> common_strategy(const std::vector<CaseSummary>& rows) {
   const bool named = std::ranges::any_of(rows, [](const CaseSummary& row) {
-    return row.source != records::Source::kPredicted ||
-           row.configuration.label.empty();
+    return row.source != records::Source::kPredicted || row.configuration.label.empty();
   });
   return named ? std::nullopt
-               : common(rows, [](const records::Configuration& c) {
-                   return c.strategy;
-                 });
+               : common(rows, [](const records::Configuration& c) { return c.strategy; });
 }
 
 // Predictions, imported results and commands do not say what they train on.
 std::optional<std::string> common_data(const std::vector<CaseSummary>& rows) {
   const bool trained = std::ranges::all_of(rows, [](const CaseSummary& row) {
-    return row.source == records::Source::kMeasured ||
-           row.source == records::Source::kExternal;
+    return row.source == records::Source::kMeasured || row.source == records::Source::kExternal;
   });
   const std::string synthetic = trained ? "synthetic data" : "";
   return common(rows, [&](const records::Configuration& c) {
-    return !c.data.empty()     ? fmt::format("data {}", c.data)
-           : c.command.empty() ? synthetic
-                               : "";
+    return !c.data.empty() ? fmt::format("data {}", c.data) : c.command.empty() ? synthetic : "";
   });
 }
 
 // Imported results may lack either.
 std::string type_on_device(const records::Configuration& c) {
   const std::string type = c.dtype == "-" ? "" : c.dtype;
-  return c.device.empty()
-             ? type
-             : fmt::format("{} on {}", type.empty() ? "-" : type, c.device);
+  return c.device.empty() ? type : fmt::format("{} on {}", type.empty() ? "-" : type, c.device);
 }
 
 }  // namespace
@@ -93,13 +80,10 @@ std::string heading_of(const GroupSummary& group) {
   };
   add(common_strategy(rows));
   add(common(rows, [](const Configuration& c) {
-    return c.image_size == 0 ? ""
-                             : fmt::format("{0} x {0} pixels", c.image_size);
+    return c.image_size == 0 ? "" : fmt::format("{0} x {0} pixels", c.image_size);
   }));
   add(common(rows, [](const Configuration& c) {
-    return c.sequence_length == 0
-               ? ""
-               : fmt::format("sequences of {}", c.sequence_length);
+    return c.sequence_length == 0 ? "" : fmt::format("sequences of {}", c.sequence_length);
   }));
   add(common_data(rows));
   add(common(rows, type_on_device));
@@ -118,19 +102,16 @@ std::string heading_of(const GroupSummary& group) {
   }));
   add(common_bucket(rows));
   add(common(rows, [](const Configuration& c) {
-    return c.threads == 0 ? ""
-                          : fmt::format("{} {} per rank",
-                                        c.threads,
-                                        c.threads == 1 ? "thread" : "threads");
+    return c.threads == 0
+               ? ""
+               : fmt::format("{} {} per rank", c.threads, c.threads == 1 ? "thread" : "threads");
   }));
   const bool batch = std::ranges::none_of(rows, [](const CaseSummary& row) {
     return row.configuration.model == "hybrid";  // steps differ in samples
   });
-  return printable(fmt::format(
-      "{}{}{}",
-      batch ? model_and_batch(group.model, group.batch_size) : group.model,
-      facts.empty() ? "" : ": ",
-      fmt::join(facts, ", ")));
+  return printable(fmt::format("{}{}{}",
+                               batch ? model_and_batch(group.model, group.batch_size) : group.model,
+                               facts.empty() ? "" : ": ", fmt::join(facts, ", ")));
 }
 
 }  // namespace paceline::report

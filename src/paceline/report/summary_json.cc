@@ -30,9 +30,7 @@ std::string warnings_text(const std::vector<records::Warning>& warnings) {
 }
 
 Json format_json(const ValueFormat& format) {
-  return {{"unit", format.unit},
-          {"factor", format.factor},
-          {"decimals", format.decimals}};
+  return {{"unit", format.unit}, {"factor", format.factor}, {"decimals", format.decimals}};
 }
 
 // Bound and error bar of a prediction in words; empty for other cases.
@@ -44,14 +42,13 @@ Json prediction_json(const CaseSummary& one) {
   return notes_json(
       {{"bound", records::words_of(predicted.bound)},
        {"sharper bound", records::sharper_words(predicted.bound)},
-       {"how far off",
-        predicted.error_bar ? records::words_of(*predicted.error_bar) : ""}});
+       {"how far off", predicted.error_bar ? records::words_of(*predicted.error_bar) : ""}});
 }
 
 // The command that measures the case again; null for predictions and imports.
 Json command_json(const CaseSummary& one) {
-  const bool repeatable = one.source == records::Source::kMeasured ||
-                          one.source == records::Source::kExternal;
+  const bool repeatable =
+      one.source == records::Source::kMeasured || one.source == records::Source::kExternal;
   return repeatable ? Json(experiment::command_of(one.configuration)) : Json();
 }
 
@@ -64,9 +61,7 @@ Json case_json(const CaseSummary& one) {
 }
 
 // What a row of a table stands for.
-Json row_json(const CaseSummary& one,
-              std::size_t index,
-              const RunRecord* first) {
+Json row_json(const CaseSummary& one, std::size_t index, const RunRecord* first) {
   Json records = Json::array();
   for (const RunRecord* run : one.runs) {
     records.push_back(run - first);
@@ -93,25 +88,23 @@ Json links_json(const GroupSummary& group) {
       }
       lines.push_back({{"name", line.name}, {"points", std::move(points)}});
     }
-    all.push_back({{"of", describe(curves)},
-                   {"table", table_json(table)},
-                   {"lines", std::move(lines)}});
+    all.push_back(
+        {{"of", describe(curves)}, {"table", table_json(table)}, {"lines", std::move(lines)}});
   }
   return all;
 }
 
 // JSON has no infinity: a loss that is not finite is null.
 Json training_json(const TrainingCurves& curves) {
-  static const auto points =
-      Fields<TrainedPoint>()
-          .add("step", &TrainedPoint::step)
-          .add("s", &TrainedPoint::seconds)
-          .add("sent_bytes", &TrainedPoint::bytes)
-          .add("loss",
-               [](const TrainedPoint& at) {
-                 return std::isfinite(at.loss) ? Json(at.loss) : Json();
-               })
-          .add("accuracy", &TrainedPoint::accuracy);
+  static const auto points = Fields<TrainedPoint>()
+                                 .add("step", &TrainedPoint::step)
+                                 .add("s", &TrainedPoint::seconds)
+                                 .add("sent_bytes", &TrainedPoint::bytes)
+                                 .add("loss",
+                                      [](const TrainedPoint& at) {
+                                        return std::isfinite(at.loss) ? Json(at.loss) : Json();
+                                      })
+                                 .add("accuracy", &TrainedPoint::accuracy);
   Json out{{"table", table_json(curves.table)},
            {"target", curves.target},
            {"clusters", curves.clusters},
@@ -144,16 +137,14 @@ std::string render_csv(std::span<const RunRecord> records) {
   for (const GroupSummary& group : summarize(records)) {
     for (const CaseSummary& one : group.rows) {
       table.rows.push_back(summary_fields().row(one));
-      table.rows.back().cells.push_back(
-          fmt::format("{}", fmt::join(one.errors, "; ")));
+      table.rows.back().cells.push_back(fmt::format("{}", fmt::join(one.errors, "; ")));
       table.rows.back().cells.push_back(warnings_text(one.warnings));
     }
   }
   return csv_text(table);
 }
 
-Json summary_json(const SummaryReport& report,
-                  std::span<const RunRecord> records) {
+Json summary_json(const SummaryReport& report, std::span<const RunRecord> records) {
   Json out{{"cases", Json::array()},
            {"tables", Json::array()},
            {"training", Json::array()},
@@ -171,8 +162,7 @@ Json summary_json(const SummaryReport& report,
     }
     const auto strategies = short_strategies(configurations);
     for (std::size_t row = 0; row < group.rows.size(); ++row) {
-      table["cases"].push_back(
-          row_json(group.rows[row], out["cases"].size(), records.data()));
+      table["cases"].push_back(row_json(group.rows[row], out["cases"].size(), records.data()));
       table["cases"].back()["strategy"] = strategies[row];
       out["cases"].push_back(case_json(group.rows[row]));
     }

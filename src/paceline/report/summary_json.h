@@ -25,8 +25,7 @@ std::string render_csv(std::span<const records::RunRecord> records);
 ///             short; units and decimals of the values, and curves over links
 ///   training  the tables and the curves of cases that trained on data
 ///   notes     what the columns of the tables mean
-Json summary_json(const SummaryReport& report,
-                  std::span<const records::RunRecord> records);
+Json summary_json(const SummaryReport& report, std::span<const records::RunRecord> records);
 
 /// summary_json() behind {"version": 1}, before comparison_data().
 std::string render_json(std::span<const records::RunRecord> records);

@@ -23,11 +23,9 @@ std::string rate_note(const std::vector<CaseSummary>& cases, bool simulated);
 std::string efficiency_note(const std::vector<CaseSummary>& cases);
 
 /// What "[low, high]" means in these columns.
-std::string interval_note(const std::vector<CaseSummary>& cases,
-                          const CaseColumns& columns);
+std::string interval_note(const std::vector<CaseSummary>& cases, const CaseColumns& columns);
 
-/// Which steps the columns count where steps of a case differ by the rule that
-/// they follow.
+/// Which steps the columns count where steps of a case differ by the rule that they follow.
 std::string period_note(const std::vector<CaseSummary>& cases);
 
 std::string exposed_note(const std::vector<CaseSummary>& cases, bool simulated);

@@ -21,21 +21,16 @@ class Footnotes {
   std::string numbers_of(const CaseSummary& one) {
     std::vector<std::size_t> numbers;
     for (const records::Warning& warning : one.warnings) {
-      numbers.push_back(number_of(fmt::format("{}: {}: {}; {}",
-                                              warning.code,
-                                              warning.seen,
-                                              warning.why,
-                                              warning.advice)));
+      numbers.push_back(number_of(
+          fmt::format("{}: {}: {}; {}", warning.code, warning.seen, warning.why, warning.advice)));
     }
     if (one.predicted && one.predicted->error_bar) {
-      numbers.push_back(number_of(
-          "error bar: " + records::basis_words(*one.predicted->error_bar)));
+      numbers.push_back(number_of("error bar: " + records::basis_words(*one.predicted->error_bar)));
     }
     if (one.failed_runs > 0 && !one.failed()) {
       const auto failed = static_cast<std::int64_t>(one.failed_runs);
-      numbers.push_back(number_of(fmt::format("{} failed: {}",
-                                              counted(failed, "run"),
-                                              fmt::join(one.errors, "; "))));
+      numbers.push_back(number_of(
+          fmt::format("{} failed: {}", counted(failed, "run"), fmt::join(one.errors, "; "))));
     }
     std::sort(numbers.begin(), numbers.end());
     return fmt::format("{}", fmt::join(numbers, ","));
@@ -63,21 +58,17 @@ std::string failure_of(const CaseSummary& one) {
   if (!one.failed()) {
     return "";
   }
-  return printable(one.errors.empty()
-                       ? "no samples"
-                       : fmt::format("{}: {}",
-                                     one.not_run ? "not run" : "failed",
-                                     fmt::join(one.errors, "; ")));
+  return printable(one.errors.empty() ? "no samples"
+                                      : fmt::format("{}: {}", one.not_run ? "not run" : "failed",
+                                                    fmt::join(one.errors, "; ")));
 }
 
 }  // namespace
 
-Document summary_document(const std::vector<GroupSummary>& groups,
-                          Detail detail) {
+Document summary_document(const std::vector<GroupSummary>& groups, Detail detail) {
   std::vector<CaseSummary> measured;
   for (const GroupSummary& group : groups) {
-    std::ranges::remove_copy_if(
-        group.rows, std::back_inserter(measured), &CaseSummary::failed);
+    std::ranges::remove_copy_if(group.rows, std::back_inserter(measured), &CaseSummary::failed);
   }
   const CaseColumns of_all = case_columns(measured, detail);
   const std::string_view mark = of_all.interval_kinds(measured).mark();
@@ -85,11 +76,9 @@ Document summary_document(const std::vector<GroupSummary>& groups,
   Footnotes footnotes;
   for (const GroupSummary& group : groups) {
     CaseColumns columns = case_columns(group.rows, detail, mark);
-    columns.add({.name = "notes"})
-        .place(kFootnotes)
-        .cell([&footnotes](const CaseSummary& one) {
-          return footnotes.numbers_of(one);
-        });
+    columns.add({.name = "notes"}).place(kFootnotes).cell([&footnotes](const CaseSummary& one) {
+      return footnotes.numbers_of(one);
+    });
     document.tables.push_back(columns.table(group.rows, failure_of));
     document.tables.back().title = heading_of(group);
   }
@@ -98,20 +87,16 @@ Document summary_document(const std::vector<GroupSummary>& groups,
   return document;
 }
 
-SummaryReport summary_report(std::span<const records::RunRecord> records,
-                             Detail detail) {
-  SummaryReport report{.groups = summarize(records),
-                       .training = training_curves(records),
-                       .document = {}};
+SummaryReport summary_report(std::span<const records::RunRecord> records, Detail detail) {
+  SummaryReport report{
+      .groups = summarize(records), .training = training_curves(records), .document = {}};
   report.document = summary_document(report.groups, detail);
   add_accuracy(report.training, report.document);
   return report;
 }
 
-std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
-                               Detail detail) {
-  return cases.empty() ? std::vector<Note>{}
-                       : case_columns(cases, detail).notes();
+std::vector<Note> column_notes(const std::vector<CaseSummary>& cases, Detail detail) {
+  return cases.empty() ? std::vector<Note>{} : case_columns(cases, detail).notes();
 }
 
 }  // namespace paceline::report

@@ -13,11 +13,9 @@
 
 namespace paceline::report {
 
-/// One table per group with one row per case; notes on the columns that hold
-/// values; a footnote "[1]" per distinct warning, which the rows' last cells
-/// name.
-Document summary_document(const std::vector<GroupSummary>& groups,
-                          Detail detail);
+/// One table per group with one row per case; notes on the columns that hold values; a footnote
+/// "[1]" per distinct warning, which the rows' last cells name.
+Document summary_document(const std::vector<GroupSummary>& groups, Detail detail);
 
 /// What every way to show runs is made from.
 struct SummaryReport {
@@ -26,12 +24,10 @@ struct SummaryReport {
   Document document;  // the tables of the groups, then those of `training`
 };
 
-SummaryReport summary_report(std::span<const records::RunRecord> records,
-                             Detail detail);
+SummaryReport summary_report(std::span<const records::RunRecord> records, Detail detail);
 
 /// What the columns with values in these cases mean.
-std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
-                               Detail detail);
+std::vector<Note> column_notes(const std::vector<CaseSummary>& cases, Detail detail);
 
 /// What all cases of the group share, as the title of its table:
 /// "resnet18, batch 8 per rank: fp32 on cpu, gloo".

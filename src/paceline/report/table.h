@@ -20,8 +20,7 @@ struct Column {
 
   /// The heading over neighbors of equal heading: "step time, ms".
   std::string heading() const {
-    return group.empty() || name.empty() || unit.empty() ? group
-                                                         : group + ", " + unit;
+    return group.empty() || name.empty() || unit.empty() ? group : group + ", " + unit;
   }
   /// What stands above the cells: "p50"; the unit where no heading has it.
   std::string header() const {
@@ -34,12 +33,12 @@ struct Column {
 
 struct TableRow {
   std::vector<std::string> cells;  // one a column, or only the first ones
-  std::string span{};       // over the columns without a cell: why it failed
-  bool emphasized = false;  // Markdown sets the last cell in bold
+  std::string span{};              // over the columns without a cell: why it failed
+  bool emphasized = false;         // Markdown sets the last cell in bold
 };
 
-/// What every command prints as a table.  A renderer (console.h, markdown.h,
-/// csv.h, page.h) decides how it looks.
+/// What every command prints as a table.  A renderer (console.h, markdown.h, csv.h, page.h) decides
+/// how it looks.
 struct Table {
   std::string title{};
   std::vector<Column> columns{};

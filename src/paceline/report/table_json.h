@@ -16,8 +16,7 @@ inline Json table_json(const Table& table) {
            {"rows", Json::array()},
            {"text", table.text}};
   for (const Column& column : table.columns) {
-    out["columns"].push_back(
-        {{"heading", column.heading()}, {"header", column.header()}});
+    out["columns"].push_back({{"heading", column.heading()}, {"header", column.header()}});
   }
   for (const TableRow& row : table.rows) {
     out["rows"].push_back({{"cells", row.cells}, {"span", row.span}});

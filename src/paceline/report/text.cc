@@ -9,8 +9,8 @@
 namespace paceline::report {
 namespace {
 
-// Bytes of the UTF-8 character at the start of `text` where it would move a
-// cursor (C1 controls) or turn the direction of the text around it; else 0.
+// Bytes of the UTF-8 character at the start of `text` where it would move a cursor (C1 controls) or
+// turn the direction of the text around it; else 0.
 std::size_t unseen_character(std::string_view text) {
   const auto byte = [&text](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -19,20 +19,18 @@ std::size_t unseen_character(std::string_view text) {
     return 2;
   }
   const bool turns =
-      byte(0) == 0xE2 &&
-      ((byte(1) == 0x80 && ((byte(2) >= 0xAA && byte(2) <= 0xAE) ||
-                            byte(2) == 0x8E || byte(2) == 0x8F)) ||
-       (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9));
+      byte(0) == 0xE2 && ((byte(1) == 0x80 && ((byte(2) >= 0xAA && byte(2) <= 0xAE) ||
+                                               byte(2) == 0x8E || byte(2) == 0x8F)) ||
+                          (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9));
   return turns ? 3 : 0;
 }
 
 }  // namespace
 
 std::size_t shown_width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-      }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
 }
 
 std::string printable(std::string_view text) {
@@ -40,8 +38,7 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const char c = text.front();
     const auto byte = static_cast<unsigned char>(c);
-    const std::size_t unseen =
-        byte < 0x20 || byte == 0x7F ? 1 : unseen_character(text);
+    const std::size_t unseen = byte < 0x20 || byte == 0x7F ? 1 : unseen_character(text);
     if (c == '\n' || c == '\t' || c == '\r') {
       out += ' ';
     } else {
@@ -52,9 +49,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::string hanging(std::string_view head,
-                    std::string_view text,
-                    std::size_t width) {
+std::string hanging(std::string_view head, std::string_view text, std::size_t width) {
   const std::size_t indent = shown_width(head);
   std::string out(head);
   std::size_t column = indent;

@@ -25,13 +25,10 @@ constexpr plan::Rank kMostListedRanks = 32;
 /// A longer period is not multiplied out.
 constexpr plan::Step kMostMultiplied = 256;
 
-std::string weight_text(double weight) {
-  return weight == 0 ? "." : fmt::format("{:.3g}", weight);
-}
+std::string weight_text(double weight) { return weight == 0 ? "." : fmt::format("{:.3g}", weight); }
 
 Table matrix_table(const TopologyView& view, plan::Step step) {
-  const Matrix matrix =
-      strategies::matrix_of(view.topology, view.nodes.count, step);
+  const Matrix matrix = strategies::matrix_of(view.topology, view.nodes.count, step);
   Table table;
   table.columns.push_back({"rank"});
   for (std::size_t j = 0; j < matrix.size(); ++j) {
@@ -61,10 +58,9 @@ Table list_table(const TopologyView& view, plan::Step step) {
     for (const auto& [other, weight] : mixing.from) {
       from.push_back(fmt::format("{}x{}", weight_text(weight), other));
     }
-    table.rows.push_back({{fmt::format("{}", rank),
-                           weight_text(mixing.self),
-                           fmt::format("{}", fmt::join(from, " ")),
-                           fmt::format("{}", fmt::join(mixing.to, " "))}});
+    table.rows.push_back(
+        {{fmt::format("{}", rank), weight_text(mixing.self),
+          fmt::format("{}", fmt::join(from, " ")), fmt::format("{}", fmt::join(mixing.to, " "))}});
   }
   if (shown < view.nodes.count) {
     table.text = fmt::format("... and {} more ranks", view.nodes.count - shown);
@@ -78,69 +74,54 @@ std::string line(std::string_view what, std::string_view text) {
 
 /// The numbers of the steps shown, once where they are equal.
 std::string by_step(const std::vector<int>& numbers, bool all_shown) {
-  const bool equal = std::ranges::all_of(
-      numbers, [&](int number) { return number == numbers.front(); });
-  return equal && all_shown ? fmt::format("{}", numbers.front())
-                            : fmt::format("{}{}",
-                                          fmt::join(numbers, ", "),
-                                          all_shown ? ", repeating" : ", ...");
+  const bool equal =
+      std::ranges::all_of(numbers, [&](int number) { return number == numbers.front(); });
+  return equal && all_shown
+             ? fmt::format("{}", numbers.front())
+             : fmt::format("{}{}", fmt::join(numbers, ", "), all_shown ? ", repeating" : ", ...");
 }
 
-/// How fast averages over the graph come to the mean; `in_the_end`: what
-/// becomes of them where no number of steps gives the exact mean.
-std::string consensus_lines(const strategies::Topology& topology,
-                            plan::Rank nodes,
+/// How fast averages over the graph come to the mean; `in_the_end`: what becomes of them where no
+/// number of steps gives the exact mean.
+std::string consensus_lines(const strategies::Topology& topology, plan::Rank nodes,
                             std::string_view in_the_end) {
   const plan::Step period = topology.period();
   if (period > kMostMultiplied) {
     return line("consensus",
-                fmt::format("not computed: the graph repeats after {} steps, "
-                            "more than {}",
-                            period,
+                fmt::format("not computed: the graph repeats after {} steps, more than {}", period,
                             kMostMultiplied));
   }
-  const auto exact = strategies::steps_to_consensus(
-      topology, nodes, std::max<plan::Step>(2 * period, nodes));
+  const auto exact =
+      strategies::steps_to_consensus(topology, nodes, std::max<plan::Step>(2 * period, nodes));
   const double second =
       exact && *exact <= period
           ? 0
-          : strategies::second_eigenvalue(
-                strategies::product_of(topology, nodes, period));
+          : strategies::second_eigenvalue(strategies::product_of(topology, nodes, period));
   const double a_step = std::pow(second, 1.0 / static_cast<double>(period));
   std::string text = line(
       "second eigenvalue",
-      period == 1
-          ? fmt::format("{:.4g}", second)
-          : fmt::format(
-                "{:.4g} over {} steps, {:.4g} a step", second, period, a_step));
-  text += line(
-      "exact mean",
-      exact ? fmt::format("after {} step{}", *exact, *exact == 1 ? "" : "s")
-            : std::string(in_the_end));
+      period == 1 ? fmt::format("{:.4g}", second)
+                  : fmt::format("{:.4g} over {} steps, {:.4g} a step", second, period, a_step));
+  text += line("exact mean", exact ? fmt::format("after {} step{}", *exact, *exact == 1 ? "" : "s")
+                                   : std::string(in_the_end));
   std::vector<std::string> distances;
   for (const plan::Step steps : {4, 16, 64}) {
-    const double distance = strategies::distance_to_mean(
-        strategies::product_of(topology, nodes, steps));
-    distances.push_back(distance < 1e-12 ? "< 1e-12"
-                                         : fmt::format("{:.3g}", distance));
+    const double distance =
+        strategies::distance_to_mean(strategies::product_of(topology, nodes, steps));
+    distances.push_back(distance < 1e-12 ? "< 1e-12" : fmt::format("{:.3g}", distance));
   }
-  return text + line("distance to the mean",
-                     fmt::format("{} after 4, 16, 64 steps (Frobenius)",
-                                 fmt::join(distances, ", ")));
+  return text + line("distance to the mean", fmt::format("{} after 4, 16, 64 steps (Frobenius)",
+                                                         fmt::join(distances, ", ")));
 }
 
 std::string sent_text(const TopologyView& view, int most_sent) {
   const bool shares = view.of_machines && view.nodes.local > 1;
   std::string text =
-      shares ? fmt::format("{}/{} S between machines, {}/{} S inside",
-                           most_sent,
-                           view.nodes.local,
-                           2 * (view.nodes.local - 1),
-                           view.nodes.local)
+      shares ? fmt::format("{}/{} S between machines, {}/{} S inside", most_sent, view.nodes.local,
+                           2 * (view.nodes.local - 1), view.nodes.local)
              : fmt::format("{} S", most_sent);
   if (view.model_bytes > 0) {
-    text +=
-        fmt::format("; S = {}, {}", format_bytes(view.model_bytes), view.model);
+    text += fmt::format("; S = {}, {}", format_bytes(view.model_bytes), view.model);
   } else {
     text += "; S: bytes of the parameters";
   }
@@ -150,8 +131,7 @@ std::string sent_text(const TopologyView& view, int most_sent) {
 std::string traffic_lines(const TopologyView& view) {
   std::vector<int> sent, messages, between_hosts;
   for (plan::Step step = 0; step < shown_steps(view); ++step) {
-    const TopologyTraffic traffic =
-        strategies::traffic_of(view.topology, view.nodes, step);
+    const TopologyTraffic traffic = strategies::traffic_of(view.topology, view.nodes, step);
     sent.push_back(traffic.most_sent);
     messages.push_back(traffic.messages);
     between_hosts.push_back(traffic.between_hosts);
@@ -159,13 +139,11 @@ std::string traffic_lines(const TopologyView& view) {
   const bool all = shown_steps(view) == view.topology.period();
   const int most = *std::ranges::max_element(sent);
   return line("receivers of a rank", fmt::format("at most {}", most)) +
-         line("bytes sent, rank and step",
-              fmt::format("at most {}", sent_text(view, most))) +
+         line("bytes sent, rank and step", fmt::format("at most {}", sent_text(view, most))) +
          line("messages a step", by_step(messages, all)) +
-         line("between machines",
-              view.nodes.local < view.nodes.count
-                  ? by_step(between_hosts, all)
-                  : "0: all ranks on one machine, --local-size says otherwise");
+         line("between machines", view.nodes.local < view.nodes.count
+                                      ? by_step(between_hosts, all)
+                                      : "0: all ranks on one machine, --local-size says otherwise");
 }
 
 /// What the first of the steps shown that has a flaw says of it.
@@ -174,9 +152,7 @@ std::string first_flaw(const TopologyView& view, FlawOf flaw_of) {
   for (plan::Step step = 0; step < shown_steps(view); ++step) {
     const std::string flaw = flaw_of(step);
     if (!flaw.empty()) {
-      return view.topology.period() == 1
-                 ? flaw
-                 : fmt::format("step {}: {}", step, flaw);
+      return view.topology.period() == 1 ? flaw : fmt::format("step {}: {}", step, flaw);
     }
   }
   return {};
@@ -196,18 +172,14 @@ namespace {
 
 /// The matrices of the steps shown.
 std::string tables_text(const TopologyView& view) {
-  constexpr std::string_view kRule =
-      "the row's rank takes so much of the column's";
+  constexpr std::string_view kRule = "the row's rank takes so much of the column's";
   std::string text;
   const plan::Step period = view.topology.period();
   for (plan::Step step = 0; step < shown_steps(view); ++step) {
-    Table table = view.nodes.count <= kMostMatrixColumns
-                      ? matrix_table(view, step)
-                      : list_table(view, step);
-    table.title =
-        period == 1
-            ? fmt::format("Weights: {}", kRule)
-            : fmt::format("Weights, step {} of {}: {}", step, period, kRule);
+    Table table =
+        view.nodes.count <= kMostMatrixColumns ? matrix_table(view, step) : list_table(view, step);
+    table.title = period == 1 ? fmt::format("Weights: {}", kRule)
+                              : fmt::format("Weights, step {} of {}: {}", step, period, kRule);
     text += "\n" + console_text(table);
   }
   return text;
@@ -218,34 +190,27 @@ std::string tables_text(const TopologyView& view) {
 std::string topology_text(const TopologyView& view) {
   const plan::Step period = view.topology.period();
   const auto& [count, local] = view.nodes;
-  std::string text = fmt::format(
-      "{}{}, {} on {}, {}\n\n",
-      view.name,
-      view.of_machines ? " of machines" : "",
-      counted(count, "rank"),
-      counted(count / local, "machine"),
-      period == 1 ? "static" : fmt::format("repeats after {} steps", period));
+  std::string text =
+      fmt::format("{}{}, {} on {}, {}\n\n", view.name, view.of_machines ? " of machines" : "",
+                  counted(count, "rank"), counted(count / local, "machine"),
+                  period == 1 ? "static" : fmt::format("repeats after {} steps", period));
   const std::string uneven = first_flaw(view, [&](plan::Step step) {
-    return strategies::imbalance_of(
-        strategies::matrix_of(view.topology, view.nodes.count, step));
+    return strategies::imbalance_of(strategies::matrix_of(view.topology, view.nodes.count, step));
   });
   text += verdict("doubly stochastic", uneven);
   text += verdict("symmetric", first_flaw(view, [&](plan::Step step) {
-                    return strategies::asymmetry_of(
-                        view.topology, view.nodes.count, step);
+                    return strategies::asymmetry_of(view.topology, view.nodes.count, step);
                   }));
-  text += consensus_lines(view.topology,
-                          count,
+  text += consensus_lines(view.topology, count,
                           !view.topology.recurrence().empty()
                               ? "never, nor in the limit: values only go round"
-                          : uneven.empty()
-                              ? "never, only in the limit"
-                              : "never; push-sum finds it in the limit");
+                          : uneven.empty() ? "never, only in the limit"
+                                           : "never; push-sum finds it in the limit");
   text += traffic_lines(view);
   text += tables_text(view);
   if (shown_steps(view) < period) {
-    text += fmt::format("\n... and {} more steps; --steps shows them\n",
-                        period - shown_steps(view));
+    text +=
+        fmt::format("\n... and {} more steps; --steps shows them\n", period - shown_steps(view));
   }
   return text;
 }

@@ -15,8 +15,7 @@ struct TopologyView {
   std::string name;
   const strategies::Topology& topology;  // of ranks
   strategies::Nodes nodes;
-  /// It is one of machines: every rank holds its machine's mean, and sends a
-  /// share of it.
+  /// It is one of machines: every rank holds its machine's mean, and sends a share of it.
   bool of_machines = false;
   plan::Step most_steps = 8;  // whose matrices are shown
   std::string model{};        // whose parameters cross; empty: none
@@ -29,8 +28,8 @@ std::string topology_text(const TopologyView& view);
 /// The steps that are shown: one period, at most `most_steps`.
 plan::Step shown_steps(const TopologyView& view);
 
-/// A drawing (SVG) of the same steps: ranks on a circle, those of a machine in
-/// one color; an arrow is a message, a line one each way.
+/// A drawing (SVG) of the same steps: ranks on a circle, those of a machine in one color; an arrow
+/// is a message, a line one each way.
 std::string topology_picture(const TopologyView& view);
 
 }  // namespace paceline::report

@@ -42,10 +42,7 @@ records::Lookups all_lookups(const RunRecord& record) {
 std::string pattern_text(const records::WireBytes& wire) {
   std::string text;
   for (const auto& [pattern, bytes] : wire.by_pattern) {
-    text += fmt::format("{}{} {}{}",
-                        text.empty() ? "; by pattern: " : ", ",
-                        pattern,
-                        bytes,
+    text += fmt::format("{}{} {}{}", text.empty() ? "; by pattern: " : ", ", pattern, bytes,
                         pattern == "message" ? " (those of rows too)" : "");
   }
   return text;
@@ -63,17 +60,13 @@ Note phases_note(const RunRecord& record) {
   std::string text;
   for (const auto& [phase, times] : phases) {
     if (!times.empty()) {
-      text += fmt::format(
-          "{}{} {:.3f}", text.empty() ? "" : ", ", phase, stats::median(times));
+      text += fmt::format("{}{} {:.3f}", text.empty() ? "" : ", ", phase, stats::median(times));
     }
   }
-  return {
-      "phases",
-      "median ms of a trainer's step: " + text +
-          "; forward and backward are the dense part, with ddp backward "
-          "includes its reduction; wait is what the training thread stood "
-          "for; the others go on beside, and lookup includes waiting behind "
-          "other operations"};
+  return {"phases", "median ms of a trainer's step: " + text +
+                        "; forward and backward are the dense part, with ddp backward includes its "
+                        "reduction; wait is what the training thread stood for; the others go on "
+                        "beside, and lookup includes waiting behind other operations"};
 }
 
 std::vector<Note> lookup_notes(const RunRecord& record) {
@@ -81,39 +74,26 @@ std::vector<Note> lookup_notes(const RunRecord& record) {
   if (all.rows == 0) {
     return {};
   }
-  const auto distinct = std::accumulate(
-      all.distinct.begin(), all.distinct.end(), std::int64_t{0});
+  const auto distinct = std::accumulate(all.distinct.begin(), all.distinct.end(), std::int64_t{0});
   const auto fullest = std::ranges::max(all.distinct);
   double steps = 0;  // of all trainers; those of a failed run are fewer
   for (const RankSamples& rank : record.ranks) {
     steps += static_cast<double>(rank.step_ns.size());
   }
-  const auto by = [&](std::int64_t bytes) {
-    return static_cast<double>(bytes) / steps;
-  };
+  const auto by = [&](std::int64_t bytes) { return static_cast<double>(bytes) / steps; };
   return {
       {"bytes",
-       fmt::format("of a trainer's step: ids {:.0f}, rows {:.0f}, gradients of "
-                   "rows {:.0f}{}",
-                   by(all.id_bytes),
-                   by(all.row_bytes),
-                   by(all.gradient_bytes),
+       fmt::format("of a trainer's step: ids {:.0f}, rows {:.0f}, gradients of rows {:.0f}{}",
+                   by(all.id_bytes), by(all.row_bytes), by(all.gradient_bytes),
                    pattern_text(record.wire))},
       {"lookups",
-       fmt::format("{:.1f} rows a step, {:.1f} of them distinct{}: "
-                   "deduplication leaves {:.1f} %",
-                   by(all.rows),
-                   by(distinct),
-                   record.configuration.servers > 0 ? " and sent" : "",
-                   100.0 * static_cast<double>(distinct) /
-                       static_cast<double>(all.rows))},
+       fmt::format("{:.1f} rows a step, {:.1f} of them distinct{}: deduplication leaves {:.1f} %",
+                   by(all.rows), by(distinct), record.configuration.servers > 0 ? " and sent" : "",
+                   100.0 * static_cast<double>(distinct) / static_cast<double>(all.rows))},
       {"servers",
-       fmt::format(
-           "the fullest of {} was asked for {:.2f} times the mean",
-           all.distinct.size(),
-           static_cast<double>(fullest) *
-               static_cast<double>(all.distinct.size()) /
-               static_cast<double>(std::max(distinct, std::int64_t{1})))}};
+       fmt::format("the fullest of {} was asked for {:.2f} times the mean", all.distinct.size(),
+                   static_cast<double>(fullest) * static_cast<double>(all.distinct.size()) /
+                       static_cast<double>(std::max(distinct, std::int64_t{1})))}};
 }
 
 /// How old the rows were that lookups found; empty where none may be.
@@ -133,12 +113,11 @@ std::vector<Note> staleness_notes(const RunRecord& record) {
   if (record.configuration.staleness == 0 || lookups == 0) {
     return {};
   }
-  return {{"staleness",
-           fmt::format("{:.1f} % of the lookups at servers missed updates, of "
-                       "{} at most; results differ from run to run",
-                       100.0 * static_cast<double>(stale) /
-                           static_cast<double>(lookups),
-                       counted(static_cast<std::int64_t>(most), "step"))}};
+  return {
+      {"staleness", fmt::format("{:.1f} % of the lookups at servers missed updates, of {} at most; "
+                                "results differ from run to run",
+                                100.0 * static_cast<double>(stale) / static_cast<double>(lookups),
+                                counted(static_cast<std::int64_t>(most), "step"))}};
 }
 
 }  // namespace

@@ -42,15 +42,12 @@ Epochs epochs_of(const RankSamples& rank, int batch_size) {
        begin += kStepsPerEpoch) {
     const auto sum = [&](const std::vector<std::int64_t>& values) {
       const auto first = values.begin() + static_cast<std::ptrdiff_t>(begin);
-      return static_cast<double>(
-          std::accumulate(first,
-                          first + static_cast<std::ptrdiff_t>(kStepsPerEpoch),
-                          std::int64_t{0}));
+      return static_cast<double>(std::accumulate(
+          first, first + static_cast<std::ptrdiff_t>(kStepsPerEpoch), std::int64_t{0}));
     };
     epochs.seconds.push_back(sum(rank.step_ns) * 1e-9);
     epochs.examples.push_back(rank.examples_of_step.empty()
-                                  ? static_cast<double>(kStepsPerEpoch) *
-                                        batch_size
+                                  ? static_cast<double>(kStepsPerEpoch) * batch_size
                                   : sum(rank.examples_of_step));
   }
   epochs.last_examples = epochs.examples.empty() ? 0 : epochs.examples.back();
@@ -79,8 +76,7 @@ std::vector<TrainerRow> trainer_rows(const RunRecord& record) {
     };
     append(epochs.seconds, all.epochs.seconds);
     append(epochs.examples, all.epochs.examples);
-    rows.push_back({.name = fmt::format("Trainer{}", rank.rank),
-                    .epochs = std::move(epochs)});
+    rows.push_back({.name = fmt::format("Trainer{}", rank.rank), .epochs = std::move(epochs)});
   }
   if (!rows.empty()) {
     rows.push_back(std::move(all));
@@ -88,8 +84,7 @@ std::vector<TrainerRow> trainer_rows(const RunRecord& record) {
   return rows;
 }
 
-/// How fast trainers were whose steps are fewer than an epoch.  Such trainers
-/// have no percentiles.
+/// How fast trainers were whose steps are fewer than an epoch.  Such trainers have no percentiles.
 std::string rates_text(const RunRecord& record) {
   std::size_t steps = 0;
   double all = 0;
@@ -102,20 +97,15 @@ std::string rates_text(const RunRecord& record) {
     const auto& processed = rank.examples_of_step;
     const double examples =
         processed.empty()
-            ? static_cast<double>(rank.step_ns.size()) *
-                  record.configuration.batch_size
+            ? static_cast<double>(rank.step_ns.size()) * record.configuration.batch_size
             : std::accumulate(processed.begin(), processed.end(), 0.0);
-    const double seconds =
-        std::accumulate(rank.step_ns.begin(), rank.step_ns.end(), 0.0) * 1e-9;
+    const double seconds = std::accumulate(rank.step_ns.begin(), rank.step_ns.end(), 0.0) * 1e-9;
     const double rate = seconds > 0 ? examples / seconds : 0;
     all += rate;
     text += fmt::format("Trainer{} {:.1f}, ", rank.rank, rate);
   }
-  return fmt::format("less than {} steps; examples/s over {}: {}All {:.1f}",
-                     kStepsPerEpoch,
-                     counted(static_cast<std::int64_t>(steps), "step"),
-                     text,
-                     all);
+  return fmt::format("less than {} steps; examples/s over {}: {}All {:.1f}", kStepsPerEpoch,
+                     counted(static_cast<std::int64_t>(steps), "step"), text, all);
 }
 
 std::string render_info(const RunRecord& record) {
@@ -127,8 +117,7 @@ std::string render_info(const RunRecord& record) {
       "* PyTorch version: {1}\n* CUDA version: {2}\n\n"
       "------------ nvidia-smi topo -m -----------\n\n{3}\n{0}\n"
       "PyTorch Distributed Benchmark (DDP and RPC)\n{0}\n",
-      rule,
-      environment.torch_version.empty() ? "-" : environment.torch_version,
+      rule, environment.torch_version.empty() ? "-" : environment.torch_version,
       cuda.empty() ? "None" : cuda,
       environment.hosts.empty() ? "" : environment.hosts.front().topology);
 }
@@ -144,28 +133,23 @@ std::string ddp_rpc_row(const TrainerRow& row) {
   std::string text = fmt::format("{:>8}:", row.name);
   for (const int p : kEpochPercentiles) {
     const double value = epoch_s(row, p);
-    text += fmt::format(
-        "  p{:02}:  {:.3f}s  {:>6}/s",
-        p,
-        value,
-        value > 0 ? static_cast<std::int64_t>(row.epochs.last_examples / value)
-                  : 0);
+    text +=
+        fmt::format("  p{:02}:  {:.3f}s  {:>6}/s", p, value,
+                    value > 0 ? static_cast<std::int64_t>(row.epochs.last_examples / value) : 0);
   }
   return text + "\n";
 }
 
-/// Examples of an epoch over `seconds`.  All trainers work at once, so their
-/// examples of an epoch add up.
+/// Examples of an epoch over `seconds`.  All trainers work at once, so their examples of an epoch
+/// add up.
 std::string examples_text(const TrainerRow& row, double seconds) {
   const double examples = row.trainers * stats::mean(row.epochs.examples);
-  return seconds > 0 ? fmt::format("{:.1f}", examples / seconds)
-                     : std::string(kMissing);
+  return seconds > 0 ? fmt::format("{:.1f}", examples / seconds) : std::string(kMissing);
 }
 
 ResultColumns<TrainerRow> trainer_columns() {
   ResultColumns<TrainerRow> all;
-  all.add({.name = "trainer", .align = Align::kLeft})
-      .data("trainer", &TrainerRow::name);
+  all.add({.name = "trainer", .align = Align::kLeft}).data("trainer", &TrainerRow::name);
   for (const int p : kEpochPercentiles) {
     const std::string group = fmt::format("p{}", p);
     all.add({"s/epoch", group}).cell([p](const TrainerRow& row) {
@@ -175,14 +159,12 @@ ResultColumns<TrainerRow> trainer_columns() {
       return examples_text(row, epoch_s(row, p));
     });
   }
-  all.add_notes(
-      0,
-      {{"s/epoch",
-        "seconds of ten steps, drawing the batches included; percentiles over "
-        "the epochs of the trainer, or of all"},
-       {"examples/s",
-        "examples of an epoch, the mean over those that were processed, over "
-        "that time; all: of all trainers, which work at once"}});
+  all.add_notes(0, {{"s/epoch",
+                     "seconds of ten steps, drawing the batches included; percentiles over the "
+                     "epochs of the trainer, or of all"},
+                    {"examples/s",
+                     "examples of an epoch, the mean over those that were processed, over that "
+                     "time; all: of all trainers, which work at once"}});
   return all;
 }
 
@@ -207,15 +189,12 @@ std::string ways_text(const records::Configuration& c) {
 /// The runs that left samples, and those that failed.
 std::vector<const RunRecord*> shown_runs(const Case& one) {
   std::vector<const RunRecord*> runs = one.runs;
-  std::erase_if(runs, [](const RunRecord* run) {
-    return !run->error && !has_steps(*run);
-  });
+  std::erase_if(runs, [](const RunRecord* run) { return !run->error && !has_steps(*run); });
   return runs;
 }
 
 std::string failure_text(const RunRecord& failed) {
-  return *failed.error +
-         (has_steps(failed) ? "; shown are the samples until then" : "");
+  return *failed.error + (has_steps(failed) ? "; shown are the samples until then" : "");
 }
 
 // ", run 2" where several runs of the case are shown.
@@ -227,10 +206,7 @@ Document trainers_document(const Case& one, const RunRecord& run) {
   const records::Configuration& c = one.configuration();
   const ResultColumns<TrainerRow> columns = trainer_columns();
   Table table = columns.table(trainer_rows(run));
-  table.title = fmt::format("{} with {}: {}{}",
-                            c.model,
-                            plain_label(one),
-                            table_job_words(c),
+  table.title = fmt::format("{} with {}: {}{}", c.model, plain_label(one), table_job_words(c),
                             run_words(one, run));
   const bool no_epoch = table.rows.empty();
   Document document{.tables = {std::move(table)}};
@@ -248,16 +224,14 @@ Document trainers_document(const Case& one, const RunRecord& run) {
   }
   for (const records::Warning& warning : run.warnings) {
     document.notes.push_back(
-        {"warning",
-         fmt::format("{}: {}; {}", warning.seen, warning.why, warning.advice)});
+        {"warning", fmt::format("{}: {}; {}", warning.seen, warning.why, warning.advice)});
   }
   return document;
 }
 
 std::vector<Case> cases_with_tables(std::span<const RunRecord> records) {
   std::vector<Case> cases = group_cases(records);
-  std::erase_if(
-      cases, [](const Case& one) { return !one.configuration().has_tables(); });
+  std::erase_if(cases, [](const Case& one) { return !one.configuration().has_tables(); });
   return cases;
 }
 
@@ -270,14 +244,9 @@ std::string or_reason(std::string text, std::span<const RunRecord> records) {
 }  // namespace
 
 std::string table_job_words(const records::Configuration& c) {
-  return fmt::format(
-      "{}, {}, {} of {} in each table, {}{}",
-      counted(c.trainers, "trainer"),
-      c.servers > 0 ? counted(c.servers, "server") : "which hold the tables",
-      counted(c.embeddings, "row"),
-      c.embedding_dim,
-      c.engine,
-      ways_text(c));
+  return fmt::format("{}, {}, {} of {} in each table, {}{}", counted(c.trainers, "trainer"),
+                     c.servers > 0 ? counted(c.servers, "server") : "which hold the tables",
+                     counted(c.embeddings, "row"), c.embedding_dim, c.engine, ways_text(c));
 }
 
 std::string render_ddp_rpc(std::span<const RunRecord> records) {
@@ -292,9 +261,7 @@ std::string render_ddp_rpc(std::span<const RunRecord> records) {
       }
       // The original has one table and no words for others.
       if (cases.size() > 1 || shown_runs(one).size() > 1) {
-        text += fmt::format("\n{}: {}{}\n",
-                            labels[i],
-                            table_job_words(one.configuration()),
+        text += fmt::format("\n{}: {}{}\n", labels[i], table_job_words(one.configuration()),
                             run_words(one, *run));
       }
       if (run->error) {
@@ -324,8 +291,7 @@ std::string render_trainers(std::span<const RunRecord> records) {
   std::string text;
   for (const Case& one : cases_with_tables(records)) {
     for (const RunRecord* run : shown_runs(one)) {
-      text += (text.empty() ? "" : "\n") +
-              console_text(trainers_document(one, *run));
+      text += (text.empty() ? "" : "\n") + console_text(trainers_document(one, *run));
     }
   }
   return or_reason(std::move(text), records);

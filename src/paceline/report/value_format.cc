@@ -46,8 +46,7 @@ std::string ValueFormat::show(const std::optional<double>& value) const {
   return value ? show(*value) : std::string(kMissing);
 }
 
-std::string ValueFormat::show(
-    const std::optional<stats::Estimate>& estimate) const {
+std::string ValueFormat::show(const std::optional<stats::Estimate>& estimate) const {
   if (!estimate) {
     return std::string(kMissing);
   }
@@ -56,11 +55,8 @@ std::string ValueFormat::show(
     return show(estimate->value);
   }
   const bool within = estimate->basis == stats::Basis::kWithinRun;
-  return fmt::format("{} [{}, {}]{}",
-                     show(estimate->value),
-                     show(estimate->interval->low),
-                     show(estimate->interval->high),
-                     within ? within_run_mark : "");
+  return fmt::format("{} [{}, {}]{}", show(estimate->value), show(estimate->interval->low),
+                     show(estimate->interval->high), within ? within_run_mark : "");
 }
 
 ValueFormat time_format(std::optional<double> shortest_s) {
@@ -74,8 +70,6 @@ ValueFormat time_format(std::optional<double> shortest_s) {
   return format;
 }
 
-ValueFormat percent_format() {
-  return {"%", 100, 1};
-}
+ValueFormat percent_format() { return {"%", 100, 1}; }
 
 }  // namespace paceline::report

@@ -9,10 +9,8 @@ constexpr const char* kModel = "command";  // no network has this name
 
 }  // namespace
 
-records::RunRecord wall_time_record(const std::string& command,
-                                    const std::string& started_at,
-                                    const records::HostEnvironment& host,
-                                    std::int64_t wall_ns) {
+records::RunRecord wall_time_record(const std::string& command, const std::string& started_at,
+                                    const records::HostEnvironment& host, std::int64_t wall_ns) {
   records::RunRecord one;
   one.source = records::Source::kExternal;
   one.experiment = kExperiment;
@@ -34,8 +32,7 @@ records::RunRecord wall_time_record(const std::string& command,
 }
 
 bool is_wall_time(const records::RunRecord& record) {
-  return record.source == records::Source::kExternal &&
-         record.experiment == kExperiment &&
+  return record.source == records::Source::kExternal && record.experiment == kExperiment &&
          record.configuration.model == kModel;
 }
 

@@ -15,9 +15,8 @@
 
 namespace paceline::runtime {
 
-/// Where an engine's threads report.  It outlives the issuer, and owns no
-/// thread: a late report finds no listener, and any thread may be the last one
-/// that holds it.
+/// Where an engine's threads report.  It outlives the issuer, and owns no thread: a late report
+/// finds no listener, and any thread may be the last one that holds it.
 class ChannelIssuer::Reports {
  public:
   /// Returns when no report is with the former listener.
@@ -27,8 +26,8 @@ class ChannelIssuer::Reports {
     ended_.wait(lock, [&] { return under_way_ == 0; });
   }
 
-  /// Reports may overlap, and a report may issue ops whose own reports come on
-  /// the same thread: the lock is open meanwhile.
+  /// Reports may overlap, and a report may issue ops whose own reports come on the same thread: the
+  /// lock is open meanwhile.
   template <class Report>
   void report(Report&& call) {
     std::unique_lock lock(mutex_);
@@ -58,8 +57,7 @@ class ChannelIssuer::Reports {
   int under_way_ = 0;
 };
 
-ChannelIssuer::ChannelIssuer(Channels channels,
-                             const FlatMemory& memory,
+ChannelIssuer::ChannelIssuer(Channels channels, const FlatMemory& memory,
                              std::shared_ptr<execution::Device> device,
                              const plan::EngineTraits& engine)
     : channels_(std::move(channels)),
@@ -72,30 +70,21 @@ ChannelIssuer::ChannelIssuer(Channels channels,
           its_device->enter_thread();
         }
       }) {
-  for (std::size_t on = 0; device_ != nullptr && on < channels_.data.size();
-       ++on) {
-    streams_.push_back(engine.one_issue_order && on > 0
-                           ? streams_.front()
-                           : device_->add_stream());
+  for (std::size_t on = 0; device_ != nullptr && on < channels_.data.size(); ++on) {
+    streams_.push_back(engine.one_issue_order && on > 0 ? streams_.front() : device_->add_stream());
   }
 }
 
-ChannelIssuer::~ChannelIssuer() {
-  report_to(nullptr);
-}
+ChannelIssuer::~ChannelIssuer() { report_to(nullptr); }
 
-void ChannelIssuer::report_to(execution::IssueListener* listener) {
-  reports_->listen(listener);
-}
+void ChannelIssuer::report_to(execution::IssueListener* listener) { reports_->listen(listener); }
 
 void ChannelIssuer::open(plan::Step step, const plan::CommPlan& plan) {
   const std::lock_guard lock(tags_mutex_);
   tags_.open(step, plan);
 }
 
-void ChannelIssuer::start(plan::OpRef ref,
-                          const plan::Op& op,
-                          const execution::Events& before) {
+void ChannelIssuer::start(plan::OpRef ref, const plan::Op& op, const execution::Events& before) {
   if (device_ == nullptr) {
     watch(ref, issue(ref, op));
     return;
@@ -128,8 +117,7 @@ engines::Channel& ChannelIssuer::channel(plan::CommunicatorId on) const {
 
 // A rank of the world as a member of the communicator.
 int ChannelIssuer::member(plan::CommunicatorId on, plan::Rank rank) const {
-  const auto place =
-      memory_.setup().communicators[plan::index_of(on)].members.place_of(rank);
+  const auto place = memory_.setup().communicators[plan::index_of(on)].members.place_of(rank);
   PACELINE_CHECK(place.has_value());
   return static_cast<int>(*place);
 }
@@ -152,21 +140,16 @@ engines::Channel::Work ChannelIssuer::issue(const plan::Collective& c) const {
   PACELINE_CHECK(false);
 }
 
-ChannelIssuer::Works ChannelIssuer::issue(
-    const plan::Exchange& exchange,
-    const execution::MessageTags::OfOp& tags) const {
+ChannelIssuer::Works ChannelIssuer::issue(const plan::Exchange& exchange,
+                                          const execution::MessageTags::OfOp& tags) const {
   const auto messages = [&](const std::vector<plan::Message>& planned,
-                            const std::vector<int>& numbers,
-                            bool sent) {
+                            const std::vector<int>& numbers, bool sent) {
     std::vector<engines::Channel::Message> out;
     for (std::size_t i = 0; i < planned.size(); ++i) {
       const plan::Slice& slice = planned[i].slice;
       const at::Tensor room = memory_.view(slice);
-      const bool ragged = memory_.setup()
-                              .buffers[plan::index_of(slice.buffer)]
-                              .typical.has_value();
-      out.push_back({ragged && sent ? used_part(room) : room,
-                     member(exchange.on, planned[i].peer),
+      const bool ragged = memory_.setup().buffers[plan::index_of(slice.buffer)].typical.has_value();
+      out.push_back({ragged && sent ? used_part(room) : room, member(exchange.on, planned[i].peer),
                      numbers[i]});
     }
     return out;
@@ -179,8 +162,7 @@ ChannelIssuer::Works ChannelIssuer::issue(
 /// Calls `done` once: with the last of several works, or with the first error.
 class ChannelIssuer::LastOf {
  public:
-  LastOf(std::size_t works, engines::Waiters::Done done)
-      : left_(works), done_(std::move(done)) {}
+  LastOf(std::size_t works, engines::Waiters::Done done) : left_(works), done_(std::move(done)) {}
 
   void end(const std::exception_ptr& error) {
     if (error != nullptr) {
@@ -200,27 +182,22 @@ class ChannelIssuer::LastOf {
 
 void ChannelIssuer::watch(plan::OpRef ref, const Works& works) {
   const auto report = [ref, reports = reports_](const std::exception_ptr& e) {
-    reports->report(
-        [&](execution::IssueListener& listener) { listener.op_ended(ref, e); });
+    reports->report([&](execution::IssueListener& listener) { listener.op_ended(ref, e); });
   };
   if (works.empty()) {
     report(nullptr);
   }
   const auto last = std::make_shared<LastOf>(works.size(), report);
   for (const auto& work : works) {
-    engines::when_done(
-        work,
-        reports_->futures,
-        waiters_,
-        [last](const std::exception_ptr& error) { last->end(error); });
+    engines::when_done(work, reports_->futures, waiters_,
+                       [last](const std::exception_ptr& error) { last->end(error); });
   }
 }
 
-void ChannelIssuer::watch_on_device(plan::OpRef ref,
-                                    const Works& works,
+void ChannelIssuer::watch_on_device(plan::OpRef ref, const Works& works,
                                     execution::Device::Stream stream) {
-  const auto report = [ref, stream, device = device_, reports = reports_](
-                          const std::exception_ptr& error) {
+  const auto report = [ref, stream, device = device_,
+                       reports = reports_](const std::exception_ptr& error) {
     const auto event = error == nullptr ? device->record(stream) : nullptr;
     reports->report([&](execution::IssueListener& listener) {
       if (error != nullptr) {
@@ -241,35 +218,28 @@ void ChannelIssuer::watch_on_device(plan::OpRef ref,
   }
   const auto last = std::make_shared<LastOf>(works.size(), report);
   for (const auto& work : works) {
-    waiters_.watch(
-        [work, stream, device = device_] {
-          device->on(stream, [&] { work->wait(); });
-        },
-        [last](const std::exception_ptr& error) { last->end(error); });
+    waiters_.watch([work, stream, device = device_] { device->on(stream, [&] { work->wait(); }); },
+                   [last](const std::exception_ptr& error) { last->end(error); });
   }
 }
 
 // What watches the work of a pick keeps its tensor alive.
-void ChannelIssuer::send_pick(std::size_t on,
-                              execution::IssueQueue::Pick pick) {
+void ChannelIssuer::send_pick(std::size_t on, execution::IssueQueue::Pick pick) {
   const at::Tensor number = at::full({1}, pick, at::kLong);
   const auto work = channels_.picks.at(on)->broadcast(number, 0);
   // A member that does not get the pick is seen where the op waits for it.
-  waiters_.watch([work, number] { work->wait(); },
-                 [](const std::exception_ptr&) {});
+  waiters_.watch([work, number] { work->wait(); }, [](const std::exception_ptr&) {});
 }
 
 void ChannelIssuer::receive_pick(std::size_t on) {
   const at::Tensor number = at::empty({1}, at::kLong);
   const auto work = channels_.picks.at(on)->broadcast(number, 0);
-  waiters_.watch(
-      [work] { work->wait(); },
-      [on, number, reports = reports_](const std::exception_ptr& error) {
-        reports->report([&](execution::IssueListener& listener) {
-          listener.pick_arrived(
-              on, *number.const_data_ptr<std::int64_t>(), error);
-        });
-      });
+  waiters_.watch([work] { work->wait(); },
+                 [on, number, reports = reports_](const std::exception_ptr& error) {
+                   reports->report([&](execution::IssueListener& listener) {
+                     listener.pick_arrived(on, *number.const_data_ptr<std::int64_t>(), error);
+                   });
+                 });
 }
 
 }  // namespace paceline::runtime

@@ -17,39 +17,31 @@ namespace paceline::runtime {
 /// The connections of a rank, by CommunicatorId; null where it is no member.
 struct Channels {
   std::vector<engines::Channel*> data;
-  /// Where the order is kPriority: the same members, over which the first one
-  /// sends its picks.
+  /// Where the order is kPriority: the same members, over which the first one sends its picks.
   std::vector<engines::Channel*> picks;
 };
 
-/// Starts collectives and exchanges on the channels of an engine and watches
-/// their works: by the work's future where it has one, else on a thread that
-/// waits.
+/// Starts collectives and exchanges on the channels of an engine and watches their works: by the
+/// work's future where it has one, else on a thread that waits.
 ///
-/// On a device each communicator has a stream, or all share one where the
-/// engine wants one order of issue.  An op is enqueued once its works are in
-/// that stream.  Works whose wait() blocks the host (Gloo copies to the host
-/// and back) are enqueued by threads that wait.
+/// On a device each communicator has a stream, or all share one where the engine wants one order of
+/// issue.  An op is enqueued once its works are in that stream.  Works whose wait() blocks the host
+/// (Gloo copies to the host and back) are enqueued by threads that wait.
 class ChannelIssuer final : public execution::Issuer {
  public:
   /// `memory` and the channels must outlive it; `device` is null on the CPU.
-  ChannelIssuer(Channels channels,
-                const FlatMemory& memory,
-                std::shared_ptr<execution::Device> device,
-                const plan::EngineTraits& engine);
-  /// Ends after the works that can only be waited for, before which the
-  /// channels could not be closed either; where an exception is passing it
-  /// leaves them.
+  ChannelIssuer(Channels channels, const FlatMemory& memory,
+                std::shared_ptr<execution::Device> device, const plan::EngineTraits& engine);
+  /// Ends after the works that can only be waited for, before which the channels could not be
+  /// closed either; where an exception is passing it leaves them.
   ~ChannelIssuer() override;
 
-  /// From now on reports go to `listener`; null: nowhere.  Waits for reports
-  /// that are under way, so that no report may call it.
+  /// From now on reports go to `listener`; null: nowhere.  Waits for reports that are under way, so
+  /// that no report may call it.
   void report_to(execution::IssueListener* listener);
 
   void open(plan::Step step, const plan::CommPlan& plan) override;
-  void start(plan::OpRef ref,
-             const plan::Op& op,
-             const execution::Events& before) override;
+  void start(plan::OpRef ref, const plan::Op& op, const execution::Events& before) override;
   void send_pick(std::size_t on, execution::IssueQueue::Pick pick) override;
   void receive_pick(std::size_t on) override;
 
@@ -62,13 +54,10 @@ class ChannelIssuer final : public execution::Issuer {
   engines::Channel& channel(plan::CommunicatorId on) const;
   int member(plan::CommunicatorId on, plan::Rank rank) const;
   engines::Channel::Work issue(const plan::Collective& collective) const;
-  Works issue(const plan::Exchange& exchange,
-              const execution::MessageTags::OfOp& tags) const;
+  Works issue(const plan::Exchange& exchange, const execution::MessageTags::OfOp& tags) const;
   Works issue(plan::OpRef ref, const plan::Op& op);
   void watch(plan::OpRef ref, const Works& works);
-  void watch_on_device(plan::OpRef ref,
-                       const Works& works,
-                       execution::Device::Stream stream);
+  void watch_on_device(plan::OpRef ref, const Works& works, execution::Device::Stream stream);
 
   Channels channels_;
   const FlatMemory& memory_;

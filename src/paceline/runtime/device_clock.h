@@ -14,8 +14,8 @@
 
 namespace paceline::runtime {
 
-/// Times on the compute stream: events on a GPU, where the host only enqueues
-/// work; the host's clock on a CPU.
+/// Times on the compute stream: events on a GPU, where the host only enqueues work; the host's
+/// clock on a CPU.
 class DeviceClock {
  public:
   explicit DeviceClock(at::Device device) : device_(device) {}
@@ -26,12 +26,11 @@ class DeviceClock {
       return;
     }
     events_.emplace_back(device_.type(), c10::EventFlag::BACKEND_DEFAULT);
-    events_.back().record(
-        c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
+    events_.back().record(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
   }
 
-  /// The times of all marks since the last call, in ns after the first mark.
-  /// Waits until the device has reached the last one.
+  /// The times of all marks since the last call, in ns after the first mark. Waits until the device
+  /// has reached the last one.
   std::vector<std::int64_t> take() {
     std::vector<std::int64_t> after_first;
     for (const std::int64_t ns : host_ns_) {

@@ -21,14 +21,11 @@ constexpr std::size_t kMostThreads = 8192;
 // A device's queue runs ops in the order in which the host names them.
 void require_no_slack(const Executor::Parts& parts, bool on_device) {
   const plan::Setup& setup = parts.memory.setup();
-  for (const plan::Variant variant :
-       plan::variants_of(parts.planner, parts.input)) {
-    if (on_device &&
-        plan::has_slack(parts.planner.plan(parts.input, setup, variant))) {
+  for (const plan::Variant variant : plan::variants_of(parts.planner, parts.input)) {
+    if (on_device && plan::has_slack(parts.planner.plan(parts.input, setup, variant))) {
       throw UsageError(
-          "The strategy mixes what has arrived when it is ready, which the "
-          "host, running ahead of a CUDA device, cannot know: use gloo or mpi "
-          "on the CPU, or neighbor-allreduce.");
+          "The strategy mixes what has arrived when it is ready, which the host, running ahead of "
+          "a CUDA device, cannot know: use gloo or mpi on the CPU, or neighbor-allreduce.");
     }
   }
 }
@@ -36,10 +33,8 @@ void require_no_slack(const Executor::Parts& parts, bool on_device) {
 std::set<plan::BufferId> ever_moved_gradients(const Executor::Parts& parts) {
   const plan::Setup& setup = parts.memory.setup();
   std::set<plan::BufferId> moved;
-  for (const plan::Variant variant :
-       plan::variants_of(parts.planner, parts.input)) {
-    moved.merge(moved_gradients(
-        setup, parts.planner.plan(parts.input, setup, variant)));
+  for (const plan::Variant variant : plan::variants_of(parts.planner, parts.input)) {
+    moved.merge(moved_gradients(setup, parts.planner.plan(parts.input, setup, variant)));
   }
   return moved;
 }
@@ -54,9 +49,8 @@ void require_kept_gradients(const Executor::Parts& parts) {
   if (setup.buffers[plan::index_of(gradient.buffer)].elements <
       setup.buffers[plan::index_of(value.buffer)].elements) {
     throw UsageError(
-        "--as-original adds to the gradients of the step before, which this "
-        "strategy does not keep: leave it out, or take the update rule "
-        "zero-1.");
+        "--as-original adds to the gradients of the step before, which this strategy does not "
+        "keep: leave it out, or take the update rule zero-1.");
   }
 }
 
@@ -68,10 +62,8 @@ void set_up_communication_thread() {
 
 }  // namespace
 
-void require_executable(const plan::Planner& planner,
-                        const plan::PlanInput& input,
-                        const plan::Setup& setup,
-                        bool thread_per_message) {
+void require_executable(const plan::Planner& planner, const plan::PlanInput& input,
+                        const plan::Setup& setup, bool thread_per_message) {
   for (const plan::Variant variant : plan::variants_of(planner, input)) {
     std::size_t messages = 0;
     for (const plan::Op& op : planner.plan(input, setup, variant).ops) {
@@ -84,12 +76,10 @@ void require_executable(const plan::Planner& planner,
       }
     }
     if (thread_per_message && messages > kMostThreads) {
-      throw UsageError(fmt::format(
-          "Rank {} would have {} messages in a step, each of which needs a "
-          "thread on this engine; at most {}: take larger partitions.",
-          input.rank,
-          messages,
-          kMostThreads));
+      throw UsageError(
+          fmt::format("Rank {} would have {} messages in a step, each of which needs a thread on "
+                      "this engine; at most {}: take larger partitions.",
+                      input.rank, messages, kMostThreads));
     }
   }
 }
@@ -106,40 +96,30 @@ Executor::Executor(const Parts& parts, Options options)
       flat_gradients_(ever_moved_gradients(parts)) {
   require_no_slack(parts, device_ != nullptr);
   if (parts.engine.one_issue_order) {
-    plan::require_one_order(
-        parts.planner, parts.input, memory_.setup(), parts.engine.name);
+    plan::require_one_order(parts.planner, parts.input, memory_.setup(), parts.engine.name);
   }
   if (keep_gradients_) {
     require_kept_gradients(parts);
   }
-  issuer_ = std::make_unique<ChannelIssuer>(
-      parts.channels, memory_, device_, parts.engine);
-  kernels_ = std::make_unique<KernelRunner>(parts.rule,
-                                            Operands(memory_, flat_gradients_),
-                                            std::move(options.kernel_time),
-                                            options.seed,
-                                            options.stretch,
-                                            options.dispatcher.heartbeat);
+  issuer_ = std::make_unique<ChannelIssuer>(parts.channels, memory_, device_, parts.engine);
+  kernels_ = std::make_unique<KernelRunner>(parts.rule, Operands(memory_, flat_gradients_),
+                                            std::move(options.kernel_time), options.seed,
+                                            options.stretch, options.dispatcher.heartbeat);
   options.dispatcher.on_thread_start = set_up_communication_thread;
   options.dispatcher.device = device_.get();
-  options.dispatcher.one_issue_order = plan::takes_program_order(
-      memory_.setup().communicators, parts.engine.one_issue_order);
+  options.dispatcher.one_issue_order =
+      plan::takes_program_order(memory_.setup().communicators, parts.engine.one_issue_order);
   dispatcher_ = std::make_unique<execution::Dispatcher>(
-      parts.input,
-      memory_.setup(),
-      *issuer_,
-      [this](plan::OpRef ref, const plan::Kernel& kernel) {
-        kernels_->run(ref, kernel);
-      },
+      parts.input, memory_.setup(), *issuer_,
+      [this](plan::OpRef ref, const plan::Kernel& kernel) { kernels_->run(ref, kernel); },
       std::move(options.dispatcher));
   issuer_->report_to(dispatcher_.get());
   gates_ = std::make_unique<execution::ModelGates>(*dispatcher_, parts.input);
-  hooks_ = std::make_unique<GradientHooks>(
-      traced_.parameters, [this](plan::ParameterId p) { gradient_ready(p); });
+  hooks_ = std::make_unique<GradientHooks>(traced_.parameters,
+                                           [this](plan::ParameterId p) { gradient_ready(p); });
   bound_gates_ = std::make_unique<BoundGates>(traced_.gated, *this);
   for (std::size_t p = 0; p < traced_.parameters.size(); ++p) {
-    ids_[traced_.parameters[p].unsafeGetTensorImpl()] =
-        static_cast<plan::ParameterId>(p);
+    ids_[traced_.parameters[p].unsafeGetTensorImpl()] = static_cast<plan::ParameterId>(p);
   }
 }
 
@@ -182,12 +162,10 @@ void Executor::begin_backward() {
   gates_->begin_backward();
   in_backward_ = true;
   slots_taken_.clear();
-  // All Forward are complete, so the training thread's stream is behind every
-  // kernel that reads the gradients that autograd holds: updates come after
-  // those, and gates wait for updates.  Flat gradients are added to in their
-  // slots, when these may be written.
-  for (std::size_t p = 0; !keep_gradients_ && p < traced_.parameters.size();
-       ++p) {
+  // All Forward are complete, so the training thread's stream is behind every kernel that reads the
+  // gradients that autograd holds: updates come after those, and gates wait for updates.  Flat
+  // gradients are added to in their slots, when these may be written.
+  for (std::size_t p = 0; !keep_gradients_ && p < traced_.parameters.size(); ++p) {
     if (writes_gradients() || is_flat(static_cast<plan::ParameterId>(p))) {
       traced_.parameters[p].mutable_grad().reset();
     }
@@ -212,9 +190,9 @@ void Executor::end_backward() {
   gates_->end_backward();
 }
 
-// A wait could last for ever: what reads the slot may itself wait for the
-// gradient of the same layer's bias, which the caller returns with this one.
-// The gradient of a second use of the parameter needs memory of its own.
+// A wait could last for ever: what reads the slot may itself wait for the gradient of the same
+// layer's bias, which the caller returns with this one. The gradient of a second use of the
+// parameter needs memory of its own.
 at::Tensor Executor::gradient_slot(const at::Tensor& parameter) {
   const auto found = ids_.find(parameter.unsafeGetTensorImpl());
   if (found == ids_.end() || !is_flat(found->second) || !writes_gradients() ||
@@ -230,17 +208,16 @@ at::Tensor Executor::gradient_slot(const at::Tensor& parameter) {
 void Executor::gradient_ready(plan::ParameterId parameter) {
   if (!in_backward_) {
     throw UsageError(fmt::format(
-        "A gradient of {} came outside of a backward pass of its own model: "
-        "freeze its parameters by requires_grad_(False) while another model "
-        "learns from what they compute.",
+        "A gradient of {} came outside of a backward pass of its own model: freeze its parameters "
+        "by requires_grad_(False) while another model learns from what they compute.",
         traced_.shape.parameters[plan::index_of(parameter)].name));
   }
   if (!gates_->enter_gradient(parameter)) {
-    throw UsageError(fmt::format(
-        "The gradient of {} was final already in this backward pass: a pass "
-        "that uses a parameter in several parts (reentrant checkpoints, "
-        "several calls of backward()) has no moment at which it is final.",
-        traced_.shape.parameters[plan::index_of(parameter)].name));
+    throw UsageError(
+        fmt::format("The gradient of {} was final already in this backward pass: a pass that uses "
+                    "a parameter in several parts (reentrant checkpoints, several calls of "
+                    "backward()) has no moment at which it is final.",
+                    traced_.shape.parameters[plan::index_of(parameter)].name));
   }
   if (is_flat(parameter)) {
     const at::Tensor& slot = memory_.gradient(parameter);

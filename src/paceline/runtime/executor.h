@@ -28,20 +28,16 @@ namespace paceline::runtime {
 
 class Reducer;  // runtime/reducer.h
 
-/// Throws UsageError that names what the runtime cannot do of a rank's plan, in
-/// any of its variants.  `thread_per_message`: as plan::EngineTraits, of the
-/// engine that carries the messages.
-void require_executable(const plan::Planner& planner,
-                        const plan::PlanInput& input,
-                        const plan::Setup& setup,
-                        bool thread_per_message);
+/// Throws UsageError that names what the runtime cannot do of a rank's plan, in any of its
+/// variants.  `thread_per_message`: as plan::EngineTraits, of the engine that carries the messages.
+void require_executable(const plan::Planner& planner, const plan::PlanInput& input,
+                        const plan::Setup& setup, bool thread_per_message);
 
 /// Performs a plan with real tensors on a real engine.
 ///
-/// The training thread opens steps and runs the network.  The network's gates
-/// and gradient hooks go to execution::ModelGates, which waits for ops and
-/// completes them at the execution::Dispatcher.  The dispatcher hands
-/// collectives to the ChannelIssuer and kernels to the KernelRunner.
+/// The training thread opens steps and runs the network.  The network's gates and gradient hooks go
+/// to execution::ModelGates, which waits for ops and completes them at the execution::Dispatcher.
+/// The dispatcher hands collectives to the ChannelIssuer and kernels to the KernelRunner.
 class Executor final : public networks::Gates {
  public:
   struct Parts {
@@ -58,15 +54,14 @@ class Executor final : public networks::Gates {
   struct Options {
     execution::Dispatcher::Options dispatcher{};
     bool keep_gradients = false;  // never zeroed: every backward adds
-    /// Writes the slot of a gradient that is ready, in place of a network;
-    /// empty: slots stay as they are.
+    /// Writes the slot of a gradient that is ready, in place of a network; empty: slots stay as
+    /// they are.
     std::function<void(const at::Tensor& slot)> write_gradient{};
     KernelRunner::Time kernel_time{};
     std::uint64_t seed = 0;  // of what kernels draw
     double stretch = 1;      // as KernelRunner's
     /// The streams and events of Parts::device.
-    std::function<std::unique_ptr<execution::Device>(at::Device)> streams_of =
-        make_device;
+    std::function<std::unique_ptr<execution::Device>(at::Device)> streams_of = make_device;
   };
 
   Executor(const Parts& parts, Options options);
@@ -74,24 +69,24 @@ class Executor final : public networks::Gates {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// May be called once, before the first step: writes what memory holds at the
-  /// start, which may take longer than a step may.
+  /// May be called once, before the first step: writes what memory holds at the start, which may
+  /// take longer than a step may.
   void start() { kernels_->start(plan_of(0)); }
 
-  // A step of a rank without model work: serve_step().  Of any other rank:
-  // begin_step(), then for each micro-batch begin_forward(), the
+  // A step of a rank without model work: serve_step().  Of any other rank: begin_step(), then for
+  // each micro-batch begin_forward(), the
   // forward pass, begin_backward(), the backward pass, end_backward().
 
-  /// Opens the next step as soon as the oldest of the two before is done, so
-  /// that its messages are posted before they arrive.
+  /// Opens the next step as soon as the oldest of the two before is done, so that its messages are
+  /// posted before they arrive.
   void serve_step();
   void begin_step();
   void begin_forward(int micro);
   void begin_backward();
   void end_backward();
-  /// The constants of the updates of this step and of those after it, for a
-  /// caller between begin_backward() and the backward pass: no update runs then
-  /// (Note [The learning rate of a step] in measure/trainer.cc).
+  /// The constants of the updates of this step and of those after it, for a caller between
+  /// begin_backward() and the backward pass: no update runs then (Note [The learning rate of a
+  /// step] in measure/trainer.cc).
   void set_rule(OptimizerSettings rule) { kernels_->set_rule(std::move(rule)); }
   /// Throws the error that has ended the run, where there is one.
   void throw_if_failed() { dispatcher_->progress(); }
@@ -100,22 +95,14 @@ class Executor final : public networks::Gates {
 
   /// As the functions of execution::Dispatcher.
   std::int64_t take_waited_ns() { return dispatcher_->take_waited_ns(); }
-  std::int64_t waited_in_all_ns() const {
-    return dispatcher_->waited_in_all_ns();
-  }
-  std::vector<execution::OpSpan> take_spans() {
-    return dispatcher_->take_spans();
-  }
+  std::int64_t waited_in_all_ns() const { return dispatcher_->waited_in_all_ns(); }
+  std::vector<execution::OpSpan> take_spans() { return dispatcher_->take_spans(); }
 
-  std::map<plan::Step, std::int64_t> take_staleness() {
-    return dispatcher_->take_staleness();
-  }
+  std::map<plan::Step, std::int64_t> take_staleness() { return dispatcher_->take_staleness(); }
   /// As KernelRunner::coding_ns().
   std::int64_t coding_ns() const { return kernels_->coding_ns(); }
 
-  const plan::CommPlan& plan_of(plan::Step step) {
-    return *programs_.at(step).plan;
-  }
+  const plan::CommPlan& plan_of(plan::Step step) { return *programs_.at(step).plan; }
   plan::Step steps_begun() const { return next_step_; }
 
   void enter(plan::ModuleId module) override { gates_->enter(module); }
@@ -123,24 +110,20 @@ class Executor final : public networks::Gates {
   bool gates_backward(plan::ModuleId module) const override {
     return gates_->gates_backward(module);
   }
-  void enter_backward(plan::ModuleId module) override {
-    gates_->enter_backward(module);
-  }
+  void enter_backward(plan::ModuleId module) override { gates_->enter_backward(module); }
   at::Tensor gradient_slot(const at::Tensor& parameter) override;
 
-  /// A gradient is final in this micro-batch: called by the parameter's hook,
-  /// or in place of the network; then the gradient is what its slot holds.
+  /// A gradient is final in this micro-batch: called by the parameter's hook, or in place of the
+  /// network; then the gradient is what its slot holds.
   void gradient_ready(plan::ParameterId parameter);
 
-  /// Makes the flat gradient, which nothing may be writing, that of the
-  /// parameter, also where this rank has computed none.
+  /// Makes the flat gradient, which nothing may be writing, that of the parameter, also where this
+  /// rank has computed none.
   void show_gradient(plan::ParameterId parameter);
 
  private:
   // Whether this backward pass writes gradients instead of adding to them.
-  bool writes_gradients() const {
-    return gates_->micro() == 0 && !keep_gradients_;
-  }
+  bool writes_gradients() const { return gates_->micro() == 0 && !keep_gradients_; }
 
   bool is_flat(plan::ParameterId parameter) const {
     return flat_gradients_.contains(

@@ -13,12 +13,9 @@ namespace {
 
 class ReadyHook final : public torch::autograd::PostAccumulateGradHook {
  public:
-  ReadyHook(plan::ParameterId id, GradientHooks::Ready ready)
-      : id_(id), ready_(std::move(ready)) {}
+  ReadyHook(plan::ParameterId id, GradientHooks::Ready ready) : id_(id), ready_(std::move(ready)) {}
 
-  void operator()(const torch::autograd::Variable& /*parameter*/) override {
-    ready_(id_);
-  }
+  void operator()(const torch::autograd::Variable& /*parameter*/) override { ready_(id_); }
 
  private:
   plan::ParameterId id_;
@@ -27,13 +24,11 @@ class ReadyHook final : public torch::autograd::PostAccumulateGradHook {
 
 }  // namespace
 
-GradientHooks::GradientHooks(std::vector<at::Tensor> parameters,
-                             const Ready& ready)
+GradientHooks::GradientHooks(std::vector<at::Tensor> parameters, const Ready& ready)
     : parameters_(std::move(parameters)) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     torch::autograd::impl::set_post_acc_grad_hooks(
-        parameters_[i],
-        std::make_unique<ReadyHook>(static_cast<plan::ParameterId>(i), ready));
+        parameters_[i], std::make_unique<ReadyHook>(static_cast<plan::ParameterId>(i), ready));
   }
 }
 
@@ -43,8 +38,7 @@ GradientHooks::~GradientHooks() {
   }
 }
 
-BoundGates::BoundGates(std::vector<networks::Gated*> gated,
-                       networks::Gates& gates)
+BoundGates::BoundGates(std::vector<networks::Gated*> gated, networks::Gates& gates)
     : gated_(std::move(gated)) {
   for (std::size_t m = 0; m < gated_.size(); ++m) {
     if (gated_[m] != nullptr) {
@@ -61,8 +55,7 @@ BoundGates::~BoundGates() {
   }
 }
 
-SavedBuffers::SavedBuffers(const torch::nn::Module& network)
-    : buffers_(network.buffers()) {
+SavedBuffers::SavedBuffers(const torch::nn::Module& network) : buffers_(network.buffers()) {
   for (const at::Tensor& buffer : buffers_) {
     values_.push_back(buffer.clone());
   }

@@ -27,8 +27,8 @@ class GradientHooks {
   std::vector<at::Tensor> parameters_;
 };
 
-/// Binds gated layers to `gates` until it ends.  `gated` is by ModuleId; null
-/// where a module has no gate.
+/// Binds gated layers to `gates` until it ends.  `gated` is by ModuleId; null where a module has no
+/// gate.
 class BoundGates {
  public:
   BoundGates(std::vector<networks::Gated*> gated, networks::Gates& gates);
@@ -43,13 +43,10 @@ class BoundGates {
 /// Calls `entered` at every gate that a forward comes to; no gate waits.
 class EntryWatch final : public networks::Gates {
  public:
-  explicit EntryWatch(std::function<void(plan::ModuleId)> entered)
-      : entered_(std::move(entered)) {}
+  explicit EntryWatch(std::function<void(plan::ModuleId)> entered) : entered_(std::move(entered)) {}
   void enter(plan::ModuleId module) override { entered_(module); }
   void leave(plan::ModuleId /*module*/) override {}
-  bool gates_backward(plan::ModuleId /*module*/) const override {
-    return false;
-  }
+  bool gates_backward(plan::ModuleId /*module*/) const override { return false; }
   void enter_backward(plan::ModuleId /*module*/) override {}
 
  private:

@@ -25,13 +25,8 @@ const plan::KernelTraits& traits_of(const plan::Kernel& kernel) {
 
 }  // namespace
 
-KernelRunner::KernelRunner(
-    OptimizerSettings rule,
-    Operands operands,
-    Time time,
-    std::uint64_t seed,
-    double stretch,
-    std::function<void(plan::Step, const std::string&)> beat)
+KernelRunner::KernelRunner(OptimizerSettings rule, Operands operands, Time time, std::uint64_t seed,
+                           double stretch, std::function<void(plan::Step, const std::string&)> beat)
     : rule_(std::move(rule)),
       operands_(std::move(operands)),
       time_(std::move(time)),
@@ -39,9 +34,7 @@ KernelRunner::KernelRunner(
       stretch_(stretch),
       beat_(std::move(beat)) {}
 
-void KernelRunner::sleep_until(std::int64_t ns,
-                               plan::Step step,
-                               const plan::Kernel& kernel) const {
+void KernelRunner::sleep_until(std::int64_t ns, plan::Step step, const plan::Kernel& kernel) const {
   constexpr std::int64_t kAtOnceNs =
       std::chrono::nanoseconds(std::chrono::milliseconds(500)).count();
   for (std::int64_t now = steady_ns(); now < ns; now = steady_ns()) {
@@ -63,16 +56,13 @@ void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
     return;
   }
   // A training thread that waits may be inside autocast.
-  const c10::impl::ExcludeDispatchKeyGuard no_autocast(
-      c10::autocast_dispatch_keyset);
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   find_kernel(kernel.name).run(rule_, call_of(ref, kernel));
   if (traits.codes) {
     const std::int64_t coded = steady_ns() - began;
     coding_ns_ += coded;
     if (stretch_ > 1) {
-      sleep_until(began + std::llround(static_cast<double>(coded) * stretch_),
-                  ref.step,
-                  kernel);
+      sleep_until(began + std::llround(static_cast<double>(coded) * stretch_), ref.step, kernel);
     }
   }
 }
@@ -91,9 +81,7 @@ Call KernelRunner::call_of(plan::OpRef ref, const plan::Kernel& kernel) const {
   Call call = operands_.resolve(kernel);
   call.random = {.seed = seed_, .step = ref.step, .op = ref.op};
   if (beat_ && traits_of(kernel).starts) {  // others are done in a moment
-    call.beat = [this, step = ref.step, name = std::string(kernel.name)] {
-      beat_(step, name);
-    };
+    call.beat = [this, step = ref.step, name = std::string(kernel.name)] { beat_(step, name); };
   }
   return call;
 }

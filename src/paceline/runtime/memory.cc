@@ -34,20 +34,15 @@ at::ScalarType scalar_type(plan::DType dtype) {
 }
 
 plan::DType plan_dtype(at::ScalarType type) {
-  for (const auto dtype : {plan::DType::kF32,
-                           plan::DType::kF64,
-                           plan::DType::kF16,
-                           plan::DType::kBF16,
-                           plan::DType::kI8,
-                           plan::DType::kI32,
-                           plan::DType::kI64}) {
+  for (const auto dtype :
+       {plan::DType::kF32, plan::DType::kF64, plan::DType::kF16, plan::DType::kBF16,
+        plan::DType::kI8, plan::DType::kI32, plan::DType::kI64}) {
     if (scalar_type(dtype) == type) {
       return dtype;
     }
   }
   throw UsageError(fmt::format(
-      "Parameters of type {} cannot be trained; allowed: fp64, fp32, bf16.",
-      at::toString(type)));
+      "Parameters of type {} cannot be trained; allowed: fp64, fp32, bf16.", at::toString(type)));
 }
 
 namespace {
@@ -55,27 +50,20 @@ namespace {
 std::vector<std::vector<plan::Slice>> whole_buffers(const plan::Setup& setup) {
   std::vector<std::vector<plan::Slice>> ranges;
   for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
-    ranges.push_back(
-        {{static_cast<plan::BufferId>(b), 0, setup.buffers[b].elements}});
+    ranges.push_back({{static_cast<plan::BufferId>(b), 0, setup.buffers[b].elements}});
   }
   return ranges;
 }
 
 // Zeros on the CPU that take no memory until they are written.
-at::Tensor unwritten_zeros(plan::Elements count,
-                           const at::TensorOptions& options) {
-  const auto bytes =
-      static_cast<std::size_t>(count) *
-      c10::elementSize(c10::typeMetaToScalarType(options.dtype()));
+at::Tensor unwritten_zeros(plan::Elements count, const at::TensorOptions& options) {
+  const auto bytes = static_cast<std::size_t>(count) *
+                     c10::elementSize(c10::typeMetaToScalarType(options.dtype()));
   if (bytes == 0) {
     return at::zeros({count}, options);
   }
-  void* const pages = mmap(nullptr,
-                           bytes,
-                           PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                           -1,
-                           0);
+  void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) {
     throw std::bad_alloc();
   }
@@ -89,8 +77,7 @@ FlatMemory::FlatMemory(const plan::Setup& setup, at::Device device, Start start)
     : FlatMemory(setup, whole_buffers(setup), device, start) {}
 
 FlatMemory::FlatMemory(const plan::Setup& setup,
-                       const std::vector<std::vector<plan::Slice>>& ranges,
-                       at::Device device,
+                       const std::vector<std::vector<plan::Slice>>& ranges, at::Device device,
                        Start start)
     : setup_(setup), start_(start), buffers_(setup.buffers.size()) {
   for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
@@ -98,16 +85,12 @@ FlatMemory::FlatMemory(const plan::Setup& setup,
     if (!buffer.performer.empty()) {
       continue;  // the performer's own memory
     }
-    const auto options =
-        at::TensorOptions().dtype(scalar_type(buffer.dtype)).device(device);
+    const auto options = at::TensorOptions().dtype(scalar_type(buffer.dtype)).device(device);
     const int initial = buffer.initial == plan::Initial::kOne ? 1 : 0;
-    const bool unwritten =
-        start == Start::kZeros && device.is_cpu() && initial == 0;
+    const bool unwritten = start == Start::kZeros && device.is_cpu() && initial == 0;
     for (const plan::Slice& range : ranges[b]) {
-      buffers_[b].push_back({range.begin,
-                             unwritten
-                                 ? unwritten_zeros(range.count, options)
-                                 : at::full({range.count}, initial, options)});
+      buffers_[b].push_back({range.begin, unwritten ? unwritten_zeros(range.count, options)
+                                                    : at::full({range.count}, initial, options)});
     }
   }
 }
@@ -136,24 +119,20 @@ void FlatMemory::start_from_parameters() {
   const at::NoGradGuard no_grad;
   for (std::size_t b = 0; b < setup_.buffers.size(); ++b) {
     const plan::Buffer& buffer = setup_.buffers[b];
-    if (buffer.initial != plan::Initial::kParameters ||
-        setup_.parameters.empty()) {
+    if (buffer.initial != plan::Initial::kParameters || setup_.parameters.empty()) {
       continue;
     }
     const plan::BufferId values = setup_.parameters[0].value.buffer;
     if (static_cast<plan::BufferId>(b) != values) {
-      const plan::Slice from =
-          buffer.stands_for.value_or(plan::Slice{values, 0, buffer.elements});
-      view({static_cast<plan::BufferId>(b), 0, buffer.elements})
-          .copy_(view(from));
+      const plan::Slice from = buffer.stands_for.value_or(plan::Slice{values, 0, buffer.elements});
+      view({static_cast<plan::BufferId>(b), 0, buffer.elements}).copy_(view(from));
     }
   }
 }
 
 const FlatMemory::Range& FlatMemory::range_of(const plan::Slice& slice) const {
   const auto& ranges = buffers_[plan::index_of(slice.buffer)];
-  const auto behind =
-      std::ranges::upper_bound(ranges, slice.begin, {}, &Range::begin);
+  const auto behind = std::ranges::upper_bound(ranges, slice.begin, {}, &Range::begin);
   PACELINE_CHECK(behind != ranges.begin());
   return *std::prev(behind);
 }
@@ -163,13 +142,11 @@ at::Tensor FlatMemory::view(const plan::Slice& slice) const {
   return range.values.narrow(0, slice.begin - range.begin, slice.count);
 }
 
-at::Tensor FlatMemory::shaped(plan::ParameterId id,
-                              const plan::Slice& slice) const {
+at::Tensor FlatMemory::shaped(plan::ParameterId id, const plan::Slice& slice) const {
   const at::Tensor& parameter = parameters_[plan::index_of(id)];
   PACELINE_CHECK_EQ(parameter.numel(), slice.count);
   const Range& range = range_of(slice);
-  return range.values.as_strided(
-      parameter.sizes(), parameter.strides(), slice.begin - range.begin);
+  return range.values.as_strided(parameter.sizes(), parameter.strides(), slice.begin - range.begin);
 }
 
 const at::Tensor& FlatMemory::gradient(plan::ParameterId id) const {
@@ -178,8 +155,7 @@ const at::Tensor& FlatMemory::gradient(plan::ParameterId id) const {
 
 const at::Tensor* FlatMemory::scalar(std::string_view name) const {
   for (std::size_t b = 0; b < buffers_.size(); ++b) {
-    if (setup_.buffers[b].name == name && setup_.buffers[b].elements == 1 &&
-        !buffers_[b].empty()) {
+    if (setup_.buffers[b].name == name && setup_.buffers[b].elements == 1 && !buffers_[b].empty()) {
       return &buffers_[b].front().values;
     }
   }

@@ -9,13 +9,12 @@
 
 namespace paceline::runtime {
 
-/// The flat buffers of a setup on one rank: one allocation per buffer, or one
-/// per range of a buffer that a rank without model work touches.
+/// The flat buffers of a setup on one rank: one allocation per buffer, or one per range of a buffer
+/// that a rank without model work touches.
 ///
-/// After `adopt`, every parameter is a view of its placement, with the strides
-/// it had before (channels-last weights stay channels-last).  Collectives take
-/// slices of the buffers and copy nothing; several tensors that are neighbors
-/// are one slice.
+/// After `adopt`, every parameter is a view of its placement, with the strides it had before
+/// (channels-last weights stay channels-last).  Collectives take slices of the buffers and copy
+/// nothing; several tensors that are neighbors are one slice.
 class FlatMemory {
  public:
   /// What the parameters are before the first step.
@@ -25,18 +24,13 @@ class FlatMemory {
                   // the page is first written
   };
 
-  FlatMemory(const plan::Setup& setup,
-             at::Device device,
-             Start start = Start::kParameters);
+  FlatMemory(const plan::Setup& setup, at::Device device, Start start = Start::kParameters);
   /// `ranges`: what to allocate of each buffer, as plan::touched_ranges says.
-  FlatMemory(const plan::Setup& setup,
-             const std::vector<std::vector<plan::Slice>>& ranges,
-             at::Device device,
-             Start start = Start::kParameters);
+  FlatMemory(const plan::Setup& setup, const std::vector<std::vector<plan::Slice>>& ranges,
+             at::Device device, Start start = Start::kParameters);
 
-  /// Moves the parameters' values into their placements, makes the parameters
-  /// views of them, and fills the buffers that start as the parameters; with
-  /// kZeros nothing is moved.
+  /// Moves the parameters' values into their placements, makes the parameters views of them, and
+  /// fills the buffers that start as the parameters; with kZeros nothing is moved.
   /// `parameters` by ParameterId; each dense, in any memory format.
   void adopt(const std::vector<at::Tensor>& parameters);
 
@@ -46,8 +40,8 @@ class FlatMemory {
   /// [count] view of a slice that lies in one allocation.
   at::Tensor view(const plan::Slice& slice) const;
 
-  /// View of `slice` with the sizes and strides of parameter `id`; the slice
-  /// has exactly the parameter's elements.
+  /// View of `slice` with the sizes and strides of parameter `id`; the slice has exactly the
+  /// parameter's elements.
   at::Tensor shaped(plan::ParameterId id, const plan::Slice& slice) const;
 
   /// The parameter's gradient slot, shaped; views are made once.

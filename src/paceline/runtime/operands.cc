@@ -18,9 +18,7 @@ bool takes_tensors(const plan::Kernel& kernel) {
 }  // namespace
 
 Operands::Operands(const FlatMemory& memory, std::set<plan::BufferId> flat)
-    : memory_(memory),
-      gradients_(gradient_buffers(memory.setup())),
-      flat_(std::move(flat)) {}
+    : memory_(memory), gradients_(gradient_buffers(memory.setup())), flat_(std::move(flat)) {}
 
 // The gradients that the kernel gets as tensors; null where all is flat.
 const plan::Slice* Operands::split_by(const plan::Kernel& kernel) const {
@@ -38,8 +36,7 @@ Call Operands::resolve(const plan::Kernel& kernel) const {
   const auto operands = [&](const std::vector<plan::Access>& accesses) {
     std::vector<Operand> out;
     for (const plan::Access& access : accesses) {
-      const bool split =
-          gradients != nullptr && access.slice.count == gradients->count;
+      const bool split = gradients != nullptr && access.slice.count == gradients->count;
       out.push_back(split ? per_parameter(access.slice, *gradients)
                           : Operand{memory_.view(access.slice)});
     }
@@ -48,14 +45,12 @@ Call Operands::resolve(const plan::Kernel& kernel) const {
   return {.reads = operands(kernel.reads),
           .writes = operands(kernel.writes),
           .numbers = kernel.numbers,
-          .written = kernel.writes.empty() ? plan::Slice{}
-                                           : kernel.writes.front().slice};
+          .written = kernel.writes.empty() ? plan::Slice{} : kernel.writes.front().slice};
 }
 
 // The part of `slice` that corresponds to each parameter whose gradient lies
 // in `gradients`, at the same offset.
-Operand Operands::per_parameter(const plan::Slice& slice,
-                                const plan::Slice& gradients) const {
+Operand Operands::per_parameter(const plan::Slice& slice, const plan::Slice& gradients) const {
   Operand out;
   const auto& placements = memory_.setup().parameters;
   for (std::size_t i = 0; i < placements.size(); ++i) {
@@ -87,8 +82,7 @@ std::set<plan::BufferId> gradient_buffers(const plan::Setup& setup) {
   return buffers;
 }
 
-std::set<plan::BufferId> moved_gradients(const plan::Setup& setup,
-                                         const plan::CommPlan& plan) {
+std::set<plan::BufferId> moved_gradients(const plan::Setup& setup, const plan::CommPlan& plan) {
   const std::set<plan::BufferId> gradients = gradient_buffers(setup);
   std::set<plan::BufferId> moved;
   const auto add = [&](const plan::Slice& slice) {

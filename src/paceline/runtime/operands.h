@@ -12,10 +12,9 @@ namespace paceline::runtime {
 
 /// Turns a plan's slices into the tensors that kernels take.
 ///
-/// Where the executor moves no gradients of a buffer (nothing is exchanged, or
-/// PyTorch's Reducer does it), autograd keeps them, and the flat buffer is not
-/// used.  A kernel that reads them then gets one tensor per parameter, for its
-/// other operands as well.
+/// Where the executor moves no gradients of a buffer (nothing is exchanged, or PyTorch's Reducer
+/// does it), autograd keeps them, and the flat buffer is not used.  A kernel that reads them then
+/// gets one tensor per parameter, for its other operands as well.
 class Operands {
  public:
   /// `flat`: the buffers of which the executor moves gradients.
@@ -24,8 +23,7 @@ class Operands {
   Call resolve(const plan::Kernel& kernel) const;
 
  private:
-  Operand per_parameter(const plan::Slice& slice,
-                        const plan::Slice& gradients) const;
+  Operand per_parameter(const plan::Slice& slice, const plan::Slice& gradients) const;
 
   const plan::Slice* split_by(const plan::Kernel& kernel) const;
 
@@ -38,7 +36,6 @@ class Operands {
 std::set<plan::BufferId> gradient_buffers(const plan::Setup& setup);
 
 /// Buffers whose gradients the executor itself moves in some op of `plan`.
-std::set<plan::BufferId> moved_gradients(const plan::Setup& setup,
-                                         const plan::CommPlan& plan);
+std::set<plan::BufferId> moved_gradients(const plan::Setup& setup, const plan::CommPlan& plan);
 
 }  // namespace paceline::runtime

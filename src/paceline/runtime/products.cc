@@ -54,8 +54,7 @@ ProductCounter::~ProductCounter() {
   active_ = nullptr;
 }
 
-std::unique_ptr<at::ObserverContext> ProductCounter::begin(
-    const at::RecordFunction& function) {
+std::unique_ptr<at::ObserverContext> ProductCounter::begin(const at::RecordFunction& function) {
   const double each = active_->inside_ ? 0 : multiplications(function);
   if (each == 0) {
     return nullptr;
@@ -66,15 +65,13 @@ std::unique_ptr<at::ObserverContext> ProductCounter::begin(
   return product;
 }
 
-void ProductCounter::end(const at::RecordFunction& function,
-                         at::ObserverContext* context) {
+void ProductCounter::end(const at::RecordFunction& function, at::ObserverContext* context) {
   if (context == nullptr) {
     return;
   }
   active_->inside_ = false;
-  active_->flops_ +=
-      2 * static_cast<const Product*>(context)->multiplications *
-      static_cast<double>(function.outputs().at(0).toTensor().numel());
+  active_->flops_ += 2 * static_cast<const Product*>(context)->multiplications *
+                     static_cast<double>(function.outputs().at(0).toTensor().numel());
 }
 
 }  // namespace paceline::runtime

@@ -7,9 +7,9 @@
 
 namespace paceline::runtime {
 
-/// While it lives, counts the floating-point operations of the convolutions,
-/// matrix products and attention scores that this thread calls; a
-/// multiplication and an addition are two.  One at a time in a thread.
+/// While it lives, counts the floating-point operations of the convolutions, matrix products and
+/// attention scores that this thread calls; a multiplication and an addition are two.  One at a
+/// time in a thread.
 class ProductCounter {
  public:
   ProductCounter();
@@ -21,10 +21,8 @@ class ProductCounter {
 
  private:
   struct Product;
-  static std::unique_ptr<at::ObserverContext> begin(
-      const at::RecordFunction& function);
-  static void end(const at::RecordFunction& function,
-                  at::ObserverContext* context);
+  static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function);
+  static void end(const at::RecordFunction& function, at::ObserverContext* context);
 
   static thread_local ProductCounter* active_;
   at::CallbackHandle callback_ = 0;

@@ -15,8 +15,7 @@ namespace paceline::runtime {
 namespace {
 
 plan::Picoseconds median(std::vector<plan::Picoseconds> times) {
-  const auto middle =
-      times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;
 }
@@ -70,8 +69,8 @@ class Profiler {
   }
 
  private:
-  // The time before the first layer counts as the first layer's.  A layer that
-  // runs twice gets the sum.
+  // The time before the first layer counts as the first layer's.  A layer that runs twice gets the
+  // sum.
   void add_times(const std::vector<plan::ModuleId>& entered,
                  const std::vector<plan::ParameterId>& ready,
                  const std::vector<std::int64_t>& marks) {
@@ -106,10 +105,8 @@ class Profiler {
 
 }  // namespace
 
-plan::LayerProfile profile_layers(TracedNetwork& traced,
-                                  const std::function<at::Tensor()>& loss,
-                                  at::Device device,
-                                  const ProfileOptions& options) {
+plan::LayerProfile profile_layers(TracedNetwork& traced, const std::function<at::Tensor()>& loss,
+                                  at::Device device, const ProfileOptions& options) {
   Profiler profiler(traced, device);
   for (int i = 0; i < options.warmup + options.repeats; ++i) {
     profiler.step(loss, i >= options.warmup);

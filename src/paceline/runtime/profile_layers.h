@@ -17,15 +17,13 @@ struct ProfileOptions {
   std::string origin;  // of the profile
 };
 
-/// Times `loss` (a forward pass that returns the loss) and its backward pass,
-/// layer by layer, without communication.  Each time is the median over the
-/// repeats.  On a GPU the times are those of its stream.
+/// Times `loss` (a forward pass that returns the loss) and its backward pass, layer by layer,
+/// without communication.  Each time is the median over the repeats.  On a GPU the times are those
+/// of its stream.
 ///
-/// No gate may be bound before.  Gradients are cleared; statistics and
-/// parameters keep their values.
-plan::LayerProfile profile_layers(TracedNetwork& traced,
-                                  const std::function<at::Tensor()>& loss,
-                                  at::Device device,
-                                  const ProfileOptions& options);
+/// No gate may be bound before.  Gradients are cleared; statistics and parameters keep their
+/// values.
+plan::LayerProfile profile_layers(TracedNetwork& traced, const std::function<at::Tensor()>& loss,
+                                  at::Device device, const ProfileOptions& options);
 
 }  // namespace paceline::runtime

@@ -17,8 +17,7 @@ inline std::int64_t length_of(const at::Tensor& slice) {
   std::int64_t length = 0;
   std::memcpy(&length, slice.const_data_ptr(), sizeof(length));
   PACELINE_CHECK(length >= 0 &&
-                 plan::kLengthBytes + length * static_cast<std::int64_t>(
-                                                   slice.element_size()) <=
+                 plan::kLengthBytes + length * static_cast<std::int64_t>(slice.element_size()) <=
                      static_cast<std::int64_t>(slice.nbytes()));
   return length;
 }
@@ -31,8 +30,7 @@ inline void set_length(const at::Tensor& slice, std::int64_t length) {
 /// The elements behind the length.
 template <class T>
 T* elements_of(const at::Tensor& slice) {
-  return slice.mutable_data_ptr<T>() +
-         plan::kLengthBytes / static_cast<std::int64_t>(sizeof(T));
+  return slice.mutable_data_ptr<T>() + plan::kLengthBytes / static_cast<std::int64_t>(sizeof(T));
 }
 
 /// What a message carries: the length and the elements in use.

@@ -19,10 +19,8 @@ struct Reducer::State {
   bool delays_all_reduce = false;  // until the first backward has ended
 };
 
-Reducer::Reducer(const std::vector<at::Tensor>& parameters,
-                 const std::vector<std::string>& names,
-                 engines::Channel& channel,
-                 const strategies::ReducerOptions& options)
+Reducer::Reducer(const std::vector<at::Tensor>& parameters, const std::vector<std::string>& names,
+                 engines::Channel& channel, const strategies::ReducerOptions& options)
     : state_(std::make_unique<State>()) {
   const auto group = channel.process_group();
   c10d::verify_params_across_processes(group, parameters, std::nullopt);
@@ -35,26 +33,18 @@ Reducer::Reducer(const std::vector<at::Tensor>& parameters,
     names_by_index.emplace(i, names[i]);
   }
   state_->reducer = std::make_shared<c10d::Reducer>(
-      parameters,
-      buckets,
-      group,
-      sparse,
-      options.caps.cap,
-      /*find_unused_parameters=*/false,
-      options.gradient_as_bucket_view,
-      names_by_index,
+      parameters, buckets, group, sparse, options.caps.cap,
+      /*find_unused_parameters=*/false, options.gradient_as_bucket_view, names_by_index,
       options.caps.first,
       /*skip_all_reduce_unused_params=*/false,
       /*use_python_reducer=*/false,
       /*bucket_bytes_cap_list=*/std::vector<std::int64_t>{});
   state_->logger = std::make_shared<c10d::Logger>(state_->reducer);
   state_->reducer->set_logger(state_->logger);
-  state_->logger->set_construction_data_and_log("Network",
-                                                {},
+  state_->logger->set_construction_data_and_log("Network", {},
                                                 /*output_device=*/-1,
                                                 /*broadcast_buffers=*/false,
-                                                /*has_sync_bn=*/false,
-                                                options.static_graph);
+                                                /*has_sync_bn=*/false, options.static_graph);
   if (options.static_graph) {
     state_->reducer->set_static_graph();
     state_->logger->set_static_graph();
@@ -64,8 +54,8 @@ Reducer::Reducer(const std::vector<at::Tensor>& parameters,
 
 Reducer::~Reducer() = default;
 
-// The hooks of a Reducer that was not prepared do nothing, so that gradients
-// add up.  The Python wrapper's no_sync() relies on it too.
+// The hooks of a Reducer that was not prepared do nothing, so that gradients add up.  The Python
+// wrapper's no_sync() relies on it too.
 void Reducer::before_forward(bool last_micro) {
   if (last_micro) {
     state_->logger->set_runtime_stats_and_log();
@@ -80,9 +70,8 @@ void Reducer::before_backward(bool last_micro) {
   }
 }
 
-// In its first iteration a static graph only counts how often each gradient
-// arrives; the Python wrapper then reduces in a callback at the end of
-// backward.
+// In its first iteration a static graph only counts how often each gradient arrives; the Python
+// wrapper then reduces in a callback at the end of backward.
 void Reducer::after_backward() {
   if (std::exchange(state_->delays_all_reduce, false)) {
     state_->reducer->delay_all_reduce();

@@ -13,24 +13,20 @@
 
 namespace paceline::runtime {
 
-/// PyTorch's own c10d::Reducer, which issues collectives of a plan in place of
-/// the executor (plan::Op::performer); they count as complete at the end of the
-/// backward pass.  It is driven as its Python wrapper drives it: one unlimited
-/// bucket in the first iteration, buckets rebuilt in the order of
-/// gradient arrival from the second on (of a static graph from the third, and
-/// its first is reduced after backward).  Li et al., VLDB 2020,
-/// arXiv:2006.15704.
+/// PyTorch's own c10d::Reducer, which issues collectives of a plan in place of the executor
+/// (plan::Op::performer); they count as complete at the end of the backward pass.  It is driven as
+/// its Python wrapper drives it: one unlimited bucket in the first iteration, buckets rebuilt in
+/// the order of
+/// gradient arrival from the second on (of a static graph from the third, and its first is reduced
+/// after backward).  Li et al., VLDB 2020, arXiv:2006.15704.
 class Reducer {
  public:
   /// `parameters` and `names` by ParameterId.  Collective over the channel.
-  Reducer(const std::vector<at::Tensor>& parameters,
-          const std::vector<std::string>& names,
-          engines::Channel& channel,
-          const strategies::ReducerOptions& options);
+  Reducer(const std::vector<at::Tensor>& parameters, const std::vector<std::string>& names,
+          engines::Channel& channel, const strategies::ReducerOptions& options);
   ~Reducer();
 
-  /// Only the last micro-batch of a step communicates; in the others gradients
-  /// add up.
+  /// Only the last micro-batch of a step communicates; in the others gradients add up.
   void before_forward(bool last_micro);
   void before_backward(bool last_micro);
   void after_backward();

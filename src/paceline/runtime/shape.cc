@@ -33,10 +33,8 @@ GatedLayers find_gated_layers(networks::Network& network) {
     if (gated == nullptr) {
       continue;
     }
-    for (const at::Tensor& parameter :
-         item.value()->parameters(/*recurse=*/false)) {
-      found.layer_of.emplace(parameter.unsafeGetTensorImpl(),
-                             found.gated.size());
+    for (const at::Tensor& parameter : item.value()->parameters(/*recurse=*/false)) {
+      found.layer_of.emplace(parameter.unsafeGetTensorImpl(), found.gated.size());
     }
     found.names.push_back(item.key());
     found.gated.push_back(gated);
@@ -52,9 +50,7 @@ struct Traced {
   std::size_t ready = 0;               // place among the final gradients
 };
 
-at::Tensor counted_loss(networks::Network& network,
-                        const networks::Batch& batch,
-                        double& flops) {
+at::Tensor counted_loss(networks::Network& network, const networks::Batch& batch, double& flops) {
   const ProductCounter counter;
   at::Tensor loss = network.loss(batch);
   flops = counter.flops() / static_cast<double>(batch.target.size(0));
@@ -67,26 +63,23 @@ void require_dense_gradients(const std::vector<std::string>& names,
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const at::Tensor& gradient = parameters[i].grad();
     if (gradient.defined() && gradient.layout() != at::kStrided) {
-      throw UsageError(fmt::format(
-          "The gradient of {} is sparse: only dense gradients can be trained "
-          "(torch.nn.Embedding with sparse=False).",
-          names[i]));
+      throw UsageError(
+          fmt::format("The gradient of {} is sparse: only dense gradients can be trained "
+                      "(torch.nn.Embedding with sparse=False).",
+                      names[i]));
     }
   }
 }
 
 // Runs one step and returns the order in which gradients became final.
-std::vector<plan::ParameterId> run_step(
-    networks::Network& network,
-    const std::vector<std::string>& names,
-    const std::vector<at::Tensor>& parameters,
-    const networks::Batch& batch,
-    double& flops) {
+std::vector<plan::ParameterId> run_step(networks::Network& network,
+                                        const std::vector<std::string>& names,
+                                        const std::vector<at::Tensor>& parameters,
+                                        const networks::Batch& batch, double& flops) {
   const SavedBuffers saved(network);
   std::vector<plan::ParameterId> ready;
   {
-    const GradientHooks hooks(parameters,
-                              [&](plan::ParameterId p) { ready.push_back(p); });
+    const GradientHooks hooks(parameters, [&](plan::ParameterId p) { ready.push_back(p); });
     counted_loss(network, batch, flops).backward();
   }
   require_dense_gradients(names, parameters);
@@ -102,26 +95,22 @@ std::vector<plan::ParameterId> run_step(
   return ready;
 }
 
-// When the forward pass first enters the parameter's layer, counted from 0;
-// nothing where it enters none.
-std::optional<std::size_t> entry_of(const at::Tensor& parameter,
-                                    const GatedLayers& layers,
+// When the forward pass first enters the parameter's layer, counted from 0; nothing where it enters
+// none.
+std::optional<std::size_t> entry_of(const at::Tensor& parameter, const GatedLayers& layers,
                                     const std::vector<plan::ModuleId>& order) {
   const auto layer = layers.layer_of.find(parameter.unsafeGetTensorImpl());
   if (layer == layers.layer_of.end()) {
     return std::nullopt;
   }
-  const auto entry =
-      std::ranges::find(order, static_cast<plan::ModuleId>(layer->second));
-  return entry == order.end()
-             ? std::nullopt
-             : std::optional(static_cast<std::size_t>(entry - order.begin()));
+  const auto entry = std::ranges::find(order, static_cast<plan::ModuleId>(layer->second));
+  return entry == order.end() ? std::nullopt
+                              : std::optional(static_cast<std::size_t>(entry - order.begin()));
 }
 
 }  // namespace
 
-TracedNetwork trace(const std::shared_ptr<networks::Network>& network,
-                    const std::string& name,
+TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std::string& name,
                     const networks::Batch& batch) {
   TracedNetwork traced;
   traced.network = network;
@@ -141,8 +130,7 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network,
   {
     EntryWatch watch([&](plan::ModuleId layer) { add_once(order, layer); });
     const BoundGates bound(layers.gated, watch);
-    const auto ready =
-        run_step(*network, names, registered, batch, traced.flops);
+    const auto ready = run_step(*network, names, registered, batch, traced.flops);
     for (std::size_t place = 0; place < ready.size(); ++place) {
       found[plan::index_of(ready[place])].ready = place;
     }
@@ -153,8 +141,8 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network,
   if (!network->numbers_as_registered()) {
     std::ranges::stable_sort(found, {}, &Traced::entry);
   }
-  const bool root = std::ranges::any_of(
-      found, [](const Traced& one) { return !one.entry.has_value(); });
+  const bool root =
+      std::ranges::any_of(found, [](const Traced& one) { return !one.entry.has_value(); });
   if (root) {
     traced.shape.modules.emplace_back("(root)");
     traced.gated.push_back(nullptr);
@@ -168,11 +156,10 @@ TracedNetwork trace(const std::shared_ptr<networks::Network>& network,
     const Traced& one = found[i];
     const std::size_t module = one.entry ? *one.entry + (root ? 1 : 0) : 0;
     traced.parameters.push_back(one.parameter);
-    traced.shape.parameters.push_back(
-        {.name = one.name,
-         .sizes = one.parameter.sizes().vec(),
-         .elements = one.parameter.numel(),
-         .module = static_cast<plan::ModuleId>(module)});
+    traced.shape.parameters.push_back({.name = one.name,
+                                       .sizes = one.parameter.sizes().vec(),
+                                       .elements = one.parameter.numel(),
+                                       .module = static_cast<plan::ModuleId>(module)});
     traced.shape.ready_order[one.ready] = static_cast<plan::ParameterId>(i);
     traced.shape.dtype = plan_dtype(one.parameter.scalar_type());
   }

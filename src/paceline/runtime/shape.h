@@ -10,8 +10,8 @@
 
 namespace paceline::runtime {
 
-/// A network and what one traced step shows of it.  A replayed profile has
-/// parameters and a shape, and no network.
+/// A network and what one traced step shows of it.  A replayed profile has parameters and a shape,
+/// and no network.
 struct TracedNetwork {
   std::shared_ptr<networks::Network> network;  // null: replayed
   plan::ModelShape shape;
@@ -21,15 +21,13 @@ struct TracedNetwork {
   double flops = 0;
 };
 
-/// Runs one forward and backward pass of `batch` to learn the order of modules
-/// and of gradients.  Parameters, gradients and statistics keep their values.
+/// Runs one forward and backward pass of `batch` to learn the order of modules and of gradients.
+/// Parameters, gradients and statistics keep their values.
 ///
-/// A parameter outside every gated layer that runs belongs to a root module,
-/// which is entered first.  A parameter that gets no gradient comes last in the
-/// ready order.  Parameters are in the order in which their modules are
-/// entered, those of one module as registered.
-TracedNetwork trace(const std::shared_ptr<networks::Network>& network,
-                    const std::string& name,
+/// A parameter outside every gated layer that runs belongs to a root module, which is entered
+/// first.  A parameter that gets no gradient comes last in the ready order.  Parameters are in the
+/// order in which their modules are entered, those of one module as registered.
+TracedNetwork trace(const std::shared_ptr<networks::Network>& network, const std::string& name,
                     const networks::Batch& batch);
 
 }  // namespace paceline::runtime

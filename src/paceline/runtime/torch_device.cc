@@ -15,8 +15,7 @@ namespace {
 
 class TorchEvent final : public execution::Event {
  public:
-  explicit TorchEvent(const c10::Stream& stream)
-      : event_(stream.device_type()) {
+  explicit TorchEvent(const c10::Stream& stream) : event_(stream.device_type()) {
     event_.record(stream);
   }
 
@@ -29,8 +28,7 @@ class TorchEvent final : public execution::Event {
 
 class TorchDevice final : public execution::Device {
  public:
-  explicit TorchDevice(at::Device device)
-      : device_(device), guard_(device.type()) {}
+  explicit TorchDevice(at::Device device) : device_(device), guard_(device.type()) {}
 
   void enter_thread() override { guard_.setDevice(device_); }
 

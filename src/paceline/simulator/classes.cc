@@ -16,8 +16,8 @@ plan::Rank Classes::count() const {
   return count;
 }
 
-/// Hosts that hold a rank of one class hold the same of all classes, so the
-/// smallest representative on a host is the key of its class.
+/// Hosts that hold a rank of one class hold the same of all classes, so the smallest representative
+/// on a host is the key of its class.
 void Classes::follow_orbits() {
   std::vector<plan::Rank> smallest(host_size.size(), world());
   for (plan::Rank rank = 0; rank < world(); ++rank) {
@@ -40,11 +40,8 @@ void Classes::follow_orbits() {
 Classes unfolded(const plan::PlanInput& input) {
   const plan::RanksPerHost hosts = input.hosts();
   if (hosts.ranks() != input.world) {
-    throw UsageError(
-        fmt::format("{} hosts with {} ranks in all cannot hold a world of {}",
-                    hosts.hosts(),
-                    hosts.ranks(),
-                    input.world));
+    throw UsageError(fmt::format("{} hosts with {} ranks in all cannot hold a world of {}",
+                                 hosts.hosts(), hosts.ranks(), input.world));
   }
   Classes classes;
   classes.representative.resize(static_cast<std::size_t>(input.world));

@@ -10,11 +10,10 @@
 
 namespace paceline::simulator {
 
-/// Classes of ranks that behave alike: one rank of a class is simulated for
-/// all.
+/// Classes of ranks that behave alike: one rank of a class is simulated for all.
 ///
-/// Hosts have classes too: ranks of one class are on hosts of one class, and
-/// hosts of one class hold equally many ranks of each class.
+/// Hosts have classes too: ranks of one class are on hosts of one class, and hosts of one class
+/// hold equally many ranks of each class.
 struct Classes {
   std::vector<plan::Rank> representative;  // by rank: the first of its class
   std::vector<std::int32_t> host_of;       // by rank
@@ -24,21 +23,19 @@ struct Classes {
   std::int32_t host_classes = 0;
   Orbits orbits;  // of each, all are in one class
 
-  plan::Rank world() const {
-    return static_cast<plan::Rank>(representative.size());
-  }
+  plan::Rank world() const { return static_cast<plan::Rank>(representative.size()); }
   plan::Rank count() const;  // of classes
 
-  /// Makes the first rank of every orbit its representative, and gives each
-  /// host the class of the ranks that it holds.
+  /// Makes the first rank of every orbit its representative, and gives each host the class of the
+  /// ranks that it holds.
   void follow_orbits();
 };
 
 /// Every rank is a class of its own.
 Classes unfolded(const plan::PlanInput& input);
 
-/// The orbits of the planner's symmetry, Planner::symmetry, under moves that
-/// keep the ranks of every host together.
+/// The orbits of the planner's symmetry, Planner::symmetry, under moves that keep the ranks of
+/// every host together.
 Classes folded(const plan::Planner& planner, const plan::PlanInput& input);
 
 }  // namespace paceline::simulator

@@ -11,13 +11,7 @@
 
 namespace paceline::simulator {
 
-enum class EventKind : std::uint8_t {
-  kModelWork,
-  kKernel,
-  kIssued,
-  kStage,
-  kFlow
-};
+enum class EventKind : std::uint8_t { kModelWork, kKernel, kIssued, kStage, kFlow };
 
 struct Event {
   plan::Picoseconds time = 0;
@@ -30,13 +24,12 @@ struct Event {
 
 /// Events by (time, sequence number).
 ///
-/// Ranks that behave alike have events at the same times.  So an element of the
-/// heap is not an event but a run: a linked list of events of one time, in the
-/// order in which they were pushed.  A hash table by time holds the newest
-/// runs. An event is appended to the run of its time where the table holds that
-/// run; otherwise the event begins a new run.  Two runs of one time are ordered
-/// by their first events.  Each node of the heap has four children, so that a
-/// removal visits few cache lines.
+/// Ranks that behave alike have events at the same times.  So an element of the heap is not an
+/// event but a run: a linked list of events of one time, in the order in which they were pushed.  A
+/// hash table by time holds the newest runs. An event is appended to the run of its time where the
+/// table holds that run; otherwise the event begins a new run.  Two runs of one time are ordered by
+/// their first events.  Each node of the heap has four children, so that a removal visits few cache
+/// lines.
 class EventQueue {
  public:
   bool empty() const { return heap_.empty(); }
@@ -50,12 +43,10 @@ class EventQueue {
   }
 
   /// Returns the event's sequence number.  `time` is not negative.
-  std::uint32_t push(plan::Picoseconds time,
-                     EventKind kind,
-                     std::uint32_t index) {
+  std::uint32_t push(plan::Picoseconds time, EventKind kind, std::uint32_t index) {
     const std::uint32_t sequence = sequence_++;
-    const std::uint32_t link = take_link(
-        {sequence, (index << 3U) | static_cast<std::uint32_t>(kind), kNone});
+    const std::uint32_t link =
+        take_link({sequence, (index << 3U) | static_cast<std::uint32_t>(kind), kNone});
     Open& open = open_of(time);
     if (open.time == time) {
       links_[open.last].next = link;
@@ -86,8 +77,7 @@ class EventQueue {
   std::uint64_t pushed() const { return sequence_; }
 
  private:
-  static constexpr std::uint32_t kNone =
-      std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   static constexpr plan::Picoseconds kNever = -1;
 
   struct Run {

@@ -24,33 +24,27 @@ using plan::Dependencies;
 using plan::Edge;
 using plan::Op;
 
-/// What every step's ops wait for, each edge as (steps back, op).  What
-/// excludes each other are kernels, which a rank runs one by one anyway.
+/// What every step's ops wait for, each edge as (steps back, op).  What excludes each other are
+/// kernels, which a rank runs one by one anyway.
 class StepDependencies {
  public:
-  StepDependencies(const plan::ModelShape& model,
-                   const RankProgram& program,
-                   plan::Step period)
+  StepDependencies(const plan::ModelShape& model, const RankProgram& program, plan::Step period)
       : analyzer_(model, program.setup), program_(program), period_(period) {}
 
-  /// Steps whose links equal those of a period before are not linked again:
-  /// what follows repeats.  With slack, history may be longer than a period.
+  /// Steps whose links equal those of a period before are not linked again: what follows repeats.
+  /// With slack, history may be longer than a period.
   const Dependencies& of(plan::Step step) {
     const auto index = static_cast<std::size_t>(step);
     if (repeats_ >= period_) {
       shown_ = by_step_[by_step_.size() - static_cast<std::size_t>(period_) +
-                        static_cast<std::size_t>(
-                            (step - static_cast<plan::Step>(by_step_.size())) %
-                            period_)];
+                        static_cast<std::size_t>((step - static_cast<plan::Step>(by_step_.size())) %
+                                                 period_)];
     } else {
-      by_step_.push_back(
-          relative(analyzer_.open(step, *program_.steps[index]), step));
+      by_step_.push_back(relative(analyzer_.open(step, *program_.steps[index]), step));
       const bool same =
-          step > period_ &&
-          by_step_.back().waits_for ==
-              by_step_[index - static_cast<std::size_t>(period_)].waits_for;
-      repeats_ =
-          same && !plan::has_slack(*program_.steps[index]) ? repeats_ + 1 : 0;
+          step > period_ && by_step_.back().waits_for ==
+                                by_step_[index - static_cast<std::size_t>(period_)].waits_for;
+      repeats_ = same && !plan::has_slack(*program_.steps[index]) ? repeats_ + 1 : 0;
       shown_ = by_step_.back();
     }
     return shown_;
@@ -75,11 +69,8 @@ class StepDependencies {
 
 class Compiler {
  public:
-  Compiler(const plan::Planner& planner,
-           const plan::PlanInput& input,
-           const JobOptions& options)
-      : owned_(std::make_shared<RankPrograms>(planner, input, options.steps)),
-        programs_(*owned_) {
+  Compiler(const plan::Planner& planner, const plan::PlanInput& input, const JobOptions& options)
+      : owned_(std::make_shared<RankPrograms>(planner, input, options.steps)), programs_(*owned_) {
     job_.programs = owned_;
     job_.input = input;
     job_.options = options;
@@ -100,18 +91,15 @@ class Compiler {
   }
 
  private:
-  /// Sets bytes and calls to the means over the steps of the last period, of
-  /// the actor that sends most.
+  /// Sets bytes and calls to the means over the steps of the last period, of the actor that sends
+  /// most.
   void add_traffic() {
     for (const Actor& actor : job_.actors) {
       const RankProgram& program = programs_.of(actor.rank);
-      const auto steps =
-          std::min(static_cast<std::size_t>(job_.period), program.steps.size());
+      const auto steps = std::min(static_cast<std::size_t>(job_.period), program.steps.size());
       std::int64_t bytes = 0, calls = 0;
       std::map<const CommPlan*, plan::Cost> costs;
-      for (std::size_t i = program.steps.size() - steps;
-           i < program.steps.size();
-           ++i) {
+      for (std::size_t i = program.steps.size() - steps; i < program.steps.size(); ++i) {
         const CommPlan* plan = program.steps[i];
         const auto [cost, fresh] = costs.try_emplace(plan);
         if (fresh) {
@@ -134,15 +122,14 @@ class Compiler {
     for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       if (classes.representative[r] == rank) {
-        job_.actor_numbers.emplace(
-            rank, static_cast<std::uint32_t>(job_.actors.size()));
+        job_.actor_numbers.emplace(rank, static_cast<std::uint32_t>(job_.actors.size()));
         home.push_back(classes.host_of[r]);
-        job_.actors.push_back({.rank = rank,
-                               .stands_for = 0,
-                               .on_host = 0,
-                               .host = static_cast<std::uint32_t>(
-                                   classes.host_class[static_cast<std::size_t>(
-                                       classes.host_of[r])])});
+        job_.actors.push_back(
+            {.rank = rank,
+             .stands_for = 0,
+             .on_host = 0,
+             .host = static_cast<std::uint32_t>(
+                 classes.host_class[static_cast<std::size_t>(classes.host_of[r])])});
       }
       const std::uint32_t actor = job_.actor_of(rank);
       job_.actors[actor].stands_for += 1;
@@ -150,8 +137,7 @@ class Compiler {
     }
   }
 
-  /// The backward pass ends when a performer's ops have, and the next step
-  /// begins behind it.
+  /// The backward pass ends when a performer's ops have, and the next step begins behind it.
   void add_items(std::uint32_t a) {
     Actor& actor = job_.actors[a];
     const RankProgram& program = programs_.of(actor.rank);
@@ -200,8 +186,7 @@ class Compiler {
   }
 
   static ItemId at(const Actor& actor, plan::Step step, plan::OpIndex op) {
-    return actor.steps[static_cast<std::size_t>(step)] +
-           static_cast<ItemId>(op);
+    return actor.steps[static_cast<std::size_t>(step)] + static_cast<ItemId>(op);
   }
 
   void add_queues(std::uint32_t a) {
@@ -229,10 +214,7 @@ class Compiler {
     }
   }
 
-  Item item_of(std::uint32_t a,
-               const RankProgram& program,
-               plan::Step step,
-               std::size_t index) {
+  Item item_of(std::uint32_t a, const RankProgram& program, plan::Step step, std::size_t index) {
     const Op& op = program.steps[static_cast<std::size_t>(step)]->ops[index];
     Item item{.actor = a,
               .step = static_cast<std::int32_t>(step),
@@ -248,17 +230,15 @@ class Compiler {
       item.kind = ItemKind::kKernel;
       item.subject = kernel_shape(*kernel, program.setup);
     } else {
-      item.kind = std::holds_alternative<plan::Collective>(op.work)
-                      ? ItemKind::kCollective
-                      : ItemKind::kExchange;
+      item.kind = std::holds_alternative<plan::Collective>(op.work) ? ItemKind::kCollective
+                                                                    : ItemKind::kExchange;
       item.queue = queue_of_.at(plan::index_of(*plan::communicator_of(op)));
       item.bytes = plan::bytes_on_credit(program.setup, op);
     }
     return item;
   }
 
-  std::int32_t kernel_shape(const plan::Kernel& kernel,
-                            const plan::Setup& setup) {
+  std::int32_t kernel_shape(const plan::Kernel& kernel, const plan::Setup& setup) {
     const KernelShape shape = shape_of(kernel, setup);
     const auto next = static_cast<std::int32_t>(kernel_shapes_.size());
     const auto [found, fresh] = kernel_shapes_.emplace(shape, next);
@@ -283,8 +263,7 @@ class Compiler {
     for (const auto& [before, after] : edges_) {
       job_.behind[count[before]++] = after;
     }
-    job_.items.push_back(
-        {.first_behind = static_cast<std::uint32_t>(edges_.size())});
+    job_.items.push_back({.first_behind = static_cast<std::uint32_t>(edges_.size())});
   }
 
   std::shared_ptr<RankPrograms> owned_;
@@ -308,9 +287,8 @@ KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup) {
       if (gathers && !buffer.typical) {
         continue;
       }
-      shape.bytes +=
-          std::min(slice.count, buffer.typical.value_or(slice.count)) *
-          plan::size_of(buffer.dtype) * (gathers ? 2 : 1);
+      shape.bytes += std::min(slice.count, buffer.typical.value_or(slice.count)) *
+                     plan::size_of(buffer.dtype) * (gathers ? 2 : 1);
     }
   }
   for (const plan::Access& access : kernel.writes) {
@@ -324,33 +302,24 @@ KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup) {
 std::string describe(const Job& job, ItemId id) {
   const Item& item = job.items[id];
   const RankProgram& program = job.programs->of(job.actors[item.actor].rank);
-  return fmt::format(
-      "rank {}, step {}, op {}: {}",
-      job.actors[item.actor].rank,
-      item.step,
-      item.op,
-      plan::describe(program.op(id - job.actors[item.actor].first),
-                     job.input.model,
-                     program.setup));
+  return fmt::format("rank {}, step {}, op {}: {}", job.actors[item.actor].rank, item.step, item.op,
+                     plan::describe(program.op(id - job.actors[item.actor].first), job.input.model,
+                                    program.setup));
 }
 
-plan::Step period_of(const plan::Planner& planner,
-                     const plan::PlanInput& input) {
+plan::Step period_of(const plan::Planner& planner, const plan::PlanInput& input) {
   if (const auto period = plan::period_of(planner, input, kLongestPeriod)) {
     return *period;
   }
-  throw UsageError(fmt::format(
-      "the strategy's steps repeat after more than {}; a simulation "
-      "needs two periods: choose a shorter one",
-      kLongestPeriod));
+  throw UsageError(
+      fmt::format("the strategy's steps repeat after more than {}; a simulation "
+                  "needs two periods: choose a shorter one",
+                  kLongestPeriod));
 }
 
-Job compile(const plan::Planner& planner,
-            const plan::PlanInput& input,
-            const JobOptions& options) {
+Job compile(const plan::Planner& planner, const plan::PlanInput& input, const JobOptions& options) {
   if (options.steps < 2) {
-    throw UsageError(fmt::format("{} steps to simulate; at least 2 are needed",
-                                 options.steps));
+    throw UsageError(fmt::format("{} steps to simulate; at least 2 are needed", options.steps));
   }
   plan::check_shape(input);
   return Compiler(planner, input, options).run();

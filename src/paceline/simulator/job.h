@@ -16,18 +16,12 @@
 
 namespace paceline::simulator {
 
-/// An op of one step on one simulated rank; items of a rank follow each other
-/// in program order, ranks follow each other.
+/// An op of one step on one simulated rank; items of a rank follow each other in program order,
+/// ranks follow each other.
 using ItemId = std::uint32_t;
 using TransferId = std::uint32_t;
 
-enum class ItemKind : std::uint8_t {
-  kForward,
-  kBackward,
-  kKernel,
-  kCollective,
-  kExchange
-};
+enum class ItemKind : std::uint8_t { kForward, kBackward, kKernel, kCollective, kExchange };
 
 struct Item {
   ItemKind kind{};
@@ -64,9 +58,8 @@ struct KernelShape {
 
 KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup);
 
-/// Where a transfer loads a device link.  Under folding an end stands for the
-/// ends of several ranks: `flows` of them at this device, `on_host` on the
-/// host.
+/// Where a transfer loads a device link.  Under folding an end stands for the ends of several
+/// ranks: `flows` of them at this device, `on_host` on the host.
 struct DeviceEnd {
   std::uint32_t actor = 0;
   std::uint32_t host = 0;  // host class
@@ -74,11 +67,10 @@ struct DeviceEnd {
   std::int64_t flows = 1, on_host = 1;
 };
 
-/// Where it loads the network: the card of a host carries `flows` such
-/// transfers at once, a card of a single device `device_flows`, each over
+/// Where it loads the network: the card of a host carries `flows` such transfers at once, a card of
+/// a single device `device_flows`, each over
 /// `cards` of them; a medium that all share carries `all` of them.  Ends that
-/// stand for the same card, or the same medium, as an earlier one are not the
-/// first of it.
+/// stand for the same card, or the same medium, as an earlier one are not the first of it.
 struct NetworkEnd {
   std::uint32_t actor = 0;
   std::uint32_t host = 0;
@@ -133,16 +125,15 @@ class RankPrograms;  // simulator/rank_program.h
 struct JobOptions {
   plan::Step steps = 8;
   bool fold = true;
-  /// Steps that are left out of means where steps never repeat; left out: the
-  /// earlier half.
+  /// Steps that are left out of means where steps never repeat; left out: the earlier half.
   std::optional<plan::Step> warmup{};
 
   friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
 
-/// Some steps of a plan, compiled for any number of simulations: dependencies,
-/// matched collectives and messages, and the links that each transfer loads.  A
-/// job holds no cost, so that a fit varies costs without planning again.
+/// Some steps of a plan, compiled for any number of simulations: dependencies, matched collectives
+/// and messages, and the links that each transfer loads.  A job holds no cost, so that a fit varies
+/// costs without planning again.
 struct Job {
   plan::PlanInput input;  // that of rank 0
   JobOptions options;
@@ -163,20 +154,18 @@ struct Job {
   std::uint32_t transfer_queues = 0;
   std::int64_t wire_bytes = 0;  // a step of the actor that sends most
   std::int64_t calls = 0;
-  std::shared_ptr<RankPrograms> programs;  // the plans, for describe()
+  std::shared_ptr<RankPrograms> programs;             // the plans, for describe()
   std::map<plan::Rank, std::uint32_t> actor_numbers;  // by simulated rank
 
   /// The number of the actor that stands for a rank.
   std::uint32_t actor_of(plan::Rank rank) const {
-    return actor_numbers.at(
-        classes.representative[static_cast<std::size_t>(rank)]);
+    return actor_numbers.at(classes.representative[static_cast<std::size_t>(rank)]);
   }
 
   /// What waits for the item.
   std::span<const ItemId> behind_of(ItemId item) const {
     const std::uint32_t first = items[item].first_behind;
-    return std::span(behind).subspan(first,
-                                     items[item + 1].first_behind - first);
+    return std::span(behind).subspan(first, items[item + 1].first_behind - first);
   }
 
   std::span<const TransferId> transfers_of(const Item& item) const {
@@ -189,46 +178,36 @@ struct Job {
   }
 
   std::span<const DeviceEnd> device_ends_of(const Transfer& transfer) const {
-    return std::span(device_ends)
-        .subspan(transfer.first_device_end, transfer.device_ends);
+    return std::span(device_ends).subspan(transfer.first_device_end, transfer.device_ends);
   }
 
   std::span<const NetworkEnd> network_ends_of(const Transfer& transfer) const {
-    return std::span(network_ends)
-        .subspan(transfer.first_network_end, transfer.network_ends);
+    return std::span(network_ends).subspan(transfer.first_network_end, transfer.network_ends);
   }
 };
 
 /// "rank 1, step 0, op 12: all-reduce, ..."
 std::string describe(const Job& job, ItemId item);
 
-/// After how many steps the planner's variants repeat, from step 1 on (step 0
-/// may differ: a Reducer has not rebuilt its buckets yet).  Throws UsageError
-/// where that is more than kLongestPeriod.
-plan::Step period_of(const plan::Planner& planner,
-                     const plan::PlanInput& input);
+/// After how many steps the planner's variants repeat, from step 1 on (step 0 may differ: a Reducer
+/// has not rebuilt its buckets yet).  Throws UsageError where that is more than kLongestPeriod.
+plan::Step period_of(const plan::Planner& planner, const plan::PlanInput& input);
 inline constexpr plan::Step kLongestPeriod = 2048;
 
-/// Most items that a job may have, and messages.  One takes some 240 bytes
-/// where ranks meet in collectives (measured: ResNet-50, an all-reduce per
-/// tensor, 32 unfolded ranks) and up to twice that with messages: 2.4 to 5 GB
-/// in all, and minutes.
+/// Most items that a job may have, and messages.  One takes some 240 bytes where ranks meet in
+/// collectives (measured: ResNet-50, an all-reduce per tensor, 32 unfolded ranks) and up to twice
+/// that with messages: 2.4 to 5 GB in all, and minutes.
 inline constexpr std::int64_t kMostItems = 10'000'000;
 
-/// Plans `options.steps` steps of every simulated rank and derives their
-/// dependencies.  Throws
+/// Plans `options.steps` steps of every simulated rank and derives their dependencies.  Throws
 /// PlanError where ranks do not match, UsageError where input.local_world
-/// holds fewer ranks than the world, or, before anything is planned but one
-/// step of a rank, where there would be more than kMostItems, or messages.
-Job compile(const plan::Planner& planner,
-            const plan::PlanInput& input,
+/// holds fewer ranks than the world, or, before anything is planned but one step of a rank, where
+/// there would be more than kMostItems, or messages.
+Job compile(const plan::Planner& planner, const plan::PlanInput& input,
             const JobOptions& options = {});
 
-/// Throws UsageError where the simulated ranks' steps would have more than
-/// kMostItems ops, or messages.  Plans a step of rank 0, and where its ops are
-/// not too many one of each.
-void check_size(RankPrograms& programs,
-                const Classes& classes,
-                const JobOptions& options);
+/// Throws UsageError where the simulated ranks' steps would have more than kMostItems ops, or
+/// messages.  Plans a step of rank 0, and where its ops are not too many one of each.
+void check_size(RankPrograms& programs, const Classes& classes, const JobOptions& options);
 
 }  // namespace paceline::simulator

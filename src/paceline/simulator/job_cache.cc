@@ -16,28 +16,23 @@ bool same(const plan::ParameterShape& a, const plan::ParameterShape& b) {
 bool same(const plan::ModelShape& a, const plan::ModelShape& b) {
   return a.name == b.name && a.modules == b.modules && a.dtype == b.dtype &&
          a.ready_order == b.ready_order &&
-         std::ranges::equal(
-             a.parameters, b.parameters, [](const auto& p, const auto& q) {
-               return same(p, q);
-             });
+         std::ranges::equal(a.parameters, b.parameters,
+                            [](const auto& p, const auto& q) { return same(p, q); });
 }
 
 /// All that a plan depends on but for times.
 bool same(const plan::PlanInput& a, const plan::PlanInput& b) {
-  return a.rank == b.rank && a.world == b.world &&
-         a.local_world == b.local_world && a.micro_batches == b.micro_batches &&
-         a.loss_scaling == b.loss_scaling && a.clip_norm == b.clip_norm &&
-         a.optimizer.name == b.optimizer.name &&
-         a.optimizer.state_buffers == b.optimizer.state_buffers &&
-         same(a.model, b.model);
+  return a.rank == b.rank && a.world == b.world && a.local_world == b.local_world &&
+         a.micro_batches == b.micro_batches && a.loss_scaling == b.loss_scaling &&
+         a.clip_norm == b.clip_norm && a.optimizer.name == b.optimizer.name &&
+         a.optimizer.state_buffers == b.optimizer.state_buffers && same(a.model, b.model);
 }
 
 }  // namespace
 
-std::shared_ptr<const Job> JobCache::compiled(
-    const strategies::StrategySpec& strategy,
-    const plan::PlanInput& input,
-    const JobOptions& options) {
+std::shared_ptr<const Job> JobCache::compiled(const strategies::StrategySpec& strategy,
+                                              const plan::PlanInput& input,
+                                              const JobOptions& options) {
   const auto compile_now = [&] {
     return std::make_shared<const Job>(
         compile(*strategies::make_planner(strategy), input, options));
@@ -47,8 +42,7 @@ std::shared_ptr<const Job> JobCache::compiled(
   }
   const std::string text = strategy.text();
   const auto known = std::ranges::find_if(entries_, [&](const Entry& entry) {
-    return entry.strategy == text && entry.job->options == options &&
-           same(entry.job->input, input);
+    return entry.strategy == text && entry.job->options == options && same(entry.job->input, input);
   });
   if (known != entries_.end()) {
     entries_.splice(entries_.begin(), entries_, known);

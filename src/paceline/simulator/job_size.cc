@@ -10,20 +10,14 @@ namespace {
 
 /// As many ops as rank 0's step has are taken for every rank's.
 void check_ops(std::size_t ops, const JobOptions& options, plan::Rank actors) {
-  const double items =
-      static_cast<double>(ops) * actors * static_cast<double>(options.steps);
+  const double items = static_cast<double>(ops) * actors * static_cast<double>(options.steps);
   if (items > static_cast<double>(kMostItems)) {
-    throw UsageError(fmt::format(
-        "{} steps of {} simulated {} with {} operations each are {:.0f} "
-        "operations, and at most {:.0f} can be simulated: ask for fewer steps "
-        "or ranks{}",
-        options.steps,
-        actors,
-        actors == 1 ? "rank" : "ranks",
-        ops,
-        items,
-        static_cast<double>(kMostItems),
-        options.fold ? "" : "; without noise, ranks that do alike count once"));
+    throw UsageError(
+        fmt::format("{} steps of {} simulated {} with {} operations each are {:.0f} operations, "
+                    "and at most {:.0f} can be simulated: ask for fewer steps or ranks{}",
+                    options.steps, actors, actors == 1 ? "rank" : "ranks", ops, items,
+                    static_cast<double>(kMostItems),
+                    options.fold ? "" : "; without noise, ranks that do alike count once"));
   }
 }
 
@@ -39,9 +33,7 @@ std::int64_t messages_of(const plan::CommPlan& plan) {
 }
 
 /// What a rank sends to many is as many messages, though one stands for them.
-void check_messages(RankPrograms& programs,
-                    const Classes& classes,
-                    const JobOptions& options) {
+void check_messages(RankPrograms& programs, const Classes& classes, const JobOptions& options) {
   std::int64_t messages = 0;
   for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
     if (classes.representative[static_cast<std::size_t>(rank)] == rank) {
@@ -49,22 +41,16 @@ void check_messages(RankPrograms& programs,
     }
     if (messages > kMostItems) {
       throw UsageError(fmt::format(
-          "{} steps of {} simulated ranks, some of which exchange with many of "
-          "the {}, have more than {} messages: ask for fewer steps, ranks or "
-          "servers, or larger partitions",
-          options.steps,
-          classes.count(),
-          classes.world(),
-          kMostItems));
+          "{} steps of {} simulated ranks, some of which exchange with many of the {}, have more "
+          "than {} messages: ask for fewer steps, ranks or servers, or larger partitions",
+          options.steps, classes.count(), classes.world(), kMostItems));
     }
   }
 }
 
 }  // namespace
 
-void check_size(RankPrograms& programs,
-                const Classes& classes,
-                const JobOptions& options) {
+void check_size(RankPrograms& programs, const Classes& classes, const JobOptions& options) {
   check_ops(programs.a_step(0).ops.size(), options, classes.count());
   check_messages(programs, classes, options);
 }

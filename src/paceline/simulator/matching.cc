@@ -21,11 +21,9 @@ std::int32_t Matching::host_of(plan::Rank rank) const {
 
 void Matching::refuse(plan::Rank rank, std::uint32_t item, const char* why) {
   const RankProgram& program = programs_.of(rank);
-  throw plan::PlanError(fmt::format(
-      "rank {}: {}: {}",
-      rank,
-      plan::describe(program.op(item), job_.input.model, program.setup),
-      why));
+  throw plan::PlanError(
+      fmt::format("rank {}: {}: {}", rank,
+                  plan::describe(program.op(item), job_.input.model, program.setup), why));
 }
 
 void Matching::add() {
@@ -57,15 +55,13 @@ std::int32_t Matching::collective_shape(const cluster::CollectiveCall& call) {
   return static_cast<std::int32_t>(found - shapes.begin());
 }
 
-const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor,
-                                                 plan::CommunicatorId on) {
+const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor, plan::CommunicatorId on) {
   const auto [found, fresh] = groups_.try_emplace({actor, on});
   MatchedGroup& matched = found->second;
   if (!fresh) {
     return matched;
   }
-  const plan::Members& members =
-      programs_.of(job_.actors[actor].rank).on(on).members;
+  const plan::Members& members = programs_.of(job_.actors[actor].rank).on(on).members;
   std::vector<std::int32_t> hosts;
   hosts.reserve(members.size());
   for (const plan::Rank rank : members) {
@@ -81,12 +77,11 @@ const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor,
   for (const plan::Rank local : per_host) {
     for (plan::Rank i = 0; i < local; ++i, ++m) {
       const plan::Rank rank = members[m];
-      Part& part = parts
-                       .try_emplace(job_.actor_of(rank),
-                                    Part{.actor = job_.actor_of(rank),
-                                         .member = rank,
-                                         .local = local})
-                       .first->second;
+      Part& part =
+          parts
+              .try_emplace(job_.actor_of(rank),
+                           Part{.actor = job_.actor_of(rank), .member = rank, .local = local})
+              .first->second;
       part.members += 1;
       part.on_host += host_of(part.member) == hosts[m] ? 1 : 0;
     }
@@ -99,9 +94,7 @@ const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor,
 }
 
 /// `item` is the actor's n-th collective of its communicator.
-void Matching::add_collective(std::uint32_t actor,
-                              std::uint32_t item,
-                              std::size_t n) {
+void Matching::add_collective(std::uint32_t actor, std::uint32_t item, std::size_t n) {
   if (collectives_.contains({actor, item})) {
     return;
   }
@@ -113,17 +106,14 @@ void Matching::add_collective(std::uint32_t actor,
   std::set<ItemId> items;
   for (const Part& part : matched.parts) {
     // A member of my own class is where I am.
-    const RankProgram& theirs =
-        part.actor == actor ? mine : programs_.of(part.member);
+    const RankProgram& theirs = part.actor == actor ? mine : programs_.of(part.member);
     const std::uint32_t* other_item = theirs.ends.collective(work.on, n);
     if (other_item == nullptr) {
       refuse(rank, item, "another member has fewer collectives");
     }
     const auto& other = std::get<plan::Collective>(theirs.op(*other_item).work);
-    if (plan::signature_of(mine.setup, work) !=
-        plan::signature_of(theirs.setup, other)) {
-      refuse(rank,
-             item,
+    if (plan::signature_of(mine.setup, work) != plan::signature_of(theirs.setup, other)) {
+      refuse(rank, item,
              "meets another kind, size, type or root on another "
              "member");
     }
@@ -132,10 +122,9 @@ void Matching::add_collective(std::uint32_t actor,
   }
   const Transfer transfer{
       .queue = matched.queue,
-      .shape = collective_shape(
-          {.pattern = work.pattern,
-           .bytes = plan::payload_bytes(mine.setup, mine.op(item)),
-           .group = matched.group})};
+      .shape = collective_shape({.pattern = work.pattern,
+                                 .bytes = plan::payload_bytes(mine.setup, mine.op(item)),
+                                 .group = matched.group})};
   items_of_.push_back(std::move(items));
   device_ends_.emplace_back();
   network_ends_.emplace_back();
@@ -143,9 +132,9 @@ void Matching::add_collective(std::uint32_t actor,
   job_.transfers.push_back(transfer);
 }
 
-/// One end each way per device, and per class of host where the communicator
-/// has members on several.  Where `on_host` members of a class share one such
-/// collective, the class's ranks on the host have so many of them at once.
+/// One end each way per device, and per class of host where the communicator has members on
+/// several.  Where `on_host` members of a class share one such collective, the class's ranks on the
+/// host have so many of them at once.
 void Matching::add_collective_ends(const MatchedGroup& matched) {
   std::set<std::uint32_t> hosts;
   for (const Part& part : matched.parts) {
@@ -185,8 +174,7 @@ void Matching::add_messages() {
 void Matching::follow_leaders() {
   for (const auto& [key, matched] : groups_) {
     const auto& [actor, on] = key;
-    const plan::Rank first =
-        programs_.of(job_.actors[actor].rank).on(on).members.front();
+    const plan::Rank first = programs_.of(job_.actors[actor].rank).on(on).members.front();
     const std::uint32_t leader = queue_of(job_.actor_of(first), on);
     for (const Part& part : matched.parts) {
       job_.queues[queue_of(part.actor, on)].leader = leader;
@@ -195,8 +183,7 @@ void Matching::follow_leaders() {
 }
 
 /// The queue of communicator `on` at an actor that has an item there.
-std::uint32_t Matching::queue_of(std::uint32_t actor,
-                                 plan::CommunicatorId on) const {
+std::uint32_t Matching::queue_of(std::uint32_t actor, plan::CommunicatorId on) const {
   const auto& queues = job_.actors[actor].queues;
   const auto found = std::ranges::find_if(queues, [&](std::uint32_t queue) {
     const ItemId item = job_.queues[queue].items.front();
@@ -217,27 +204,19 @@ void Matching::finish() {
       job_.participants.push_back(item);
       transfers_of_[item].insert(id);
     }
-    transfer.first_device_end =
-        static_cast<std::uint32_t>(job_.device_ends.size());
+    transfer.first_device_end = static_cast<std::uint32_t>(job_.device_ends.size());
     transfer.device_ends = static_cast<std::uint32_t>(device_ends_[id].size());
-    job_.device_ends.insert(job_.device_ends.end(),
-                            device_ends_[id].begin(),
+    job_.device_ends.insert(job_.device_ends.end(), device_ends_[id].begin(),
                             device_ends_[id].end());
-    transfer.first_network_end =
-        static_cast<std::uint32_t>(job_.network_ends.size());
-    transfer.network_ends =
-        static_cast<std::uint32_t>(network_ends_[id].size());
-    job_.network_ends.insert(job_.network_ends.end(),
-                             network_ends_[id].begin(),
+    transfer.first_network_end = static_cast<std::uint32_t>(job_.network_ends.size());
+    transfer.network_ends = static_cast<std::uint32_t>(network_ends_[id].size());
+    job_.network_ends.insert(job_.network_ends.end(), network_ends_[id].begin(),
                              network_ends_[id].end());
   }
   for (std::size_t i = 0; i < job_.items.size(); ++i) {
-    job_.items[i].first_transfer =
-        static_cast<std::uint32_t>(job_.transfers_by_item.size());
-    job_.items[i].transfers =
-        static_cast<std::int32_t>(transfers_of_[i].size());
-    job_.transfers_by_item.insert(job_.transfers_by_item.end(),
-                                  transfers_of_[i].begin(),
+    job_.items[i].first_transfer = static_cast<std::uint32_t>(job_.transfers_by_item.size());
+    job_.items[i].transfers = static_cast<std::int32_t>(transfers_of_[i].size());
+    job_.transfers_by_item.insert(job_.transfers_by_item.end(), transfers_of_[i].begin(),
                                   transfers_of_[i].end());
   }
 }

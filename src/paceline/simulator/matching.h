@@ -14,9 +14,9 @@
 
 namespace paceline::simulator {
 
-/// Matches collectives and messages (plan/matching.h), and adds a transfer for
-/// each of them that the simulated ranks take part in.  In the place of a rank
-/// that is not simulated comes the representative of its class.
+/// Matches collectives and messages (plan/matching.h), and adds a transfer for each of them that
+/// the simulated ranks take part in.  In the place of a rank that is not simulated comes the
+/// representative of its class.
 class Matching {
  public:
   Matching(RankPrograms& programs, Job& job);
@@ -48,14 +48,11 @@ class Matching {
 
   std::int32_t host_of(plan::Rank rank) const;
   std::int32_t collective_shape(const cluster::CollectiveCall& call);
-  [[noreturn]] void refuse(plan::Rank rank,
-                           std::uint32_t item,
-                           const char* why);
+  [[noreturn]] void refuse(plan::Rank rank, std::uint32_t item, const char* why);
 
   RankPrograms& programs_;
   Job& job_;
-  std::map<std::pair<std::uint32_t, plan::CommunicatorId>, MatchedGroup>
-      groups_;
+  std::map<std::pair<std::uint32_t, plan::CommunicatorId>, MatchedGroup> groups_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, TransferId> collectives_;
   std::vector<std::set<ItemId>> items_of_;           // by transfer
   std::vector<std::set<TransferId>> transfers_of_;   // by item

@@ -15,8 +15,7 @@ std::vector<Messages::Found> Messages::find() {
   for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
     const RankProgram& program = programs_.of(job_.actors[a].rank);
     for (const bool send : {true, false}) {
-      for (const auto& [peer, ends] :
-           send ? program.ends.sends : program.ends.receives) {
+      for (const auto& [peer, ends] : send ? program.ends.sends : program.ends.receives) {
         for (std::size_t n = 0; n < ends.size(); ++n) {
           join({a, ends[n].item, ends[n].slot, send}, peer, n);
         }
@@ -50,9 +49,7 @@ std::size_t Messages::root(std::size_t node) {
   return node;
 }
 
-void Messages::join(const Slot& slot,
-                    const plan::Endpoints::Peer& peer,
-                    std::size_t n) {
+void Messages::join(const Slot& slot, const plan::Endpoints::Peer& peer, std::size_t n) {
   const std::size_t a = root(node(slot));
   const std::size_t b = root(node(partner_of(slot, peer, n)));
   parent_[std::max(a, b)] = std::min(a, b);
@@ -65,20 +62,15 @@ const plan::Message& Messages::message_of(const Slot& slot) {
 }
 
 /// Where the other end is of the n-th message to the peer, or from it.
-Messages::Slot Messages::partner_of(const Slot& slot,
-                                    const plan::Endpoints::Peer& peer,
+Messages::Slot Messages::partner_of(const Slot& slot, const plan::Endpoints::Peer& peer,
                                     std::size_t n) {
   const plan::Rank me = job_.actors[slot.actor].rank;
   const RankProgram& mine = programs_.of(me);
-  const auto [theirs, end] =
-      programs_.partner_of(me, peer, slot.send, n, job_.classes.orbits);
+  const auto [theirs, end] = programs_.partner_of(me, peer, slot.send, n, job_.classes.orbits);
   const auto refuse = [&](const char* why) {
     throw plan::PlanError(fmt::format(
-        "rank {}: {}: {} rank {}",
-        me,
-        plan::describe(mine.op(slot.item), job_.input.model, mine.setup),
-        why,
-        peer.second));
+        "rank {}: {}: {} rank {}", me,
+        plan::describe(mine.op(slot.item), job_.input.model, mine.setup), why, peer.second));
   };
   if (end == nullptr) {
     refuse("a message has no other end on");
@@ -99,9 +91,7 @@ Messages::Found Messages::found(const std::vector<Slot>& slots) {
   found.transfer.message = true;
   found.transfer.queue = channel_of(first);
   found.transfer.shape = shape_of(first, slots);
-  const bool remote =
-      job_.message_shapes[static_cast<std::size_t>(found.transfer.shape)]
-          .remote;
+  const bool remote = job_.message_shapes[static_cast<std::size_t>(found.transfer.shape)].remote;
   std::set<ItemId> items;
   for (const Slot& slot : slots) {
     items.insert(job_.actors[slot.actor].first + slot.item);
@@ -114,31 +104,26 @@ Messages::Found Messages::found(const std::vector<Slot>& slots) {
 std::int64_t Messages::bytes_of(const Slot& slot) {
   const plan::Message& message = message_of(slot);
   const plan::Setup& setup = programs_.of(job_.actors[slot.actor].rank).setup;
-  const plan::Buffer& buffer =
-      setup.buffers[plan::index_of(message.slice.buffer)];
-  return std::min(message.slice.count,
-                  buffer.typical.value_or(message.slice.count)) *
+  const plan::Buffer& buffer = setup.buffers[plan::index_of(message.slice.buffer)];
+  return std::min(message.slice.count, buffer.typical.value_or(message.slice.count)) *
          plan::size_of(buffer.dtype);
 }
 
 /// The index in job_.message_shapes of the shape of a message whose ends are
 /// `slots`.  `slot` is one of these ends.
-std::int32_t Messages::shape_of(const Slot& slot,
-                                const std::vector<Slot>& slots) {
+std::int32_t Messages::shape_of(const Slot& slot, const std::vector<Slot>& slots) {
   const plan::Rank me = job_.actors[slot.actor].rank;
   const RankProgram& program = programs_.of(me);
   const auto host_of = [&](plan::Rank rank) {
     return job_.classes.host_of[static_cast<std::size_t>(rank)];
   };
-  MessageShape shape{
-      .remote = host_of(message_of(slot).peer) != host_of(me),
-      .engine =
-          program.on(*plan::communicator_of(program.op(slot.item))).engine};
+  MessageShape shape{.remote = host_of(message_of(slot).peer) != host_of(me),
+                     .engine = program.on(*plan::communicator_of(program.op(slot.item))).engine};
   for (const Slot& end : slots) {
     shape.bytes = std::max(shape.bytes, bytes_of(end));
   }
-  const auto [at, fresh] = shapes_.try_emplace(
-      shape, static_cast<std::int32_t>(job_.message_shapes.size()));
+  const auto [at, fresh] =
+      shapes_.try_emplace(shape, static_cast<std::int32_t>(job_.message_shapes.size()));
   if (fresh) {
     job_.message_shapes.push_back(shape);
   }
@@ -149,8 +134,7 @@ std::uint32_t Messages::channel_of(const Slot& slot) {
   const RankProgram& program = programs_.of(job_.actors[slot.actor].rank);
   const auto on = plan::communicator_of(program.op(slot.item));
   const auto [at, fresh] = channels_.try_emplace(
-      {plan::index_of(*on), slot.actor, message_of(slot).peer},
-      job_.transfer_queues);
+      {plan::index_of(*on), slot.actor, message_of(slot).peer}, job_.transfer_queues);
   job_.transfer_queues += fresh ? 1 : 0;
   return at->second;
 }

@@ -15,11 +15,10 @@ namespace paceline::simulator {
 
 /// The messages among simulated ranks, as transfers with their ends.
 ///
-/// Where one end of a message is a folded rank, its representative stands in
-/// for it.  So several messages of one op may be one transfer: what a server
-/// sends to each of its equal workers is what its one simulated worker
-/// receives.  The transfer then loads the server's links as often as it is sent
-/// there, and the worker's once.
+/// Where one end of a message is a folded rank, its representative stands in for it.  So several
+/// messages of one op may be one transfer: what a server sends to each of its equal workers is what
+/// its one simulated worker receives.  The transfer then loads the server's links as often as it is
+/// sent there, and the worker's once.
 class Messages {
  public:
   struct Found {
@@ -48,9 +47,7 @@ class Messages {
   std::size_t root(std::size_t node);
   /// A slot, with the peer's slot of the same message, the n-th between them.
   void join(const Slot& slot, const plan::Endpoints::Peer& peer, std::size_t n);
-  Slot partner_of(const Slot& slot,
-                  const plan::Endpoints::Peer& peer,
-                  std::size_t n);
+  Slot partner_of(const Slot& slot, const plan::Endpoints::Peer& peer, std::size_t n);
   const plan::Message& message_of(const Slot& slot);
   Found found(const std::vector<Slot>& slots);
   std::int64_t bytes_of(const Slot& slot);

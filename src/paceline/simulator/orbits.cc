@@ -13,41 +13,34 @@ plan::Rank modulo(plan::Rank value, plan::Rank divisor) {
   return (value % divisor + divisor) % divisor;
 }
 
-/// The first rank that `rank`, which lies `from` the first block on, becomes
-/// when places of blocks are permuted.
+/// The first rank that `rank`, which lies `from` the first block on, becomes when places of blocks
+/// are permuted.
 plan::Rank first_place(const plan::Symmetry& places, plan::Rank from) {
   const plan::Rank place = from % places.block;
   return from - place + places.first_place(place);
 }
 
 /// Whether every block lies on one host.
-bool hosts_hold_blocks(const plan::Symmetry& symmetry,
-                       const plan::RanksPerHost& hosts) {
+bool hosts_hold_blocks(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts) {
   return symmetry.first % symmetry.block == 0 &&
-         std::ranges::all_of(hosts.runs(), [&](const auto& run) {
-           return run.ranks % symmetry.block == 0;
-         });
+         std::ranges::all_of(hosts.runs(),
+                             [&](const auto& run) { return run.ranks % symmetry.block == 0; });
 }
 
 /// Exchanges hosts of equal size, and blocks of a host.
-void move_hosts(const plan::Symmetry& symmetry,
-                const plan::RanksPerHost& hosts,
-                Orbits& orbits) {
-  std::map<plan::Rank, plan::Rank>
-      first_of;  // by size: the first rank of such a host
+void move_hosts(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts, Orbits& orbits) {
+  std::map<plan::Rank, plan::Rank> first_of;  // by size: the first rank of such a host
   plan::Rank begin = 0;
   for (const auto& run : hosts.runs()) {
     for (std::int64_t host = 0; host < run.hosts; ++host) {
-      const bool inside = begin >= symmetry.first &&
-                          begin + run.ranks <= symmetry.first + symmetry.count;
+      const bool inside =
+          begin >= symmetry.first && begin + run.ranks <= symmetry.first + symmetry.count;
       if (inside && run.ranks % symmetry.block == 0 &&
           (begin - symmetry.first) % symmetry.block == 0) {
-        const plan::Rank first =
-            first_of.try_emplace(run.ranks, begin).first->second;
+        const plan::Rank first = first_of.try_emplace(run.ranks, begin).first->second;
         for (plan::Rank rank = begin; rank < begin + run.ranks; ++rank) {
           orbits.first[static_cast<std::size_t>(rank)] =
-              first +
-              first_place(orbits.places, (rank - begin) % symmetry.block);
+              first + first_place(orbits.places, (rank - begin) % symmetry.block);
         }
       }
       begin += run.ranks;
@@ -58,11 +51,8 @@ void move_hosts(const plan::Symmetry& symmetry,
 }
 
 /// Rotates hosts of `local` ranks each, and the blocks with them, as a ring.
-void move_in_ring(const plan::Symmetry& symmetry,
-                  plan::Rank local,
-                  Orbits& orbits) {
-  const std::int64_t common =
-      std::lcm(std::int64_t{symmetry.block}, std::int64_t{local});
+void move_in_ring(const plan::Symmetry& symmetry, plan::Rank local, Orbits& orbits) {
+  const std::int64_t common = std::lcm(std::int64_t{symmetry.block}, std::int64_t{local});
   if (common > symmetry.count) {
     return;
   }
@@ -92,8 +82,7 @@ void move_in_ring(const plan::Symmetry& symmetry,
 
 }  // namespace
 
-std::optional<plan::Rank> Orbits::moved(plan::Rank other,
-                                        plan::Rank rank) const {
+std::optional<plan::Rank> Orbits::moved(plan::Rank other, plan::Rank rank) const {
   const plan::Rank first_rank = first[static_cast<std::size_t>(rank)];
   if (first_rank == rank || other < begin || other >= end) {
     return other;
@@ -103,16 +92,14 @@ std::optional<plan::Rank> Orbits::moved(plan::Rank other,
   }
   // The places of `rank` and of the first of its orbit are exchanged.
   const plan::Rank block = places.block;
-  const plan::Rank from = (rank - begin) % block,
-                   to = (first_rank - begin) % block;
+  const plan::Rank from = (rank - begin) % block, to = (first_rank - begin) % block;
   const plan::Rank place = (other - begin) % block;
   const plan::Rank taken = place == from ? to : place == to ? from : place;
   const plan::Rank by = first_rank - to - (rank - from) + taken - place;
   return begin + modulo(other - begin + by, end - begin);
 }
 
-Orbits orbits_of(const plan::Symmetry& symmetry,
-                 const plan::RanksPerHost& hosts) {
+Orbits orbits_of(const plan::Symmetry& symmetry, const plan::RanksPerHost& hosts) {
   Orbits orbits;
   orbits.first.resize(static_cast<std::size_t>(hosts.ranks()));
   std::iota(orbits.first.begin(), orbits.first.end(), 0);
@@ -123,8 +110,7 @@ Orbits orbits_of(const plan::Symmetry& symmetry,
   if (!one && !hosts_hold_blocks(symmetry, hosts)) {
     orbits.places.movable = 1;
   }
-  if (symmetry.in_any_order && !one &&
-      (!equal || local % symmetry.block == 0)) {
+  if (symmetry.in_any_order && !one && (!equal || local % symmetry.block == 0)) {
     move_hosts(symmetry, hosts, orbits);
   } else if (equal) {
     move_in_ring(symmetry, local, orbits);

@@ -12,17 +12,15 @@ namespace {
 /// The compute of one rank's step 1, by item.
 class Clock {
  public:
-  Clock(const Job& job, const Costs& costs, const Actor& actor)
-      : first_(actor.steps[1]) {
+  Clock(const Job& job, const Costs& costs, const Actor& actor) : first_(actor.steps[1]) {
     plan::Picoseconds now = 0;
     for (ItemId id = first_; id < actor.steps[2]; ++id) {
       begin_.push_back(now);
       const Item& item = job.items[id];
       const auto subject = static_cast<std::size_t>(item.subject);
-      now += item.kind == ItemKind::kForward ? costs.profile.forward[subject]
-             : item.kind == ItemKind::kBackward
-                 ? costs.profile.backward[subject]
-                 : 0;
+      now += item.kind == ItemKind::kForward    ? costs.profile.forward[subject]
+             : item.kind == ItemKind::kBackward ? costs.profile.backward[subject]
+                                                : 0;
       end_.push_back(now);
     }
   }
@@ -35,15 +33,12 @@ class Clock {
   std::vector<plan::Picoseconds> begin_, end_;
 };
 
-/// What waits for an item on its rank, in its step and the next, with nothing
-/// but kernels and communication between.
+/// What waits for an item on its rank, in its step and the next, with nothing but kernels and
+/// communication between.
 class Followers {
  public:
   Followers(const Job& job, const Actor& actor)
-      : job_(job),
-        end_(actor.steps[3]),
-        seen_(end_ - actor.steps[1], 0),
-        first_(actor.steps[1]) {}
+      : job_(job), end_(actor.steps[3]), seen_(end_ - actor.steps[1], 0), first_(actor.steps[1]) {}
 
   const std::vector<ItemId>& of(ItemId from) {
     ++round_;
@@ -73,8 +68,7 @@ class Followers {
   std::vector<ItemId> found_;
 };
 
-/// By communication item: the Backward items of the parameters whose gradients
-/// the item carries.
+/// By communication item: the Backward items of the parameters whose gradients the item carries.
 using Carried = std::map<ItemId, std::vector<ItemId>>;
 
 Carried carried_by(const Job& job, const Actor& actor, Followers& followers) {
@@ -97,18 +91,15 @@ Carried carried_by(const Job& job, const Actor& actor, Followers& followers) {
   return carried;
 }
 
-/// By module: where the first Forward of step 2 that waits for `item` begins,
-/// in its own step; absent where none does.
-std::map<std::int32_t, plan::Picoseconds> forwards_behind(const Job& job,
-                                                          const Actor& actor,
-                                                          const Clock& clock,
-                                                          Followers& followers,
+/// By module: where the first Forward of step 2 that waits for `item` begins, in its own step;
+/// absent where none does.
+std::map<std::int32_t, plan::Picoseconds> forwards_behind(const Job& job, const Actor& actor,
+                                                          const Clock& clock, Followers& followers,
                                                           ItemId item) {
   std::map<std::int32_t, plan::Picoseconds> found;
   const ItemId shift = actor.steps[2] - actor.steps[1];
   for (const ItemId later : followers.of(item)) {
-    if (later >= actor.steps[2] &&
-        job.items[later].kind == ItemKind::kForward) {
+    if (later >= actor.steps[2] && job.items[later].kind == ItemKind::kForward) {
       const plan::Picoseconds begin = clock.begin(later - shift);
       const auto [at, first] = found.emplace(job.items[later].subject, begin);
       at->second = first ? begin : std::min(at->second, begin);
@@ -124,16 +115,13 @@ struct Share {
 
 /// The model work before and behind a communication item.
 struct AdjacentWork {
-  std::vector<ItemId> backward;  // whose gradients it carries
+  std::vector<ItemId> backward;                       // whose gradients it carries
   std::map<std::int32_t, plan::Picoseconds> forward;  // forwards_behind() it
 };
 
 /// The parameters' parts of a communication item.
-void add_shares(const Job& job,
-                const std::vector<LinkBytes>& loads,
-                const AdjacentWork& work,
-                const Clock& clock,
-                std::vector<Share>& shares) {
+void add_shares(const Job& job, const std::vector<LinkBytes>& loads, const AdjacentWork& work,
+                const Clock& clock, std::vector<Share>& shares) {
   const auto& parameters = job.input.model.parameters;
   const auto shape_of = [&](ItemId id) -> const plan::ParameterShape& {
     return parameters[static_cast<std::size_t>(job.items[id].subject)];
@@ -143,24 +131,20 @@ void add_shares(const Job& job,
     all += static_cast<double>(shape_of(id).elements);
   }
   for (const ItemId id : work.backward) {
-    const auto found =
-        work.forward.find(static_cast<std::int32_t>(shape_of(id).module));
-    if (all == 0 || found == work.forward.end() ||
-        found->second > clock.end(id)) {
+    const auto found = work.forward.find(static_cast<std::int32_t>(shape_of(id).module));
+    if (all == 0 || found == work.forward.end() || found->second > clock.end(id)) {
       continue;
     }
     const double part = static_cast<double>(shape_of(id).elements) / all;
     Share share{.from = clock.end(id), .until = found->second, .loads = loads};
     for (LinkBytes& load : share.loads) {
-      load.bytes =
-          static_cast<std::int64_t>(static_cast<double>(load.bytes) * part);
+      load.bytes = static_cast<std::int64_t>(static_cast<double>(load.bytes) * part);
     }
     shares.push_back(std::move(share));
   }
 }
 
-OverlapLink busiest(const std::vector<Share>& shares,
-                    const Simulator& simulator) {
+OverlapLink busiest(const std::vector<Share>& shares, const Simulator& simulator) {
   std::map<std::uint32_t, OverlapLink> by_link;
   for (const Share& share : shares) {
     for (const LinkBytes& load : share.loads) {
@@ -204,21 +188,16 @@ plan::Picoseconds overlap_bound(OverlapLink link) {
       }
       bytes += one.bytes;
       if (one.until <= ready) {
-        bound = std::max(
-            bound,
-            ready - one.until + plan::wire_time(bytes, link.bytes_per_s));
+        bound = std::max(bound, ready - one.until + plan::wire_time(bytes, link.bytes_per_s));
       }
     }
   }
   return bound;
 }
 
-OverlapLink overlap_link(const Job& job,
-                         const Costs& costs,
-                         const Simulator& simulator) {
-  const auto actor = std::ranges::find_if(job.actors, [](const Actor& one) {
-    return one.trains && one.steps.size() >= 4;
-  });
+OverlapLink overlap_link(const Job& job, const Costs& costs, const Simulator& simulator) {
+  const auto actor = std::ranges::find_if(
+      job.actors, [](const Actor& one) { return one.trains && one.steps.size() >= 4; });
   if (actor == job.actors.end() || job.period != 1) {
     return {};
   }
@@ -226,9 +205,8 @@ OverlapLink overlap_link(const Job& job,
   Followers followers(job, *actor);
   std::vector<Share> shares;
   for (const auto& [id, backward] : carried_by(job, *actor, followers)) {
-    const AdjacentWork work{
-        .backward = backward,
-        .forward = forwards_behind(job, *actor, clock, followers, id)};
+    const AdjacentWork work{.backward = backward,
+                            .forward = forwards_behind(job, *actor, clock, followers, id)};
     for (const TransferId transfer : job.transfers_of(job.items[id])) {
       add_shares(job, simulator.loads_of(transfer), work, clock, shares);
     }

@@ -8,14 +8,11 @@ namespace paceline::simulator {
 
 const plan::Op& RankProgram::op(std::uint32_t item) const {
   const auto step = static_cast<std::size_t>(
-      std::upper_bound(begin.begin(), begin.end() - 1, item) - begin.begin() -
-      1);
+      std::upper_bound(begin.begin(), begin.end() - 1, item) - begin.begin() - 1);
   return steps[step]->ops[item - begin[step]];
 }
 
-RankPrograms::RankPrograms(const plan::Planner& planner,
-                           plan::PlanInput input,
-                           plan::Step steps)
+RankPrograms::RankPrograms(const plan::Planner& planner, plan::PlanInput input, plan::Step steps)
     : planner_(planner), input_(std::move(input)), steps_(steps) {}
 
 /// The rank's program with a setup, and maybe no steps yet.
@@ -28,16 +25,13 @@ RankProgram& RankPrograms::begun(plan::Rank rank) {
   return at->second;
 }
 
-/// The plan of a variant for the rank in input_, whose program `program` is.
-/// Each variant is planned once.
-const plan::CommPlan& RankPrograms::plan(RankProgram& program,
-                                         plan::Variant variant) {
+/// The plan of a variant for the rank in input_, whose program `program` is. Each variant is
+/// planned once.
+const plan::CommPlan& RankPrograms::plan(RankProgram& program, plan::Variant variant) {
   const auto known = program.plans.find(variant);
   return known != program.plans.end()
              ? known->second
-             : program.plans
-                   .emplace(variant,
-                            planner_.plan(input_, program.setup, variant))
+             : program.plans.emplace(variant, planner_.plan(input_, program.setup, variant))
                    .first->second;
 }
 
@@ -47,19 +41,13 @@ const plan::CommPlan& RankPrograms::a_step(plan::Rank rank) {
   return plan(program, planner_.variant(input_, 1));
 }
 
-RankPrograms::Partner RankPrograms::partner_of(
-    plan::Rank rank,
-    const plan::Endpoints::Peer& peer,
-    bool send,
-    std::size_t n,
-    const Orbits& orbits) {
+RankPrograms::Partner RankPrograms::partner_of(plan::Rank rank, const plan::Endpoints::Peer& peer,
+                                               bool send, std::size_t n, const Orbits& orbits) {
   // Seen from the first of the peer's orbit, the rank is another one.
   const std::optional<plan::Rank> moved = orbits.moved(rank, peer.second);
   const RankProgram& theirs =
-      of(moved ? orbits.first[static_cast<std::size_t>(peer.second)]
-               : peer.second);
-  return {theirs,
-          theirs.ends.message({peer.first, moved.value_or(rank)}, !send, n)};
+      of(moved ? orbits.first[static_cast<std::size_t>(peer.second)] : peer.second);
+  return {theirs, theirs.ends.message({peer.first, moved.value_or(rank)}, !send, n)};
 }
 
 const RankProgram& RankPrograms::of(plan::Rank rank) {

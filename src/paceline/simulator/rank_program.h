@@ -32,23 +32,17 @@ struct RankProgram {
 /// Plans ranks when they are first asked for.
 class RankPrograms {
  public:
-  RankPrograms(const plan::Planner& planner,
-               plan::PlanInput input,
-               plan::Step steps);
+  RankPrograms(const plan::Planner& planner, plan::PlanInput input, plan::Step steps);
 
   const RankProgram& of(plan::Rank rank);
 
-  /// The other end of the n-th message that `rank` sends to its peer, or
-  /// receives from it; no end where there is none.  The peer's program may be
-  /// that of the first of its orbit.
+  /// The other end of the n-th message that `rank` sends to its peer, or receives from it; no end
+  /// where there is none.  The peer's program may be that of the first of its orbit.
   struct Partner {
     const RankProgram& program;
     const plan::Endpoints::End* end = nullptr;
   };
-  Partner partner_of(plan::Rank rank,
-                     const plan::Endpoints::Peer& peer,
-                     bool send,
-                     std::size_t n,
+  Partner partner_of(plan::Rank rank, const plan::Endpoints::Peer& peer, bool send, std::size_t n,
                      const Orbits& orbits);
 
   /// The second step of a rank, of which no more is planned.

@@ -10,14 +10,13 @@ namespace paceline::simulator {
 namespace {
 
 std::int64_t speed_of(double share) {
-  return std::max<std::int64_t>(
-      1, std::llround(share * static_cast<double>(cluster::kWeightOne)));
+  return std::max<std::int64_t>(1, std::llround(share * static_cast<double>(cluster::kWeightOne)));
 }
 
 }  // namespace
 
-/// Of the optimizer's kernels those that lead to communication do not yield to
-/// model work: sharded updates and averages of parameters wait for them.
+/// Of the optimizer's kernels those that lead to communication do not yield to model work: sharded
+/// updates and averages of parameters wait for them.
 void Simulator::State::find_updates() {
   const auto size = static_cast<ItemId>(job_.items.size() - 1);
   std::vector<char> leads(size, 0);
@@ -34,8 +33,8 @@ void Simulator::State::find_updates() {
         leads[id] = 1;
       }
     }
-    const plan::KernelTraits* traits = plan::find_kernel_traits(
-        job_.kernel_shapes[static_cast<std::size_t>(item.subject)].name);
+    const plan::KernelTraits* traits =
+        plan::find_kernel_traits(job_.kernel_shapes[static_cast<std::size_t>(item.subject)].name);
     if (traits != nullptr && traits->optimizer_step && leads[id] == 0) {
       yields_[id] = 1;
     }
@@ -55,8 +54,7 @@ Simulator::State::State(const Job& job) : job_(job) {
     fresh_queues_.emplace_back(queue.order, queue.credit, leads);
     for (const ItemId id : queue.items) {
       const Item& item = job.items[id];
-      fresh_queues_.back().add(
-          item.kind == ItemKind::kCollective, item.priority, item.bytes);
+      fresh_queues_.back().add(item.kind == ItemKind::kCollective, item.priority, item.bytes);
     }
     if (!leads) {
       followers_[queue.leader].push_back(q);
@@ -135,9 +133,8 @@ void Simulator::State::handle(const Event& event) {
     case EventKind::kModelWork:
     case EventKind::kKernel: {
       const std::uint32_t actor = job_.items[event.index()].actor;
-      Lane& lane = event.kind() == EventKind::kModelWork
-                       ? actors_[actor].model
-                       : actors_[actor].kernel;
+      Lane& lane =
+          event.kind() == EventKind::kModelWork ? actors_[actor].model : actors_[actor].kernel;
       if (lane.event == event.sequence && lane.busy) {
         lane.busy = false;
         touch(actor);
@@ -194,8 +191,7 @@ void Simulator::State::ready(ItemId id) {
       touch(item.actor);
       break;
     case ItemKind::kKernel:
-      (costs_.software.kernels_on_device && yields_[id] != 0 ? actor.updates
-                                                             : actor.kernels)
+      (costs_.software.kernels_on_device && yields_[id] != 0 ? actor.updates : actor.kernels)
           .emplace(item.priority, id);
       touch(item.actor);
       break;
@@ -221,8 +217,8 @@ void Simulator::State::start(Lane& lane, ItemId id, EventKind kind) {
   PACELINE_CHECK(!lane.busy);
   plan::Picoseconds duration = duration_of(item);
   if (kind == EventKind::kModelWork && costs_.machine.noise.any()) {
-    duration = std::llround(static_cast<double>(duration) *
-                            noise(job_.actors[item.actor], item.step));
+    duration =
+        std::llround(static_cast<double>(duration) * noise(job_.actors[item.actor], item.step));
   }
   lane.item = id;
   lane.busy = true;
@@ -238,14 +234,12 @@ void Simulator::State::set_model_speed(Lane& model, std::int64_t speed) {
   if (!model.busy || model.speed == speed) {
     return;
   }
-  model.left = std::max<plan::Int128>(
-      0, model.left - plan::Int128{now_ - model.since} * model.speed);
+  model.left =
+      std::max<plan::Int128>(0, model.left - plan::Int128{now_ - model.since} * model.speed);
   model.since = now_;
   model.speed = speed;
-  model.event =
-      events_.push(plan::later(now_, (model.left + speed - 1) / speed),
-                   EventKind::kModelWork,
-                   model.item);
+  model.event = events_.push(plan::later(now_, (model.left + speed - 1) / speed),
+                             EventKind::kModelWork, model.item);
 }
 
 /// Starts all that may start now.
@@ -262,15 +256,13 @@ void Simulator::State::settle() {
   }
   if (network_.changed()) {
     for (const cluster::FairShare::FlowId id : network_.share(now_)) {
-      network_.flow(id).event =
-          events_.push(network_.end_of(id), EventKind::kFlow, id);
+      network_.flow(id).event = events_.push(network_.end_of(id), EventKind::kFlow, id);
     }
   }
 }
 
 /// Empties a list; by number, not by which event came first.
-const std::vector<std::uint32_t>& Simulator::State::take(
-    std::vector<std::uint32_t>& dirty) {
+const std::vector<std::uint32_t>& Simulator::State::take(std::vector<std::uint32_t>& dirty) {
   settling_.clear();
   settling_.swap(dirty);
   if (!std::ranges::is_sorted(settling_)) {
@@ -324,25 +316,20 @@ void Simulator::State::settle_speeds(std::uint32_t actor) {
     }
   }
   if (varies_) {
-    set_model_speed(
-        state.model,
-        speed_of(state.in_flight > 0 ? lost.compute_under_transfer : 1));
+    set_model_speed(state.model, speed_of(state.in_flight > 0 ? lost.compute_under_transfer : 1));
   }
 }
 
 /// A bus that devices share is slower while any of them computes.
 void Simulator::State::settle_device_link(std::uint32_t actor, bool computes) {
   const cluster::LinkModel& device = costs_.machine.device;
-  const std::uint32_t link = device.sharing == cluster::LinkSharing::kDevice
-                                 ? actor
-                                 : job_.actors[actor].host;
+  const std::uint32_t link =
+      device.sharing == cluster::LinkSharing::kDevice ? actor : job_.actors[actor].host;
   computing_[link] += computes ? 1 : -1;
   const auto rate = std::max<std::int64_t>(
-      1,
-      computing_[link] > 0
-          ? std::llround(static_cast<double>(device.bytes_per_s) *
-                         costs_.machine.interference.device_link_under_compute)
-          : device.bytes_per_s);
+      1, computing_[link] > 0 ? std::llround(static_cast<double>(device.bytes_per_s) *
+                                             costs_.machine.interference.device_link_under_compute)
+                              : device.bytes_per_s);
   const auto each = static_cast<std::uint32_t>(device.links());
   for (std::uint32_t i = 0; i < each; ++i) {
     network_.set_capacity(each * link + i, rate);

@@ -15,9 +15,7 @@ namespace {
 using cluster::LinkSharing;
 
 /// How many links of a kind there are; each way its own where full duplex.
-std::size_t links_of(const cluster::LinkModel& link,
-                     std::size_t actors,
-                     std::size_t hosts) {
+std::size_t links_of(const cluster::LinkModel& link, std::size_t actors, std::size_t hosts) {
   const auto each = static_cast<std::size_t>(link.links());
   switch (link.sharing) {
     case LinkSharing::kDevice:
@@ -30,9 +28,7 @@ std::size_t links_of(const cluster::LinkModel& link,
   return 0;
 }
 
-std::uint32_t link_of(const cluster::LinkModel& link,
-                      std::uint32_t actor,
-                      std::uint32_t host,
+std::uint32_t link_of(const cluster::LinkModel& link, std::uint32_t actor, std::uint32_t host,
                       bool out) {
   if (link.sharing == LinkSharing::kAll) {
     return 0;
@@ -56,20 +52,16 @@ bool same_layout(const cluster::Machine& a, const cluster::Machine& b) {
 void Simulator::State::set_costs(const Costs& costs) {
   cluster::check_costs(costs.machine, costs.software);
   if (costs.sparse) {
-    cluster::check_costs(costs.sparse->machine,
-                         {.message = costs.sparse->message});
+    cluster::check_costs(costs.sparse->machine, {.message = costs.sparse->message});
   }
   plan::check_profile(job_.input.model, costs.profile);
-  const bool folds =
-      job_.classes.world() > static_cast<plan::Rank>(job_.actors.size());
+  const bool folds = job_.classes.world() > static_cast<plan::Rank>(job_.actors.size());
   if (folds && costs.machine.noise.any()) {
     throw UsageError(
-        "ranks with noise of their own cannot be folded; compile the job with "
-        "fold off");
+        "ranks with noise of their own cannot be folded; compile the job with fold off");
   }
   costs_ = costs;
-  program_order_ =
-      plan::takes_program_order(job_.queues, costs.software.one_issue_order);
+  program_order_ = plan::takes_program_order(job_.queues, costs.software.one_issue_order);
   varies_ = costs.machine.interference.compute_under_transfer < 1;
   set_links();
   if (first_load_.empty() || !same_layout(linked_, costs.machine)) {
@@ -82,8 +74,7 @@ void Simulator::State::set_links() {
   const cluster::Machine& machine = costs_.machine;
   const auto hosts = static_cast<std::size_t>(job_.classes.host_classes);
   const std::size_t actors = job_.actors.size();
-  network_links_ =
-      static_cast<std::uint32_t>(links_of(machine.device, actors, hosts));
+  network_links_ = static_cast<std::uint32_t>(links_of(machine.device, actors, hosts));
   capacities_.assign(network_links_, machine.device.bytes_per_s);
   capacities_.resize(network_links_ + links_of(machine.network, actors, hosts),
                      machine.network.bytes_per_s);
@@ -106,10 +97,9 @@ void Simulator::State::set_loads() {
         continue;
       }
       const bool own = machine.device.sharing == LinkSharing::kDevice;
-      loads_.push_back(
-          {.link = link_of(machine.device, end.actor, end.host, end.out),
-           .device = true,
-           .times = own ? end.flows : end.on_host});
+      loads_.push_back({.link = link_of(machine.device, end.actor, end.host, end.out),
+                        .device = true,
+                        .times = own ? end.flows : end.on_host});
     }
     for (const NetworkEnd& end : job_.network_ends_of(transfer)) {
       const RawLoad load = network_load(end);
@@ -117,9 +107,7 @@ void Simulator::State::set_loads() {
         loads_.push_back(load);
       }
       if (transfer.message && end.first_on_host && copying[end.host]) {
-        loads_.push_back({.link = first_copies_ + end.host,
-                          .device = false,
-                          .times = end.flows});
+        loads_.push_back({.link = first_copies_ + end.host, .device = false, .times = end.flows});
       }
     }
   }
@@ -128,8 +116,7 @@ void Simulator::State::set_loads() {
 
 /// Which of the folded hosts copy messages at a rate: those that compute.
 std::vector<bool> Simulator::State::copying_hosts() const {
-  std::vector<bool> copying(
-      static_cast<std::size_t>(job_.classes.host_classes));
+  std::vector<bool> copying(static_cast<std::size_t>(job_.classes.host_classes));
   if (costs_.machine.copies_bytes_per_s > 0) {
     for (const Actor& actor : job_.actors) {
       copying[actor.host] = copying[actor.host] || actor.trains;
@@ -138,12 +125,10 @@ std::vector<bool> Simulator::State::copying_hosts() const {
   return copying;
 }
 
-Simulator::State::RawLoad Simulator::State::network_load(
-    const NetworkEnd& end) const {
+Simulator::State::RawLoad Simulator::State::network_load(const NetworkEnd& end) const {
   const cluster::LinkModel& network = costs_.machine.network;
-  RawLoad load{
-      .link = network_links_ + link_of(network, end.actor, end.host, end.out),
-      .device = false};
+  RawLoad load{.link = network_links_ + link_of(network, end.actor, end.host, end.out),
+               .device = false};
   switch (network.sharing) {
     case LinkSharing::kDevice:
       load.times = end.device_flows;
@@ -164,11 +149,8 @@ void Simulator::State::set_prices() {
   const cluster::SoftwareCosts& software = costs_.software;
   prices_.clear();
   for (const cluster::CollectiveCall& call : job_.collective_shapes) {
-    prices_.push_back(costs_.free_communication
-                          ? cluster::Price{}
-                          : cluster::price(call, machine));
-    if (prices_.back().count > 0 &&
-        cluster::measured_fit(call, machine) == nullptr) {
+    prices_.push_back(costs_.free_communication ? cluster::Price{} : cluster::price(call, machine));
+    if (prices_.back().count > 0 && cluster::measured_fit(call, machine) == nullptr) {
       prices_.back().stages[0].latency +=
           software.collective + call.group.ranks * software.collective_per_rank;
     }
@@ -177,11 +159,9 @@ void Simulator::State::set_prices() {
   for (const MessageShape& shape : job_.message_shapes) {
     message_prices_.emplace_back();
     if (!costs_.free_communication) {
-      const bool apart =
-          shape.engine == plan::EngineRole::kSparse && costs_.sparse;
+      const bool apart = shape.engine == plan::EngineRole::kSparse && costs_.sparse;
       const cluster::Machine& links = apart ? costs_.sparse->machine : machine;
-      cluster::Stage stage =
-          cluster::message_stage(shape.bytes, shape.remote, links);
+      cluster::Stage stage = cluster::message_stage(shape.bytes, shape.remote, links);
       if (cluster::message_fit(shape.remote, links) == nullptr) {
         stage.latency += apart ? costs_.sparse->message : software.message;
       }
@@ -194,8 +174,7 @@ void Simulator::State::set_prices() {
   }
 }
 
-plan::Picoseconds Simulator::State::kernel_time(
-    const KernelShape& shape) const {
+plan::Picoseconds Simulator::State::kernel_time(const KernelShape& shape) const {
   const plan::KernelTraits* traits = plan::find_kernel_traits(shape.name);
   if (traits != nullptr && traits->aliases) {
     return 0;
@@ -203,18 +182,14 @@ plan::Picoseconds Simulator::State::kernel_time(
   const double passes = traits == nullptr ? 1 : traits->passes;
   for (const cluster::KernelCost& cost : costs_.software.kernels) {
     const bool of_this = cost.kernel.empty()
-                             ? !cost.optimizer_step ||
-                                   (traits != nullptr && traits->optimizer_step)
+                             ? !cost.optimizer_step || (traits != nullptr && traits->optimizer_step)
                              : cost.kernel == shape.name;
     if (!of_this) {
       continue;
     }
     const double seconds =
-        cost.bytes_per_s > 0
-            ? passes * static_cast<double>(shape.bytes) / cost.bytes_per_s
-            : 0;
-    return cost.launch + shape.tensors * cost.launch_per_tensor +
-           plan::picoseconds_of(seconds);
+        cost.bytes_per_s > 0 ? passes * static_cast<double>(shape.bytes) / cost.bytes_per_s : 0;
+    return cost.launch + shape.tensors * cost.launch_per_tensor + plan::picoseconds_of(seconds);
   }
   return 0;
 }

@@ -9,9 +9,9 @@
 
 namespace paceline::simulator {
 
-/// What a ready communication item that is not issued waits for: one that the
-/// program's or its communicator's order puts first, or one in flight that uses
-/// up the credit; nothing where it waits for a pick.
+/// What a ready communication item that is not issued waits for: one that the program's or its
+/// communicator's order puts first, or one in flight that uses up the credit; nothing where it
+/// waits for a pick.
 std::optional<ItemId> Simulator::State::ahead_of(ItemId id) const {
   const Item& item = job_.items[id];
   const auto queue = static_cast<std::uint32_t>(item.queue);
@@ -27,8 +27,7 @@ std::optional<ItemId> Simulator::State::ahead_of(ItemId id) const {
     return items[static_cast<std::size_t>(*ahead)];
   }
   const auto in_flight = [&](ItemId other) {
-    return item_[other].issued && item_ran[other].end < 0 &&
-           job_.items[other].bytes > 0;
+    return item_[other].issued && item_ran[other].end < 0 && job_.items[other].bytes > 0;
   };
   if (queues_[queue].is_held(item.number)) {
     return *std::ranges::find_if(items, in_flight);
@@ -36,16 +35,15 @@ std::optional<ItemId> Simulator::State::ahead_of(ItemId id) const {
   return std::nullopt;
 }
 
-/// What an item that has not ended lacks: an earlier item of its rank, what is
-/// issued before it, or the partner that has not come.
+/// What an item that has not ended lacks: an earlier item of its rank, what is issued before it, or
+/// the partner that has not come.
 ItemId Simulator::State::blocker(ItemId id) const {
   const Item& item = job_.items[id];
   const Actor& actor = job_.actors[item.actor];
   if (!item_[id].ready) {
     for (ItemId other = actor.first; other < id; ++other) {
       const auto behind = job_.behind_of(other);
-      if (item_ran[other].end < 0 &&
-          std::ranges::find(behind, id) != behind.end()) {
+      if (item_ran[other].end < 0 && std::ranges::find(behind, id) != behind.end()) {
         return other;
       }
     }
@@ -72,8 +70,7 @@ void Simulator::State::throw_deadlock() const {
   }
   PACELINE_CHECK(id < item_ran.size());
   throw plan::PlanError(plan::deadlock(
-      id,
-      [this](ItemId at) { return blocker(at); },
+      id, [this](ItemId at) { return blocker(at); },
       [this](ItemId at) { return describe(job_, at); }));
 }
 

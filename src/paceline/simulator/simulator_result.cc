@@ -6,34 +6,29 @@
 
 namespace paceline::simulator {
 
-/// When a rank's model work of the step before has ended.  Ranks without model
-/// work come with the first that has.
-plan::Picoseconds Simulator::State::end_before(const Actor& actor,
-                                               std::int32_t step) const {
+/// When a rank's model work of the step before has ended.  Ranks without model work come with the
+/// first that has.
+plan::Picoseconds Simulator::State::end_before(const Actor& actor, std::int32_t step) const {
   if (step == 0) {
     return 0;
   }
   const auto a = static_cast<std::size_t>(&actor - job_.actors.data());
-  const ItemId last =
-      last_model_work_[a * static_cast<std::size_t>(job_.options.steps) +
-                       static_cast<std::size_t>(step - 1)];
+  const ItemId last = last_model_work_[a * static_cast<std::size_t>(job_.options.steps) +
+                                       static_cast<std::size_t>(step - 1)];
   return last < item_ran.size() ? item_ran[last].end : -1;
 }
 
-/// The start of a step's first forward, in the last run.  Where the run became
-/// steady and stopped, it goes on as its last period did.
-plan::Picoseconds Simulator::State::start_of(const Actor& actor,
-                                             std::int32_t step) const {
+/// The start of a step's first forward, in the last run.  Where the run became steady and stopped,
+/// it goes on as its last period did.
+plan::Picoseconds Simulator::State::start_of(const Actor& actor, std::int32_t step) const {
   const auto period = static_cast<std::int32_t>(job_.period);
   if (steady_ && step >= ended_steps_) {
     const std::int32_t last = ended_steps_ - 1;
-    return start_of(actor, step - period) + start_of(actor, last) -
-           start_of(actor, last - period);
+    return start_of(actor, step - period) + start_of(actor, last) - start_of(actor, last - period);
   }
   const auto a = static_cast<std::size_t>(&actor - job_.actors.data());
-  const ItemId first =
-      first_model_work_[a * static_cast<std::size_t>(job_.options.steps) +
-                        static_cast<std::size_t>(step)];
+  const ItemId first = first_model_work_[a * static_cast<std::size_t>(job_.options.steps) +
+                                         static_cast<std::size_t>(step)];
   return first < item_ran.size() ? item_ran[first].begin : -1;
 }
 
@@ -48,22 +43,21 @@ void Simulator::State::step_ended(std::int32_t) {
   }
 }
 
-/// Whether the last period of steps, up to `step`, ran as the one before: every
-/// op and transfer at the same time after its step's begin.  From there on
-/// nothing new can come, since steps depend on nothing older.
+/// Whether the last period of steps, up to `step`, ran as the one before: every op and transfer at
+/// the same time after its step's begin.  From there on nothing new can come, since steps depend on
+/// nothing older.
 bool Simulator::State::repeats(std::int32_t step) const {
   const auto period = static_cast<std::int32_t>(job_.period);
   if (step - 2 * period + 1 < 1) {
     return false;
   }
-  const auto training = std::ranges::find_if(
-      job_.actors, [](const Actor& actor) { return actor.trains; });
+  const auto training =
+      std::ranges::find_if(job_.actors, [](const Actor& actor) { return actor.trains; });
   if (training == job_.actors.end()) {
     return false;
   }
   for (std::int32_t s = step - period + 1; s <= step; ++s) {
-    const plan::Picoseconds shift =
-        end_before(*training, s) - end_before(*training, s - period);
+    const plan::Picoseconds shift = end_before(*training, s) - end_before(*training, s - period);
     for (const Actor& actor : job_.actors) {
       const auto now = static_cast<std::size_t>(s);
       const auto before = static_cast<std::size_t>(s - period);
@@ -83,11 +77,10 @@ bool Simulator::State::repeats(std::int32_t step) const {
   return true;
 }
 
-/// A step lasts until the next one starts, so that of the last is not known
-/// unless the run became steady.
+/// A step lasts until the next one starts, so that of the last is not known unless the run became
+/// steady.
 std::int32_t Simulator::State::measured_steps() const {
-  return steady_ ? ended_steps_
-                 : static_cast<std::int32_t>(job_.options.steps) - 1;
+  return steady_ ? ended_steps_ : static_cast<std::int32_t>(job_.options.steps) - 1;
 }
 
 /// How many of the last measured steps means are taken over.
@@ -103,20 +96,16 @@ std::int32_t Simulator::State::window() const {
   return most < period ? most : most / period * period;
 }
 
-plan::Picoseconds Simulator::State::model_work(const Actor& actor,
-                                               std::int32_t step) const {
+plan::Picoseconds Simulator::State::model_work(const Actor& actor, std::int32_t step) const {
   plan::Picoseconds time = 0;
   const auto s = static_cast<std::size_t>(step);
   for (ItemId id = actor.steps[s]; id < actor.steps[s + 1]; ++id) {
-    time += is_model_work(job_.items[id])
-                ? item_ran[id].end - item_ran[id].begin
-                : 0;
+    time += is_model_work(job_.items[id]) ? item_ran[id].end - item_ran[id].begin : 0;
   }
   return time;
 }
 
-std::vector<plan::Picoseconds> Simulator::State::steps_of(
-    const Actor& actor) const {
+std::vector<plan::Picoseconds> Simulator::State::steps_of(const Actor& actor) const {
   std::vector<plan::Picoseconds> steps;
   for (std::int32_t step = 0; step < measured_steps(); ++step) {
     steps.push_back(start_of(actor, step + 1) - start_of(actor, step));
@@ -132,9 +121,7 @@ StepTimes Simulator::State::result() const {
   times.steps.assign(static_cast<std::size_t>(count), 0);
   times.window = window();
   const std::int32_t begin = count - static_cast<std::int32_t>(times.window);
-  const auto mean = [&](plan::Picoseconds sum) {
-    return (sum + times.window / 2) / times.window;
-  };
+  const auto mean = [&](plan::Picoseconds sum) { return (sum + times.window / 2) / times.window; };
   plan::Picoseconds end = 0;
   for (const Actor& actor : job_.actors) {
     if (!actor.trains) {
@@ -143,46 +130,35 @@ StepTimes Simulator::State::result() const {
     plan::Picoseconds compute = 0;
     for (std::int32_t step = 0; step < count; ++step) {
       plan::Picoseconds& slowest = times.steps[static_cast<std::size_t>(step)];
-      slowest =
-          std::max(slowest, start_of(actor, step + 1) - start_of(actor, step));
+      slowest = std::max(slowest, start_of(actor, step + 1) - start_of(actor, step));
       compute += step >= begin ? model_work(actor, step) : 0;
     }
-    times.step = std::max(
-        times.step, mean(start_of(actor, count) - start_of(actor, begin)));
+    times.step = std::max(times.step, mean(start_of(actor, count) - start_of(actor, begin)));
     times.compute = std::max(times.compute, mean(compute));
-    end = std::max(
-        end,
-        end_before(actor,
-                   steady_ ? ended_steps_
-                           : static_cast<std::int32_t>(job_.options.steps)));
+    end = std::max(end, end_before(actor, steady_ ? ended_steps_
+                                                  : static_cast<std::int32_t>(job_.options.steps)));
   }
   times.flush = std::max<plan::Picoseconds>(0, now_ - end);
   return times;
 }
 
-std::int64_t Simulator::State::bytes_sent() const {
-  return network_.crossed(0);
-}
+std::int64_t Simulator::State::bytes_sent() const { return network_.crossed(0); }
 
 std::vector<LinkBytes> Simulator::State::loads_of(TransferId transfer) const {
   std::vector<LinkBytes> loads;
   const cluster::Price& price = price_of(job_.transfers[transfer]);
-  for (std::uint32_t i = first_load_[transfer]; i < first_load_[transfer + 1];
-       ++i) {
+  for (std::uint32_t i = first_load_[transfer]; i < first_load_[transfer + 1]; ++i) {
     LinkBytes load{.link = loads_[i].link};
     for (int s = 0; s < price.count; ++s) {
       const cluster::Stage& stage = price.stages[static_cast<std::size_t>(s)];
-      load.bytes += plan::weighted(
-          stage.bytes, weight(stage, loads_[i]), cluster::kWeightOne);
+      load.bytes += plan::weighted(stage.bytes, weight(stage, loads_[i]), cluster::kWeightOne);
     }
     loads.push_back(load);
   }
   return loads;
 }
 
-std::int64_t Simulator::State::bytes_per_s(std::uint32_t link) const {
-  return capacities_[link];
-}
+std::int64_t Simulator::State::bytes_per_s(std::uint32_t link) const { return capacities_[link]; }
 
 plan::Picoseconds Simulator::State::busiest_link() const {
   std::vector<std::int64_t> crossed(capacities_.size(), 0);
@@ -199,8 +175,7 @@ plan::Picoseconds Simulator::State::busiest_link() const {
   }
   plan::Picoseconds longest = 0;
   for (std::size_t link = 0; link < capacities_.size(); ++link) {
-    longest = std::max(
-        longest, plan::wire_time(crossed[link] / steps, capacities_[link]));
+    longest = std::max(longest, plan::wire_time(crossed[link] / steps, capacities_[link]));
   }
   return longest;
 }
@@ -210,41 +185,27 @@ Simulator::~Simulator() = default;
 Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
-StepTimes Simulator::run(const Costs& costs) {
-  return state_->run(costs);
-}
+StepTimes Simulator::run(const Costs& costs) { return state_->run(costs); }
 
-const std::vector<RunInterval>& Simulator::items() const {
-  return state_->item_ran;
-}
+const std::vector<RunInterval>& Simulator::items() const { return state_->item_ran; }
 
-const std::vector<RunInterval>& Simulator::transfers() const {
-  return state_->transfer_ran;
-}
+const std::vector<RunInterval>& Simulator::transfers() const { return state_->transfer_ran; }
 
 std::vector<plan::Picoseconds> Simulator::steps_of(const Actor& actor) const {
   return state_->steps_of(actor);
 }
 
-std::int64_t Simulator::bytes_sent() const {
-  return state_->bytes_sent();
-}
+std::int64_t Simulator::bytes_sent() const { return state_->bytes_sent(); }
 
 std::vector<LinkBytes> Simulator::loads_of(TransferId transfer) const {
   return state_->loads_of(transfer);
 }
 
-std::int64_t Simulator::bytes_per_s(std::uint32_t link) const {
-  return state_->bytes_per_s(link);
-}
+std::int64_t Simulator::bytes_per_s(std::uint32_t link) const { return state_->bytes_per_s(link); }
 
-plan::Picoseconds Simulator::busiest_link() const {
-  return state_->busiest_link();
-}
+plan::Picoseconds Simulator::busiest_link() const { return state_->busiest_link(); }
 
-StepTimes simulate(const plan::Planner& planner,
-                   const plan::PlanInput& input,
-                   const Costs& costs,
+StepTimes simulate(const plan::Planner& planner, const plan::PlanInput& input, const Costs& costs,
                    const JobOptions& options) {
   const Job job = compile(planner, input, options);
   return Simulator(job).run(costs);

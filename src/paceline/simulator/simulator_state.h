@@ -19,9 +19,9 @@ namespace paceline::simulator {
 
 /// The inside of a Simulator; simulator*.cc.
 ///
-/// Events of one time are taken together.  They only note what has ended and
-/// what has become possible; when none is left at that time, settle() decides
-/// what starts, actor by actor and queue by queue, each by its own order.
+/// Events of one time are taken together.  They only note what has ended and what has become
+/// possible; when none is left at that time, settle() decides what starts, actor by actor and queue
+/// by queue, each by its own order.
 class Simulator::State {
  public:
   explicit State(const Job& job);
@@ -47,8 +47,7 @@ class Simulator::State {
   };
   /// (order, id): the smallest comes first.
   using Ordered = std::pair<std::int64_t, std::uint32_t>;
-  using ByOrder =
-      std::priority_queue<Ordered, std::vector<Ordered>, std::greater<>>;
+  using ByOrder = std::priority_queue<Ordered, std::vector<Ordered>, std::greater<>>;
   struct ActorState {
     Lane model, kernel;
     bool computes = false;  // as the links know it
@@ -56,13 +55,12 @@ class Simulator::State {
     bool issuing = false;
     std::int32_t in_flight = 0;  // transfers
     ByOrder kernels;             // ready
-    // Where kernels and model work take turns: updates that are ready, and
-    // model work that waits for the device.
+    // Where kernels and model work take turns: updates that are ready, and model work that waits
+    // for the device.
     ByOrder updates;
     std::optional<ItemId> waiting;
-    // Communication of all communicators: the item after those that are issued
-    // in program order, and whether its queue knows that it is ready; the item
-    // issued last; how many have not ended.
+    // Communication of all communicators: the item after those that are issued in program order,
+    // and whether its queue knows that it is ready; the item issued last; how many have not ended.
     ItemId next_in_order = 0;
     bool offered = false;
     ItemId last_issued = 0;

@@ -31,9 +31,8 @@ void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
   ++state.not_ended;
 }
 
-/// Program order over all communicators: an item is marked as ready in its
-/// queue when nothing before it is left to issue.  False where nothing may be
-/// issued.
+/// Program order over all communicators: an item is marked as ready in its queue when nothing
+/// before it is left to issue.  False where nothing may be issued.
 bool Simulator::State::offer_next(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   const ItemId end = job_.actors[actor].steps.back();
@@ -51,15 +50,14 @@ bool Simulator::State::offer_next(std::uint32_t actor) {
   return true;
 }
 
-/// Whether an item need not wait for the end of the one issued last.
-/// Collectives of one communicator follow each other in their transfer queue.
+/// Whether an item need not wait for the end of the one issued last. Collectives of one
+/// communicator follow each other in their transfer queue.
 bool Simulator::State::follows_last(ItemId id) const {
   const Item& item = job_.items[id];
   const ActorState& state = actors_[item.actor];
   const Item& last = job_.items[state.last_issued];
-  return state.not_ended == 0 ||
-         (last.queue == item.queue && last.kind == ItemKind::kCollective &&
-          item.kind == ItemKind::kCollective);
+  return state.not_ended == 0 || (last.queue == item.queue && last.kind == ItemKind::kCollective &&
+                                  item.kind == ItemKind::kCollective);
 }
 
 /// A communication item has ended.
@@ -76,10 +74,8 @@ void Simulator::State::issue_ready(std::uint32_t actor) {
     std::optional<plan::IssueCandidate<ItemId>> first;
     for (const std::uint32_t queue : job_.actors[actor].queues) {
       if (const auto next = queues_[queue].next()) {
-        const ItemId item =
-            job_.queues[queue].items[static_cast<std::size_t>(*next)];
-        const plan::IssueCandidate<ItemId> candidate{
-            job_.items[item].priority, item, queue};
+        const ItemId item = job_.queues[queue].items[static_cast<std::size_t>(*next)];
+        const plan::IssueCandidate<ItemId> candidate{job_.items[item].priority, item, queue};
         first = std::min(first.value_or(candidate), candidate);
       }
     }
@@ -88,8 +84,7 @@ void Simulator::State::issue_ready(std::uint32_t actor) {
     }
     const ItemId item = first->place;
     take_from_queue(static_cast<std::uint32_t>(first->queue), item);
-    const plan::Picoseconds cost =
-        costs_.free_communication ? 0 : costs_.software.issue;
+    const plan::Picoseconds cost = costs_.free_communication ? 0 : costs_.software.issue;
     item_ran[item].begin = now_;
     if (cost > 0) {
       state.issuing = true;
@@ -130,8 +125,7 @@ void Simulator::State::settle_transfer_queue(std::uint32_t index) {
   const cluster::SoftwareCosts& software = costs_.software;
   while (!transfer_queue.to_start.empty()) {
     const TransferId id = transfer_queue.to_start.front();
-    const std::int32_t most =
-        job_.transfers[id].message ? 1 : software.concurrent_collectives;
+    const std::int32_t most = job_.transfers[id].message ? 1 : software.concurrent_collectives;
     if (most > 0 && transfer_queue.carrying >= most) {
       break;
     }
@@ -141,8 +135,7 @@ void Simulator::State::settle_transfer_queue(std::uint32_t index) {
   }
 }
 
-const cluster::Price& Simulator::State::price_of(
-    const Transfer& transfer) const {
+const cluster::Price& Simulator::State::price_of(const Transfer& transfer) const {
   const auto shape = static_cast<std::size_t>(transfer.shape);
   return transfer.message ? message_prices_[shape] : prices_[shape];
 }
@@ -155,9 +148,8 @@ void Simulator::State::start_transfer(TransferId id) {
 }
 
 bool Simulator::State::computes(TransferId id) const {
-  return std::ranges::any_of(
-      job_.device_ends_of(job_.transfers[id]),
-      [&](const DeviceEnd& end) { return actors_[end.actor].model.busy; });
+  return std::ranges::any_of(job_.device_ends_of(job_.transfers[id]),
+                             [&](const DeviceEnd& end) { return actors_[end.actor].model.busy; });
 }
 
 void Simulator::State::start_stage(TransferId id) {
@@ -168,13 +160,11 @@ void Simulator::State::start_stage(TransferId id) {
     end_transfer(id);
     return;
   }
-  plan::Picoseconds latency =
-      price.stages[static_cast<std::size_t>(number)].latency;
+  plan::Picoseconds latency = price.stages[static_cast<std::size_t>(number)].latency;
   const plan::Picoseconds wait = costs_.software.collective_under_compute;
   if (number == 0 && wait > 0 && !transfer.message && computes(id)) {
     const auto shape = static_cast<std::size_t>(transfer.shape);
-    latency +=
-        wait * cluster::log2_up(job_.collective_shapes[shape].group.ranks);
+    latency += wait * cluster::log2_up(job_.collective_shapes[shape].group.ranks);
   }
   if (latency > 0) {
     events_.push(plan::later(now_, latency), EventKind::kStage, id);
@@ -183,11 +173,9 @@ void Simulator::State::start_stage(TransferId id) {
   }
 }
 
-std::int64_t Simulator::State::weight(const cluster::Stage& stage,
-                                      const RawLoad& load) {
-  return load.device
-             ? stage.device_weight * load.times
-             : (stage.network_weight * load.times + load.of - 1) / load.of;
+std::int64_t Simulator::State::weight(const cluster::Stage& stage, const RawLoad& load) {
+  return load.device ? stage.device_weight * load.times
+                     : (stage.network_weight * load.times + load.of - 1) / load.of;
 }
 
 void Simulator::State::start_flow(TransferId id) {
@@ -206,11 +194,10 @@ void Simulator::State::start_flow(TransferId id) {
       stage_loads_.push_back({load.link, times});
     }
   }
-  const cluster::FairShare::FlowId flow = network_.start(
-      now_, id, stage.bytes, stage.limit_bytes_per_s, stage_loads_);
+  const cluster::FairShare::FlowId flow =
+      network_.start(now_, id, stage.bytes, stage.limit_bytes_per_s, stage_loads_);
   if (stage_loads_.empty()) {
-    network_.flow(flow).event =
-        events_.push(network_.end_of(flow), EventKind::kFlow, flow);
+    network_.flow(flow).event = events_.push(network_.end_of(flow), EventKind::kFlow, flow);
   }
 }
 

@@ -14,10 +14,8 @@
 namespace paceline::stats {
 namespace {
 
-// Autocovariances of lag 0 .. `lags`, with 1/n so that they are a covariance
-// sequence.
-std::vector<double> autocovariances(std::span<const double> series,
-                                    std::size_t lags) {
+// Autocovariances of lag 0 .. `lags`, with 1/n so that they are a covariance sequence.
+std::vector<double> autocovariances(std::span<const double> series, std::size_t lags) {
   const double center = mean(series);
   std::vector<double> result;
   for (std::size_t lag = 0; lag <= lags; ++lag) {
@@ -30,14 +28,12 @@ std::vector<double> autocovariances(std::span<const double> series,
   return result;
 }
 
-// The smallest lag after which `quiet` autocorrelations in a row are no larger
-// than chance makes them.
-std::size_t last_correlated_lag(std::span<const double> covariances,
-                                std::size_t quiet,
+// The smallest lag after which `quiet` autocorrelations in a row are no larger than chance makes
+// them.
+std::size_t last_correlated_lag(std::span<const double> covariances, std::size_t quiet,
                                 double threshold) {
   std::size_t last = 0;
-  for (std::size_t lag = 1; lag < covariances.size() && lag <= last + quiet;
-       ++lag) {
+  for (std::size_t lag = 1; lag < covariances.size() && lag <= last + quiet; ++lag) {
     if (std::abs(covariances[lag]) > threshold * covariances[0]) {
       last = lag;
     }
@@ -53,16 +49,16 @@ std::size_t block_length(std::span<const double> series) {
     return 1;
   }
   const auto size = static_cast<double>(n);
-  const auto quiet = std::max<std::size_t>(
-      5, static_cast<std::size_t>(std::ceil(std::sqrt(std::log10(size)))));
-  const std::size_t most_lags = std::min(
-      n - 1, static_cast<std::size_t>(std::ceil(std::sqrt(size))) + quiet);
+  const auto quiet =
+      std::max<std::size_t>(5, static_cast<std::size_t>(std::ceil(std::sqrt(std::log10(size)))));
+  const std::size_t most_lags =
+      std::min(n - 1, static_cast<std::size_t>(std::ceil(std::sqrt(size))) + quiet);
   const auto covariances = autocovariances(series, most_lags);
   if (covariances[0] <= 0) {
     return 1;
   }
-  const std::size_t correlated = last_correlated_lag(
-      covariances, quiet, 2 * std::sqrt(std::log10(size) / size));
+  const std::size_t correlated =
+      last_correlated_lag(covariances, quiet, 2 * std::sqrt(std::log10(size) / size));
   if (correlated == 0) {
     return 1;
   }
@@ -79,16 +75,15 @@ std::size_t block_length(std::span<const double> series) {
   if (spectrum <= 0) {
     return 1;  // alternating, not persistent: single samples are cautious
   }
-  const double length =
-      std::cbrt(1.5 * size) * std::cbrt(slope * slope / (spectrum * spectrum));
+  const double length = std::cbrt(1.5 * size) * std::cbrt(slope * slope / (spectrum * spectrum));
   const double most = std::ceil(std::min(3 * std::sqrt(size), size / 3));
   return static_cast<std::size_t>(std::clamp(std::ceil(length), 1.0, most));
 }
 
 namespace {
 
-// Correlation at lag 1 of the samples' signs about their median; nothing where
-// all samples equal the median.
+// Correlation at lag 1 of the samples' signs about their median; nothing where all samples equal
+// the median.
 std::optional<double> sign_correlation(std::span<const double> series) {
   const double center = median(series);
   const auto sign = [&](std::size_t i) {
@@ -130,21 +125,18 @@ double effective_samples(std::span<const double> series) {
     return size;
   }
   const double r = *signs;
-  const double cautious =
-      r + (1 + 3 * r) / size + std::sqrt(std::max(0.0, 1 - r * r) / size) / 2;
+  const double cautious = r + (1 + 3 * r) / size + std::sqrt(std::max(0.0, 1 - r * r) / size) / 2;
   const double rho = of_normal_process(cautious);
   double inflation = 1;
   double power = rho;
   for (std::size_t lag = 1; lag < n && power > 1e-6; ++lag, power *= rho) {
-    inflation += 2 * (1 - static_cast<double>(lag) / size) * 2 /
-                 std::numbers::pi * std::asin(power);
+    inflation +=
+        2 * (1 - static_cast<double>(lag) / size) * 2 / std::numbers::pi * std::asin(power);
   }
   return size / inflation;
 }
 
-void resample_blocks(std::size_t n,
-                     std::size_t block,
-                     Random& random,
+void resample_blocks(std::size_t n, std::size_t block, Random& random,
                      std::vector<std::size_t>& indices) {
   PACELINE_CHECK(n > 0 && block > 0);
   indices.clear();
@@ -166,8 +158,8 @@ Interval percentile_interval(std::vector<double> replicates, double level) {
 double expanded_level(double level, std::size_t blocks) {
   const auto count = static_cast<double>(std::max<std::size_t>(blocks, 2));
   const int degrees = static_cast<int>(count) - 1;
-  const double tail = normal_cdf(-std::sqrt(count / (count - 1)) *
-                                 student_t_quantile(level, degrees));
+  const double tail =
+      normal_cdf(-std::sqrt(count / (count - 1)) * student_t_quantile(level, degrees));
   return 1 - 2 * tail;
 }
 

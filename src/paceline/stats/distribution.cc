@@ -8,9 +8,7 @@
 
 namespace paceline::stats {
 
-double normal_cdf(double z) {
-  return std::erfc(-z / std::numbers::sqrt2) / 2;
-}
+double normal_cdf(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
 
 double student_t_within(double t, int degrees) {
   PACELINE_CHECK(degrees >= 1 && t >= 0);
@@ -48,8 +46,8 @@ std::optional<std::size_t> median_order(std::size_t n, double level) {
   const auto size = static_cast<double>(n);
   const auto probability = [&](std::size_t successes) {
     const auto k = static_cast<double>(successes);
-    return std::exp(std::lgamma(size + 1) - std::lgamma(k + 1) -
-                    std::lgamma(size - k + 1) - size * std::numbers::ln2);
+    return std::exp(std::lgamma(size + 1) - std::lgamma(k + 1) - std::lgamma(size - k + 1) -
+                    size * std::numbers::ln2);
   };
   double below = 0;  // P(Binomial(n, 1/2) < k)
   std::size_t k = 0;

@@ -64,8 +64,8 @@ Interval t_interval(std::span<const double> values, double level) {
   return around(m.mean, t * std::sqrt(m.variance / m.n));
 }
 
-// The median itself always lies inside, though a few skewed values can put the
-// center of a t interval far from it.
+// The median itself always lies inside, though a few skewed values can put the center of a t
+// interval far from it.
 Interval interval_over_runs(std::vector<double> values, double level) {
   if (values.size() >= kFewestRunsForOrder) {
     if (const auto k = median_order(values.size(), level)) {
@@ -76,14 +76,13 @@ Interval interval_over_runs(std::vector<double> values, double level) {
   return t_interval(values, level).reaching(median(values));
 }
 
-// Interval over runs of what cannot be negative, such as times and rates: few
-// runs that scatter widely must not give an interval that reaches below zero.
+// Interval over runs of what cannot be negative, such as times and rates: few runs that scatter
+// widely must not give an interval that reaches below zero.
 Interval positive_over_runs(const std::vector<double>& values, double level) {
-  const bool positive = std::all_of(
-      values.begin(), values.end(), [](double value) { return value > 0; });
+  const bool positive =
+      std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
   return positive && values.size() < kFewestRunsForOrder
-             ? exponential(t_interval(logarithms(values), level))
-                   .reaching(median(values))
+             ? exponential(t_interval(logarithms(values), level)).reaching(median(values))
              : interval_over_runs(values, level);
 }
 
@@ -95,14 +94,13 @@ Interval symmetric_interval(const std::vector<double>& values, double level) {
              : t_interval(values, level).reaching(center_of(values));
 }
 
-// Draws the median of one run again and again, each time of as many of its
-// samples as it is worth in independent ones.
+// Draws the median of one run again and again, each time of as many of its samples as it is worth
+// in independent ones.
 class RunResampler {
  public:
   explicit RunResampler(const std::vector<double>& run)
       : run_(run),
-        worth_(std::max<std::size_t>(
-            2, static_cast<std::size_t>(effective_samples(run)))) {}
+        worth_(std::max<std::size_t>(2, static_cast<std::size_t>(effective_samples(run)))) {}
 
   std::size_t worth() const { return worth_; }
 
@@ -120,8 +118,8 @@ class RunResampler {
   std::vector<double> values_;
 };
 
-// Draws the medians of several runs again and again, each run by RunResampler.
-// The runs themselves are given and not drawn.
+// Draws the medians of several runs again and again, each run by RunResampler. The runs themselves
+// are given and not drawn.
 class CaseResampler {
  public:
   explicit CaseResampler(Runs runs) {
@@ -155,9 +153,7 @@ class CaseResampler {
 
 using Draw = std::function<double(Random&)>;
 
-Interval bootstrap(const Draw& draw,
-                   double level,
-                   const IntervalOptions& options) {
+Interval bootstrap(const Draw& draw, double level, const IntervalOptions& options) {
   std::vector<double> replicates;
   replicates.reserve(options.resamples);
   for (std::size_t i = 0; i < options.resamples; ++i) {
@@ -167,9 +163,7 @@ Interval bootstrap(const Draw& draw,
   return percentile_interval(std::move(replicates), level);
 }
 
-Interval welch(const std::vector<double>& top,
-               const std::vector<double>& bottom,
-               double level) {
+Interval welch(const std::vector<double>& top, const std::vector<double>& bottom, double level) {
   const Moments a = moments(top);
   const Moments b = moments(bottom);
   const double u = a.variance / a.n;
@@ -179,15 +173,11 @@ Interval welch(const std::vector<double>& top,
     return around(center, 0);
   }
   // Welch and Satterthwaite; rounded down, which widens.
-  const double degrees =
-      (u + v) * (u + v) / (u * u / (a.n - 1) + v * v / (b.n - 1));
-  return around(
-      center,
-      student_t_quantile(level, static_cast<int>(degrees)) * std::sqrt(u + v));
+  const double degrees = (u + v) * (u + v) / (u * u / (a.n - 1) + v * v / (b.n - 1));
+  return around(center, student_t_quantile(level, static_cast<int>(degrees)) * std::sqrt(u + v));
 }
 
-Interval ratio_over_runs(const std::vector<double>& top,
-                         const std::vector<double>& bottom,
+Interval ratio_over_runs(const std::vector<double>& top, const std::vector<double>& bottom,
                          double level) {
   const auto above = logarithms(top);
   const auto below = logarithms(bottom);
@@ -218,9 +208,7 @@ constexpr PairRule kLogRatio{
     .over_runs = [](const std::vector<double>& pairs,
                     double level) { return symmetric_interval(pairs, level); }};
 
-std::optional<Estimate> paired(Runs first,
-                               Runs second,
-                               const PairRule& rule,
+std::optional<Estimate> paired(Runs first, Runs second, const PairRule& rule,
                                const IntervalOptions& options) {
   PACELINE_CHECK_EQ(first.size(), second.size());
   const auto a = run_medians(first);
@@ -232,9 +220,7 @@ std::optional<Estimate> paired(Runs first,
   }
   std::vector<double> pairs(a.size());
   std::transform(a.begin(), a.end(), b.begin(), pairs.begin(), rule.combine);
-  Estimate result{.value = rule.center(pairs),
-                  .runs = pairs.size(),
-                  .level = options.level};
+  Estimate result{.value = rule.center(pairs), .runs = pairs.size(), .level = options.level};
   if (pairs.size() >= kFewestRuns) {
     result.basis = Basis::kRuns;
     result.interval = rule.over_runs(pairs, options.level);
@@ -247,31 +233,23 @@ std::optional<Estimate> paired(Runs first,
     const auto draw = [&](Random& random) {
       const auto& tops = left.draw(random);
       const auto& bottoms = right.draw(random);
-      std::transform(tops.begin(),
-                     tops.end(),
-                     bottoms.begin(),
-                     drawn.begin(),
-                     rule.combine);
+      std::transform(tops.begin(), tops.end(), bottoms.begin(), drawn.begin(), rule.combine);
       return rule.center(drawn);
     };
     result.interval = bootstrap(
-        draw,
-        expanded_level(options.level, std::min(left.worth(), right.worth())),
-        options);
+        draw, expanded_level(options.level, std::min(left.worth(), right.worth())), options);
   }
   return result;
 }
 
 }  // namespace
 
-std::optional<Estimate> median_of_runs(Runs runs,
-                                       const IntervalOptions& options) {
+std::optional<Estimate> median_of_runs(Runs runs, const IntervalOptions& options) {
   const auto medians = run_medians(runs);
   if (medians.empty()) {
     return std::nullopt;
   }
-  Estimate result{
-      .value = median(medians), .runs = medians.size(), .level = options.level};
+  Estimate result{.value = median(medians), .runs = medians.size(), .level = options.level};
   if (medians.size() >= kFewestRuns) {
     result.basis = Basis::kRuns;
     result.interval = positive_over_runs(medians, options.level);
@@ -279,16 +257,13 @@ std::optional<Estimate> median_of_runs(Runs runs,
   }
   CaseResampler resampler(runs);
   if (resampler.has_enough_steps()) {
-    result.interval = bootstrap(
-        [&](Random& random) { return median(resampler.draw(random)); },
-        expanded_level(options.level, resampler.worth()),
-        options);
+    result.interval = bootstrap([&](Random& random) { return median(resampler.draw(random)); },
+                                expanded_level(options.level, resampler.worth()), options);
   }
   return result;
 }
 
-std::optional<Estimate> ratio_of_medians(Runs numerator,
-                                         Runs denominator,
+std::optional<Estimate> ratio_of_medians(Runs numerator, Runs denominator,
                                          const IntervalOptions& options) {
   const auto top = run_medians(numerator);
   const auto bottom = run_medians(denominator);
@@ -296,13 +271,10 @@ std::optional<Estimate> ratio_of_medians(Runs numerator,
     return std::nullopt;
   }
   const std::size_t runs = std::min(top.size(), bottom.size());
-  Estimate result{.value = median(top) / median(bottom),
-                  .runs = runs,
-                  .level = options.level};
+  Estimate result{.value = median(top) / median(bottom), .runs = runs, .level = options.level};
   if (runs >= kFewestRuns) {
     result.basis = Basis::kRuns;
-    result.interval =
-        ratio_over_runs(top, bottom, options.level).reaching(result.value);
+    result.interval = ratio_over_runs(top, bottom, options.level).reaching(result.value);
     return result;
   }
   CaseResampler above(numerator);
@@ -313,21 +285,17 @@ std::optional<Estimate> ratio_of_medians(Runs numerator,
       return value / median(below.draw(random));
     };
     result.interval = bootstrap(
-        draw,
-        expanded_level(options.level, std::min(above.worth(), below.worth())),
-        options);
+        draw, expanded_level(options.level, std::min(above.worth(), below.worth())), options);
   }
   return result;
 }
 
-std::optional<Estimate> paired_difference(Runs minuend,
-                                          Runs subtrahend,
+std::optional<Estimate> paired_difference(Runs minuend, Runs subtrahend,
                                           const IntervalOptions& options) {
   return paired(minuend, subtrahend, kDifference, options);
 }
 
-std::optional<Estimate> center_of_pairs(Runs runs,
-                                        const IntervalOptions& options) {
+std::optional<Estimate> center_of_pairs(Runs runs, const IntervalOptions& options) {
   std::vector<double> centers;
   std::vector<double> pairs;
   for (const std::vector<double>& run : runs) {
@@ -339,20 +307,17 @@ std::optional<Estimate> center_of_pairs(Runs runs,
   if (centers.empty()) {
     return std::nullopt;
   }
-  Estimate result{
-      .value = median(centers), .runs = centers.size(), .level = options.level};
+  Estimate result{.value = median(centers), .runs = centers.size(), .level = options.level};
   if (centers.size() >= kFewestRuns) {
     result.basis = Basis::kRuns;
     result.interval = interval_over_runs(centers, options.level);
   } else if (pairs.size() >= kFewestPairs) {
-    result.interval =
-        symmetric_interval(pairs, options.level).reaching(result.value);
+    result.interval = symmetric_interval(pairs, options.level).reaching(result.value);
   }
   return result;
 }
 
-std::optional<Estimate> paired_ratio(Runs numerator,
-                                     Runs denominator,
+std::optional<Estimate> paired_ratio(Runs numerator, Runs denominator,
                                      const IntervalOptions& options) {
   auto result = paired(numerator, denominator, kLogRatio, options);
   if (result) {

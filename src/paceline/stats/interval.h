@@ -16,9 +16,7 @@ struct Interval {
 
   bool contains(double value) const { return low <= value && value <= high; }
   /// This interval, widened to `value` where that lies outside.
-  Interval reaching(double value) const {
-    return {std::min(low, value), std::max(high, value)};
-  }
+  Interval reaching(double value) const { return {std::min(low, value), std::max(high, value)}; }
   bool operator==(const Interval&) const = default;
 };
 
@@ -50,11 +48,11 @@ inline constexpr std::size_t kFewestPairs = 3;
 using Runs = std::span<const std::vector<double>>;
 
 /// Steps of one run share its process, its placement and its neighbors, so
-/// they say little about the next run.  From this many runs on, the run is the
-/// unit of every interval here; below it, the intervals are `kWithinRun`.
+/// they say little about the next run.  From this many runs on, the run is the unit of every
+/// interval here; below it, the intervals are `kWithinRun`.
 inline constexpr std::size_t kFewestRuns = 3;
-/// From here on, intervals over runs assume nothing about the distribution;
-/// below it, Student's t on the run medians or their logarithms.
+/// From here on, intervals over runs assume nothing about the distribution; below it, Student's t
+/// on the run medians or their logarithms.
 inline constexpr std::size_t kFewestRunsForOrder = 6;
 /// A window with fewer steps gets no interval.
 inline constexpr std::size_t kFewestSteps = 8;
@@ -67,8 +65,7 @@ inline constexpr std::size_t kFewestSteps = 8;
 ///   1 or 2     bootstrap of the steps inside each run, of as many as they are
 ///              worth.
 /// Empty runs are left out; nothing where no run has samples.
-std::optional<Estimate> median_of_runs(Runs runs,
-                                       const IntervalOptions& options = {});
+std::optional<Estimate> median_of_runs(Runs runs, const IntervalOptions& options = {});
 
 /// median_of_runs(numerator) / median_of_runs(denominator), the two measured
 /// in separate runs.  Its interval is, by the smaller number of runs,
@@ -77,42 +74,35 @@ std::optional<Estimate> median_of_runs(Runs runs,
 ///   3 to 5     Welch's t on the logarithms of the run medians
 ///   1 or 2     bootstrap of the steps of both, in the same way.
 /// All samples must be positive.
-std::optional<Estimate> ratio_of_medians(Runs numerator,
-                                         Runs denominator,
+std::optional<Estimate> ratio_of_medians(Runs numerator, Runs denominator,
                                          const IntervalOptions& options = {});
 
-/// The median over runs of median(minuend) - median(subtrahend), run k of both
-/// having been measured in the same process or back to back, so that what
-/// slowed the one slowed the other.  Intervals as in `median_of_runs`, of 3 to
-/// 5 runs without logarithms, since a difference may have either sign.
+/// The median over runs of median(minuend) - median(subtrahend), run k of both having been measured
+/// in the same process or back to back, so that what slowed the one slowed the other.  Intervals as
+/// in `median_of_runs`, of 3 to 5 runs without logarithms, since a difference may have either sign.
 /// `minuend` and `subtrahend` hold equally many runs, none of them empty.
-std::optional<Estimate> paired_difference(Runs minuend,
-                                          Runs subtrahend,
+std::optional<Estimate> paired_difference(Runs minuend, Runs subtrahend,
                                           const IntervalOptions& options = {});
 
-/// Where differences are centered that were measured in pairs whose order
-/// changes from pair to pair, `runs` holding those of each run: the median over
-/// runs of each run's center (`center_of`).  Its interval is, by the number of
-/// runs,
+/// Where differences are centered that were measured in pairs whose order changes from pair to
+/// pair, `runs` holding those of each run: the median over runs of each run's center (`center_of`).
+/// Its interval is, by the number of runs,
 ///   3 or more  as of `paired_difference`, of the runs' centers
 ///   1 or 2     of all pairs together: from 6 on Wilcoxon's signed-rank test,
 ///              turned around, which holds for any distribution that is
 ///              symmetric, and each pair may have its own; of 3 to 5 mean
 ///              +- t s / sqrt(n); of fewer none.
 /// Runs without pairs are left out; nothing where no run has any.
-std::optional<Estimate> center_of_pairs(Runs runs,
-                                        const IntervalOptions& options = {});
+std::optional<Estimate> center_of_pairs(Runs runs, const IntervalOptions& options = {});
 
-/// How many times larger the numerator is, run by run as above: with d the
-/// logarithms of median(numerator) / median(denominator), all positive, the
-/// exponential of their center (`center_of`).  Its interval is, by the number
-/// of runs,
+/// How many times larger the numerator is, run by run as above: with d the logarithms of
+/// median(numerator) / median(denominator), all positive, the exponential of their center
+/// (`center_of`).  Its interval is, by the number of runs,
 ///   6 or more  Wilcoxon's signed-rank test of d, turned around
 ///   3 to 5     mean of d +- t s / sqrt(n)
 ///   1 or 2     bootstrap of the steps inside each run, of as many as they are
 ///              worth.
-std::optional<Estimate> paired_ratio(Runs numerator,
-                                     Runs denominator,
+std::optional<Estimate> paired_ratio(Runs numerator, Runs denominator,
                                      const IntervalOptions& options = {});
 
 }  // namespace paceline::stats

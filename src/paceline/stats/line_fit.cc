@@ -23,15 +23,14 @@ struct Segment {
 double squared_error(std::span<const SizedTime> points, const LinePiece& line) {
   double sum = 0;
   for (const SizedTime& p : points) {
-    const double relative =
-        (line.alpha_s + line.beta_s_per_byte * p.bytes - p.seconds) / p.seconds;
+    const double relative = (line.alpha_s + line.beta_s_per_byte * p.bytes - p.seconds) / p.seconds;
     sum += relative * relative;
   }
   return sum;
 }
 
-// Weighted least squares with weights 1 / t^2; where one coefficient comes out
-// negative, it is 0 and the other is fitted alone.
+// Weighted least squares with weights 1 / t^2; where one coefficient comes out negative, it is 0
+// and the other is fitted alone.
 Segment fit_segment(std::span<const SizedTime> points) {
   double w = 0, x = 0, y = 0, xx = 0, xy = 0;  // weighted sums
   for (const SizedTime& p : points) {
@@ -64,9 +63,7 @@ Segment fit_segment(std::span<const SizedTime> points) {
 class Cuts {
  public:
   Cuts(std::span<const SizedTime> points, const LineFitOptions& options)
-      : points_(points),
-        least_(
-            static_cast<std::size_t>(std::max(1, options.points_per_piece))) {
+      : points_(points), least_(static_cast<std::size_t>(std::max(1, options.points_per_piece))) {
     best_.resize(static_cast<std::size_t>(std::max(1, options.max_pieces)));
     for (std::size_t k = 0; k < best_.size(); ++k) {
       best_[k].assign(points.size() + 1, {});
@@ -78,9 +75,7 @@ class Cuts {
 
   std::size_t most_pieces() const { return best_.size(); }
 
-  double error(std::size_t pieces) const {
-    return best_[pieces - 1][points_.size()].error;
-  }
+  double error(std::size_t pieces) const { return best_[pieces - 1][points_.size()].error; }
 
   std::vector<LinePiece> lines(std::size_t pieces) const {
     std::vector<LinePiece> lines;
@@ -110,8 +105,7 @@ class Cuts {
       const double before = k == 0 ? 0 : best_[k - 1][begin].error;
       // A size belongs to one piece only.
       const bool splits_a_size =
-          begin > 0 && begin < end &&
-          points_[begin - 1].bytes == points_[begin].bytes;
+          begin > 0 && begin < end && points_[begin - 1].bytes == points_[begin].bytes;
       if (before == kInfinity || splits_a_size || begin >= end) {
         continue;
       }
@@ -135,10 +129,8 @@ std::size_t best_number(const Cuts& cuts, std::size_t points) {
     if (cuts.error(k) == kInfinity) {
       break;
     }
-    const double mean_square =
-        std::max(cuts.error(k) / n, kSmallestError * kSmallestError);
-    const double criterion =
-        n * std::log(mean_square) + 3 * static_cast<double>(k) * std::log(n);
+    const double mean_square = std::max(cuts.error(k) / n, kSmallestError * kSmallestError);
+    const double criterion = n * std::log(mean_square) + 3 * static_cast<double>(k) * std::log(n);
     if (criterion < least) {
       least = criterion;
       best = k;
@@ -161,18 +153,16 @@ double time_of(const LineFit& fit, double bytes) {
 
 }  // namespace
 
-LineFit fit_line(std::span<const SizedTime> points,
-                 const LineFitOptions& options) {
+LineFit fit_line(std::span<const SizedTime> points, const LineFitOptions& options) {
   std::vector<SizedTime> sorted(points.begin(), points.end());
   std::ranges::stable_sort(sorted, {}, &SizedTime::bytes);
   if (sorted.size() < 2) {
-    throw UsageError(fmt::format("a line needs at least 2 sizes; there are {}",
-                                 sorted.size()));
+    throw UsageError(fmt::format("a line needs at least 2 sizes; there are {}", sorted.size()));
   }
   for (const SizedTime& p : sorted) {
     if (!(p.seconds > 0) || !std::isfinite(p.seconds)) {
-      throw UsageError(fmt::format(
-          "{} bytes took {} s; a fit needs times above 0", p.bytes, p.seconds));
+      throw UsageError(
+          fmt::format("{} bytes took {} s; a fit needs times above 0", p.bytes, p.seconds));
     }
   }
   const Cuts cuts(sorted, options);
@@ -180,8 +170,7 @@ LineFit fit_line(std::span<const SizedTime> points,
   fit.pieces = cuts.lines(best_number(cuts, sorted.size()));
   fit.pieces.front().from_bytes = 0;
   for (const SizedTime& p : sorted) {
-    const double error =
-        std::abs(time_of(fit, p.bytes) - p.seconds) / p.seconds;
+    const double error = std::abs(time_of(fit, p.bytes) - p.seconds) / p.seconds;
     fit.mean_error += error / static_cast<double>(sorted.size());
   }
   return fit;

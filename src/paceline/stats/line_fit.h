@@ -32,15 +32,13 @@ struct LineFitOptions {
 /// The piecewise alpha-beta model of some points, sizes in any order.
 ///
 /// Every piece minimizes the sum of squared relative errors with alpha and
-/// beta not negative; the borders minimize it over all ways to cut the sorted
-/// points (dynamic programming); the number of pieces minimizes Schwarz's
-/// criterion, n ln(error / n) + 3 pieces ln n, with errors below 0.5 % counted
-/// as 0.5 %, so that exact points are not cut for their rounding.  (Schwarz,
-/// Estimating the Dimension of a Model, Annals of Statistics 6, 1978.)
+/// beta not negative; the borders minimize it over all ways to cut the sorted points (dynamic
+/// programming); the number of pieces minimizes Schwarz's criterion, n ln(error / n) + 3 pieces ln
+/// n, with errors below 0.5 % counted as 0.5 %, so that exact points are not cut for their
+/// rounding.  (Schwarz, Estimating the Dimension of a Model, Annals of Statistics 6, 1978.)
 ///
 /// Throws UsageError for fewer than two points, or one whose time is not
 /// above 0.
-LineFit fit_line(std::span<const SizedTime> points,
-                 const LineFitOptions& options = {});
+LineFit fit_line(std::span<const SizedTime> points, const LineFitOptions& options = {});
 
 }  // namespace paceline::stats

@@ -10,8 +10,7 @@ namespace paceline::stats {
 
 double mean(std::span<const double> samples) {
   PACELINE_CHECK(!samples.empty());
-  return std::accumulate(samples.begin(), samples.end(), 0.0) /
-         static_cast<double>(samples.size());
+  return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
 }
 
 double spread(std::span<const double> samples) {

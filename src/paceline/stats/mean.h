@@ -12,8 +12,8 @@ double mean(std::span<const double> samples);
 /// before print behind "+-".  Not an interval of the mean.
 double spread(std::span<const double> samples);
 
-/// Standard error of the mean of independent samples, at least two: the root of
-/// the squares' sum over n (n - 1).
+/// Standard error of the mean of independent samples, at least two: the root of the squares' sum
+/// over n (n - 1).
 double standard_error(std::span<const double> samples);
 
 }  // namespace paceline::stats

@@ -11,18 +11,16 @@
 namespace paceline::stats {
 namespace {
 
-/// The mean of the k-th smallest of n standard normal variables, with pdf f and
-/// cdf F:
+/// The mean of the k-th smallest of n standard normal variables, with pdf f and cdf F:
 ///
 ///   n! / ((k-1)! (n-k)!)  integral of  x f(x) F(x)^(k-1) (1 - F(x))^(n-k)
 ///
-/// by the trapezoidal rule from -kBound to kBound.  The rule converges fast,
-/// because the integrand vanishes at both bounds.
+/// by the trapezoidal rule from -kBound to kBound.  The rule converges fast, because the integrand
+/// vanishes at both bounds.
 double integrate_mean(int k, int n) {
   constexpr double kBound = 9;
   constexpr int kIntervals = 720;
-  const double coefficient =
-      std::exp(std::lgamma(n + 1) - std::lgamma(k) - std::lgamma(n - k + 1));
+  const double coefficient = std::exp(std::lgamma(n + 1) - std::lgamma(k) - std::lgamma(n - k + 1));
   double sum = 0;
   for (int i = 0; i <= kIntervals; ++i) {
     const double x = kBound * (2.0 * i / kIntervals - 1);

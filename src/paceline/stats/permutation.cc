@@ -16,8 +16,8 @@
 namespace paceline::stats {
 namespace {
 
-// Sums of the same values in another order differ in their last bits; true
-// differences between arrangements are far larger.
+// Sums of the same values in another order differ in their last bits; true differences between
+// arrangements are far larger.
 constexpr double kTie = 1e-9;
 
 struct Block {
@@ -33,8 +33,8 @@ double choose(std::size_t n, std::size_t k) {
   return std::round(result);
 }
 
-// Values about their block's mean, blocks one after the other, and all that
-// does not depend on the arrangement.
+// Values about their block's mean, blocks one after the other, and all that does not depend on the
+// arrangement.
 class Design {
  public:
   explicit Design(std::span<const Unit> units)
@@ -62,18 +62,15 @@ class Design {
   std::span<const double> centered(std::size_t unit) const {
     return std::span(centered_).subspan(unit * cases_, cases_);
   }
-  /// Tests still to be placed in the unit's block, and units left there, when
-  /// the unit is its first; 0 units left: it is not.
-  const std::vector<std::pair<std::size_t, std::size_t>>& starts() const {
-    return starts_;
-  }
+  /// Tests still to be placed in the unit's block, and units left there, when the unit is its
+  /// first; 0 units left: it is not.
+  const std::vector<std::pair<std::size_t, std::size_t>>& starts() const { return starts_; }
   const std::vector<double>& seen() const { return seen_; }
 
   /// The statistic of each case from its sums over the test units.
   void standardize(std::span<double> sums) const {
     for (std::size_t c = 0; c < cases_; ++c) {
-      sums[c] =
-          variance_[c] > 0 ? std::abs(sums[c]) / std::sqrt(variance_[c]) : 0;
+      sums[c] = variance_[c] > 0 ? std::abs(sums[c]) / std::sqrt(variance_[c]) : 0;
     }
   }
 
@@ -100,8 +97,7 @@ class Design {
       }
       for (std::size_t i = 0; i < n; ++i) {
         const Unit& unit = units[block.units[i]];
-        const double value =
-            std::isnan(unit.values[c]) ? 0 : unit.values[c] - sum / count;
+        const double value = std::isnan(unit.values[c]) ? 0 : unit.values[c] - sum / count;
         centered_[first + i * cases_ + c] = value;
         variance_[c] += share * value * value;
         seen_[c] += unit.test ? value : 0;
@@ -131,10 +127,8 @@ class Tally {
         stepwise_(design.cases(), 0) {
     design.standardize(seen_);
     std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::stable_sort(
-        order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-          return seen_[a] < seen_[b];
-        });
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::size_t a, std::size_t b) { return seen_[a] < seen_[b]; });
   }
 
   /// Takes one arrangement's sums over its test units.
@@ -160,8 +154,7 @@ class Tally {
     double largest = 0;
     for (auto c = order_.rbegin(); c != order_.rend(); ++c) {
       result.p[*c] = static_cast<double>(single_[*c] + unseen) / all;
-      largest =
-          std::max(largest, static_cast<double>(stepwise_[*c] + unseen) / all);
+      largest = std::max(largest, static_cast<double>(stepwise_[*c] + unseen) / all);
       result.corrected_p[*c] = largest;  // never below a more significant one
     }
     return result;
@@ -198,11 +191,8 @@ class Enumeration {
     }
     if (tests > 0) {
       const auto centered = design_.centered(unit);
-      std::transform(sums_[unit].begin(),
-                     sums_[unit].end(),
-                     centered.begin(),
-                     sums_[unit + 1].begin(),
-                     std::plus<>());
+      std::transform(sums_[unit].begin(), sums_[unit].end(), centered.begin(),
+                     sums_[unit + 1].begin(), std::plus<>());
       walk(unit + 1, tests - 1, left - 1);
     }
   }
@@ -225,11 +215,7 @@ void draw(const Design& design, Random random, std::vector<double>& sums) {
     if (random.below(left) < tests) {
       --tests;
       const auto centered = design.centered(unit);
-      std::transform(sums.begin(),
-                     sums.end(),
-                     centered.begin(),
-                     sums.begin(),
-                     std::plus<>());
+      std::transform(sums.begin(), sums.end(), centered.begin(), sums.begin(), std::plus<>());
     }
   }
 }
@@ -246,12 +232,10 @@ double normal_quantile(double p) {
 
 }  // namespace
 
-PermutationResult permutation_test(std::span<const Unit> units,
-                                   const PermutationOptions& options) {
+PermutationResult permutation_test(std::span<const Unit> units, const PermutationOptions& options) {
   const Design design(units);
   Tally tally(design);
-  const bool exact =
-      design.arrangements() <= static_cast<double>(options.most_arrangements);
+  const bool exact = design.arrangements() <= static_cast<double>(options.most_arrangements);
   if (exact) {
     Enumeration(design, tally).walk(0, 0, 0);
   } else {
@@ -271,8 +255,8 @@ double smallest_p(std::size_t runs, bool paired) {
   if (runs == 0) {
     return 1;
   }
-  const double arrangements = paired ? std::pow(2.0, static_cast<double>(runs))
-                                     : choose(2 * runs, runs);
+  const double arrangements =
+      paired ? std::pow(2.0, static_cast<double>(runs)) : choose(2 * runs, runs);
   return 2 / arrangements;
 }
 
@@ -285,27 +269,19 @@ std::size_t fewest_runs(double significance, bool paired) {
   return runs;
 }
 
-std::size_t runs_for_power(double log_sd,
-                           double log_change,
-                           std::size_t cases,
-                           double power,
+std::size_t runs_for_power(double log_sd, double log_change, std::size_t cases, double power,
                            double significance) {
   PACELINE_CHECK(log_sd >= 0 && log_change != 0 && cases > 0);
   const double share = significance / static_cast<double>(cases);
   const double u = normal_quantile(1 - share / 2);
   const double v = normal_quantile(power);
   const double effect = log_sd / log_change * (u + v);
-  const double pairs =
-      std::ceil(effect * effect * std::numbers::pi / 3 + u * u / 2);
-  return std::max(static_cast<std::size_t>(std::min(pairs, 1e9)),
-                  fewest_runs(share, true));
+  const double pairs = std::ceil(effect * effect * std::numbers::pi / 3 + u * u / 2);
+  return std::max(static_cast<std::size_t>(std::min(pairs, 1e9)), fewest_runs(share, true));
 }
 
-std::optional<double> change_for_power(double log_sd,
-                                       std::size_t runs,
-                                       std::size_t cases,
-                                       double power,
-                                       double significance) {
+std::optional<double> change_for_power(double log_sd, std::size_t runs, std::size_t cases,
+                                       double power, double significance) {
   PACELINE_CHECK(log_sd >= 0 && cases > 0);
   const double share = significance / static_cast<double>(cases);
   const double u = normal_quantile(1 - share / 2);

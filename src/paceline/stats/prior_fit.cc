@@ -32,22 +32,18 @@ class Scaled {
  public:
   Scaled(const Residuals& residuals, const std::vector<double>& prior)
       : residuals_(residuals),
-        prior_(Eigen::Map<const VectorXd>(
-            prior.data(), static_cast<Eigen::Index>(prior.size()))) {}
+        prior_(Eigen::Map<const VectorXd>(prior.data(), static_cast<Eigen::Index>(prior.size()))) {}
 
   VectorXd at(const VectorXd& scaled) const {
-    const std::vector<double> values =
-        residuals_(list_of(scaled.cwiseProduct(prior_)));
-    return Eigen::Map<const VectorXd>(values.data(),
-                                      static_cast<Eigen::Index>(values.size()));
+    const std::vector<double> values = residuals_(list_of(scaled.cwiseProduct(prior_)));
+    return Eigen::Map<const VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
   }
 
   /// Nothing where the model has no value there.
   std::optional<VectorXd> tried_at(const VectorXd& scaled) const {
     try {
       VectorXd values = at(scaled);
-      return values.allFinite() ? std::optional(std::move(values))
-                                : std::nullopt;
+      return values.allFinite() ? std::optional(std::move(values)) : std::nullopt;
     } catch (const UsageError&) {
       return std::nullopt;
     }
@@ -72,8 +68,7 @@ class Scaled {
 };
 
 MatrixXd normal_matrix(const MatrixXd& jacobian) {
-  return jacobian.transpose() * jacobian +
-         MatrixXd::Identity(jacobian.cols(), jacobian.cols());
+  return jacobian.transpose() * jacobian + MatrixXd::Identity(jacobian.cols(), jacobian.cols());
 }
 
 VectorXd minimum(const Scaled& problem, VectorXd at) {
@@ -93,8 +88,7 @@ VectorXd minimum(const Scaled& problem, VectorXd at) {
       damped.diagonal() += damping * normal.diagonal();
       const VectorXd trial = at - damped.ldlt().solve(slope);
       const std::optional<VectorXd> there = problem.tried_at(trial);
-      const double now =
-          there ? there->squaredNorm() + trial.squaredNorm() : cost;
+      const double now = there ? there->squaredNorm() + trial.squaredNorm() : cost;
       better = there && now < cost;
       damping = better ? std::max(damping / 10, 1e-9) : damping * 10;
       if (better) {
@@ -113,16 +107,15 @@ VectorXd minimum(const Scaled& problem, VectorXd at) {
 
 }  // namespace
 
-PriorFit fit_with_priors(const Residuals& residuals,
-                         const std::vector<double>& prior,
+PriorFit fit_with_priors(const Residuals& residuals, const std::vector<double>& prior,
                          const std::vector<double>& start) {
   const Scaled problem(residuals, prior);
-  const VectorXd from = Eigen::Map<const VectorXd>(
-      start.data(), static_cast<Eigen::Index>(start.size()));
+  const VectorXd from =
+      Eigen::Map<const VectorXd>(start.data(), static_cast<Eigen::Index>(start.size()));
   const VectorXd best = minimum(problem, from.cwiseQuotient(problem.prior()));
   const MatrixXd jacobian = problem.jacobian(best, problem.at(best));
-  const MatrixXd scaled = normal_matrix(jacobian).ldlt().solve(
-      MatrixXd::Identity(best.size(), best.size()));
+  const MatrixXd scaled =
+      normal_matrix(jacobian).ldlt().solve(MatrixXd::Identity(best.size(), best.size()));
   const auto by_prior = problem.prior().asDiagonal();
   const MatrixXd covariance = by_prior * scaled * by_prior;
   const MatrixXd influence = by_prior * scaled * jacobian.transpose();

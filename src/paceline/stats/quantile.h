@@ -5,9 +5,9 @@
 
 namespace paceline::stats {
 
-/// Quantile `p` in [0, 1] of `sorted` (ascending, not empty) by linear
-/// interpolation at index p * (n - 1): Hyndman & Fan, 1996, type 7, which is
-/// numpy's default and so the original DDP benchmark's.
+/// Quantile `p` in [0, 1] of `sorted` (ascending, not empty) by linear interpolation at index p *
+/// (n - 1): Hyndman & Fan, 1996, type 7, which is numpy's default and so the original DDP
+/// benchmark's.
 double quantile_sorted(std::span<const double> sorted, double p);
 
 /// Quantile `p`, as of quantile_sorted(), of samples in any order.

@@ -11,13 +11,12 @@
 namespace paceline::stats {
 namespace {
 
-// The largest k whose values 0 .. k - 1 have at most half of what `level`
-// leaves over, given the probability of each value.
+// The largest k whose values 0 .. k - 1 have at most half of what `level` leaves over, given the
+// probability of each value.
 std::size_t order_below(const std::vector<double>& probability, double level) {
   double below = 0;
   std::size_t k = 0;
-  while (k < probability.size() &&
-         below + probability[k] <= (1 - level) / 2 + 1e-12) {
+  while (k < probability.size() && below + probability[k] <= (1 - level) / 2 + 1e-12) {
     below += probability[k];
     ++k;
   }
@@ -61,8 +60,8 @@ std::size_t signed_rank_order(std::size_t n, double level) {
 }
 
 std::size_t rank_sum_order(std::size_t m, std::size_t n, double level) {
-  // f(i, j): the distribution of U of i and j values.  The largest of all is
-  // one of the i with probability i / (i + j), and then beats all j.
+  // f(i, j): the distribution of U of i and j values.  The largest of all is one of the i with
+  // probability i / (i + j), and then beats all j.
   std::vector<std::vector<double>> row(n + 1, {1.0});  // i = 0
   for (std::size_t i = 1; i <= m; ++i) {
     std::vector<std::vector<double>> next{{1.0}};
@@ -87,13 +86,11 @@ double center_of(std::span<const double> values) {
   return median(pair_means(values));
 }
 
-std::optional<Interval> signed_rank_interval(std::span<const double> values,
-                                             double level) {
+std::optional<Interval> signed_rank_interval(std::span<const double> values, double level) {
   return between(pair_means(values), signed_rank_order(values.size(), level));
 }
 
-std::optional<Interval> rank_sum_interval(std::span<const double> a,
-                                          std::span<const double> b,
+std::optional<Interval> rank_sum_interval(std::span<const double> a, std::span<const double> b,
                                           double level) {
   std::vector<double> differences;
   for (const double x : a) {
@@ -101,8 +98,7 @@ std::optional<Interval> rank_sum_interval(std::span<const double> a,
       differences.push_back(x - y);
     }
   }
-  return between(std::move(differences),
-                 rank_sum_order(a.size(), b.size(), level));
+  return between(std::move(differences), rank_sum_order(a.size(), b.size(), level));
 }
 
 }  // namespace paceline::stats

@@ -11,8 +11,8 @@
 namespace paceline::stats {
 namespace {
 
-// The prior's standard deviation of the effect: it costs a change of half a
-// standard deviation little, and needs only three differences for a large one.
+// The prior's standard deviation of the effect: it costs a change of half a standard deviation
+// little, and needs only three differences for a large one.
 constexpr double kEffect = 3;
 
 /// Mean and squared distances from it, one value after the other (Welford).
@@ -41,14 +41,11 @@ RunningMoments moments_of(std::span<const double> values) {
 // Equal values differ in their last bits once they are logarithms' differences.
 bool has_scatter(const RunningMoments& moments) {
   constexpr double kRounding = 1e-12;
-  return moments.count >= kFewestForSequential &&
-         moments.variance() > kRounding * kRounding;
+  return moments.count >= kFewestForSequential && moments.variance() > kRounding * kRounding;
 }
 
 // Half of the interval's width: the t at which the evidence is 1/significance.
-double evidence_radius(std::size_t count,
-                       double deviation,
-                       double significance) {
+double evidence_radius(std::size_t count, double deviation, double significance) {
   const auto n = static_cast<double>(count);
   const double g = 1 + n * kEffect * kEffect;
   const double k = std::pow(std::sqrt(g) / significance, 2 / n);
@@ -58,18 +55,14 @@ double evidence_radius(std::size_t count,
   return deviation * std::sqrt((n - 1) / n * (k - 1) / (1 - k / g));
 }
 
-Interval anytime_interval(const RunningMoments& moments,
-                          std::size_t count,
-                          double significance) {
-  const double half =
-      evidence_radius(count, std::sqrt(moments.variance()), significance);
+Interval anytime_interval(const RunningMoments& moments, std::size_t count, double significance) {
+  const double half = evidence_radius(count, std::sqrt(moments.variance()), significance);
   return {moments.mean - half, moments.mean + half};
 }
 
 }  // namespace
 
-std::optional<double> sequential_evidence(std::span<const double> differences,
-                                          double mean) {
+std::optional<double> sequential_evidence(std::span<const double> differences, double mean) {
   const RunningMoments moments = moments_of(differences);
   if (!has_scatter(moments)) {
     return std::nullopt;
@@ -85,20 +78,17 @@ std::optional<Interval> sequential_interval(std::span<const double> differences,
                                             double significance) {
   PACELINE_CHECK(significance > 0 && significance < 1);
   const RunningMoments moments = moments_of(differences);
-  return has_scatter(moments) ? std::optional(anytime_interval(
-                                    moments, moments.count, significance))
-                              : std::nullopt;
+  return has_scatter(moments)
+             ? std::optional(anytime_interval(moments, moments.count, significance))
+             : std::nullopt;
 }
 
-SequentialEnd sequential_end(const Interval& interval,
-                             const SequentialGoal& goal) {
-  if (interval.low > std::log1p(goal.threshold) ||
-      interval.high < std::log1p(-goal.threshold)) {
+SequentialEnd sequential_end(const Interval& interval, const SequentialGoal& goal) {
+  if (interval.low > std::log1p(goal.threshold) || interval.high < std::log1p(-goal.threshold)) {
     return SequentialEnd::kChanged;
   }
-  return interval.low >= goal.low && interval.high <= goal.high
-             ? SequentialEnd::kUnchanged
-             : SequentialEnd::kNone;
+  return interval.low >= goal.low && interval.high <= goal.high ? SequentialEnd::kUnchanged
+                                                                : SequentialEnd::kNone;
 }
 
 std::optional<std::size_t> sequential_to_go(std::span<const double> differences,
@@ -109,8 +99,8 @@ std::optional<std::size_t> sequential_to_go(std::span<const double> differences,
     return std::nullopt;
   }
   const auto ends = [&](std::size_t count) {
-    return sequential_end(anytime_interval(moments, count, goal.significance),
-                          goal) != SequentialEnd::kNone;
+    return sequential_end(anytime_interval(moments, count, goal.significance), goal) !=
+           SequentialEnd::kNone;
   };
   if (ends(moments.count)) {
     return 0;
@@ -131,9 +121,7 @@ std::optional<std::size_t> sequential_to_go(std::span<const double> differences,
   return high - moments.count;
 }
 
-double sequential_power(const SequentialPlan& plan,
-                        SequentialEnd end,
-                        const SequentialGoal& goal) {
+double sequential_power(const SequentialPlan& plan, SequentialEnd end, const SequentialGoal& goal) {
   PACELINE_CHECK(plan.deviation > 0 && plan.histories > 0);
   std::size_t ended = 0;
   for (std::size_t i = 0; i < plan.histories; ++i) {
@@ -143,8 +131,7 @@ double sequential_power(const SequentialPlan& plan,
     while (moments.count < plan.most && seen == SequentialEnd::kNone) {
       moments.add(plan.mean + plan.deviation * random.normal());
       if (moments.count >= kFewestForSequential) {
-        seen = sequential_end(
-            anytime_interval(moments, moments.count, goal.significance), goal);
+        seen = sequential_end(anytime_interval(moments, moments.count, goal.significance), goal);
       }
     }
     ended += seen == end ? 1 : 0;

@@ -15,23 +15,20 @@ namespace {
 // No segment is shorter; fewer than two of them cannot be cut.
 constexpr std::size_t kShortest = 4;
 
-// Mid-ranks minus their mean: they sum to zero, and U_k is -2 times their sum
-// up to k.
+// Mid-ranks minus their mean: they sum to zero, and U_k is -2 times their sum up to k.
 std::vector<double> centered_ranks(std::span<const double> samples) {
   const std::size_t n = samples.size();
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return samples[a] < samples[b];
-  });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return samples[a] < samples[b]; });
   std::vector<double> ranks(n);
   for (std::size_t first = 0; first < n;) {
     std::size_t end = first;
     while (end < n && samples[order[end]] == samples[order[first]]) {
       ++end;
     }
-    const double rank = static_cast<double>(first + end - 1) / 2 -
-                        static_cast<double>(n - 1) / 2;
+    const double rank = static_cast<double>(first + end - 1) / 2 - static_cast<double>(n - 1) / 2;
     for (; first < end; ++first) {
       ranks[order[first]] = rank;
     }
@@ -53,8 +50,7 @@ Cut highest_cut(std::span<const double> ranks) {
       continue;
     }
     const double height =
-        std::abs(sum) / std::sqrt(static_cast<double>(k) *
-                                  static_cast<double>(ranks.size() - k));
+        std::abs(sum) / std::sqrt(static_cast<double>(k) * static_cast<double>(ranks.size() - k));
     if (height > best.height) {
       best = {.at = k, .height = height};
     }
@@ -70,11 +66,10 @@ double median_difference(std::span<const double> values, std::size_t lag) {
   return median_in_place(differences);
 }
 
-// How many neighbors must stay together for a permutation to keep the
-// autocorrelation.  Level shifts would look like correlation to the usual
-// estimates, but touch only few differences: for AR(1) noise the ratio of
-// typical differences at lag 1 and at a long lag is sqrt(1 - rho).  The length
-// is Politis and White's for that process, see block_length().
+// How many neighbors must stay together for a permutation to keep the autocorrelation.  Level
+// shifts would look like correlation to the usual estimates, but touch only few differences: for
+// AR(1) noise the ratio of typical differences at lag 1 and at a long lag is sqrt(1 - rho).  The
+// length is Politis and White's for that process, see block_length().
 std::size_t block_between_shifts(std::span<const double> values) {
   const std::size_t n = values.size();
   const double near = median_difference(values, 1);
@@ -83,15 +78,12 @@ std::size_t block_between_shifts(std::span<const double> values) {
   const double rho = std::clamp(1 - ratio * ratio, 0.0, 0.95);
   const double odds = 2 * rho / (1 - rho * rho);
   const double length = std::cbrt(1.5 * odds * odds * static_cast<double>(n));
-  return std::clamp<std::size_t>(
-      static_cast<std::size_t>(std::round(length)), 1, n / kShortest);
+  return std::clamp<std::size_t>(static_cast<std::size_t>(std::round(length)), 1, n / kShortest);
 }
 
-// Cuts a rotation of `values` into blocks of `block` neighbors (the last one
-// shorter) and writes the blocks in random order.
-void shuffle_blocks(std::span<const double> values,
-                    std::size_t block,
-                    Random& random,
+// Cuts a rotation of `values` into blocks of `block` neighbors (the last one shorter) and writes
+// the blocks in random order.
+void shuffle_blocks(std::span<const double> values, std::size_t block, Random& random,
                     std::vector<double>& shuffled) {
   const std::size_t n = values.size();
   const auto rotation = static_cast<std::size_t>(random.below(n));
@@ -139,18 +131,16 @@ class ChangePoints {
     search(first + cut.at, end);
   }
 
-  // Only between final segments: while a segment still holds several levels,
-  // its median may hide the shift.
+  // Only between final segments: while a segment still holds several levels, its median may hide
+  // the shift.
   void merge_small_shifts(std::size_t first) {
     while (!changes_.empty()) {
       std::vector<double> shifts;
       for (std::size_t i = 0; i < changes_.size(); ++i) {
         const std::size_t before = i == 0 ? first : changes_[i - 1];
-        const std::size_t end =
-            i + 1 == changes_.size() ? samples_.size() : changes_[i + 1];
-        shifts.push_back(relative_shift(
-            median(samples_.subspan(before, changes_[i] - before)),
-            median(samples_.subspan(changes_[i], end - changes_[i]))));
+        const std::size_t end = i + 1 == changes_.size() ? samples_.size() : changes_[i + 1];
+        shifts.push_back(relative_shift(median(samples_.subspan(before, changes_[i] - before)),
+                                        median(samples_.subspan(changes_[i], end - changes_[i]))));
       }
       const auto smallest = std::min_element(shifts.begin(), shifts.end());
       if (*smallest >= options_.least_shift) {
@@ -161,9 +151,7 @@ class ChangePoints {
   }
 
   // Stops as soon as the answer is certain.
-  bool is_significant(const Cut& cut,
-                      std::span<const double> ranks,
-                      std::size_t first) const {
+  bool is_significant(const Cut& cut, std::span<const double> ranks, std::size_t first) const {
     const std::size_t block = block_between_shifts(ranks);
     std::vector<double> shuffled(ranks.begin(), ranks.end());
     const auto total = static_cast<double>(options_.permutations + 1);
@@ -193,8 +181,7 @@ std::size_t lead_in(std::span<const double> samples, double least_shift) {
     off.push_back(std::abs(sample - center));
   }
   constexpr double kNormal = 1.4826;  // MAD of a normal distribution is sd / it
-  const double fence = center + std::max(4 * kNormal * median(off),
-                                         least_shift * std::abs(center));
+  const double fence = center + std::max(4 * kNormal * median(off), least_shift * std::abs(center));
   std::size_t end = 0;
   while (end < samples.size() / 2 && samples[end] > fence) {
     ++end;
@@ -204,8 +191,7 @@ std::size_t lead_in(std::span<const double> samples, double least_shift) {
 
 }  // namespace
 
-SteadyState find_steady_state(std::span<const double> samples,
-                              const SteadyOptions& options) {
+SteadyState find_steady_state(std::span<const double> samples, const SteadyOptions& options) {
   const std::size_t n = samples.size();
   SteadyState result;
   if (n < 2) {

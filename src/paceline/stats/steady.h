@@ -17,8 +17,8 @@ struct SteadyOptions {
 };
 
 struct SteadyState {
-  /// The first step of the steady state; nothing where the series ends in a
-  /// segment of less than half its length, so that it never settled.
+  /// The first step of the steady state; nothing where the series ends in a segment of less than
+  /// half its length, so that it never settled.
   std::optional<std::size_t> first;
   /// The first step of every segment but the first one, in order.
   std::vector<std::size_t> changes;
@@ -41,13 +41,11 @@ struct SteadyState {
 ///
 /// The last segment is the steady state if it holds half of the series.
 ///
-/// What it cannot see: a disturbance in the middle after which the old level
-/// returns is hidden by the equal levels on its two sides.  It stays among the
-/// samples, where the percentiles show it.
+/// What it cannot see: a disturbance in the middle after which the old level returns is hidden by
+/// the equal levels on its two sides.  It stays among the samples, where the percentiles show it.
 ///
-/// The answer is a function of the samples and the seed.  Cost: O(n) for each
-/// permutation, O(n log n) else.
-SteadyState find_steady_state(std::span<const double> samples,
-                              const SteadyOptions& options = {});
+/// The answer is a function of the samples and the seed.  Cost: O(n) for each permutation, O(n log
+/// n) else.
+SteadyState find_steady_state(std::span<const double> samples, const SteadyOptions& options = {});
 
 }  // namespace paceline::stats

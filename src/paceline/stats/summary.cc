@@ -16,9 +16,7 @@ namespace {
 
 constexpr double kSecondsPerNs = 1e-9;
 
-double seconds(std::int64_t ns) {
-  return static_cast<double>(ns) * kSecondsPerNs;
-}
+double seconds(std::int64_t ns) { return static_cast<double>(ns) * kSecondsPerNs; }
 
 // Steps that every rank with samples has.
 std::size_t common_steps(RankSteps ranks) {
@@ -55,8 +53,7 @@ std::vector<double> longest_rank_seconds(RankSteps ranks, std::size_t count) {
 // One run: what it processed, in which time, and how to draw it again.
 struct MeasuredWindow {
   explicit MeasuredWindow(const Window& window)
-      : step_s(
-            longest_rank_seconds(window.step_ns, common_steps(window.step_ns))),
+      : step_s(longest_rank_seconds(window.step_ns, common_steps(window.step_ns))),
         samples(window.samples_per_step * static_cast<double>(step_s.size())) {
     const double summed_s = std::accumulate(step_s.begin(), step_s.end(), 0.0);
     wall_s = window.wall_ns > 0 ? seconds(window.wall_ns) : summed_s;
@@ -64,25 +61,23 @@ struct MeasuredWindow {
     scale = summed_s > 0 ? wall_s / summed_s : 1;
   }
 
-  /// The steps of the rank whose steps sum to the longest time.  Ranks that
-  /// wait for few others are slow in different steps, and end together all the
-  /// same.  If the steps of every rank were drawn, the longest of their sums
-  /// would be longer than the window.
+  /// The steps of the rank whose steps sum to the longest time.  Ranks that wait for few others are
+  /// slow in different steps, and end together all the same.  If the steps of every rank were
+  /// drawn, the longest of their sums would be longer than the window.
   std::vector<double> step_s;
   double samples;
   double wall_s = 0;
   double scale = 1;
 };
 
-/// Rates of resampled steps, and how many independent blocks they come from;
-/// none where a run has too few steps.
+/// Rates of resampled steps, and how many independent blocks they come from; none where a run has
+/// too few steps.
 struct DrawnRates {
   std::vector<double> rates;
   std::size_t blocks = 0;
 };
 
-DrawnRates draw_rates(const std::vector<MeasuredWindow>& windows,
-                      const IntervalOptions& options) {
+DrawnRates draw_rates(const std::vector<MeasuredWindow>& windows, const IntervalOptions& options) {
   std::vector<std::size_t> block_lengths;
   DrawnRates drawn;
   for (const MeasuredWindow& window : windows) {
@@ -110,34 +105,27 @@ DrawnRates draw_rates(const std::vector<MeasuredWindow>& windows,
   return drawn;
 }
 
-std::optional<Interval> rate_within_runs(
-    const std::vector<MeasuredWindow>& windows,
-    const IntervalOptions& options) {
+std::optional<Interval> rate_within_runs(const std::vector<MeasuredWindow>& windows,
+                                         const IntervalOptions& options) {
   DrawnRates drawn = draw_rates(windows, options);
   if (drawn.rates.empty()) {
     return std::nullopt;
   }
-  return percentile_interval(std::move(drawn.rates),
-                             expanded_level(options.level, drawn.blocks));
+  return percentile_interval(std::move(drawn.rates), expanded_level(options.level, drawn.blocks));
 }
 
-/// None where there are no rates, or where steps of a record from elsewhere
-/// take no time.
-std::optional<Interval> ratio_within_runs(DrawnRates top,
-                                          const DrawnRates& bottom,
-                                          double level) {
+/// None where there are no rates, or where steps of a record from elsewhere take no time.
+std::optional<Interval> ratio_within_runs(DrawnRates top, const DrawnRates& bottom, double level) {
   if (top.rates.empty() || bottom.rates.empty()) {
     return std::nullopt;
   }
-  std::ranges::transform(
-      top.rates, bottom.rates, top.rates.begin(), std::divides<>());
-  const bool finite = std::ranges::all_of(
-      top.rates, [](double ratio) { return std::isfinite(ratio); });
-  return finite
-             ? std::optional(percentile_interval(
-                   std::move(top.rates),
-                   expanded_level(level, std::min(top.blocks, bottom.blocks))))
-             : std::nullopt;
+  std::ranges::transform(top.rates, bottom.rates, top.rates.begin(), std::divides<>());
+  const bool finite =
+      std::ranges::all_of(top.rates, [](double ratio) { return std::isfinite(ratio); });
+  return finite ? std::optional(percentile_interval(
+                      std::move(top.rates),
+                      expanded_level(level, std::min(top.blocks, bottom.blocks))))
+                : std::nullopt;
 }
 
 /// The runs of a case that have steps.
@@ -195,8 +183,7 @@ std::optional<Percentiles> percentiles(std::span<const double> samples) {
                      .p95 = quantile_sorted(sorted, 0.95)};
 }
 
-std::optional<StepSummary> summarize_steps(Runs runs,
-                                           const IntervalOptions& options) {
+std::optional<StepSummary> summarize_steps(Runs runs, const IntervalOptions& options) {
   std::vector<double> all;
   for (const std::vector<double>& run : runs) {
     all.insert(all.end(), run.begin(), run.end());
@@ -225,8 +212,7 @@ std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
   return result;
 }
 
-std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
-                                           const ScalingCase& test,
+std::optional<Estimate> scaling_efficiency(const ScalingCase& base, const ScalingCase& test,
                                            const IntervalOptions& options) {
   PACELINE_CHECK(base.ranks > 0 && test.ranks > 0);
   const MeasuredRuns below(base.windows);
@@ -240,8 +226,7 @@ std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
     IntervalOptions others = options;
     others.seed = ~options.seed;
     result.interval = ratio_within_runs(draw_rates(above.windows, options),
-                                        draw_rates(below.windows, others),
-                                        options.level);
+                                        draw_rates(below.windows, others), options.level);
   }
   widen_to_value(result);
   scale(result, base.ranks / test.ranks);

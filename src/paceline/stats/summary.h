@@ -11,8 +11,8 @@
 
 namespace paceline::stats {
 
-/// One run as its ranks saw it: for each rank, its step times in nanoseconds.
-/// Ranks that took no part have an empty vector and are left out everywhere;
+/// One run as its ranks saw it: for each rank, its step times in nanoseconds. Ranks that took no
+/// part have an empty vector and are left out everywhere;
 /// a step counts when every other rank has it.
 using RankSteps = std::span<const std::vector<std::int64_t>>;
 
@@ -40,8 +40,7 @@ struct StepSummary {
 
 /// `runs` holds the step times of each run, slowest rank first taken.  Nothing
 /// where no run has a step.
-std::optional<StepSummary> summarize_steps(Runs runs,
-                                           const IntervalOptions& options = {});
+std::optional<StepSummary> summarize_steps(Runs runs, const IntervalOptions& options = {});
 
 /// One run's work for `aggregate_rate`.
 struct Window {
@@ -53,11 +52,10 @@ struct Window {
   double samples_per_step = 0;
 };
 
-/// Samples per second of the whole world: the median over runs of the samples
-/// of a run's window over its wall time.  Its interval is, from 3 runs on, that
-/// of `median_of_runs`; below, a moving-block bootstrap of the steps of the
-/// rank that took longest in each run.  The rate lies in it.  Nothing where
-/// there is no step.
+/// Samples per second of the whole world: the median over runs of the samples of a run's window
+/// over its wall time.  Its interval is, from 3 runs on, that of `median_of_runs`; below, a
+/// moving-block bootstrap of the steps of the rank that took longest in each run.  The rate lies in
+/// it.  Nothing where there is no step.
 std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
                                        const IntervalOptions& options = {});
 
@@ -67,12 +65,10 @@ struct ScalingCase {
   double ranks = 1;                   // that process samples
 };
 
-/// The rate per rank of `test` over that of `base`, rates as `aggregate_rate`
-/// has them; 1 is linear scaling.  Its interval is, from 3 runs of both on,
-/// that of `ratio_of_medians` of the runs' rates; below, a moving-block
-/// bootstrap of the steps of both.  Nothing where a case has no step.
-std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
-                                           const ScalingCase& test,
+/// The rate per rank of `test` over that of `base`, rates as `aggregate_rate` has them; 1 is linear
+/// scaling.  Its interval is, from 3 runs of both on, that of `ratio_of_medians` of the runs'
+/// rates; below, a moving-block bootstrap of the steps of both.  Nothing where a case has no step.
+std::optional<Estimate> scaling_efficiency(const ScalingCase& base, const ScalingCase& test,
                                            const IntervalOptions& options = {});
 
 }  // namespace paceline::stats

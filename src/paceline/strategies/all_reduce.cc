@@ -4,9 +4,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// All ranks sum a slice; each has the sum when it is given back.  What is no
-/// sum is gathered, and every rank merges it itself, or swapped by pairs of
-/// ranks.
+/// All ranks sum a slice; each has the sum when it is given back.  What is no sum is gathered, and
+/// every rank merges it itself, or swapped by pairs of ranks.
 ///
 ///   rounds per exchange            1
 ///   bytes sent, rank and exchange  2(P-1)/P S   S = bytes of the slice;
@@ -15,13 +14,12 @@ namespace {
 ///   guarantee                      exact: every rank has the same sum
 ///
 /// The reduction is a sum; the mean is taken by whoever applies it, so that
-/// the reduced value itself can be checked exactly.  A world of one exchanges
-/// nothing.  Patarasuk and Yuan, JPDC 2009, doi:10.1016/j.jpdc.2008.09.002.
+/// the reduced value itself can be checked exactly.  A world of one exchanges nothing.  Patarasuk
+/// and Yuan, JPDC 2009, doi:10.1016/j.jpdc.2008.09.002.
 class AllReduce final : public ExchangeRule {
  public:
   ExchangeTraits traits(const PlanInput& input) const override {
-    return {.divisor = static_cast<double>(input.world),
-            .symmetry = any_order(input.world)};
+    return {.divisor = static_cast<double>(input.world), .symmetry = any_order(input.world)};
   }
 
   bool combines(Combination) const override { return true; }
@@ -29,10 +27,9 @@ class AllReduce final : public ExchangeRule {
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
     if (format.combination == Combination::kMerge) {
       const Slice values = whole(builder.setup(), kValues);
-      builder.add_buffer(
-          {.name = kGathered,
-           .dtype = format.type,
-           .elements = builder.input().world * values.count / format.packed});
+      builder.add_buffer({.name = kGathered,
+                          .dtype = format.type,
+                          .elements = builder.input().world * values.count / format.packed});
     }
     builder.add_world(kGradientCommunicator);
   }
@@ -49,8 +46,7 @@ class AllReduce final : public ExchangeRule {
         program.all_gather(wire_slice.mine, gathered(wire_slice, program), on);
         break;
       case Combination::kPairs:
-        program.exchange(on,
-                         {{wire_slice.peer, wire_slice.mine}},
+        program.exchange(on, {{wire_slice.peer, wire_slice.mine}},
                          {{wire_slice.peer, wire_slice.all}});
         break;
     }
@@ -58,14 +54,12 @@ class AllReduce final : public ExchangeRule {
 
   void finish(const WireSlice& wire_slice, Program& program) const override {
     if (wire_slice.format.combination == Combination::kMerge) {
-      program.kernel(wire_slice.format.merge,
-                     {{gathered(wire_slice, program)}},
+      program.kernel(wire_slice.format.merge, {{gathered(wire_slice, program)}},
                      {{wire_slice.mine}});
     }
   }
 
-  Picoseconds time_of_forms(const PlanInput& input,
-                            std::int64_t bytes,
+  Picoseconds time_of_forms(const PlanInput& input, std::int64_t bytes,
                             Combination how) const override {
     switch (how) {
       case Combination::kMerge:
@@ -86,8 +80,7 @@ class AllReduce final : public ExchangeRule {
       return wire_slice.all;
     }
     const Elements world = program.input().world;
-    return {buffer_named(program.setup(), kGathered),
-            world * wire_slice.mine.begin,
+    return {buffer_named(program.setup(), kGathered), world * wire_slice.mine.begin,
             world * wire_slice.mine.count};
   }
 };

@@ -8,8 +8,8 @@ namespace {
 /// Parameters cross, adapt then combine: every rank applies its own gradient
 /// to a bucket, then the bucket is averaged, beside the rest of backward.
 ///
-/// Lian et al., NeurIPS 2017, arXiv:1705.09056; Cattivelli and Sayed, IEEE TSP
-/// 2010, doi:10.1109/TSP.2009.2033729 (ATC diffusion).
+/// Lian et al., NeurIPS 2017, arXiv:1705.09056; Cattivelli and Sayed, IEEE TSP 2010,
+/// doi:10.1109/TSP.2009.2033729 (ATC diffusion).
 class Atc final : public EarlyUpdate {
  public:
   Atc() : EarlyUpdate("atc") {}
@@ -27,8 +27,6 @@ class Atc final : public EarlyUpdate {
 
 }  // namespace
 
-std::unique_ptr<UpdateRule> make_atc(const Options&) {
-  return std::make_unique<Atc>();
-}
+std::unique_ptr<UpdateRule> make_atc(const Options&) { return std::make_unique<Atc>(); }
 
 }  // namespace paceline::strategies

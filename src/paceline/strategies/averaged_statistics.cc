@@ -13,9 +13,7 @@ namespace {
 
 class AveragedStatistics final : public Planner {
  public:
-  AveragedStatistics(std::vector<Elements> elements,
-                     DType type,
-                     Step every,
+  AveragedStatistics(std::vector<Elements> elements, DType type, Step every,
                      std::unique_ptr<Planner> parameters)
       : elements_(std::move(elements)),
         type_(type),
@@ -32,29 +30,22 @@ class AveragedStatistics final : public Planner {
       setup.statistics.push_back({id, begin, count});
       begin += count;
     }
-    setup.buffers.push_back(
-        {.name = std::string(kStatistics), .dtype = type_, .elements = begin});
+    setup.buffers.push_back({.name = std::string(kStatistics), .dtype = type_, .elements = begin});
     if (training_ranks(input) > 1) {
       setup.communicators.push_back(
-          {.name = std::string(kStatistics),
-           .members = Members::spaced(0, training_ranks(input))});
+          {.name = std::string(kStatistics), .members = Members::spaced(0, training_ranks(input))});
     }
     return setup;
   }
 
   // Twice the other's, and one more where statistics cross.
   Variant variant(const PlanInput& input, Step step) const override {
-    return 2 * parameters_->variant(input, step) +
-           ((step + 1) % every_ == 0 ? 1 : 0);
+    return 2 * parameters_->variant(input, step) + ((step + 1) % every_ == 0 ? 1 : 0);
   }
 
-  Step period(const PlanInput& input) const override {
-    return every_ * parameters_->period(input);
-  }
+  Step period(const PlanInput& input) const override { return every_ * parameters_->period(input); }
 
-  CommPlan plan(const PlanInput& input,
-                const Setup& setup,
-                Variant variant) const override {
+  CommPlan plan(const PlanInput& input, const Setup& setup, Variant variant) const override {
     CommPlan plan = parameters_->plan(input, setup, variant / 2);
     const Rank ranks = training_ranks(input);
     if (variant % 2 == 0 || ranks < 2 || input.rank >= ranks) {
@@ -73,12 +64,8 @@ class AveragedStatistics final : public Planner {
   Rank training_ranks(const PlanInput& input) const override {
     return parameters_->training_ranks(input);
   }
-  Symmetry symmetry(const PlanInput& input) const override {
-    return parameters_->symmetry(input);
-  }
-  std::string remark(const PlanInput& input) const override {
-    return parameters_->remark(input);
-  }
+  Symmetry symmetry(const PlanInput& input) const override { return parameters_->symmetry(input); }
+  std::string remark(const PlanInput& input) const override { return parameters_->remark(input); }
 
  private:
   std::vector<Elements> elements_;
@@ -89,13 +76,10 @@ class AveragedStatistics final : public Planner {
 
 }  // namespace
 
-std::unique_ptr<Planner> make_averaged_statistics(
-    std::vector<Elements> elements,
-    DType type,
-    Step every,
-    std::unique_ptr<Planner> parameters) {
-  return std::make_unique<AveragedStatistics>(
-      std::move(elements), type, every, std::move(parameters));
+std::unique_ptr<Planner> make_averaged_statistics(std::vector<Elements> elements, DType type,
+                                                  Step every, std::unique_ptr<Planner> parameters) {
+  return std::make_unique<AveragedStatistics>(std::move(elements), type, every,
+                                              std::move(parameters));
 }
 
 }  // namespace paceline::strategies

@@ -15,8 +15,8 @@ inline constexpr std::string_view kStatistics = "statistics";
 /// Steps from one average of statistics to the next, at most.
 inline constexpr Step kLongestStatisticsInterval = 500;
 
-/// Averages what forward passes keep of their inputs, the running means and
-/// variances of batch norm, beside any strategy of the parameters.
+/// Averages what forward passes keep of their inputs, the running means and variances of batch
+/// norm, beside any strategy of the parameters.
 ///
 ///   rounds                     1 in every H-th step, beside backward
 ///   bytes sent, rank and step  2 (P-1)/P S / H, S = bytes of the statistics
@@ -26,12 +26,9 @@ inline constexpr Step kLongestStatisticsInterval = 500;
 ///
 /// `elements`: of each module, by ModuleId, of type `type`.  The next forward
 /// pass of a module waits for its statistics, nothing else does.
-/// Without it each rank normalizes its evaluations by what it has seen alone,
-/// and so do BlueFog's (arXiv:2111.04287).
-std::unique_ptr<Planner> make_averaged_statistics(
-    std::vector<Elements> elements,
-    DType type,
-    Step every,
-    std::unique_ptr<Planner> parameters);
+/// Without it each rank normalizes its evaluations by what it has seen alone, and so do BlueFog's
+/// (arXiv:2111.04287).
+std::unique_ptr<Planner> make_averaged_statistics(std::vector<Elements> elements, DType type,
+                                                  Step every, std::unique_ptr<Planner> parameters);
 
 }  // namespace paceline::strategies

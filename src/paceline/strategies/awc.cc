@@ -5,14 +5,13 @@
 namespace paceline::strategies {
 namespace {
 
-/// Parameters cross, adapt with combine: while a rank computes its gradient,
-/// the parameters that it was computed at are averaged; the gradient is then
-/// applied to the average: x_i <- sum over j of W_ij x_j - lr * g(x_i).
+/// Parameters cross, adapt with combine: while a rank computes its gradient, the parameters that it
+/// was computed at are averaged; the gradient is then applied to the average: x_i <- sum over j of
+/// W_ij x_j - lr * g(x_i).
 ///
-/// window=step lets a bucket leave as soon as its update of the step before is
-/// done, beside forward and backward; window=backward holds it until the last
-/// forward, as BlueFog does.  Nedic and Ozdaglar, IEEE TAC 2009,
-/// doi:10.1109/TAC.2008.2009515; BlueFog, 2021, arXiv:2111.04287.
+/// window=step lets a bucket leave as soon as its update of the step before is done, beside forward
+/// and backward; window=backward holds it until the last forward, as BlueFog does.  Nedic and
+/// Ozdaglar, IEEE TAC 2009, doi:10.1109/TAC.2008.2009515; BlueFog, 2021, arXiv:2111.04287.
 class Awc final : public UpdateRule {
  public:
   explicit Awc(bool whole_step) : whole_step_(whole_step) {}
@@ -26,8 +25,7 @@ class Awc final : public UpdateRule {
     program.forward_pass(0);
     const OpIndex forward_end = program.size();
     start_all(program);
-    for (OpIndex op = forward_end; program.trains() && op < program.size();
-         ++op) {
+    for (OpIndex op = forward_end; program.trains() && op < program.size(); ++op) {
       program.after(op, forward_end - 1);
     }
     program.backward_pass(0);
@@ -41,8 +39,8 @@ class Awc final : public UpdateRule {
 
   void finish(const Bucket&, StrategyProgram&) const override {}
 
-  /// The average is made here, not in finish(): a schedule may cut what it
-  /// gives and takes finer than what compute() gave.
+  /// The average is made here, not in finish(): a schedule may cut what it gives and takes finer
+  /// than what compute() gave.
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       program.finish_average(mine.values);

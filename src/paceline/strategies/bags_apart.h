@@ -14,8 +14,8 @@
 #include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/sharded_embeddings.h"
 
-// A model with embedding bags, taken apart for the planner of its dense part,
-// and the two programs put together again.
+// A model with embedding bags, taken apart for the planner of its dense part, and the two programs
+// put together again.
 
 namespace paceline::strategies {
 
@@ -28,31 +28,27 @@ struct BagsApart {
 
 /// Throws UsageError where the last parameter is not that one.
 inline BagsApart without_bags(const ModelShape& model) {
-  const auto bags = std::ranges::find(
-      model.parameters, kPooledParameter, &ParameterShape::name);
+  const auto bags = std::ranges::find(model.parameters, kPooledParameter, &ParameterShape::name);
   if (bags == model.parameters.end() || bags + 1 != model.parameters.end()) {
-    throw UsageError(
-        fmt::format("model '{}' looks up no embedding tables", model.name));
+    throw UsageError(fmt::format("model '{}' looks up no embedding tables", model.name));
   }
-  BagsApart parts{
-      .pooled = static_cast<ParameterId>(model.parameters.size() - 1),
-      .module = bags->module,
-      .dense = model};
+  BagsApart parts{.pooled = static_cast<ParameterId>(model.parameters.size() - 1),
+                  .module = bags->module,
+                  .dense = model};
   parts.dense.parameters.pop_back();
   parts.dense.modules.erase(parts.dense.modules.begin() +
                             static_cast<std::ptrdiff_t>(parts.module));
   std::erase(parts.dense.ready_order, parts.pooled);
   for (ParameterShape& parameter : parts.dense.parameters) {
     if (parameter.module > parts.module) {
-      parameter.module =
-          ModuleId{static_cast<std::int32_t>(parameter.module) - 1};
+      parameter.module = ModuleId{static_cast<std::int32_t>(parameter.module) - 1};
     }
   }
   return parts;
 }
 
-/// The dense part's program with the bags' Forward and Backward in their
-/// places.  `behind_bags` appends what follows that Backward.
+/// The dense part's program with the bags' Forward and Backward in their places.  `behind_bags`
+/// appends what follows that Backward.
 class Spliced {
  public:
   Spliced(Program& program, const ModelShape& model, const BagsApart& parts)
@@ -72,19 +68,16 @@ class Spliced {
       }
       auto* const forward = std::get_if<Forward>(&op.work);
       const auto* const backward = std::get_if<Backward>(&op.work);
-      if (backward != nullptr ||
-          (forward != nullptr && forward->module >= parts_.module)) {
+      if (backward != nullptr || (forward != nullptr && forward->module >= parts_.module)) {
         forward_bags();
       }
       if (backward != nullptr && !ready_before_) {
         backward_bags(behind_bags);
       }
       if (forward != nullptr && forward->module >= parts_.module) {
-        forward->module =
-            ModuleId{static_cast<std::int32_t>(forward->module) + 1};
+        forward->module = ModuleId{static_cast<std::int32_t>(forward->module) + 1};
       }
-      const bool last_before =
-          backward != nullptr && ready_before_ == backward->parameter;
+      const bool last_before = backward != nullptr && ready_before_ == backward->parameter;
       place.push_back(program_.append(std::move(op)));
       if (last_before) {
         backward_bags(behind_bags);

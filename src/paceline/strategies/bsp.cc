@@ -5,8 +5,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// Everything crosses at once, when backward has ended, and is applied at once
-/// (bulk-synchronous).  One update is one gate: nothing crosses the step.
+/// Everything crosses at once, when backward has ended, and is applied at once (bulk-synchronous).
+/// One update is one gate: nothing crosses the step.
 ///
 ///   rounds per step            1 exchange
 ///   bytes sent, rank and step  those of one exchange of S = model size
@@ -23,8 +23,6 @@ class Bsp final : public ScheduleRule {
 
 }  // namespace
 
-std::unique_ptr<ScheduleRule> make_bsp(const Options&) {
-  return std::make_unique<Bsp>();
-}
+std::unique_ptr<ScheduleRule> make_bsp(const Options&) { return std::make_unique<Bsp>(); }
 
 }  // namespace paceline::strategies

@@ -8,8 +8,7 @@
 
 namespace paceline::strategies {
 
-Groups assign_buckets(const ModelShape& model,
-                      const std::vector<ParameterId>& order,
+Groups assign_buckets(const ModelShape& model, const std::vector<ParameterId>& order,
                       const std::vector<std::int64_t>& limits) {
   PACELINE_CHECK(!limits.empty());
   Groups buckets;
@@ -40,9 +39,7 @@ Groups single_groups(const ModelShape& model) {
 }
 
 Groups module_groups(const ModelShape& model) {
-  const auto module_of = [&](ParameterId id) {
-    return model.parameters[index_of(id)].module;
-  };
+  const auto module_of = [&](ParameterId id) { return model.parameters[index_of(id)].module; };
   Groups groups;
   for (const ParameterId id : model.ready_order) {
     if (groups.empty() || module_of(groups.back().back()) != module_of(id)) {
@@ -59,24 +56,19 @@ Bucket join(const std::vector<Bucket>& buckets) {
   for (std::size_t i = 1; i < buckets.size(); ++i) {
     const Bucket& bucket = buckets[i];
     PACELINE_CHECK_EQ(all.values.begin + all.values.count, bucket.values.begin);
-    all.parameters.insert(all.parameters.end(),
-                          bucket.parameters.begin(),
-                          bucket.parameters.end());
+    all.parameters.insert(all.parameters.end(), bucket.parameters.begin(), bucket.parameters.end());
     all.values.count += bucket.values.count;
     all.gradients.count += bucket.gradients.count;
   }
   return all;
 }
 
-std::vector<FirstRead> by_first_read(const ModelShape& model,
-                                     const std::vector<Bucket>& buckets) {
+std::vector<FirstRead> by_first_read(const ModelShape& model, const std::vector<Bucket>& buckets) {
   std::vector<FirstRead> order;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     auto first = static_cast<std::int32_t>(model.modules.size());
     for (const ParameterId id : buckets[i].parameters) {
-      first = std::min(
-          first,
-          static_cast<std::int32_t>(model.parameters[index_of(id)].module));
+      first = std::min(first, static_cast<std::int32_t>(model.parameters[index_of(id)].module));
     }
     order.push_back({i, first});
   }

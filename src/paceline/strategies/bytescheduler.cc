@@ -12,10 +12,10 @@
 namespace paceline::strategies {
 namespace {
 
-/// Tensors, or with queue=module neighbors in ready order that one module
-/// reads, are cut into partitions; of those that are ready, the one that the
-/// next forward reads first goes first, and no more than a credit is under way
-/// at once.  A module's next forward waits for its own tensors only.
+/// Tensors, or with queue=module neighbors in ready order that one module reads, are cut into
+/// partitions; of those that are ready, the one that the next forward reads first goes first, and
+/// no more than a credit is under way at once.  A module's next forward waits for its own tensors
+/// only.
 ///
 ///   rounds per step            one exchange per partition, none waits
 ///   bytes sent, rank and step  those of exchanging S = model size
@@ -25,20 +25,16 @@ namespace {
 ///
 /// A partition and the credit count bytes as they cross, in the codec's form.
 ///
-/// order=program writes the partitions down in the order that such a queue
-/// takes in virtual time on the profile: ranks agree without a message, and
-/// the simulator sees the same order.  Where an engine carries exchanges side
-/// by side, the queue is played as it is and as if they crossed one by one,
-/// with start-ups whole, halved and left out, which leaves it fuller; of these
-/// orders the one with the shortest predicted step is written down.
-/// order=priority leaves the choice to the first rank at run time and needs no
-/// profile. Peng et al., SOSP 2019, doi:10.1145/3341301.3359642.
+/// order=program writes the partitions down in the order that such a queue takes in virtual time on
+/// the profile: ranks agree without a message, and
+/// the simulator sees the same order.  Where an engine carries exchanges side by side, the queue is
+/// played as it is and as if they crossed one by one, with start-ups whole, halved and left out,
+/// which leaves it fuller; of these orders the one with the shortest predicted step is written
+/// down. order=priority leaves the choice to the first rank at run time and needs no profile. Peng
+/// et al., SOSP 2019, doi:10.1145/3341301.3359642.
 class ByteScheduler final : public ScheduleRule {
  public:
-  ByteScheduler(PartitionLimit partition,
-                std::int64_t credit,
-                IssueOrder order,
-                bool by_module)
+  ByteScheduler(PartitionLimit partition, std::int64_t credit, IssueOrder order, bool by_module)
       : partition_(std::move(partition)),
         credit_(std::max(credit, std::int64_t{1})),  // one at a time at least
         order_(order),
@@ -60,8 +56,7 @@ class ByteScheduler final : public ScheduleRule {
     for (const FirstRead& next : order) {
       first_read[next.bucket] = next.module;
     }
-    for (const auto& [part, bucket] :
-         in_queue_order(first_read, writer.program())) {
+    for (const auto& [part, bucket] : in_queue_order(first_read, writer.program())) {
       writer.start(part, first_read[bucket]);
       writer.finish(part, first_read[bucket]);
     }
@@ -81,8 +76,7 @@ class ByteScheduler final : public ScheduleRule {
     const std::vector<Bucket>& buckets = program.buckets();
     const std::int64_t size = size_of(program.input().model.dtype);
     const Elements step = kAlignmentBytes / size * program.shards();
-    const Elements longest =
-        partition_.longest(buckets, step, share * static_cast<double>(size));
+    const Elements longest = partition_.longest(buckets, step, share * static_cast<double>(size));
     std::vector<Part> parts;
     for (std::size_t i = 0; i < buckets.size(); ++i) {
       for (Elements at = 0; at < buckets[i].values.count; at += longest) {
@@ -119,15 +113,12 @@ class ByteScheduler final : public ScheduleRule {
     std::vector<Picoseconds> left;
     for (const Part& part : parts) {
       const StepTensor& tensor = step.tensors[last[part.bucket]];
-      pieces.push_back({tensor.ready,
-                        first_read[part.bucket],
-                        part.part.values.count * size});
+      pieces.push_back({tensor.ready, first_read[part.bucket], part.part.values.count * size});
       left.push_back(tensor.left);
     }
     std::vector<Part> ordered;
     const TransferTime time = transfer_time(input, program.transfer());
-    for (const std::size_t i :
-         best_order(pieces, left, credit_of(share), time)) {
+    for (const std::size_t i : best_order(pieces, left, credit_of(share), time)) {
       ordered.push_back(parts[i]);
     }
     return ordered;
@@ -136,13 +127,11 @@ class ByteScheduler final : public ScheduleRule {
   /// The bytes of gradients that fill the credit when they cross.
   std::int64_t credit_of(double share) const {
     constexpr double kMostBytes = 1e18;
-    return static_cast<std::int64_t>(
-        std::min(static_cast<double>(credit_) / share, kMostBytes));
+    return static_cast<std::int64_t>(std::min(static_cast<double>(credit_) / share, kMostBytes));
   }
 
   std::vector<std::size_t> best_order(const std::vector<QueuedPiece>& pieces,
-                                      const std::vector<Picoseconds>& left,
-                                      std::int64_t credit,
+                                      const std::vector<Picoseconds>& left, std::int64_t credit,
                                       const TransferTime& time) const {
     std::vector<std::size_t> best = starting_order(pieces, credit, time);
     if (time.one_by_one()) {
@@ -180,10 +169,8 @@ class ByteScheduler final : public ScheduleRule {
 
 std::unique_ptr<ScheduleRule> make_bytescheduler(const Options& options) {
   return std::make_unique<ByteScheduler>(
-      PartitionLimit("bytescheduler", options),
-      options.bytes_of_mebibytes("credit-mb"),
-      options.text("order") == "priority" ? IssueOrder::kPriority
-                                          : IssueOrder::kProgram,
+      PartitionLimit("bytescheduler", options), options.bytes_of_mebibytes("credit-mb"),
+      options.text("order") == "priority" ? IssueOrder::kPriority : IssueOrder::kProgram,
       options.text("queue") == "module");
 }
 

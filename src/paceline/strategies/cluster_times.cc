@@ -36,8 +36,7 @@ int conditions_of(const cluster::LinkFit& fit) {
          (fit.ranks_per_host.empty() ? 0 : 1);
 }
 
-AlphaBetaLine line_for(const cluster::ClusterLink& link,
-                       std::string_view operation,
+AlphaBetaLine line_for(const cluster::ClusterLink& link, std::string_view operation,
                        const TimesAsked& asked) {
   const cluster::LinkFit* best = nullptr;
   for (const cluster::LinkFit& fit : link.fits) {
@@ -50,86 +49,61 @@ AlphaBetaLine line_for(const cluster::ClusterLink& link,
 }
 
 /// "gloo on cpu among 2", "gloo on cpu among 8 (4+4)" on several hosts.
-std::string words_for(const std::string& engine,
-                      const std::string& device,
-                      int ranks,
+std::string words_for(const std::string& engine, const std::string& device, int ranks,
                       const std::vector<int>& ranks_per_host) {
   return fmt::format(
-      "{} on {} among {}{}",
-      engine.empty() ? "any engine" : engine,
-      device.empty() ? "any device" : device,
-      ranks,
-      ranks_per_host.size() < 2
-          ? ""
-          : fmt::format(" ({})", fmt::join(ranks_per_host, "+")));
+      "{} on {} among {}{}", engine.empty() ? "any engine" : engine,
+      device.empty() ? "any device" : device, ranks,
+      ranks_per_host.size() < 2 ? "" : fmt::format(" ({})", fmt::join(ranks_per_host, "+")));
 }
 
 std::string others(const cluster::ClusterLink& link) {
   std::vector<std::string> known;
   for (const cluster::LinkFit& fit : link.fits) {
-    add_once(known,
-             words_for(fit.engine, fit.device, fit.ranks, fit.ranks_per_host));
+    add_once(known, words_for(fit.engine, fit.device, fit.ranks, fit.ranks_per_host));
   }
   return fmt::format("{}", fmt::join(known, ", "));
 }
 
 }  // namespace
 
-ClusterTimes times_of(const cluster::Cluster& cluster,
-                      const TimesAsked& asked,
+ClusterTimes times_of(const cluster::Cluster& cluster, const TimesAsked& asked,
                       const std::string& file) {
   ClusterTimes times;
   const cluster::ClusterLink* link = cluster.link(asked.scope);
   if (link == nullptr) {
-    times.missing = fmt::format("{} has no link that joins {}",
-                                file,
-                                asked.scope == cluster::LinkScope::kHosts
-                                    ? "hosts"
-                                    : "the devices of a host");
+    times.missing =
+        fmt::format("{} has no link that joins {}", file,
+                    asked.scope == cluster::LinkScope::kHosts ? "hosts" : "the devices of a host");
     return times;
   }
   if (link->fits.empty()) {
     times.missing = fmt::format(
-        "link '{}' of {} has no fits (paceline comm --cluster {} --fit FILE "
-        "measures them for its key 'collectives')",
-        link->name,
-        file,
-        file);
+        "link '{}' of {} has no fits (paceline comm --cluster {} --fit FILE measures them for its "
+        "key 'collectives')",
+        link->name, file, file);
     return times;
   }
-  const std::string words = words_for(asked.engine,
-                                      asked.device,
-                                      static_cast<int>(asked.world),
-                                      asked.ranks_per_host);
-  const auto line = [&](std::string_view operation) {
-    return line_for(*link, operation, asked);
-  };
-  times.model = {
-      .origin = fmt::format(
-          "{}, fits of link '{}', {} ranks", file, link->name, words),
-      .world = asked.world,
-      .all_reduce = line(name_of(Pattern::kAllReduce)),
-      .reduce_scatter = line(name_of(Pattern::kReduceScatter)),
-      .all_gather = line(name_of(Pattern::kAllGather)),
-      .broadcast = line(name_of(Pattern::kBroadcast)),
-      .message = line(kMessages)};
-  if (std::ranges::none_of(link->fits, [&](const cluster::LinkFit& fit) {
-        return holds_for(fit, asked);
-      })) {
-    times.missing =
-        fmt::format("link '{}' of {} has fits of {}, none of {} ranks",
-                    link->name,
-                    file,
-                    others(*link),
-                    words);
+  const std::string words =
+      words_for(asked.engine, asked.device, static_cast<int>(asked.world), asked.ranks_per_host);
+  const auto line = [&](std::string_view operation) { return line_for(*link, operation, asked); };
+  times.model = {.origin = fmt::format("{}, fits of link '{}', {} ranks", file, link->name, words),
+                 .world = asked.world,
+                 .all_reduce = line(name_of(Pattern::kAllReduce)),
+                 .reduce_scatter = line(name_of(Pattern::kReduceScatter)),
+                 .all_gather = line(name_of(Pattern::kAllGather)),
+                 .broadcast = line(name_of(Pattern::kBroadcast)),
+                 .message = line(kMessages)};
+  if (std::ranges::none_of(link->fits,
+                           [&](const cluster::LinkFit& fit) { return holds_for(fit, asked); })) {
+    times.missing = fmt::format("link '{}' of {} has fits of {}, none of {} ranks", link->name,
+                                file, others(*link), words);
   }
   return times;
 }
 
-ClusterTimes times_for(const StrategySpec& spec,
-                       const cluster::Cluster& cluster,
-                       const TimesAsked& asked,
-                       const std::string& file) {
+ClusterTimes times_for(const StrategySpec& spec, const cluster::Cluster& cluster,
+                       const TimesAsked& asked, const std::string& file) {
   ClusterTimes times = times_of(cluster, asked, file);
   if (times.missing.empty() && needs_times(spec)) {
     PlanInput input;

@@ -16,8 +16,7 @@ namespace paceline::strategies {
 namespace {
 
 template <class Part, class Has>
-std::vector<std::string_view> names_of(std::span<const Row<Part>> rows,
-                                       const Has& has) {
+std::vector<std::string_view> names_of(std::span<const Row<Part>> rows, const Has& has) {
   std::vector<std::string_view> names;
   for (const Row<Part>& row : rows) {
     if (has(row)) {
@@ -27,8 +26,7 @@ std::vector<std::string_view> names_of(std::span<const Row<Part>> rows,
   return names;
 }
 
-/// What a codec whose forms combine so needs of an exchange, and what others
-/// do.
+/// What a codec whose forms combine so needs of an exchange, and what others do.
 std::string_view need_of(Combination how, const ExchangeRule& exchange) {
   switch (how) {
     case Combination::kOwnSum:
@@ -37,11 +35,10 @@ std::string_view need_of(Combination how, const ExchangeRule& exchange) {
       return "pairs of ranks that swap what they have, and '{}' has none";
     default:
       if (exchange.combines(Combination::kMerge)) {
-        return "what every rank sends in one place, and '{}' answers with one "
-               "sum, whose form is another than that of its parts";
+        return "what every rank sends in one place, and '{}' answers with one sum, whose form is "
+               "another than that of its parts";
       }
-      return "what every rank sends in one place, and '{}' passes on sums of "
-             "some ranks";
+      return "what every rank sends in one place, and '{}' passes on sums of some ranks";
   }
 }
 
@@ -53,18 +50,15 @@ void check_combines(const StrategySpec& spec) {
   if (exchange->combines(how)) {
     return;
   }
-  const auto able = names_of(exchanges(), [&](const auto& row) {
-    return row.make(resolve(row, {}, {}))->combines(how);
-  });
+  const auto able = names_of(
+      exchanges(), [&](const auto& row) { return row.make(resolve(row, {}, {}))->combines(how); });
   const RowInfo& refused = *spec.exchange.row;
   const bool by_options = std::ranges::find(able, refused.name) != able.end();
-  throw UsageError(fmt::format(
-      "'{}' needs {}; take {}",
-      spec.codec.row->name,
-      fmt::format(fmt::runtime(need_of(how, *exchange)),
-                  by_options ? choice_text(refused, spec.exchange.options)
-                             : std::string(refused.name)),
-      fmt::join(able, " or ")));
+  throw UsageError(fmt::format("'{}' needs {}; take {}", spec.codec.row->name,
+                               fmt::format(fmt::runtime(need_of(how, *exchange)),
+                                           by_options ? choice_text(refused, spec.exchange.options)
+                                                      : std::string(refused.name)),
+                               fmt::join(able, " or ")));
 }
 
 bool fulfills(const RowInfo& exchange, ExchangeNeed need) {
@@ -82,10 +76,8 @@ bool fulfills(const RowInfo& exchange, ExchangeNeed need) {
 }
 
 bool go_together(const RowInfo& update, const RowInfo& exchange) {
-  return fulfills(exchange, update.need) &&
-         (!exchange.parameters || update.parameters) &&
-         (!exchange.prepared || update.prepared) &&
-         (!exchange.late || update.late);
+  return fulfills(exchange, update.need) && (!exchange.parameters || update.parameters) &&
+         (!exchange.prepared || update.prepared) && (!exchange.late || update.late);
 }
 
 /// An update rule and an exchange that gives it what it needs.
@@ -93,94 +85,73 @@ void check_wants(const RowInfo& update, const RowInfo& exchange) {
   if (fulfills(exchange, update.need)) {
     return;
   }
-  const auto able = names_of(exchanges(), [&](const RowInfo& row) {
-    return go_together(update, row);
-  });
-  throw UsageError(fmt::format("'{}' {}; '{}' is no exchange for it, take {}",
-                               update.name,
-                               update.because,
-                               exchange.name,
-                               fmt::join(able, " or ")));
+  const auto able =
+      names_of(exchanges(), [&](const RowInfo& row) { return go_together(update, row); });
+  throw UsageError(fmt::format("'{}' {}; '{}' is no exchange for it, take {}", update.name,
+                               update.because, exchange.name, fmt::join(able, " or ")));
 }
 
-// The codecs of averages with neighbors, of shares where an exchange cuts
-// tensors.
+// The codecs of averages with neighbors, of shares where an exchange cuts tensors.
 std::string codecs_that_keep_a_share(bool cuts) {
-  return fmt::format(
-      "{}",
-      fmt::join(names_of(codecs(),
-                         [cuts](const auto& row) {
-                           const auto kept =
-                               row.make(resolve(row, {}, {}))->contraction({});
-                           return row.guarantee != Guarantee::kNeutral &&
-                                  kept && !(cuts && kept->whole_tensors);
-                         }),
-                ", "));
+  return fmt::format("{}", fmt::join(names_of(codecs(),
+                                              [cuts](const auto& row) {
+                                                const auto kept =
+                                                    row.make(resolve(row, {}, {}))->contraction({});
+                                                return row.guarantee != Guarantee::kNeutral &&
+                                                       kept && !(cuts && kept->whole_tensors);
+                                              }),
+                                     ", "));
 }
 
-/// Throws UsageError unless the codec may carry parameters.  A codec carries
-/// the changes of parameters, which are compressed with memory of what the
-/// codec leaves out.
+/// Throws UsageError unless the codec may carry parameters.  A codec carries the changes of
+/// parameters, which are compressed with memory of what the codec leaves out.
 void check_coded(const StrategySpec& spec) {
   const RowInfo& codec = *spec.codec.row;
   const auto refuse = [&](const std::string& why) {
-    throw UsageError(fmt::format(
-        "'{}' {} what crosses, and {}",
-        codec.name,
-        codec.guarantee == Guarantee::kRounded ? "rounds" : "compresses",
-        why));
+    throw UsageError(fmt::format("'{}' {} what crosses, and {}", codec.name,
+                                 codec.guarantee == Guarantee::kRounded ? "rounds" : "compresses",
+                                 why));
   };
   if (spec.exchange.row->late) {
     refuse(fmt::format(
-        "'{}' averages while codes are under way, so the copies at their two "
-        "ends differ, which averages of codes need equal; take identity, or "
-        "neighbor-allreduce",
+        "'{}' averages while codes are under way, so the copies at their two ends differ, which "
+        "averages of codes need equal; take identity, or neighbor-allreduce",
         spec.exchange.row->name));
   }
-  const auto contraction =
-      spec.codec.row->make(spec.codec.options)->contraction({});
+  const auto contraction = spec.codec.row->make(spec.codec.options)->contraction({});
   const bool contracts = contraction.has_value();
-  const bool cuts = spec.exchange.row->make_coded != nullptr &&
-                    spec.exchange.row
-                        ->make_coded(spec.exchange.options,
-                                     spec.codec.row->make(spec.codec.options))
-                        ->cuts();
+  const bool cuts =
+      spec.exchange.row->make_coded != nullptr &&
+      spec.exchange.row->make_coded(spec.exchange.options, spec.codec.row->make(spec.codec.options))
+          ->cuts();
   if (!spec.update.row->coded || spec.exchange.row->make_coded == nullptr) {
     refuse(fmt::format(
-        "'{}' over '{}' sends the parameters themselves; take identity, or {} "
-        "with an update rule of {}{}",
-        spec.update.row->name,
-        spec.exchange.row->name,
-        fmt::join(
-            names_of(exchanges(),
-                     [](const auto& row) { return row.make_coded != nullptr; }),
-            ", "),
-        fmt::join(
-            names_of(update_rules(), [](const auto& row) { return row.coded; }),
-            ", "),
+        "'{}' over '{}' sends the parameters themselves; take identity, or {} with an update rule "
+        "of {}{}",
+        spec.update.row->name, spec.exchange.row->name,
+        fmt::join(names_of(exchanges(), [](const auto& row) { return row.make_coded != nullptr; }),
+                  ", "),
+        fmt::join(names_of(update_rules(), [](const auto& row) { return row.coded; }), ", "),
         contracts ? "" : " and a codec of " + codecs_that_keep_a_share(cuts)));
   }
   if (!contracts) {
-    refuse(fmt::format(
-        "neighbors need codes that keep a share of every change of one rank's "
-        "parameters, as those of '{}' do not; take {}",
-        codec.name,
-        codecs_that_keep_a_share(cuts)));
+    refuse(
+        fmt::format("neighbors need codes that keep a share of every change of one rank's "
+                    "parameters, as those of '{}' do not; take {}",
+                    codec.name, codecs_that_keep_a_share(cuts)));
   }
   if (contraction->whole_tensors && cuts) {
     refuse(
-        fmt::format("takes whole tensors, which the shares of '{}' cut; take "
-                    "neighbor-allreduce, or another codec of {}",
-                    spec.exchange.row->name,
-                    codecs_that_keep_a_share(cuts)));
+        fmt::format("takes whole tensors, which the shares of '{}' cut; take neighbor-allreduce, "
+                    "or another codec of {}",
+                    spec.exchange.row->name, codecs_that_keep_a_share(cuts)));
   }
 }
 
 }  // namespace
 
 bool codes_parameters(const StrategySpec& spec) {
-  return spec.codec.row->guarantee != Guarantee::kNeutral &&
-         spec.update.row->parameters;
+  return spec.codec.row->guarantee != Guarantee::kNeutral && spec.update.row->parameters;
 }
 
 bool divides_by_rate(const StrategySpec& spec) {
@@ -196,22 +167,19 @@ void check_combination(const StrategySpec& spec) {
     throw UsageError(
         fmt::format("'{}' averages parameters, which '{}' does not send; "
                     "take the update rule atc, awc or another that does",
-                    exchange.name,
-                    update.name));
+                    exchange.name, update.name));
   }
   if (exchange.prepared && !update.prepared) {
-    throw UsageError(fmt::format(
-        "'{}' sends the parameters times a weight, to which the gradient has "
-        "to be applied before they are sent, and '{}' does not do so; take atc",
-        exchange.name,
-        update.name));
+    throw UsageError(
+        fmt::format("'{}' sends the parameters times a weight, to which the gradient has to be "
+                    "applied before they are sent, and '{}' does not do so; take atc",
+                    exchange.name, update.name));
   }
   if (exchange.late && !update.late) {
-    throw UsageError(fmt::format(
-        "'{}' averages what has arrived, which may be late, and '{}' needs the "
-        "values of the step; take neighbor-allreduce",
-        exchange.name,
-        update.name));
+    throw UsageError(
+        fmt::format("'{}' averages what has arrived, which may be late, and '{}' needs the values "
+                    "of the step; take neighbor-allreduce",
+                    exchange.name, update.name));
   }
   if (codes_parameters(spec)) {
     check_coded(spec);

@@ -11,10 +11,8 @@ namespace {
 
 class Composed final : public Planner {
  public:
-  Composed(std::unique_ptr<ScheduleRule> schedule,
-           std::unique_ptr<ExchangeRule> exchange,
-           std::unique_ptr<CodecRule> codec,
-           std::unique_ptr<UpdateRule> update)
+  Composed(std::unique_ptr<ScheduleRule> schedule, std::unique_ptr<ExchangeRule> exchange,
+           std::unique_ptr<CodecRule> codec, std::unique_ptr<UpdateRule> update)
       : schedule_(std::move(schedule)),
         exchange_(std::move(exchange)),
         codec_(std::move(codec)),
@@ -35,11 +33,9 @@ class Composed final : public Planner {
     return std::move(builder).finish();
   }
 
-  /// The exchange within the period of its rule, and for each the variants of
-  /// the update rule.
+  /// The exchange within the period of its rule, and for each the variants of the update rule.
   Variant variant(const PlanInput& input, Step step) const override {
-    const Step phase =
-        update_->exchange_in(step) % exchange_->traits(input).period;
+    const Step phase = update_->exchange_in(step) % exchange_->traits(input).period;
     return phase * update_->variants() + update_->variant(step);
   }
 
@@ -47,20 +43,16 @@ class Composed final : public Planner {
     return update_->interval() * exchange_->traits(input).period;
   }
 
-  CommPlan plan(const PlanInput& input,
-                const Setup& setup,
-                Variant variant) const override {
+  CommPlan plan(const PlanInput& input, const Setup& setup, Variant variant) const override {
     const auto buckets = buckets_of(setup, groups_of(input));
     const ExchangeTraits traits = exchange_->traits(input);
-    StrategyProgram program(
-        input,
-        setup,
-        {.buckets = buckets,
-         .trains = input.rank < traits.training_ranks,
-         .shards = traits.shards,
-         .phase = static_cast<Step>(variant / update_->variants()),
-         .turn = variant % update_->variants()},
-        {*exchange_, *codec_});
+    StrategyProgram program(input, setup,
+                            {.buckets = buckets,
+                             .trains = input.rank < traits.training_ranks,
+                             .shards = traits.shards,
+                             .phase = static_cast<Step>(variant / update_->variants()),
+                             .turn = variant % update_->variants()},
+                            {*exchange_, *codec_});
     PlanWriter writer(program, *update_);
     schedule_->write(writer);
     writer.apply_waiting();
@@ -73,8 +65,7 @@ class Composed final : public Planner {
 
   Symmetry symmetry(const PlanInput& input) const override {
     // Pairs are no ring, and no order of ranks is like another.
-    return codec_->format(input).combination == Combination::kPairs &&
-                   input.world > 1
+    return codec_->format(input).combination == Combination::kPairs && input.world > 1
                ? Symmetry{}
                : update_->symmetry(exchange_->traits(input));
   }
@@ -94,9 +85,8 @@ class Composed final : public Planner {
 
   /// A world of one has nothing to cut for.
   Groups groups_of(const PlanInput& input) const {
-    return input.world == 1 && schedule_->needs_times()
-               ? one_group(input.model)
-               : schedule_->groups(input, times(input));
+    return input.world == 1 && schedule_->needs_times() ? one_group(input.model)
+                                                        : schedule_->groups(input, times(input));
   }
 
   std::unique_ptr<ScheduleRule> schedule_;
@@ -111,9 +101,7 @@ std::unique_ptr<Planner> make_composed(std::unique_ptr<ScheduleRule> schedule,
                                        std::unique_ptr<ExchangeRule> exchange,
                                        std::unique_ptr<CodecRule> codec,
                                        std::unique_ptr<UpdateRule> update) {
-  return std::make_unique<Composed>(std::move(schedule),
-                                    std::move(exchange),
-                                    std::move(codec),
+  return std::make_unique<Composed>(std::move(schedule), std::move(exchange), std::move(codec),
                                     std::move(update));
 }
 

@@ -15,12 +15,8 @@ constexpr std::int64_t kRate = kPicosecondsPerSecond;
 ConcurrentTransfers::ConcurrentTransfers(std::int32_t most)
     : link_(kRate), lane_(link_.add_lane(most)) {}
 
-void ConcurrentTransfers::add(Picoseconds ready,
-                              Picoseconds start,
-                              Picoseconds flow) {
-  link_.add(ready * kTicks,
-            lane_,
-            {.before = start * kTicks, .work = flow * kTicks, .after = 0});
+void ConcurrentTransfers::add(Picoseconds ready, Picoseconds start, Picoseconds flow) {
+  link_.add(ready * kTicks, lane_, {.before = start * kTicks, .work = flow * kTicks, .after = 0});
   ends_.push_back(0);
 }
 

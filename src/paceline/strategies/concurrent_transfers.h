@@ -13,10 +13,9 @@ namespace paceline::strategies {
 
 /// Transfers of one communicator, of which the engine carries several at once.
 ///
-/// They begin in the order in which they are added, each when it is ready and
-/// fewer than `most` are carried (0: no limit).  Each waits for its start-up;
-/// those that flow have equal shares of the wire.  Times are rounded to the
-/// nearest picosecond.
+/// They begin in the order in which they are added, each when it is ready and fewer than `most` are
+/// carried (0: no limit).  Each waits for its start-up; those that flow have equal shares of the
+/// wire.  Times are rounded to the nearest picosecond.
 class ConcurrentTransfers {
  public:
   explicit ConcurrentTransfers(std::int32_t most);
@@ -30,8 +29,8 @@ class ConcurrentTransfers {
   /// Goes on to `time`, which next_time() must not precede.
   void advance(Picoseconds time);
 
-  /// The ends of all transfers, in the order in which these were added.  Runs
-  /// until all transfers have ended.
+  /// The ends of all transfers, in the order in which these were added.  Runs until all transfers
+  /// have ended.
   const std::vector<Picoseconds>& ends();
 
   /// The transfers that have ended, in the order of their ends.

@@ -14,19 +14,16 @@ class CutRule : public ScheduleRule {
  public:
   bool needs_times() const override { return true; }
 
-  Groups groups(const PlanInput& input,
-                const TransferTime& time) const override {
+  Groups groups(const PlanInput& input, const TransferTime& time) const override {
     return grouped(input.model, cut(input, time).sizes);
   }
 
-  std::string remark(const PlanInput& input,
-                     const TransferTime& time) const override {
+  std::string remark(const PlanInput& input, const TransferTime& time) const override {
     return remark_on(cut(input, time));
   }
 
  protected:
-  virtual PeriodicMerge cut(const PlanInput& input,
-                            const TransferTime& time) const = 0;
+  virtual PeriodicMerge cut(const PlanInput& input, const TransferTime& time) const = 0;
 };
 
 }  // namespace paceline::strategies

@@ -15,14 +15,14 @@ namespace {
 
 constexpr auto kBuckets = "reducer_buckets";
 
-/// What PyTorch's c10d::Reducer does in a step, so that it can be priced,
-/// predicted and compared with; the Reducer itself performs it.
+/// What PyTorch's c10d::Reducer does in a step, so that it can be priced, predicted and compared
+/// with; the Reducer itself performs it.
 ///
 /// A bucket's gradients are copied, divided by the world's size, into memory
-/// of the Reducer; the bucket is summed over the ranks; when backward has
-/// ended, the means are copied back; with views the gradients become parts of
-/// the bucket, and nothing is.  One update follows.  A static graph sends its
-/// first step after backward, and rebuilds the buckets a step later.
+/// of the Reducer; the bucket is summed over the ranks; when backward has ended, the means are
+/// copied back; with views the gradients become parts of the bucket, and nothing is.  One update
+/// follows.  A static graph sends its first step after backward, and rebuilds the buckets a step
+/// later.
 ///
 ///   rounds per step            one all-reduce per bucket, none waits
 ///   bytes sent, rank and step  2(P-1)/P S   S = model size in bytes
@@ -37,10 +37,10 @@ class Ddp final : public Planner {
   Setup setup(const PlanInput& input) const override {
     check_shape(input);
     if (options_.static_graph && input.micro_batches > 1) {
-      throw UsageError(fmt::format(
-          "strategy 'ddp:static=yes': a static graph reduces in its first "
-          "backward, but with --accumulate {} that is not the last of its step",
-          input.micro_batches));
+      throw UsageError(
+          fmt::format("strategy 'ddp:static=yes': a static graph reduces in its first backward, "
+                      "but with --accumulate {} that is not the last of its step",
+                      input.micro_batches));
     }
     SetupBuilder builder(input, one_group(input.model));
     builder.add_buffer({.name = kBuckets,
@@ -55,29 +55,22 @@ class Ddp final : public Planner {
     return step > (options_.static_graph ? 1 : 0) ? 1 : 0;
   }
 
-  CommPlan plan(const PlanInput& input,
-                const Setup& setup,
-                Variant variant) const override {
+  CommPlan plan(const PlanInput& input, const Setup& setup, Variant variant) const override {
     const Groups groups = reducer_buckets(input.model, options_.caps, variant);
     const CommunicatorId on = communicator_named(setup, kGradientCommunicator);
     Program program(input, setup);
     program.compute();
     std::vector<std::pair<ReducerBucket, OpIndex>> reduced;
     for (ReducerBucket& bucket : reducer_buckets_of(setup, groups)) {
-      perform(
-          program,
-          program.kernel(
-              "copy", bucket.gradients, bucket.pieces, {1.0 / input.world}));
+      perform(program,
+              program.kernel("copy", bucket.gradients, bucket.pieces, {1.0 / input.world}));
       const OpIndex op = program.all_reduce(bucket.all, on);
       perform(program, op);
       reduced.emplace_back(std::move(bucket), op);
     }
     for (const auto& [bucket, op] : reduced) {
-      const OpIndex back =
-          program.kernel(options_.gradient_as_bucket_view ? "view" : "copy",
-                         bucket.pieces,
-                         bucket.gradients,
-                         {1.0});
+      const OpIndex back = program.kernel(options_.gradient_as_bucket_view ? "view" : "copy",
+                                          bucket.pieces, bucket.gradients, {1.0});
       perform(program, back);
       program.after(back, *program.last_backward());
     }
@@ -86,9 +79,7 @@ class Ddp final : public Planner {
     return std::move(program).finish();
   }
 
-  Symmetry symmetry(const PlanInput& input) const override {
-    return any_order(input.world);
-  }
+  Symmetry symmetry(const PlanInput& input) const override { return any_order(input.world); }
 
  private:
   struct ReducerBucket {
@@ -96,12 +87,9 @@ class Ddp final : public Planner {
     std::vector<Access> gradients{}, pieces{};  // pairwise
   };
 
-  static void perform(Program& program, OpIndex op) {
-    program.at(op).performer = kReducer;
-  }
+  static void perform(Program& program, OpIndex op) { program.at(op).performer = kReducer; }
 
-  static std::vector<ReducerBucket> reducer_buckets_of(const Setup& setup,
-                                                       const Groups& groups) {
+  static std::vector<ReducerBucket> reducer_buckets_of(const Setup& setup, const Groups& groups) {
     const BufferId memory = buffer_named(setup, kBuckets);
     std::vector<ReducerBucket> buckets;
     Elements end = 0;
@@ -124,12 +112,9 @@ class Ddp final : public Planner {
 
 }  // namespace
 
-Groups reducer_buckets(const ModelShape& model,
-                       const BucketCaps& caps,
-                       Step step) {
+Groups reducer_buckets(const ModelShape& model, const BucketCaps& caps, Step step) {
   if (step == 0) {
-    return assign_buckets(
-        model, model.ready_order, {std::numeric_limits<std::int64_t>::max()});
+    return assign_buckets(model, model.ready_order, {std::numeric_limits<std::int64_t>::max()});
   }
   return assign_buckets(model, model.ready_order, {caps.first, caps.cap});
 }

@@ -32,10 +32,8 @@ ReducerOptions reducer_options(const Options& options);
 
 /// Buckets of step `step`: one of everything in step 0 (the constructor's
 /// limit is infinite unless unused parameters are searched for), from step 1
-/// on those rebuilt in the order in which gradients arrived (of a static graph
-/// they are rebuilt in step 2).
-Groups reducer_buckets(const ModelShape& model,
-                       const BucketCaps& caps,
-                       Step step);
+/// on those rebuilt in the order in which gradients arrived (of a static graph they are rebuilt in
+/// step 2).
+Groups reducer_buckets(const ModelShape& model, const BucketCaps& caps, Step step);
 
 }  // namespace paceline::strategies

@@ -5,8 +5,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// Adapt-then-combine whose optimizer sees what a plain step and the average
-/// together change, in place of the gradient:
+/// Adapt-then-combine whose optimizer sees what a plain step and the average together change, in
+/// place of the gradient:
 ///   y_i = x_i - lr * g(x_i)
 ///   d_i = (x_i - sum over j of W_ij y_j) / lr
 ///   x_i <- x_i - lr * opt(d_i)
@@ -16,9 +16,9 @@ namespace {
 ///   extra memory, rank         that of the exchange
 ///   guarantee                  consensus: ranks agree in the limit only
 ///
-/// Momentum that sees gradients alone makes the bias of averages with neighbors
-/// larger; this one leaves it as without momentum, where it is `atc`.  The rate
-/// is above 0.  Yuan et al., ICCV 2021, arXiv:2104.11981.
+/// Momentum that sees gradients alone makes the bias of averages with neighbors larger; this one
+/// leaves it as without momentum, where it is `atc`.  The rate is above 0.  Yuan et al., ICCV 2021,
+/// arXiv:2104.11981.
 class DecentLam final : public EarlyUpdate {
  public:
   DecentLam() : EarlyUpdate("decentlam", Clipping::kInPlace) {}
@@ -45,15 +45,11 @@ class DecentLam final : public EarlyUpdate {
   }
 
  private:
-  static Slice rate(const Program& program) {
-    return whole(program.setup(), kLearningRate);
-  }
+  static Slice rate(const Program& program) { return whole(program.setup(), kLearningRate); }
 };
 
 }  // namespace
 
-std::unique_ptr<UpdateRule> make_decentlam(const Options&) {
-  return std::make_unique<DecentLam>();
-}
+std::unique_ptr<UpdateRule> make_decentlam(const Options&) { return std::make_unique<DecentLam>(); }
 
 }  // namespace paceline::strategies

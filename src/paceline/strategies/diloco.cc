@@ -14,17 +14,17 @@ namespace {
 constexpr std::string_view kOuterMomentum = "outer_momentum";
 constexpr std::string_view kOuterGradients = "outer_gradients";
 
-/// Every rank trains alone; at the end of every H-th step the mean of how far
-/// the ranks have moved is a gradient for an outer optimizer, SGD with Nesterov
-/// momentum.  With a, m: anchor and outer momentum, equal on all ranks,
+/// Every rank trains alone; at the end of every H-th step the mean of how far the ranks have moved
+/// is a gradient for an outer optimizer, SGD with Nesterov momentum.  With a, m: anchor and outer
+/// momentum, equal on all ranks,
 ///   d   = 1/P sum over i of (a - x_i)
 ///   m   <- mu m + d
 ///   a   <- a - eta (d + mu m)
 ///   x_i <- a
 ///
-/// fragments=F cuts the buckets into F fragments of about equal size, whose
-/// outer steps are spread over the H.  delay=k lets a fragment leave k steps
-/// before its outer step, while the ranks train on; then
+/// fragments=F cuts the buckets into F fragments of about equal size, whose outer steps are spread
+/// over the H.  delay=k lets a fragment leave k steps before its outer step, while the ranks train
+/// on; then
 /// x_i <- mix x_i + (1 - mix) a.
 ///
 ///   rounds per step            1/H exchange, of a fragment F/H
@@ -33,9 +33,8 @@ constexpr std::string_view kOuterGradients = "outer_gradients";
 ///   guarantee                  ranks hold the same after every H-th step;
 ///                              with fragments or a delay, their anchors do
 ///
-/// eta = 1 and mu = 0 is local SGD.  Douillard et al., 2023, arXiv:2311.08105,
-/// Algorithm 1; fragments and delay: Douillard et al., 2025, arXiv:2501.18512,
-/// Algorithm 2.
+/// eta = 1 and mu = 0 is local SGD.  Douillard et al., 2023, arXiv:2311.08105, Algorithm 1;
+/// fragments and delay: Douillard et al., 2025, arXiv:2501.18512, Algorithm 2.
 class Diloco final : public PeriodicRule {
  public:
   explicit Diloco(const Options& options)
@@ -49,24 +48,19 @@ class Diloco final : public PeriodicRule {
   }
 
   /// Which fragment leaves, or none, and which arrives.
-  Variant variants() const override {
-    return (fragments_ + 1) * (fragments_ + 1);
-  }
+  Variant variants() const override { return (fragments_ + 1) * (fragments_ + 1); }
   Variant variant(Step step) const override {
-    return (fragment_at(step + delay_) + 1) * (fragments_ + 1) +
-           fragment_at(step) + 1;
+    return (fragment_at(step + delay_) + 1) * (fragments_ + 1) + fragment_at(step) + 1;
   }
 
   void extend(const ExchangeRule&, SetupBuilder& builder) const override {
     const std::size_t buckets = builder.buckets().size();
     if (static_cast<Elements>(buckets) < fragments_) {
       throw UsageError(fmt::format(
-          "diloco:fragments={}: the schedule makes {} of the network, and a "
-          "fragment is one or more; take fewer fragments or a smaller "
-          "bucket-mb",
+          "diloco:fragments={}: the schedule makes {} of the network, and a fragment is one or "
+          "more; take fewer fragments or a smaller bucket-mb",
           fragments_,
-          buckets == 1 ? std::string("one bucket")
-                       : fmt::format("{} buckets", buckets)));
+          buckets == 1 ? std::string("one bucket") : fmt::format("{} buckets", buckets)));
     }
     builder.add_twin(kAnchor, Initial::kParameters);
     builder.add_twin(kOuterMomentum);
@@ -75,8 +69,7 @@ class Diloco final : public PeriodicRule {
 
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
     if (fragment_of(bucket, program) == arrives(program)) {
-      program.finish_exchange(
-          range_in(kOuterGradients, bucket.values, program));
+      program.finish_exchange(range_in(kOuterGradients, bucket.values, program));
     }
   }
 
@@ -91,21 +84,17 @@ class Diloco final : public PeriodicRule {
  private:
   void check_options() const {
     if (fragments_ < 1 || fragments_ > std::min<Step>(interval(), 6)) {
-      throw UsageError(fmt::format(
-          "diloco:fragments={}: from 1 to 6, and no more than every={}",
-          fragments_,
-          interval()));
+      throw UsageError(fmt::format("diloco:fragments={}: from 1 to 6, and no more than every={}",
+                                   fragments_, interval()));
     }
     if (delay_ >= interval() / fragments_) {
       throw UsageError(
-          fmt::format("diloco:delay={}: a fragment arrives before the next one "
-                      "does, so at most every / fragments - 1 = {} is possible",
-                      delay_,
-                      interval() / fragments_ - 1));
+          fmt::format("diloco:delay={}: a fragment arrives before the next one does, so at most "
+                      "every / fragments - 1 = {} is possible",
+                      delay_, interval() / fragments_ - 1));
     }
     if (mix_ >= 1 || (mix_ > 0 && delay_ == 0)) {
-      throw UsageError(
-          fmt::format("diloco:mix={}: below 1, and 0 where delay=0", mix_));
+      throw UsageError(fmt::format("diloco:mix={}: below 1, and 0 where delay=0", mix_));
     }
   }
 
@@ -115,17 +104,14 @@ class Diloco final : public PeriodicRule {
     }
     const Slice moved = range_in(kOuterGradients, bucket.values, program);
     if (program.trains()) {
-      program.kernel(
-          "linear",
-          {{range_in(kAnchor, bucket.values, program)}, {bucket.values}},
-          {{moved}},
-          {1, -1});
+      program.kernel("linear", {{range_in(kAnchor, bucket.values, program)}, {bucket.values}},
+                     {{moved}}, {1, -1});
     }
     program.start_exchange(moved);
   }
 
-  /// The fragment whose outer step ends a step: those of one interval at equal
-  /// distances, the last with its end.  -1: none.
+  /// The fragment whose outer step ends a step: those of one interval at equal distances, the last
+  /// with its end.  -1: none.
   Elements fragment_at(Step step) const {
     for (Elements f = 0; f < fragments_; ++f) {
       if (step % interval() == (f + 1) * interval() / fragments_ - 1) {
@@ -135,35 +121,25 @@ class Diloco final : public PeriodicRule {
     return -1;
   }
 
-  Elements leaves(const Program& program) const {
-    return program.turn() / (fragments_ + 1) - 1;
-  }
-  Elements arrives(const Program& program) const {
-    return program.turn() % (fragments_ + 1) - 1;
-  }
+  Elements leaves(const Program& program) const { return program.turn() / (fragments_ + 1) - 1; }
+  Elements arrives(const Program& program) const { return program.turn() % (fragments_ + 1) - 1; }
 
   /// The number of the fragment that a bucket, or a part of one, belongs to.
   Elements fragment_of(const Bucket& bucket, const Program& program) const {
-    return static_cast<Elements>(program.bucket_at(bucket.values.begin)) *
-           fragments_ / std::ssize(program.buckets());
+    return static_cast<Elements>(program.bucket_at(bucket.values.begin)) * fragments_ /
+           std::ssize(program.buckets());
   }
 
   void take_outer_step(const Bucket& bucket, StrategyProgram& program) const {
     const Slice anchor = range_in(kAnchor, bucket.values, program);
     const Slice momentum = range_in(kOuterMomentum, bucket.values, program);
     program.kernel("nesterov",
-                   {{anchor},
-                    {momentum},
-                    {range_in(kOuterGradients, bucket.values, program)}},
-                   {{anchor}, {momentum}},
-                   {rate_, momentum_, program.divisor()});
+                   {{anchor}, {momentum}, {range_in(kOuterGradients, bucket.values, program)}},
+                   {{anchor}, {momentum}}, {rate_, momentum_, program.divisor()});
     if (mix_ == 0) {
       program.kernel("copy", {{anchor}}, {{bucket.values}}, {1});
     } else {
-      program.kernel("linear",
-                     {{bucket.values}, {anchor}},
-                     {{bucket.values}},
-                     {mix_, 1 - mix_});
+      program.kernel("linear", {{bucket.values}, {anchor}}, {{bucket.values}}, {mix_, 1 - mix_});
     }
   }
 

@@ -10,9 +10,7 @@ namespace paceline::strategies {
 namespace {
 
 void clip_in_place(Program& program) {
-  const auto all = [&](std::string_view name) {
-    return whole(program.setup(), name);
-  };
+  const auto all = [&](std::string_view name) { return whole(program.setup(), name); };
   const Slice gradients = all(kGradients), scale = all(kAppliedScale);
   program.clip({{gradients}}, 1);
   program.kernel("divide", {{gradients}, {scale}}, {{gradients}});
@@ -23,10 +21,10 @@ void clip_in_place(Program& program) {
 
 void EarlyUpdate::compute(StrategyProgram& program) const {
   if (program.input().loss_scaling) {
-    throw UsageError(fmt::format(
-        "{} updates before the last gradient is known, so the loss cannot be "
-        "scaled; take --dtype fp32 or bf16, or the update rule awc",
-        name_));
+    throw UsageError(
+        fmt::format("{} updates before the last gradient is known, so the loss cannot be scaled; "
+                    "take --dtype fp32 or bf16, or the update rule awc",
+                    name_));
   }
   program.compute();
   if (clipping_ == Clipping::kInPlace && program.input().clip_norm > 0) {
@@ -38,11 +36,9 @@ PeriodicRule::PeriodicRule(std::string_view name, const Options& options)
     : EarlyUpdate(name), every_(options.count("every")) {
   if (every_ < 1 || every_ > kLongestInterval) {
     throw UsageError(
-        fmt::format("{}:every={}: a number of steps from 1 to {} is wanted, "
-                    "because each step of an interval is planned by itself",
-                    name,
-                    every_,
-                    kLongestInterval));
+        fmt::format("{}:every={}: a number of steps from 1 to {} is wanted, because each step of "
+                    "an interval is planned by itself",
+                    name, every_, kLongestInterval));
   }
 }
 
@@ -52,8 +48,7 @@ void PeriodicRule::send(const Bucket& bucket, StrategyProgram& program) const {
   }
 }
 
-void PeriodicRule::finish(const Bucket& bucket,
-                          StrategyProgram& program) const {
+void PeriodicRule::finish(const Bucket& bucket, StrategyProgram& program) const {
   if (program.turn() == 1) {
     program.finish_average(bucket.values);
   }

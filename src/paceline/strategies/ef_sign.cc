@@ -11,18 +11,17 @@ namespace {
 
 constexpr std::int64_t kScaleBytes = 4;  // one F32 a tensor
 
-/// The sign of each value crosses, one bit, and of each tensor the mean
-/// magnitude (its L1 norm over its length), by which its signs are scaled; what
-/// that leaves behind is added to the next step's gradient (error feedback).
-/// The mean over the ranks is applied.
+/// The sign of each value crosses, one bit, and of each tensor the mean magnitude (its L1 norm over
+/// its length), by which its signs are scaled; what that leaves behind is added to the next step's
+/// gradient (error feedback). The mean over the ranks is applied.
 ///
 ///   bytes sent     (P-1) (n/8 + 4 t) a rank and bucket of n values, t tensors
 ///   extra memory   one residual a parameter; in float32 6 (1 + P) bytes for
 ///                  every 16 values
 ///   guarantee      every rank has the same sum; the gradient is compressed
 ///
-/// Zero counts as +1.  Where a schedule cuts a tensor, each part has a scale.
-/// Karimireddy et al., ICML 2019, arXiv:1901.09847.
+/// Zero counts as +1.  Where a schedule cuts a tensor, each part has a scale. Karimireddy et al.,
+/// ICML 2019, arXiv:1901.09847.
 class EfSign final : public CodecRule {
  public:
   WireFormat format(const PlanInput&) const override {
@@ -34,23 +33,17 @@ class EfSign final : public CodecRule {
     wire_.add_buffer(builder);
   }
 
-  void add_gathered(SetupBuilder& builder) const override {
-    wire_.add_gathered(builder);
-  }
+  void add_gathered(SetupBuilder& builder) const override { wire_.add_gathered(builder); }
 
-  std::vector<WireSlice> wire_slices(const Slice& slice,
-                                     int,
+  std::vector<WireSlice> wire_slices(const Slice& slice, int,
                                      const Program& program) const override {
-    const auto tensors =
-        static_cast<Elements>(tensors_in(slice, program).size());
-    return {wire_.wire_slice(
-        slice, slice.count / 8 + kScaleBytes * tensors, program)};
+    const auto tensors = static_cast<Elements>(tensors_in(slice, program).size());
+    return {wire_.wire_slice(slice, slice.count / 8 + kScaleBytes * tensors, program)};
   }
 
   void encode(const Slice& slice, int round, Program& program) const override {
     const Slice residual = residual_of(slice, program);
-    program.kernel("ef_sign",
-                   {{slice}, {residual}},
+    program.kernel("ef_sign", {{slice}, {residual}},
                    {{wire_slices(slice, round, program)[0].mine}, {residual}},
                    borders_in(slice, program));
   }
@@ -60,22 +53,17 @@ class EfSign final : public CodecRule {
     return Contraction{.share = 2 / std::numbers::pi, .overshoots = true};
   }
 
-  void decode_from(const std::vector<Slice>& forms,
-                   const Slice& slice,
+  void decode_from(const std::vector<Slice>& forms, const Slice& slice,
                    Program& program) const override {
-    program.kernel(
-        "ef_sign_sum", {{forms[0]}}, {{slice}}, borders_in(slice, program));
+    program.kernel("ef_sign_sum", {{forms[0]}}, {{slice}}, borders_in(slice, program));
   }
 
  private:
-  ByteWire wire_{"ef_sign",
-                 [](Elements piece) { return piece / 8 + kScaleBytes; }};
+  ByteWire wire_{"ef_sign", [](Elements piece) { return piece / 8 + kScaleBytes; }};
 };
 
 }  // namespace
 
-std::unique_ptr<CodecRule> make_ef_sign(const Options&) {
-  return std::make_unique<EfSign>();
-}
+std::unique_ptr<CodecRule> make_ef_sign(const Options&) { return std::make_unique<EfSign>(); }
 
 }  // namespace paceline::strategies

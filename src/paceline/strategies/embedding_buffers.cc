@@ -13,8 +13,7 @@ namespace paceline::strategies {
 
 namespace {
 
-/// The elements of a ragged slice with room for `count`, to the next aligned
-/// piece.
+/// The elements of a ragged slice with room for `count`, to the next aligned piece.
 Elements room_for(Elements count, DType dtype) {
   const Elements aligned = kAlignmentBytes / size_of(dtype);
   return (length_elements(dtype) + count + aligned - 1) / aligned * aligned;
@@ -31,21 +30,16 @@ EmbeddingRank::EmbeddingRank(const EmbeddingJob& job, Rank rank, bool served)
     : job_(job), map_(job), rank_(rank), served_(served) {}
 
 bool EmbeddingRank::serves() const {
-  return served_ && server() >= 0 && server() < job_.servers &&
-         map_.rows_of(server()) > 0;
+  return served_ && server() >= 0 && server() < job_.servers && map_.rows_of(server()) > 0;
 }
 
-void EmbeddingRank::add_pair(const BufferPair& what,
-                             DType type,
-                             Elements width,
-                             const TypicalRows& rows,
-                             Setup& setup) const {
+void EmbeddingRank::add_pair(const BufferPair& what, DType type, Elements width,
+                             const TypicalRows& rows, Setup& setup) const {
   const auto ragged = [&](std::string_view name, Rank peers, Elements typical) {
-    add(setup,
-        {.name = std::string(name),
-         .dtype = type,
-         .elements = peers * room_for(map_.most_wanted() * width, type),
-         .typical = length_elements(type) + typical * width});
+    add(setup, {.name = std::string(name),
+                .dtype = type,
+                .elements = peers * room_for(map_.most_wanted() * width, type),
+                .typical = length_elements(type) + typical * width});
   };
   ragged(what.of_trainer, trains() ? job_.servers : 0, rows.of_trainer);
   ragged(what.of_server, serves() ? job_.trainers : 0, rows.of_server);
@@ -58,64 +52,49 @@ EmbeddingRank::TypicalRows EmbeddingRank::typical_rows() const {
     sum += wanted[static_cast<std::size_t>(other)];
     holding += map_.rows_of(other) > 0 ? 1 : 0;
   }
-  return {
-      .of_trainer = (sum + holding - 1) / holding,
-      .of_server = serves() ? wanted[static_cast<std::size_t>(server())] : 0};
+  return {.of_trainer = (sum + holding - 1) / holding,
+          .of_server = serves() ? wanted[static_cast<std::size_t>(server())] : 0};
 }
 
 void EmbeddingRank::add_buffers(DType type, Setup& setup) const {
   const DType of_rows = job_.bf16_rows ? DType::kBF16 : type;
   const Elements held = serves() ? map_.rows_of(server()) : 0;
+  add(setup, {.name = std::string(kTableRows), .dtype = of_rows, .elements = held * job_.dim});
   add(setup,
-      {.name = std::string(kTableRows),
-       .dtype = of_rows,
-       .elements = held * job_.dim});
-  add(setup,
-      {.name = std::string(kTableState),
-       .dtype = type,
-       .elements = held * job_.state_of_row()});
-  add(setup,
-      {.name = std::string(kTableGradients),
-       .dtype = type,
-       .elements = job_.dense_gradients ? held * job_.dim : 0});
+      {.name = std::string(kTableState), .dtype = type, .elements = held * job_.state_of_row()});
+  add(setup, {.name = std::string(kTableGradients),
+              .dtype = type,
+              .elements = job_.dense_gradients ? held * job_.dim : 0});
   const TypicalRows rows = typical_rows();
   add_pair(kIds, DType::kI64, 1, rows, setup);
   add_pair(kRows, of_rows, job_.dim, rows, setup);
   add_pair(kRowGradients, type, job_.dim, rows, setup);
   const auto local = [&](std::string_view name, DType of, Elements elements) {
     return add(setup,
-               {.name = std::string(name),
-                .dtype = of,
-                .elements = trains() ? elements : 0});
+               {.name = std::string(name), .dtype = of, .elements = trains() ? elements : 0});
   };
   const Elements bags = job_.bags.most_bags();
   local(kLookupIndex, DType::kI64, 1 + job_.tables * job_.bags.most);
   local(kBagOffsets, DType::kI64, 1 + job_.tables * bags + 1);
   const BufferId pooled = local(kPooled, type, bags * job_.width());
   const BufferId gradients = local(kPooledGradients, type, bags * job_.width());
-  setup.parameters.push_back(
-      {.value = whole(setup, pooled), .gradient = whole(setup, gradients)});
+  setup.parameters.push_back({.value = whole(setup, pooled), .gradient = whole(setup, gradients)});
 }
 
-Slice EmbeddingRank::for_server(const Setup& setup,
-                                const BufferPair& what,
-                                Rank server) const {
+Slice EmbeddingRank::for_server(const Setup& setup, const BufferPair& what, Rank server) const {
   return shard_of(whole(setup, what.of_trainer), server, job_.servers);
 }
 
-Slice EmbeddingRank::for_trainer(const Setup& setup,
-                                 const BufferPair& what,
-                                 Rank trainer) const {
-  return trainer == rank_
-             ? for_server(setup, what, server())
-             : shard_of(whole(setup, what.of_server), trainer, job_.trainers);
+Slice EmbeddingRank::for_trainer(const Setup& setup, const BufferPair& what, Rank trainer) const {
+  return trainer == rank_ ? for_server(setup, what, server())
+                          : shard_of(whole(setup, what.of_server), trainer, job_.trainers);
 }
 
 PlanMemory memory_of_plan(const Planner& planner, const PlanInput& input) {
   const Setup setup = planner.setup(input);
   const bool trains = input.rank < planner.training_ranks(input);
-  const auto touched = trains ? std::vector<std::vector<Slice>>()
-                              : plan::touched_ranges(planner, input, setup);
+  const auto touched =
+      trains ? std::vector<std::vector<Slice>>() : plan::touched_ranges(planner, input, setup);
   PlanMemory memory;
   for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
     const Buffer& buffer = setup.buffers[b];
@@ -123,11 +102,9 @@ PlanMemory memory_of_plan(const Planner& planner, const PlanInput& input) {
     for (const Slice& range : trains ? std::vector<Slice>() : touched[b]) {
       elements += range.count;
     }
-    const bool of_tables = buffer.name == kTableRows ||
-                           buffer.name == kTableState ||
-                           buffer.name == kTableGradients;
-    (of_tables ? memory.rows : memory.other) +=
-        elements * size_of(buffer.dtype);
+    const bool of_tables =
+        buffer.name == kTableRows || buffer.name == kTableState || buffer.name == kTableGradients;
+    (of_tables ? memory.rows : memory.other) += elements * size_of(buffer.dtype);
   }
   return memory;
 }

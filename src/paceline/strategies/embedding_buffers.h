@@ -17,9 +17,8 @@ inline constexpr std::string_view kBagOffsets = "bag_offsets";
 inline constexpr std::string_view kPooled = "pooled";
 inline constexpr std::string_view kPooledGradients = "pooled_gradients";
 
-/// What crosses between a trainer and a server: a ragged buffer of the trainer
-/// with a slice for each server, and one of the server with a slice for each
-/// trainer.
+/// What crosses between a trainer and a server: a ragged buffer of the trainer with a slice for
+/// each server, and one of the server with a slice for each trainer.
 struct BufferPair {
   std::string_view of_trainer, of_server;
 };
@@ -37,32 +36,25 @@ class EmbeddingRank {
   bool serves() const;  // holds rows
   Rank server() const { return rank_ - job_.first_server(); }
 
-  /// Adds the buffers, which are the same on every rank but for their sizes,
-  /// and the place of the bags among the parameters.
+  /// Adds the buffers, which are the same on every rank but for their sizes, and the place of the
+  /// bags among the parameters.
   void add_buffers(DType type, Setup& setup) const;
 
   /// What is for one server, or from it.
-  Slice for_server(const Setup& setup,
-                   const BufferPair& what,
-                   Rank server) const;
+  Slice for_server(const Setup& setup, const BufferPair& what, Rank server) const;
 
-  /// What is from one trainer, or for it.  What a rank has for itself lies
-  /// once, with the trainer's.
-  Slice for_trainer(const Setup& setup,
-                    const BufferPair& what,
-                    Rank trainer) const;
+  /// What is from one trainer, or for it.  What a rank has for itself lies once, with the
+  /// trainer's.
+  Slice for_trainer(const Setup& setup, const BufferPair& what, Rank trainer) const;
 
  private:
-  /// Rows that a message typically carries, by the end that holds them: the
-  /// mean over the servers, and of this server.
+  /// Rows that a message typically carries, by the end that holds them: the mean over the servers,
+  /// and of this server.
   struct TypicalRows {
     Elements of_trainer = 0, of_server = 0;
   };
   TypicalRows typical_rows() const;
-  void add_pair(const BufferPair& what,
-                DType type,
-                Elements width,
-                const TypicalRows& rows,
+  void add_pair(const BufferPair& what, DType type, Elements width, const TypicalRows& rows,
                 Setup& setup) const;
 
   const EmbeddingJob& job_;
@@ -78,8 +70,8 @@ struct PlanMemory {
   std::int64_t bytes() const { return rows + other; }
 };
 
-/// What the plan of `input.rank` takes: its buffers where that rank trains,
-/// else those parts of them that its ops touch.
+/// What the plan of `input.rank` takes: its buffers where that rank trains, else those parts of
+/// them that its ops touch.
 PlanMemory memory_of_plan(const Planner& planner, const PlanInput& input);
 
 }  // namespace paceline::strategies

@@ -14,13 +14,12 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr auto kTablePlacements =
-    std::to_array<std::pair<std::string_view, TablePlacement>>({
-        {"table", TablePlacement::kTable},
-        {"row-hash", TablePlacement::kRowHash},
-        {"row-range", TablePlacement::kRowRange},
-        {"replicated", TablePlacement::kReplicated},
-    });
+constexpr auto kTablePlacements = std::to_array<std::pair<std::string_view, TablePlacement>>({
+    {"table", TablePlacement::kTable},
+    {"row-hash", TablePlacement::kRowHash},
+    {"row-range", TablePlacement::kRowRange},
+    {"replicated", TablePlacement::kReplicated},
+});
 
 constexpr auto kRowRules = std::to_array<std::pair<std::string_view, RowRule>>({
     {"sgd", RowRule::kSgd},
@@ -28,8 +27,8 @@ constexpr auto kRowRules = std::to_array<std::pair<std::string_view, RowRule>>({
     {"rowwise-adagrad", RowRule::kRowwiseAdagrad},
 });
 
-/// Knuth's multiplicative hash, The Art of Computer Programming 6.4: a
-/// permutation of 0 .. rows-1 where the multiplier is coprime to `rows`.
+/// Knuth's multiplicative hash, The Art of Computer Programming 6.4: a permutation of 0 .. rows-1
+/// where the multiplier is coprime to `rows`.
 Elements coprime_multiplier(Elements rows) {
   Elements multiplier = 2'654'435'761 % rows;
   while (std::gcd(multiplier, rows) != 1) {
@@ -40,8 +39,7 @@ Elements coprime_multiplier(Elements rows) {
 
 Elements permuted(Elements id, Elements multiplier, Elements rows) {
   __extension__ using Wide = unsigned __int128;
-  return static_cast<Elements>(static_cast<Wide>(id) *
-                               static_cast<Wide>(multiplier) %
+  return static_cast<Elements>(static_cast<Wide>(id) * static_cast<Wide>(multiplier) %
                                static_cast<Wide>(rows));
 }
 
@@ -66,23 +64,18 @@ Elements with_remainder(Elements count, Elements divisor, Elements remainder) {
 /// So many of the most frequent ids are looked at one by one.
 constexpr Elements kAlone = 1 << 14;
 
-/// Calls `visit(first id, number of ids, mean weight)` for blocks of ids that
-/// have Zipf's weights, in ascending order.  Each later block holds 1/512 of
-/// the ids before it, none of them of two ranges, and counts as its middle: the
-/// midpoint rule is off by a 512^-2 / 24 th of x^2 f''(x), which is s (s + 1)
-/// times f(x) where f is x^-s.
+/// Calls `visit(first id, number of ids, mean weight)` for blocks of ids that have Zipf's weights,
+/// in ascending order.  Each later block holds 1/512 of the ids before it, none of them of two
+/// ranges, and counts as its middle: the midpoint rule is off by a 512^-2 / 24 th of x^2 f''(x),
+/// which is s (s + 1) times f(x) where f is x^-s.
 template <class Visit>
 void each_block(const EmbeddingJob& job, Elements range, const Visit& visit) {
   for (Elements first = 0; first < job.rows;) {
     const Elements end =
-        first < kAlone
-            ? first + 1
-            : std::min(
-                  {first + first / 512, (first / range + 1) * range, job.rows});
+        first < kAlone ? first + 1
+                       : std::min({first + first / 512, (first / range + 1) * range, job.rows});
     const auto ids = static_cast<double>(end - first);
-    visit(first,
-          ids,
-          std::pow(static_cast<double>(first) + (ids + 1) / 2, -job.bags.zipf));
+    visit(first, ids, std::pow(static_cast<double>(first) + (ids + 1) / 2, -job.bags.zipf));
     first = end;
   }
 }
@@ -117,16 +110,16 @@ void each_number(Job& job, Visit&& visit) {
 
 std::string_view why_not_placed(const EmbeddingJob& job) {
   if (job.colocated && job.staleness > 0) {
-    return "trainers that hold the tables exchange rows in every step, and no "
-           "lookup misses an update; leave staleness out, or take servers";
+    return "trainers that hold the tables exchange rows in every step, and no lookup misses an "
+           "update; leave staleness out, or take servers";
   }
   if (job.colocated && job.sequential) {
-    return "trainers that hold the tables exchange rows all-to-all, not one "
-           "after the other; leave as_original out, or take servers";
+    return "trainers that hold the tables exchange rows all-to-all, not one after the other; leave "
+           "as_original out, or take servers";
   }
   if (job.placement == TablePlacement::kReplicated && job.staleness > 0) {
-    return "replicas that apply gradients as they come drift apart; leave "
-           "staleness out, or take another placement";
+    return "replicas that apply gradients as they come drift apart; leave staleness out, or take "
+           "another placement";
   }
   return {};
 }
@@ -134,8 +127,7 @@ std::string_view why_not_placed(const EmbeddingJob& job) {
 void check_job(const EmbeddingJob& job) {
   const auto positive = [](const char* what, Elements value) {
     if (value < 1) {
-      throw UsageError(
-          fmt::format("embedding tables: {} is {}; at least 1", what, value));
+      throw UsageError(fmt::format("embedding tables: {} is {}; at least 1", what, value));
     }
   };
   positive("the number of trainers", job.trainers);
@@ -149,32 +141,25 @@ void check_job(const EmbeddingJob& job) {
   if (const auto why = why_not_placed(job); !why.empty()) {
     throw UsageError(fmt::format("embedding tables: {}", why));
   }
-  if (job.bags.most < job.bags.fewest ||
-      job.bags.longest_bag < job.bags.shortest_bag) {
-    throw UsageError(fmt::format(
-        "embedding tables: {} to {} lookups in bags of {} to {}: the first of "
-        "each is the larger one",
-        job.bags.fewest,
-        job.bags.most,
-        job.bags.shortest_bag,
-        job.bags.longest_bag));
+  if (job.bags.most < job.bags.fewest || job.bags.longest_bag < job.bags.shortest_bag) {
+    throw UsageError(
+        fmt::format("embedding tables: {} to {} lookups in bags of {} to {}: the first of each is "
+                    "the larger one",
+                    job.bags.fewest, job.bags.most, job.bags.shortest_bag, job.bags.longest_bag));
   }
 }
 
 std::vector<double> numbers_of(const EmbeddingJob& job, Rank rank) {
   std::vector<double> numbers{static_cast<double>(rank)};
-  each_number(job, [&](const auto& field) {
-    numbers.push_back(static_cast<double>(field));
-  });
+  each_number(job, [&](const auto& field) { numbers.push_back(static_cast<double>(field)); });
   return numbers;
 }
 
 JobOfRank job_of(std::span<const double> numbers) {
   JobOfRank result{.rank = static_cast<Rank>(numbers[0])};
   std::size_t next = 1;
-  each_number(result.job, [&]<class Field>(Field& field) {
-    field = static_cast<Field>(numbers[next++]);
-  });
+  each_number(result.job,
+              [&]<class Field>(Field& field) { field = static_cast<Field>(numbers[next++]); });
   PACELINE_CHECK_EQ(next, numbers.size());
   return result;
 }
@@ -187,8 +172,7 @@ TableMap::TableMap(const EmbeddingJob& job)
 
 Elements TableMap::rows_of_table(Rank server) const {
   if (job_.placement == TablePlacement::kRowHash) {
-    return server < job_.rows ? with_remainder(job_.rows, job_.servers, server)
-                              : 0;
+    return server < job_.rows ? with_remainder(job_.rows, job_.servers, server) : 0;
   }
   return std::clamp(job_.rows - server * range_, Elements{0}, range_);
 }
@@ -196,9 +180,8 @@ Elements TableMap::rows_of_table(Rank server) const {
 Elements TableMap::rows_of(Rank server) const {
   switch (job_.placement) {
     case TablePlacement::kTable:
-      return server < job_.tables
-                 ? with_remainder(job_.tables, job_.servers, server) * job_.rows
-                 : 0;
+      return server < job_.tables ? with_remainder(job_.tables, job_.servers, server) * job_.rows
+                                  : 0;
     case TablePlacement::kReplicated:
       return job_.tables * job_.rows;
     case TablePlacement::kRowHash:
@@ -210,13 +193,8 @@ Elements TableMap::rows_of(Rank server) const {
 
 RowPlace TableMap::find(int table, Elements id, Rank trainer) const {
   if (id < 0 || id >= job_.rows) {
-    throw UsageError(
-        fmt::format("trainer {} looks up id {} of table {}, whose ids are 0 to "
-                    "{}",
-                    trainer,
-                    id,
-                    table,
-                    job_.rows - 1));
+    throw UsageError(fmt::format("trainer {} looks up id {} of table {}, whose ids are 0 to {}",
+                                 trainer, id, table, job_.rows - 1));
   }
   switch (job_.placement) {
     case TablePlacement::kTable:
@@ -239,8 +217,7 @@ RowPlace TableMap::find(int table, Elements id, Rank trainer) const {
 TableRow TableMap::at(Rank server, Elements row) const {
   PACELINE_CHECK(row >= 0 && row < rows_of(server));
   const auto split = [row](Elements rows_of_each) {
-    return TableRow{.table = static_cast<int>(row / rows_of_each),
-                    .id = row % rows_of_each};
+    return TableRow{.table = static_cast<int>(row / rows_of_each), .id = row % rows_of_each};
   };
   switch (job_.placement) {
     case TablePlacement::kTable: {
@@ -251,8 +228,7 @@ TableRow TableMap::at(Rank server, Elements row) const {
       return split(job_.rows);
     case TablePlacement::kRowHash: {
       const TableRow held = split(rows_of_table(server));
-      return {held.table,
-              permuted(held.id * job_.servers + server, inverse_, job_.rows)};
+      return {held.table, permuted(held.id * job_.servers + server, inverse_, job_.rows)};
     }
     case TablePlacement::kRowRange: {
       const TableRow held = split(rows_of_table(server));
@@ -264,15 +240,13 @@ TableRow TableMap::at(Rank server, Elements row) const {
 
 Rank TableMap::server_of(Elements id) const {
   return static_cast<Rank>(job_.placement == TablePlacement::kRowHash
-                               ? permuted(id, multiplier_, job_.rows) %
-                                     job_.servers
+                               ? permuted(id, multiplier_, job_.rows) % job_.servers
                                : id / range_);
 }
 
 Elements TableMap::most_wanted() const {
   const bool whole = job_.placement == TablePlacement::kTable;
-  const Elements tables =
-      whole ? (job_.tables + job_.servers - 1) / job_.servers : job_.tables;
+  const Elements tables = whole ? (job_.tables + job_.servers - 1) / job_.servers : job_.tables;
   Elements most = 0;
   for (Rank server = 0; server < job_.servers; ++server) {
     most = std::max(most, std::min(rows_of(server), tables * job_.bags.most));
@@ -280,43 +254,39 @@ Elements TableMap::most_wanted() const {
   return most;
 }
 
-/// The probability that a step looks up an id of which each lookup has this
-/// share: the mean of 1 - (1 - share)^n over the numbers n of lookups.
+/// The probability that a step looks up an id of which each lookup has this share: the mean of 1 -
+/// (1 - share)^n over the numbers n of lookups.
 double TableMap::distinct(double share) const {
   if (share >= 1) {
     return 1;
   }
   const double none = std::log1p(-share);
-  const auto numbers =
-      static_cast<double>(job_.bags.most - job_.bags.fewest + 1);
+  const auto numbers = static_cast<double>(job_.bags.most - job_.bags.fewest + 1);
   const auto most = static_cast<double>(job_.bags.most);
   if (share * most < 1e-4) {  // two terms of the series: 1 - x has few digits
     const double n = (static_cast<double>(job_.bags.fewest) + most) / 2;
     const double squares = n * n + (numbers * numbers - 1) / 12;
     return share * (n - share * (squares - n) / 2);
   }
-  return 1 + std::exp(static_cast<double>(job_.bags.fewest) * none) *
-                 std::expm1(numbers * none) / (share * numbers);
+  return 1 + std::exp(static_cast<double>(job_.bags.fewest) * none) * std::expm1(numbers * none) /
+                 (share * numbers);
 }
 
-/// The expected number of different rows of one table that a step looks up, by
-/// the server that would have the rows if the table were cut.  Zipf's blocks
-/// give the number for an exponent of up to 2 within 1e-6 of the exact sum, or
-/// within 1e-4 with a hash, which is taken to deal the ids evenly.
+/// The expected number of different rows of one table that a step looks up, by the server that
+/// would have the rows if the table were cut.  Zipf's blocks give the number for an exponent of up
+/// to 2 within 1e-6 of the exact sum, or within 1e-4 with a hash, which is taken to deal the ids
+/// evenly.
 std::vector<double> TableMap::distinct_by_server() const {
   std::vector<double> all(static_cast<std::size_t>(job_.servers));
   if (job_.bags.zipf == 0) {
     const double of_id = distinct(1 / static_cast<double>(job_.rows));
     for (Rank server = 0; server < job_.servers; ++server) {
-      all[static_cast<std::size_t>(server)] =
-          static_cast<double>(rows_of_table(server)) * of_id;
+      all[static_cast<std::size_t>(server)] = static_cast<double>(rows_of_table(server)) * of_id;
     }
     return all;
   }
   double sum = 0;
-  each_block(job_, range_, [&](Elements, double ids, double weight) {
-    sum += ids * weight;
-  });
+  each_block(job_, range_, [&](Elements, double ids, double weight) { sum += ids * weight; });
   const bool hashed = job_.placement == TablePlacement::kRowHash;
   double spread = 0;  // of ids that a hash deals evenly
   std::vector<Elements> dealt(all.size());
@@ -345,13 +315,11 @@ std::vector<Elements> TableMap::typically_wanted() const {
   for (Rank server = 0; server < job_.servers; ++server) {
     double rows = job_.tables * cut[static_cast<std::size_t>(server)];
     if (job_.placement == TablePlacement::kTable) {
-      rows = whole * static_cast<double>(rows_of(server)) /
-             static_cast<double>(job_.rows);
+      rows = whole * static_cast<double>(rows_of(server)) / static_cast<double>(job_.rows);
     } else if (job_.placement == TablePlacement::kReplicated) {
       rows = whole * job_.tables;
     }
-    wanted.push_back(
-        std::min(most_wanted(), static_cast<Elements>(std::ceil(rows - 1e-9))));
+    wanted.push_back(std::min(most_wanted(), static_cast<Elements>(std::ceil(rows - 1e-9))));
   }
   return wanted;
 }
@@ -362,21 +330,18 @@ RowRule row_rule(std::string_view word) {
       return rule;
     }
   }
-  throw UsageError(fmt::format(
-      "row optimizer '{}'; known are sgd, adagrad, rowwise-adagrad", word));
+  throw UsageError(
+      fmt::format("row optimizer '{}'; known are sgd, adagrad, rowwise-adagrad", word));
 }
 
 std::string_view name_of(TablePlacement placement) {
-  return std::ranges::find(kTablePlacements,
-                           placement,
+  return std::ranges::find(kTablePlacements, placement,
                            &std::pair<std::string_view, TablePlacement>::second)
       ->first;
 }
 
 std::string_view name_of(RowRule rule) {
-  return std::ranges::find(
-             kRowRules, rule, &std::pair<std::string_view, RowRule>::second)
-      ->first;
+  return std::ranges::find(kRowRules, rule, &std::pair<std::string_view, RowRule>::second)->first;
 }
 
 TablePlacement table_placement(std::string_view word) {
@@ -385,9 +350,8 @@ TablePlacement table_placement(std::string_view word) {
       return placement;
     }
   }
-  throw UsageError(fmt::format(
-      "placement '{}'; known are table, row-hash, row-range, replicated",
-      word));
+  throw UsageError(
+      fmt::format("placement '{}'; known are table, row-hash, row-range, replicated", word));
 }
 
 }  // namespace paceline::strategies

@@ -8,8 +8,8 @@
 
 #include "paceline/strategies/plan_words.h"
 
-// Embedding tables on servers, looked up by trainers: sizes, and which row lies
-// where.  strategies/sharded_embeddings.h writes what crosses.
+// Embedding tables on servers, looked up by trainers: sizes, and which row lies where.
+// strategies/sharded_embeddings.h writes what crosses.
 
 namespace paceline::strategies {
 
@@ -35,18 +35,16 @@ struct BagShape {
   Elements fewest = 20, most = 50;
   Elements shortest_bag = 1, longest_bag = 10;
   bool shared = true;  // all tables look up equal ids
-  double zipf = 0;   // exponent: id k as often as 1 / (k + 1)^zipf; 0: equally
-  Elements ids = 0;  // that are drawn from; 0: as many as a table has
+  double zipf = 0;     // exponent: id k as often as 1 / (k + 1)^zipf; 0: equally
+  Elements ids = 0;    // that are drawn from; 0: as many as a table has
 
   /// Bags that `most` lookups can make.
-  Elements most_bags() const {
-    return (most + shortest_bag - 1) / shortest_bag;
-  }
+  Elements most_bags() const { return (most + shortest_bag - 1) / shortest_bag; }
 };
 
-/// Tables of equal sizes, and who looks them up: ranks 0 .. trainers-1 train,
-/// then come the servers, last the master, whose plan is empty.  Where the
-/// trainers are the servers, they are all ranks.
+/// Tables of equal sizes, and who looks them up: ranks 0 .. trainers-1 train, then come the
+/// servers, last the master, whose plan is empty.  Where the trainers are the servers, they are all
+/// ranks.
 struct EmbeddingJob {
   Rank trainers = 1, servers = 1;
   int tables = 1;
@@ -57,12 +55,12 @@ struct EmbeddingJob {
   BagShape bags{};
   RowRule rule = RowRule::kSgd;
   bool bf16_rows = false;  // held and sent as bf16; else as the model's type
-  /// A server adds the gradients up in a buffer as large as its rows, and
-  /// applies the rule to all of these.  What crosses stays the same.
+  /// A server adds the gradients up in a buffer as large as its rows, and applies the rule to all
+  /// of these.  What crosses stays the same.
   bool dense_gradients = false;
   bool integers = false;  // the rows start as -1, 0 or 1
-  /// The newest steps whose updates a lookup may miss; with none, the trainers'
-  /// gradients of a step are applied together.
+  /// The newest steps whose updates a lookup may miss; with none, the trainers' gradients of a step
+  /// are applied together.
   Step staleness = 0;
 
   bool colocated = false;  // every trainer is a server too, and no rank else
@@ -76,8 +74,8 @@ struct EmbeddingJob {
   Elements width() const { return tables * dim; }  // of a sample, all tables
 };
 
-/// Why tables that are placed so cannot be looked up so: one sentence; empty:
-/// they can.  Sizes are not looked at.
+/// Why tables that are placed so cannot be looked up so: one sentence; empty: they can.  Sizes are
+/// not looked at.
 std::string_view why_not_placed(const EmbeddingJob& job);
 
 /// Throws UsageError, one sentence, for what makes no job.
@@ -112,8 +110,8 @@ class TableMap {
   /// The number of rows that `server` has of all tables together.
   Elements rows_of(Rank server) const;
 
-  /// Where `trainer` finds a row.  Throws UsageError that names trainer, table
-  /// and id where the table has no such row.
+  /// Where `trainer` finds a row.  Throws UsageError that names trainer, table and id where the
+  /// table has no such row.
   RowPlace find(int table, Elements id, Rank trainer) const;
 
   /// What lies at `row`, one of rows_of(server): find() the other way round.

@@ -13,14 +13,12 @@ constexpr std::string_view kResidual = "residual";
 
 }  // namespace
 
-void add_residual(const PlanInput& input,
-                  std::string_view codec,
-                  SetupBuilder& builder) {
+void add_residual(const PlanInput& input, std::string_view codec, SetupBuilder& builder) {
   if (input.loss_scaling) {
-    throw UsageError(fmt::format(
-        "{} keeps what does not cross for later steps, when the loss may be "
-        "scaled otherwise; take another dtype or another codec",
-        codec));
+    throw UsageError(
+        fmt::format("{} keeps what does not cross for later steps, when the loss may be scaled "
+                    "otherwise; take another dtype or another codec",
+                    codec));
   }
   builder.add_twin(kResidual);
 }

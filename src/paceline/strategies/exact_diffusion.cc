@@ -10,9 +10,8 @@ namespace {
 
 constexpr std::string_view kAdapted = "adapted";
 
-/// Adapt-then-combine with a correction that takes its bias away: adapt,
-/// correct, combine.  With psi_i the adapted parameters of the step before, at
-/// first the parameters themselves,
+/// Adapt-then-combine with a correction that takes its bias away: adapt, correct, combine.  With
+/// psi_i the adapted parameters of the step before, at first the parameters themselves,
 ///   psi_i' = x_i - lr * opt(g(x_i))
 ///   phi_i  = psi_i' + x_i - psi_i
 ///   x_i   <- sum over j of V_ij phi_j   with V = (I + W) / 2
@@ -25,14 +24,13 @@ constexpr std::string_view kAdapted = "adapted";
 ///                              minimum of the mean loss, though the ranks'
 ///                              losses differ, also with a fixed rate
 ///
-/// W must be symmetric and the same in every step.  Yuan, Ying, Zhao and Sayed,
-/// IEEE TSP 2019, arXiv:1702.05122, Algorithm 1.
+/// W must be symmetric and the same in every step.  Yuan, Ying, Zhao and Sayed, IEEE TSP 2019,
+/// arXiv:1702.05122, Algorithm 1.
 class ExactDiffusion final : public EarlyUpdate {
  public:
   ExactDiffusion() : EarlyUpdate("exact-diffusion") {}
 
-  void extend(const ExchangeRule& exchange,
-              SetupBuilder& builder) const override {
+  void extend(const ExchangeRule& exchange, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     if (input.world > 1) {
       check_weights(input, exchange);
@@ -43,42 +41,31 @@ class ExactDiffusion final : public EarlyUpdate {
   /// The gradients are free once they are applied: they hold psi', then phi.
   void start(const Bucket& bucket, StrategyProgram& program) const override {
     const Slice adapted = range_in(kAdapted, bucket.values, program);
-    program.kernel(
-        "linear", {{bucket.values}, {adapted}}, {{adapted}}, {1, -1});
+    program.kernel("linear", {{bucket.values}, {adapted}}, {{adapted}}, {1, -1});
     program.update(bucket, 1);
     program.kernel("copy", {{bucket.values}}, {{bucket.gradients}}, {1});
-    program.kernel(
-        "linear", {{bucket.values}, {adapted}}, {{bucket.values}}, {1, 1});
-    program.kernel("copy",
-                   {{bucket.gradients}, {bucket.values}},
-                   {{adapted}, {bucket.gradients}},
+    program.kernel("linear", {{bucket.values}, {adapted}}, {{bucket.values}}, {1, 1});
+    program.kernel("copy", {{bucket.gradients}, {bucket.values}}, {{adapted}, {bucket.gradients}},
                    {1});
     program.start_exchange(bucket.values);
   }
 
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
     program.finish_average(bucket.values);
-    program.kernel("linear",
-                   {{bucket.values}, {bucket.gradients}},
-                   {{bucket.values}},
-                   {0.5, 0.5});
+    program.kernel("linear", {{bucket.values}, {bucket.gradients}}, {{bucket.values}}, {0.5, 0.5});
   }
 
  private:
-  static void check_weights(const PlanInput& input,
-                            const ExchangeRule& exchange) {
+  static void check_weights(const PlanInput& input, const ExchangeRule& exchange) {
     const Step period = exchange.traits(input).period;
     const std::string uneven =
-        period == 1
-            ? exchange.asymmetry(input)
-            : fmt::format("those of this topology repeat after {} steps",
-                          period);
+        period == 1 ? exchange.asymmetry(input)
+                    : fmt::format("those of this topology repeat after {} steps", period);
     if (!uneven.empty()) {
-      throw UsageError(fmt::format(
-          "exact-diffusion needs weights that are symmetric and the same in "
-          "every step, and {}; take topology=ring, or the update rule "
-          "gradient-tracking",
-          uneven));
+      throw UsageError(
+          fmt::format("exact-diffusion needs weights that are symmetric and the same in every "
+                      "step, and {}; take topology=ring, or the update rule gradient-tracking",
+                      uneven));
     }
   }
 };

@@ -9,42 +9,31 @@ namespace paceline::strategies {
 namespace {
 
 constexpr std::array<std::string_view, 2> kPlacements{"colocated", "apart"};
-constexpr std::array<std::string_view, 3> kAssignments{
-    "round-robin", "hash", "size"};
+constexpr std::array<std::string_view, 3> kAssignments{"round-robin", "hash", "size"};
 constexpr std::array<std::string_view, 2> kHierarchyStyles{"shards", "leader"};
 
-constexpr OptionInfo kLocalOption{
-    "local", "0", "ranks a host; 0: as the hosts have", OptionKind::kCount};
+constexpr OptionInfo kLocalOption{"local", "0", "ranks a host; 0: as the hosts have",
+                                  OptionKind::kCount};
 
 constexpr std::array kHierarchicalOptions{kLocalOption};
 
 constexpr std::array kServerOptions{
+    OptionInfo{"servers", "0", "how many; 0: as many as workers", OptionKind::kCount},
     OptionInfo{
-        "servers", "0", "how many; 0: as many as workers", OptionKind::kCount},
-    OptionInfo{"placement",
-               "colocated",
-               "colocated: the first ranks serve beside their work; apart: the "
-               "last ranks only serve",
-               OptionKind::kWord,
-               kPlacements},
-    OptionInfo{
-        "assign",
-        "round-robin",
-        "round-robin: partitions in turn; hash: BytePS's key hash; size: "
-        "the largest first, each to the server with the fewest bytes",
-        OptionKind::kWord,
-        kAssignments},
+        "placement", "colocated",
+        "colocated: the first ranks serve beside their work; apart: the last ranks only serve",
+        OptionKind::kWord, kPlacements},
+    OptionInfo{"assign", "round-robin",
+               "round-robin: partitions in turn; hash: BytePS's key hash; size: "
+               "the largest first, each to the server with the fewest bytes",
+               OptionKind::kWord, kAssignments},
     OptionInfo{
         .key = "partition-mb",
         .fallback = "3.90625",
         .summary =
-            "MiB of a partition, at most; BytePS: 4,096,000 bytes; no more "
-            "than 20,000 partitions",
+            "MiB of a partition, at most; BytePS: 4,096,000 bytes; no more than 20,000 partitions",
         .positive = true},
-    OptionInfo{"local",
-               "1",
-               "ranks a host that sum among themselves first; 0: as the hosts "
-               "have",
+    OptionInfo{"local", "1", "ranks a host that sum among themselves first; 0: as the hosts have",
                OptionKind::kCount},
 };
 
@@ -59,49 +48,39 @@ constexpr OptionInfo kGammaOption{
     .of_codec = true};
 
 constexpr std::array kNeighborOptions{
-    OptionInfo{"topology",
-               "one-peer-exp",
-               "the graph of ranks: one of `paceline list topologies`",
+    OptionInfo{"topology", "one-peer-exp", "the graph of ranks: one of `paceline list topologies`",
                OptionKind::kTopology},
     kLocalOption,
     kGammaOption,
 };
 
 constexpr std::array kPushSumOptions{
-    OptionInfo{"topology",
-               "exp",
-               "the graph of ranks, whose weights are not used: one of "
-               "`paceline list topologies`",
+    OptionInfo{"topology", "exp",
+               "the graph of ranks, whose weights are not used: one of `paceline list topologies`",
                OptionKind::kTopology},
     kLocalOption,
     kGammaOption,
 };
 
 constexpr std::array kWinPutOptions{
-    OptionInfo{"topology",
-               "exp",
-               "the graph of ranks: one of `paceline list topologies`",
+    OptionInfo{"topology", "exp", "the graph of ranks: one of `paceline list topologies`",
                OptionKind::kTopology},
     OptionInfo{.key = "slots",
                .fallback = "4",
-               .summary = "steps that a rank may be ahead of a neighbor before "
-                          "it waits, 1 to 16; a copy of the model each",
+               .summary = "steps that a rank may be ahead of a neighbor before it waits, 1 to 16; "
+                          "a copy of the model each",
                .kind = OptionKind::kCount,
                .positive = true},
     kLocalOption,
 };
 
 constexpr std::array kHierarchicalNeighborOptions{
-    OptionInfo{"topology",
-               "one-peer-exp",
-               "the graph of hosts: one of `paceline list topologies`",
+    OptionInfo{"topology", "one-peer-exp", "the graph of hosts: one of `paceline list topologies`",
                OptionKind::kTopology},
-    OptionInfo{"style",
-               "shards",
-               "shards: every rank exchanges its share; leader: the first rank "
-               "of a host everything",
-               OptionKind::kWord,
-               kHierarchyStyles},
+    OptionInfo{
+        "style", "shards",
+        "shards: every rank exchanges its share; leader: the first rank of a host everything",
+        OptionKind::kWord, kHierarchyStyles},
     kLocalOption,
     kGammaOption,
 };
@@ -114,84 +93,75 @@ constexpr std::array kExchanges{
                        .rounds = "1",
                        .bytes = "2 (P-1)/P S"},
                       make_all_reduce},
-    Row<ExchangeRule>{
-        {.name = "rs-ag",
-         .summary = "all ranks sum: reduce-scatter, later all-gather",
-         .paper = "Patarasuk and Yuan, JPDC 2009",
-         .guarantee = Guarantee::kExact,
-         .phases = "reduce-scatter; all-gather",
-         .rounds = "2",
-         .bytes = "2 (P-1)/P S, S padded to P shards",
-         .shards = true},
-        make_rs_ag},
+    Row<ExchangeRule>{{.name = "rs-ag",
+                       .summary = "all ranks sum: reduce-scatter, later all-gather",
+                       .paper = "Patarasuk and Yuan, JPDC 2009",
+                       .guarantee = Guarantee::kExact,
+                       .phases = "reduce-scatter; all-gather",
+                       .rounds = "2",
+                       .bytes = "2 (P-1)/P S, S padded to P shards",
+                       .shards = true},
+                      make_rs_ag},
     Row<ExchangeRule>{
         {.name = "hierarchical",
          .summary = "all ranks sum: inside hosts, between them, inside",
          .paper = "Jia et al., 2018, arXiv:1807.11205",
          .guarantee = Guarantee::kExact,
          .options = kHierarchicalOptions,
-         .phases = "reduce-scatter in the host, all-reduce between; all-gather "
-                   "in the host",
+         .phases = "reduce-scatter in the host, all-reduce between; all-gather in the host",
          .rounds = "3",
          .bytes = "2 (L-1)/L S in the host, 2 (H-1)/H S/L between",
          .shards = true},
         make_hierarchical},
-    Row<ExchangeRule>{
-        {.name = "ps",
-         .summary = "servers sum what workers push, workers pull",
-         .paper = "Li et al., OSDI 2014; Jiang et al., OSDI 2020",
-         .guarantee = Guarantee::kExact,
-         .options = kServerOptions,
-         .phases = "push; pull",
-         .rounds = "2",
-         .bytes = "worker S, server W s S; colocated (1-s) S + (W-1) s S",
-         .schedule = "bsp"},
-        make_ps},
-    Row<ExchangeRule>{
-        {.name = "neighbor-allreduce",
-         .summary = "parameters averaged with neighbors in a graph",
-         .paper = "Lian et al., NeurIPS 2017, arXiv:1705.09056",
-         .guarantee = Guarantee::kConsensus,
-         .options = kNeighborOptions,
-         .phases = "messages; average",
-         .rounds = "1",
-         .bytes = "degree S; with a codec degree forms of it",
-         .partner = "atc",
-         .parameters = true},
-        make_neighbor_allreduce,
-        make_coded_neighbor_allreduce},
+    Row<ExchangeRule>{{.name = "ps",
+                       .summary = "servers sum what workers push, workers pull",
+                       .paper = "Li et al., OSDI 2014; Jiang et al., OSDI 2020",
+                       .guarantee = Guarantee::kExact,
+                       .options = kServerOptions,
+                       .phases = "push; pull",
+                       .rounds = "2",
+                       .bytes = "worker S, server W s S; colocated (1-s) S + (W-1) s S",
+                       .schedule = "bsp"},
+                      make_ps},
+    Row<ExchangeRule>{{.name = "neighbor-allreduce",
+                       .summary = "parameters averaged with neighbors in a graph",
+                       .paper = "Lian et al., NeurIPS 2017, arXiv:1705.09056",
+                       .guarantee = Guarantee::kConsensus,
+                       .options = kNeighborOptions,
+                       .phases = "messages; average",
+                       .rounds = "1",
+                       .bytes = "degree S; with a codec degree forms of it",
+                       .partner = "atc",
+                       .parameters = true},
+                      make_neighbor_allreduce,
+                      make_coded_neighbor_allreduce},
     Row<ExchangeRule>{
         {.name = "hierarchical-neighbor-allreduce",
          .summary = "the mean inside hosts, averaged with neighboring hosts",
          .paper = "Ying et al., NeurIPS 2021, arXiv:2110.13363",
          .guarantee = Guarantee::kConsensus,
          .options = kHierarchicalNeighborOptions,
-         .phases =
-             "sum in the host, messages between; average, spread in the host",
+         .phases = "sum in the host, messages between; average, spread in the host",
          .rounds = "3",
-         .bytes =
-             "2 (L-1)/L S + degree S/L; leader: 2 (L-1)/L S + 2 degree S, "
-             "others 2 (L-1)/L S + degree S; with a codec forms of what goes "
-             "to neighbors",
+         .bytes = "2 (L-1)/L S + degree S/L; leader: 2 (L-1)/L S + 2 degree S, others 2 (L-1)/L S "
+                  "+ degree S; with a codec forms of what goes to neighbors",
          .partner = "atc",
          .parameters = true},
         make_hierarchical_neighbor_allreduce,
         make_coded_hierarchical_neighbor_allreduce},
-    Row<ExchangeRule>{
-        {.name = "parameter-allreduce",
-         .summary = "parameters averaged by all ranks, beside themselves",
-         .paper = "Patarasuk and Yuan, JPDC 2009",
-         .phases = "copy, all-reduce; average",
-         .rounds = "1",
-         .bytes = "2 (P-1)/P S",
-         .partner = "atc",
-         .parameters = true},
-        make_parameter_allreduce},
+    Row<ExchangeRule>{{.name = "parameter-allreduce",
+                       .summary = "parameters averaged by all ranks, beside themselves",
+                       .paper = "Patarasuk and Yuan, JPDC 2009",
+                       .phases = "copy, all-reduce; average",
+                       .rounds = "1",
+                       .bytes = "2 (P-1)/P S",
+                       .partner = "atc",
+                       .parameters = true},
+                      make_parameter_allreduce},
     Row<ExchangeRule>{
         {.name = "push-sum",
          .summary = "parameters averaged over a directed graph, with weights",
-         .paper = "Kempe et al., FOCS 2003; Assran et al., ICML 2019, "
-                  "arXiv:1811.10792",
+         .paper = "Kempe et al., FOCS 2003; Assran et al., ICML 2019, arXiv:1811.10792",
          .guarantee = Guarantee::kConsensus,
          .options = kPushSumOptions,
          .phases = "weights, messages; average, divide",
@@ -204,8 +174,7 @@ constexpr std::array kExchanges{
         make_coded_push_sum},
     Row<ExchangeRule>{
         {.name = "win-put",
-         .summary = "parameters mixed with what neighbors' puts have brought; "
-                    "waits for nobody",
+         .summary = "parameters mixed with what neighbors' puts have brought; waits for nobody",
          .paper = "BlueFog, 2021, arXiv:2111.04287",
          .guarantee = Guarantee::kConsensus,
          .options = kWinPutOptions,
@@ -220,8 +189,6 @@ constexpr std::array kExchanges{
 
 }  // namespace
 
-std::span<const Row<ExchangeRule>> exchanges() {
-  return kExchanges;
-}
+std::span<const Row<ExchangeRule>> exchanges() { return kExchanges; }
 
 }  // namespace paceline::strategies

@@ -8,9 +8,9 @@ namespace {
 constexpr std::string_view kTracker = "tracker";
 constexpr std::string_view kPrevious = "previous_gradients";
 
-/// Every rank tracks the mean gradient of all ranks, through averages with
-/// neighbors, and steps along the tracker: with g_i the gradient at x_i, h_i
-/// that of the step before, y_i and h_i zero at first,
+/// Every rank tracks the mean gradient of all ranks, through averages with neighbors, and steps
+/// along the tracker: with g_i the gradient at x_i, h_i that of the step before, y_i and h_i zero
+/// at first,
 ///   y_i <- sum over j of W_ij (y_j + g_j - h_j)
 ///   x_i <- sum over j of W_ij (x_j - lr * opt(y_j))
 ///
@@ -21,10 +21,9 @@ constexpr std::string_view kPrevious = "previous_gradients";
 ///                              minimum of the mean loss, though the ranks'
 ///                              losses differ, also with a fixed rate
 ///
-/// The mean of the trackers is the mean of the gradients in every step, since
-/// columns of W sum to 1.  Xu et al. (Aug-DGM), IEEE CDC 2015,
-/// doi:10.1109/CDC.2015.7402509; W that varies: Nedic et al., SIAM J. Optim.
-/// 2017, arXiv:1607.03218.
+/// The mean of the trackers is the mean of the gradients in every step, since columns of W sum to
+/// 1.  Xu et al. (Aug-DGM), IEEE CDC 2015, doi:10.1109/CDC.2015.7402509; W that varies: Nedic et
+/// al., SIAM J. Optim. 2017, arXiv:1607.03218.
 class GradientTracking final : public EarlyUpdate {
  public:
   GradientTracking() : EarlyUpdate("gradient-tracking", Clipping::kInPlace) {}
@@ -37,10 +36,7 @@ class GradientTracking final : public EarlyUpdate {
   void start(const Bucket& bucket, StrategyProgram& program) const override {
     const Slice tracker = range_in(kTracker, bucket.values, program);
     const Slice previous = range_in(kPrevious, bucket.values, program);
-    program.kernel("linear",
-                   {{tracker}, {bucket.gradients}, {previous}},
-                   {{tracker}},
-                   {1, 1, -1});
+    program.kernel("linear", {{tracker}, {bucket.gradients}, {previous}}, {{tracker}}, {1, 1, -1});
     program.kernel("copy", {{bucket.gradients}}, {{previous}}, {1});
     program.start_exchange(tracker);
   }
@@ -49,14 +45,11 @@ class GradientTracking final : public EarlyUpdate {
     program.finish_average(range_in(kTracker, bucket.values, program));
   }
 
-  /// Two exchanges share the buffers into which neighbors are received, so the
-  /// second begins when the first has ended.
+  /// Two exchanges share the buffers into which neighbors are received, so the second begins when
+  /// the first has ended.
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
-      program.kernel("copy",
-                     {{range_in(kTracker, mine.values, program)}},
-                     {{mine.gradients}},
-                     {1});
+      program.kernel("copy", {{range_in(kTracker, mine.values, program)}}, {{mine.gradients}}, {1});
       program.update(mine, 1);
       program.start_exchange(mine.values);
       program.finish_average(mine.values);

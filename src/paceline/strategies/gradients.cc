@@ -4,8 +4,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// Gradients cross; the optimizer applies their mean (synchronous SGD: every
-/// rank takes the step that one rank would take on the whole batch).
+/// Gradients cross; the optimizer applies their mean (synchronous SGD: every rank takes the step
+/// that one rank would take on the whole batch).
 class Gradients final : public UpdateRule {
  public:
   void start(const Bucket& bucket, StrategyProgram& program) const override {
@@ -23,8 +23,6 @@ class Gradients final : public UpdateRule {
 
 }  // namespace
 
-std::unique_ptr<UpdateRule> make_gradients(const Options&) {
-  return std::make_unique<Gradients>();
-}
+std::unique_ptr<UpdateRule> make_gradients(const Options&) { return std::make_unique<Gradients>(); }
 
 }  // namespace paceline::strategies

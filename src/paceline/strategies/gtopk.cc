@@ -12,10 +12,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// Each rank selects as topk does; then ranks merge what they selected in log2
-/// P rounds, by pairs that lie 1, 2, 4, ... apart, and of each merge the values
-/// of largest magnitude go on, as many as one rank selected.  What a merge
-/// drops of a rank's own values returns to its residual.
+/// Each rank selects as topk does; then ranks merge what they selected in log2 P rounds, by pairs
+/// that lie 1, 2, 4, ... apart, and of each merge the values of largest magnitude go on, as many as
+/// one rank selected.  What a merge drops of a rank's own values returns to its residual.
 ///
 ///   rounds         log2 P
 ///   bytes sent     log2 P k 8 a rank and bucket in float32, k as for topk
@@ -23,39 +22,32 @@ namespace {
 ///   guarantee      every rank has the same k values; the gradient is
 ///                  compressed
 ///
-/// Both ranks of a pair merge the same operands in the same order.  The number
-/// of ranks is a power of two.  Shi et al., ICDCS 2019, arXiv:1901.04359.
+/// Both ranks of a pair merge the same operands in the same order.  The number of ranks is a power
+/// of two.  Shi et al., ICDCS 2019, arXiv:1901.04359.
 class GTopK final : public SparseCodec {
  public:
   explicit GTopK(double density)
-      : SparseCodec(
-            "gtopk", Combination::kPairs, density, {kOwn, kMerged, kTheirs}) {}
+      : SparseCodec("gtopk", Combination::kPairs, density, {kOwn, kMerged, kTheirs}) {}
 
   int rounds(const PlanInput& input) const override {
-    return static_cast<int>(
-               std::bit_width(static_cast<std::uint32_t>(input.world))) -
-           1;
+    return static_cast<int>(std::bit_width(static_cast<std::uint32_t>(input.world))) - 1;
   }
 
   void extend(const PlanInput& input, SetupBuilder& builder) const override {
     if (!std::has_single_bit(static_cast<std::uint32_t>(input.world))) {
       throw UsageError(
-          fmt::format("gtopk merges what ranks select by pairs, so it wants a "
-                      "power of two of them, and there are {}; take topk",
+          fmt::format("gtopk merges what ranks select by pairs, so it wants a power of two of "
+                      "them, and there are {}; take topk",
                       input.world));
     }
     SparseCodec::extend(input, builder);
   }
 
-  std::vector<WireSlice> wire_slices(const Slice& slice,
-                                     int round,
+  std::vector<WireSlice> wire_slices(const Slice& slice, int round,
                                      const Program& program) const override {
-    return selected_slices(
-        slice,
-        selection(round == 0 ? kOwn : kMerged, slice, program),
-        selection(kTheirs, slice, program),
-        program,
-        program.input().rank ^ (1 << round));
+    return selected_slices(slice, selection(round == 0 ? kOwn : kMerged, slice, program),
+                           selection(kTheirs, slice, program), program,
+                           program.input().rank ^ (1 << round));
   }
 
   void encode(const Slice& slice, int round, Program& program) const override {
@@ -78,8 +70,7 @@ class GTopK final : public SparseCodec {
   /// Appends the merge of what a round has brought.
   void merge(const Slice& slice, int round, Program& program) const {
     const Selection own = selection(kOwn, slice, program);
-    const Selection mine =
-        round == 0 ? own : selection(kMerged, slice, program);
+    const Selection mine = round == 0 ? own : selection(kMerged, slice, program);
     const Selection theirs = selection(kTheirs, slice, program);
     const Selection merged = selection(kMerged, slice, program);
     if (own.values.count == 0) {
@@ -89,16 +80,15 @@ class GTopK final : public SparseCodec {
     const Selection& left = first ? mine : theirs;
     const Selection& right = first ? theirs : mine;
     const Slice residual = residual_of(slice, program);
-    program.kernel(
-        "gtopk_merge",
-        {{left.values},
-         {left.places},
-         {right.values},
-         {right.places},
-         {own.values},
-         {own.places},
-         {residual}},
-        {{merged.values}, {merged.places}, {own.values}, {residual}});
+    program.kernel("gtopk_merge",
+                   {{left.values},
+                    {left.places},
+                    {right.values},
+                    {right.places},
+                    {own.values},
+                    {own.places},
+                    {residual}},
+                   {{merged.values}, {merged.places}, {own.values}, {residual}});
   }
 };
 

@@ -17,8 +17,7 @@ namespace {
 /// Jia et al., 2018, arXiv:1807.11205; IEEE 754-2019, binary16.
 class Half final : public CodecRule {
  public:
-  Half(DType type, std::string buffer)
-      : type_(type), buffer_(std::move(buffer)) {}
+  Half(DType type, std::string buffer) : type_(type), buffer_(std::move(buffer)) {}
 
   WireFormat format(const PlanInput&) const override { return {.type = type_}; }
 
@@ -26,12 +25,9 @@ class Half final : public CodecRule {
     builder.add_twin(buffer_, Initial::kZero, type_);
   }
 
-  std::vector<WireSlice> wire_slices(const Slice& slice,
-                                     int,
+  std::vector<WireSlice> wire_slices(const Slice& slice, int,
                                      const Program& program) const override {
-    return {{.format = format(program.input()),
-             .of = slice,
-             .mine = wire(slice, program)}};
+    return {{.format = format(program.input()), .of = slice, .mine = wire(slice, program)}};
   }
 
   void encode(const Slice& slice, int, Program& program) const override {
@@ -41,13 +37,11 @@ class Half final : public CodecRule {
   /// fp16 loses what is small and overflows, so it keeps no share of all x.
   std::optional<Contraction> contraction(const ModelShape&) const override {
     constexpr double kUnit = 0x1p-8;  // half of bfloat16's spacing at 1
-    return type_ == DType::kBF16
-               ? std::optional(Contraction{.share = 1 - kUnit * kUnit})
-               : std::nullopt;
+    return type_ == DType::kBF16 ? std::optional(Contraction{.share = 1 - kUnit * kUnit})
+                                 : std::nullopt;
   }
 
-  void decode_from(const std::vector<Slice>& forms,
-                   const Slice& slice,
+  void decode_from(const std::vector<Slice>& forms, const Slice& slice,
                    Program& program) const override {
     program.kernel("cast", {{forms[0]}}, {{slice}});
   }

@@ -8,10 +8,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// All ranks sum a slice, hosts first: the ranks of a host sum and share it
-/// out, those at the same place of every host sum their share, the ranks of a
-/// host gather.  A host's network card carries each byte once, over as many
-/// lanes as the host has ranks.
+/// All ranks sum a slice, hosts first: the ranks of a host sum and share it out, those at the same
+/// place of every host sum their share, the ranks of a host gather.  A host's network card carries
+/// each byte once, over as many lanes as the host has ranks.
 ///
 ///   rounds per exchange            3
 ///   bytes sent, rank and exchange  2 (L-1)/L S inside the host,
@@ -44,8 +43,7 @@ class Hierarchical final : public ExchangeRule {
   void start(const WireSlice& wire_slice, Program& program) const override {
     const Hosts all = hosts(program.input());
     const Slice& wire = wire_slice.mine;
-    const Slice own =
-        wire_slice.kept.value_or(share_on_host(all, wire, program));
+    const Slice own = wire_slice.kept.value_or(share_on_host(all, wire, program));
     if (all.local > 1) {
       program.reduce_scatter(wire, own, reducing_on_host(all, program));
     } else if (wire_slice.kept) {
@@ -71,8 +69,7 @@ class Hierarchical final : public ExchangeRule {
 }  // namespace
 
 std::unique_ptr<ExchangeRule> make_hierarchical(const Options& options) {
-  return std::make_unique<Hierarchical>(
-      static_cast<Rank>(options.count("local")));
+  return std::make_unique<Hierarchical>(static_cast<Rank>(options.count("local")));
 }
 
 }  // namespace paceline::strategies

@@ -13,12 +13,11 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr auto kHierarchicalNeighborAllreduce =
-    "hierarchical-neighbor-allreduce";
+constexpr auto kHierarchicalNeighborAllreduce = "hierarchical-neighbor-allreduce";
 constexpr auto kShare = "share";
 
-/// The ranks of a host average a slice exactly, hosts average with their
-/// neighbors in a graph of hosts.
+/// The ranks of a host average a slice exactly, hosts average with their neighbors in a graph of
+/// hosts.
 ///
 ///   style=shards: sum and share out inside the host, each rank exchanges its
 ///   share with the same place of neighboring hosts, gather inside the host
@@ -33,25 +32,22 @@ constexpr auto kShare = "share";
 ///                                    that with shards
 ///   guarantee                        consensus: hosts agree in the limit only
 ///
-/// L ranks a host, S = bytes of the slice with the padding of its bucket.  Both
-/// compute the same; leader is what BlueFog does, shards puts a Lth of it on
-/// each rank's lane.  With a codec, shares of the hosts' means are averaged as
-/// PublicCopies says, in buffers as large as the values.  Ying et al., NeurIPS
-/// 2021, arXiv:2110.13363; BlueFog, 2021, arXiv:2111.04287.
+/// L ranks a host, S = bytes of the slice with the padding of its bucket.  Both compute the same;
+/// leader is what BlueFog does, shards puts a Lth of it on each rank's lane.  With a codec, shares
+/// of the hosts' means are averaged as PublicCopies says, in buffers as large as the values.  Ying
+/// et al., NeurIPS 2021, arXiv:2110.13363; BlueFog, 2021, arXiv:2111.04287.
 class HierarchicalNeighborAllreduce final : public ExchangeRule {
  public:
-  HierarchicalNeighborAllreduce(const Options& options,
-                                std::unique_ptr<CodecRule> codec)
+  HierarchicalNeighborAllreduce(const Options& options, std::unique_ptr<CodecRule> codec)
       : topology_(options.text("topology")),
         leader_(options.text("style") == "leader"),
         local_(static_cast<Rank>(options.count("local"))),
-        copies_(copies_with(
-            std::move(codec), kHierarchicalNeighborAllreduce, options)) {
+        copies_(copies_with(std::move(codec), kHierarchicalNeighborAllreduce, options)) {
     if (leader_ && copies_) {
-      throw UsageError(fmt::format(
-          "strategy option {}:style=leader: with a codec every rank of a host "
-          "sends the code of its share; take style=shards",
-          kHierarchicalNeighborAllreduce));
+      throw UsageError(
+          fmt::format("strategy option {}:style=leader: with a codec every rank of a host sends "
+                      "the code of its share; take style=shards",
+                      kHierarchicalNeighborAllreduce));
     }
   }
 
@@ -60,12 +56,11 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     const auto graph = this->graph(all);
     // Shares hold other tensors, which a codec may code one by one.
     const Rank movable = copies_ ? 1 : leader_ ? all.local - 1 : all.local;
-    return {.shards = leader_ ? 1 : all.local,
-            .symmetry = graph->block() == 1
-                            ? in_a_ring(input.world, all.local, movable)
-                            : Symmetry{},
-            .period = graph->period(),
-            .hosts = all.count};
+    return {
+        .shards = leader_ ? 1 : all.local,
+        .symmetry = graph->block() == 1 ? in_a_ring(input.world, all.local, movable) : Symmetry{},
+        .period = graph->period(),
+        .hosts = all.count};
   }
 
   bool cuts() const override { return local_ != 1; }
@@ -124,8 +119,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     if (leader_ && all.local > 1) {
       const Rank root = all.rank_of(all.host_of(program.input().rank), 0);
       for (std::size_t i = 0; i < mixing(all, program).from.size(); ++i) {
-        program.broadcast(Neighbors::received(own, i, program),
-                          root,
+        program.broadcast(Neighbors::received(own, i, program), root,
                           gathering_on_host(all, program));
       }
     }
@@ -143,24 +137,17 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     }
   }
 
-  const CodecRule* codec() const override {
-    return copies_ ? &copies_->codec() : nullptr;
-  }
+  const CodecRule* codec() const override { return copies_ ? &copies_->codec() : nullptr; }
 
  private:
   /// This rank's share, and one from each of `degree` neighbors.
-  void add_shares(std::size_t degree,
-                  const Hosts& all,
-                  const WireFormat& format,
+  void add_shares(std::size_t degree, const Hosts& all, const WireFormat& format,
                   SetupBuilder& builder) const {
     const Slice values = whole(builder.setup(), kValues);
     const Elements share = values.count / pieces(all);
-    builder.add_buffer(
-        {.name = kShare, .dtype = format.type, .elements = share});
+    builder.add_buffer({.name = kShare, .dtype = format.type, .elements = share});
     for (std::size_t i = 0; i < degree; ++i) {
-      builder.add_buffer({.name = Neighbors::inbox(i),
-                          .dtype = format.type,
-                          .elements = share});
+      builder.add_buffer({.name = Neighbors::inbox(i), .dtype = format.type, .elements = share});
     }
   }
 
@@ -174,13 +161,10 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   }
   /// The row of this rank's host.
   const Mixing& mixing(const Hosts& all, Program& program) const {
-    return program.derived<Mixing>([&] {
-      return graph(all)->mixing(all.host_of(program.input().rank),
-                                program.phase());
-    });
+    return program.derived<Mixing>(
+        [&] { return graph(all)->mixing(all.host_of(program.input().rank), program.phase()); });
   }
-  /// The row of this rank's host, in which each host is replaced by its rank at
-  /// this rank's place.
+  /// The row of this rank's host, in which each host is replaced by its rank at this rank's place.
   Mixing row_of_ranks(const Hosts& all, Program& program) const {
     Mixing row = mixing(all, program);
     const Rank here = place(all, program);
@@ -197,25 +181,16 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   }
   /// Beside the values, which stay as they are until the slice is taken; with
   /// a codec at its place in a buffer as large.
-  Slice own_share(const Slice& wire,
-                  const Hosts& all,
-                  const Program& program) const {
+  Slice own_share(const Slice& wire, const Hosts& all, const Program& program) const {
     const Elements count = wire.count / pieces(all);
     return {buffer_named(program.setup(), kShare),
-            copies_ ? wire.begin + place(all, program) * count
-                    : wire.begin / pieces(all),
-            count};
+            copies_ ? wire.begin + place(all, program) * count : wire.begin / pieces(all), count};
   }
 
   /// What was exchanged are sums over hosts: their mean is taken here.
-  void mix(const Slice& own,
-           const Slice& mean,
-           const Hosts& all,
-           Program& program) const {
+  void mix(const Slice& own, const Slice& mean, const Hosts& all, Program& program) const {
     const Mixing& hosts = mixing(all, program);
-    program.kernel("linear",
-                   Neighbors::operands(hosts, own, program),
-                   {{mean}},
+    program.kernel("linear", Neighbors::operands(hosts, own, program), {{mean}},
                    Neighbors::weights(hosts, all.local));
   }
 
@@ -227,15 +202,13 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
 
 }  // namespace
 
-std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(
-    const Options& options) {
+std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(const Options& options) {
   return std::make_unique<HierarchicalNeighborAllreduce>(options, nullptr);
 }
 
 std::unique_ptr<ExchangeRule> make_coded_hierarchical_neighbor_allreduce(
     const Options& options, std::unique_ptr<CodecRule> codec) {
-  return std::make_unique<HierarchicalNeighborAllreduce>(options,
-                                                         std::move(codec));
+  return std::make_unique<HierarchicalNeighborAllreduce>(options, std::move(codec));
 }
 
 }  // namespace paceline::strategies

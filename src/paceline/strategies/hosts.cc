@@ -18,9 +18,7 @@ constexpr auto kGather = "gather";
 constexpr auto kLane = "lane";
 
 /// `which`: a host, or a place.
-std::string numbered(const char* name, Rank which) {
-  return fmt::format("{}{}", name, which);
-}
+std::string numbered(const char* name, Rank which) { return fmt::format("{}{}", name, which); }
 
 CommunicatorId found(const char* name, Rank which, const Program& program) {
   return communicator_named(program.setup(), numbered(name, which));
@@ -28,18 +26,11 @@ CommunicatorId found(const char* name, Rank which, const Program& program) {
 
 }  // namespace
 
-Members Hosts::on_host(Rank host) const {
-  return Members::spaced(rank_of(host, 0), local);
-}
+Members Hosts::on_host(Rank host) const { return Members::spaced(rank_of(host, 0), local); }
 
-Members Hosts::at_place(Rank place) const {
-  return Members::spaced(place, count, local);
-}
+Members Hosts::at_place(Rank place) const { return Members::spaced(place, count, local); }
 
-Hosts hosts_of(const PlanInput& input,
-               Rank ranks,
-               Rank local,
-               std::string_view who) {
+Hosts hosts_of(const PlanInput& input, Rank ranks, Rank local, std::string_view who) {
   if (local == 0 && input.local_world.empty()) {
     return {ranks, 1};
   }
@@ -47,17 +38,13 @@ Hosts hosts_of(const PlanInput& input,
     local = input.local_world.runs().front().ranks;
     if (!input.local_world.equal_up_to(ranks)) {
       throw UsageError(fmt::format(
-          "'{}' wants {}hosts with equally many ranks; here are {}",
-          who,
-          ranks < input.world
-              ? fmt::format("the first {} ranks, which work, on ", ranks)
-              : "",
+          "'{}' wants {}hosts with equally many ranks; here are {}", who,
+          ranks < input.world ? fmt::format("the first {} ranks, which work, on ", ranks) : "",
           text_of(input.local_world)));
     }
   }
   if (local < 1 || ranks % local != 0) {
-    throw UsageError(fmt::format(
-        "'{}': {} ranks do not fill hosts of {} each", who, ranks, local));
+    throw UsageError(fmt::format("'{}': {} ranks do not fill hosts of {} each", who, ranks, local));
   }
   return {local, ranks / local};
 }
@@ -74,9 +61,7 @@ void add_host_communicators(const Hosts& hosts, SetupBuilder& builder) {
   }
 }
 
-void add_lane_communicators(const Hosts& hosts,
-                            Rank lanes,
-                            SetupBuilder& builder) {
+void add_lane_communicators(const Hosts& hosts, Rank lanes, SetupBuilder& builder) {
   if (hosts.count == 1) {
     return;
   }
@@ -98,23 +83,18 @@ CommunicatorId lane_of(const Hosts& hosts, const Program& program) {
   return found(kLane, hosts.place_of(program.input().rank), program);
 }
 
-Slice share_on_host(const Hosts& hosts,
-                    const Slice& slice,
-                    const Program& program) {
+Slice share_on_host(const Hosts& hosts, const Slice& slice, const Program& program) {
   return shard_of(slice, hosts.place_of(program.input().rank), hosts.local);
 }
 
 void gather_on_host(const Hosts& hosts, const Slice& slice, Program& program) {
   if (hosts.local > 1) {
-    program.all_gather(share_on_host(hosts, slice, program),
-                       slice,
+    program.all_gather(share_on_host(hosts, slice, program), slice,
                        gathering_on_host(hosts, program));
   }
 }
 
-void check_world(const StrategySpec& strategy,
-                 Rank world,
-                 const plan::RanksPerHost& hosts) {
+void check_world(const StrategySpec& strategy, Rank world, const plan::RanksPerHost& hosts) {
   if (strategy.exchange.row != nullptr) {
     PlanInput input;
     input.world = world;

@@ -7,12 +7,9 @@ namespace {
 /// Values cross as they are: no bytes saved, no kernels, no memory.
 class Identity final : public CodecRule {
  public:
-  WireFormat format(const PlanInput& input) const override {
-    return {.type = input.model.dtype};
-  }
+  WireFormat format(const PlanInput& input) const override { return {.type = input.model.dtype}; }
   void extend(const PlanInput&, SetupBuilder&) const override {}
-  std::vector<WireSlice> wire_slices(const Slice& slice,
-                                     int,
+  std::vector<WireSlice> wire_slices(const Slice& slice, int,
                                      const Program& program) const override {
     return {{.format = format(program.input()), .of = slice, .mine = slice}};
   }
@@ -22,8 +19,6 @@ class Identity final : public CodecRule {
 
 }  // namespace
 
-std::unique_ptr<CodecRule> make_identity(const Options&) {
-  return std::make_unique<Identity>();
-}
+std::unique_ptr<CodecRule> make_identity(const Options&) { return std::make_unique<Identity>(); }
 
 }  // namespace paceline::strategies

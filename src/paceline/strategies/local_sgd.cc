@@ -4,8 +4,8 @@
 
 namespace paceline::strategies {
 
-/// Every rank trains alone and the ranks average their parameters at the end of
-/// every H-th step: with y_i = x_i - lr * opt(g(x_i)),
+/// Every rank trains alone and the ranks average their parameters at the end of every H-th step:
+/// with y_i = x_i - lr * opt(g(x_i)),
 ///   x_i <- y_i             in H - 1 of H steps
 ///   x_i <- average of y_j  in the H-th, over whatever the exchange averages
 ///

@@ -10,14 +10,11 @@
 
 namespace paceline::strategies {
 
-std::vector<ReadyTensor> tensors_of(const PlanInput& input,
-                                    std::string_view schedule) {
+std::vector<ReadyTensor> tensors_of(const PlanInput& input, std::string_view schedule) {
   if (!input.profile.has_value()) {
-    throw UsageError(
-        fmt::format("schedule '{}' cuts by the times of layers, and the plan "
-                    "was given no profile of '{}'",
-                    schedule,
-                    input.model.name));
+    throw UsageError(fmt::format(
+        "schedule '{}' cuts by the times of layers, and the plan was given no profile of '{}'",
+        schedule, input.model.name));
   }
   check_profile(input.model, *input.profile);
   const auto ready = ready_times(input.model, *input.profile);
@@ -25,8 +22,7 @@ std::vector<ReadyTensor> tensors_of(const PlanInput& input,
   for (std::size_t i = 0; i < ready.size(); ++i) {
     const auto id = input.model.ready_order[i];
     const Elements elements = input.model.parameters[index_of(id)].elements;
-    tensors.push_back(
-        {elements, elements * size_of(input.model.dtype), ready[i]});
+    tensors.push_back({elements, elements * size_of(input.model.dtype), ready[i]});
   }
   return tensors;
 }
@@ -44,8 +40,7 @@ Groups grouped(const ModelShape& model, const std::vector<std::size_t>& sizes) {
 }
 
 std::vector<std::size_t> greedy_merge(const std::vector<ReadyTensor>& tensors,
-                                      const TransferTime& time,
-                                      Elements small) {
+                                      const TransferTime& time, Elements small) {
   std::vector<std::size_t> sizes;
   Picoseconds free = 0;  // when the buckets before the pending one have crossed
   ReadyTensor pending;
@@ -60,10 +55,9 @@ std::vector<std::size_t> greedy_merge(const std::vector<ReadyTensor>& tensors,
     bool merges = false;
     if (i + 1 < tensors.size()) {
       const ReadyTensor& next = tensors[i + 1];
-      const Picoseconds saved = time(pending.bytes) + time(next.bytes) -
-                                time(pending.bytes + next.bytes);
-      merges = (next.ready < crossed && next.ready - start < saved) ||
-               pending.elements < small;
+      const Picoseconds saved =
+          time(pending.bytes) + time(next.bytes) - time(pending.bytes + next.bytes);
+      merges = (next.ready < crossed && next.ready - start < saved) || pending.elements < small;
     }
     if (!merges) {
       sizes.push_back(count);

@@ -21,19 +21,17 @@ struct ReadyTensor {
   Picoseconds ready = 0;  // from the start of backward
 };
 
-/// The gradients in ready order, with times from input.profile.  Throws
-/// UsageError, which names the schedule, where there is no profile.
-std::vector<ReadyTensor> tensors_of(const PlanInput& input,
-                                    std::string_view schedule);
+/// The gradients in ready order, with times from input.profile.  Throws UsageError, which names the
+/// schedule, where there is no profile.
+std::vector<ReadyTensor> tensors_of(const PlanInput& input, std::string_view schedule);
 
 /// The groups that buckets of so many tensors make.
 Groups grouped(const ModelShape& model, const std::vector<std::size_t>& sizes);
 
-/// The rule of Shi et al. 2019 for any `time`: what merging two buckets saves
-/// stands where the paper has alpha, to which it is equal on a straight line.
-/// Pending buckets of fewer than `small` elements are merged in any case.
+/// The rule of Shi et al. 2019 for any `time`: what merging two buckets saves stands where the
+/// paper has alpha, to which it is equal on a straight line. Pending buckets of fewer than `small`
+/// elements are merged in any case.
 std::vector<std::size_t> greedy_merge(const std::vector<ReadyTensor>& tensors,
-                                      const TransferTime& time,
-                                      Elements small = 0);
+                                      const TransferTime& time, Elements small = 0);
 
 }  // namespace paceline::strategies

@@ -44,8 +44,7 @@ bool better(const PeriodicMerge& left, const PeriodicMerge& right) {
 /// Keeps the best of what it is given.
 class Search {
  public:
-  Search(const StepTensors& step, const TransferTime& time)
-      : step_(step), time_(time) {}
+  Search(const StepTensors& step, const TransferTime& time) : step_(step), time_(time) {}
 
   bool try_cut(const Cuts& cuts) {
     ++tried_;
@@ -81,12 +80,9 @@ Cuts closing_at(const StepTensors& step, std::int64_t threshold) {
   return cuts;
 }
 
-/// Every tensor alone, buckets of 2^k bytes up to everything at once, the
-/// greedy rule's, and the best cuts were transfers one by one, under start-ups
-/// from none to the whole.
-void try_simple(const StepTensors& step,
-                const TransferTime& time,
-                Search& search) {
+/// Every tensor alone, buckets of 2^k bytes up to everything at once, the greedy rule's, and the
+/// best cuts were transfers one by one, under start-ups from none to the whole.
+void try_simple(const StepTensors& step, const TransferTime& time, Search& search) {
   std::int64_t total = 0;
   std::vector<ReadyTensor> ready;
   for (const StepTensor& tensor : step.tensors) {
@@ -99,9 +95,8 @@ void try_simple(const StepTensors& step,
   search.try_cut(cuts_of(greedy_merge(ready, time)));
   constexpr int kParts = 8;
   for (int part = 0; part <= kParts; ++part) {
-    const TransferTime in_turn([&](std::int64_t bytes) {
-      return time(bytes) - time.start(bytes) / kParts * part;
-    });
+    const TransferTime in_turn(
+        [&](std::int64_t bytes) { return time(bytes) - time.start(bytes) / kParts * part; });
     search.try_cut(cuts_of(best_step(step, in_turn).sizes));
   }
 }
@@ -124,8 +119,7 @@ void climb(Search& search) {
   std::size_t unchanged = 0;
   for (std::size_t n = 0; unchanged < places && search.tried() < most; ++n) {
     ++unchanged;
-    for (const Cuts& changed :
-         changes_at(cuts_of(search.best().sizes), n % places)) {
+    for (const Cuts& changed : changes_at(cuts_of(search.best().sizes), n % places)) {
       unchanged = search.try_cut(changed) ? 0 : unchanged;
     }
   }
@@ -144,8 +138,7 @@ void try_all(std::size_t count, Search& search) {
 
 }  // namespace
 
-PeriodicMerge best_side_by_side(const StepTensors& step,
-                                const TransferTime& time) {
+PeriodicMerge best_side_by_side(const StepTensors& step, const TransferTime& time) {
   Search search(step, time);
   const bool tries_all = step.tensors.size() <= kTriedTensors;
   if (tries_all) {

@@ -10,27 +10,24 @@ namespace paceline::strategies {
 namespace {
 
 constexpr auto kNeighborAllreduce = "neighbor-allreduce";
-/// Every rank averages a slice with its neighbors in a graph and with nobody
-/// else: x_i <- sum over j of W_ij x_j.
+/// Every rank averages a slice with its neighbors in a graph and with nobody else: x_i <- sum over
+/// j of W_ij x_j.
 ///
 ///   rounds per exchange            1
 ///   bytes sent, rank and exchange  degree * S   S = bytes of the slice
 ///   extra memory, rank             degree * S of the model
 ///   guarantee                      consensus: ranks agree in the limit only
 ///
-/// Rows and columns of W sum to 1, so the mean over the ranks is kept.  With a
-/// codec it is as PublicCopies says.  Lian et al., NeurIPS 2017,
-/// arXiv:1705.09056; one peer a step: Assran et al., ICML 2019,
-/// arXiv:1811.10792.
+/// Rows and columns of W sum to 1, so the mean over the ranks is kept.  With a codec it is as
+/// PublicCopies says.  Lian et al., NeurIPS 2017, arXiv:1705.09056; one peer a step: Assran et al.,
+/// ICML 2019, arXiv:1811.10792.
 class NeighborAllreduce final : public ExchangeRule {
  public:
   NeighborAllreduce(const Options& options, std::unique_ptr<CodecRule> codec)
       : neighbors_(options, kNeighborAllreduce),
         copies_(copies_with(std::move(codec), kNeighborAllreduce, options)) {}
 
-  ExchangeTraits traits(const PlanInput& input) const override {
-    return neighbors_.traits(input);
-  }
+  ExchangeTraits traits(const PlanInput& input) const override { return neighbors_.traits(input); }
 
   std::string asymmetry(const PlanInput& input) const override {
     return asymmetry_of(*neighbors_.graph(input), input.world);
@@ -50,8 +47,7 @@ class NeighborAllreduce final : public ExchangeRule {
 
   void start(const WireSlice& wire_slice, Program& program) const override {
     const Mixing& mixing = neighbors_.mixing(program);
-    const CommunicatorId on =
-        communicator_named(program.setup(), kNeighborCommunicator);
+    const CommunicatorId on = communicator_named(program.setup(), kNeighborCommunicator);
     if (copies_) {
       copies_->start(wire_slice.mine, mixing, on, program);
     } else {
@@ -65,9 +61,7 @@ class NeighborAllreduce final : public ExchangeRule {
     if (copies_) {
       copies_->finish(wire, mixing, program);
     } else if (!mixing.from.empty()) {
-      program.kernel("linear",
-                     Neighbors::operands(mixing, wire, program),
-                     {{wire}},
+      program.kernel("linear", Neighbors::operands(mixing, wire, program), {{wire}},
                      Neighbors::weights(mixing));
     }
   }
@@ -76,9 +70,7 @@ class NeighborAllreduce final : public ExchangeRule {
     return neighbors_.time(input, bytes);
   }
 
-  const CodecRule* codec() const override {
-    return copies_ ? &copies_->codec() : nullptr;
-  }
+  const CodecRule* codec() const override { return copies_ ? &copies_->codec() : nullptr; }
 
  private:
   Neighbors neighbors_;
@@ -91,8 +83,8 @@ std::unique_ptr<ExchangeRule> make_neighbor_allreduce(const Options& options) {
   return std::make_unique<NeighborAllreduce>(options, nullptr);
 }
 
-std::unique_ptr<ExchangeRule> make_coded_neighbor_allreduce(
-    const Options& options, std::unique_ptr<CodecRule> codec) {
+std::unique_ptr<ExchangeRule> make_coded_neighbor_allreduce(const Options& options,
+                                                            std::unique_ptr<CodecRule> codec) {
   return std::make_unique<NeighborAllreduce>(options, std::move(codec));
 }
 

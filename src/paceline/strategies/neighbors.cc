@@ -14,44 +14,33 @@ Neighbors::Neighbors(const Options& options, std::string_view who)
       who_(who) {}
 
 std::unique_ptr<const Topology> Neighbors::graph(const PlanInput& input) const {
-  const bool differ =
-      local_ == 0 && !input.local_world.equal_up_to(input.world);
-  return topology_.on(
-      {input.world,
-       differ ? 0 : hosts_of(input, input.world, local_, who_).local});
+  const bool differ = local_ == 0 && !input.local_world.equal_up_to(input.world);
+  return topology_.on({input.world, differ ? 0 : hosts_of(input, input.world, local_, who_).local});
 }
 
 ExchangeTraits Neighbors::traits(const PlanInput& input) const {
   const auto graph = this->graph(input);
-  return {.symmetry = graph->block() == 0
-                          ? Symmetry{}
-                          : in_a_ring(input.world, graph->block()),
+  return {.symmetry = graph->block() == 0 ? Symmetry{} : in_a_ring(input.world, graph->block()),
           .period = graph->period()};
 }
 
 const Mixing& Neighbors::mixing(Program& program) const {
-  return program.derived<Mixing>([&] {
-    return graph(program.input())
-        ->mixing(program.input().rank, program.phase());
-  });
+  return program.derived<Mixing>(
+      [&] { return graph(program.input())->mixing(program.input().rank, program.phase()); });
 }
 
-void Neighbors::add_inboxes(const WireFormat& format,
-                            SetupBuilder& builder) const {
+void Neighbors::add_inboxes(const WireFormat& format, SetupBuilder& builder) const {
   const std::size_t degree = graph(builder.input())->degree(builder.rank());
   for (std::size_t i = 0; i < degree; ++i) {
     builder.add_twin(inbox(i), Initial::kZero, format.type);
   }
 }
 
-Slice Neighbors::received(const Slice& wire,
-                          std::size_t neighbor,
-                          const Program& program) {
+Slice Neighbors::received(const Slice& wire, std::size_t neighbor, const Program& program) {
   return range_in(inbox(neighbor), wire, program);
 }
 
-std::vector<Message> Neighbors::sends(const Mixing& mixing,
-                                      const Slice& slice) {
+std::vector<Message> Neighbors::sends(const Mixing& mixing, const Slice& slice) {
   std::vector<Message> messages;
   for (const Rank to : mixing.to) {
     messages.push_back({to, slice});
@@ -59,13 +48,9 @@ std::vector<Message> Neighbors::sends(const Mixing& mixing,
   return messages;
 }
 
-std::string Neighbors::inbox(std::size_t neighbor) {
-  return fmt::format("neighbor{}", neighbor);
-}
+std::string Neighbors::inbox(std::size_t neighbor) { return fmt::format("neighbor{}", neighbor); }
 
-void Neighbors::exchange(const Mixing& mixing,
-                         const Slice& wire,
-                         CommunicatorId on,
+void Neighbors::exchange(const Mixing& mixing, const Slice& wire, CommunicatorId on,
                          Program& program) {
   std::vector<Message> receives;
   for (std::size_t i = 0; i < mixing.from.size(); ++i) {
@@ -76,8 +61,7 @@ void Neighbors::exchange(const Mixing& mixing,
   }
 }
 
-std::vector<Access> Neighbors::operands(const Mixing& mixing,
-                                        const Slice& wire,
+std::vector<Access> Neighbors::operands(const Mixing& mixing, const Slice& wire,
                                         const Program& program) {
   std::vector<Access> reads{{wire}};
   for (std::size_t i = 0; i < mixing.from.size(); ++i) {
@@ -101,11 +85,9 @@ Picoseconds Neighbors::time(const PlanInput& input, std::int64_t bytes) const {
 
 void check_averages(const Topology& topology, std::string_view who) {
   if (const std::string uneven = topology.imbalance(); !uneven.empty()) {
-    throw UsageError(
-        fmt::format("'{}' averages, so all rows and columns of the mixing "
-                    "matrix have to sum to 1; {}",
-                    who,
-                    uneven));
+    throw UsageError(fmt::format(
+        "'{}' averages, so all rows and columns of the mixing matrix have to sum to 1; {}", who,
+        uneven));
   }
   if (const std::string round = topology.recurrence(); !round.empty()) {
     throw UsageError(fmt::format("'{}' averages, but {}", who, round));

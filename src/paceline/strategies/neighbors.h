@@ -14,8 +14,8 @@ namespace paceline::strategies {
 
 inline constexpr auto kNeighborCommunicator = "neighbors";
 
-/// What the exchanges of ranks with their neighbors have in common: the graph,
-/// and a buffer for what each neighbor sends.
+/// What the exchanges of ranks with their neighbors have in common: the graph, and a buffer for
+/// what each neighbor sends.
 class Neighbors {
  public:
   /// Options `topology` and `local`.
@@ -34,9 +34,7 @@ class Neighbors {
   void add_inboxes(const WireFormat& format, SetupBuilder& builder) const;
 
   /// Where what the `neighbor`-th one sends of `wire` is received.
-  static Slice received(const Slice& wire,
-                        std::size_t neighbor,
-                        const Program& program);
+  static Slice received(const Slice& wire, std::size_t neighbor, const Program& program);
 
   /// The name of the buffer for what the `neighbor`-th one sends.
   static std::string inbox(std::size_t neighbor);
@@ -44,16 +42,12 @@ class Neighbors {
   /// `slice` to everybody who takes it.
   static std::vector<Message> sends(const Mixing& mixing, const Slice& slice);
 
-  /// Appends the exchange of `wire` with the neighbors; nothing in a step
-  /// without neighbors.
-  static void exchange(const Mixing& mixing,
-                       const Slice& wire,
-                       CommunicatorId on,
+  /// Appends the exchange of `wire` with the neighbors; nothing in a step without neighbors.
+  static void exchange(const Mixing& mixing, const Slice& wire, CommunicatorId on,
                        Program& program);
 
   /// `wire` and what every neighbor has sent of it.
-  static std::vector<Access> operands(const Mixing& mixing,
-                                      const Slice& wire,
+  static std::vector<Access> operands(const Mixing& mixing, const Slice& wire,
                                       const Program& program);
 
   /// The weights of these, over `divisor`.
@@ -68,8 +62,8 @@ class Neighbors {
   std::string who_;
 };
 
-/// Throws UsageError unless repeated averaging leads to the mean: every row and
-/// column of the graph's matrix sums to 1, and values do not only go round.
+/// Throws UsageError unless repeated averaging leads to the mean: every row and column of the
+/// graph's matrix sums to 1, and values do not only go round.
 void check_averages(const Topology& topology, std::string_view who);
 
 }  // namespace paceline::strategies

@@ -5,8 +5,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// Every rank trains alone: compute, then one update of everything.  What a
-/// step costs without communication, with all ranks computing at once.
+/// Every rank trains alone: compute, then one update of everything.  What a step costs without
+/// communication, with all ranks computing at once.
 ///
 ///   rounds per step            0
 ///   bytes sent, rank and step  0
@@ -21,9 +21,7 @@ class None final : public Planner {
 
   Variant variant(const PlanInput&, Step) const override { return 0; }
 
-  CommPlan plan(const PlanInput& input,
-                const Setup& setup,
-                Variant) const override {
+  CommPlan plan(const PlanInput& input, const Setup& setup, Variant) const override {
     Program program(input, setup);
     program.compute();
     program.check_gradients();
@@ -33,15 +31,11 @@ class None final : public Planner {
     return std::move(program).finish();
   }
 
-  Symmetry symmetry(const PlanInput& input) const override {
-    return any_order(input.world);
-  }
+  Symmetry symmetry(const PlanInput& input) const override { return any_order(input.world); }
 };
 
 }  // namespace
 
-std::unique_ptr<Planner> make_none(const Options&) {
-  return std::make_unique<None>();
-}
+std::unique_ptr<Planner> make_none(const Options&) { return std::make_unique<None>(); }
 
 }  // namespace paceline::strategies

@@ -6,26 +6,23 @@
 namespace paceline::strategies {
 namespace {
 
-/// Neighbors in ready order are merged so that, of all ways to cut the ready
-/// order into buckets, the step is predicted to be shortest (on a profile and
-/// an alpha-beta model).  A module's next forward waits for its own buckets
-/// only.
+/// Neighbors in ready order are merged so that, of all ways to cut the ready order into buckets,
+/// the step is predicted to be shortest (on a profile and an alpha-beta model).  A module's next
+/// forward waits for its own buckets only.
 ///
 ///   rounds per step            one exchange per bucket, none waits for another
 ///   bytes sent, rank and step  those of exchanging S = model size
 ///   extra memory, rank         none of its own
 ///   guarantee                  that of its exchange
 ///
-/// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: buckets
-/// cross one after the other, each when its last gradient is ready.  Their
-/// objective is that communication ends as early as possible within a step.
-/// Here the step counts, of which communication may reach into the next, and an
-/// early end decides between equal steps.  Where an engine carries exchanges
-/// side by side, strategies/merge_search.cc finds the cuts.
+/// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: buckets cross one after the
+/// other, each when its last gradient is ready.  Their objective is that communication ends as
+/// early as possible within a step. Here the step counts, of which communication may reach into the
+/// next, and an early end decides between equal steps.  Where an engine carries exchanges side by
+/// side, strategies/merge_search.cc finds the cuts.
 class OptimalMerge final : public CutRule {
  private:
-  PeriodicMerge cut(const PlanInput& input,
-                    const TransferTime& time) const override {
+  PeriodicMerge cut(const PlanInput& input, const TransferTime& time) const override {
     return best_step(step_tensors_of(input, "optimal-merge"), time);
   }
 };

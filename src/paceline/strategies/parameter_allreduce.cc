@@ -8,8 +8,8 @@ namespace {
 constexpr auto kMeanBuffer = "mean";
 constexpr auto kMeanCommunicator = "mean";
 
-/// All ranks average their parameters, beside the parameters themselves, which
-/// stay as they are until the mean is taken.
+/// All ranks average their parameters, beside the parameters themselves, which stay as they are
+/// until the mean is taken.
 ///
 ///   rounds per exchange            1
 ///   bytes sent, rank and exchange  2(P-1)/P S   S = bytes of the slice
@@ -17,8 +17,8 @@ constexpr auto kMeanCommunicator = "mean";
 ///   guarantee                      consensus; with atc ranks are equal, but
 ///                                  for rounding, after each step
 ///
-/// BlueFog's allreduce.  Where nothing reads the parameters meanwhile, as with
-/// atc, all-reduce does the same in place.
+/// BlueFog's allreduce.  Where nothing reads the parameters meanwhile, as with atc, all-reduce does
+/// the same in place.
 class ParameterAllreduce final : public ExchangeRule {
  public:
   ExchangeTraits traits(const PlanInput& input) const override {
@@ -33,14 +33,11 @@ class ParameterAllreduce final : public ExchangeRule {
   void start(const WireSlice& wire_slice, Program& program) const override {
     const Slice sum = aside(wire_slice.mine, program);
     program.kernel("copy", {{wire_slice.mine}}, {{sum}}, {1});
-    program.all_reduce(sum,
-                       communicator_named(program.setup(), kMeanCommunicator));
+    program.all_reduce(sum, communicator_named(program.setup(), kMeanCommunicator));
   }
 
   void finish(const WireSlice& wire_slice, Program& program) const override {
-    program.kernel("linear",
-                   {{aside(wire_slice.mine, program)}},
-                   {{wire_slice.mine}},
+    program.kernel("linear", {{aside(wire_slice.mine, program)}}, {{wire_slice.mine}},
                    {1.0 / program.input().world});
   }
 

@@ -20,26 +20,21 @@ PartitionLimit::PartitionLimit(std::string_view row, const Options& options)
       text_(options.text(kKey)),
       bytes_(options.bytes_of_mebibytes(kKey)) {}
 
-Elements PartitionLimit::longest(const std::vector<Bucket>& buckets,
-                                 Elements step,
+Elements PartitionLimit::longest(const std::vector<Bucket>& buckets, Elements step,
                                  double size) const {
   constexpr double kMostSteps = 1e12;
   const double bytes = static_cast<double>(step) * size;  // of a step
   const double steps = std::floor(static_cast<double>(bytes_) / bytes);
-  const Elements longest =
-      static_cast<Elements>(std::clamp(steps, 1.0, kMostSteps)) * step;
+  const Elements longest = static_cast<Elements>(std::clamp(steps, 1.0, kMostSteps)) * step;
   std::int64_t pieces = 0;
   for (const Bucket& bucket : buckets) {
     pieces += (bucket.values.count + longest - 1) / longest;
   }
   if (pieces > std::max(kMostPartitions, std::ssize(buckets))) {
-    throw UsageError(fmt::format(
-        "strategy option {}={}: cuts the model into {} pieces, and at most {} "
-        "are planned; take larger ones",
-        name_,
-        text_,
-        pieces,
-        kMostPartitions));
+    throw UsageError(
+        fmt::format("strategy option {}={}: cuts the model into {} pieces, and at most {} are "
+                    "planned; take larger ones",
+                    name_, text_, pieces, kMostPartitions));
   }
   return longest;
 }

@@ -10,8 +10,8 @@
 
 namespace paceline::strategies {
 
-/// More partitions than this of one model are refused: each is an exchange of
-/// its own, and the plan's size and the time to make it grow with them.
+/// More partitions than this of one model are refused: each is an exchange of its own, and the
+/// plan's size and the time to make it grow with them.
 inline constexpr std::int64_t kMostPartitions = 20'000;
 
 /// How long a partition may be, as the option partition-mb says it.
@@ -24,9 +24,7 @@ class PartitionLimit {
   /// of which counts as `size` bytes, at least one.  Throws UsageError where
   /// `buckets` would be cut into more than kMostPartitions, and into more than
   /// there are buckets.
-  Elements longest(const std::vector<Bucket>& buckets,
-                   Elements step,
-                   double size) const;
+  Elements longest(const std::vector<Bucket>& buckets, Elements step, double size) const;
 
  private:
   std::string name_;  // bytescheduler:partition-mb

@@ -34,8 +34,7 @@ Times times_of_runs(const StepTensors& step, const TransferTime& time) {
 }
 
 /// The cut that ends earliest of those whose step is `longest` at most.
-std::optional<std::vector<std::size_t>> cut_within(const StepTensors& step,
-                                                   const Times& times,
+std::optional<std::vector<std::size_t>> cut_within(const StepTensors& step, const Times& times,
                                                    Picoseconds longest) {
   constexpr auto kNever = std::numeric_limits<Picoseconds>::max();
   const std::size_t count = step.tensors.size();
@@ -68,11 +67,9 @@ std::optional<std::vector<std::size_t>> cut_within(const StepTensors& step,
   return sizes;
 }
 
-PeriodicMerge best_one_by_one(const StepTensors& step,
-                              const TransferTime& time) {
+PeriodicMerge best_one_by_one(const StepTensors& step, const TransferTime& time) {
   const Times times = times_of_runs(step, time);
-  Picoseconds possible =
-      step_of(step, time, {step.tensors.size()}).step;  // one bucket
+  Picoseconds possible = step_of(step, time, {step.tensors.size()}).step;  // one bucket
   Picoseconds impossible = step.compute - 1;
   while (possible - impossible > 1) {
     const Picoseconds middle = std::midpoint(impossible, possible);
@@ -103,18 +100,16 @@ StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule) {
   for (std::size_t i = 0; i < ready.size(); ++i) {
     const auto& parameter = model.parameters[index_of(model.ready_order[i])];
     // Whether anything is applied depends on all gradients.
-    const Picoseconds own =
-        input.loss_scaling ? forward : left[index_of(parameter.module)];
-    step.tensors.push_back({.bytes = (ready[i].bytes + kAlignmentBytes - 1) /
-                                     kAlignmentBytes * kAlignmentBytes,
-                            .ready = ready[i].ready,
-                            .left = own + others});
+    const Picoseconds own = input.loss_scaling ? forward : left[index_of(parameter.module)];
+    step.tensors.push_back(
+        {.bytes = (ready[i].bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes,
+         .ready = ready[i].ready,
+         .left = own + others});
   }
   return step;
 }
 
-PeriodicMerge step_of(const StepTensors& step,
-                      const TransferTime& time,
+PeriodicMerge step_of(const StepTensors& step, const TransferTime& time,
                       std::vector<std::size_t> sizes) {
   PeriodicMerge merge{.sizes = std::move(sizes), .step = step.compute};
   ConcurrentTransfers wire(time.concurrent_collectives());
@@ -149,19 +144,15 @@ PeriodicMerge step_of(const StepTensors& step,
 
 PeriodicMerge best_step(const StepTensors& step, const TransferTime& time) {
   PACELINE_CHECK(!step.tensors.empty());
-  return time.one_by_one() ? best_one_by_one(step, time)
-                           : best_side_by_side(step, time);
+  return time.one_by_one() ? best_one_by_one(step, time) : best_side_by_side(step, time);
 }
 
 std::string remark_on(const PeriodicMerge& merge) {
   const std::size_t tensors =
       std::accumulate(merge.sizes.begin(), merge.sizes.end(), std::size_t{0});
-  return fmt::format(
-      "{} buckets of {} tensors; a step is predicted to take {:.3f} ms{}",
-      merge.sizes.size(),
-      tensors,
-      milliseconds_of(merge.step),
-      merge.is_least ? ", no cut takes less" : "");
+  return fmt::format("{} buckets of {} tensors; a step is predicted to take {:.3f} ms{}",
+                     merge.sizes.size(), tensors, milliseconds_of(merge.step),
+                     merge.is_least ? ", no cut takes less" : "");
 }
 
 }  // namespace paceline::strategies

@@ -7,8 +7,8 @@ namespace {
 
 constexpr const char* kGlobal = "global";
 
-/// Adapt-then-combine with neighbors, and at the end of every H-th step the
-/// mean over all ranks in its place: with y_i = x_i - lr * opt(g(x_i)),
+/// Adapt-then-combine with neighbors, and at the end of every H-th step the mean over all ranks in
+/// its place: with y_i = x_i - lr * opt(g(x_i)),
 ///   x_i <- sum over j of W_ij y_j   in H - 1 of H steps
 ///   x_i <- 1/P sum over j of y_j    in the H-th
 ///
@@ -33,9 +33,7 @@ class Pga final : public PeriodicRule {
 
   void finish(const Bucket& bucket, StrategyProgram& program) const override {
     if (averages_all(program)) {
-      program.kernel("copy",
-                     {{bucket.values}},
-                     {{bucket.values}},
+      program.kernel("copy", {{bucket.values}}, {{bucket.values}},
                      {1 / static_cast<double>(program.input().world)});
     } else {
       program.finish_average(bucket.values);
@@ -45,8 +43,7 @@ class Pga final : public PeriodicRule {
  private:
   void send(const Bucket& bucket, StrategyProgram& program) const override {
     if (averages_all(program)) {
-      program.all_reduce(bucket.values,
-                         communicator_named(program.setup(), kGlobal));
+      program.all_reduce(bucket.values, communicator_named(program.setup(), kGlobal));
     } else {
       program.start_exchange(bucket.values);
     }

@@ -14,10 +14,10 @@
 namespace paceline::strategies {
 namespace {
 
-/// Gradient and residual of a tensor of several dimensions add up to a matrix
-/// M.  Two factors of low rank cross in place of M: P = M Q, summed and made
-/// orthonormal, then Q = M^T P, summed.  The result is P Q^T, and M less the
-/// mean of the results stays in the residual.  Q is the next step's start.
+/// Gradient and residual of a tensor of several dimensions add up to a matrix M.  Two factors of
+/// low rank cross in place of M: P = M Q, summed and made orthonormal, then Q = M^T P, summed.  The
+/// result is P Q^T, and M less the mean of the results stays in the residual.  Q is the next step's
+/// start.
 ///
 ///   rounds         2
 ///   bytes sent     2 (P-1)/P 4 r (rows + columns) a matrix in float32; other
@@ -25,14 +25,13 @@ namespace {
 ///   extra memory   one residual a parameter, the factors
 ///   guarantee      every rank has the same result; the gradient is compressed
 ///
-/// Averages with neighbors send the change of one rank's parameters as M.  P
-/// and Q are then of that rank alone, and Q is drawn anew in each step: P Q^T =
-/// P P^T M is a projection onto r directions that lean towards the largest of
-/// M.
+/// Averages with neighbors send the change of one rank's parameters as M.  P and Q are then of that
+/// rank alone, and Q is drawn anew in each step: P Q^T = P P^T M is a projection onto r directions
+/// that lean towards the largest of M.
 ///
-/// Rows are the first dimension, columns all others.  Tensors of one dimension,
-/// and matrices that the factors would not make smaller, cross in the first
-/// round as plain sums.  Vogels et al., NeurIPS 2019, arXiv:1905.13727.
+/// Rows are the first dimension, columns all others.  Tensors of one dimension, and matrices that
+/// the factors would not make smaller, cross in the first round as plain sums.  Vogels et al.,
+/// NeurIPS 2019, arXiv:1905.13727.
 class PowerSgd final : public CodecRule {
  public:
   explicit PowerSgd(std::int64_t rank) : rank_(rank) {}
@@ -50,14 +49,11 @@ class PowerSgd final : public CodecRule {
       left += factors_of(parameter).left();
       right += factors_of(parameter).right();
     }
-    builder.add_buffer(
-        {.name = kLeft, .dtype = input.model.dtype, .elements = left});
-    builder.add_buffer(
-        {.name = kRight, .dtype = input.model.dtype, .elements = right});
+    builder.add_buffer({.name = kLeft, .dtype = input.model.dtype, .elements = left});
+    builder.add_buffer({.name = kRight, .dtype = input.model.dtype, .elements = right});
   }
 
-  std::vector<WireSlice> wire_slices(const Slice& slice,
-                                     int round,
+  std::vector<WireSlice> wire_slices(const Slice& slice, int round,
                                      const Program& program) const override {
     const Parts parts = parts_of(slice, program);
     const Slice& mine = round == 0 ? parts.left : parts.right;
@@ -75,14 +71,10 @@ class PowerSgd final : public CodecRule {
       right.push_back({parts.right});
     }
     if (round == 0) {
-      program.kernel("powersgd_left",
-                     joined({{slice}, {residual}}, right),
-                     joined({{parts.left}, {residual}}, right),
-                     std::move(parts.shapes));
+      program.kernel("powersgd_left", joined({{slice}, {residual}}, right),
+                     joined({{parts.left}, {residual}}, right), std::move(parts.shapes));
     } else if (!right.empty()) {
-      program.kernel("powersgd_right",
-                     {{parts.left}, {residual}},
-                     {{parts.left}, {parts.right}},
+      program.kernel("powersgd_right", {{parts.left}, {residual}}, {{parts.left}, {parts.right}},
                      std::move(parts.shapes));
     }
   }
@@ -95,26 +87,21 @@ class PowerSgd final : public CodecRule {
       right.push_back({parts.right});
     }
     parts.shapes.push_back(program.input().world);
-    program.kernel("powersgd_outer",
-                   joined({{parts.left}}, joined(right, {{residual}})),
-                   {{slice}, {residual}},
-                   std::move(parts.shapes));
+    program.kernel("powersgd_outer", joined({{parts.left}}, joined(right, {{residual}})),
+                   {{slice}, {residual}}, std::move(parts.shapes));
   }
 
-  /// P is M Q for a Q of normal numbers, so its columns lean towards the
-  /// largest singular values of M, and keep on average at least what r
-  /// directions keep that are drawn evenly in the column space of M, of at most
-  /// min(rows, columns) dimensions.
-  std::optional<Contraction> contraction(
-      const ModelShape& model) const override {
+  /// P is M Q for a Q of normal numbers, so its columns lean towards the largest singular values of
+  /// M, and keep on average at least what r directions keep that are drawn evenly in the column
+  /// space of M, of at most min(rows, columns) dimensions.
+  std::optional<Contraction> contraction(const ModelShape& model) const override {
     Contraction least{.whole_tensors = true};
     for (const ParameterShape& parameter : model.parameters) {
       const Factors factors = factors_of(parameter);
       if (factors.rank > 0) {
-        least.share = std::min(
-            least.share,
-            static_cast<double>(factors.rank) /
-                static_cast<double>(std::min(factors.rows, factors.columns)));
+        least.share =
+            std::min(least.share, static_cast<double>(factors.rank) /
+                                      static_cast<double>(std::min(factors.rows, factors.columns)));
       }
     }
     return least;
@@ -128,16 +115,13 @@ class PowerSgd final : public CodecRule {
     }
   }
 
-  void decode_from(const std::vector<Slice>& forms,
-                   const Slice& slice,
+  void decode_from(const std::vector<Slice>& forms, const Slice& slice,
                    Program& program) const override {
     std::vector<Access> factors;
     for (const Slice& form : forms) {
       factors.push_back({form});
     }
-    program.kernel("powersgd_outer",
-                   std::move(factors),
-                   {{slice}},
+    program.kernel("powersgd_outer", std::move(factors), {{slice}},
                    parts_of(slice, program).shapes);
   }
 
@@ -145,8 +129,7 @@ class PowerSgd final : public CodecRule {
   static constexpr auto kLeft = "powersgd_p";
   static constexpr auto kRight = "powersgd_q";
 
-  static std::vector<Access> joined(std::vector<Access> first,
-                                    const std::vector<Access>& more) {
+  static std::vector<Access> joined(std::vector<Access> first, const std::vector<Access>& more) {
     first.insert(first.end(), more.begin(), more.end());
     return first;
   }
@@ -178,9 +161,8 @@ class PowerSgd final : public CodecRule {
   /// The factors of tensors follow each other in ready order.
   Parts parts_of(const Slice& slice, const Program& program) const {
     const ModelShape& model = program.input().model;
-    Parts parts{{buffer_named(program.setup(), kLeft)},
-                {buffer_named(program.setup(), kRight)},
-                {}};
+    Parts parts{
+        {buffer_named(program.setup(), kLeft)}, {buffer_named(program.setup(), kRight)}, {}};
     for (const ParameterId id : model.ready_order) {
       const ParameterShape& parameter = model.parameters[index_of(id)];
       const Slice& tensor = program.setup().parameters[index_of(id)].value;
@@ -191,15 +173,14 @@ class PowerSgd final : public CodecRule {
         parts.right.begin += factors.right();
       } else if (begin < slice.count) {
         if (begin < 0 || begin + tensor.count > slice.count) {
-          throw UsageError(fmt::format(
-              "powersgd takes whole tensors, and the schedule cuts '{}'; "
-              "take larger partitions or another schedule",
-              parameter.name));
+          throw UsageError(
+              fmt::format("powersgd takes whole tensors, and the schedule cuts '{}'; "
+                          "take larger partitions or another schedule",
+                          parameter.name));
         }
         parts.left.count += factors.left();
         parts.right.count += factors.right();
-        for (const Elements number :
-             {begin, factors.rows, factors.columns, factors.rank}) {
+        for (const Elements number : {begin, factors.rows, factors.columns, factors.rank}) {
           parts.shapes.push_back(static_cast<double>(number));
         }
       }
@@ -215,8 +196,7 @@ class PowerSgd final : public CodecRule {
 std::unique_ptr<CodecRule> make_powersgd(const Options& options) {
   const std::int64_t rank = options.count("rank");
   if (rank < 1) {
-    throw UsageError(
-        "strategy option powersgd:rank=0: a whole number from 1 on is wanted");
+    throw UsageError("strategy option powersgd:rank=0: a whole number from 1 on is wanted");
   }
   return std::make_unique<PowerSgd>(rank);
 }

@@ -15,8 +15,8 @@ constexpr auto kPush = "push";
 constexpr auto kPull = "pull";
 constexpr auto kInbox = "inbox";
 
-/// Workers push their slices to servers, partition by partition; the server of
-/// a partition sums what all workers pushed; workers pull the sum.
+/// Workers push their slices to servers, partition by partition; the server of a partition sums
+/// what all workers pushed; workers pull the sum.
 ///
 ///   rounds per exchange        2
 ///   bytes sent, W workers, servers that hold a share s of the slice:
@@ -26,25 +26,21 @@ constexpr auto kInbox = "inbox";
 ///                              colocated; a Lth of it with local=L
 ///   guarantee                  exact: every worker has the same sum
 ///
-/// placement=apart makes the last ranks servers, which have no model work;
-/// colocated makes the first ranks serve beside their work and sum their own
-/// share in place.  assign=round-robin deals partitions out in turn;
-/// assign=hash takes BytePS's: djb2 of the decimal key modulo the servers, key
-/// = place of the bucket among the sorted names * 2^16 + number of the
-/// partition.  assign=size takes the largest partition first and gives each to
-/// the server that has the fewest bytes (Graham, SIAM J. Appl. Math. 1969): no
-/// server has more than 4/3 of the bytes that the best assignment leaves the
-/// fullest.  local=L lets the L ranks of a host sum and share out a partition
-/// first: each pushes and pulls its share, then the host gathers, as BytePS
-/// does; what crosses between hosts is S a host.  With one such host nothing is
-/// pushed.  Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS),
-/// OSDI 2020.
+/// placement=apart makes the last ranks servers, which have no model work; colocated makes the
+/// first ranks serve beside their work and sum their own share in place.  assign=round-robin deals
+/// partitions out in turn; assign=hash takes BytePS's: djb2 of the decimal key modulo the servers,
+/// key = place of the bucket among the sorted names * 2^16 + number of the partition.  assign=size
+/// takes the largest partition first and gives each to the server that has the fewest bytes
+/// (Graham, SIAM J. Appl. Math. 1969): no server has more than 4/3 of the bytes that the best
+/// assignment leaves the fullest.  local=L lets the L ranks of a host sum and share out a partition
+/// first: each pushes and pulls its share, then the host gathers, as BytePS does; what crosses
+/// between hosts is S a host.  With one such host nothing is pushed.  Li et al., OSDI 2014
+/// (parameter server); Jiang et al. (BytePS), OSDI 2020.
 class ParameterServer final : public ExchangeRule {
  public:
   explicit ParameterServer(Serving serving) : serving_(std::move(serving)) {}
 
-  /// Hosts of workers without servers are alike; servers hold different
-  /// partitions.
+  /// Hosts of workers without servers are alike; servers hold different partitions.
   ExchangeTraits traits(const PlanInput& input) const override {
     const Roles roles = roles_of(serving_, input);
     return {.shards = roles.hosts.local,
@@ -54,11 +50,10 @@ class ParameterServer final : public ExchangeRule {
             .hosts = serving_.local == 1 ? 0 : roles.hosts.count};
   }
 
-  /// A merge wants the parts of all workers at the server; hosts that add up
-  /// theirs first send sums.
+  /// A merge wants the parts of all workers at the server; hosts that add up theirs first send
+  /// sums.
   bool combines(Combination how) const override {
-    return how == Combination::kSum ||
-           (how == Combination::kMerge && serving_.local == 1);
+    return how == Combination::kSum || (how == Combination::kMerge && serving_.local == 1);
   }
 
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
@@ -69,9 +64,8 @@ class ParameterServer final : public ExchangeRule {
     for (const Partition& part : all_partitions(serving_, program)) {
       own += roles.crosses() && part.owner == input.rank ? part.count : 0;
     }
-    builder.add_buffer({.name = kInbox,
-                        .dtype = format.type,
-                        .elements = own * roles.copies() / format.packed});
+    builder.add_buffer(
+        {.name = kInbox, .dtype = format.type, .elements = own * roles.copies() / format.packed});
     add_host_communicators(roles.hosts, builder);
     builder.add_world(kPush);
     // A server that lags holds up no other's partitions.
@@ -83,8 +77,7 @@ class ParameterServer final : public ExchangeRule {
     const Roles roles = roles_of(serving_, program.input());
     const auto push = communicator_named(program.setup(), kPush);
     const OpIndex first = program.size();
-    for (const Partition& part :
-         partitions_of(serving_, wire_slice.of, program)) {
+    for (const Partition& part : partitions_of(serving_, wire_slice.of, program)) {
       sum_on_host(wire_of(part, wire_slice), roles, program);
       for (const Piece& piece : pieces_of(part, roles)) {
         const Slice wire = wire_of(piece, wire_slice);
@@ -102,8 +95,7 @@ class ParameterServer final : public ExchangeRule {
     const Rank me = program.input().rank;
     const Roles roles = roles_of(serving_, program.input());
     const auto pull = communicator_named(program.setup(), kPull);
-    for (const Partition& part :
-         partitions_of(serving_, wire_slice.of, program)) {
+    for (const Partition& part : partitions_of(serving_, wire_slice.of, program)) {
       for (const Piece& piece : pieces_of(part, roles)) {
         const Slice wire = wire_of(piece, wire_slice);
         if (part.owner == me) {
@@ -118,15 +110,15 @@ class ParameterServer final : public ExchangeRule {
     }
   }
 
-  /// Every worker's card carries the slice out and in; the servers' do no more
-  /// where there are as many as workers and shares are equal.
+  /// Every worker's card carries the slice out and in; the servers' do no more where there are as
+  /// many as workers and shares are equal.
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
     return 2 * input.alpha_beta->message_time(bytes);
   }
 
  private:
-  /// A bucket that is cut into partitions crosses as a whole all the same: no
-  /// part of it leaves before its last gradient is final.
+  /// A bucket that is cut into partitions crosses as a whole all the same: no part of it leaves
+  /// before its last gradient is final.
   static void cross_whole(const Slice& slice, OpIndex first, Program& program) {
     const Bucket& bucket = program.buckets()[program.bucket_at(slice.begin)];
     const auto last = program.last_backward(bucket);
@@ -141,19 +133,13 @@ class ParameterServer final : public ExchangeRule {
   }
 
   /// Whether this rank pushes and pulls the piece.
-  static bool sends(const Piece& piece,
-                    const Roles& roles,
-                    const Program& program) {
-    return program.trains() &&
-           roles.hosts.place_of(program.input().rank) == piece.place;
+  static bool sends(const Piece& piece, const Roles& roles, const Program& program) {
+    return program.trains() && roles.hosts.place_of(program.input().rank) == piece.place;
   }
 
-  static void sum_on_host(const Slice& wire,
-                          const Roles& roles,
-                          Program& program) {
+  static void sum_on_host(const Slice& wire, const Roles& roles, Program& program) {
     if (program.trains() && roles.hosts.local > 1) {
-      program.reduce_scatter(wire,
-                             share_on_host(roles.hosts, wire, program),
+      program.reduce_scatter(wire, share_on_host(roles.hosts, wire, program),
                              reducing_on_host(roles.hosts, program));
     }
   }
@@ -166,9 +152,7 @@ class ParameterServer final : public ExchangeRule {
   }
 
   /// The server's half of a pull.
-  static std::vector<Message> to_workers(const Slice& wire,
-                                         const Piece& piece,
-                                         const Roles& roles,
+  static std::vector<Message> to_workers(const Slice& wire, const Piece& piece, const Roles& roles,
                                          Rank server) {
     std::vector<Message> sends;
     for (const Rank worker : roles.hosts.at_place(piece.place)) {
@@ -179,13 +163,10 @@ class ParameterServer final : public ExchangeRule {
     return sends;
   }
 
-  /// The server's half of a push: the sum, or what the codec's kernel makes of
-  /// all parts, replaces what lies in `wire`.
-  static void receive_and_combine(const WireFormat& format,
-                                  const Piece& piece,
-                                  const Slice& wire,
-                                  const Roles& roles,
-                                  Program& program) {
+  /// The server's half of a push: the sum, or what the codec's kernel makes of all parts, replaces
+  /// what lies in `wire`.
+  static void receive_and_combine(const WireFormat& format, const Piece& piece, const Slice& wire,
+                                  const Roles& roles, Program& program) {
     const BufferId inbox = buffer_named(program.setup(), kInbox);
     std::vector<Message> receives;
     std::vector<Access> reads;
@@ -200,8 +181,7 @@ class ParameterServer final : public ExchangeRule {
         at += wire.count;
       }
     }
-    program.exchange(
-        communicator_named(program.setup(), kPush), {}, std::move(receives));
+    program.exchange(communicator_named(program.setup(), kPush), {}, std::move(receives));
     if (format.combination == Combination::kMerge) {
       program.kernel(format.merge, std::move(reads), {{wire}});
       return;

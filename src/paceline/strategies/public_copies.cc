@@ -17,13 +17,9 @@ constexpr auto kChange = "change";
 constexpr auto kDecoded = "decoded";
 constexpr auto kOrigin = "origin";
 
-std::string copy_name(Step phase) {
-  return fmt::format("public_copy{}", phase);
-}
+std::string copy_name(Step phase) { return fmt::format("public_copy{}", phase); }
 
-std::string pull_name(Step phase) {
-  return fmt::format("pull{}", phase);
-}
+std::string pull_name(Step phase) { return fmt::format("pull{}", phase); }
 
 std::string inbox_name(std::size_t neighbor, const Buffer& of) {
   return fmt::format("neighbor{}_{}", neighbor, of.name);
@@ -44,14 +40,11 @@ double excess_of(const Mixing& row) {
   return std::abs(excess) > kRounding ? excess : 0;
 }
 
-bool is_alone(const Mixing& row) {
-  return row.from.empty() && row.to.empty();
-}
+bool is_alone(const Mixing& row) { return row.from.empty() && row.to.empty(); }
 
 }  // namespace
 
-PublicCopies::PublicCopies(std::string_view who,
-                           const Options& options,
+PublicCopies::PublicCopies(std::string_view who, const Options& options,
                            std::unique_ptr<CodecRule> codec)
     : who_(who), codec_(std::move(codec)), gamma_(options.number("gamma")) {}
 
@@ -59,8 +52,7 @@ double PublicCopies::gamma(const ModelShape& model) const {
   return gamma_ == 0 ? codec_->contraction(model)->gamma() : gamma_;
 }
 
-std::vector<WireSlice> PublicCopies::forms_of(const Slice& slice,
-                                              const Program& program) const {
+std::vector<WireSlice> PublicCopies::forms_of(const Slice& slice, const Program& program) const {
   std::vector<WireSlice> forms;
   for (int round = 0; round < codec_->rounds(program.input()); ++round) {
     for (const WireSlice& form : codec_->wire_slices(slice, round, program)) {
@@ -74,28 +66,23 @@ void PublicCopies::check(const GraphNode& mine, const ModelShape& model) const {
   const Topology& graph = mine.graph;
   const Contraction contraction = *codec_->contraction(model);
   for (Step step = 0; step < graph.period(); ++step) {
-    const std::string uneven =
-        contraction.overshoots ? asymmetry_of(graph, mine.nodes, step) : "";
+    const std::string uneven = contraction.overshoots ? asymmetry_of(graph, mine.nodes, step) : "";
     if (!uneven.empty()) {
-      throw UsageError(fmt::format(
-          "'{}' with a codec whose codes may exceed what they stand for needs "
-          "symmetric weights, since with others the excess grows, and {}; take "
-          "topology=ring, or the codec topk, qsgd or bf16",
-          who_,
-          uneven));
+      throw UsageError(
+          fmt::format("'{}' with a codec whose codes may exceed what they stand for needs "
+                      "symmetric weights, since with others the excess grows, and {}; take "
+                      "topology=ring, or the codec topk, qsgd or bf16",
+                      who_, uneven));
     }
     for (Rank node = 0; contraction.same_draws && node < mine.nodes; ++node) {
       const std::size_t all = graph.mixing(0, step).from.size();
       const std::size_t here = graph.mixing(node, step).from.size();
       if (here != all) {
-        throw UsageError(fmt::format(
-            "'{}' with a codec that draws the same places on all ranks needs "
-            "programs of one length, and rank {} has {} neighbors where rank "
-            "0 has {}; take topology=ring, or the codec topk",
-            who_,
-            node,
-            here,
-            all));
+        throw UsageError(
+            fmt::format("'{}' with a codec that draws the same places on all ranks needs programs "
+                        "of one length, and rank {} has {} neighbors where rank 0 has {}; take "
+                        "topology=ring, or the codec topk",
+                        who_, node, here, all));
       }
     }
   }
@@ -120,9 +107,7 @@ void PublicCopies::extend(const GraphNode& mine, SetupBuilder& builder) const {
   add_inboxes(mine.graph.degree(mine.node), builder);
 }
 
-void PublicCopies::start(const Slice& values,
-                         const Mixing& mixing,
-                         CommunicatorId on,
+void PublicCopies::start(const Slice& values, const Mixing& mixing, CommunicatorId on,
                          Program& program) const {
   const Slice change = range_in(kChange, values, program);
   const std::vector<WireSlice> forms = forms_of(change, program);
@@ -143,15 +128,10 @@ void PublicCopies::start(const Slice& values,
   }
   codec_->decode_from(mine, decoded, program);
   add(decoded, 1, copy, program);
-  add(decoded,
-      mixing.self - 1,
-      range_in(pull_name(program.phase()), values, program),
-      program);
+  add(decoded, mixing.self - 1, range_in(pull_name(program.phase()), values, program), program);
 }
 
-void PublicCopies::finish(const Slice& values,
-                          const Mixing& mixing,
-                          Program& program) const {
+void PublicCopies::finish(const Slice& values, const Mixing& mixing, Program& program) const {
   const Slice change = range_in(kChange, values, program);
   const std::vector<WireSlice> forms = forms_of(change, program);
   if (forms.empty() || is_alone(mixing)) {
@@ -178,11 +158,9 @@ void PublicCopies::finish(const Slice& values,
 }
 
 /// One for each neighbor and each buffer in which a form lies.
-void PublicCopies::add_inboxes(std::size_t degree,
-                               SetupBuilder& builder) const {
+void PublicCopies::add_inboxes(std::size_t degree, SetupBuilder& builder) const {
   std::vector<Buffer> sent;
-  const Program program(
-      builder.input(), builder.setup(), {.buckets = builder.buckets()});
+  const Program program(builder.input(), builder.setup(), {.buckets = builder.buckets()});
   for (const Bucket& bucket : builder.buckets()) {
     for (const WireSlice& form : forms_of(bucket.values, program)) {
       const Buffer& of = builder.setup().buffers[index_of(form.mine.buffer)];
@@ -199,10 +177,8 @@ void PublicCopies::add_inboxes(std::size_t degree,
   }
 }
 
-void PublicCopies::send(const std::vector<WireSlice>& forms,
-                        const Mixing& mixing,
-                        CommunicatorId on,
-                        Program& program) const {
+void PublicCopies::send(const std::vector<WireSlice>& forms, const Mixing& mixing,
+                        CommunicatorId on, Program& program) const {
   std::vector<Message> sends, receives;
   for (const WireSlice& form : forms) {
     for (const Rank to : mixing.to) {
@@ -215,26 +191,22 @@ void PublicCopies::send(const std::vector<WireSlice>& forms,
   program.exchange(on, std::move(sends), std::move(receives));
 }
 
-void PublicCopies::add(const Slice& decoded,
-                       double weight,
-                       const Slice& sum,
+void PublicCopies::add(const Slice& decoded, double weight, const Slice& sum,
                        Program& program) const {
   const double factor = codec_->contraction(program.input().model)->factor;
   program.kernel("linear", {{sum}, {decoded}}, {{sum}}, {1, weight * factor});
 }
 
-std::optional<PublicCopies> copies_with(std::unique_ptr<CodecRule> codec,
-                                        std::string_view who,
+std::optional<PublicCopies> copies_with(std::unique_ptr<CodecRule> codec, std::string_view who,
                                         const Options& options) {
   if (codec != nullptr) {
     return PublicCopies(who, options, std::move(codec));
   }
   if (options.number("gamma") != 0) {
-    throw UsageError(fmt::format(
-        "strategy option {}:gamma={}: it is the step of averages that a "
-        "codec carries, and the strategy names no codec",
-        who,
-        options.text("gamma")));
+    throw UsageError(
+        fmt::format("strategy option {}:gamma={}: it is the step of averages that a "
+                    "codec carries, and the strategy names no codec",
+                    who, options.text("gamma")));
   }
   return std::nullopt;
 }

@@ -20,32 +20,28 @@ std::string inbox_weight(std::size_t neighbor) {
   return fmt::format("neighbor{}_weight", neighbor);
 }
 
-/// Every rank shares what it has out among itself and those it sends to, in
-/// equal parts: x_i <- sum over j of a_ij x_j with a_ij = 1 / (1 + receivers of
+/// Every rank shares what it has out among itself and those it sends to, in equal parts: x_i <- sum
+/// over j of a_ij x_j with a_ij = 1 / (1 + receivers of
 /// j), and likewise a weight w_i that begins at 1.  The parameters are x / w,
-/// which tends to the mean over the ranks on any strongly connected directed
-/// graph: columns of a_ij sum to 1, rows need not.
+/// which tends to the mean over the ranks on any strongly connected directed graph: columns of a_ij
+/// sum to 1, rows need not.
 ///
 ///   rounds per exchange            1
 ///   bytes sent, rank and exchange  degree * S, and 4 bytes a step
 ///   extra memory, rank             degree * S of the model
 ///   guarantee                      consensus: ranks agree in the limit only
 ///
-/// The optimizer is applied to x, for which prepare() multiplies the parameters
-/// by the weight: the gradients of all ranks then count alike.  The weights
-/// cross once a step, before the first bucket.  With a codec x moves as
-/// PublicCopies says, and w, which crosses whole, by the same gamma.  Kempe et
-/// al., FOCS 2003; Assran et al., ICML 2019, arXiv:1811.10792; quantized:
-/// Taheri et al., ICML 2020.
+/// The optimizer is applied to x, for which prepare() multiplies the parameters by the weight: the
+/// gradients of all ranks then count alike.  The weights cross once a step, before the first
+/// bucket.  With a codec x moves as PublicCopies says, and w, which crosses whole, by the same
+/// gamma.  Kempe et al., FOCS 2003; Assran et al., ICML 2019, arXiv:1811.10792; quantized: Taheri
+/// et al., ICML 2020.
 class PushSum final : public ExchangeRule {
  public:
   PushSum(const Options& options, std::unique_ptr<CodecRule> codec)
-      : neighbors_(options, kPushSum),
-        copies_(copies_with(std::move(codec), kPushSum, options)) {}
+      : neighbors_(options, kPushSum), copies_(copies_with(std::move(codec), kPushSum, options)) {}
 
-  ExchangeTraits traits(const PlanInput& input) const override {
-    return neighbors_.traits(input);
-  }
+  ExchangeTraits traits(const PlanInput& input) const override { return neighbors_.traits(input); }
 
   void extend(const WireFormat& format, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
@@ -58,8 +54,7 @@ class PushSum final : public ExchangeRule {
     }
     const std::size_t degree = graph.degree(input.rank);
     for (const char* name : {kPushWeight, kNextPushWeight}) {
-      builder.add_buffer(
-          {.name = name, .elements = 1, .initial = Initial::kOne});
+      builder.add_buffer({.name = name, .elements = 1, .initial = Initial::kOne});
     }
     for (std::size_t i = 0; i < degree; ++i) {
       builder.add_buffer({.name = inbox_weight(i), .elements = 1});
@@ -72,8 +67,7 @@ class PushSum final : public ExchangeRule {
       exchange_weights(program);
       return WeightsCrossed{};
     });
-    program.kernel(
-        "multiply", {{values}, {one(kPushWeight, program)}}, {{values}});
+    program.kernel("multiply", {{values}, {one(kPushWeight, program)}}, {{values}});
   }
 
   void start(const WireSlice& wire_slice, Program& program) const override {
@@ -91,22 +85,17 @@ class PushSum final : public ExchangeRule {
     if (copies_) {
       copies_->finish(wire, mixing, program);
     } else {
-      program.kernel("linear",
-                     Neighbors::operands(mixing, wire, program),
-                     {{wire}},
+      program.kernel("linear", Neighbors::operands(mixing, wire, program), {{wire}},
                      shares(mixing, 1));
     }
-    program.kernel(
-        "divide", {{wire}, {one(kNextPushWeight, program)}}, {{wire}});
+    program.kernel("divide", {{wire}, {one(kNextPushWeight, program)}}, {{wire}});
   }
 
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
     return neighbors_.time(input, bytes);
   }
 
-  const CodecRule* codec() const override {
-    return copies_ ? &copies_->codec() : nullptr;
-  }
+  const CodecRule* codec() const override { return copies_ ? &copies_->codec() : nullptr; }
 
  private:
   struct WeightsCrossed {};  // in this program
@@ -126,8 +115,8 @@ class PushSum final : public ExchangeRule {
     });
   }
 
-  /// What this rank keeps of its own, then what each neighbor gives it of its,
-  /// in a step of length `gamma`.
+  /// What this rank keeps of its own, then what each neighbor gives it of its, in a step of length
+  /// `gamma`.
   static std::vector<double> shares(const Mixing& row, double gamma) {
     std::vector<double> all{1 + gamma * (row.self - 1)};
     for (const Neighbor& from : row.from) {
@@ -149,14 +138,10 @@ class PushSum final : public ExchangeRule {
       reads.push_back({inbox});
     }
     if (!mixing.from.empty() || !mixing.to.empty()) {
-      program.exchange(
-          on(program), Neighbors::sends(mixing, weight), std::move(receives));
+      program.exchange(on(program), Neighbors::sends(mixing, weight), std::move(receives));
     }
-    program.kernel(
-        "linear",
-        std::move(reads),
-        {{next}},
-        shares(mixing, copies_ ? copies_->gamma(program.input().model) : 1));
+    program.kernel("linear", std::move(reads), {{next}},
+                   shares(mixing, copies_ ? copies_->gamma(program.input().model) : 1));
   }
 
   Neighbors neighbors_;
@@ -169,8 +154,8 @@ std::unique_ptr<ExchangeRule> make_push_sum(const Options& options) {
   return std::make_unique<PushSum>(options, nullptr);
 }
 
-std::unique_ptr<ExchangeRule> make_coded_push_sum(
-    const Options& options, std::unique_ptr<CodecRule> codec) {
+std::unique_ptr<ExchangeRule> make_coded_push_sum(const Options& options,
+                                                  std::unique_ptr<CodecRule> codec) {
   return std::make_unique<PushSum>(options, std::move(codec));
 }
 

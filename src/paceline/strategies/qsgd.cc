@@ -16,10 +16,9 @@ constexpr std::int64_t kMostLevels = 127;  // codes from -127 to 127 in a byte
 constexpr std::int64_t kLeastBlock = 64;   // values; a bucket's every norm fits
 constexpr std::int64_t kNormBytes = 4;
 
-/// Each value crosses as a whole number of levels, one byte, rounded up or down
-/// at random so that the mean is right; a level is the L2 norm of the value's
-/// block over the number of levels, and norms cross in float32.  The mean over
-/// the ranks is applied.
+/// Each value crosses as a whole number of levels, one byte, rounded up or down at random so that
+/// the mean is right; a level is the L2 norm of the value's block over the number of levels, and
+/// norms cross in float32.  The mean over the ranks is applied.
 ///
 ///   bytes sent     (P-1) (n + 4 b) a rank and bucket of n values, b blocks of
 ///                  it, rounded up
@@ -27,12 +26,11 @@ constexpr std::int64_t kNormBytes = 4;
 ///   guarantee      every rank has the same sum, whose expectation is that of
 ///                  the gradients; the gradient is compressed
 ///
-/// Random numbers depend on the job's seed, the step, the op and the rank
-/// alone.  Alistarh et al., NeurIPS 2017, arXiv:1610.02132, section 3.1.
+/// Random numbers depend on the job's seed, the step, the op and the rank alone.  Alistarh et al.,
+/// NeurIPS 2017, arXiv:1610.02132, section 3.1.
 class Qsgd final : public CodecRule {
  public:
-  Qsgd(std::int64_t levels, std::int64_t block)
-      : levels_(levels), block_(block) {}
+  Qsgd(std::int64_t levels, std::int64_t block) : levels_(levels), block_(block) {}
 
   WireFormat format(const PlanInput&) const override {
     return {.type = DType::kI8, .combination = Combination::kGather};
@@ -41,45 +39,37 @@ class Qsgd final : public CodecRule {
   void extend(const PlanInput& input, SetupBuilder& builder) const override {
     if (input.loss_scaling) {
       throw UsageError(
-          "qsgd has no code for what overflows, which loss scaling must see; "
-          "take another dtype or another codec");
+          "qsgd has no code for what overflows, which loss scaling must see; take another dtype or "
+          "another codec");
     }
     wire_.add_buffer(builder);
   }
 
-  void add_gathered(SetupBuilder& builder) const override {
-    wire_.add_gathered(builder);
-  }
+  void add_gathered(SetupBuilder& builder) const override { wire_.add_gathered(builder); }
 
-  std::vector<WireSlice> wire_slices(const Slice& slice,
-                                     int,
+  std::vector<WireSlice> wire_slices(const Slice& slice, int,
                                      const Program& program) const override {
     const Elements blocks = (slice.count + block_ - 1) / block_;
-    return {
-        wire_.wire_slice(slice, slice.count + kNormBytes * blocks, program)};
+    return {wire_.wire_slice(slice, slice.count + kNormBytes * blocks, program)};
   }
 
   void encode(const Slice& slice, int round, Program& program) const override {
     std::vector<double> numbers = form();
     numbers.push_back(program.input().rank);
-    program.kernel("qsgd",
-                   {{slice}},
-                   {{wire_slices(slice, round, program)[0].mine}},
+    program.kernel("qsgd", {{slice}}, {{wire_slices(slice, round, program)[0].mine}},
                    std::move(numbers));
   }
 
-  /// Unbiased, of variance (tau - 1) |x|^2, so C(x) / tau is a contraction:
-  /// lemma 3.1 of the paper, and example (iii) of arXiv:1902.00340.
+  /// Unbiased, of variance (tau - 1) |x|^2, so C(x) / tau is a contraction: lemma 3.1 of the paper,
+  /// and example (iii) of arXiv:1902.00340.
   std::optional<Contraction> contraction(const ModelShape&) const override {
     const auto block = static_cast<double>(block_);
     const auto levels = static_cast<double>(levels_);
-    const double tau =
-        1 + std::min(block / (levels * levels), std::sqrt(block) / levels);
+    const double tau = 1 + std::min(block / (levels * levels), std::sqrt(block) / levels);
     return Contraction{.share = 1 / tau, .factor = 1 / tau};
   }
 
-  void decode_from(const std::vector<Slice>& forms,
-                   const Slice& slice,
+  void decode_from(const std::vector<Slice>& forms, const Slice& slice,
                    Program& program) const override {
     program.kernel("qsgd_sum", {{forms[0]}}, {{slice}}, form());
   }
@@ -100,17 +90,13 @@ std::unique_ptr<CodecRule> make_qsgd(const Options& options) {
   const std::int64_t block = options.count("block");
   if (levels < 1 || levels > kMostLevels) {
     throw UsageError(
-        fmt::format("strategy option qsgd:levels={}: a whole number from 1 to "
-                    "{} is wanted, "
-                    "so that a code fits in a byte",
-                    levels,
-                    kMostLevels));
+        fmt::format("strategy option qsgd:levels={}: a whole number from 1 to {} is wanted, so "
+                    "that a code fits in a byte",
+                    levels, kMostLevels));
   }
   if (block < kLeastBlock) {
     throw UsageError(fmt::format(
-        "strategy option qsgd:block={}: a whole number from {} on is wanted",
-        block,
-        kLeastBlock));
+        "strategy option qsgd:block={}: a whole number from {} on is wanted", block, kLeastBlock));
   }
   return std::make_unique<Qsgd>(levels, block);
 }

@@ -6,10 +6,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// Values at random places of each bucket's tensors cross, the same places on
-/// all ranks, drawn from the job's seed for each step; so no place crosses, and
-/// the values are summed.  What stays behind is added to the next step's
-/// gradient (error feedback).
+/// Values at random places of each bucket's tensors cross, the same places on all ranks, drawn from
+/// the job's seed for each step; so no place crosses, and the values are summed.  What stays behind
+/// is added to the next step's gradient (error feedback).
 ///
 ///   bytes sent     2 (P-1)/P k 4 a rank and bucket in float32, k = max(1,
 ///                  density of the bucket's n values, rounded down)
@@ -23,8 +22,7 @@ class RandomK final : public SparseCodec {
   explicit RandomK(double density)
       : SparseCodec("random-k", Combination::kOwnSum, density, {kDrawn}) {}
 
-  std::vector<WireSlice> wire_slices(const Slice& slice,
-                                     int,
+  std::vector<WireSlice> wire_slices(const Slice& slice, int,
                                      const Program& program) const override {
     const Slice values = selection(kDrawn, slice, program).values;
     if (values.count == 0) {
@@ -34,10 +32,7 @@ class RandomK final : public SparseCodec {
   }
 
   void encode(const Slice& slice, int, Program& program) const override {
-    select("random_k",
-           slice,
-           selection(kDrawn, slice, program),
-           program,
+    select("random_k", slice, selection(kDrawn, slice, program), program,
            borders_in(slice, program));
   }
 
@@ -45,8 +40,7 @@ class RandomK final : public SparseCodec {
     return Contraction{.share = density(), .same_draws = true, .blind = true};
   }
 
-  void decode_from(const std::vector<Slice>& forms,
-                   const Slice& slice,
+  void decode_from(const std::vector<Slice>& forms, const Slice& slice,
                    Program& program) const override {
     const Slice values = forms.empty() ? Slice{} : forms[0];
     scatter({values, selection(kDrawn, slice, program).places}, slice, program);

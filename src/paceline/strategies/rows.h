@@ -31,16 +31,15 @@ std::unique_ptr<ExchangeRule> make_rs_ag(const Options& options);
 std::unique_ptr<ExchangeRule> make_hierarchical(const Options& options);
 std::unique_ptr<ExchangeRule> make_ps(const Options& options);
 std::unique_ptr<ExchangeRule> make_neighbor_allreduce(const Options& options);
-std::unique_ptr<ExchangeRule> make_coded_neighbor_allreduce(
-    const Options& options, std::unique_ptr<CodecRule> codec);
-std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(
-    const Options& options);
+std::unique_ptr<ExchangeRule> make_coded_neighbor_allreduce(const Options& options,
+                                                            std::unique_ptr<CodecRule> codec);
+std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(const Options& options);
 std::unique_ptr<ExchangeRule> make_coded_hierarchical_neighbor_allreduce(
     const Options& options, std::unique_ptr<CodecRule> codec);
 std::unique_ptr<ExchangeRule> make_parameter_allreduce(const Options& options);
 std::unique_ptr<ExchangeRule> make_push_sum(const Options& options);
-std::unique_ptr<ExchangeRule> make_coded_push_sum(
-    const Options& options, std::unique_ptr<CodecRule> codec);
+std::unique_ptr<ExchangeRule> make_coded_push_sum(const Options& options,
+                                                  std::unique_ptr<CodecRule> codec);
 std::unique_ptr<ExchangeRule> make_win_put(const Options& options);
 
 // codecs

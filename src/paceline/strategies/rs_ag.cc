@@ -29,17 +29,14 @@ class RsAg final : public ExchangeRule {
   }
 
   void start(const WireSlice& wire_slice, Program& program) const override {
-    program.reduce_scatter(
-        wire_slice.mine,
-        wire_slice.kept.value_or(own_shard(wire_slice, program)),
-        communicator_named(program.setup(), kGradientCommunicator));
+    program.reduce_scatter(wire_slice.mine,
+                           wire_slice.kept.value_or(own_shard(wire_slice, program)),
+                           communicator_named(program.setup(), kGradientCommunicator));
   }
 
   void finish(const WireSlice& wire_slice, Program& program) const override {
-    program.all_gather(
-        own_shard(wire_slice, program),
-        wire_slice.mine,
-        communicator_named(program.setup(), kGradientCommunicator));
+    program.all_gather(own_shard(wire_slice, program), wire_slice.mine,
+                       communicator_named(program.setup(), kGradientCommunicator));
   }
 
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
@@ -49,15 +46,12 @@ class RsAg final : public ExchangeRule {
 
  private:
   static Slice own_shard(const WireSlice& wire_slice, const Program& program) {
-    return shard_of(
-        wire_slice.mine, program.input().rank, program.input().world);
+    return shard_of(wire_slice.mine, program.input().rank, program.input().world);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<ExchangeRule> make_rs_ag(const Options&) {
-  return std::make_unique<RsAg>();
-}
+std::unique_ptr<ExchangeRule> make_rs_ag(const Options&) { return std::make_unique<RsAg>(); }
 
 }  // namespace paceline::strategies

@@ -74,12 +74,10 @@ void PlanWriter::apply_waiting() {
 
 std::vector<Slice> tensors_in(const Slice& slice, const Program& program) {
   std::vector<Slice> tensors;
-  for (const ParameterId id :
-       program.buckets()[program.bucket_at(slice.begin)].parameters) {
+  for (const ParameterId id : program.buckets()[program.bucket_at(slice.begin)].parameters) {
     const Slice& tensor = program.setup().parameters[index_of(id)].value;
     const Elements begin = std::max(slice.begin, tensor.begin);
-    const Elements end =
-        std::min(slice.begin + slice.count, tensor.begin + tensor.count);
+    const Elements end = std::min(slice.begin + slice.count, tensor.begin + tensor.count);
     if (begin < end) {
       tensors.push_back({slice.buffer, begin, end - begin});
     }
@@ -97,15 +95,11 @@ std::vector<double> borders_in(const Slice& slice, const Program& program) {
   return borders;
 }
 
-Slice range_in(std::string_view buffer,
-               const Slice& slice,
-               const Program& program) {
+Slice range_in(std::string_view buffer, const Slice& slice, const Program& program) {
   return {buffer_named(program.setup(), buffer), slice.begin, slice.count};
 }
 
-Slice gathered_in(std::string_view buffer,
-                  const Slice& mine,
-                  const Program& program) {
+Slice gathered_in(std::string_view buffer, const Slice& mine, const Program& program) {
   const auto all = find_buffer(program.setup(), buffer);
   const Elements world = program.input().world;
   return all ? Slice{*all, world * mine.begin, world * mine.count} : Slice{};
@@ -115,8 +109,7 @@ std::vector<Bucket> buckets_in(const Bucket& bucket, const Program& program) {
   std::vector<Bucket> found;
   for (const Bucket& one : program.buckets()) {
     if (one.values.begin >= bucket.values.begin &&
-        one.values.begin + one.values.count <=
-            bucket.values.begin + bucket.values.count) {
+        one.values.begin + one.values.count <= bucket.values.begin + bucket.values.count) {
       found.push_back(one);
     }
   }
@@ -125,8 +118,7 @@ std::vector<Bucket> buckets_in(const Bucket& bucket, const Program& program) {
 
 void CodecRule::decode(const Slice& slice, Program& program) const {
   std::vector<Slice> forms;
-  for (const WireSlice& wire_slice :
-       wire_slices(slice, rounds(program.input()) - 1, program)) {
+  for (const WireSlice& wire_slice : wire_slices(slice, rounds(program.input()) - 1, program)) {
     const bool gathered = wire_slice.format.combination == Combination::kGather;
     forms.push_back(gathered ? wire_slice.all : wire_slice.mine);
   }
@@ -137,9 +129,7 @@ void CodecRule::forget(const Slice& slice, Program& program) const {
   forget_residual(slice, program);
 }
 
-void CodecRule::decode_from(const std::vector<Slice>&,
-                            const Slice&,
-                            Program&) const {
+void CodecRule::decode_from(const std::vector<Slice>&, const Slice&, Program&) const {
   PACELINE_CHECK(false);
 }
 
@@ -190,9 +180,8 @@ void StrategyProgram::finish_average(const Slice& slice) {
 }
 
 double StrategyProgram::divisor() const {
-  return transfer_.codec.format(input()).summed || input().world == 1
-             ? exchange_traits().divisor
-             : 1;
+  return transfer_.codec.format(input()).summed || input().world == 1 ? exchange_traits().divisor
+                                                                      : 1;
 }
 
 }  // namespace paceline::strategies

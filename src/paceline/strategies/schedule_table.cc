@@ -9,18 +9,15 @@ namespace paceline::strategies {
 namespace {
 
 constexpr std::array kFusionOptions{
-    OptionInfo{"bucket-mb",
-               "--bucket-mb",
+    OptionInfo{"bucket-mb", "--bucket-mb",
                "MiB at which a bucket closes; 0: one bucket per tensor"},
 };
 
 constexpr std::array kMgWfbpOptions{
-    OptionInfo{
-        "small-elements",
-        "0",
-        "buckets of fewer elements are merged in any case; ddl-benchmarks "
-        "has 8192, the paper none",
-        OptionKind::kCount},
+    OptionInfo{"small-elements", "0",
+               "buckets of fewer elements are merged in any case; ddl-benchmarks "
+               "has 8192, the paper none",
+               OptionKind::kCount},
 };
 
 constexpr std::array<std::string_view, 2> kOrders{"program", "priority"};
@@ -31,27 +28,19 @@ constexpr std::array kByteSchedulerOptions{
     OptionInfo{
         .key = "partition-mb",
         .fallback = "4",
-        .summary =
-            "MiB of a partition as it crosses, at most; no more than 20,000 "
-            "partitions",
+        .summary = "MiB of a partition as it crosses, at most; no more than 20,000 partitions",
         .positive = true},
+    OptionInfo{"credit-mb", "16",
+               "MiB a rank has under way on a communicator, as they cross, at which no more start; "
+               "0: one partition at a time"},
     OptionInfo{
-        "credit-mb",
-        "16",
-        "MiB a rank has under way on a communicator, as they cross, at which "
-        "no more start; 0: one partition at a time"},
-    OptionInfo{"order",
-               "program",
-               "program: the queue's order on the profile; priority: the first "
-               "rank picks at run time",
-               OptionKind::kWord,
-               kOrders},
-    OptionInfo{"queue",
-               "tensor",
-               "what is queued: tensor, or module: all tensors of one that are "
-               "ready together, with fewer start-ups",
-               OptionKind::kWord,
-               kQueues},
+        "order", "program",
+        "program: the queue's order on the profile; priority: the first rank picks at run time",
+        OptionKind::kWord, kOrders},
+    OptionInfo{"queue", "tensor",
+               "what is queued: tensor, or module: all tensors of one that are ready together, "
+               "with fewer start-ups",
+               OptionKind::kWord, kQueues},
 };
 
 constexpr std::array kDearOptions{
@@ -64,8 +53,7 @@ constexpr std::array kSchedules{
          .summary = "buckets of about one threshold, beside backward",
          .paper = "Li et al., VLDB 2020, arXiv:2006.15704",
          .options = kFusionOptions,
-         .phases = "forward, backward beside exchanges; next forward behind "
-                   "its buckets",
+         .phases = "forward, backward beside exchanges; next forward behind its buckets",
          .rounds = "one exchange a bucket, none waits for another",
          .bytes = "those of its exchange"},
         make_fusion},
@@ -83,51 +71,43 @@ constexpr std::array kSchedules{
                        .rounds = "one exchange a tensor, none waits",
                        .bytes = "those of its exchange"},
                       make_wfbp},
-    Row<ScheduleRule>{
-        {.name = "mg-wfbp",
-         .summary = "buckets merged greedily, by profile and alpha-beta",
-         .paper = "Shi et al., INFOCOM 2019, arXiv:1811.11141",
-         .options = kMgWfbpOptions,
-         .phases = "as fusion",
-         .rounds = "one exchange a bucket, none waits",
-         .bytes = "those of its exchange"},
-        make_mg_wfbp},
-    Row<ScheduleRule>{
-        {.name = "optimal-merge",
-         .summary = "buckets merged for the shortest step, by the same",
-         .paper = "model of Shi et al., INFOCOM 2019, arXiv:1811.11141",
-         .phases = "as fusion",
-         .rounds = "one exchange a bucket, none waits",
-         .bytes = "those of its exchange"},
-        make_optimal_merge},
+    Row<ScheduleRule>{{.name = "mg-wfbp",
+                       .summary = "buckets merged greedily, by profile and alpha-beta",
+                       .paper = "Shi et al., INFOCOM 2019, arXiv:1811.11141",
+                       .options = kMgWfbpOptions,
+                       .phases = "as fusion",
+                       .rounds = "one exchange a bucket, none waits",
+                       .bytes = "those of its exchange"},
+                      make_mg_wfbp},
+    Row<ScheduleRule>{{.name = "optimal-merge",
+                       .summary = "buckets merged for the shortest step, by the same",
+                       .paper = "model of Shi et al., INFOCOM 2019, arXiv:1811.11141",
+                       .phases = "as fusion",
+                       .rounds = "one exchange a bucket, none waits",
+                       .bytes = "those of its exchange"},
+                      make_optimal_merge},
     Row<ScheduleRule>{
         {.name = "bytescheduler",
          .summary = "partitions by priority and credit, into the next forward",
          .paper = "Peng et al., SOSP 2019, doi:10.1145/3341301.3359642",
          .options = kByteSchedulerOptions,
-         .phases = "forward and backward beside exchanges, each module behind "
-                   "its tensors",
+         .phases = "forward and backward beside exchanges, each module behind its tensors",
          .rounds = "one exchange a partition, none waits",
          .bytes = "those of its exchange"},
         make_bytescheduler},
-    Row<ScheduleRule>{
-        {.name = "dear",
-         .summary =
-             "first half beside backward, second beside the next forward",
-         .paper = "Zhang et al., ICDCS 2023, arXiv:2302.12445",
-         .options = kDearOptions,
-         .phases =
-             "backward beside first halves, next forward beside second halves",
-         .rounds = "the two halves of one exchange",
-         .bytes = "those of its exchange",
-         .partner = "rs-ag"},
-        make_dear},
+    Row<ScheduleRule>{{.name = "dear",
+                       .summary = "first half beside backward, second beside the next forward",
+                       .paper = "Zhang et al., ICDCS 2023, arXiv:2302.12445",
+                       .options = kDearOptions,
+                       .phases = "backward beside first halves, next forward beside second halves",
+                       .rounds = "the two halves of one exchange",
+                       .bytes = "those of its exchange",
+                       .partner = "rs-ag"},
+                      make_dear},
 };
 
 }  // namespace
 
-std::span<const Row<ScheduleRule>> schedules() {
-  return kSchedules;
-}
+std::span<const Row<ScheduleRule>> schedules() { return kSchedules; }
 
 }  // namespace paceline::strategies

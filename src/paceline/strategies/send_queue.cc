@@ -15,13 +15,9 @@ namespace {
 /// Pieces that have started.  What ends frees credit in `queue`.
 class TransfersInFlight {
  public:
-  TransfersInFlight(const std::vector<QueuedPiece>& pieces,
-                    const TransferTime& time,
+  TransfersInFlight(const std::vector<QueuedPiece>& pieces, const TransferTime& time,
                     IssueRule& queue)
-      : pieces_(pieces),
-        time_(time),
-        queue_(queue),
-        wire_(time.concurrent_collectives()) {}
+      : pieces_(pieces), time_(time), queue_(queue), wire_(time.concurrent_collectives()) {}
 
   void start(std::size_t piece) {
     const std::int64_t bytes = pieces_[piece].bytes;
@@ -60,37 +56,29 @@ struct IssuedPieces {
 };
 
 /// Issues the pieces, whose program order is `sequence`, in virtual time.
-IssuedPieces play(const std::vector<QueuedPiece>& pieces,
-                  const std::vector<std::size_t>& sequence,
-                  IssueOrder order,
-                  std::int64_t credit_bytes,
-                  const TransferTime& time) {
+IssuedPieces play(const std::vector<QueuedPiece>& pieces, const std::vector<std::size_t>& sequence,
+                  IssueOrder order, std::int64_t credit_bytes, const TransferTime& time) {
   IssueRule queue(order, std::max<std::int64_t>(credit_bytes, 1), true);
   std::vector<IssueRule::Number> arrivals;
   for (const std::size_t piece : sequence) {
-    arrivals.push_back(
-        queue.add(true, pieces[piece].priority, pieces[piece].bytes));
+    arrivals.push_back(queue.add(true, pieces[piece].priority, pieces[piece].bytes));
   }
   const auto piece_of = [&](IssueRule::Number number) {
     return sequence[static_cast<std::size_t>(number)];
   };
-  const auto ready_at = [&](IssueRule::Number number) {
-    return pieces[piece_of(number)].ready;
-  };
+  const auto ready_at = [&](IssueRule::Number number) { return pieces[piece_of(number)].ready; };
   std::ranges::stable_sort(arrivals, {}, ready_at);
   TransfersInFlight under_way(pieces, time, queue);
   auto arrival = arrivals.begin();
   while (under_way.order().size() < pieces.size()) {
-    for (; arrival != arrivals.end() && ready_at(*arrival) <= under_way.now();
-         ++arrival) {
+    for (; arrival != arrivals.end() && ready_at(*arrival) <= under_way.now(); ++arrival) {
       queue.ready(*arrival);
     }
     if (const auto next = queue.next()) {
       queue.issue(*next);
       under_way.start(piece_of(*next));
     } else {
-      under_way.advance(arrival == arrivals.end() ? kEndOfTime
-                                                  : ready_at(*arrival));
+      under_way.advance(arrival == arrivals.end() ? kEndOfTime : ready_at(*arrival));
     }
   }
   return {under_way.order(), under_way.ends()};
@@ -99,20 +87,16 @@ IssuedPieces play(const std::vector<QueuedPiece>& pieces,
 }  // namespace
 
 std::vector<std::size_t> starting_order(const std::vector<QueuedPiece>& pieces,
-                                        std::int64_t credit_bytes,
-                                        const TransferTime& time) {
+                                        std::int64_t credit_bytes, const TransferTime& time) {
   std::vector<std::size_t> sequence(pieces.size());
   std::iota(sequence.begin(), sequence.end(), std::size_t{0});
-  return play(pieces, sequence, IssueOrder::kPriority, credit_bytes, time)
-      .order;
+  return play(pieces, sequence, IssueOrder::kPriority, credit_bytes, time).order;
 }
 
 std::vector<Picoseconds> ends_in_order(const std::vector<QueuedPiece>& pieces,
                                        const std::vector<std::size_t>& order,
-                                       std::int64_t credit_bytes,
-                                       const TransferTime& time) {
-  const IssuedPieces played =
-      play(pieces, order, IssueOrder::kProgram, credit_bytes, time);
+                                       std::int64_t credit_bytes, const TransferTime& time) {
+  const IssuedPieces played = play(pieces, order, IssueOrder::kProgram, credit_bytes, time);
   std::vector<Picoseconds> ends(pieces.size(), 0);
   for (std::size_t i = 0; i < order.size(); ++i) {
     ends[order[i]] = played.ends[i];

@@ -26,8 +26,8 @@ std::uint64_t djb2(std::string_view text) {
   return hash;
 }
 
-/// By bucket: its place among all when they are sorted by the name of their
-/// first parameter, as servers that go by names number them.
+/// By bucket: its place among all when they are sorted by the name of their first parameter, as
+/// servers that go by names number them.
 std::vector<std::size_t> places_by_name(const Program& program) {
   const auto name = [&](std::size_t bucket) -> const std::string& {
     const ParameterId first = program.buckets()[bucket].parameters.front();
@@ -49,23 +49,18 @@ struct Cut {
   Partition partition;
 };
 
-std::vector<Cut> cut(const Serving& serving,
-                     const Roles& roles,
-                     const Program& program) {
+std::vector<Cut> cut(const Serving& serving, const Roles& roles, const Program& program) {
   const std::int64_t size = size_of(program.input().model.dtype);
-  const Elements longest =
-      serving.partition.longest(program.buckets(),
-                                kAlignmentBytes / size * roles.hosts.local,
-                                static_cast<double>(size));
+  const Elements longest = serving.partition.longest(
+      program.buckets(), kAlignmentBytes / size * roles.hosts.local, static_cast<double>(size));
   std::vector<Cut> all;
   for (std::size_t bucket = 0; bucket < program.buckets().size(); ++bucket) {
     const Slice& values = program.buckets()[bucket].values;
     for (Elements at = 0; at < values.count; at += longest) {
-      all.push_back(
-          {.bucket = bucket,
-           .part = static_cast<std::size_t>(at / longest),
-           .partition = {.begin = values.begin + at,
-                         .count = std::min(longest, values.count - at)}});
+      all.push_back({.bucket = bucket,
+                     .part = static_cast<std::size_t>(at / longest),
+                     .partition = {.begin = values.begin + at,
+                                   .count = std::min(longest, values.count - at)}});
     }
   }
   return all;
@@ -81,8 +76,7 @@ Servers in_turn(std::size_t partitions, std::size_t servers) {
   return chosen;
 }
 
-Servers by_hash(const std::vector<Cut>& cuts,
-                const std::vector<std::size_t>& places,
+Servers by_hash(const std::vector<Cut>& cuts, const std::vector<std::size_t>& places,
                 std::size_t servers) {
   Servers chosen;
   for (const Cut& it : cuts) {
@@ -92,14 +86,13 @@ Servers by_hash(const std::vector<Cut>& cuts,
   return chosen;
 }
 
-/// Deals the partitions out, the largest first, each to the server with the
-/// fewest elements.  Ties go to the first partition and to the first server.
+/// Deals the partitions out, the largest first, each to the server with the fewest elements.  Ties
+/// go to the first partition and to the first server.
 Servers by_size(const std::vector<Cut>& cuts, std::size_t servers) {
   std::vector<std::size_t> order(cuts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) {
-    return cuts[i].partition.count;
-  });
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](std::size_t i) { return cuts[i].partition.count; });
   using Load = std::pair<Elements, std::size_t>;  // of a server
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
   for (std::size_t server = 0; server < servers; ++server) {
@@ -115,9 +108,7 @@ Servers by_size(const std::vector<Cut>& cuts, std::size_t servers) {
   return chosen;
 }
 
-Servers assign(const Serving& serving,
-               const std::vector<Cut>& cuts,
-               std::size_t servers,
+Servers assign(const Serving& serving, const std::vector<Cut>& cuts, std::size_t servers,
                const Program& program) {
   switch (serving.assign) {
     case Assignment::kHash:
@@ -130,8 +121,7 @@ Servers assign(const Serving& serving,
   return in_turn(cuts.size(), servers);
 }
 
-std::vector<Partition> make_partitions(const Serving& serving,
-                                       const Program& program) {
+std::vector<Partition> make_partitions(const Serving& serving, const Program& program) {
   const Roles roles = roles_of(serving, program.input());
   const std::vector<Cut> cuts = cut(serving, roles, program);
   const auto servers = static_cast<std::size_t>(roles.servers);
@@ -152,10 +142,8 @@ std::vector<Partition> make_partitions(const Serving& serving,
 Roles colocated_roles(const Serving& serving, const PlanInput& input) {
   const Rank world = input.world;
   if (serving.servers > world) {
-    throw UsageError(
-        fmt::format("ps: {} servers on {} colocated ranks; at most one a rank",
-                    serving.servers,
-                    world));
+    throw UsageError(fmt::format("ps: {} servers on {} colocated ranks; at most one a rank",
+                                 serving.servers, world));
   }
   return {.workers = world,
           .servers = serving.servers == 0 ? world : serving.servers,
@@ -166,19 +154,15 @@ Roles roles_apart(const Serving& serving, const PlanInput& input) {
   const Rank world = input.world;
   const Rank servers = serving.servers == 0 ? world / 2 : serving.servers;
   if (serving.servers == 0 && world % 2 != 0) {
-    throw UsageError(fmt::format(
-        "ps:placement=apart: {} ranks cannot be half servers, as without "
-        "servers=N; give servers=N from 1 to {}",
-        world,
-        world - 1));
+    throw UsageError(
+        fmt::format("ps:placement=apart: {} ranks cannot be half servers, as without servers=N; "
+                    "give servers=N from 1 to {}",
+                    world, world - 1));
   }
   if (servers >= world) {
     throw UsageError(fmt::format(
-        "ps:placement=apart: {} servers leave no worker of {} ranks; give "
-        "servers=N from 1 to {}",
-        servers,
-        world,
-        world - 1));
+        "ps:placement=apart: {} servers leave no worker of {} ranks; give servers=N from 1 to {}",
+        servers, world, world - 1));
   }
   return {.workers = world - servers,
           .servers = servers,
@@ -193,26 +177,20 @@ Rank Roles::copies() const {
   return colocated && hosts.local == 1 ? hosts.count - 1 : hosts.count;
 }
 
-bool Roles::crosses() const {
-  return first_server > 0 || hosts.local == 1 || hosts.count > 1;
-}
+bool Roles::crosses() const { return first_server > 0 || hosts.local == 1 || hosts.count > 1; }
 
 Symmetry Roles::only_working() const {
   const Rank local = hosts.local;
   const Rank serving = first_server > 0 ? 0 : servers;
   const Rank first = (serving + local - 1) / local * local;
-  return {.first = first,
-          .count = workers - first,
-          .block = local,
-          .in_any_order = true};
+  return {.first = first, .count = workers - first, .block = local, .in_any_order = true};
 }
 
 Roles roles_of(const Serving& serving, const PlanInput& input) {
   if (input.world == 1) {
     return {};
   }
-  return serving.colocated ? colocated_roles(serving, input)
-                           : roles_apart(serving, input);
+  return serving.colocated ? colocated_roles(serving, input) : roles_apart(serving, input);
 }
 
 Assignment assignment(std::string_view word) {
@@ -221,21 +199,16 @@ Assignment assignment(std::string_view word) {
                           : Assignment::kRoundRobin;
 }
 
-const std::vector<Partition>& all_partitions(const Serving& serving,
-                                             Program& program) {
-  return program.derived<std::vector<Partition>>(
-      [&] { return make_partitions(serving, program); });
+const std::vector<Partition>& all_partitions(const Serving& serving, Program& program) {
+  return program.derived<std::vector<Partition>>([&] { return make_partitions(serving, program); });
 }
 
-std::vector<Partition> partitions_of(const Serving& serving,
-                                     const Slice& slice,
-                                     Program& program) {
+std::vector<Partition> partitions_of(const Serving& serving, const Slice& slice, Program& program) {
   const Elements copies = roles_of(serving, program.input()).copies();
   std::vector<Partition> inside;
   for (const Partition& part : all_partitions(serving, program)) {
     const Elements begin = std::max(part.begin, slice.begin);
-    const Elements end =
-        std::min(part.begin + part.count, slice.begin + slice.count);
+    const Elements end = std::min(part.begin + part.count, slice.begin + slice.count);
     if (begin < end) {
       inside.push_back({.begin = begin,
                         .count = end - begin,

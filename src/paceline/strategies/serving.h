@@ -11,8 +11,7 @@
 #include "paceline/strategies/partitions.h"
 #include "paceline/strategies/plan_words.h"
 
-// Which rank serves which partition under parameter servers; strategies/ps.cc
-// writes what crosses.
+// Which rank serves which partition under parameter servers; strategies/ps.cc writes what crosses.
 
 namespace paceline::strategies {
 
@@ -20,7 +19,7 @@ namespace paceline::strategies {
 enum class Assignment : std::uint8_t {
   kRoundRobin,  // in the order of the layout
   kHash,        // BytePS's hash of its key
-  kSize  // the largest partition first, to the server with the fewest bytes
+  kSize         // the largest partition first, to the server with the fewest bytes
 };
 
 /// The assignment that the option's word names: round-robin, hash or size.
@@ -39,8 +38,8 @@ struct Roles {
   Rank workers = 1, servers = 1, first_server = 0;
   Hosts hosts;  // of the workers
 
-  /// How many copies of a piece a server receives, at most: its own share,
-  /// which it has already, is one of those that it serves where every rank
+  /// How many copies of a piece a server receives, at most: its own share, which it has already, is
+  /// one of those that it serves where every rank
   /// is a host.
   Rank copies() const;
 
@@ -54,8 +53,7 @@ struct Roles {
 /// Throws UsageError where the ranks of `input` cannot be divided so.
 Roles roles_of(const Serving& serving, const PlanInput& input);
 
-/// Within the layout of values; `inbox` is where the first sender's copy lies
-/// at the owner.
+/// Within the layout of values; `inbox` is where the first sender's copy lies at the owner.
 struct Partition {
   Elements begin = 0, count = 0;
   Rank owner = 0;
@@ -71,13 +69,10 @@ struct Piece {
 
 /// All of them, in the order of the layout.  The first call for a program
 /// makes them.
-const std::vector<Partition>& all_partitions(const Serving& serving,
-                                             Program& program);
+const std::vector<Partition>& all_partitions(const Serving& serving, Program& program);
 
 /// What of the partitions lies in the slice.
-std::vector<Partition> partitions_of(const Serving& serving,
-                                     const Slice& slice,
-                                     Program& program);
+std::vector<Partition> partitions_of(const Serving& serving, const Slice& slice, Program& program);
 
 std::vector<Piece> pieces_of(const Partition& part, const Roles& roles);
 

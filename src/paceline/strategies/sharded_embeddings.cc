@@ -21,9 +21,7 @@ constexpr auto kLookups = "lookups";  // the communicator
 
 class ShardedEmbeddings final : public Planner {
  public:
-  ShardedEmbeddings(const EmbeddingJob& job,
-                    std::unique_ptr<Planner> dense,
-                    Rows rows)
+  ShardedEmbeddings(const EmbeddingJob& job, std::unique_ptr<Planner> dense, Rows rows)
       : job_(job), map_(job), dense_(std::move(dense)), rows_(rows) {
     check_job(job);
   }
@@ -32,11 +30,10 @@ class ShardedEmbeddings final : public Planner {
     check_world(input);
     const PlanInput dense = dense_input(input);
     if (dense_->training_ranks(dense) < dense.world) {
-      throw UsageError(fmt::format(
-          "all {} trainers train the dense part beside embedding tables, and "
-          "its strategy makes {} of them servers; take ps:placement=colocated",
-          dense.world,
-          dense.world - dense_->training_ranks(dense)));
+      throw UsageError(
+          fmt::format("all {} trainers train the dense part beside embedding tables, and its "
+                      "strategy makes {} of them servers; take ps:placement=colocated",
+                      dense.world, dense.world - dense_->training_ranks(dense)));
     }
     Setup setup = dense_->setup(dense);
     if (!trains(input)) {
@@ -66,9 +63,7 @@ class ShardedEmbeddings final : public Planner {
     return 1 + dense_->period(dense_input(input));
   }
 
-  CommPlan plan(const PlanInput& input,
-                const Setup& setup,
-                Variant variant) const override {
+  CommPlan plan(const PlanInput& input, const Setup& setup, Variant variant) const override {
     Program program(input, setup, {.trains = trains(input)});
     if (trains(input)) {
       train(program, variant);
@@ -87,9 +82,7 @@ class ShardedEmbeddings final : public Planner {
   }
 
  private:
-  bool trains(const PlanInput& input) const {
-    return input.rank < job_.trainers;
-  }
+  bool trains(const PlanInput& input) const { return input.rank < job_.trainers; }
   EmbeddingRank self(const PlanInput& input) const {
     return {job_, input.rank, rows_ == Rows::kServed};
   }
@@ -99,22 +92,19 @@ class ShardedEmbeddings final : public Planner {
     if (rows_ == Rows::kServed && input.world != job_.ranks()) {
       throw UsageError(fmt::format(
           "{} are {} ranks, and there are {}",
-          job_.colocated ? fmt::format("{} trainers with tables", job_.trainers)
-                         : fmt::format("{} trainers, {} servers and the master",
-                                       job_.trainers,
-                                       job_.servers),
-          job_.ranks(),
-          input.world));
+          job_.colocated
+              ? fmt::format("{} trainers with tables", job_.trainers)
+              : fmt::format("{} trainers, {} servers and the master", job_.trainers, job_.servers),
+          job_.ranks(), input.world));
     }
     if (input.micro_batches > 1 || input.loss_scaling) {
       throw UsageError(
-          "embedding tables are looked up once a step, and their gradients are "
-          "not scaled: leave out --accumulate and --dtype amp");
+          "embedding tables are looked up once a step, and their gradients are not scaled: leave "
+          "out --accumulate and --dtype amp");
     }
   }
 
-  /// What the dense part is planned for; ranks that do not train see it as the
-  /// first trainer does.
+  /// What the dense part is planned for; ranks that do not train see it as the first trainer does.
   PlanInput dense_input(const PlanInput& input) const {
     PlanInput dense = input;
     const BagsApart parts = without_bags(input.model);
@@ -124,8 +114,7 @@ class ShardedEmbeddings final : public Planner {
     dense.local_world = fill_hosts(dense.world, input.local_world.sizes());
     if (dense.profile) {
       LayerProfile& profile = *dense.profile;
-      profile.forward.erase(profile.forward.begin() +
-                            static_cast<std::ptrdiff_t>(parts.module));
+      profile.forward.erase(profile.forward.begin() + static_cast<std::ptrdiff_t>(parts.module));
       profile.backward.pop_back();
     }
     if (dense.alpha_beta) {
@@ -140,18 +129,14 @@ class ShardedEmbeddings final : public Planner {
 
   Rank rank_of(Rank server) const { return job_.first_server() + server; }
 
-  bool replicated() const {
-    return job_.placement == TablePlacement::kReplicated;
-  }
+  bool replicated() const { return job_.placement == TablePlacement::kReplicated; }
 
   /// Whether the server answers the trainer's lookups.
   bool answers(Rank server, Rank trainer) const {
-    return holds_rows(server) &&
-           (!replicated() || server == trainer % job_.servers);
+    return holds_rows(server) && (!replicated() || server == trainer % job_.servers);
   }
 
-  /// The servers that send a trainer rows, or all that hold any; not the
-  /// trainer itself.
+  /// The servers that send a trainer rows, or all that hold any; not the trainer itself.
   std::vector<Rank> servers_of(Rank trainer, bool answering) const {
     std::vector<Rank> servers;
     for (Rank server = 0; server < job_.servers; ++server) {
@@ -163,18 +148,16 @@ class ShardedEmbeddings final : public Planner {
     return servers;
   }
 
-  /// A trainer's messages.  Every replica of the rows gets what the replica
-  /// that answers the lookups gets.
-  std::vector<Message> messages(const Program& program,
-                                const BufferPair& what,
+  /// A trainer's messages.  Every replica of the rows gets what the replica that answers the
+  /// lookups gets.
+  std::vector<Message> messages(const Program& program, const BufferPair& what,
                                 const std::vector<Rank>& servers) const {
     const Rank rank = program.input().rank;
     const EmbeddingRank me = self(program.input());
     std::vector<Message> all;
     for (const Rank server : servers) {
       const Rank slice = replicated() ? rank % job_.servers : server;
-      all.push_back(
-          {rank_of(server), me.for_server(program.setup(), what, slice)});
+      all.push_back({rank_of(server), me.for_server(program.setup(), what, slice)});
     }
     return all;
   }
@@ -182,24 +165,19 @@ class ShardedEmbeddings final : public Planner {
   void train(Program& program, Variant variant) const {
     const PlanInput& input = program.input();
     const auto numbers = numbers_of(job_, input.rank);
-    program.kernel("deduplicate",
-                   {},
-                   {{all(program, kLookupIds)},
-                    {all(program, kLookupIndex)},
-                    {all(program, kBagOffsets)}},
-                   numbers);
+    program.kernel(
+        "deduplicate", {},
+        {{all(program, kLookupIds)}, {all(program, kLookupIndex)}, {all(program, kBagOffsets)}},
+        numbers);
     if (rows_ == Rows::kServed) {
       job_.colocated ? swap_rows(program, variant) : look_up(program);
     }
-    program.kernel("pool",
-                   {{all(program, kLookupRows)},
-                    {all(program, kLookupIndex)},
-                    {all(program, kBagOffsets)}},
-                   {{all(program, kPooled)}},
-                   numbers);
+    program.kernel(
+        "pool",
+        {{all(program, kLookupRows)}, {all(program, kLookupIndex)}, {all(program, kBagOffsets)}},
+        {{all(program, kPooled)}}, numbers);
     const PlanInput dense = dense_input(input);
-    const Variant of_dense =
-        variant == 0 ? dense_->variant(dense, 0) : variant - 1;
+    const Variant of_dense = variant == 0 ? dense_->variant(dense, 0) : variant - 1;
     const BagsApart parts = without_bags(input.model);
     Spliced(program, input.model, parts)
         .append(dense_->plan(dense, program.setup(), of_dense), [&] {
@@ -208,8 +186,7 @@ class ShardedEmbeddings final : public Planner {
                           {all(program, kLookupIds)},
                           {all(program, kLookupIndex)},
                           {all(program, kBagOffsets)}},
-                         {{all(program, kLookupGradients)}},
-                         numbers);
+                         {{all(program, kLookupGradients)}}, numbers);
           if (rows_ == Rows::kServed) {
             job_.colocated ? swap_gradients(program) : push(program);
           }
@@ -228,8 +205,7 @@ class ShardedEmbeddings final : public Planner {
     }
     std::optional<OpIndex> answered;
     for (const Rank server : holding) {
-      const OpIndex question =
-          program.exchange(on, messages(program, kIds, {server}), {});
+      const OpIndex question = program.exchange(on, messages(program, kIds, {server}), {});
       if (answered) {
         program.after(question, *answered);
       }
@@ -240,25 +216,19 @@ class ShardedEmbeddings final : public Planner {
   }
 
   void push(Program& program) const {
-    program.exchange(
-        communicator_named(program.setup(), kLookups),
-        messages(
-            program, kRowGradients, servers_of(program.input().rank, false)),
-        {});
+    program.exchange(communicator_named(program.setup(), kLookups),
+                     messages(program, kRowGradients, servers_of(program.input().rank, false)), {});
   }
 
   /// The messages of a serving rank with all other trainers, or with
   /// `answering` only with those whose lookups it answers.
-  std::vector<Message> served_messages(const Program& program,
-                                       const BufferPair& what,
+  std::vector<Message> served_messages(const Program& program, const BufferPair& what,
                                        bool answering) const {
     const EmbeddingRank me = self(program.input());
     std::vector<Message> all;
     for (Rank trainer = 0; me.serves() && trainer < job_.trainers; ++trainer) {
-      if (trainer != program.input().rank &&
-          (!answering || answers(me.server(), trainer))) {
-        all.push_back(
-            {trainer, me.for_trainer(program.setup(), what, trainer)});
+      if (trainer != program.input().rank && (!answering || answers(me.server(), trainer))) {
+        all.push_back({trainer, me.for_trainer(program.setup(), what, trainer)});
       }
     }
     return all;
@@ -268,10 +238,7 @@ class ShardedEmbeddings final : public Planner {
   Access table(Program& program, Variant variant) const {
     const Access rows{all(program, kTableRows), slack_in(variant)};
     if (variant == 0) {
-      program.kernel("draw_rows",
-                     {},
-                     {rows},
-                     numbers_of(job_, self(program.input()).server()));
+      program.kernel("draw_rows", {}, {rows}, numbers_of(job_, self(program.input()).server()));
     }
     return rows;
   }
@@ -280,12 +247,10 @@ class ShardedEmbeddings final : public Planner {
     const EmbeddingRank me = self(program.input());
     const Slice ids = me.for_trainer(program.setup(), kIds, trainer);
     const Slice rows = me.for_trainer(program.setup(), kRows, trainer);
-    program.kernel(
-        "lookup", {table, {ids}}, {{rows}}, numbers_of(job_, me.server()));
+    program.kernel("lookup", {table, {ids}}, {{rows}}, numbers_of(job_, me.server()));
   }
 
-  /// Everything arrives by itself, so that no trainer waits for a slower one's
-  /// lookup.
+  /// Everything arrives by itself, so that no trainer waits for a slower one's lookup.
   void serve(Program& program, Variant variant) const {
     const auto on = communicator_named(program.setup(), kLookups);
     const Access rows = table(program, variant);
@@ -310,12 +275,10 @@ class ShardedEmbeddings final : public Planner {
   }
 
   /// An exchange of all ranks with all, where there are others.
-  static void all_to_all(Program& program,
-                         std::vector<Message> sends,
+  static void all_to_all(Program& program, std::vector<Message> sends,
                          std::vector<Message> receives) {
     if (!sends.empty() || !receives.empty()) {
-      program.exchange(communicator_named(program.setup(), kLookups),
-                       std::move(sends),
+      program.exchange(communicator_named(program.setup(), kLookups), std::move(sends),
                        std::move(receives));
     }
   }
@@ -323,8 +286,7 @@ class ShardedEmbeddings final : public Planner {
   /// A trainer with tables gives and takes the rows of a step.
   void swap_rows(Program& program, Variant variant) const {
     const Rank rank = program.input().rank;
-    all_to_all(program,
-               messages(program, kIds, servers_of(rank, false)),
+    all_to_all(program, messages(program, kIds, servers_of(rank, false)),
                served_messages(program, kIds, false));
     if (self(program.input()).serves()) {
       const Access rows = table(program, variant);
@@ -334,33 +296,26 @@ class ShardedEmbeddings final : public Planner {
         }
       }
     }
-    all_to_all(program,
-               served_messages(program, kRows, true),
+    all_to_all(program, served_messages(program, kRows, true),
                messages(program, kRows, servers_of(rank, true)));
   }
 
   void swap_gradients(Program& program) const {
-    all_to_all(
-        program,
-        messages(
-            program, kRowGradients, servers_of(program.input().rank, false)),
-        served_messages(program, kRowGradients, false));
+    all_to_all(program, messages(program, kRowGradients, servers_of(program.input().rank, false)),
+               served_messages(program, kRowGradients, false));
     if (self(program.input()).serves()) {
       update(program, {all(program, kTableRows)}, 0, job_.trainers);
     }
   }
 
-  /// A lookup comes before its step's updates, so missing those of K steps is a
-  /// slack of K + 1.  The first step is strict: it draws the rows.
+  /// A lookup comes before its step's updates, so missing those of K steps is a slack of K + 1.
+  /// The first step is strict: it draws the rows.
   Step slack_in(Variant variant) const {
     return job_.staleness == 0 || variant == 0 ? 0 : job_.staleness + 1;
   }
 
   /// Applies the gradients of trainers `from` to `end` - 1.
-  void update(Program& program,
-              const Access& table,
-              Rank from,
-              Rank end) const {
+  void update(Program& program, const Access& table, Rank from, Rank end) const {
     const EmbeddingRank me = self(program.input());
     std::vector<Access> reads{table}, writes{table};
     for (Rank trainer = from; trainer < end; ++trainer) {
@@ -375,10 +330,8 @@ class ShardedEmbeddings final : public Planner {
     if (job_.dense_gradients) {
       writes.push_back({all(program, kTableGradients), table.slack});
     }
-    program.kernel(job_.dense_gradients ? "update_all_rows" : "update_rows",
-                   std::move(reads),
-                   std::move(writes),
-                   numbers_of(job_, me.server()));
+    program.kernel(job_.dense_gradients ? "update_all_rows" : "update_rows", std::move(reads),
+                   std::move(writes), numbers_of(job_, me.server()));
   }
 
   EmbeddingJob job_;
@@ -390,8 +343,7 @@ class ShardedEmbeddings final : public Planner {
 }  // namespace
 
 std::unique_ptr<Planner> make_sharded_embeddings(const EmbeddingJob& job,
-                                                 std::unique_ptr<Planner> dense,
-                                                 Rows rows) {
+                                                 std::unique_ptr<Planner> dense, Rows rows) {
   return std::make_unique<ShardedEmbeddings>(job, std::move(dense), rows);
 }
 

@@ -11,10 +11,10 @@
 namespace paceline::strategies {
 namespace {
 
-/// The sign of each value crosses, one bit, and the majority of the ranks
-/// decides: signSGD with majority vote.  The result is +1 or -1, the sign of
-/// the sum of the signs; zero counts as +1, and so does a tie.  It is applied
-/// as it is, so the learning rate is the length of a step in each coordinate.
+/// The sign of each value crosses, one bit, and the majority of the ranks decides: signSGD with
+/// majority vote.  The result is +1 or -1, the sign of the sum of the signs; zero counts as +1, and
+/// so does a tie.  It is applied as it is, so the learning rate is the length of a step in each
+/// coordinate.
 ///
 ///   bytes sent     n/8 of n values a part: (P-1) n/8 a rank where all gather,
 ///                  n/8 each way where a server votes
@@ -24,10 +24,9 @@ namespace {
 ///                  form=int8: n bytes
 ///   guarantee      every rank has the same result; the gradient is compressed
 ///
-/// form=int8 sums signs as numbers in a byte, so any exchange that sums carries
-/// them, among at most 127 ranks; the result is the same.
-/// Bernstein et al., ICML 2018, arXiv:1802.04434; the vote: ICLR 2019,
-/// arXiv:1810.05291.
+/// form=int8 sums signs as numbers in a byte, so any exchange that sums carries them, among at most
+/// 127 ranks; the result is the same.
+/// Bernstein et al., ICML 2018, arXiv:1802.04434; the vote: ICLR 2019, arXiv:1810.05291.
 class Sign final : public CodecRule {
  public:
   explicit Sign(bool summed) : summed_(summed) {}
@@ -46,33 +45,26 @@ class Sign final : public CodecRule {
   void extend(const PlanInput& input, SetupBuilder& builder) const override {
     if (input.loss_scaling) {
       throw UsageError(
-          "sign applies signs, which do not grow with the loss, so the loss "
-          "cannot be scaled; take another dtype or another codec");
+          "sign applies signs, which do not grow with the loss, so the loss cannot be scaled; take "
+          "another dtype or another codec");
     }
     if (summed_ && input.world > kMostSummed) {
-      throw UsageError(fmt::format(
-          "sign:form=int8 sums the signs of at most {} ranks in a byte, and "
-          "there are {}; take form=bits",
-          kMostSummed,
-          input.world));
+      throw UsageError(
+          fmt::format("sign:form=int8 sums the signs of at most {} ranks in a byte, and there are "
+                      "{}; take form=bits",
+                      kMostSummed, input.world));
     }
     const Slice values = whole(builder.setup(), kValues);
-    builder.add_buffer({.name = kBits,
-                        .dtype = DType::kI8,
-                        .elements = values.count / packed()});
+    builder.add_buffer({.name = kBits, .dtype = DType::kI8, .elements = values.count / packed()});
   }
 
-  std::vector<WireSlice> wire_slices(const Slice& slice,
-                                     int,
+  std::vector<WireSlice> wire_slices(const Slice& slice, int,
                                      const Program& program) const override {
-    return {{.format = format(program.input()),
-             .of = slice,
-             .mine = bits_of(slice, program)}};
+    return {{.format = format(program.input()), .of = slice, .mine = bits_of(slice, program)}};
   }
 
   void encode(const Slice& slice, int, Program& program) const override {
-    program.kernel(
-        summed_ ? "sign8" : "sign", {{slice}}, {{bits_of(slice, program)}});
+    program.kernel(summed_ ? "sign8" : "sign", {{slice}}, {{bits_of(slice, program)}});
   }
 
   /// Tensor by tensor: the padding between them stays zero.
@@ -82,8 +74,7 @@ class Sign final : public CodecRule {
       bits.push_back({bits_of(tensor, program)});
       signs.push_back({tensor});
     }
-    program.kernel(
-        summed_ ? "unsign8" : "unsign", std::move(bits), std::move(signs));
+    program.kernel(summed_ ? "unsign8" : "unsign", std::move(bits), std::move(signs));
   }
 
  private:
@@ -95,8 +86,7 @@ class Sign final : public CodecRule {
   /// Every tensor and every cut begins at a multiple of 8 elements.
   Slice bits_of(const Slice& slice, const Program& program) const {
     PACELINE_CHECK_EQ(slice.begin % packed(), 0);
-    return {buffer_named(program.setup(), kBits),
-            slice.begin / packed(),
+    return {buffer_named(program.setup(), kBits), slice.begin / packed(),
             (slice.count + packed() - 1) / packed()};
   }
 

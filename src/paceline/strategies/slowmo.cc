@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::string_view kSlowMomentum = "slow_momentum";
 
-/// Local SGD whose averages take a step of slow momentum: with a, u: anchor and
-/// slow momentum, equal on all ranks, and lr the learning rate,
+/// Local SGD whose averages take a step of slow momentum: with a, u: anchor and slow momentum,
+/// equal on all ranks, and lr the learning rate,
 ///   x_i <- 1/P sum over j of x_j, at the end of every H-th step, then
 ///   u   <- beta u + (a - x_i) / lr
 ///   a   <- a - alpha lr u
@@ -20,8 +20,8 @@ constexpr std::string_view kSlowMomentum = "slow_momentum";
 ///   extra memory, rank         2 S
 ///   guarantee                  ranks hold the same after every H-th step
 ///
-/// alpha = 1 and beta = 0 is local SGD; lr is above 0.  Wang et al., ICLR 2020,
-/// arXiv:1910.00643, Algorithm 1, with local steps of SGD in between.
+/// alpha = 1 and beta = 0 is local SGD; lr is above 0.  Wang et al., ICLR 2020, arXiv:1910.00643,
+/// Algorithm 1, with local steps of SGD in between.
 class SlowMo final : public PeriodicRule {
  public:
   explicit SlowMo(const Options& options)
@@ -44,10 +44,8 @@ class SlowMo final : public PeriodicRule {
       return Access{range_in(name, bucket.values, program)};
     };
     const Access rate{whole(program.setup(), kLearningRate)};
-    program.kernel("slow_momentum",
-                   {twin(kAnchor), twin(kSlowMomentum), {bucket.values}, rate},
-                   {twin(kAnchor), twin(kSlowMomentum)},
-                   {rate_, momentum_});
+    program.kernel("slow_momentum", {twin(kAnchor), twin(kSlowMomentum), {bucket.values}, rate},
+                   {twin(kAnchor), twin(kSlowMomentum)}, {rate_, momentum_});
     program.kernel("copy", {twin(kAnchor)}, {{bucket.values}}, {1});
   }
 

@@ -12,19 +12,13 @@
 namespace paceline::strategies {
 namespace {
 
-std::string values_in(std::string_view name) {
-  return fmt::format("{}_values", name);
-}
+std::string values_in(std::string_view name) { return fmt::format("{}_values", name); }
 
-std::string places_in(std::string_view name) {
-  return fmt::format("{}_places", name);
-}
+std::string places_in(std::string_view name) { return fmt::format("{}_places", name); }
 
-/// The elements of the bucket's tensors that lie before `end`: the padding
-/// between tensors does not count.
-Elements elements_before(Elements end,
-                         const Bucket& bucket,
-                         const Program& program) {
+/// The elements of the bucket's tensors that lie before `end`: the padding between tensors does not
+/// count.
+Elements elements_before(Elements end, const Bucket& bucket, const Program& program) {
   Elements elements = 0;
   for (const ParameterId id : bucket.parameters) {
     const Slice& tensor = program.setup().parameters[index_of(id)].value;
@@ -42,22 +36,18 @@ void SparseCodec::extend(const PlanInput& input, SetupBuilder& builder) const {
   }
 }
 
-void SparseCodec::add_selection(std::string_view name,
-                                SetupBuilder& builder,
+void SparseCodec::add_selection(std::string_view name, SetupBuilder& builder,
                                 Elements copies) const {
   const ModelShape& model = builder.input().model;
   Elements kept = 0;
   for (const Bucket& bucket : builder.buckets()) {
     kept += copies * kept_of(bucket, model);
   }
-  builder.add_buffer(
-      {.name = values_in(name), .dtype = model.dtype, .elements = kept});
-  builder.add_buffer(
-      {.name = places_in(name), .dtype = DType::kI32, .elements = kept});
+  builder.add_buffer({.name = values_in(name), .dtype = model.dtype, .elements = kept});
+  builder.add_buffer({.name = places_in(name), .dtype = DType::kI32, .elements = kept});
 }
 
-SparseCodec::Selection SparseCodec::selection(std::string_view name,
-                                              const Slice& slice,
+SparseCodec::Selection SparseCodec::selection(std::string_view name, const Slice& slice,
                                               const Program& program) const {
   const ModelShape& model = program.input().model;
   const std::size_t number = program.bucket_at(slice.begin);
@@ -67,8 +57,7 @@ SparseCodec::Selection SparseCodec::selection(std::string_view name,
   }
   const Bucket& bucket = program.buckets()[number];
   const Elements kept = kept_of(bucket, model);
-  const Elements all = elements_before(
-      bucket.values.begin + bucket.values.count, bucket, program);
+  const Elements all = elements_before(bucket.values.begin + bucket.values.count, bucket, program);
   const auto share = [&](Elements end) {
     return kept * elements_before(end, bucket, program) / all;
   };
@@ -80,10 +69,8 @@ SparseCodec::Selection SparseCodec::selection(std::string_view name,
   return {.values = in(values_in(name)), .places = in(places_in(name))};
 }
 
-std::vector<WireSlice> SparseCodec::selected_slices(const Slice& slice,
-                                                    const Selection& mine,
-                                                    const Selection& all,
-                                                    const Program& program,
+std::vector<WireSlice> SparseCodec::selected_slices(const Slice& slice, const Selection& mine,
+                                                    const Selection& all, const Program& program,
                                                     Rank peer) const {
   if (mine.values.count == 0) {
     return {};
@@ -100,25 +87,18 @@ std::vector<WireSlice> SparseCodec::selected_slices(const Slice& slice,
   return {values, places};
 }
 
-void SparseCodec::select(std::string_view kernel,
-                         const Slice& slice,
-                         const Selection& selected,
-                         Program& program,
-                         std::vector<double> numbers) {
+void SparseCodec::select(std::string_view kernel, const Slice& slice, const Selection& selected,
+                         Program& program, std::vector<double> numbers) {
   const Slice residual = residual_of(slice, program);
   if (selected.values.count == 0) {
     program.kernel("linear", {{slice}, {residual}}, {{residual}}, {1, 1});
   } else {
-    program.kernel(kernel,
-                   {{slice}, {residual}},
-                   {{selected.values}, {selected.places}, {residual}},
-                   std::move(numbers));
+    program.kernel(kernel, {{slice}, {residual}},
+                   {{selected.values}, {selected.places}, {residual}}, std::move(numbers));
   }
 }
 
-void SparseCodec::scatter(const Selection& selected,
-                          const Slice& slice,
-                          Program& program) {
+void SparseCodec::scatter(const Selection& selected, const Slice& slice, Program& program) {
   std::vector<Access> reads;
   if (selected.values.count > 0) {
     reads = {{selected.values}, {selected.places}};
@@ -127,15 +107,13 @@ void SparseCodec::scatter(const Selection& selected,
 }
 
 /// The padding between tensors does not count.
-Elements SparseCodec::kept_of(const Bucket& bucket,
-                              const ModelShape& model) const {
+Elements SparseCodec::kept_of(const Bucket& bucket, const ModelShape& model) const {
   Elements elements = 0;
   for (const ParameterId id : bucket.parameters) {
     elements += model.parameters[index_of(id)].elements;
   }
   return std::max(Elements{1},
-                  static_cast<Elements>(
-                      std::floor(density_ * static_cast<double>(elements))));
+                  static_cast<Elements>(std::floor(density_ * static_cast<double>(elements))));
 }
 
 }  // namespace paceline::strategies

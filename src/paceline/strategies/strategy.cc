@@ -34,12 +34,9 @@ Part parsed(const PartText& text) {
     const std::size_t equals = option.find('=');
     if (equals == std::string::npos) {
       throw UsageError(
-          fmt::format("strategy part '{}': '{}' is not of the form key=value",
-                      text.name,
-                      option));
+          fmt::format("strategy part '{}': '{}' is not of the form key=value", text.name, option));
     }
-    part.options.emplace_back(with_hyphens(option.substr(0, equals)),
-                              option.substr(equals + 1));
+    part.options.emplace_back(with_hyphens(option.substr(0, equals)), option.substr(equals + 1));
   }
   return part;
 }
@@ -52,46 +49,37 @@ const Row<T>* find_row(std::span<const Row<T>> rows, std::string_view name) {
 
 /// Takes `part` if it names a row of this axis.
 template <class T>
-bool choose(std::span<const Row<T>> rows,
-            std::string_view axis,
-            const Part& part,
-            const StrategyDefaults& defaults,
-            Choice<T>& choice) {
+bool choose(std::span<const Row<T>> rows, std::string_view axis, const Part& part,
+            const StrategyDefaults& defaults, Choice<T>& choice) {
   const Row<T>* row = find_row(rows, part.name);
   if (row == nullptr) {
     return false;
   }
   if (choice.row != nullptr) {
-    throw UsageError(fmt::format("a strategy has one {}; '{}' and '{}' are two",
-                                 axis,
-                                 choice.row->name,
-                                 row->name));
+    throw UsageError(fmt::format("a strategy has one {}; '{}' and '{}' are two", axis,
+                                 choice.row->name, row->name));
   }
   choice = {row, resolve(*row, part.options, defaults)};
   return true;
 }
 
 template <class T>
-const Row<T>& default_row(std::span<const Row<T>> rows,
-                          std::string_view partner) {
+const Row<T>& default_row(std::span<const Row<T>> rows, std::string_view partner) {
   const Row<T>* row = find_row(rows, partner);
   return row == nullptr ? rows.front() : *row;
 }
 
 template <class T>
-void choose_default(std::span<const Row<T>> rows,
-                    std::string_view partner,
-                    const StrategyDefaults& defaults,
-                    Choice<T>& choice) {
+void choose_default(std::span<const Row<T>> rows, std::string_view partner,
+                    const StrategyDefaults& defaults, Choice<T>& choice) {
   if (choice.row == nullptr) {
     const Row<T>& row = default_row(rows, partner);
     choice = {&row, resolve(row, {}, defaults)};
   }
 }
 
-/// What a method or compressor of ddl-benchmarks, or an optimizer of BlueFog,
-/// is here; empty where `name` is none.  `alone`: the strategy has no other
-/// part.
+/// What a method or compressor of ddl-benchmarks, or an optimizer of BlueFog, is here; empty where
+/// `name` is none.  `alone`: the strategy has no other part.
 std::string name_here(const std::string& name, bool alone) {
   if (const DdlName* method = find_ddl_name(kDdlMethods, name)) {
     return fmt::format("{}{}", method->ours, method->options);
@@ -101,9 +89,7 @@ std::string name_here(const std::string& name, bool alone) {
     return fmt::format("{}{}", optimizer->ours, optimizer->options);
   }
   const DdlName* codec = find_ddl_name(kDdlCompressors, name);
-  return codec == nullptr
-             ? ""
-             : fmt::format("{}{}", alone ? "bsp+" : "", codec->ours);
+  return codec == nullptr ? "" : fmt::format("{}{}", alone ? "bsp+" : "", codec->ours);
 }
 
 [[noreturn]] void throw_unknown(const std::string& name, bool alone) {
@@ -115,20 +101,15 @@ std::string name_here(const std::string& name, bool alone) {
       names.push_back(row.name);
       all.emplace_back(row.name);
     }
-    known += fmt::format("{}{}: {}",
-                         known.empty() ? "" : "; ",
-                         axis.name,
-                         fmt::join(names, ", "));
+    known += fmt::format("{}{}: {}", known.empty() ? "" : "; ", axis.name, fmt::join(names, ", "));
   }
   const std::string here = name_here(name, alone);
   const auto near = nearest_name(name, all);
-  throw UsageError(
-      fmt::format("unknown strategy part '{}'{} known are {}",
-                  name,
-                  !here.empty() ? fmt::format("; here it is '{}';", here)
-                  : near        ? fmt::format("; did you mean '{}'?", *near)
-                                : std::string(";"),
-                  known));
+  throw UsageError(fmt::format("unknown strategy part '{}'{} known are {}", name,
+                               !here.empty() ? fmt::format("; here it is '{}';", here)
+                               : near        ? fmt::format("; did you mean '{}'?", *near)
+                                             : std::string(";"),
+                               known));
 }
 
 template <class T>
@@ -141,38 +122,31 @@ bool is_part(const Part& part, const Choice<T>& choice) {
 
 /// "+name:options", or nothing for a default row that has no options.
 template <class T>
-std::string tail_text(std::span<const Row<T>> rows,
-                      std::string_view partner,
+std::string tail_text(std::span<const Row<T>> rows, std::string_view partner,
                       const Choice<T>& choice) {
-  const bool is_default = choice.row == &default_row(rows, partner) &&
-                          choice.options.values().empty();
-  return is_default
-             ? ""
-             : fmt::format("+{}", choice_text(*choice.row, choice.options));
+  const bool is_default =
+      choice.row == &default_row(rows, partner) && choice.options.values().empty();
+  return is_default ? "" : fmt::format("+{}", choice_text(*choice.row, choice.options));
 }
 
 }  // namespace
 
-bool StrategySpec::external() const {
-  return whole.row != nullptr && whole.row->make == nullptr;
-}
+bool StrategySpec::external() const { return whole.row != nullptr && whole.row->make == nullptr; }
 
 Guarantee StrategySpec::guarantee() const {
   if (whole.row != nullptr) {
     return whole.row->guarantee;
   }
   if (update.row->guarantee == Guarantee::kPeriodic) {
-    const bool by_neighbors = update.row->need == ExchangeNeed::kAny &&
-                              exchange.row->guarantee == Guarantee::kConsensus;
-    const bool apart =
-        std::ranges::any_of(update.row->options, [&](const OptionInfo& option) {
-          return option.apart &&
-                 update.options.text(option.key) != option.fallback;
-        });
+    const bool by_neighbors =
+        update.row->need == ExchangeNeed::kAny && exchange.row->guarantee == Guarantee::kConsensus;
+    const bool apart = std::ranges::any_of(update.row->options, [&](const OptionInfo& option) {
+      return option.apart && update.options.text(option.key) != option.fallback;
+    });
     return apart || by_neighbors ? Guarantee::kConsensus : Guarantee::kPeriodic;
   }
-  for (const RowInfo* part : {static_cast<const RowInfo*>(update.row),
-                              static_cast<const RowInfo*>(codec.row)}) {
+  for (const RowInfo* part :
+       {static_cast<const RowInfo*>(update.row), static_cast<const RowInfo*>(codec.row)}) {
     if (part->guarantee != Guarantee::kNeutral) {
       return part->guarantee;
     }
@@ -183,9 +157,8 @@ Guarantee StrategySpec::guarantee() const {
 bool StrategySpec::has(std::string_view parts) const {
   return std::ranges::all_of(parts_of_text(parts), [&](const PartText& text) {
     const Part part = parsed(text);
-    return is_part(part, whole) || is_part(part, schedule) ||
-           is_part(part, exchange) || is_part(part, codec) ||
-           is_part(part, update);
+    return is_part(part, whole) || is_part(part, schedule) || is_part(part, exchange) ||
+           is_part(part, codec) || is_part(part, update);
   });
 }
 
@@ -205,11 +178,8 @@ StrategySpec StrategySpec::without_codec() const {
 }
 
 const std::string* StrategySpec::find_option(std::string_view key) const {
-  for (const Options* options : {&whole.options,
-                                 &schedule.options,
-                                 &exchange.options,
-                                 &codec.options,
-                                 &update.options}) {
+  for (const Options* options :
+       {&whole.options, &schedule.options, &exchange.options, &codec.options, &update.options}) {
     if (const std::string* text = options->find(key)) {
       return text;
     }
@@ -217,8 +187,7 @@ const std::string* StrategySpec::find_option(std::string_view key) const {
   return nullptr;
 }
 
-std::string StrategySpec::text_without(
-    std::initializer_list<std::string_view> keys) const {
+std::string StrategySpec::text_without(std::initializer_list<std::string_view> keys) const {
   StrategySpec shown = *this;
   for (Options* options : {&shown.whole.options, &shown.schedule.options}) {
     for (const std::string_view key : keys) {
@@ -233,46 +202,37 @@ std::string StrategySpec::text() const {
     return choice_text(*whole.row, whole.options);
   }
   return choice_text(*schedule.row, schedule.options) +
-         tail_text(exchanges(), schedule.row->partner, exchange) +
-         tail_text(codecs(), "", codec) +
+         tail_text(exchanges(), schedule.row->partner, exchange) + tail_text(codecs(), "", codec) +
          tail_text(update_rules(), exchange.row->partner, update);
 }
 
-StrategySpec parse_strategy(std::string_view text,
-                            const StrategyDefaults& defaults) {
+StrategySpec parse_strategy(std::string_view text, const StrategyDefaults& defaults) {
   StrategySpec spec;
   const std::vector<PartText> pieces = parts_of_text(text);
   for (const PartText& piece : pieces) {
     const Part part = parsed(piece);
-    const bool known =
-        choose(whole_strategies(), "whole", part, defaults, spec.whole) ||
-        choose(schedules(), "schedule", part, defaults, spec.schedule) ||
-        choose(exchanges(), "exchange", part, defaults, spec.exchange) ||
-        choose(codecs(), "codec", part, defaults, spec.codec) ||
-        choose(update_rules(), "update", part, defaults, spec.update);
+    const bool known = choose(whole_strategies(), "whole", part, defaults, spec.whole) ||
+                       choose(schedules(), "schedule", part, defaults, spec.schedule) ||
+                       choose(exchanges(), "exchange", part, defaults, spec.exchange) ||
+                       choose(codecs(), "codec", part, defaults, spec.codec) ||
+                       choose(update_rules(), "update", part, defaults, spec.update);
     if (!known) {
       throw_unknown(part.name, pieces.size() == 1);
     }
   }
   if (spec.whole.row != nullptr) {
     if (pieces.size() > 1) {
-      throw UsageError(fmt::format(
-          "strategy '{}': '{}' is a whole strategy and combines with no part",
-          text,
-          spec.whole.row->name));
+      throw UsageError(
+          fmt::format("strategy '{}': '{}' is a whole strategy and combines with no part", text,
+                      spec.whole.row->name));
     }
     return spec;
   }
-  choose_default(
-      schedules(),
-      spec.exchange.row == nullptr ? "" : spec.exchange.row->schedule,
-      defaults,
-      spec.schedule);
-  choose_default(
-      exchanges(), spec.schedule.row->partner, defaults, spec.exchange);
+  choose_default(schedules(), spec.exchange.row == nullptr ? "" : spec.exchange.row->schedule,
+                 defaults, spec.schedule);
+  choose_default(exchanges(), spec.schedule.row->partner, defaults, spec.exchange);
   choose_default(codecs(), "", defaults, spec.codec);
-  choose_default(
-      update_rules(), spec.exchange.row->partner, defaults, spec.update);
+  choose_default(update_rules(), spec.exchange.row->partner, defaults, spec.update);
   check_combination(spec);
   return spec;
 }
@@ -284,27 +244,22 @@ bool needs_times(const StrategySpec& spec) {
 
 std::unique_ptr<ExchangeRule> make_exchange(const StrategySpec& spec) {
   const auto& [row, options] = spec.exchange;
-  return codes_parameters(spec)
-             ? row->make_coded(options,
-                               spec.codec.row->make(spec.codec.options))
-             : row->make(options);
+  return codes_parameters(spec) ? row->make_coded(options, spec.codec.row->make(spec.codec.options))
+                                : row->make(options);
 }
 
 std::unique_ptr<Planner> make_planner(const StrategySpec& spec) {
   if (spec.external()) {
     throw UsageError(fmt::format(
-        "strategy '{}' is performed by an external command and has no plan",
-        spec.whole.row->name));
+        "strategy '{}' is performed by an external command and has no plan", spec.whole.row->name));
   }
   if (spec.whole.row != nullptr) {
     return spec.whole.row->make(spec.whole.options);
   }
-  return make_composed(spec.schedule.row->make(spec.schedule.options),
-                       make_exchange(spec),
-                       codes_parameters(spec)
-                           ? make_identity({})
-                           : spec.codec.row->make(spec.codec.options),
-                       spec.update.row->make(spec.update.options));
+  return make_composed(
+      spec.schedule.row->make(spec.schedule.options), make_exchange(spec),
+      codes_parameters(spec) ? make_identity({}) : spec.codec.row->make(spec.codec.options),
+      spec.update.row->make(spec.update.options));
 }
 
 }  // namespace paceline::strategies

@@ -13,8 +13,8 @@
 #include "paceline/plan/comm_plan.h"
 #include "paceline/strategies/plan_words.h"
 
-// Strategies by name: SCHEDULE+EXCHANGE+CODEC+UPDATE, each part NAME or
-// NAME:KEY=VALUE,KEY=VALUE, parts left out take their defaults, `_` is read as
+// Strategies by name: SCHEDULE+EXCHANGE+CODEC+UPDATE, each part NAME or NAME:KEY=VALUE,KEY=VALUE,
+// parts left out take their defaults, `_` is read as
 // `-`; or one whole word (none, ddp, python-ddp, ...), with options likewise.
 
 namespace paceline::strategies {
@@ -56,8 +56,8 @@ struct OptionInfo {
   std::string_view summary;
   OptionKind kind = OptionKind::kMebibytes;
   std::span<const std::string_view> words{};
-  /// Left out of the strategy's text where it has its default, so that records
-  /// of before it was there keep their key.
+  /// Left out of the strategy's text where it has its default, so that records of before it was
+  /// there keep their key.
   bool implied = false;
   bool positive = false;  // a number, and 0 means nothing
   /// Ranks hold the same after no step where it has another value.
@@ -81,23 +81,22 @@ struct RowInfo {
   Guarantee guarantee = Guarantee::kNeutral;
   std::span<const OptionInfo> options{};
 
-  // For docs/strategies.md; empty where there is nothing to say.  S: bytes of
-  // the model, P ranks, L a host, H hosts, W workers, s a server's share.
+  // For docs/strategies.md; empty where there is nothing to say.  S: bytes of the model, P ranks, L
+  // a host, H hosts, W workers, s a server's share.
   std::string_view phases{};
   std::string_view rounds{};
   std::string_view bytes{};  // sent by a rank in a step
   std::string_view file{};   // empty: <name>.cc
 
-  /// The row of the next axis that is taken where none is named: a schedule's
-  /// exchange, an exchange's update rule.  Empty: the first of its table.
+  /// The row of the next axis that is taken where none is named: a schedule's exchange, an
+  /// exchange's update rule.  Empty: the first of its table.
   std::string_view partner{};
 
-  /// An exchange: the schedule that is taken where none is named.  Empty: the
-  /// first of its table.
+  /// An exchange: the schedule that is taken where none is named.  Empty: the first of its table.
   std::string_view schedule{};
 
-  /// An exchange: averages parameters with neighbors.  An update rule:
-  /// parameters cross, not gradients.
+  /// An exchange: averages parameters with neighbors.  An update rule: parameters cross, not
+  /// gradients.
   bool parameters = false;
 
   /// An exchange: sums in two halves, between which each rank has a shard.
@@ -107,16 +106,16 @@ struct RowInfo {
   ExchangeNeed need = ExchangeNeed::kAny;
   std::string_view because{};
 
-  /// An exchange: takes only values that it has prepared before the update.  An
-  /// update rule: lets it do so.
+  /// An exchange: takes only values that it has prepared before the update.  An update rule: lets
+  /// it do so.
   bool prepared = false;
 
-  /// An exchange: averages what has arrived, which may be late.  An update
-  /// rule: may be given such averages.
+  /// An exchange: averages what has arrived, which may be late.  An update rule: may be given such
+  /// averages.
   bool late = false;
 
-  /// An update rule that sends parameters: may be given averages of which a
-  /// codec has carried the changes.
+  /// An update rule that sends parameters: may be given averages of which a codec has carried the
+  /// changes.
   bool coded = false;
 };
 
@@ -145,9 +144,7 @@ class Options {
 
   double number(std::string_view key) const;
 
-  const std::vector<std::pair<std::string_view, std::string>>& values() const {
-    return values_;
-  }
+  const std::vector<std::pair<std::string_view, std::string>>& values() const { return values_; }
 
  private:
   std::vector<std::pair<std::string_view, std::string>> values_;
@@ -157,14 +154,12 @@ template <class Part>
 struct Row : RowInfo {
   std::unique_ptr<Part> (*make)(const Options&) = nullptr;  // none: external
 
-  /// An exchange of parameters of which a codec carries the changes: made in
-  /// place of the other.  None: it has no such form.
-  std::unique_ptr<Part> (*make_coded)(const Options&,
-                                      std::unique_ptr<CodecRule>) = nullptr;
+  /// An exchange of parameters of which a codec carries the changes: made in place of the other.
+  /// None: it has no such form.
+  std::unique_ptr<Part> (*make_coded)(const Options&, std::unique_ptr<CodecRule>) = nullptr;
 };
 
-/// The tables, in the order `paceline list` prints them; the first row of an
-/// axis is its default.
+/// The tables, in the order `paceline list` prints them; the first row of an axis is its default.
 std::span<const Row<ScheduleRule>> schedules();
 std::span<const Row<ExchangeRule>> exchanges();
 std::span<const Row<CodecRule>> codecs();
@@ -184,11 +179,8 @@ struct StrategyDefaults {
   double bucket_mb = 25;  // --bucket-mb
 };
 
-/// Every key of the row with its given or default value, numbers normalized.
-/// Throws UsageError.
-Options resolve(const RowInfo& row,
-                const OptionTexts& given,
-                const StrategyDefaults& defaults);
+/// Every key of the row with its given or default value, numbers normalized. Throws UsageError.
+Options resolve(const RowInfo& row, const OptionTexts& given, const StrategyDefaults& defaults);
 
 /// "name:key=value,...", without the values that RowInfo leaves implied.
 std::string choice_text(const RowInfo& row, const Options& options);
@@ -210,14 +202,13 @@ struct StrategySpec {
   /// Performed by a command outside Paceline; has no planner.
   bool external() const;
 
-  /// Guarantee of the first part that has one.  A rule that gives all ranks the
-  /// same every H-th step does so by a mean over all of them: over an exchange
-  /// with neighbors, or in parts that cross at different steps, consensus is
-  /// left.
+  /// Guarantee of the first part that has one.  A rule that gives all ranks the same every H-th
+  /// step does so by a mean over all of them: over an exchange with neighbors, or in parts that
+  /// cross at different steps, consensus is left.
   Guarantee guarantee() const;
 
-  /// Whether these are parts of it, "NAME:KEY=VALUE+NAME", with these options
-  /// as text() has them.  A key that a part does not have is a bug.
+  /// Whether these are parts of it, "NAME:KEY=VALUE+NAME", with these options as text() has them.
+  /// A key that a part does not have is a bug.
   bool has(std::string_view parts) const;
 
   /// This strategy without its codec: values cross as they are.
@@ -226,8 +217,8 @@ struct StrategySpec {
   /// The value of the first option of this name; null: no part has it.
   const std::string* find_option(std::string_view key) const;
 
-  /// text() without these options of the schedule or whole word, as what
-  /// strategies have in common that differ in them.
+  /// text() without these options of the schedule or whole word, as what strategies have in common
+  /// that differ in them.
   std::string text_without(std::initializer_list<std::string_view> keys) const;
 
   /// Canonical text: the schedule or whole word with all its options, the
@@ -237,8 +228,7 @@ struct StrategySpec {
 
 /// Throws UsageError that lists the known names, or keys, or says the rule
 /// that forbids the combination.
-StrategySpec parse_strategy(std::string_view text,
-                            const StrategyDefaults& defaults = {});
+StrategySpec parse_strategy(std::string_view text, const StrategyDefaults& defaults = {});
 
 /// The strategy that a configuration or a request names, with its bucket size.
 template <class Job>
@@ -246,8 +236,8 @@ StrategySpec strategy_of(const Job& job) {
   return parse_strategy(job.strategy, {.bucket_mb = job.bucket_mb});
 }
 
-/// Refuses combinations of parts that the mathematics forbids: throws
-/// UsageError, which says the rule and what to take.
+/// Refuses combinations of parts that the mathematics forbids: throws UsageError, which says the
+/// rule and what to take.
 void check_combination(const StrategySpec& spec);
 
 /// Whether its planner decides by a profile and an alpha-beta model.

@@ -10,8 +10,8 @@ namespace {
 /// As many buckets as any strategy takes apart.
 constexpr int kLayers = 8;
 
-/// The strategy in a bucket a tensor: schedules do not say in which steps ranks
-/// exchange, and some want times to make their buckets.
+/// The strategy in a bucket a tensor: schedules do not say in which steps ranks exchange, and some
+/// want times to make their buckets.
 StrategySpec by_tensor(StrategySpec strategy) {
   if (strategy.schedule.row != nullptr) {
     strategy.schedule = parse_strategy("wfbp").schedule;
@@ -21,9 +21,7 @@ StrategySpec by_tensor(StrategySpec strategy) {
 
 }  // namespace
 
-Step period_of(const StrategySpec& strategy,
-               Rank world,
-               const plan::RanksPerHost& hosts) {
+Step period_of(const StrategySpec& strategy, Rank world, const plan::RanksPerHost& hosts) {
   if (strategy.external()) {
     return 1;
   }

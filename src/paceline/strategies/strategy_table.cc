@@ -4,9 +4,9 @@
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
 
-// The whole strategies; schedule_table.cc, exchange_table.cc, codec_table.cc
-// and update_table.cc hold the axes.  To add a part, write <name>.cc, declare
-// its maker in rows.h and add its row to the table of its axis; parsing,
+// The whole strategies; schedule_table.cc, exchange_table.cc, codec_table.cc and update_table.cc
+// hold the axes.  To add a part, write <name>.cc, declare its maker in rows.h and add its row to
+// the table of its axis; parsing,
 // `paceline list` and the conformance tests read these.
 
 namespace paceline::strategies {
@@ -16,35 +16,21 @@ constexpr std::array<std::string_view, 2> kNoYes{"no", "yes"};
 
 constexpr std::array kDdpOptions{
     OptionInfo{"bucket-mb", "--bucket-mb", "MiB at which a bucket closes"},
-    OptionInfo{"first-bucket-mb",
-               "bucket-mb",
-               "the same for the first bucket; PyTorch takes 1 when the user "
-               "names no bucket size"},
-    OptionInfo{"views",
-               "no",
-               "yes: gradients are views of the buckets "
-               "(gradient_as_bucket_view)",
-               OptionKind::kWord,
-               kNoYes,
-               true},
-    OptionInfo{"static",
-               "no",
-               "yes: the graph is told to be static (static_graph); not with "
-               "--accumulate",
-               OptionKind::kWord,
-               kNoYes,
-               true},
+    OptionInfo{"first-bucket-mb", "bucket-mb",
+               "the same for the first bucket; PyTorch takes 1 when the user names no bucket size"},
+    OptionInfo{"views", "no", "yes: gradients are views of the buckets (gradient_as_bucket_view)",
+               OptionKind::kWord, kNoYes, true},
+    OptionInfo{"static", "no",
+               "yes: the graph is told to be static (static_graph); not with --accumulate",
+               OptionKind::kWord, kNoYes, true},
 };
 
-constexpr std::array<std::string_view, 2> kPythonDdpSettings{"defaults",
-                                                             "best"};
+constexpr std::array<std::string_view, 2> kPythonDdpSettings{"defaults", "best"};
 
 constexpr std::array kPythonDdpOptions{
     OptionInfo{"bucket-mb", "--bucket-mb", "passed as bucket_cap_mb"},
-    OptionInfo{"settings",
-               "defaults",
-               "defaults, or best: fused optimizer, bucket views, static graph",
-               OptionKind::kWord,
+    OptionInfo{"settings", "defaults",
+               "defaults, or best: fused optimizer, bucket views, static graph", OptionKind::kWord,
                kPythonDdpSettings},
 };
 
@@ -79,8 +65,8 @@ constexpr std::array kWholeStrategies{
                   .summary = "PyTorch's fully_shard, as a command",
                   .paper = "Zhao et al., VLDB 2023, arXiv:2304.11277",
                   .guarantee = Guarantee::kExact,
-                  .phases = "parameters gathered, forward; gathered again, "
-                            "backward, gradients reduce-scattered; update",
+                  .phases = "parameters gathered, forward; gathered again, backward, gradients "
+                            "reduce-scattered; update",
                   .rounds = "three collectives a module",
                   .bytes = "3 (P-1)/P S",
                   .file = "python/paceline/adapters/torch_variants.py"},
@@ -101,16 +87,11 @@ AxisInfo axis(std::string_view name, std::span<const Row<Part>> rows) {
 
 }  // namespace
 
-std::span<const Row<Planner>> whole_strategies() {
-  return kWholeStrategies;
-}
+std::span<const Row<Planner>> whole_strategies() { return kWholeStrategies; }
 
 std::vector<AxisInfo> strategy_axes() {
-  return {axis("schedule", schedules()),
-          axis("exchange", exchanges()),
-          axis("codec", codecs()),
-          axis("update", update_rules()),
-          axis("whole", whole_strategies())};
+  return {axis("schedule", schedules()), axis("exchange", exchanges()), axis("codec", codecs()),
+          axis("update", update_rules()), axis("whole", whole_strategies())};
 }
 
 }  // namespace paceline::strategies

@@ -21,8 +21,8 @@ std::vector<PartText> parts_of_text(std::string_view strategy);
 /// The names of the parts alone: "fusion+ps".
 std::string names_in_text(std::string_view strategy);
 
-/// Whether this piece of a list of strategies, which commas separate, is an
-/// option of the strategy before it.
+/// Whether this piece of a list of strategies, which commas separate, is an option of the strategy
+/// before it.
 bool is_option(std::string_view text);
 
 }  // namespace paceline::strategies

@@ -6,8 +6,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// The values of largest magnitude in each bucket cross, with their places;
-/// what stays behind is added to the next step's gradient (error feedback).
+/// The values of largest magnitude in each bucket cross, with their places; what stays behind is
+/// added to the next step's gradient (error feedback).
 ///
 ///   bytes sent     (P-1) k 8 a rank and bucket in float32, k = max(1, density
 ///                  of the bucket's n values, rounded down)
@@ -15,16 +15,14 @@ namespace {
 ///   guarantee      every rank has the same sum of the parts that crossed; the
 ///                  gradient is compressed
 ///
-/// Each rank chooses by the magnitude of its own gradient and residual; of
-/// equal magnitudes the lower place is taken, not a number counts as largest.
-/// A part of a bucket sends its share of the bucket's k.  The residual lies in
-/// the layout of the parameters, so other buckets find it where it was.
-/// Stich et al., NeurIPS 2018, arXiv:1809.07599; Lin et al., ICLR 2018,
-/// arXiv:1712.01887.
+/// Each rank chooses by the magnitude of its own gradient and residual; of equal magnitudes the
+/// lower place is taken, not a number counts as largest.
+/// A part of a bucket sends its share of the bucket's k.  The residual lies in the layout of the
+/// parameters, so other buckets find it where it was.
+/// Stich et al., NeurIPS 2018, arXiv:1809.07599; Lin et al., ICLR 2018, arXiv:1712.01887.
 class TopK final : public SparseCodec {
  public:
-  explicit TopK(double density)
-      : SparseCodec("topk", Combination::kGather, density, {kMine}) {}
+  explicit TopK(double density) : SparseCodec("topk", Combination::kGather, density, {kMine}) {}
 
   void add_gathered(SetupBuilder& builder) const override {
     add_selection(kAll, builder, builder.input().world);
@@ -34,28 +32,22 @@ class TopK final : public SparseCodec {
     return Contraction{.share = density()};
   }
 
-  std::vector<WireSlice> wire_slices(const Slice& slice,
-                                     int,
+  std::vector<WireSlice> wire_slices(const Slice& slice, int,
                                      const Program& program) const override {
     const Selection mine = selection(kMine, slice, program);
-    return selected_slices(
-        slice,
-        mine,
-        {gathered_in("topk_all_values", mine.values, program),
-         gathered_in("topk_all_places", mine.places, program)},
-        program);
+    return selected_slices(slice, mine,
+                           {gathered_in("topk_all_values", mine.values, program),
+                            gathered_in("topk_all_places", mine.places, program)},
+                           program);
   }
 
   void encode(const Slice& slice, int, Program& program) const override {
     select("topk", slice, selection(kMine, slice, program), program);
   }
 
-  void decode_from(const std::vector<Slice>& forms,
-                   const Slice& slice,
+  void decode_from(const std::vector<Slice>& forms, const Slice& slice,
                    Program& program) const override {
-    scatter(forms.empty() ? Selection{} : Selection{forms[0], forms[1]},
-            slice,
-            program);
+    scatter(forms.empty() ? Selection{} : Selection{forms[0], forms[1]}, slice, program);
   }
 
  private:

@@ -18,13 +18,9 @@ Matrix zeros(Rank nodes) {
   return Matrix(size, std::vector<double>(size, 0.0));
 }
 
-std::size_t at_row(Rank node) {
-  return static_cast<std::size_t>(node);
-}
+std::size_t at_row(Rank node) { return static_cast<std::size_t>(node); }
 
-void add_scaled(std::vector<double>& sum,
-                double weight,
-                const std::vector<double>& row) {
+void add_scaled(std::vector<double>& sum, double weight, const std::vector<double>& row) {
   for (std::size_t j = 0; j < sum.size(); ++j) {
     sum[j] += weight * row[j];
   }
@@ -70,8 +66,7 @@ class OfRanks final : public Topology {
         mixing.from.push_back({mine, mixing.self});
       }
       for (const Neighbor& from : host.from) {
-        mixing.from.push_back(
-            {from.rank * local_ + place, from.weight / local_});
+        mixing.from.push_back({from.rank * local_ + place, from.weight / local_});
       }
     }
     for (const Rank to : host.to) {
@@ -120,8 +115,7 @@ double second_eigenvalue(const Matrix& matrix) {
   Eigen::MatrixXd dense(size, size);
   for (Eigen::Index i = 0; i < size; ++i) {
     for (Eigen::Index j = 0; j < size; ++j) {
-      dense(i, j) =
-          matrix[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+      dense(i, j) = matrix[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
     }
   }
   const Eigen::EigenSolver<Eigen::MatrixXd> solver(dense, false);
@@ -136,9 +130,7 @@ double second_eigenvalue(const Matrix& matrix) {
   return moduli[1];
 }
 
-std::optional<Step> steps_to_consensus(const Topology& topology,
-                                       Rank nodes,
-                                       Step most_steps) {
+std::optional<Step> steps_to_consensus(const Topology& topology, Rank nodes, Step most_steps) {
   constexpr double kExact = 1e-9;
   constexpr double kRounding = 1e-12;  // what is left there falls by chance
   Matrix product = identity(nodes);
@@ -164,40 +156,31 @@ std::string imbalance_of(const Matrix& matrix) {
       columns[j] += matrix[i][j];
     }
     if (std::abs(sum - 1) > kTolerance) {
-      return fmt::format(
-          "row {0} (what rank {0} takes) sums to {1:.12g}", i, sum);
+      return fmt::format("row {0} (what rank {0} takes) sums to {1:.12g}", i, sum);
     }
   }
   for (std::size_t j = 0; j < columns.size(); ++j) {
     if (std::abs(columns[j] - 1) > kTolerance) {
-      return fmt::format(
-          "column {0} (what is taken of rank {0}) sums to {1:.12g}",
-          j,
-          columns[j]);
+      return fmt::format("column {0} (what is taken of rank {0}) sums to {1:.12g}", j, columns[j]);
     }
   }
   return {};
 }
 
-TopologyTraffic traffic_of(const Topology& topology,
-                           const Nodes& nodes,
-                           Step step) {
+TopologyTraffic traffic_of(const Topology& topology, const Nodes& nodes, Step step) {
   TopologyTraffic traffic;
   for (Rank node = 0; node < nodes.count; ++node) {
     const auto to = topology.mixing(node, step).to;
     for (const Rank other : to) {
-      traffic.between_hosts +=
-          other / nodes.local != node / nodes.local ? 1 : 0;
+      traffic.between_hosts += other / nodes.local != node / nodes.local ? 1 : 0;
     }
     traffic.messages += static_cast<int>(to.size());
-    traffic.most_sent =
-        std::max(traffic.most_sent, static_cast<int>(to.size()));
+    traffic.most_sent = std::max(traffic.most_sent, static_cast<int>(to.size()));
   }
   return traffic;
 }
 
-std::unique_ptr<const Topology> of_ranks(std::unique_ptr<const Topology> hosts,
-                                         Rank local) {
+std::unique_ptr<const Topology> of_ranks(std::unique_ptr<const Topology> hosts, Rank local) {
   return std::make_unique<OfRanks>(std::move(hosts), local);
 }
 

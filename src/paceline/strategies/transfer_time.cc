@@ -34,10 +34,8 @@ std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
   };
   std::vector<Form> forms;
   for (int round = 0; round < codec.rounds(input); ++round) {
-    for (const WireSlice& wire_slice :
-         codec.wire_slices(slice, round, program)) {
-      forms.push_back({bytes_of(wire_slice.mine) / bytes_of(slice),
-                       wire_slice.format.combination});
+    for (const WireSlice& wire_slice : codec.wire_slices(slice, round, program)) {
+      forms.push_back({bytes_of(wire_slice.mine) / bytes_of(slice), wire_slice.format.combination});
     }
   }
   return forms;
@@ -49,17 +47,14 @@ const CodecRule& codec_of(const CodedExchange& transfer) {
 }
 
 /// `exchange` must outlive it.
-TransferTime::OfBytes time_on(PlanInput input,
-                              const ExchangeRule& exchange,
+TransferTime::OfBytes time_on(PlanInput input, const ExchangeRule& exchange,
                               const std::vector<Form>& forms) {
-  return [input = std::make_shared<const PlanInput>(std::move(input)),
-          &exchange,
+  return [input = std::make_shared<const PlanInput>(std::move(input)), &exchange,
           forms](std::int64_t bytes) {
     Picoseconds time = 0;
     for (const auto& [share, how] : forms) {
       const double crosses = std::ceil(share * static_cast<double>(bytes));
-      time += exchange.time_of_forms(
-          *input, static_cast<std::int64_t>(crosses), how);
+      time += exchange.time_of_forms(*input, static_cast<std::int64_t>(crosses), how);
     }
     return time;
   };
@@ -67,17 +62,16 @@ TransferTime::OfBytes time_on(PlanInput input,
 
 }  // namespace
 
-TransferTime transfer_time(const PlanInput& input,
-                           const CodedExchange& transfer) {
+TransferTime transfer_time(const PlanInput& input, const CodedExchange& transfer) {
   if (input.world == 1) {
     return [](std::int64_t) { return Picoseconds{0}; };
   }
   if (!input.alpha_beta) {
     return [world = input.world](std::int64_t) -> Picoseconds {
-      throw UsageError(fmt::format(
-          "the strategy decides by the times of exchanges among {} ranks, and "
-          "the plan was given no alpha-beta model of them",
-          world));
+      throw UsageError(
+          fmt::format("the strategy decides by the times of exchanges among {} ranks, and the plan "
+                      "was given no alpha-beta model of them",
+                      world));
     };
   }
   const ExchangeRule& exchange = transfer.exchange;
@@ -88,8 +82,7 @@ TransferTime transfer_time(const PlanInput& input,
   }
   PlanInput start_ups = input;
   start_ups.alpha_beta = start_ups_of(*input.alpha_beta);
-  return {std::move(alone),
-          time_on(std::move(start_ups), exchange, forms),
+  return {std::move(alone), time_on(std::move(start_ups), exchange, forms),
           input.alpha_beta->concurrent_collectives};
 }
 
@@ -100,8 +93,7 @@ double share_on_credit(const PlanInput& input, const CodedExchange& transfer) {
   const bool gathers = transfer.exchange.codec() == nullptr;
   double share = 0;
   for (const Form& form : forms_of(codec_of(transfer), input)) {
-    share += form.share *
-             (gathers && form.how == Combination::kGather ? input.world : 1);
+    share += form.share * (gathers && form.how == Combination::kGather ? input.world : 1);
   }
   return share;
 }

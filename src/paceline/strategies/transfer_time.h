@@ -14,8 +14,7 @@ namespace paceline::strategies {
 
 struct CodedExchange;
 
-/// How long a slice of so many bytes takes to cross, and what transfers take
-/// from each other.
+/// How long a slice of so many bytes takes to cross, and what transfers take from each other.
 class TransferTime {
  public:
   using OfBytes = std::function<Picoseconds(std::int64_t bytes)>;
@@ -26,11 +25,9 @@ class TransferTime {
       TransferTime(Alone alone)  // NOLINT(google-explicit-constructor)
       : alone_(std::move(alone)) {}
 
-  /// Up to `concurrent_collectives` slices at once, 0: all that are ready; each
-  /// starts up by itself, for `start`, then they share the wire.
-  TransferTime(OfBytes alone,
-               OfBytes start,
-               std::int32_t concurrent_collectives)
+  /// Up to `concurrent_collectives` slices at once, 0: all that are ready; each starts up by
+  /// itself, for `start`, then they share the wire.
+  TransferTime(OfBytes alone, OfBytes start, std::int32_t concurrent_collectives)
       : alone_(std::move(alone)),
         start_(std::move(start)),
         concurrent_collectives_(concurrent_collectives) {}
@@ -42,23 +39,19 @@ class TransferTime {
   Picoseconds start(std::int64_t bytes) const { return start_(bytes); }
 
   bool one_by_one() const { return concurrent_collectives_ == 1; }
-  std::int32_t concurrent_collectives() const {
-    return concurrent_collectives_;
-  }
+  std::int32_t concurrent_collectives() const { return concurrent_collectives_; }
 
  private:
   OfBytes alone_, start_;
   std::int32_t concurrent_collectives_ = 1;
 };
 
-/// The duration of a slice's exchange, in the codec's form, by the alpha-beta
-/// model of the input; called, it throws UsageError where there is none.  The
-/// parts of `transfer` must outlive it.
-TransferTime transfer_time(const PlanInput& input,
-                           const CodedExchange& transfer);
+/// The duration of a slice's exchange, in the codec's form, by the alpha-beta model of the input;
+/// called, it throws UsageError where there is none.  The parts of `transfer` must outlive it.
+TransferTime transfer_time(const PlanInput& input, const CodedExchange& transfer);
 
-/// Bytes that count against the credit for each byte of a slice: the codec's
-/// forms of all rounds, of all ranks where they are gathered.
+/// Bytes that count against the credit for each byte of a slice: the codec's forms of all rounds,
+/// of all ranks where they are gathered.
 double share_on_credit(const PlanInput& input, const CodedExchange& transfer);
 
 }  // namespace paceline::strategies

@@ -5,9 +5,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// Every tensor crosses by itself as soon as its gradient is final, beside the
-/// rest of backward (wait-free backpropagation).  All of them are applied
-/// together, as the originals wait for the last in step().
+/// Every tensor crosses by itself as soon as its gradient is final, beside the rest of backward
+/// (wait-free backpropagation).  All of them are applied together, as the originals wait for the
+/// last in step().
 ///
 ///   rounds per step            one exchange per tensor, none waits for another
 ///   bytes sent, rank and step  those of exchanging S = model size
@@ -34,8 +34,6 @@ class Wfbp final : public ScheduleRule {
 
 }  // namespace
 
-std::unique_ptr<ScheduleRule> make_wfbp(const Options&) {
-  return std::make_unique<Wfbp>();
-}
+std::unique_ptr<ScheduleRule> make_wfbp(const Options&) { return std::make_unique<Wfbp>(); }
 
 }  // namespace paceline::strategies

@@ -12,47 +12,38 @@ namespace {
 
 constexpr auto kWinPut = "win-put";
 constexpr auto kWindowCommunicator = "windows";
-/// How many steps the newest value of a neighbor may be old: in effect any
-/// number, for the slots end the lead of a rank before.
+/// How many steps the newest value of a neighbor may be old: in effect any number, for the slots
+/// end the lead of a rank before.
 constexpr Step kAnyAge = 64;
 constexpr Step kMostSlots = 16;
 
-std::string slot_name(Step slot) {
-  return fmt::format("put{}", slot);
-}
+std::string slot_name(Step slot) { return fmt::format("put{}", slot); }
 
-std::string window_name(std::size_t neighbor) {
-  return fmt::format("window{}", neighbor);
-}
+std::string window_name(std::size_t neighbor) { return fmt::format("window{}", neighbor); }
 
-/// Every rank puts its values into a window of each neighbor that takes them,
-/// and mixes what the windows of its own hold: the newest that has arrived, at
-/// first its own values.  It waits for nobody whose values are late.
+/// Every rank puts its values into a window of each neighbor that takes them, and mixes what the
+/// windows of its own hold: the newest that has arrived, at first its own values.  It waits for
+/// nobody whose values are late.
 ///
 ///   rounds per exchange            1, which nothing waits for
 ///   bytes sent, rank and exchange  degree * S   S = bytes of the slice
 ///   extra memory, rank             (slots + 2 degree) * S of the model
 ///   guarantee                      consensus; not reproducible
 ///
-/// What is put lies in one of `slots` copies, used in turn, until it has been
-/// taken: a rank that is `slots` steps ahead of a neighbor waits for it.
-/// Messages arrive beside the windows, and a kernel copies them, so nobody sees
-/// half a message.  Where the graph changes, a window is that of the step's
-/// neighbor: a late sender delays the puts behind its own, but no step.
-/// BlueFog, 2021, arXiv:2111.04287 (its puts overwrite each other in the
-/// neighbor's memory, and no lead ends); Lian et al., ICML 2018,
-/// arXiv:1710.06952.
+/// What is put lies in one of `slots` copies, used in turn, until it has been taken: a rank that is
+/// `slots` steps ahead of a neighbor waits for it. Messages arrive beside the windows, and a kernel
+/// copies them, so nobody sees half a message.  Where the graph changes, a window is that of the
+/// step's neighbor: a late sender delays the puts behind its own, but no step. BlueFog, 2021,
+/// arXiv:2111.04287 (its puts overwrite each other in the neighbor's memory, and no lead ends);
+/// Lian et al., ICML 2018, arXiv:1710.06952.
 class WinPut final : public ExchangeRule {
  public:
   explicit WinPut(const Options& options)
       : neighbors_(options, kWinPut), slots_(options.count("slots")) {
     if (slots_ > kMostSlots) {
-      throw UsageError(fmt::format(
-          "strategy option {}:slots={}: at most {}, for each is a copy of the "
-          "model",
-          kWinPut,
-          slots_,
-          kMostSlots));
+      throw UsageError(
+          fmt::format("strategy option {}:slots={}: at most {}, for each is a copy of the model",
+                      kWinPut, slots_, kMostSlots));
     }
   }
 
@@ -81,18 +72,14 @@ class WinPut final : public ExchangeRule {
     const Mixing& mixing = neighbors_.mixing(program);
     const auto on = communicator_named(program.setup(), kWindowCommunicator);
     if (!mixing.to.empty()) {
-      const Slice slot =
-          range_in(slot_name(program.phase() % slots_), wire, program);
+      const Slice slot = range_in(slot_name(program.phase() % slots_), wire, program);
       program.kernel("copy", {{wire}}, {{slot}}, {1});
       program.exchange(on, Neighbors::sends(mixing, slot), {});
     }
     for (std::size_t i = 0; i < mixing.from.size(); ++i) {
       const Slice arrived = Neighbors::received(wire, i, program);
       program.exchange(on, {}, {{mixing.from[i].rank, arrived}});
-      program.kernel("copy",
-                     {{arrived}},
-                     {{range_in(window_name(i), wire, program)}},
-                     {1});
+      program.kernel("copy", {{arrived}}, {{range_in(window_name(i), wire, program)}}, {1});
     }
   }
 
@@ -106,8 +93,7 @@ class WinPut final : public ExchangeRule {
     for (std::size_t i = 0; i < mixing.from.size(); ++i) {
       reads.push_back({range_in(window_name(i), wire, program), kAnyAge});
     }
-    program.kernel(
-        "linear", std::move(reads), {{wire}}, Neighbors::weights(mixing));
+    program.kernel("linear", std::move(reads), {{wire}}, Neighbors::weights(mixing));
   }
 
   Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {

@@ -7,8 +7,8 @@
 #include "paceline/base/error.h"
 #include "paceline/strategies/rows.h"
 
-// The optimizer's state, and with zero-2 the summed gradients, cut into shards
-// among the ranks.  Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054.
+// The optimizer's state, and with zero-2 the summed gradients, cut into shards among the ranks.
+// Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054.
 
 namespace paceline::strategies {
 namespace {
@@ -22,8 +22,8 @@ class ShardedUpdate : public UpdateRule {
  public:
   explicit ShardedUpdate(std::string_view name) : name_(name) {}
 
-  /// What of the exchange's symmetry leaves each rank its shard: others hold
-  /// other numbers of tensors.
+  /// What of the exchange's symmetry leaves each rank its shard: others hold other numbers of
+  /// tensors.
   Symmetry symmetry(const ExchangeTraits& exchange) const override {
     Symmetry kept = exchange.symmetry;
     kept.movable = 1;
@@ -31,19 +31,15 @@ class ShardedUpdate : public UpdateRule {
   }
 
   /// Cuts the optimizer's state down to this rank's shards.
-  void extend(const ExchangeRule& exchange,
-              SetupBuilder& builder) const override {
+  void extend(const ExchangeRule& exchange, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     if (input.loss_scaling) {
       throw UsageError(fmt::format(
-          "{} leaves each rank a shard of the summed gradients, so no rank "
-          "sees "
-          "whether all of them are finite, and the loss cannot be scaled; take "
-          "--dtype fp32 or bf16",
+          "{} leaves each rank a shard of the summed gradients, so no rank sees whether all of "
+          "them are finite, and the loss cannot be scaled; take --dtype fp32 or bf16",
           name_));
     }
-    builder.shard_optimizer(input.world == 1 ? 1
-                                             : exchange.traits(input).shards);
+    builder.shard_optimizer(input.world == 1 ? 1 : exchange.traits(input).shards);
     if (input.clip_norm > 0 && input.world > 1) {
       builder.add_world(kNormCommunicator);
     }
@@ -53,47 +49,36 @@ class ShardedUpdate : public UpdateRule {
   /// Of `slice`, a bucket or a part of one that is a multiple of the shards.
   static Slice own_shard(const Slice& slice, const StrategyProgram& program) {
     const ExchangeTraits traits = program.exchange_traits();
-    return shard_of(slice,
-                    traits.own_shard.value_or(0),
+    return shard_of(slice, traits.own_shard.value_or(0),
                     program.input().world == 1 ? 1 : traits.shards);
   }
 
-  /// Clips this rank's shards of the summed gradients by the norm of all
-  /// ranks'.
-  static void clip_shards(const std::vector<Access>& gradients,
-                          StrategyProgram& program) {
+  /// Clips this rank's shards of the summed gradients by the norm of all ranks'.
+  static void clip_shards(const std::vector<Access>& gradients, StrategyProgram& program) {
     const PlanInput& input = program.input();
     if (input.world > 1) {
-      program.clip(
-          gradients,
-          program.divisor(),
-          communicator_named(program.setup(), kNormCommunicator),
-          static_cast<double>(input.world) / program.exchange_traits().shards);
+      program.clip(gradients, program.divisor(),
+                   communicator_named(program.setup(), kNormCommunicator),
+                   static_cast<double>(input.world) / program.exchange_traits().shards);
     }
   }
 
   /// Applies this rank's shard of the summed gradients to its shard of
   /// `values`.
-  static void update_shard(const Slice& values,
-                           const Slice& gradients,
-                           StrategyProgram& program) {
+  static void update_shard(const Slice& values, const Slice& gradients, StrategyProgram& program) {
     const PlanInput& input = program.input();
     const Rank shards = input.world == 1 ? 1 : program.exchange_traits().shards;
-    program.update(own_shard(values, program),
-                   gradients,
-                   values.begin / shards,
-                   program.divisor());
+    program.update(own_shard(values, program), gradients, values.begin / shards, program.divisor());
   }
 
  private:
   std::string_view name_;
 };
 
-/// Every rank keeps the state of the optimizer for its own shard of each
-/// bucket.  The exchange sums the gradients and leaves each rank its shard; the
-/// rank applies it; then the shards of the parameters are spread.  On what the
-/// ranks hold this is `gradients`, with the optimizer's work and memory
-/// divided.
+/// Every rank keeps the state of the optimizer for its own shard of each bucket.  The exchange sums
+/// the gradients and leaves each rank its shard; the rank applies it; then the shards of the
+/// parameters are spread.  On what the ranks hold this is `gradients`, with the optimizer's work
+/// and memory divided.
 ///
 ///   rounds per step            that of the exchange
 ///   bytes sent, rank and step  those of exchanging S = model size
@@ -118,8 +103,7 @@ class Zero1 final : public ShardedUpdate {
 
   bool updates_in_finish() const override { return true; }
 
-  void clip(const std::vector<Bucket>& finishing,
-            StrategyProgram& program) const override {
+  void clip(const std::vector<Bucket>& finishing, StrategyProgram& program) const override {
     std::vector<Access> shards;
     for (const Bucket& bucket : finishing) {
       shards.push_back({own_shard(bucket.gradients, program)});
@@ -128,10 +112,9 @@ class Zero1 final : public ShardedUpdate {
   }
 };
 
-/// As `zero-1`, and no rank keeps the gradients: a bucket's are summed as soon
-/// as its backward has ended, each rank keeps its shard of the sum, and the
-/// memory serves the next bucket but one.  So backward runs ahead of the
-/// exchange by one bucket.
+/// As `zero-1`, and no rank keeps the gradients: a bucket's are summed as soon as its backward has
+/// ended, each rank keeps its shard of the sum, and the memory serves the next bucket but one.  So
+/// backward runs ahead of the exchange by one bucket.
 ///
 ///   rounds per step            that of the exchange
 ///   bytes sent, rank and step  those of exchanging S = model size; its half
@@ -146,24 +129,20 @@ class Zero2 final : public ShardedUpdate {
  public:
   Zero2() : ShardedUpdate("zero-2") {}
 
-  void extend(const ExchangeRule& exchange,
-              SetupBuilder& builder) const override {
+  void extend(const ExchangeRule& exchange, SetupBuilder& builder) const override {
     const PlanInput& input = builder.input();
     ShardedUpdate::extend(exchange, builder);
     if (input.world > 1) {
       const Buffer values =
-          builder.setup()
-              .buffers[index_of(buffer_named(builder.setup(), kValues))];
-      builder.add_buffer(
-          {.name = std::string(kShards),
-           .dtype = values.dtype,
-           .elements = values.elements / exchange.traits(input).shards});
+          builder.setup().buffers[index_of(buffer_named(builder.setup(), kValues))];
+      builder.add_buffer({.name = std::string(kShards),
+                          .dtype = values.dtype,
+                          .elements = values.elements / exchange.traits(input).shards});
       builder.fold_gradients(kSlots);
     }
   }
 
-  /// The exchange of a bucket begins here: the gradients of the next bucket but
-  /// one take its place.
+  /// The exchange of a bucket begins here: the gradients of the next bucket but one take its place.
   void compute(StrategyProgram& program) const override {
     if (program.input().world == 1) {
       program.compute();
@@ -185,8 +164,7 @@ class Zero2 final : public ShardedUpdate {
 
   void start(const Bucket&, StrategyProgram&) const override {}
 
-  void clip(const std::vector<Bucket>&,
-            StrategyProgram& program) const override {
+  void clip(const std::vector<Bucket>&, StrategyProgram& program) const override {
     if (program.input().world == 1) {
       return;
     }
@@ -195,9 +173,7 @@ class Zero2 final : public ShardedUpdate {
       const Slice shard = own_shard(bucket.values, program);
       const Slice sum = own_sum(bucket, program);
       for (const Slice& tensor : tensors_in(shard, program)) {
-        sums.push_back({{sum.buffer,
-                         sum.begin + tensor.begin - shard.begin,
-                         tensor.count}});
+        sums.push_back({{sum.buffer, sum.begin + tensor.begin - shard.begin, tensor.count}});
       }
     }
     clip_shards(sums, program);
@@ -205,14 +181,11 @@ class Zero2 final : public ShardedUpdate {
 
   void finish(const Bucket&, StrategyProgram&) const override {}
 
-  /// A schedule may cut what it starts and finishes finer than what compute()
-  /// gave.
+  /// A schedule may cut what it starts and finishes finer than what compute() gave.
   void apply(const Bucket& bucket, StrategyProgram& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
-      update_shard(
-          mine.values,
-          program.input().world == 1 ? mine.gradients : own_sum(mine, program),
-          program);
+      update_shard(mine.values,
+                   program.input().world == 1 ? mine.gradients : own_sum(mine, program), program);
       program.finish_exchange(mine.values);
     }
   }
@@ -223,8 +196,8 @@ class Zero2 final : public ShardedUpdate {
     program.kernel("linear", {}, {{bucket.gradients}});
   }
 
-  /// The sum of the first micro-batch goes to its place; each later one is left
-  /// in the bucket and added.
+  /// The sum of the first micro-batch goes to its place; each later one is left in the bucket and
+  /// added.
   static void sum(const Bucket& bucket, int micro, StrategyProgram& program) {
     const Slice kept = own_sum(bucket, program);
     for (WireSlice wire_slice :
@@ -235,29 +208,21 @@ class Zero2 final : public ShardedUpdate {
       program.transfer().exchange.start(wire_slice, program);
     }
     if (micro > 0) {
-      program.kernel("linear",
-                     {{kept}, {own_shard(bucket.gradients, program)}},
-                     {{kept}},
-                     {1, 1});
+      program.kernel("linear", {{kept}, {own_shard(bucket.gradients, program)}}, {{kept}}, {1, 1});
     }
   }
 
   static Slice own_sum(const Bucket& bucket, const StrategyProgram& program) {
     const Rank shards = program.exchange_traits().shards;
-    return {buffer_named(program.setup(), kShards),
-            bucket.values.begin / shards,
+    return {buffer_named(program.setup(), kShards), bucket.values.begin / shards,
             bucket.values.count / shards};
   }
 };
 
 }  // namespace
 
-std::unique_ptr<UpdateRule> make_zero_1(const Options&) {
-  return std::make_unique<Zero1>();
-}
+std::unique_ptr<UpdateRule> make_zero_1(const Options&) { return std::make_unique<Zero1>(); }
 
-std::unique_ptr<UpdateRule> make_zero_2(const Options&) {
-  return std::make_unique<Zero2>();
-}
+std::unique_ptr<UpdateRule> make_zero_2(const Options&) { return std::make_unique<Zero2>(); }
 
 }  // namespace paceline::strategies

@@ -18,18 +18,16 @@ namespace paceline::engines {
 namespace {
 
 // Each performs one collective at a time.
-constexpr int kThreads =
-    plan::find_engine_traits("gloo")->concurrent_collectives;
+constexpr int kThreads = plan::find_engine_traits("gloo")->concurrent_collectives;
 
 // Note [The thread that a device of Gloo starts]
-// It waits for events of all connections.  While a thread that sends holds the
-// lock of a connection, this thread cannot read what has arrived there, and
-// epoll returns the event again at once (`Pair::handleEvents` in
-// gloo/transport/tcp/pair.cc).  On a core that both share, this thread would
-// ask for the event until the scheduler's next tick, while the sender, which
-// holds the lock, cannot run.  With SCHED_BATCH this thread waits for the
-// sender; it then waits for a thread that computes, too.  That made steps
-// shorter whose largest operation has 0.2 and 4.2 MB, and those longer where
+// It waits for events of all connections.  While a thread that sends holds the lock of a
+// connection, this thread cannot read what has arrived there, and epoll returns the event again at
+// once (`Pair::handleEvents` in gloo/transport/tcp/pair.cc).  On a core that both share, this
+// thread would ask for the event until the scheduler's next tick, while the sender, which holds the
+// lock, cannot run.  With SCHED_BATCH this thread waits for the sender; it then waits for a thread
+// that computes, too.  That made steps shorter whose largest operation has 0.2 and 4.2 MB, and
+// those longer where
 // it has 30.9 MB (docs/performance.md).
 constexpr std::int64_t kLargestForBatch = 8 << 20;
 
@@ -38,9 +36,8 @@ std::shared_ptr<gloo::transport::Device> make_device(const ChannelSpec& spec) {
   if (spec.largest_operation <= kLargestForBatch) {
     of_its_thread.emplace(Scheduling::kBatch);
   }
-  return spec.interface.empty()
-             ? c10d::ProcessGroupGloo::createDefaultDevice()
-             : c10d::ProcessGroupGloo::createDeviceForInterface(spec.interface);
+  return spec.interface.empty() ? c10d::ProcessGroupGloo::createDefaultDevice()
+                                : c10d::ProcessGroupGloo::createDeviceForInterface(spec.interface);
 }
 
 class GlooEngine final : public Engine {
@@ -48,8 +45,7 @@ class GlooEngine final : public Engine {
   std::string_view name() const override { return "gloo"; }
 
   std::unique_ptr<Channel> connect(const ChannelSpec& spec) override {
-    const auto what = fmt::format(
-        "connecting {} ranks by gloo as '{}'", spec.world, spec.name);
+    const auto what = fmt::format("connecting {} ranks by gloo as '{}'", spec.world, spec.name);
     if (!spec.interface.empty()) {
       launch::require_interface(spec.interface);
     }
@@ -57,16 +53,12 @@ class GlooEngine final : public Engine {
       auto options = c10d::ProcessGroupGloo::Options::create(spec.timeout);
       options->threads = kThreads;
       options->devices.push_back(make_device(spec));
-      auto store = c10::make_intrusive<c10d::PrefixStore>("gloo/" + spec.name,
-                                                          spec.store);
+      auto store = c10::make_intrusive<c10d::PrefixStore>("gloo/" + spec.name, spec.store);
       c10::intrusive_ptr<c10d::Backend> backend = get_within(
-          run_in_background(
-              [store, options, rank = spec.rank, world = spec.world] {
-                return c10::make_intrusive<c10d::ProcessGroupGloo>(
-                    store, rank, world, options);
-              }),
-          spec.timeout,
-          spec.idle);
+          run_in_background([store, options, rank = spec.rank, world = spec.world] {
+            return c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, world, options);
+          }),
+          spec.timeout, spec.idle);
       backend->setTimeout(spec.operation_timeout);
       if (!spec.device.is_cpu()) {
         backend = c10::make_intrusive<HostStaging>(std::move(backend));
@@ -80,8 +72,6 @@ class GlooEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_gloo_engine() {
-  return std::make_unique<GlooEngine>();
-}
+std::unique_ptr<Engine> make_gloo_engine() { return std::make_unique<GlooEngine>(); }
 
 }  // namespace paceline::engines

@@ -18,11 +18,8 @@ constexpr std::int64_t kSummedBytes = 4 << 20;
 
 }  // namespace
 
-MpiBackend::MpiBackend(Process& process,
-                       std::shared_ptr<Communicator> communicator,
-                       int rank,
-                       int world,
-                       Limits limits)
+MpiBackend::MpiBackend(Process& process, std::shared_ptr<Communicator> communicator, int rank,
+                       int world, Limits limits)
     : c10d::Backend(rank, world),
       process_(process),
       communicator_(std::move(communicator)),
@@ -31,10 +28,8 @@ MpiBackend::MpiBackend(Process& process,
 MpiBackend::WorkPtr MpiBackend::start(Call call) {
   Operation operation{
       .requests = {},
-      .what = fmt::format(
-          "{}, {} B, on '{}'", call.name, call.bytes, communicator_->name()),
-      .limit =
-          call.timeout == c10d::kUnsetTimeout ? limits_.timeout : call.timeout,
+      .what = fmt::format("{}, {} B, on '{}'", call.name, call.bytes, communicator_->name()),
+      .limit = call.timeout == c10d::kUnsetTimeout ? limits_.timeout : call.timeout,
       .failed = &communicator_->failed};
   if (communicator_->failed) {
     std::rethrow_exception(after_failure(operation.what));
@@ -43,23 +38,18 @@ MpiBackend::WorkPtr MpiBackend::start(Call call) {
   try {
     call.issue(requests);
   } catch (...) {
-    // Requests that have begun cannot be withdrawn: as an operation that is
-    // aborted they keep their tensors.
+    // Requests that have begun cannot be withdrawn: as an operation that is aborted they keep their
+    // tensors.
     operation.requests = requests.take();
-    operation.done =
-        [keeps = std::move(call.keeps)](const std::exception_ptr& /*error*/) {};
+    operation.done = [keeps = std::move(call.keeps)](const std::exception_ptr& /*error*/) {};
     process_.progress().add(std::move(operation));
     fail(std::current_exception());
     throw;
   }
   operation.requests = requests.take();
-  auto work = c10::make_intrusive<MpiWork>(
-      call.type, std::move(call.outputs), process_.progress());
-  operation.done = [work,
-                    finish = std::move(call.finish),
-                    keeps = std::move(call.keeps),
-                    communicator =
-                        communicator_](const std::exception_ptr& error) {
+  auto work = c10::make_intrusive<MpiWork>(call.type, std::move(call.outputs), process_.progress());
+  operation.done = [work, finish = std::move(call.finish), keeps = std::move(call.keeps),
+                    communicator = communicator_](const std::exception_ptr& error) {
     if (error) {
       communicator->failed = true;
     } else {
@@ -79,12 +69,12 @@ void MpiBackend::fail(const std::exception_ptr& error) {
 }
 
 void MpiBackend::abort() {
-  fail(std::make_exception_ptr(std::runtime_error(
-      fmt::format("'{}': was aborted on this rank", communicator_->name()))));
+  fail(std::make_exception_ptr(
+      std::runtime_error(fmt::format("'{}': was aborted on this rank", communicator_->name()))));
 }
 
-MpiBackend::WorkPtr MpiBackend::allreduce(
-    std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
+MpiBackend::WorkPtr MpiBackend::allreduce(std::vector<at::Tensor>& tensors,
+                                          const c10d::AllreduceOptions& options) {
   const at::Tensor values = only(tensors);
   Call call{.type = c10d::OpType::ALLREDUCE,
             .name = "all-reduce",
@@ -92,20 +82,12 @@ MpiBackend::WorkPtr MpiBackend::allreduce(
             .timeout = options.timeout,
             .outputs = {values},
             .keeps = {values}};
-  call.issue = [data = bytes_of(values),
-                count = values.numel(),
-                size = values.element_size(),
-                type = type_of(values),
-                op = op_of(options.reduceOp, values)](Requests& requests) {
+  call.issue = [data = bytes_of(values), count = values.numel(), size = values.element_size(),
+                type = type_of(values), op = op_of(options.reduceOp, values)](Requests& requests) {
     requests.add_pieces(
         count,
         [&](std::int64_t begin, int n, auto* request) {
-          return MPI_Iallreduce(MPI_IN_PLACE,
-                                data + begin * size,
-                                n,
-                                type,
-                                op,
-                                requests.comm(),
+          return MPI_Iallreduce(MPI_IN_PLACE, data + begin * size, n, type, op, requests.comm(),
                                 request);
         },
         kSummedBytes / size);
@@ -116,8 +98,8 @@ MpiBackend::WorkPtr MpiBackend::allreduce(
   return start(std::move(call));
 }
 
-MpiBackend::WorkPtr MpiBackend::broadcast(
-    std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
+MpiBackend::WorkPtr MpiBackend::broadcast(std::vector<at::Tensor>& tensors,
+                                          const c10d::BroadcastOptions& options) {
   const at::Tensor values = only(tensors);
   Call call{.type = c10d::OpType::BROADCAST,
             .name = "broadcast",
@@ -125,23 +107,17 @@ MpiBackend::WorkPtr MpiBackend::broadcast(
             .timeout = options.timeout,
             .outputs = {values},
             .keeps = {values}};
-  call.issue = [data = bytes_of(values),
-                count = values.numel(),
-                size = values.element_size(),
+  call.issue = [data = bytes_of(values), count = values.numel(), size = values.element_size(),
                 type = type_of(values),
                 root = static_cast<int>(options.rootRank)](Requests& requests) {
     requests.add_pieces(count, [&](std::int64_t begin, int n, auto* request) {
-      return MPI_Ibcast(
-          data + begin * size, n, type, root, requests.comm(), request);
+      return MPI_Ibcast(data + begin * size, n, type, root, requests.comm(), request);
     });
   };
   return start(std::move(call));
 }
 
-Call MpiBackend::message(const at::Tensor& values,
-                         c10d::OpType type,
-                         int peer,
-                         int tag) {
+Call MpiBackend::message(const at::Tensor& values, c10d::OpType type, int peer, int tag) {
   TORCH_CHECK(tag >= 0, "engine mpi: ", tag, " is not a tag");
   const bool sends = type == c10d::OpType::SEND;
   Call call{.type = type,
@@ -151,28 +127,12 @@ Call MpiBackend::message(const at::Tensor& values,
             .keeps = {values}};
   // Tags of one pair that MPI cannot tell apart match in the order of calls.
   const auto bound = static_cast<std::int64_t>(communicator_->tag_bound());
-  call.issue = [=,
-                data = bytes_of(values),
-                count = values.numel(),
-                size = values.element_size(),
+  call.issue = [=, data = bytes_of(values), count = values.numel(), size = values.element_size(),
                 of = type_of(values),
-                own_tag =
-                    static_cast<int>(tag % (bound + 1))](Requests& requests) {
+                own_tag = static_cast<int>(tag % (bound + 1))](Requests& requests) {
     const auto one = [&](std::int64_t begin, int n, MPI_Request* request) {
-      return sends ? MPI_Isend(data + begin * size,
-                               n,
-                               of,
-                               peer,
-                               own_tag,
-                               requests.comm(),
-                               request)
-                   : MPI_Irecv(data + begin * size,
-                               n,
-                               of,
-                               peer,
-                               own_tag,
-                               requests.comm(),
-                               request);
+      return sends ? MPI_Isend(data + begin * size, n, of, peer, own_tag, requests.comm(), request)
+                   : MPI_Irecv(data + begin * size, n, of, peer, own_tag, requests.comm(), request);
     };
     requests.add_pieces(count, one);
     if (count == 0) {
@@ -182,26 +142,18 @@ Call MpiBackend::message(const at::Tensor& values,
   return call;
 }
 
-MpiBackend::WorkPtr MpiBackend::send(std::vector<at::Tensor>& tensors,
-                                     int to,
-                                     int tag) {
+MpiBackend::WorkPtr MpiBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) {
   return start(message(only(tensors), c10d::OpType::SEND, to, tag));
 }
 
-MpiBackend::WorkPtr MpiBackend::recv(std::vector<at::Tensor>& tensors,
-                                     int from,
-                                     int tag) {
+MpiBackend::WorkPtr MpiBackend::recv(std::vector<at::Tensor>& tensors, int from, int tag) {
   return start(message(only(tensors), c10d::OpType::RECV, from, tag));
 }
 
 MpiBackend::WorkPtr MpiBackend::barrier(const c10d::BarrierOptions& options) {
-  Call call{.type = c10d::OpType::BARRIER,
-            .name = "barrier",
-            .timeout = options.timeout};
+  Call call{.type = c10d::OpType::BARRIER, .name = "barrier", .timeout = options.timeout};
   call.issue = [](Requests& requests) {
-    requests.add([&](MPI_Request* request) {
-      return MPI_Ibarrier(requests.comm(), request);
-    });
+    requests.add([&](MPI_Request* request) { return MPI_Ibarrier(requests.comm(), request); });
   };
   return start(std::move(call));
 }

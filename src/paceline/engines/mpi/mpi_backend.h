@@ -15,13 +15,12 @@ namespace paceline::engines::mpi {
 
 struct Call;  // engines/mpi/mpi_call.h
 
-/// c10d's operations on tensors of the CPU as MPI requests.  Works complete
-/// their futures on the thread that saw the end; wait() helps to make progress.
-/// An operation that takes longer than the time limit, or that MPI refuses,
-/// fails, and with it all later ones of this backend.
+/// c10d's operations on tensors of the CPU as MPI requests.  Works complete their futures on the
+/// thread that saw the end; wait() helps to make progress. An operation that takes longer than the
+/// time limit, or that MPI refuses, fails, and with it all later ones of this backend.
 ///
-/// A mean is MPI's sum and one division, in the tensor's type.  Sums of bf16
-/// and fp16 round once per hop (engines/mpi/reduction.h).
+/// A mean is MPI's sum and one division, in the tensor's type.  Sums of bf16 and fp16 round once
+/// per hop (engines/mpi/reduction.h).
 class MpiBackend final : public c10d::Backend {
  public:
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
@@ -32,16 +31,11 @@ class MpiBackend final : public c10d::Backend {
     std::int64_t count = std::numeric_limits<int>::max();
   };
 
-  MpiBackend(Process& process,
-             std::shared_ptr<Communicator> communicator,
-             int rank,
-             int world,
+  MpiBackend(Process& process, std::shared_ptr<Communicator> communicator, int rank, int world,
              Limits limits);
 
   const std::string getBackendName() const override { return "mpi"; }
-  void setTimeout(std::chrono::milliseconds timeout) override {
-    limits_.timeout = timeout;
-  }
+  void setTimeout(std::chrono::milliseconds timeout) override { limits_.timeout = timeout; }
   void setSequenceNumberForGroup() override {}
   std::uint64_t getSequenceNumberForGroup() override { return 0; }
 
@@ -49,16 +43,12 @@ class MpiBackend final : public c10d::Backend {
                     const c10d::AllreduceOptions& options) override;
   WorkPtr broadcast(std::vector<at::Tensor>& tensors,
                     const c10d::BroadcastOptions& options) override;
-  WorkPtr allgather(std::vector<std::vector<at::Tensor>>& outputs,
-                    std::vector<at::Tensor>& inputs,
+  WorkPtr allgather(std::vector<std::vector<at::Tensor>>& outputs, std::vector<at::Tensor>& inputs,
                     const c10d::AllgatherOptions& options) override;
-  WorkPtr _allgather_base(at::Tensor& output,
-                          at::Tensor& input,
+  WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input,
                           const c10d::AllgatherOptions& options) override;
-  WorkPtr _reduce_scatter_base(
-      at::Tensor& output,
-      at::Tensor& input,
-      const c10d::ReduceScatterOptions& options) override;
+  WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                               const c10d::ReduceScatterOptions& options) override;
   WorkPtr send(std::vector<at::Tensor>& tensors, int to, int tag) override;
   WorkPtr recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
   WorkPtr barrier(const c10d::BarrierOptions& options) override;
@@ -66,9 +56,7 @@ class MpiBackend final : public c10d::Backend {
   void abort() override;
 
  private:
-  Call all_gather(const at::Tensor& out,
-                  const at::Tensor& in,
-                  std::chrono::milliseconds timeout);
+  Call all_gather(const at::Tensor& out, const at::Tensor& in, std::chrono::milliseconds timeout);
   Call message(const at::Tensor& values, c10d::OpType type, int peer, int tag);
   WorkPtr start(Call call);
   void fail(const std::exception_ptr& error);

@@ -6,9 +6,7 @@
 namespace paceline::engines::mpi {
 
 at::Tensor only(const std::vector<at::Tensor>& tensors) {
-  TORCH_CHECK(tensors.size() == 1,
-              "engine mpi: one tensor a call, not ",
-              tensors.size());
+  TORCH_CHECK(tensors.size() == 1, "engine mpi: one tensor a call, not ", tensors.size());
   return tensors.front();
 }
 
@@ -24,8 +22,7 @@ bool overlap(const at::Tensor& a, const at::Tensor& b) {
   return first < second + b.nbytes() && second < first + a.nbytes();
 }
 
-std::function<void()> division_of(const c10d::ReduceOp& reduce,
-                                  const at::Tensor& values,
+std::function<void()> division_of(const c10d::ReduceOp& reduce, const at::Tensor& values,
                                   int world) {
   if (static_cast<c10d::ReduceOp::RedOpType>(reduce) != c10d::ReduceOp::AVG) {
     return nullptr;

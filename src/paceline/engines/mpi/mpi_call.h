@@ -36,14 +36,12 @@ class Requests {
   /// call(first element, elements, request) for pieces that MPI can count, of
   /// `longest` elements at most.
   template <class MpiCall>
-  void add_pieces(std::int64_t count,
-                  const MpiCall& call,
+  void add_pieces(std::int64_t count, const MpiCall& call,
                   std::int64_t longest = std::numeric_limits<int>::max()) {
     const std::int64_t most = std::min(most_, longest);
     for (std::int64_t begin = 0; begin < count; begin += most) {
       add([&](MPI_Request* request) {
-        return call(
-            begin, static_cast<int>(std::min(most, count - begin)), request);
+        return call(begin, static_cast<int>(std::min(most, count - begin)), request);
       });
     }
   }
@@ -78,8 +76,7 @@ char* bytes_of(const at::Tensor& values);
 bool overlap(const at::Tensor& a, const at::Tensor& b);
 
 /// Divides the values by `world` in place; null where the reduction is no mean.
-std::function<void()> division_of(const c10d::ReduceOp& reduce,
-                                  const at::Tensor& values,
+std::function<void()> division_of(const c10d::ReduceOp& reduce, const at::Tensor& values,
                                   int world);
 
 std::function<void()> copy_of(const at::Tensor& from, const at::Tensor& to);

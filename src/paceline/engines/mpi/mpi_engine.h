@@ -8,8 +8,8 @@ namespace paceline::engines {
 
 class Engine;
 
-/// MPI, as the machine has it: tensors of the CPU.  Every rank of the job must
-/// have been started by MPI's launcher, or by launch_job with its mpirun.
+/// MPI, as the machine has it: tensors of the CPU.  Every rank of the job must have been started by
+/// MPI's launcher, or by launch_job with its mpirun.
 std::unique_ptr<Engine> make_mpi_engine();
 
 /// Whether MPI was found when this program was configured.

@@ -10,13 +10,11 @@
 
 namespace paceline::engines::mpi {
 
-MpiBackend::WorkPtr MpiBackend::allgather(
-    std::vector<std::vector<at::Tensor>>& outputs,
-    std::vector<at::Tensor>& inputs,
-    const c10d::AllgatherOptions& options) {
+MpiBackend::WorkPtr MpiBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                                          std::vector<at::Tensor>& inputs,
+                                          const c10d::AllgatherOptions& options) {
   const at::Tensor own = only(inputs);
-  TORCH_CHECK(outputs.size() == 1 &&
-                  outputs[0].size() == static_cast<std::size_t>(getSize()),
+  TORCH_CHECK(outputs.size() == 1 && outputs[0].size() == static_cast<std::size_t>(getSize()),
               "engine mpi: all-gather into a list needs a tensor a rank");
   const std::int64_t n = own.numel();
   const at::Tensor whole = at::empty({getSize() * n}, own.options());
@@ -24,53 +22,38 @@ MpiBackend::WorkPtr MpiBackend::allgather(
   call.outputs = outputs[0];
   for (int rank = 0; rank < getSize(); ++rank) {
     const at::Tensor& out = outputs[0][static_cast<std::size_t>(rank)];
-    call.finish.push_back(
-        copy_of(whole.narrow(0, rank * n, n).view(out.sizes()), out));
+    call.finish.push_back(copy_of(whole.narrow(0, rank * n, n).view(out.sizes()), out));
   }
   return start(std::move(call));
 }
 
-MpiBackend::WorkPtr MpiBackend::_allgather_base(
-    at::Tensor& output,
-    at::Tensor& input,
-    const c10d::AllgatherOptions& options) {
+MpiBackend::WorkPtr MpiBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
+                                                const c10d::AllgatherOptions& options) {
   return start(all_gather(output, input, options.timeout));
 }
 
-Call MpiBackend::all_gather(const at::Tensor& out,
-                            const at::Tensor& in,
+Call MpiBackend::all_gather(const at::Tensor& out, const at::Tensor& in,
                             std::chrono::milliseconds timeout) {
   const std::int64_t n = in.numel();
-  TORCH_CHECK(out.numel() == n * getSize(),
-              "engine mpi: all-gather of ",
-              n,
-              " elements into ",
+  TORCH_CHECK(out.numel() == n * getSize(), "engine mpi: all-gather of ", n, " elements into ",
               out.numel());
   // MPI takes what lies in its place already, and no other overlap.
   char* const place = bytes_of(out) + getRank() * in.nbytes();
-  const at::Tensor own =
-      overlap(in, out) && bytes_of(in) != place ? in.clone() : in;
+  const at::Tensor own = overlap(in, out) && bytes_of(in) != place ? in.clone() : in;
   Call call{.type = c10d::OpType::ALLGATHER,
             .name = "all-gather",
             .bytes = out.nbytes(),
             .timeout = timeout,
             .outputs = {out},
             .keeps = {own, out}};
-  call.issue = [=, this, from = bytes_of(own), to = bytes_of(out)](
-                   Requests& requests) {
+  call.issue = [=, this, from = bytes_of(own), to = bytes_of(out)](Requests& requests) {
     const auto type = type_of(own);
     const auto size = own.element_size();
     if (requests.fits(n)) {
       const int count = static_cast<int>(n);
       requests.add([&](MPI_Request* request) {
-        return MPI_Iallgather(from == place ? MPI_IN_PLACE : from,
-                              count,
-                              type,
-                              to,
-                              count,
-                              type,
-                              requests.comm(),
-                              request);
+        return MPI_Iallgather(from == place ? MPI_IN_PLACE : from, count, type, to, count, type,
+                              requests.comm(), request);
       });
       return;
     }
@@ -79,11 +62,7 @@ Call MpiBackend::all_gather(const at::Tensor& out,
     }
     for (int root = 0; root < getSize(); ++root) {
       requests.add_pieces(n, [&](std::int64_t begin, int count, auto* request) {
-        return MPI_Ibcast(to + (root * n + begin) * size,
-                          count,
-                          type,
-                          root,
-                          requests.comm(),
+        return MPI_Ibcast(to + (root * n + begin) * size, count, type, root, requests.comm(),
                           request);
       });
     }
@@ -91,49 +70,32 @@ Call MpiBackend::all_gather(const at::Tensor& out,
   return call;
 }
 
-MpiBackend::WorkPtr MpiBackend::_reduce_scatter_base(
-    at::Tensor& output,
-    at::Tensor& input,
-    const c10d::ReduceScatterOptions& options) {
+MpiBackend::WorkPtr MpiBackend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                                                     const c10d::ReduceScatterOptions& options) {
   const std::int64_t n = output.numel();
-  TORCH_CHECK(input.numel() == n * getSize(),
-              "engine mpi: reduce-scatter of ",
-              input.numel(),
-              " elements into ",
-              n);
+  TORCH_CHECK(input.numel() == n * getSize(), "engine mpi: reduce-scatter of ", input.numel(),
+              " elements into ", n);
   // MPI's own choice of what may overlap is of no use here.
-  const at::Tensor out =
-      overlap(input, output) ? at::empty_like(output) : output;
+  const at::Tensor out = overlap(input, output) ? at::empty_like(output) : output;
   Call call{.type = c10d::OpType::REDUCE_SCATTER,
             .name = "reduce-scatter",
             .bytes = input.nbytes(),
             .timeout = options.timeout,
             .outputs = {output},
             .keeps = {input, out}};
-  call.issue = [=,
-                this,
-                from = bytes_of(input),
-                to = bytes_of(out),
-                size = input.element_size(),
-                type = type_of(input),
-                op = op_of(options.reduceOp, input)](Requests& requests) {
+  call.issue = [=, this, from = bytes_of(input), to = bytes_of(out), size = input.element_size(),
+                type = type_of(input), op = op_of(options.reduceOp, input)](Requests& requests) {
     if (requests.fits(n)) {
       requests.add([&](MPI_Request* request) {
-        return MPI_Ireduce_scatter_block(
-            from, to, static_cast<int>(n), type, op, requests.comm(), request);
+        return MPI_Ireduce_scatter_block(from, to, static_cast<int>(n), type, op, requests.comm(),
+                                         request);
       });
       return;
     }
     for (int root = 0; root < getSize(); ++root) {
       requests.add_pieces(n, [&](std::int64_t begin, int count, auto* request) {
-        return MPI_Ireduce(from + (root * n + begin) * size,
-                           to + begin * size,
-                           count,
-                           type,
-                           op,
-                           root,
-                           requests.comm(),
-                           request);
+        return MPI_Ireduce(from + (root * n + begin) * size, to + begin * size, count, type, op,
+                           root, requests.comm(), request);
       });
     }
   };

@@ -6,14 +6,13 @@
 
 namespace paceline::engines::mpi {
 
-MpiWork::MpiWork(c10d::OpType type,
-                 std::vector<at::Tensor> outputs,
-                 Progress& progress)
+MpiWork::MpiWork(c10d::OpType type, std::vector<at::Tensor> outputs, Progress& progress)
     : c10d::Work(-1, type),
       outputs_(std::move(outputs)),
       progress_(progress),
-      future_(c10::make_intrusive<c10::ivalue::Future>(
-          c10::ListType::create(c10::TensorType::get()))) {}
+      future_(
+          c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {
+}
 
 bool MpiWork::wait(std::chrono::milliseconds timeout) {
   const auto begun = std::chrono::steady_clock::now();
@@ -24,11 +23,8 @@ bool MpiWork::wait(std::chrono::milliseconds timeout) {
     } else {
       backoff.wait();
     }
-    TORCH_CHECK(timeout == kNoTimeout ||
-                    std::chrono::steady_clock::now() - begun < timeout,
-                "timed out after ",
-                timeout.count(),
-                " ms of waiting for MPI");
+    TORCH_CHECK(timeout == kNoTimeout || std::chrono::steady_clock::now() - begun < timeout,
+                "timed out after ", timeout.count(), " ms of waiting for MPI");
   }
   if (const auto error = exception()) {
     std::rethrow_exception(error);

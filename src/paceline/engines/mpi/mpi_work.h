@@ -10,19 +10,14 @@
 
 namespace paceline::engines::mpi {
 
-/// An operation in flight: wait() tests requests itself, so that no thread has
-/// to be woken.
+/// An operation in flight: wait() tests requests itself, so that no thread has to be woken.
 class MpiWork final : public c10d::Work {
  public:
-  MpiWork(c10d::OpType type,
-          std::vector<at::Tensor> outputs,
-          Progress& progress);
+  MpiWork(c10d::OpType type, std::vector<at::Tensor> outputs, Progress& progress);
 
   bool wait(std::chrono::milliseconds timeout) override;
   std::vector<at::Tensor> result() override { return outputs_; }
-  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
-    return future_;
-  }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
 
   /// Once; completes the future, whose callbacks run in this thread.
   void end(const std::exception_ptr& error);

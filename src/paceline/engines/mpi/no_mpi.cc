@@ -7,18 +7,14 @@ namespace paceline::engines {
 
 std::unique_ptr<Engine> make_mpi_engine() {
   throw UsageError(
-      "--engine mpi: this program was built without MPI; `make mpi` installs "
-      "Open MPI and builds with it");
+      "--engine mpi: this program was built without MPI; `make mpi` installs Open MPI and builds "
+      "with it");
 }
 
-bool mpi_is_built() {
-  return false;
-}
+bool mpi_is_built() { return false; }
 
 void leave_mpi() {}
 
-std::string_view mpirun_program() {
-  return {};
-}
+std::string_view mpirun_program() { return {}; }
 
 }  // namespace paceline::engines

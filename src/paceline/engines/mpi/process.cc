@@ -31,8 +31,7 @@ constexpr bool kIsOpenMpi = false;
 int ranks_here() {
   MPI_Comm here = MPI_COMM_NULL;
   int ranks = 1;
-  MPI_Comm_split_type(
-      MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
   MPI_Comm_size(here, &ranks);
   MPI_Comm_free(&here);
   return ranks;
@@ -40,75 +39,63 @@ int ranks_here() {
 
 // Without PMIx Open MPI ends a rank of srun in MPI_Init, with its own words.
 void check_srun() {
-  if (kIsOpenMpi && std::getenv("SLURM_PROCID") != nullptr &&
-      std::getenv("PMIX_RANK") == nullptr) {
+  if (kIsOpenMpi && std::getenv("SLURM_PROCID") != nullptr && std::getenv("PMIX_RANK") == nullptr) {
     throw UsageError(
-        "engine mpi: srun started this rank without PMIx, by which ranks of "
-        "Open MPI find each other; start the job by srun --mpi=pmix");
+        "engine mpi: srun started this rank without PMIx, by which ranks of Open MPI find each "
+        "other; start the job by srun --mpi=pmix");
   }
 }
 
-bool is_started_by_us() {
-  return std::getenv(launch::kLaunchMarker) != nullptr;
-}
+bool is_started_by_us() { return std::getenv(launch::kLaunchMarker) != nullptr; }
 
-// Of this host, for the job.  A launcher may bind each rank to cores of its
-// own; ranks that the program starts itself may all use the same ones.
+// Of this host, for the job.  A launcher may bind each rank to cores of its own; ranks that the
+// program starts itself may all use the same ones.
 int cores_here() {
-  return is_started_by_us()
-             ? available_cores()
-             : static_cast<int>(std::thread::hardware_concurrency());
+  return is_started_by_us() ? available_cores()
+                            : static_cast<int>(std::thread::hardware_concurrency());
 }
 
 // A rank of MPI spins: it shares a core badly, and MPICH not at all.
 void check_cores(int rank, int ranks, int cores) {
   if (!kIsOpenMpi && ranks > cores) {
     throw UsageError(
-        fmt::format("engine mpi: {} ranks on {} cores of this host; MPICH "
-                    "needs a core for each",
-                    ranks,
-                    cores));
+        fmt::format("engine mpi: {} ranks on {} cores of this host; MPICH needs a core for each",
+                    ranks, cores));
   }
   if (ranks > cores && rank == 0) {
     fmt::print(stderr,
-               "warning: engine mpi: {} ranks share {} cores of this host; "
-               "they yield to each other, and messages take longer\n",
-               ranks,
-               cores);
+               "warning: engine mpi: {} ranks share {} cores of this host; they yield to each "
+               "other, and messages take longer\n",
+               ranks, cores);
   }
 }
 
-// Where mpirun or srun has bound each rank to one core, it computes and
-// communicates on that one alone.
+// Where mpirun or srun has bound each rank to one core, it computes and communicates on that one
+// alone.
 void warn_if_bound(int rank, int ranks) {
   if (!is_started_by_us() && rank == 0 && ranks > 1 && available_cores() == 1 &&
       std::thread::hardware_concurrency() > 1) {
     fmt::print(stderr,
-               "warning: engine mpi: this rank is bound to one core, which its "
-               "computation and its communication share; start mpirun with "
-               "--bind-to none\n");
+               "warning: engine mpi: this rank is bound to one core, which its computation and its "
+               "communication share; start mpirun with --bind-to none\n");
   }
 }
 
 int tag_of(std::string_view name) {
-  return static_cast<int>(fnv1a_32(name) &
-                          0x7FFFU);  // MPI allows 32767 at least
+  return static_cast<int>(fnv1a_32(name) & 0x7FFFU);  // MPI allows 32767 at least
 }
 
 int tag_bound_of(MPI_Comm handle) {
   int* value = nullptr;
   int found = 0;
-  MPI_Comm_get_attr(
-      handle, MPI_TAG_UB, reinterpret_cast<void*>(&value), &found);
+  MPI_Comm_get_attr(handle, MPI_TAG_UB, reinterpret_cast<void*>(&value), &found);
   return found != 0 ? *value : 32767;
 }
 
 }  // namespace
 
 Communicator::Communicator(MPI_Comm handle, std::string name)
-    : handle_(handle),
-      name_(std::move(name)),
-      tag_bound_(tag_bound_of(handle)) {}
+    : handle_(handle), name_(std::move(name)), tag_bound_(tag_bound_of(handle)) {}
 
 Communicator::~Communicator() {
   int finalized = 0;
@@ -124,8 +111,7 @@ Process& Process::instance() {
   return *process;
 }
 
-Process& Process::start(std::chrono::milliseconds timeout,
-                        const std::function<void()>& idle) {
+Process& Process::start(std::chrono::milliseconds timeout, const std::function<void()>& idle) {
   instance().initialize_once(timeout, idle);
   return instance();
 }
@@ -173,11 +159,10 @@ void Process::initialize() {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   if (level < MPI_THREAD_MULTIPLE) {
-    throw UsageError(fmt::format(
-        "engine mpi: this MPI grants thread level {}, and Paceline needs "
-        "MPI_THREAD_MULTIPLE ({}); build MPI with threads",
-        level,
-        MPI_THREAD_MULTIPLE));
+    throw UsageError(
+        fmt::format("engine mpi: this MPI grants thread level {}, and Paceline needs "
+                    "MPI_THREAD_MULTIPLE ({}); build MPI with threads",
+                    level, MPI_THREAD_MULTIPLE));
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &world_);
@@ -186,32 +171,24 @@ void Process::initialize() {
   warn_if_bound(rank_, ranks);
 }
 
-std::shared_ptr<Communicator> Process::connect(
-    const std::vector<int>& members,
-    const std::string& name,
-    std::chrono::milliseconds timeout,
-    const std::function<void()>& idle) {
+std::shared_ptr<Communicator> Process::connect(const std::vector<int>& members,
+                                               const std::string& name,
+                                               std::chrono::milliseconds timeout,
+                                               const std::function<void()>& idle) {
   auto handle = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
-  const auto what =
-      fmt::format("connecting {} ranks by mpi as '{}'", members.size(), name);
-  get_within(
-      run_in_background([members, handle, what, tag = tag_of(name)] {
-        MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
-        check(MPI_Comm_group(MPI_COMM_WORLD, &world), what);
-        check(MPI_Group_incl(world,
-                             static_cast<int>(members.size()),
-                             members.data(),
-                             &group),
-              what);
-        check(MPI_Comm_create_group(MPI_COMM_WORLD, group, tag, handle.get()),
-              what);
-        check(MPI_Comm_set_errhandler(*handle, MPI_ERRORS_RETURN), what);
-        MPI_Group_free(&group);
-        MPI_Group_free(&world);
-      }),
-      timeout,
-      idle,
-      what);
+  const auto what = fmt::format("connecting {} ranks by mpi as '{}'", members.size(), name);
+  get_within(run_in_background([members, handle, what, tag = tag_of(name)] {
+               MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+               check(MPI_Comm_group(MPI_COMM_WORLD, &world), what);
+               check(
+                   MPI_Group_incl(world, static_cast<int>(members.size()), members.data(), &group),
+                   what);
+               check(MPI_Comm_create_group(MPI_COMM_WORLD, group, tag, handle.get()), what);
+               check(MPI_Comm_set_errhandler(*handle, MPI_ERRORS_RETURN), what);
+               MPI_Group_free(&group);
+               MPI_Group_free(&world);
+             }),
+             timeout, idle, what);
   return std::make_shared<Communicator>(*handle, name);
 }
 
@@ -222,9 +199,8 @@ void Process::finish() {
   progress_.stop();
   {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kFinalizeTimeout, [this] {
-          return state_ == State::kFinalized;
-        })) {
+    if (!changed_.wait_for(lock, kFinalizeTimeout,
+                           [this] { return state_ == State::kFinalized; })) {
       return;  // a peer does not leave, and `thread_` waits for it inside MPI
     }
   }

@@ -16,8 +16,8 @@
 
 namespace paceline::engines::mpi {
 
-/// A group of ranks with messages and collectives of its own.  Freed with the
-/// last operation that uses it.
+/// A group of ranks with messages and collectives of its own.  Freed with the last operation that
+/// uses it.
 class Communicator {
  public:
   Communicator(MPI_Comm handle, std::string name);
@@ -39,37 +39,34 @@ class Communicator {
   int tag_bound_;
 };
 
-/// MPI in this process: initialized once, finalized by `finish`, by one thread
-/// that makes progress in between.
+/// MPI in this process: initialized once, finalized by `finish`, by one thread that makes progress
+/// in between.
 class Process {
  public:
-  /// Initializes MPI at the first call: collective over all ranks of the job.
-  /// Throws UsageError where MPI has too few threads or cores, WorldError where
-  /// the other ranks do not come within `timeout`.  `idle` as ChannelSpec's.
-  static Process& start(std::chrono::milliseconds timeout,
-                        const std::function<void()>& idle);
+  /// Initializes MPI at the first call: collective over all ranks of the job. Throws UsageError
+  /// where MPI has too few threads or cores, WorldError where the other ranks do not come within
+  /// `timeout`.  `idle` as ChannelSpec's.
+  static Process& start(std::chrono::milliseconds timeout, const std::function<void()>& idle);
 
   static Process& instance();
 
-  /// Finalizes MPI where it was initialized and nothing is in flight, once all
-  /// ranks do; gives up after 5 s.
+  /// Finalizes MPI where it was initialized and nothing is in flight, once all ranks do; gives up
+  /// after 5 s.
   void finish();
 
   int rank() const { return rank_; }
   int world() const { return world_; }
   Progress& progress() { return progress_; }
 
-  /// Collective over `members`, ranks of the world of which this is one, in the
-  /// order of their ranks in the group.
-  std::shared_ptr<Communicator> connect(const std::vector<int>& members,
-                                        const std::string& name,
+  /// Collective over `members`, ranks of the world of which this is one, in the order of their
+  /// ranks in the group.
+  std::shared_ptr<Communicator> connect(const std::vector<int>& members, const std::string& name,
                                         std::chrono::milliseconds timeout,
                                         const std::function<void()>& idle);
 
  private:
   Process() = default;
-  void initialize_once(std::chrono::milliseconds timeout,
-                       const std::function<void()>& idle);
+  void initialize_once(std::chrono::milliseconds timeout, const std::function<void()>& idle);
   void live();
   void initialize();
 

@@ -36,8 +36,7 @@ bool test(Operation& operation) {
 
 std::exception_ptr timed_out(const Operation& operation) {
   return std::make_exception_ptr(std::runtime_error(
-      fmt::format("{}: timed out, a peer did not take part within {:g} s",
-                  operation.what,
+      fmt::format("{}: timed out, a peer did not take part within {:g} s", operation.what,
                   std::chrono::duration<double>(operation.limit).count())));
 }
 
@@ -50,16 +49,14 @@ void check(int result, const std::string& what) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(result, text.data(), &length);
-  throw std::runtime_error(fmt::format(
-      "{}: connection to a peer lost (MPI: {})",
-      what,
-      std::string_view(text.data(),
-                       static_cast<std::size_t>(std::max(length, 0)))));
+  throw std::runtime_error(
+      fmt::format("{}: connection to a peer lost (MPI: {})", what,
+                  std::string_view(text.data(), static_cast<std::size_t>(std::max(length, 0)))));
 }
 
 std::exception_ptr after_failure(const std::string& what) {
-  return std::make_exception_ptr(std::runtime_error(
-      what + ": connection to a peer lost (an earlier operation failed)"));
+  return std::make_exception_ptr(
+      std::runtime_error(what + ": connection to a peer lost (an earlier operation failed)"));
 }
 
 void Backoff::wait() {
@@ -68,8 +65,7 @@ void Backoff::wait() {
   const int doublings = std::min(looks_ - kLooksAtOnce, 6);
   ++looks_;
   if (doublings >= 0) {
-    std::this_thread::sleep_for(
-        std::chrono::microseconds(std::min(1 << doublings, kLongestUs)));
+    std::this_thread::sleep_for(std::chrono::microseconds(std::min(1 << doublings, kLongestUs)));
   }
 }
 
@@ -125,8 +121,7 @@ bool Progress::poll() {
   return !ended.empty();
 }
 
-void Progress::abort(const std::atomic<bool>& failed,
-                     const std::exception_ptr& error) {
+void Progress::abort(const std::atomic<bool>& failed, const std::exception_ptr& error) {
   std::list<Operation> ended;
   {
     const std::lock_guard lock(mutex_);

@@ -20,17 +20,16 @@ struct Operation {
   std::vector<MPI_Request> requests;
   std::string what;                   // "all-reduce, 400 B, on 'all'"
   std::chrono::milliseconds limit{};  // after `begun` it has failed
-  std::chrono::steady_clock::time_point begun =
-      std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   /// Set once what the operation belongs to, a communicator, has failed.
   const std::atomic<bool>* failed = nullptr;
-  /// Called once, by the thread that saw the end; throws nothing.  What it
-  /// holds lives as long as MPI may use it.
+  /// Called once, by the thread that saw the end; throws nothing.  What it holds lives as long as
+  /// MPI may use it.
   std::function<void(const std::exception_ptr& error)> done{};
 };
 
-/// How long a thread sleeps between two looks at requests: not at all at first,
-/// then longer and longer, 50 us at most.
+/// How long a thread sleeps between two looks at requests: not at all at first, then longer and
+/// longer, 50 us at most.
 class Backoff {
  public:
   void wait();
@@ -40,19 +39,19 @@ class Backoff {
   int looks_ = 0;
 };
 
-/// The requests of this process.  MPI makes progress only inside its calls, so
-/// one thread runs `run`, which tests all of them again and again; a thread
-/// that waits for one helps by `poll`.  All methods from any thread.
+/// The requests of this process.  MPI makes progress only inside its calls, so one thread runs
+/// `run`, which tests all of them again and again; a thread that waits for one helps by `poll`.
+/// All methods from any thread.
 class Progress {
  public:
   /// An operation of what has failed ends at once, with `after_failure`.
   void add(Operation operation);
 
-  /// Tests every operation once and reports those that ended, or whose limit
-  /// has passed; false where none did, or another thread is testing.
+  /// Tests every operation once and reports those that ended, or whose limit has passed; false
+  /// where none did, or another thread is testing.
   ///
-  /// MPI cannot withdraw a collective, so what an operation past its limit
-  /// holds is kept until the process ends.
+  /// MPI cannot withdraw a collective, so what an operation past its limit holds is kept until the
+  /// process ends.
   bool poll();
 
   /// Ends all operations with the flag `failed`, which is set, with `error`.

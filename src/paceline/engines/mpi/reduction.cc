@@ -22,9 +22,7 @@ struct BFloat16Bits {
 };
 
 struct HalfBits {
-  static float to_float(std::uint16_t bits) {
-    return c10::detail::fp16_ieee_to_fp32_value(bits);
-  }
+  static float to_float(std::uint16_t bits) { return c10::detail::fp16_ieee_to_fp32_value(bits); }
   static std::uint16_t from_float(float value) {
     return c10::detail::fp16_ieee_from_fp32_value(value);
   }
@@ -46,8 +44,7 @@ void reduce(void* in, void* in_out, int* count, MPI_Datatype* /*type*/) {
   const auto* from = static_cast<const std::uint16_t*>(in);
   auto* to = static_cast<std::uint16_t*>(in_out);
   for (int i = 0; i < *count; ++i) {
-    to[i] = Bits::from_float(
-        Reduction::of(Bits::to_float(from[i]), Bits::to_float(to[i])));
+    to[i] = Bits::from_float(Reduction::of(Bits::to_float(from[i]), Bits::to_float(to[i])));
   }
 }
 

@@ -8,9 +8,9 @@
 
 namespace paceline::engines::mpi {
 
-/// Reductions that MPI 3 has no type for, on elements of MPI_UINT16_T: bf16 and
-/// fp16.  Sums are taken in float and rounded to nearest, ties to even, once
-/// per hop of MPI's algorithm; NaN stays NaN.
+/// Reductions that MPI 3 has no type for, on elements of MPI_UINT16_T: bf16 and fp16.  Sums are
+/// taken in float and rounded to nearest, ties to even, once per hop of MPI's algorithm; NaN stays
+/// NaN.
 struct HalfReductions {
   MPI_Op sum = MPI_OP_NULL, maximum = MPI_OP_NULL, minimum = MPI_OP_NULL;
 };

@@ -27,18 +27,16 @@ MPI_Datatype type_of(const at::Tensor& values) {
     case at::kHalf:
       return MPI_UINT16_T;
     default:
-      throw UsageError(fmt::format("engine mpi: moves no tensors of {}",
-                                   c10::toString(values.scalar_type())));
+      throw UsageError(
+          fmt::format("engine mpi: moves no tensors of {}", c10::toString(values.scalar_type())));
   }
 }
 
 MPI_Op op_of(const c10d::ReduceOp& reduce, const at::Tensor& values) {
-  const bool halves = values.scalar_type() == at::kBFloat16 ||
-                      values.scalar_type() == at::kHalf;
-  const HalfReductions of_halves =
-      !halves ? HalfReductions{MPI_SUM, MPI_MAX, MPI_MIN}
-      : values.scalar_type() == at::kHalf ? fp16_reductions()
-                                          : bf16_reductions();
+  const bool halves = values.scalar_type() == at::kBFloat16 || values.scalar_type() == at::kHalf;
+  const HalfReductions of_halves = !halves ? HalfReductions{MPI_SUM, MPI_MAX, MPI_MIN}
+                                   : values.scalar_type() == at::kHalf ? fp16_reductions()
+                                                                       : bf16_reductions();
   switch (static_cast<c10d::ReduceOp::RedOpType>(reduce)) {
     case c10d::ReduceOp::SUM:
     case c10d::ReduceOp::AVG:
@@ -48,8 +46,7 @@ MPI_Op op_of(const c10d::ReduceOp& reduce, const at::Tensor& values) {
     case c10d::ReduceOp::MIN:
       return of_halves.minimum;
     default:
-      throw UsageError(
-          "engine mpi: reduces by sum, mean, maximum and minimum alone");
+      throw UsageError("engine mpi: reduces by sum, mean, maximum and minimum alone");
   }
 }
 

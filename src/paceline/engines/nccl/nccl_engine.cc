@@ -21,19 +21,16 @@ namespace {
 
 using NcclGroup = c10::intrusive_ptr<c10d::ProcessGroupNCCL>;
 
-/// NCCL connects at its first collective; take that out of step 0, where its
-/// cost would be measured and its failure would look like a step's.
+/// NCCL connects at its first collective; take that out of step 0, where its cost would be measured
+/// and its failure would look like a step's.
 NcclGroup connected(const ChannelSpec& spec) {
   const c10::DeviceGuard guard(spec.device);
   auto options = c10d::ProcessGroupNCCL::Options::create();
   options->timeout = spec.timeout;
   auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(
-      c10::make_intrusive<c10d::PrefixStore>("nccl/" + spec.name, spec.store),
-      spec.rank,
-      spec.world,
-      options);
-  std::vector<at::Tensor> one{
-      at::ones({1}, at::TensorOptions().device(spec.device))};
+      c10::make_intrusive<c10d::PrefixStore>("nccl/" + spec.name, spec.store), spec.rank,
+      spec.world, options);
+  std::vector<at::Tensor> one{at::ones({1}, at::TensorOptions().device(spec.device))};
   backend->allreduce(one)->wait();
   PACELINE_CHECK_EQ(one[0].item<float>(), static_cast<float>(spec.world));
   return backend;
@@ -45,16 +42,12 @@ class NcclEngine final : public Engine {
 
   std::unique_ptr<Channel> connect(const ChannelSpec& spec) override {
     if (!spec.device.is_cuda()) {
-      throw UsageError(
-          "--engine nccl: moves data of GPUs only; give --device cuda");
+      throw UsageError("--engine nccl: moves data of GPUs only; give --device cuda");
     }
-    const auto what = fmt::format(
-        "connecting {} ranks by nccl as '{}'", spec.world, spec.name);
+    const auto what = fmt::format("connecting {} ranks by nccl as '{}'", spec.world, spec.name);
     try {
-      NcclGroup backend =
-          get_within(run_in_background([spec] { return connected(spec); }),
-                     spec.timeout,
-                     spec.idle);
+      NcclGroup backend = get_within(run_in_background([spec] { return connected(spec); }),
+                                     spec.timeout, spec.idle);
       backend->setTimeout(spec.operation_timeout);
       return make_backend_channel(std::move(backend), spec);
     } catch (...) {
@@ -65,18 +58,13 @@ class NcclEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_nccl_engine() {
-  return std::make_unique<NcclEngine>();
-}
+std::unique_ptr<Engine> make_nccl_engine() { return std::make_unique<NcclEngine>(); }
 
-bool nccl_is_built() {
-  return true;
-}
+bool nccl_is_built() { return true; }
 
 std::string nccl_version() {
   const std::uint64_t packed = torch::cuda::nccl::version();
-  return fmt::format(
-      "{}.{}.{}", packed >> 32U, packed >> 16U & 0xFFFFU, packed & 0xFFFFU);
+  return fmt::format("{}.{}.{}", packed >> 32U, packed >> 16U & 0xFFFFU, packed & 0xFFFFU);
 }
 
 }  // namespace paceline::engines

@@ -6,16 +6,12 @@ namespace paceline::engines {
 
 std::unique_ptr<Engine> make_nccl_engine() {
   throw UsageError(
-      "--engine nccl: this program was built without NCCL; configure it with "
-      "the 'cuda' preset on a CUDA wheel of PyTorch");
+      "--engine nccl: this program was built without NCCL; configure it with the 'cuda' preset on "
+      "a CUDA wheel of PyTorch");
 }
 
-bool nccl_is_built() {
-  return false;
-}
+bool nccl_is_built() { return false; }
 
-std::string nccl_version() {
-  return "";
-}
+std::string nccl_version() { return ""; }
 
 }  // namespace paceline::engines

@@ -20,22 +20,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// python/paceline/adapters/trained.json, a part of the program, which
-// network_shapes.py beside it reads too:
+// python/paceline/adapters/trained.json, a part of the program, which network_shapes.py beside it
+// reads too:
 //
 //   {"resnet50": {"leaf_calls": 158, "modules": [
 //     ["conv1", "convolution", 236027904, 3813376, [7, 2, 1],
 //      {"weight": [64, 3, 7, 7]}], ...]}, ...}
 //
-// A module has a name, a kind, the flops and bytes of LayerWork, a
-// convolution's kernel, stride and groups (else []), and the sizes of its
-// parameters in registration order.  Modules are in forward order.  Gradients
-// become final in the reverse order.  (Inside a convolution or batch norm
+// A module has a name, a kind, the flops and bytes of LayerWork, a convolution's kernel, stride and
+// groups (else []), and the sizes of its parameters in registration order.  Modules are in forward
+// order.  Gradients become final in the reverse order.  (Inside a convolution or batch norm
 // autograd ends weight and bias at the same time, weight first.)
 
 LayerKind kind_of(const Json& name) {
-  constexpr auto kKinds = std::to_array<std::string_view>(
-      {"convolution", "normalization", "linear", "embedding"});
+  constexpr auto kKinds =
+      std::to_array<std::string_view>({"convolution", "normalization", "linear", "embedding"});
   const auto* found = std::ranges::find(kKinds, name.get<std::string>());
   PACELINE_CHECK(found != kKinds.end());
   return static_cast<LayerKind>(found - kKinds.begin());
@@ -44,9 +43,7 @@ LayerKind kind_of(const Json& name) {
 void add_module(const Json& module, NetworkShape& shape) {
   const auto name = module.at(0).get<std::string>();
   const auto id = static_cast<ModuleId>(shape.work.size());
-  LayerWork work{.kind = kind_of(module.at(1)),
-                 .flops = module.at(2),
-                 .bytes = module.at(3)};
+  LayerWork work{.kind = kind_of(module.at(1)), .flops = module.at(2), .bytes = module.at(3)};
   if (const Json& window = module.at(4); !window.empty()) {
     work.kernel = window.at(0);
     work.stride = window.at(1);
@@ -58,8 +55,8 @@ void add_module(const Json& module, NetworkShape& shape) {
     ParameterShape one{.name = fmt::format("{}.{}", name, parameter),
                        .sizes = sizes.get<std::vector<Elements>>(),
                        .module = id};
-    one.elements = std::accumulate(
-        one.sizes.begin(), one.sizes.end(), Elements{1}, std::multiplies<>());
+    one.elements =
+        std::accumulate(one.sizes.begin(), one.sizes.end(), Elements{1}, std::multiplies<>());
     shape.model.parameters.push_back(std::move(one));
   }
 }
@@ -97,8 +94,7 @@ NetworkShape network_shape(std::string_view name) {
       return shape;
     }
   }
-  throw UsageError(fmt::format("no shape of a network '{}'; known are {}",
-                               name,
+  throw UsageError(fmt::format("no shape of a network '{}'; known are {}", name,
                                fmt::join(network_names(), ", ")));
 }
 

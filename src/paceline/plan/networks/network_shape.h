@@ -8,21 +8,15 @@
 
 #include "paceline/plan/plan_input.h"
 
-// Networks as planners and compute models see them: the names, sizes and order
-// of their parameters and the arithmetic of their layers, without tensors.
+// Networks as planners and compute models see them: the names, sizes and order of their parameters
+// and the arithmetic of their layers, without tensors.
 
 namespace paceline::plan {
 
-enum class LayerKind : std::uint8_t {
-  kConvolution,
-  kNormalization,
-  kLinear,
-  kEmbedding
-};
+enum class LayerKind : std::uint8_t { kConvolution, kNormalization, kLinear, kEmbedding };
 
-/// The forward pass of one module for one sample, with the operations that
-/// follow the module up to the next one (activation, pooling, residual
-/// addition, attention scores, loss).
+/// The forward pass of one module for one sample, with the operations that follow the module up to
+/// the next one (activation, pooling, residual addition, attention scores, loss).
 struct LayerWork {
   LayerKind kind = LayerKind::kLinear;
   double flops = 0;  // a multiplication and an addition count as two
@@ -39,16 +33,15 @@ constexpr int kDefaultTokens = 64;
 struct NetworkShape {
   ModelShape model;
   std::vector<LayerWork> work{};  // by ModuleId
-  /// Calls in a forward pass of PyTorch modules that have no children,
-  /// activations, pooling and dropout included; 0: unknown.
+  /// Calls in a forward pass of PyTorch modules that have no children, activations, pooling and
+  /// dropout included; 0: unknown.
   int leaf_calls = 0;
 };
 
 /// The shape of a built-in network.  Throws UsageError for a name that
 /// `network_names` does not list.
 ///
-/// Source: trained.json, which tests/runtime/network_shapes_test.cc derives
-/// from the torch modules.
+/// Source: trained.json, which tests/runtime/network_shapes_test.cc derives from the torch modules.
 NetworkShape network_shape(std::string_view name);
 std::vector<std::string> network_names();
 

@@ -37,8 +37,7 @@ void run_square_sum(const OptimizerSettings& /*rule*/, const Call& call) {
   sum.zero_();
   for (const Operand& operand : call.reads) {
     for (const at::Tensor& one : operand) {
-      if (one.is_cpu() && one.scalar_type() == at::kFloat &&
-          one.is_contiguous()) {
+      if (one.is_cpu() && one.scalar_type() == at::kFloat && one.is_contiguous()) {
         sum.add_(squares_of(one.const_data_ptr<float>(), one.numel()));
       } else {
         sum.add_(one.to(at::kDouble).square().sum());
@@ -51,13 +50,10 @@ void run_clip(const OptimizerSettings& /*rule*/, const Call& call) {
   PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{3});
   constexpr double kEpsilon = 1e-6;  // PyTorch's
   const at::Tensor& squares = call.reads[0].front();
-  const at::Tensor scale = call.reads.size() > 1
-                               ? call.reads[1].front().to(at::kDouble)
-                               : at::ones_like(squares);
-  const at::Tensor norm =
-      (squares / call.numbers[2]).sqrt() / (scale * call.numbers[1]);
-  call.writes[0].front().copy_(
-      scale * ((norm + kEpsilon) / call.numbers[0]).clamp_min(1));
+  const at::Tensor scale =
+      call.reads.size() > 1 ? call.reads[1].front().to(at::kDouble) : at::ones_like(squares);
+  const at::Tensor norm = (squares / call.numbers[2]).sqrt() / (scale * call.numbers[1]);
+  call.writes[0].front().copy_(scale * ((norm + kEpsilon) / call.numbers[0]).clamp_min(1));
 }
 
 }  // namespace paceline::runtime

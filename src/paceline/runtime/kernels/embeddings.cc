@@ -57,16 +57,14 @@ To to(From value) {
 template <class T>
 void draw_row(const EmbeddingJob& job, Random random, T* row) {
   for (Elements d = 0; d < job.dim; ++d) {
-    row[d] = to<T>(job.integers ? static_cast<double>(random.below(3)) - 1
-                                : random.normal());
+    row[d] = to<T>(job.integers ? static_cast<double>(random.below(3)) - 1 : random.normal());
   }
 }
 
 // The lookups of one trainer in one step, server by server.
 class Wanted {
  public:
-  Wanted(const at::Tensor& ids, plan::Rank servers)
-      : servers_(servers), ids_(ids) {
+  Wanted(const at::Tensor& ids, plan::Rank servers) : servers_(servers), ids_(ids) {
     places_.resize(static_cast<std::size_t>(servers));
   }
 
@@ -76,8 +74,7 @@ class Wanted {
     const auto next = static_cast<Elements>(places.size());
     const auto [found, fresh] = places.emplace(row.row, next);
     if (fresh) {
-      elements_of<std::int64_t>(part_of(ids_, servers_, row.server))[next] =
-          row.row;
+      elements_of<std::int64_t>(part_of(ids_, servers_, row.server))[next] = row.row;
     }
     return found->second;
   }
@@ -85,8 +82,7 @@ class Wanted {
   void set_lengths() const {
     for (plan::Rank server = 0; server < servers_; ++server) {
       set_length(part_of(ids_, servers_, server),
-                 static_cast<Elements>(
-                     places_[static_cast<std::size_t>(server)].size()));
+                 static_cast<Elements>(places_[static_cast<std::size_t>(server)].size()));
     }
   }
 
@@ -108,8 +104,7 @@ class RowsOfServers {
 
   // `index`: server times most wanted rows, plus the place among these.
   T* row(Elements index) const {
-    return first_ + index / most_ * slice_ +
-           plan::kLengthBytes / static_cast<Elements>(sizeof(T)) +
+    return first_ + index / most_ * slice_ + plan::kLengthBytes / static_cast<Elements>(sizeof(T)) +
            index % most_ * dim_;
   }
 
@@ -120,9 +115,7 @@ class RowsOfServers {
 
 // Calls `visit(row index, bag, table, lookups of the bag)` for every lookup.
 template <class Visit>
-void each_lookup(const EmbeddingJob& job,
-                 const at::Tensor& index,
-                 const at::Tensor& offsets,
+void each_lookup(const EmbeddingJob& job, const at::Tensor& index, const at::Tensor& offsets,
                  const Visit& visit) {
   const Elements bags = length_of(offsets) - 1;
   const auto* begins = elements_of<std::int64_t>(offsets);
@@ -145,9 +138,7 @@ T weight_of(const EmbeddingJob& job, Elements lookups) {
 // Adds the given trainers' gradients, in the order of the trainers, to
 // `sum_of(id)` of each row that any of them wants.
 template <class T, class SumOf>
-void add_gradients(const Call& call,
-                   const EmbeddingJob& job,
-                   const SumOf& sum_of) {
+void add_gradients(const Call& call, const EmbeddingJob& job, const SumOf& sum_of) {
   const std::size_t end = call.reads.size() - (job.state_of_row() > 0 ? 1 : 0);
   for (std::size_t i = 1; i < end; i += 2) {
     const at::Tensor& wanted = call.reads[i].front();
@@ -184,14 +175,10 @@ struct Sums {
   }
 };
 
-// Duchi, Hazan and Singer, JMLR 12, 2011 (Adagrad).  With one number a row:
-// Mudigere et al., ISCA 2022, arXiv:2104.05158.
+// Duchi, Hazan and Singer, JMLR 12, 2011 (Adagrad).  With one number a row: Mudigere et al., ISCA
+// 2022, arXiv:2104.05158.
 template <class T, class Row>
-void apply(const EmbeddingJob& job,
-           T rate,
-           const std::vector<T>& gradient,
-           T* state,
-           Row* row) {
+void apply(const EmbeddingJob& job, T rate, const std::vector<T>& gradient, T* state, Row* row) {
   const T epsilon = to<T>(1e-10);
   if (job.rule == strategies::RowRule::kRowwiseAdagrad) {
     T squares = to<T>(0);
@@ -216,29 +203,20 @@ void apply(const EmbeddingJob& job,
 // Applies to rows `id_of(0)`, `id_of(1)`, ... the means over the trainers of
 // `sums`, which lie one after the other.
 template <class T, class IdOf>
-void apply_means(const OptimizerSettings& rule,
-                 const Call& call,
-                 const EmbeddingJob& job,
-                 std::span<const T> sums,
-                 const IdOf& id_of) {
+void apply_means(const OptimizerSettings& rule, const Call& call, const EmbeddingJob& job,
+                 std::span<const T> sums, const IdOf& id_of) {
   const at::Tensor& table = call.writes[0].front();
   const double rate = rule.rate_of_rows(call.random.step);
   with_type_of(table, [&]<class Row>(Row*) {
     Row* rows = table.mutable_data_ptr<Row>();
-    T* states = job.state_of_row() > 0
-                    ? call.writes[1].front().mutable_data_ptr<T>()
-                    : nullptr;
+    T* states = job.state_of_row() > 0 ? call.writes[1].front().mutable_data_ptr<T>() : nullptr;
     std::vector<T> mean(static_cast<std::size_t>(job.dim));
     for (std::size_t i = 0; i < sums.size() / mean.size(); ++i) {
       for (std::size_t d = 0; d < mean.size(); ++d) {
         mean[d] = sums[i * mean.size() + d] / to<T>(job.trainers);
       }
       const Elements id = id_of(i);
-      apply(job,
-            to<T>(rate),
-            mean,
-            states + id * job.state_of_row(),
-            rows + id * job.dim);
+      apply(job, to<T>(rate), mean, states + id * job.state_of_row(), rows + id * job.dim);
     }
   });
 }
@@ -257,8 +235,7 @@ void run_draw_rows(const OptimizerSettings& /*rule*/, const Call& call) {
       for (; row < last; ++row) {
         const auto [table, id] = map.at(server, row);
         const auto stream = static_cast<std::uint64_t>(table * job.rows + id);
-        draw_row(job,
-                 Random(call.random.seed, std::uint64_t{1} << 63U | stream),
+        draw_row(job, Random(call.random.seed, std::uint64_t{1} << 63U | stream),
                  rows.mutable_data_ptr<T>() + row * job.dim);
       }
     };
@@ -324,18 +301,15 @@ void run_pool(const OptimizerSettings& /*rule*/, const Call& call) {
     std::fill_n(first, (length_of(offsets) - 1) * job.width(), to<T>(0));
     with_type_of(all_rows, [&]<class Row>(Row*) {
       const RowsOfServers<Row> rows(all_rows, job);
-      each_lookup(
-          job,
-          call.reads[1].front(),
-          offsets,
-          [&](Elements index, Elements bag, int table, Elements lookups) {
-            const Row* row = rows.row(index);
-            T* sum = first + bag * job.width() + table * job.dim;
-            const T weight = weight_of<T>(job, lookups);
-            for (Elements d = 0; d < job.dim; ++d) {
-              sum[d] += weight * to<T>(row[d]);
-            }
-          });
+      each_lookup(job, call.reads[1].front(), offsets,
+                  [&](Elements index, Elements bag, int table, Elements lookups) {
+                    const Row* row = rows.row(index);
+                    T* sum = first + bag * job.width() + table * job.dim;
+                    const T weight = weight_of<T>(job, lookups);
+                    for (Elements d = 0; d < job.dim; ++d) {
+                      sum[d] += weight * to<T>(row[d]);
+                    }
+                  });
     });
   });
 }
@@ -348,16 +322,13 @@ void run_pool_gradient(const OptimizerSettings& /*rule*/, const Call& call) {
   with_type_of(bags, [&]<class T>(T*) {
     for (plan::Rank server = 0; server < job.servers; ++server) {
       const at::Tensor part = part_of(gradients, job.servers, server);
-      const Elements count =
-          length_of(part_of(ids, job.servers, server)) * job.dim;
+      const Elements count = length_of(part_of(ids, job.servers, server)) * job.dim;
       set_length(part, count);
       std::fill_n(elements_of<T>(part), count, to<T>(0));
     }
     const T* first = bags.const_data_ptr<T>();
     const RowsOfServers<T> rows(gradients, job);
-    each_lookup(job,
-                call.reads[2].front(),
-                call.reads[3].front(),
+    each_lookup(job, call.reads[2].front(), call.reads[3].front(),
                 [&](Elements index, Elements bag, int table, Elements lookups) {
                   T* row = rows.row(index);
                   const T* from = first + bag * job.width() + table * job.dim;
@@ -373,9 +344,7 @@ void run_update_rows(const OptimizerSettings& rule, const Call& call) {
   const EmbeddingJob job = strategies::job_of(call.numbers).job;
   with_type_of(call.reads[2].front(), [&]<class T>(T*) {
     const Sums<T> sums(call, job);
-    apply_means<T>(rule, call, job, sums.gradients, [&](std::size_t i) {
-      return sums.ids[i];
-    });
+    apply_means<T>(rule, call, job, sums.gradients, [&](std::size_t i) { return sums.ids[i]; });
   });
 }
 
@@ -386,11 +355,8 @@ void run_update_all_rows(const OptimizerSettings& rule, const Call& call) {
     const std::span<T> sums(gradients.mutable_data_ptr<T>(),
                             static_cast<std::size_t>(gradients.numel()));
     std::ranges::fill(sums, to<T>(0));
-    add_gradients<T>(
-        call, job, [&](Elements id) { return sums.data() + id * job.dim; });
-    apply_means<T>(rule, call, job, sums, [](std::size_t i) {
-      return static_cast<Elements>(i);
-    });
+    add_gradients<T>(call, job, [&](Elements id) { return sums.data() + id * job.dim; });
+    apply_means<T>(rule, call, job, sums, [](std::size_t i) { return static_cast<Elements>(i); });
   });
 }
 

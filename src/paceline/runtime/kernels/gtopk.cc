@@ -19,8 +19,7 @@ struct Item {
   double value = 0;
 
   double magnitude() const {
-    return std::isnan(value) ? std::numeric_limits<double>::infinity()
-                             : std::fabs(value);
+    return std::isnan(value) ? std::numeric_limits<double>::infinity() : std::fabs(value);
   }
 };
 
@@ -29,16 +28,14 @@ std::vector<Item> items_of(const at::Tensor& values, const at::Tensor& places) {
   const at::Tensor p = places.cpu().contiguous();
   std::vector<Item> items(static_cast<std::size_t>(v.numel()));
   for (std::size_t i = 0; i < items.size(); ++i) {
-    items[i] = {p.const_data_ptr<std::int32_t>()[i],
-                v.const_data_ptr<double>()[i]};
+    items[i] = {p.const_data_ptr<std::int32_t>()[i], v.const_data_ptr<double>()[i]};
   }
   return items;
 }
 
-// A value of each place, in ascending order.  Sums of two values are exact or
-// rounded once when they are written.
-std::vector<Item> added(const std::vector<Item>& a,
-                        const std::vector<Item>& b) {
+// A value of each place, in ascending order.  Sums of two values are exact or rounded once when
+// they are written.
+std::vector<Item> added(const std::vector<Item>& a, const std::vector<Item>& b) {
   std::vector<Item> all;
   all.reserve(a.size() + b.size());
   auto left = a.begin(), right = b.begin();
@@ -57,9 +54,7 @@ std::vector<Item> added(const std::vector<Item>& a,
 }
 
 std::vector<Item> largest_of(std::vector<Item> items, std::size_t k) {
-  std::nth_element(items.begin(),
-                   items.begin() + static_cast<std::ptrdiff_t>(k - 1),
-                   items.end(),
+  std::nth_element(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(k - 1), items.end(),
                    [](const Item& a, const Item& b) {
                      const double x = a.magnitude(), y = b.magnitude();
                      return x > y || (x == y && a.place < b.place);
@@ -72,13 +67,11 @@ std::vector<Item> largest_of(std::vector<Item> items, std::size_t k) {
 }  // namespace
 
 void run_gtopk_merge(const OptimizerSettings& /*rule*/, const Call& call) {
-  const auto read = [&](std::size_t i) -> const at::Tensor& {
-    return call.reads[i].front();
-  };
+  const auto read = [&](std::size_t i) -> const at::Tensor& { return call.reads[i].front(); };
   const auto k = static_cast<std::size_t>(read(0).numel());
   PACELINE_CHECK(k > 0);
-  const std::vector<Item> merged = largest_of(
-      added(items_of(read(0), read(1)), items_of(read(2), read(3))), k);
+  const std::vector<Item> merged =
+      largest_of(added(items_of(read(0), read(1)), items_of(read(2), read(3))), k);
   at::Tensor values = at::empty({read(0).numel()}, at::kDouble);
   at::Tensor places = at::empty({read(0).numel()}, at::kInt);
   for (std::size_t i = 0; i < k; ++i) {
@@ -92,10 +85,9 @@ void run_gtopk_merge(const OptimizerSettings& /*rule*/, const Call& call) {
       dropped.push_back(static_cast<std::int64_t>(i));
     }
   }
-  const at::Tensor returned =
-      at::tensor(dropped, at::kLong).to(read(4).device());
-  call.writes[3].front().index_add_(
-      0, read(5).index_select(0, returned), read(4).index_select(0, returned));
+  const at::Tensor returned = at::tensor(dropped, at::kLong).to(read(4).device());
+  call.writes[3].front().index_add_(0, read(5).index_select(0, returned),
+                                    read(4).index_select(0, returned));
   call.writes[2].front().index_fill_(0, returned, 0);
   call.writes[0].front().copy_(values);
   call.writes[1].front().copy_(places);

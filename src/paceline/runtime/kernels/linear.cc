@@ -11,9 +11,8 @@
 #include "paceline/runtime/kernels/call.h"
 #include "paceline/runtime/kernels/kernels.h"
 
-// A weighted sum of slices in one pass over memory: each is read once, and the
-// sum written once.  PyTorch's operations, one after the other, read the sum
-// and write it again with each slice.
+// A weighted sum of slices in one pass over memory: each is read once, and the sum written once.
+// PyTorch's operations, one after the other, read the sum and write it again with each slice.
 
 namespace paceline::runtime {
 namespace {
@@ -21,12 +20,10 @@ namespace {
 // Elements, whose sum stays in the cache.
 constexpr std::int64_t kCacheBlock = 2048;
 
-/// sum <- w0 a + w1 b + ..., or with `kAdds` sum + w0 a + w1 b + ...  The
-/// slices are read side by side, so that each stays a stream that the processor
-/// fetches ahead.
+/// sum <- w0 a + w1 b + ..., or with `kAdds` sum + w0 a + w1 b + ...  The slices are read side by
+/// side, so that each stays a stream that the processor fetches ahead.
 template <bool kAdds, class T, class... Same>
-void sum_side_by_side(T* __restrict sum,
-                      const T* __restrict weights,
+void sum_side_by_side(T* __restrict sum, const T* __restrict weights,
                       const Same* __restrict... slices) {
   for (std::int64_t i = 0; i < kCacheBlock; ++i) {
     T value = kAdds ? sum[i] : T{-0.0};  // -0 + x is x, -0 too
@@ -36,14 +33,11 @@ void sum_side_by_side(T* __restrict sum,
   }
 }
 
-/// Adds one block, which begins at element `begin`, of the slices from `first`
-/// on, at most five of them; returns how many.
+/// Adds one block, which begins at element `begin`, of the slices from `first` on, at most five of
+/// them; returns how many.
 template <bool kAdds, class T>
-std::size_t sum_some(T* sum,
-                     const std::vector<const T*>& slices,
-                     const std::vector<T>& weights,
-                     std::size_t first,
-                     std::int64_t begin) {
+std::size_t sum_some(T* sum, const std::vector<const T*>& slices, const std::vector<T>& weights,
+                     std::size_t first, std::int64_t begin) {
   const T* w = &weights[first];
   const auto at = [&](std::size_t i) { return slices[first + i] + begin; };
   switch (const std::size_t left = slices.size() - first; left) {
@@ -67,9 +61,7 @@ std::size_t sum_some(T* sum,
 
 /// `out` may be one of the slices.
 template <class T>
-void sum_blocks(const std::vector<const T*>& slices,
-                const std::vector<T>& weights,
-                T* out,
+void sum_blocks(const std::vector<const T*>& slices, const std::vector<T>& weights, T* out,
                 std::int64_t count) {
   std::array<T, kCacheBlock> sum;
   std::int64_t begin = 0;
@@ -101,21 +93,19 @@ void sum_in_one_pass(const Call& call) {
   sum_blocks(slices, weights, out.mutable_data_ptr<T>(), out.numel());
 }
 
-/// Whether the sum is of slices of one type on the CPU that lie dense, each
-/// either the written one or apart from it.
+/// Whether the sum is of slices of one type on the CPU that lie dense, each either the written one
+/// or apart from it.
 bool is_plain(const Call& call) {
   const at::Tensor& out = call.writes[0].front();
   const auto* written = static_cast<const std::byte*>(out.const_data_ptr());
   const auto bytes = static_cast<std::ptrdiff_t>(out.nbytes());
   const auto alike = [&](const Operand& read) {
-    const auto* data =
-        static_cast<const std::byte*>(read.front().const_data_ptr());
+    const auto* data = static_cast<const std::byte*>(read.front().const_data_ptr());
     const bool apart = data >= written + bytes || written >= data + bytes;
-    return read.front().scalar_type() == out.scalar_type() &&
-           read.front().is_contiguous() && (data == written || apart);
+    return read.front().scalar_type() == out.scalar_type() && read.front().is_contiguous() &&
+           (data == written || apart);
   };
-  return out.is_cpu() && out.is_contiguous() &&
-         std::ranges::all_of(call.reads, alike);
+  return out.is_cpu() && out.is_contiguous() && std::ranges::all_of(call.reads, alike);
 }
 
 void sum_by_operations(const Call& call) {

@@ -36,15 +36,13 @@ struct Step {
 Step step_of(const OptimizerSettings& rule, const Call& call) {
   const plan::Optimizer& row = plan::optimizer_named(rule.name);
   const auto state = call.reads.begin() + 2;
-  const auto rate =
-      call.reads.begin() + static_cast<std::ptrdiff_t>(call.writes.size());
+  const auto rate = call.reads.begin() + static_cast<std::ptrdiff_t>(call.writes.size());
   Step step{.rule = rule,
             .row = row,
             .values = call.reads[0],
             .gradients = call.reads[1],
             .states = {state, rate},
-            .rate = rule.rate ? at::full_like(rate->front(), *rule.rate)
-                              : rate->front(),
+            .rate = rule.rate ? at::full_like(rate->front(), *rule.rate) : rate->front(),
             .count = row.counts_steps ? rate[1].front() : at::Tensor(),
             .decay_rates = rule.decay_rates.value_or(row.decay_rates),
             .epsilon = rule.epsilon.value_or(row.epsilon)};
@@ -59,11 +57,8 @@ Step step_of(const OptimizerSettings& rule, const Call& call) {
     step.divisor = scale[0].front() * divisor;
     step.found_inf = scale[1].front();
   } else if (divisor != 1.0) {
-    step.divisor = at::full({},
-                            divisor,
-                            at::TensorOptions()
-                                .dtype(at::kFloat)
-                                .device(step.values.front().device()));
+    step.divisor = at::full(
+        {}, divisor, at::TensorOptions().dtype(at::kFloat).device(step.values.front().device()));
   }
   return step;
 }
@@ -77,8 +72,8 @@ std::vector<at::Tensor> counts(const Step& step) {
   return std::vector<at::Tensor>(step.values.size(), step.count);
 }
 
-// What a rule reads beside an element, as numbers of the type that it computes
-// in.  R: the learning rate's type.
+// What a rule reads beside an element, as numbers of the type that it computes in.  R: the learning
+// rate's type.
 template <class N, class R = N>
 struct Constants {
   Constants(const Step& step, R learning_rate)
@@ -146,8 +141,8 @@ struct Pointers {
   E *w, *g, *s = nullptr, *t = nullptr;
 };
 
-// One pass over the memory.  N: the type of the arithmetic, of which each
-// result is rounded once, as in PyTorch's fused kernels.
+// One pass over the memory.  N: the type of the arithmetic, of which each result is rounded once,
+// as in PyTorch's fused kernels.
 template <class Rule, class E, class N>
 void run_loop(const Step& step) {
   constexpr std::int64_t kGrain = 1 << 14;  // elements of a thread, at least
@@ -155,24 +150,23 @@ void run_loop(const Step& step) {
   const N divisor = step.divisor ? step.divisor->item<N>() : N{1};
   for (std::size_t i = 0; i < step.values.size(); ++i) {
     const Pointers<E> all(step, i);
-    at::parallel_for(
-        0, step.values[i].numel(), kGrain, [&](auto begin, auto end) {
-          for (std::int64_t k = begin; k < end; ++k) {
-            const N g = static_cast<N>(all.g[k]) / divisor;
-            N w = all.w[k];
-            N s = all.s == nullptr ? N{0} : static_cast<N>(all.s[k]);
-            N t = all.t == nullptr ? N{0} : static_cast<N>(all.t[k]);
-            Rule::step(w, g, s, t, constants);
-            all.g[k] = g;
-            all.w[k] = w;
-            if (all.s != nullptr) {
-              all.s[k] = s;
-            }
-            if (all.t != nullptr) {
-              all.t[k] = t;
-            }
-          }
-        });
+    at::parallel_for(0, step.values[i].numel(), kGrain, [&](auto begin, auto end) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        const N g = static_cast<N>(all.g[k]) / divisor;
+        N w = all.w[k];
+        N s = all.s == nullptr ? N{0} : static_cast<N>(all.s[k]);
+        N t = all.t == nullptr ? N{0} : static_cast<N>(all.t[k]);
+        Rule::step(w, g, s, t, constants);
+        all.g[k] = g;
+        all.w[k] = w;
+        if (all.s != nullptr) {
+          all.s[k] = s;
+        }
+        if (all.t != nullptr) {
+          all.t[k] = t;
+        }
+      }
+    });
   }
 }
 
@@ -193,8 +187,7 @@ void run_operators(const Step& step) {
       wide[1] = wide[1] / step.divisor->squeeze();
     }
     at::Tensor none;
-    Rule::step(
-        wide[0], wide[1], wide[2], wide.size() > 3 ? wide[3] : none, constants);
+    Rule::step(wide[0], wide[1], wide[2], wide.size() > 3 ? wide[3] : none, constants);
     for (std::size_t k = 0; k < all.size(); ++k) {
       all[k].copy_(wide[k]);
     }
@@ -221,45 +214,27 @@ void run_rule(const Step& step) {
 }
 
 void sgd(const Step& step) {
-  // Its fused kernel for CPUs leaves each whole vector of bf16 parameters as it
-  // was (pytorch#191763; 2.13 has it).
-  if (step.values.front().is_cpu() &&
-      step.values.front().scalar_type() == at::kBFloat16) {
+  // Its fused kernel for CPUs leaves each whole vector of bf16 parameters as it was
+  // (pytorch#191763; 2.13 has it).
+  if (step.values.front().is_cpu() && step.values.front().scalar_type() == at::kBFloat16) {
     run_rule<Sgd>(step);
     return;
   }
   // is_first_step may stay false, because the momentum buffer starts at zero.
-  at::_fused_sgd_(step.values,
-                  step.gradients,
-                  step.states.empty() ? Operand{} : step.states[0],
-                  step.rule.weight_decay,
-                  step.rule.momentum,
-                  learning_rate(step),
-                  /*dampening=*/0,
-                  step.rule.nesterov,
+  at::_fused_sgd_(step.values, step.gradients, step.states.empty() ? Operand{} : step.states[0],
+                  step.rule.weight_decay, step.rule.momentum, learning_rate(step),
+                  /*dampening=*/0, step.rule.nesterov,
                   /*maximize=*/false,
-                  /*is_first_step=*/false,
-                  step.divisor,
-                  step.found_inf);
+                  /*is_first_step=*/false, step.divisor, step.found_inf);
 }
 
 template <class Fused>
 void adam_with(const Fused& fused, const Step& step) {
-  fused(step.values,
-        step.gradients,
-        step.states[0],
-        step.states[1],
-        at::TensorList(),
-        counts(step),
-        learning_rate(step),
-        step.decay_rates[0],
-        step.decay_rates[1],
-        step.rule.weight_decay,
+  fused(step.values, step.gradients, step.states[0], step.states[1], at::TensorList(), counts(step),
+        learning_rate(step), step.decay_rates[0], step.decay_rates[1], step.rule.weight_decay,
         step.epsilon,
         /*amsgrad=*/false,
-        /*maximize=*/false,
-        step.divisor,
-        step.found_inf);
+        /*maximize=*/false, step.divisor, step.found_inf);
 }
 
 void adam(const Step& step) {
@@ -271,17 +246,10 @@ void adamw(const Step& step) {
 }
 
 void adagrad(const Step& step) {
-  at::_fused_adagrad_(step.values,
-                      step.gradients,
-                      step.states[0],
-                      counts(step),
-                      learning_rate(step),
-                      step.rule.rate_decay,
-                      step.rule.weight_decay,
+  at::_fused_adagrad_(step.values, step.gradients, step.states[0], counts(step),
+                      learning_rate(step), step.rule.rate_decay, step.rule.weight_decay,
                       step.epsilon,
-                      /*maximize=*/false,
-                      step.divisor,
-                      step.found_inf);
+                      /*maximize=*/false, step.divisor, step.found_inf);
 }
 
 // The mean of the gradients for an optimizer that is not the plan's.
@@ -298,19 +266,17 @@ struct Kernel {
   void (*run)(const Step& step);
 };
 
-constexpr auto kRules =
-    std::to_array<Kernel>({{"sgd", sgd},
-                           {"adam", adam},
-                           {"adamw", adamw},
-                           {"rmsprop", run_rule<RmsProp>},
-                           {"adagrad", adagrad},
-                           {"adadelta", run_rule<Adadelta>}});
+constexpr auto kRules = std::to_array<Kernel>({{"sgd", sgd},
+                                               {"adam", adam},
+                                               {"adamw", adamw},
+                                               {"rmsprop", run_rule<RmsProp>},
+                                               {"adagrad", adagrad},
+                                               {"adadelta", run_rule<Adadelta>}});
 
 // Whether there is one for every optimizer.
-static_assert(
-    std::ranges::all_of(plan::kOptimizers, [](const plan::Optimizer& row) {
-      return std::ranges::find(kRules, row.rule, &Kernel::rule) != kRules.end();
-    }));
+static_assert(std::ranges::all_of(plan::kOptimizers, [](const plan::Optimizer& row) {
+  return std::ranges::find(kRules, row.rule, &Kernel::rule) != kRules.end();
+}));
 
 }  // namespace
 

@@ -26,8 +26,7 @@ void run_slow_momentum(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::Tensor& anchor = call.writes[0].front();
   const at::Tensor& momentum = call.writes[1].front();
   const at::Tensor rate = call.reads[3].front().to(anchor.scalar_type());
-  momentum.mul_(call.numbers[1])
-      .add_((anchor - call.reads[2].front()).div_(rate));
+  momentum.mul_(call.numbers[1]).add_((anchor - call.reads[2].front()).div_(rate));
   anchor.sub_(momentum * rate, call.numbers[0]);
 }
 

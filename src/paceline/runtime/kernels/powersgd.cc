@@ -48,9 +48,9 @@ void each_matrix(const Call& call, const Use& use) {
   }
 }
 
-// The Q that a matrix starts with: standard normal numbers, each made of two
-// numbers of the random stream.  Every matrix has a part of the stream to
-// itself, so its Q does not depend on which other matrices start in the call.
+// The Q that a matrix starts with: standard normal numbers, each made of two numbers of the random
+// stream.  Every matrix has a part of the stream to itself, so its Q does not depend on which other
+// matrices start in the call.
 at::Tensor initial_q(const Matrix& matrix, const Call& call) {
   Random random = random_of(call.random, static_cast<std::uint64_t>(0));
   random.seek(static_cast<std::uint64_t>(2 * matrix.right));
@@ -94,8 +94,7 @@ void run_powersgd_right(const OptimizerSettings& /*rule*/, const Call& call) {
     if (!matrix.plain()) {
       const at::Tensor p = matrix.p(call.writes[0].front());
       p.copy_(basis_of(p));
-      matrix.q(call.writes[1].front())
-          .copy_(at::mm(matrix.of(call.reads[1].front()).t(), p));
+      matrix.q(call.writes[1].front()).copy_(at::mm(matrix.of(call.reads[1].front()).t(), p));
     }
   });
 }

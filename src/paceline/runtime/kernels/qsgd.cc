@@ -19,11 +19,8 @@ namespace {
 constexpr std::int64_t kAtOnce = 64;
 
 // Signed multiples of norm / levels.
-void round_some(const std::array<float, kAtOnce>& values,
-                float inverse,
-                float levels,
-                Random& random,
-                std::array<std::int8_t, kAtOnce>& codes) {
+void round_some(const std::array<float, kAtOnce>& values, float inverse, float levels,
+                Random& random, std::array<std::int8_t, kAtOnce>& codes) {
   std::array<std::uint64_t, kAtOnce / 2> numbers;
   random.fill(numbers);
   std::array<std::int32_t, kAtOnce> draws;  // 24 bits: a float holds them
@@ -34,17 +31,13 @@ void round_some(const std::array<float, kAtOnce>& values,
   for (std::size_t i = 0; i < kAtOnce; ++i) {
     const float scaled = std::fabs(values[i]) * inverse;
     const float drawn = static_cast<float>(draws[i]) * 0x1p-24F;
-    const auto code =
-        static_cast<std::int32_t>(std::min(scaled + drawn, levels));
+    const auto code = static_cast<std::int32_t>(std::min(scaled + drawn, levels));
     codes[i] = static_cast<std::int8_t>(values[i] < 0 ? -code : code);
   }
 }
 
 // Rounds the values of one block to codes, kAtOnce values at a time.
-void round_block(std::span<const float> values,
-                 float inverse,
-                 float levels,
-                 Random& random,
+void round_block(std::span<const float> values, float inverse, float levels, Random& random,
                  std::int8_t* codes) {
   std::array<float, kAtOnce> some{};
   std::array<std::int8_t, kAtOnce> rounded;
@@ -77,13 +70,11 @@ Form form_of(const Call& call, std::int64_t count) {
 }  // namespace
 
 void run_qsgd(const OptimizerSettings& /*rule*/, const Call& call) {
-  const at::Tensor values =
-      call.reads[0].front().to(at::kCPU, at::kFloat).contiguous();
+  const at::Tensor values = call.reads[0].front().to(at::kCPU, at::kFloat).contiguous();
   const Form form = form_of(call, values.numel());
   at::Tensor bytes = at::empty({form.bytes()}, at::kChar);
   at::Tensor norms = at::empty({form.blocks()}, at::kFloat);
-  Random random =
-      random_of(call.random, static_cast<std::uint64_t>(call.numbers[2]));
+  Random random = random_of(call.random, static_cast<std::uint64_t>(call.numbers[2]));
   const auto* from = values.const_data_ptr<float>();
   for (std::int64_t b = 0; b < form.blocks(); ++b) {
     const std::int64_t begin = b * form.block;
@@ -95,14 +86,10 @@ void run_qsgd(const OptimizerSettings& /*rule*/, const Call& call) {
     const auto norm = static_cast<float>(std::sqrt(squares));
     norms.data_ptr<float>()[b] = norm;
     // What is not finite comes back as not a number: its norm says it.
-    const float inverse =
-        norm > 0 && std::isfinite(norm) ? form.levels / norm : 0;
+    const float inverse = norm > 0 && std::isfinite(norm) ? form.levels / norm : 0;
     random.seek(static_cast<std::uint64_t>((begin + 1) / 2));
     if (inverse > 0) {
-      round_block({from + begin, static_cast<std::size_t>(count)},
-                  inverse,
-                  form.levels,
-                  random,
+      round_block({from + begin, static_cast<std::size_t>(count)}, inverse, form.levels, random,
                   bytes.data_ptr<std::int8_t>() + begin);
     } else {
       bytes.narrow(0, begin, count).zero_();
@@ -118,8 +105,7 @@ void run_qsgd_sum(const OptimizerSettings& /*rule*/, const Call& call) {
   PACELINE_CHECK_EQ(call.reads[0].front().numel() % form.bytes(), 0);
   at::Tensor sum = at::zeros({form.count}, at::kFloat);
   auto* to = sum.data_ptr<float>();
-  for (const at::Tensor& one :
-       call.reads[0].front().cpu().split(form.bytes())) {
+  for (const at::Tensor& one : call.reads[0].front().cpu().split(form.bytes())) {
     const at::Tensor norms = form.norms_in(one).clone().view(at::kFloat);
     const auto* codes = one.const_data_ptr<std::int8_t>();
     for (std::int64_t b = 0; b < form.blocks(); ++b) {

@@ -43,11 +43,9 @@ class TensorElements {
   std::vector<std::int64_t> shifts_;  // padding before it
 };
 
-// k of the places of all elements.  Floyd's algorithm: Bentley and Floyd, "A
-// sample of brilliance", Communications of the ACM 30(9), 1987.
-at::Tensor places_of(const TensorElements& elements,
-                     std::int64_t k,
-                     Random random) {
+// k of the places of all elements.  Floyd's algorithm: Bentley and Floyd, "A sample of brilliance",
+// Communications of the ACM 30(9), 1987.
+at::Tensor places_of(const TensorElements& elements, std::int64_t k, Random random) {
   const std::int64_t n = elements.count();
   PACELINE_CHECK(k <= n);
   at::Tensor places = at::empty({k}, at::kInt);
@@ -55,8 +53,7 @@ at::Tensor places_of(const TensorElements& elements,
   std::unordered_set<std::int64_t> taken;
   taken.reserve(static_cast<std::size_t>(k));
   for (std::int64_t last = n - k; last < n; ++last) {
-    auto place = static_cast<std::int64_t>(
-        random.below(static_cast<std::uint64_t>(last) + 1));
+    auto place = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(last) + 1));
     if (!taken.insert(place).second) {
       place = last;
       taken.insert(place);
@@ -74,8 +71,7 @@ void run_random_k(const OptimizerSettings& /*rule*/, const Call& call) {
   const at::Tensor& residual = call.writes[2].front();
   PACELINE_CHECK(residual.numel() <= std::numeric_limits<std::int32_t>::max());
   residual.add_(call.reads[0].front());
-  places.copy_(places_of(
-      TensorElements(call.numbers), values.numel(), random_of(call.random, 0)));
+  places.copy_(places_of(TensorElements(call.numbers), values.numel(), random_of(call.random, 0)));
   values.copy_(residual.index_select(0, places));
   residual.index_fill_(0, places.to(at::kLong), 0);
 }

@@ -16,9 +16,9 @@
 namespace paceline::runtime {
 namespace {
 
-// Eight bytes of 0 or 1 are one I64, of which the product with this has byte
-// i's bit at place 56 + i: 8 i + (56 - 7 i).  Other pairs of bits meet at other
-// places, each its own, so that nothing is carried.
+// Eight bytes of 0 or 1 are one I64, of which the product with this has byte i's bit at place 56 +
+// i: 8 i + (56 - 7 i).  Other pairs of bits meet at other places, each its own, so that nothing is
+// carried.
 constexpr std::int64_t kCollect = 0x0102040810204080;
 
 // A byte, spread to eight, keeps its bit i in byte i.
@@ -39,8 +39,7 @@ constexpr std::array<EightSigns, 256> kSigns = [] {
 }();
 
 bool is_plain(const at::Tensor& values) {
-  return values.is_cpu() && values.scalar_type() == at::kFloat &&
-         values.is_contiguous();
+  return values.is_cpu() && values.scalar_type() == at::kFloat && values.is_contiguous();
 }
 
 void pack(const float* values, std::int64_t bytes, std::int8_t* bits) {
@@ -70,10 +69,7 @@ void pack(const float* values, std::int64_t bytes, std::int8_t* bits) {
 
 // Calls put(value, its sign times the scale), byte by byte.
 template <class Put>
-void put_signs(const at::Tensor& bits,
-               double scale,
-               const at::Tensor& values,
-               const Put& put) {
+void put_signs(const at::Tensor& bits, double scale, const at::Tensor& values, const Put& put) {
   const auto* bytes = bits.const_data_ptr<std::int8_t>();
   auto* to = values.data_ptr<float>();
   const auto by = static_cast<float>(scale);
@@ -108,23 +104,18 @@ at::Tensor spread(const at::Tensor& bits, std::int64_t values) {
 void pack_signs(const at::Tensor& values, const at::Tensor& bits) {
   PACELINE_CHECK_EQ(values.numel(), 8 * bits.numel());
   if (is_plain(values)) {
-    pack(values.const_data_ptr<float>(),
-         bits.numel(),
-         bits.data_ptr<std::int8_t>());
+    pack(values.const_data_ptr<float>(), bits.numel(), bits.data_ptr<std::int8_t>());
     return;
   }
   bits.copy_(values.ge(0).view(at::kLong).mul(kCollect).__rshift__(56));
 }
 
-void write_signs(const at::Tensor& bits,
-                 double scale,
-                 const at::Tensor& values) {
+void write_signs(const at::Tensor& bits, double scale, const at::Tensor& values) {
   if (!is_plain(values)) {
     values.copy_(spread(bits, values.numel())).mul_(2).sub_(1).mul_(scale);
     return;
   }
-  put_signs(
-      bits, scale, values, [](float& value, float sign) { value = sign; });
+  put_signs(bits, scale, values, [](float& value, float sign) { value = sign; });
 }
 
 void add_signs(const at::Tensor& bits, double scale, const at::Tensor& values) {
@@ -134,8 +125,7 @@ void add_signs(const at::Tensor& bits, double scale, const at::Tensor& values) {
     values.add_(signs);
     return;
   }
-  put_signs(
-      bits, scale, values, [](float& value, float sign) { value += sign; });
+  put_signs(bits, scale, values, [](float& value, float sign) { value += sign; });
 }
 
 }  // namespace paceline::runtime

@@ -7,15 +7,13 @@
 
 namespace paceline::runtime {
 
-/// A bit of each value: 1 where it is at least zero, 0 where it is below or not
-/// a number.  `values` has a multiple of 8 elements.
+/// A bit of each value: 1 where it is at least zero, 0 where it is below or not a number.  `values`
+/// has a multiple of 8 elements.
 void pack_signs(const at::Tensor& values, const at::Tensor& bits);
 
-/// values = `scale` where the bit is 1, else -`scale`.  The last byte's bits
-/// may reach beyond the values.
-void write_signs(const at::Tensor& bits,
-                 double scale,
-                 const at::Tensor& values);
+/// values = `scale` where the bit is 1, else -`scale`.  The last byte's bits may reach beyond the
+/// values.
+void write_signs(const at::Tensor& bits, double scale, const at::Tensor& values);
 
 /// values += the same.
 void add_signs(const at::Tensor& bits, double scale, const at::Tensor& values);

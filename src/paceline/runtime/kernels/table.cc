@@ -59,19 +59,14 @@ void KernelInfo::run(const OptimizerSettings& rule, const Call& call) const {
   kernel(rule, call);
 }
 
-std::span<const KernelInfo> kernels() {
-  return kRunnable;
-}
+std::span<const KernelInfo> kernels() { return kRunnable; }
 
 const KernelInfo& find_kernel(std::string_view name) {
-  const auto* row = std::find_if(
-      kRunnable.begin(), kRunnable.end(), [&](const KernelInfo& info) {
-        return info.name == name;
-      });
+  const auto* row = std::find_if(kRunnable.begin(), kRunnable.end(),
+                                 [&](const KernelInfo& info) { return info.name == name; });
   if (row == kRunnable.end()) {
-    throw UsageError(fmt::format(
-        "The plan names the kernel '{}', which this build does not have.",
-        name));
+    throw UsageError(
+        fmt::format("The plan names the kernel '{}', which this build does not have.", name));
   }
   return *row;
 }

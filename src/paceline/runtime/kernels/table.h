@@ -14,8 +14,8 @@
 
 namespace paceline::runtime {
 
-/// The optimizer with its own constants; the learning rate is an operand, but
-/// for rows of embedding tables: no training thread sets it on their servers.
+/// The optimizer with its own constants; the learning rate is an operand, but for rows of embedding
+/// tables: no training thread sets it on their servers.
 struct OptimizerSettings {
   std::string name = "sgd";  // an optimizer of plan/optimizer.h
   double momentum = 0.9;     // sgd
@@ -27,8 +27,7 @@ struct OptimizerSettings {
   /// In place of those of the optimizer's row; null: the row's.
   std::optional<std::array<double, 2>> decay_rates{};
   std::optional<double> epsilon{};
-  /// False: the update writes the gradients over their divisor, and leaves the
-  /// values as they are.
+  /// False: the update writes the gradients over their divisor, and leaves the values as they are.
   bool updates = true;
   /// Parameters that have constants of their own.
   std::vector<OptimizerSettings> groups{};

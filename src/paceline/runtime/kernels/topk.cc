@@ -20,15 +20,12 @@
 namespace paceline::runtime {
 namespace {
 
-// What orders magnitudes: the bits of a number without its sign; NaN counts as
-// infinity.
+// What orders magnitudes: the bits of a number without its sign; NaN counts as infinity.
 template <class Real>
 auto order_of(Real value) {
-  using Bits =
-      std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
+  using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
   constexpr Bits kSign = Bits{1} << (8 * sizeof(Real) - 1);
-  const Bits infinity =
-      std::bit_cast<Bits>(std::numeric_limits<Real>::infinity());
+  const Bits infinity = std::bit_cast<Bits>(std::numeric_limits<Real>::infinity());
   return std::min(std::bit_cast<Bits>(value) & ~kSign, infinity);
 }
 
@@ -57,8 +54,7 @@ struct Taken {
 constexpr std::int64_t kBlock = 16, kBlocks = 256;
 
 // The choice is made as the program is loaded, before sanitizers are ready.
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && \
-    !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define PACELINE_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define PACELINE_VECTOR_CLONES
@@ -67,19 +63,16 @@ constexpr std::int64_t kBlock = 16, kBlocks = 256;
 // Adds kBlocks blocks; writes down which of them hold a magnitude of at least
 // `bound`, where NaN is above infinity, and returns how many.  In vector
 // instructions of the machine that it runs on.
-PACELINE_VECTOR_CLONES int add_blocks(float* __restrict sums,
-                                      const float* __restrict addends,
-                                      std::int32_t bound,
-                                      int* __restrict holding) {
+PACELINE_VECTOR_CLONES int add_blocks(float* __restrict sums, const float* __restrict addends,
+                                      std::int32_t bound, int* __restrict holding) {
   int count = 0;
   for (int block = 0; block < kBlocks; ++block) {
     std::int32_t most = 0;
     // A constant number of turns, or -O2 makes no vectors of it.
     for (int i = 0; i < kBlock; ++i) {
       sums[i] += addends[i];
-      most = std::max(most,
-                      std::bit_cast<std::int32_t>(sums[i]) &
-                          std::numeric_limits<std::int32_t>::max());
+      most = std::max(
+          most, std::bit_cast<std::int32_t>(sums[i]) & std::numeric_limits<std::int32_t>::max());
     }
     sums += kBlock;
     addends += kBlock;
@@ -89,13 +82,9 @@ PACELINE_VECTOR_CLONES int add_blocks(float* __restrict sums,
   return count;
 }
 
-// A magnitude that probably somewhat more than k sums reach: of a sample, at
-// equal distances.
+// A magnitude that probably somewhat more than k sums reach: of a sample, at equal distances.
 template <class Real>
-BitsOf<Real> probable_bound(const Real* sums,
-                            const Real* addends,
-                            std::int64_t n,
-                            std::int64_t k) {
+BitsOf<Real> probable_bound(const Real* sums, const Real* addends, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t kSample = 1 << 14;
   const std::int64_t step = std::max<std::int64_t>(1, n / kSample);
   std::vector<BitsOf<Real>> sample;
@@ -103,20 +92,16 @@ BitsOf<Real> probable_bound(const Real* sums,
     sample.push_back(order_of(sums[i] + addends[i]));
   }
   // Four standard deviations more than the k-th of all has above it.
-  const double expected = static_cast<double>(k) / static_cast<double>(n) *
-                          static_cast<double>(sample.size());
-  const auto place = std::min(
-      std::ssize(sample) - 1,
-      static_cast<std::ptrdiff_t>(expected + 4 * std::sqrt(expected) + 4));
+  const double expected =
+      static_cast<double>(k) / static_cast<double>(n) * static_cast<double>(sample.size());
+  const auto place = std::min(std::ssize(sample) - 1,
+                              static_cast<std::ptrdiff_t>(expected + 4 * std::sqrt(expected) + 4));
   std::ranges::nth_element(sample, sample.begin() + place, std::greater<>());
   return sample[static_cast<std::size_t>(place)];
 }
 
 // Adds; the sums whose magnitude is at least `bound`.
-Found<float> add_and_find(float* sums,
-                          const float* addends,
-                          std::int64_t n,
-                          std::uint32_t bound) {
+Found<float> add_and_find(float* sums, const float* addends, std::int64_t n, std::uint32_t bound) {
   Found<float> found;
   const auto keep = [&](std::int64_t i) {
     if (order_of(sums[i]) >= bound) {
@@ -127,12 +112,9 @@ Found<float> add_and_find(float* sums,
   std::array<int, kBlocks> holding{};
   std::int64_t begin = 0;
   for (; begin + kSpan <= n; begin += kSpan) {
-    const int count = add_blocks(sums + begin,
-                                 addends + begin,
-                                 static_cast<std::int32_t>(bound),
-                                 holding.data());
-    for (const int block :
-         std::span(holding).first(static_cast<std::size_t>(count))) {
+    const int count =
+        add_blocks(sums + begin, addends + begin, static_cast<std::int32_t>(bound), holding.data());
+    for (const int block : std::span(holding).first(static_cast<std::size_t>(count))) {
       for (std::int64_t i = 0; i < kBlock; ++i) {
         keep(begin + block * kBlock + i);
       }
@@ -156,10 +138,8 @@ void take(const Found<Real>& found, Real* sums, const Taken<Real>& taken) {
   }
   std::ranges::nth_element(sorted, sorted.begin() + (k - 1), std::greater<>());
   const BitsOf<Real> least = sorted[static_cast<std::size_t>(k - 1)];
-  std::int64_t equal =
-      k - std::count_if(sorted.begin(),
-                        sorted.begin() + k,
-                        [&](BitsOf<Real> order) { return order > least; });
+  std::int64_t equal = k - std::count_if(sorted.begin(), sorted.begin() + k,
+                                         [&](BitsOf<Real> order) { return order > least; });
   std::size_t next = 0;
   for (std::size_t i = 0; i < found.places.size(); ++i) {
     const BitsOf<Real> order = order_of(found.sums[i]);
@@ -171,23 +151,21 @@ void take(const Found<Real>& found, Real* sums, const Taken<Real>& taken) {
   }
 }
 
-// Finds at least the k largest.  One pass counts the sums by the high bits of
-// their magnitude, a second collects those that may be taken.
+// Finds at least the k largest.  One pass counts the sums by the high bits of their magnitude, a
+// second collects those that may be taken.
 template <class Real>
 Found<Real> find_by_counts(const Real* sums, std::int64_t n, std::int64_t k) {
   using Bits = BitsOf<Real>;
   constexpr int kBits = 11;
   constexpr int kShift = 8 * sizeof(Real) - 1 - kBits;
   constexpr std::int64_t kWays = 4;  // counts that no neighbor waits for
-  std::array<std::array<std::uint32_t, std::size_t{1} << kBits>, kWays>
-      counts{};
+  std::array<std::array<std::uint32_t, std::size_t{1} << kBits>, kWays> counts{};
   for (std::int64_t i = 0; i < n; ++i) {
     ++counts[i % kWays][order_of(sums[i]) >> kShift];
   }
   Bits group = (Bits{1} << kBits) - 1;
   const auto held = [&] {
-    return std::int64_t{counts[0][group]} + counts[1][group] +
-           counts[2][group] + counts[3][group];
+    return std::int64_t{counts[0][group]} + counts[1][group] + counts[2][group] + counts[3][group];
   };
   std::int64_t found = held();
   while (found < k) {
@@ -208,9 +186,7 @@ Found<Real> find_by_counts(const Real* sums, std::int64_t n, std::int64_t k) {
 
 // Fewer than k sums, all that are not zero, with zeros of the lowest places.
 template <class Real>
-Found<Real> with_zeros(const Found<Real>& found,
-                       const Real* sums,
-                       std::int64_t k) {
+Found<Real> with_zeros(const Found<Real>& found, const Real* sums, std::int64_t k) {
   Found<Real> all;
   std::size_t next = 0;
   std::int64_t zeros = k - std::ssize(found.places);
@@ -228,27 +204,22 @@ Found<Real> with_zeros(const Found<Real>& found,
   return all;
 }
 
-// Adds, and takes the k largest magnitudes of the sums, in ascending order of
-// their places; of equal ones those of the lower places.
+// Adds, and takes the k largest magnitudes of the sums, in ascending order of their places; of
+// equal ones those of the lower places.
 //
-// Few of many are found in the pass that adds, above a bound that a sample
-// gives.  Where the bound was too high, all sums are counted.
+// Few of many are found in the pass that adds, above a bound that a sample gives.  Where the bound
+// was too high, all sums are counted.
 template <class Real>
-void take_largest(Real* sums,
-                  const Real* addends,
-                  std::int64_t n,
-                  const Taken<Real>& taken) {
+void take_largest(Real* sums, const Real* addends, std::int64_t n, const Taken<Real>& taken) {
   const auto k = std::ssize(taken.places);
   constexpr std::int64_t kMany = 1 << 16, kFew = 32;  // at most 1 of kFew
   if constexpr (std::is_same_v<Real, float>) {
     if (n >= kMany && k <= n / kFew) {
       // Above a bound of zero lie all.
-      const std::uint32_t bound =
-          std::max(probable_bound(sums, addends, n, k), std::uint32_t{1});
+      const std::uint32_t bound = std::max(probable_bound(sums, addends, n, k), std::uint32_t{1});
       auto found = add_and_find(sums, addends, n, bound);
       if (std::ssize(found.places) < k) {
-        found = bound == 1 ? with_zeros(found, sums, k)
-                           : find_by_counts(sums, n, k);
+        found = bound == 1 ? with_zeros(found, sums, k) : find_by_counts(sums, n, k);
       }
       take(found, sums, taken);
       return;
@@ -260,21 +231,18 @@ void take_largest(Real* sums,
   take(find_by_counts(sums, n, k), sums, taken);
 }
 
-// The places of the k largest magnitudes, in ascending order, on any device; of
-// equal magnitudes those at the lower places.
+// The places of the k largest magnitudes, in ascending order, on any device; of equal magnitudes
+// those at the lower places.
 at::Tensor largest(const at::Tensor& values, std::int64_t k) {
   at::Tensor magnitudes = values.abs();
-  magnitudes.masked_fill_(magnitudes.isnan(),
-                          std::numeric_limits<double>::infinity());
+  magnitudes.masked_fill_(magnitudes.isnan(), std::numeric_limits<double>::infinity());
   const at::Tensor least =
-      std::get<0>(magnitudes.topk(k, 0, /*largest=*/true, /*sorted=*/false))
-          .min();
+      std::get<0>(magnitudes.topk(k, 0, /*largest=*/true, /*sorted=*/false)).min();
   at::Tensor taken = magnitudes >= least;
   if (taken.sum().item<std::int64_t>() > k) {
     const at::Tensor above = magnitudes > least;
     const at::Tensor equal = magnitudes == least;
-    taken =
-        above.logical_or(equal.logical_and(equal.cumsum(0) <= k - above.sum()));
+    taken = above.logical_or(equal.logical_and(equal.cumsum(0) <= k - above.sum()));
   }
   return taken.nonzero().view({k});
 }
@@ -288,8 +256,7 @@ bool taken_on_host(const Call& call) {
   const at::Tensor& addends = call.reads[0].front();
   const auto type = c10::CppTypeToScalarType<Real>::value;
   for (const at::Tensor* tensor : {&values, &sums, &addends}) {
-    if (!tensor->is_cpu() || !tensor->is_contiguous() ||
-        tensor->scalar_type() != type) {
+    if (!tensor->is_cpu() || !tensor->is_contiguous() || tensor->scalar_type() != type) {
       return false;
     }
   }
@@ -297,11 +264,9 @@ bool taken_on_host(const Call& call) {
     return false;
   }
   const auto k = static_cast<std::size_t>(values.numel());
-  take_largest<Real>(sums.data_ptr<Real>(),
-                     addends.const_data_ptr<Real>(),
-                     sums.numel(),
-                     {.values = {values.data_ptr<Real>(), k},
-                      .places = {places.data_ptr<std::int32_t>(), k}});
+  take_largest<Real>(
+      sums.data_ptr<Real>(), addends.const_data_ptr<Real>(), sums.numel(),
+      {.values = {values.data_ptr<Real>(), k}, .places = {places.data_ptr<std::int32_t>(), k}});
   return true;
 }
 

@@ -19,16 +19,14 @@ struct Segment {
 };
 
 // Of the written slice, ascending, without a gap.
-std::vector<Segment> segments_of(const OptimizerSettings& rule,
-                                 const plan::Slice& written) {
+std::vector<Segment> segments_of(const OptimizerSettings& rule, const plan::Slice& written) {
   const std::int64_t end = written.begin + written.count;
   std::vector<Segment> own;
   for (std::size_t g = 0; g < rule.groups.size(); ++g) {
     for (const plan::Slice& one : rule.groups[g].slices) {
       if (one.begin < end && one.begin + one.count > written.begin) {
-        own.push_back({std::max(one.begin, written.begin),
-                       std::min(one.begin + one.count, end),
-                       g});
+        own.push_back(
+            {std::max(one.begin, written.begin), std::min(one.begin + one.count, end), g});
       }
     }
   }
@@ -56,12 +54,9 @@ std::vector<Segment> segments_of(const OptimizerSettings& rule,
 
 // The part of an update's call that `group` has.  A flat slice is cut into
 // `segments`; a parameter's own tensor is a view of its place in the buffer.
-Call part_of(const Call& call,
-             const std::vector<Segment>& segments,
-             std::size_t group) {
+Call part_of(const Call& call, const std::vector<Segment>& segments, std::size_t group) {
   const Operand& values = call.reads[0];
-  const bool flat =
-      values.size() == 1 && values.front().numel() == call.written.count;
+  const bool flat = values.size() == 1 && values.front().numel() == call.written.count;
   Call part = call;
   // What is read besides are scalars.
   for (std::size_t i = 0; i < call.writes.size(); ++i) {
@@ -73,8 +68,8 @@ Call part_of(const Call& call,
         continue;
       }
       if (flat) {
-        some.push_back(whole.front().view(-1).narrow(
-            0, one.begin - call.written.begin, one.end - one.begin));
+        some.push_back(
+            whole.front().view(-1).narrow(0, one.begin - call.written.begin, one.end - one.begin));
         continue;
       }
       for (std::size_t p = 0; p < whole.size(); ++p) {
@@ -116,8 +111,8 @@ void run_check(const OptimizerSettings& /*rule*/, const Call& call) {
   at::Tensor found_inf = call.writes[1].front();
   found_inf.zero_();
   // This call can divide as well.  The update does it, so the divisor is one.
-  at::_amp_foreach_non_finite_check_and_unscale_(
-      call.writes[0], found_inf, at::ones_like(found_inf));
+  at::_amp_foreach_non_finite_check_and_unscale_(call.writes[0], found_inf,
+                                                 at::ones_like(found_inf));
 }
 
 void run_rescale(const OptimizerSettings& /*rule*/, const Call& call) {
@@ -125,11 +120,7 @@ void run_rescale(const OptimizerSettings& /*rule*/, const Call& call) {
   at::Tensor scale = call.writes[0].front();
   at::Tensor growth = call.writes[1].front();
   call.writes[2].front().copy_(scale);
-  at::_amp_update_scale_(scale,
-                         growth,
-                         call.reads[0].front(),
-                         call.numbers[0],
-                         call.numbers[1],
+  at::_amp_update_scale_(scale, growth, call.reads[0].front(), call.numbers[0], call.numbers[1],
                          static_cast<std::int64_t>(call.numbers[2]));
 }
 

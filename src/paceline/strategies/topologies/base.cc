@@ -6,9 +6,9 @@
 
 #include "paceline/strategies/topologies/rows.h"
 
-// The Base-(k+1) graph: every node has the exact mean after a finite number of
-// steps, whatever the number of nodes, with at most k neighbors a step.
-// Takezawa et al., NeurIPS 2023, arXiv:2305.11420, algorithms 1 to 3.
+// The Base-(k+1) graph: every node has the exact mean after a finite number of steps, whatever the
+// number of nodes, with at most k neighbors a step. Takezawa et al., NeurIPS 2023,
+// arXiv:2305.11420, algorithms 1 to 3.
 
 namespace paceline::strategies {
 namespace {
@@ -32,10 +32,9 @@ std::optional<std::vector<Rank>> fewest_factors(Rank product, Rank most) {
   return best;
 }
 
-/// The k-peer hyper-hypercube graph: `nodes` is a product of factors of at most
-/// k + 1; in step t a node averages with those that differ in its t-th digit
-/// only.  All have the exact mean after as many steps as there are factors.
-/// Takezawa et al., NeurIPS 2023, arXiv:2305.11420, algorithm 1.
+/// The k-peer hyper-hypercube graph: `nodes` is a product of factors of at most k + 1; in step t a
+/// node averages with those that differ in its t-th digit only.  All have the exact mean after as
+/// many steps as there are factors. Takezawa et al., NeurIPS 2023, arXiv:2305.11420, algorithm 1.
 class Hypercube {
  public:
   /// `nodes` has no prime factor above `base` = k + 1.
@@ -83,8 +82,8 @@ Mixing averaged(const Hypercube& cube, Rank node, Step step, Rank offset) {
   return mutual(others, 1.0 / static_cast<double>(others.size() + 1), offset);
 }
 
-/// The simple Base-(k+1) graph.  The digits of the number of nodes in base k+1
-/// cut the nodes into parts, each of `digit` blocks of a power of the base.
+/// The simple Base-(k+1) graph.  The digits of the number of nodes in base k+1 cut the nodes into
+/// parts, each of `digit` blocks of a power of the base.
 ///
 ///   1. Every part takes its mean.
 ///   2. Part after part exchanges with all parts behind it, so that the mean of
@@ -112,8 +111,7 @@ class SimpleBase {
   }
 
   Step steps() const {
-    return parts_.front().all.steps() +
-           (parts_.size() == 1 ? 0 : 1 + parts_.front().one.steps());
+    return parts_.front().all.steps() + (parts_.size() == 1 ? 0 : 1 + parts_.front().one.steps());
   }
 
   Mixing mixing(Rank node, Step step) const {
@@ -149,16 +147,13 @@ class SimpleBase {
     Hypercube one;    // of a block
   };
 
-  /// The i-th node behind the part exchanges with the i-th node of each of the
-  /// part's blocks.
+  /// The i-th node behind the part exchanges with the i-th node of each of the part's blocks.
   static Mixing exchanged(const Part& giver, Rank node) {
-    const double weight =
-        static_cast<double>(giver.block) / static_cast<double>(giver.left);
+    const double weight = static_cast<double>(giver.block) / static_cast<double>(giver.left);
     const Rank tail = giver.begin + giver.blocks * giver.block;
     if (node < tail) {
       const Rank partner = tail + (node - giver.begin) % giver.block;
-      return partner < giver.begin + giver.left ? mutual({partner}, weight, 0)
-                                                : Mixing{};
+      return partner < giver.begin + giver.left ? mutual({partner}, weight, 0) : Mixing{};
     }
     std::vector<Rank> others;
     for (Rank block = 0; block < giver.blocks; ++block) {
@@ -181,8 +176,8 @@ Rank smooth_part(Rank nodes, Rank base) {
   return part;
 }
 
-/// The nodes in `groups` equal groups: each takes its mean by a simple graph,
-/// then nodes at the same place of all groups by a hyper-hypercube.
+/// The nodes in `groups` equal groups: each takes its mean by a simple graph, then nodes at the
+/// same place of all groups by a hyper-hypercube.
 class Base final : public Topology {
  public:
   Base(Rank group, SimpleBase inside, Hypercube across)
@@ -194,8 +189,7 @@ class Base final : public Topology {
     step %= period();
     const Rank place = node % group_;
     if (step >= inside_.steps()) {
-      Mixing mixing =
-          averaged(across_, node / group_, step - inside_.steps(), 0);
+      Mixing mixing = averaged(across_, node / group_, step - inside_.steps(), 0);
       for (Neighbor& from : mixing.from) {
         from.rank = from.rank * group_ + place;
       }
@@ -223,12 +217,9 @@ class Base final : public Topology {
 /// The shorter of both graphs of the paper.
 std::unique_ptr<const Topology> shortest(Rank nodes, Rank base) {
   const Rank groups = smooth_part(nodes, base);
-  Base grouped(nodes / groups,
-               SimpleBase(nodes / groups, base),
-               Hypercube(groups, base));
+  Base grouped(nodes / groups, SimpleBase(nodes / groups, base), Hypercube(groups, base));
   Base simple(nodes, SimpleBase(nodes, base), Hypercube(1, base));
-  return std::make_unique<Base>(grouped.period() < simple.period() ? grouped
-                                                                   : simple);
+  return std::make_unique<Base>(grouped.period() < simple.period() ? grouped : simple);
 }
 
 }  // namespace

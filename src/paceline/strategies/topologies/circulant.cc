@@ -9,14 +9,14 @@
 #include "paceline/base/error.h"
 #include "paceline/strategies/topologies/rows.h"
 
-// The graphs in which all nodes have neighbors at the same distances: exp,
-// one-peer-exp, symmetric-exp, ring and full.
+// The graphs in which all nodes have neighbors at the same distances: exp, one-peer-exp,
+// symmetric-exp, ring and full.
 
 namespace paceline::strategies {
 namespace {
 
-/// Every node sends so many nodes ahead and receives from as many behind, with
-/// equal weights: 1 / (distances + 1) for each and for itself.
+/// Every node sends so many nodes ahead and receives from as many behind, with equal weights: 1 /
+/// (distances + 1) for each and for itself.
 class Circulant final : public Topology {
  public:
   /// `distances`: those of every step.
@@ -29,8 +29,7 @@ class Circulant final : public Topology {
 
   Step period() const override { return static_cast<Step>(distances_.size()); }
   Mixing mixing(Rank node, Step step) const override {
-    const auto& distances =
-        distances_[static_cast<std::size_t>(step % period())];
+    const auto& distances = distances_[static_cast<std::size_t>(step % period())];
     Mixing mixing;
     mixing.self = 1.0 / static_cast<double>(distances.size() + 1);
     for (const Rank distance : distances) {
@@ -41,8 +40,7 @@ class Circulant final : public Topology {
   }
 
   std::size_t degree(Rank) const override {
-    return std::ranges::max_element(distances_, {}, &std::vector<Rank>::size)
-        ->size();
+    return std::ranges::max_element(distances_, {}, &std::vector<Rank>::size)->size();
   }
 
   Rank block() const override { return 1; }
@@ -63,13 +61,12 @@ std::vector<Rank> powers_below(Rank bound, Rank base) {
 
 }  // namespace
 
-// Ying et al., NeurIPS 2021, arXiv:2110.13363.  BlueFog's ExponentialGraph
-// tests for powers by a rounded logarithm and so misses 243 = 3^5.
+// Ying et al., NeurIPS 2021, arXiv:2110.13363.  BlueFog's ExponentialGraph tests for powers by a
+// rounded logarithm and so misses 243 = 3^5.
 
 MakeTopology make_exp(const std::string& base) {
   return [by = parameter_number("exp", base, 2)](const Nodes& nodes) {
-    return std::make_unique<Circulant>(nodes.count,
-                                       powers_below(nodes.count, by));
+    return std::make_unique<Circulant>(nodes.count, powers_below(nodes.count, by));
   };
 }
 
@@ -84,15 +81,14 @@ MakeTopology make_one_peer_exp(const std::string& base) {
   };
 }
 
-// Neighbors are the nodes whose distance, counted the shorter way round, is a
-// power of the base: BlueFog's SymmetricExponentialGraph.
+// Neighbors are the nodes whose distance, counted the shorter way round, is a power of the base:
+// BlueFog's SymmetricExponentialGraph.
 MakeTopology make_symmetric_exp(const std::string& base) {
   return [by = parameter_number("symmetric-exp", base, 2)](const Nodes& nodes) {
     const auto powers = powers_below(nodes.count, by);
     std::vector<Rank> distances;
     for (Rank ahead = 1; ahead < nodes.count; ++ahead) {
-      const Rank shorter =
-          ahead <= nodes.count / 2 ? ahead : nodes.count - ahead;
+      const Rank shorter = ahead <= nodes.count / 2 ? ahead : nodes.count - ahead;
       if (std::ranges::binary_search(powers, shorter)) {
         distances.push_back(ahead);
       }
@@ -104,8 +100,7 @@ MakeTopology make_symmetric_exp(const std::string& base) {
 // Two nodes are neighbors once, not on both sides.
 MakeTopology make_ring(const std::string& direction) {
   if (direction != "both" && direction != "left" && direction != "right") {
-    throw UsageError(fmt::format(
-        "topology 'ring:{}': both, left or right is wanted", direction));
+    throw UsageError(fmt::format("topology 'ring:{}': both, left or right is wanted", direction));
   }
   return [direction](const Nodes& nodes) {
     const Rank left = nodes.count - 1;

@@ -15,12 +15,11 @@
 #include "paceline/strategies/topologies/rows.h"
 #include "paceline/strategies/topology_analysis.h"
 
-// A graph that the user writes: a line FROM TO [WEIGHT] for each edge, ranks
-// from 0, `#` begins a comment.  FROM sends its value, TO takes it with that
-// weight.  A line with FROM = TO is a node's own weight; left out, it is what
-// the others leave of 1.  One that is given may be rounded: where a row then
-// sums to 1 within kRounding, the own weight is what the others leave, too.
-// Without weights each node weighs all it has equally.
+// A graph that the user writes: a line FROM TO [WEIGHT] for each edge, ranks from 0, `#` begins a
+// comment.  FROM sends its value, TO takes it with that weight.  A line with FROM = TO is a node's
+// own weight; left out, it is what the others leave of 1.  One that is given may be rounded: where
+// a row then sums to 1 within kRounding, the own weight is what the others leave, too. Without
+// weights each node weighs all it has equally.
 
 namespace paceline::strategies {
 namespace {
@@ -57,16 +56,13 @@ EdgeLine edge_of(std::string_view text, const std::string& where) {
   };
   if (!is_node(from) || !is_node(to) || !text.empty() ||
       (weight && !(*weight >= 0 && *weight <= 1))) {
-    throw UsageError(fmt::format(
-        "{}: '{}' is not of the form FROM TO [WEIGHT], two ranks from 0 to {} "
-        "and a number from 0 to 1",
-        where,
-        shown(line),
-        kMostNodes - 1));
+    throw UsageError(
+        fmt::format("{}: '{}' is not of the form FROM TO [WEIGHT], two ranks from 0 to {} and a "
+                    "number from 0 to 1",
+                    where, shown(line), kMostNodes - 1));
   }
   if (!weight && *from == *to) {
-    throw UsageError(fmt::format(
-        "{}: '{}': a node's own edge wants a weight", where, shown(line)));
+    throw UsageError(fmt::format("{}: '{}': a node's own edge wants a weight", where, shown(line)));
   }
   return {.from = *from, .to = *to, .weight = weight};
 }
@@ -74,9 +70,7 @@ EdgeLine edge_of(std::string_view text, const std::string& where) {
 class Edges final : public Topology {
  public:
   explicit Edges(std::map<Rank, Mixing> rows) : rows_(std::move(rows)) {}
-  Edges(std::map<Rank, Mixing> rows,
-        std::string imbalance,
-        std::string recurrence)
+  Edges(std::map<Rank, Mixing> rows, std::string imbalance, std::string recurrence)
       : rows_(std::move(rows)),
         imbalance_(std::move(imbalance)),
         recurrence_(std::move(recurrence)) {}
@@ -108,13 +102,12 @@ std::vector<EdgeLine> edges_in(const std::string& path) {
     EdgeLine edge = edge_of(line, where);
     edge.line = i + 1;
     if (!given.insert({edge.from, edge.to}).second) {
-      throw UsageError(fmt::format(
-          "{}: the edge {} {} was given before", where, edge.from, edge.to));
+      throw UsageError(
+          fmt::format("{}: the edge {} {} was given before", where, edge.from, edge.to));
     }
     edges.push_back(edge);
     if (edge.weight.has_value() != edges.front().weight.has_value()) {
-      throw UsageError(
-          fmt::format("{}: either all edges have weights or none has", where));
+      throw UsageError(fmt::format("{}: either all edges have weights or none has", where));
     }
   }
   if (edges.empty()) {
@@ -132,17 +125,14 @@ double rest_of(const std::string& path, Rank node, const Mixing& row) {
   }
   if (rest < -kNothing) {
     throw UsageError(
-        fmt::format("{}: the weights with which rank {} takes the values of "
-                    "others sum to {:.12g}; at most 1 is possible",
-                    path,
-                    node,
-                    1 - rest));
+        fmt::format("{}: the weights with which rank {} takes the values of others sum to {:.12g}; "
+                    "at most 1 is possible",
+                    path, node, 1 - rest));
   }
   return rest < kNothing ? 0 : rest;
 }
 
-std::map<Rank, Mixing> rows_of(const std::string& path,
-                               const std::vector<EdgeLine>& edges) {
+std::map<Rank, Mixing> rows_of(const std::string& path, const std::vector<EdgeLine>& edges) {
   std::map<Rank, Mixing> rows;
   std::map<Rank, double> own;
   for (const EdgeLine& edge : edges) {
@@ -172,8 +162,7 @@ std::map<Rank, Mixing> rows_of(const std::string& path,
   return rows;
 }
 
-// The first node that `next` does not lead to from node 0, in any number of
-// steps.
+// The first node that `next` does not lead to from node 0, in any number of steps.
 template <class Next>
 std::optional<Rank> unreached(Rank nodes, const Next& next) {
   std::vector<bool> reached(static_cast<std::size_t>(nodes));
@@ -190,16 +179,13 @@ std::optional<Rank> unreached(Rank nodes, const Next& next) {
     }
   }
   const auto missing = std::ranges::find(reached, false);
-  return missing == reached.end()
-             ? std::nullopt
-             : std::optional(static_cast<Rank>(missing - reached.begin()));
+  return missing == reached.end() ? std::nullopt
+                                  : std::optional(static_cast<Rank>(missing - reached.begin()));
 }
 
-// The greatest number that divides the lengths of all closed walks, of a graph
-// in which every node leads to every other.  Where it is above 1, values only
-// go round.
-Rank cycle_of(const std::vector<std::vector<Rank>>& takers,
-              const Topology& graph) {
+// The greatest number that divides the lengths of all closed walks, of a graph in which every node
+// leads to every other.  Where it is above 1, values only go round.
+Rank cycle_of(const std::vector<std::vector<Rank>>& takers, const Topology& graph) {
   std::vector<Rank> steps_from_0(takers.size(), -1);
   std::vector<Rank> open{0};
   steps_from_0[0] = 0;
@@ -223,31 +209,23 @@ Rank cycle_of(const std::vector<std::vector<Rank>>& takers,
 }
 
 // Averages of parts that are not connected never end at one mean.
-void check_connected(const std::string& path,
-                     const std::vector<std::vector<Rank>>& takers,
+void check_connected(const std::string& path, const std::vector<std::vector<Rank>>& takers,
                      const std::vector<std::vector<Rank>>& sources) {
   const auto nodes = static_cast<Rank>(takers.size());
-  const auto not_reached = unreached(
-      nodes, [&](Rank node) { return takers[static_cast<std::size_t>(node)]; });
-  const auto reaches_nobody = unreached(nodes, [&](Rank node) {
-    return sources[static_cast<std::size_t>(node)];
-  });
+  const auto not_reached =
+      unreached(nodes, [&](Rank node) { return takers[static_cast<std::size_t>(node)]; });
+  const auto reaches_nobody =
+      unreached(nodes, [&](Rank node) { return sources[static_cast<std::size_t>(node)]; });
   if (not_reached || reaches_nobody) {
     throw UsageError(fmt::format(
-        "topology 'edges:{}': {} ranks are not connected by its edges: nothing "
-        "of rank {} reaches rank {}",
-        path,
-        nodes,
-        not_reached ? 0 : *reaches_nobody,
-        not_reached ? *not_reached : 0));
+        "topology 'edges:{}': {} ranks are not connected by its edges: nothing of rank {} reaches "
+        "rank {}",
+        path, nodes, not_reached ? 0 : *reaches_nobody, not_reached ? *not_reached : 0));
   }
 }
 
-// Why values only go round, of nodes that the edges connect; empty where they
-// do not.
-std::string recurrence_of(const std::string& path,
-                          const std::map<Rank, Mixing>& rows,
-                          Rank nodes) {
+// Why values only go round, of nodes that the edges connect; empty where they do not.
+std::string recurrence_of(const std::string& path, const std::map<Rank, Mixing>& rows, Rank nodes) {
   const Edges graph(rows);
   std::vector<std::vector<Rank>> takers(static_cast<std::size_t>(nodes));
   std::vector<std::vector<Rank>> sources(takers.size());
@@ -261,15 +239,12 @@ std::string recurrence_of(const std::string& path,
   }
   check_connected(path, takers, sources);
   const Rank cycle = cycle_of(takers, graph);
-  return cycle == 1
-             ? ""
-             : fmt::format(
-                   "values only go round over 'edges:{}': no rank keeps a "
-                   "share of its own, and each value is back after a multiple "
-                   "of {} steps, so ranks never agree; give a rank a weight of "
-                   "its own, a line like '0 0 0.5'",
-                   path,
-                   cycle);
+  return cycle == 1 ? ""
+                    : fmt::format(
+                          "values only go round over 'edges:{}': no rank keeps a share of its own, "
+                          "and each value is back after a multiple of {} steps, so ranks never "
+                          "agree; give a rank a weight of its own, a line like '0 0 0.5'",
+                          path, cycle);
 }
 
 }  // namespace
@@ -279,19 +254,14 @@ MakeTopology make_edges(const std::string& path) {
   const auto rows = rows_of(path, edges);
   const EdgeLine last = *std::ranges::max_element(edges, {}, &EdgeLine::larger);
   const Rank largest = last.larger();
-  const std::string uneven =
-      imbalance_of(matrix_of(Edges(rows), largest + 1, 0));
+  const std::string uneven = imbalance_of(matrix_of(Edges(rows), largest + 1, 0));
   return [rows, largest, line = last.line, path, uneven](const Nodes& nodes) {
     if (largest >= nodes.count) {
-      throw UsageError(fmt::format(
-          "{}, line {}: an edge of rank {}; here are {} ranks, counted from 0",
-          path,
-          line,
-          largest,
-          nodes.count));
+      throw UsageError(
+          fmt::format("{}, line {}: an edge of rank {}; here are {} ranks, counted from 0", path,
+                      line, largest, nodes.count));
     }
-    return std::make_unique<Edges>(
-        rows, uneven, recurrence_of(path, rows, nodes.count));
+    return std::make_unique<Edges>(rows, uneven, recurrence_of(path, rows, nodes.count));
   };
 }
 

@@ -14,27 +14,19 @@ namespace {
 struct Wheel {
   Step count = 1;
 
-  Rank at(Step step) const {
-    return static_cast<Rank>(Step{1} << (step % count));
-  }
+  Rank at(Step step) const { return static_cast<Rank>(Step{1} << (step % count)); }
 };
 
 /// The largest n with 2^n <= value, plus 1.
-Step powers_up_to(Rank value) {
-  return std::bit_width(static_cast<std::uint32_t>(value));
-}
+Step powers_up_to(Rank value) { return std::bit_width(static_cast<std::uint32_t>(value)); }
 
-/// Local rank step mod L goes to the same place on another host, the others
-/// stay inside and step over that place.  Every step is a permutation.  One
-/// counter turns all wheels, as in BlueFog, so a place may always go equally
-/// far.
+/// Local rank step mod L goes to the same place on another host, the others stay inside and step
+/// over that place.  Every step is a permutation.  One counter turns all wheels, as in BlueFog, so
+/// a place may always go equally far.
 class InnerOuter final : public Topology {
  public:
   InnerOuter(const Nodes& nodes, Wheel outer, Wheel inner)
-      : hosts_(nodes.count / nodes.local),
-        local_(nodes.local),
-        outer_(outer),
-        inner_(inner) {}
+      : hosts_(nodes.count / nodes.local), local_(nodes.local), outer_(outer), inner_(inner) {}
 
   Step period() const override {
     return std::lcm(std::lcm(Step{local_}, outer_.count), inner_.count);
@@ -68,17 +60,14 @@ class InnerOuter final : public Topology {
 };
 
 void check_hosts(std::string_view name, const Nodes& nodes) {
-  if (nodes.local < 3 || nodes.count % nodes.local != 0 ||
-      nodes.count == nodes.local) {
+  if (nodes.local < 3 || nodes.count % nodes.local != 0 || nodes.count == nodes.local) {
     throw UsageError(fmt::format(
         "topology={} wants two or more hosts of the same number of "
         "ranks, at least 3; here are {} ranks, {}",
-        name,
-        nodes.count,
+        name, nodes.count,
         nodes.local == 0 ? "not equally many a host"
         : nodes.count == nodes.local
-            ? std::string("all on one host; with 6, 9 or more ranks give "
-                          "--local-size 3")
+            ? std::string("all on one host; with 6, 9 or more ranks give --local-size 3")
             : fmt::format("{} a host", nodes.local)));
   }
 }
@@ -95,10 +84,8 @@ MakeTopology make_inner_outer_ring(const std::string&) {
 MakeTopology make_inner_outer_exp(const std::string&) {
   return [](const Nodes& nodes) {
     check_hosts("inner-outer-exp", nodes);
-    return std::make_unique<InnerOuter>(
-        nodes,
-        Wheel{powers_up_to(nodes.count / nodes.local - 1)},
-        Wheel{powers_up_to(nodes.local - 2)});
+    return std::make_unique<InnerOuter>(nodes, Wheel{powers_up_to(nodes.count / nodes.local - 1)},
+                                        Wheel{powers_up_to(nodes.local - 2)});
   };
 }
 

@@ -21,8 +21,7 @@ class Mesh final : public Topology {
     const auto mine = neighbors(node);
     for (const Rank other : mine) {
       const double weight =
-          1.0 / static_cast<double>(
-                    std::max(mine.size(), neighbors(other).size()) + 1);
+          1.0 / static_cast<double>(std::max(mine.size(), neighbors(other).size()) + 1);
       mixing.self -= weight;
       mixing.from.push_back({other, weight});
       mixing.to.push_back(other);
@@ -73,20 +72,15 @@ MakeTopology make_mesh(const std::string& shape) {
   }
   const std::size_t by = shape.find('x');
   if (by == std::string::npos) {
-    throw UsageError(fmt::format(
-        "topology 'mesh:{}': wants ROWSxCOLUMNS, as in mesh:2x4", shape));
+    throw UsageError(fmt::format("topology 'mesh:{}': wants ROWSxCOLUMNS, as in mesh:2x4", shape));
   }
   const Rank rows = parameter_number("mesh", shape.substr(0, by), 1, 32768);
   const Rank columns = parameter_number("mesh", shape.substr(by + 1), 1, 32768);
   return [rows, columns](const Nodes& nodes) {
     if (rows * columns != nodes.count) {
-      throw UsageError(
-          fmt::format("topology 'mesh:{0}x{1}': a mesh of {0} rows and {1} "
-                      "columns has {2} nodes; here are {3}",
-                      rows,
-                      columns,
-                      rows * columns,
-                      nodes.count));
+      throw UsageError(fmt::format(
+          "topology 'mesh:{0}x{1}': a mesh of {0} rows and {1} columns has {2} nodes; here are {3}",
+          rows, columns, rows * columns, nodes.count));
     }
     return std::make_unique<Mesh>(rows, columns);
   };

@@ -10,9 +10,9 @@ namespace {
 
 constexpr Step kMatchings = 64;
 
-/// Nodes in random order, taken two by two; with an odd number one stays alone.
-/// That some parts meet in none of 64 matchings has a probability of at most
-/// 3^-63 (three or four nodes), so no seed is examined.
+/// Nodes in random order, taken two by two; with an odd number one stays alone. That some parts
+/// meet in none of 64 matchings has a probability of at most 3^-63 (three or four nodes), so no
+/// seed is examined.
 class RandomMatching final : public Topology {
  public:
   RandomMatching(Rank nodes, Rank seed) : nodes_(nodes), seed_(seed) {}
@@ -22,11 +22,9 @@ class RandomMatching final : public Topology {
   Mixing mixing(Rank node, Step step) const override {
     std::vector<Rank> order(static_cast<std::size_t>(nodes_));
     std::iota(order.begin(), order.end(), 0);
-    Random random(static_cast<std::uint64_t>(seed_),
-                  static_cast<std::uint64_t>(step % kMatchings));
+    Random random(static_cast<std::uint64_t>(seed_), static_cast<std::uint64_t>(step % kMatchings));
     shuffle(std::span(order), random);
-    const auto place = static_cast<std::size_t>(std::ranges::find(order, node) -
-                                                order.begin());
+    const auto place = static_cast<std::size_t>(std::ranges::find(order, node) - order.begin());
     const std::size_t other = place ^ 1U;
     if (other >= order.size()) {
       return {};
@@ -44,10 +42,9 @@ class RandomMatching final : public Topology {
 }  // namespace
 
 MakeTopology make_random_matching(const std::string& seed) {
-  return
-      [by = parameter_number("random-matching", seed, 0)](const Nodes& nodes) {
-        return std::make_unique<RandomMatching>(nodes.count, by);
-      };
+  return [by = parameter_number("random-matching", seed, 0)](const Nodes& nodes) {
+    return std::make_unique<RandomMatching>(nodes.count, by);
+  };
 }
 
 }  // namespace paceline::strategies

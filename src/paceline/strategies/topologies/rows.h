@@ -6,8 +6,8 @@
 
 #include "paceline/strategies/topology.h"
 
-// What the rows of the topology table make.  Each function is defined in the
-// file of its family; what the graph is, is said there.
+// What the rows of the topology table make.  Each function is defined in the file of its family;
+// what the graph is, is said there.
 
 namespace paceline::strategies {
 
@@ -26,14 +26,10 @@ MakeTopology make_edges(const std::string& path);
 
 /// `text` as a whole number from `least` to `most`.  Throws UsageError, which
 /// names the topology and what its parameter is.
-Rank parameter_number(std::string_view topology,
-                      const std::string& text,
-                      Rank least,
+Rank parameter_number(std::string_view topology, const std::string& text, Rank least,
                       Rank most = 1'000'000'000);
 
 /// The node, counted around the end.
-constexpr Rank wrap(Rank node, Rank nodes) {
-  return (node % nodes + nodes) % nodes;
-}
+constexpr Rank wrap(Rank node, Rank nodes) { return (node % nodes + nodes) % nodes; }
 
 }  // namespace paceline::strategies

@@ -38,9 +38,7 @@ MakeTopology make_star(const std::string& center) {
   return [at = parameter_number("star", center, 0)](const Nodes& nodes) {
     if (at >= nodes.count) {
       throw UsageError(
-          fmt::format("topology 'star:{}': there are {} nodes, counted from 0",
-                      at,
-                      nodes.count));
+          fmt::format("topology 'star:{}': there are {} nodes, counted from 0", at, nodes.count));
     }
     return std::make_unique<Star>(nodes.count, at);
   };

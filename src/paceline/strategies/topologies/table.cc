@@ -19,9 +19,8 @@ constexpr auto kTopologyRows = std::to_array<TopologyRow>({
     {.name = "one-peer-exp",
      .parameter = "BASE",
      .fallback = "2",
-     .summary =
-         "one node a step, 1, 2, 4, ... ahead in turn, weight 1/2; exact "
-         "after log2 P steps where P is a power of two",
+     .summary = "one node a step, 1, 2, 4, ... ahead in turn, weight 1/2; exact "
+                "after log2 P steps where P is a power of two",
      .paper = "Ying et al., NeurIPS 2021, arXiv:2110.13363",
      .make = make_one_peer_exp},
     {.name = "exp",
@@ -51,16 +50,16 @@ constexpr auto kTopologyRows = std::to_array<TopologyRow>({
     {.name = "mesh",
      .parameter = "ROWSxCOLUMNS",
      .fallback = "auto",
-     .summary = "the up to four neighbors in a grid as square as P allows, "
-                "Metropolis-Hastings weights",
+     .summary =
+         "the up to four neighbors in a grid as square as P allows, Metropolis-Hastings weights",
      .paper = "Xiao and Boyd, Systems & Control Letters 2004",
      .make = make_mesh},
     {.name = "full",
      .summary = "everybody with everybody, 1/P: the exact mean each step",
      .make = make_full},
     {.name = "inner-outer-ring",
-     .summary = "one rank a step of each host to the next host, the others to "
-                "the next rank inside, 1/2; three or more ranks a host",
+     .summary = "one rank a step of each host to the next host, the others to the next rank "
+                "inside, 1/2; three or more ranks a host",
      .paper = "BlueFog, 2021, arXiv:2111.04287",
      .make = make_inner_outer_ring},
     {.name = "inner-outer-exp",
@@ -70,9 +69,8 @@ constexpr auto kTopologyRows = std::to_array<TopologyRow>({
     {.name = "base",
      .parameter = "BASE",
      .fallback = "2",
-     .summary =
-         "Base-(k+1) graph with BASE = k+1: at most k nodes a step, exact "
-         "after a finite number of steps for any P",
+     .summary = "Base-(k+1) graph with BASE = k+1: at most k nodes a step, exact after a finite "
+                "number of steps for any P",
      .paper = "Takezawa et al., NeurIPS 2023, arXiv:2305.11420",
      .make = make_base},
     {.name = "random-matching",
@@ -96,8 +94,7 @@ const TopologyRow& row_named(std::string_view name) {
   for (const TopologyRow& each : kTopologyRows) {
     known.push_back(each.name);
   }
-  throw UsageError(fmt::format(
-      "topology: '{}' is none of: {}", name, fmt::join(known, ", ")));
+  throw UsageError(fmt::format("topology: '{}' is none of: {}", name, fmt::join(known, ", ")));
 }
 
 class Alone final : public Topology {
@@ -107,8 +104,7 @@ class Alone final : public Topology {
 
 class EvenShares final : public Topology {
  public:
-  explicit EvenShares(std::unique_ptr<const Topology> graph)
-      : graph_(std::move(graph)) {}
+  explicit EvenShares(std::unique_ptr<const Topology> graph) : graph_(std::move(graph)) {}
 
   Step period() const override { return graph_->period(); }
 
@@ -124,23 +120,18 @@ class EvenShares final : public Topology {
   std::size_t degree(Rank node) const override { return graph_->degree(node); }
 
  private:
-  static double share(const Mixing& row) {
-    return 1.0 / static_cast<double>(row.to.size() + 1);
-  }
+  static double share(const Mixing& row) { return 1.0 / static_cast<double>(row.to.size() + 1); }
 
   std::unique_ptr<const Topology> graph_;
 };
 
 }  // namespace
 
-std::unique_ptr<const Topology> even_shares(
-    std::unique_ptr<const Topology> graph) {
+std::unique_ptr<const Topology> even_shares(std::unique_ptr<const Topology> graph) {
   return std::make_unique<EvenShares>(std::move(graph));
 }
 
-std::span<const TopologyRow> topologies() {
-  return kTopologyRows;
-}
+std::span<const TopologyRow> topologies() { return kTopologyRows; }
 
 std::size_t Topology::degree(Rank node) const {
   std::size_t most = 0;
@@ -166,9 +157,8 @@ namespace {
 /// Both numbers with six digits, or with all where these do not differ.
 std::pair<std::string, std::string> told_apart(double one, double other) {
   std::pair texts{fmt::format("{:.6g}", one), fmt::format("{:.6g}", other)};
-  return texts.first != texts.second
-             ? texts
-             : std::pair{fmt::format("{}", one), fmt::format("{}", other)};
+  return texts.first != texts.second ? texts
+                                     : std::pair{fmt::format("{}", one), fmt::format("{}", other)};
 }
 
 }  // namespace
@@ -188,12 +178,8 @@ std::string asymmetry_of(const Topology& topology, Rank nodes, Step step) {
       if (other != weight) {
         const auto [mine, theirs] = told_apart(weight, other);
         return fmt::format(
-            "row {0}, column {1} of the mixing matrix is {2}, and row {1}, "
-            "column {0} is {3}",
-            node,
-            from,
-            mine,
-            theirs);
+            "row {0}, column {1} of the mixing matrix is {2}, and row {1}, column {0} is {3}", node,
+            from, mine, theirs);
       }
     }
   }
@@ -206,18 +192,16 @@ TopologyChoice::TopologyChoice(std::string_view text) {
   std::string parameter(row.fallback);
   if (colon != std::string_view::npos) {
     if (row.parameter.empty()) {
-      throw UsageError(fmt::format(
-          "topology '{}': '{}' takes no parameter", text, row.name));
+      throw UsageError(fmt::format("topology '{}': '{}' takes no parameter", text, row.name));
     }
     parameter = text.substr(colon + 1);
   }
   if (parameter.empty() && !row.parameter.empty()) {
-    throw UsageError(fmt::format(
-        "topology '{}': {}:{} is wanted", text, row.name, row.parameter));
+    throw UsageError(fmt::format("topology '{}': {}:{} is wanted", text, row.name, row.parameter));
   }
   make_ = row.make(parameter);
-  text_ = parameter == row.fallback ? std::string(row.name)
-                                    : fmt::format("{}:{}", row.name, parameter);
+  text_ =
+      parameter == row.fallback ? std::string(row.name) : fmt::format("{}:{}", row.name, parameter);
 }
 
 std::unique_ptr<const Topology> TopologyChoice::on(const Nodes& nodes) const {
@@ -227,19 +211,11 @@ std::unique_ptr<const Topology> TopologyChoice::on(const Nodes& nodes) const {
   return make_(nodes);
 }
 
-Rank parameter_number(std::string_view topology,
-                      const std::string& text,
-                      Rank least,
-                      Rank most) {
+Rank parameter_number(std::string_view topology, const std::string& text, Rank least, Rank most) {
   const auto value = number_from<Rank>(text);
   if (!value || *value < least || *value > most) {
-    throw UsageError(
-        fmt::format("topology '{0}:{1}': {2} is a whole number from {3} to {4}",
-                    topology,
-                    text,
-                    row_named(topology).parameter,
-                    least,
-                    most));
+    throw UsageError(fmt::format("topology '{0}:{1}': {2} is a whole number from {3} to {4}",
+                                 topology, text, row_named(topology).parameter, least, most));
   }
   return *value;
 }
