@@ -286,7 +286,7 @@ TEST_F(DispatcherTest, ATrainingThreadThatAPerformerHoldsIsReported) {
 // Nothing holds the training thread: its own rank is the one that hangs.
 TEST_F(DispatcherTest, ATrainingThreadThatHangsIsReported) {
   std::promise<std::exception_ptr> told;
-  make({.training_timeout = std::chrono::milliseconds(1),
+  make({.training_timeout = std::chrono::milliseconds(100),
         .stuck = [&](const std::exception_ptr& e) { told.set_value(e); }});
   dispatcher->begin_step(0, tiny.plan());
   const std::string why = error_of([&] { std::rethrow_exception(told.get_future().get()); });
@@ -317,7 +317,7 @@ TEST_F(DispatcherTest, ATrainingThreadThatHangsInItsLastIssueIsReported) {
 // Between its last op and the end of the step.
 TEST_F(DispatcherTest, ATrainingThreadThatHangsBehindTheLastOpIsReported) {
   std::promise<std::exception_ptr> told;
-  make({.training_timeout = std::chrono::milliseconds(1),
+  make({.training_timeout = std::chrono::milliseconds(100),
         .stuck = [&](const std::exception_ptr& e) { told.set_value(e); }});
   auto no_communication = tiny.ops();
   no_communication.ops.resize(kReduceSecond);
@@ -335,7 +335,7 @@ TEST_F(DispatcherTest, ATrainingThreadThatHangsInAKernelIsReported) {
   std::promise<std::exception_ptr> told;
   std::promise<void> released;
   run_kernel = [&](OpRef, const plan::Kernel&) { released.get_future().wait(); };
-  make({.training_timeout = std::chrono::milliseconds(1),
+  make({.training_timeout = std::chrono::milliseconds(100),
         .spare_core = false,
         .stuck = [&](const std::exception_ptr& e) { told.set_value(e); }});
   dispatcher->begin_step(0, tiny.plan());

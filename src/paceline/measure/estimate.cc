@@ -220,12 +220,14 @@ Estimate estimate(const engines::World& world, const std::vector<records::Config
 
 std::string network_of(const records::Configuration& c) {
   using records::Configuration;
-  return cases::key_in(
-      c, {cases::Part::kNetwork, &Configuration::batch_size, &Configuration::device,
-          &Configuration::optimizer, &Configuration::accumulate, &Configuration::threads,
-          &Configuration::replay, &Configuration::stretch,
-          // The dense network's width comes from the tables.
-          &Configuration::servers, &Configuration::embeddings, &Configuration::embedding_dim});
+  const std::string network =
+      cases::key_in(c, {cases::Part::kNetwork, &Configuration::batch_size, &Configuration::device,
+                        &Configuration::optimizer, &Configuration::accumulate,
+                        &Configuration::threads, &Configuration::replay, &Configuration::stretch,
+                        // The dense network's width comes from the tables.
+                        &Configuration::servers, &Configuration::embeddings});
+  // Of the dense network by itself, too, which has no tables.
+  return fmt::format("{} embedding_dim={}", network, c.embedding_dim);
 }
 
 std::chrono::nanoseconds Estimate::first_step(const records::Configuration& c, int ranks_here,
