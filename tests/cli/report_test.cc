@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -64,16 +65,18 @@ TEST_F(Report, AppendsResultsOfNcclTestsToRecords) {
         "  algbw  busbw #wrong\n"
         "      8       2  float    sum    -1  5.63   0.00   0.00      0  5.61"
         "   0.00   0.00      0\n");
-  write("r.jsonl", "{}\n");
   const Outcome refused = run("import nccl.log --records r.jsonl --format ddp");
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "r.jsonl"));
   for (const char* end : {"r.jsonl\n", ", 1 of them not for the first time\n"}) {
     const Outcome outcome = run("import nccl.log --records r.jsonl");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_TRUE(outcome.err.ends_with(end)) << outcome.err;
-    EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 2);
+    EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
   }
+  write("other.jsonl", "{}\n");
+  EXPECT_EQ(run("import nccl.log --records other.jsonl").exit_code, 2);
+  EXPECT_EQ(lines_of(folder_ / "other.jsonl"), 1);
 }
 
 TEST_F(Report, TellsWhatTheProgramOfALogFoundWrong) {
