@@ -317,7 +317,7 @@ TEST(ShardedEmbeddings, WithDenseGradientsCostMemoryAndNoBytesMore) {
   }
 }
 
-/// Rank 1 takes the main engine for rows.
+/// Rank 1 issues exchanges of rows in another order.
 class OfTwoMinds final : public plan::Planner {
  public:
   explicit OfTwoMinds(const plan::Planner& planner) : planner_(planner) {}
@@ -325,7 +325,7 @@ class OfTwoMinds final : public plan::Planner {
   plan::Setup setup(const plan::PlanInput& input) const override {
     plan::Setup setup = planner_.setup(input);
     if (input.rank == 1) {
-      setup.communicators.back().engine = plan::EngineRole::kMain;
+      setup.communicators.back().order = plan::IssueOrder::kProgram;
     }
     return setup;
   }
@@ -341,7 +341,7 @@ class OfTwoMinds final : public plan::Planner {
   const plan::Planner& planner_;
 };
 
-TEST(ShardedEmbeddings, CrossOnTheSparseEngineAlone) {
+TEST(ShardedEmbeddings, CrossOnACommunicatorOfTheirOwn) {
   const EmbeddingJob job = plan::toy_job(2, 2);
   const auto planner = plan::with_tables(job, "fusion");
   const plan::PlanInput input = plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
@@ -353,10 +353,9 @@ TEST(ShardedEmbeddings, CrossOnTheSparseEngineAlone) {
       continue;
     }
     const bool exchange = std::holds_alternative<plan::Exchange>(op.work);
-    EXPECT_EQ(setup.communicators[plan::index_of(*on)].engine,
-              exchange ? plan::EngineRole::kSparse : plan::EngineRole::kMain);
+    EXPECT_EQ(setup.communicators[plan::index_of(*on)].name == "lookups", exchange);
     const std::string text = plan::describe(op, input.model, setup);
-    EXPECT_EQ(text.ends_with("on lookups of the sparse engine, 4 ranks"), exchange) << text;
+    EXPECT_EQ(text.ends_with("on lookups, 4 ranks"), exchange) << text;
     ++(exchange ? rows : dense);
   }
   EXPECT_GT(rows, 0);

@@ -64,8 +64,7 @@ std::vector<std::int64_t> digests(const std::vector<std::string>& texts) {
 
 PlanDigest digest_of(const plan::Planner& planner, const plan::PlanInput& input,
                      const plan::Setup& setup, plan::CommunicatorId on) {
-  const plan::Communicator& group = setup.communicators[plan::index_of(on)];
-  std::string collectives = fmt::format("engine {}\n", static_cast<int>(group.engine));
+  std::string collectives;
   for (const plan::Placement& placement : setup.parameters) {
     collectives += fmt::format("parameter {}\n", placement.value.begin);
   }
@@ -73,7 +72,7 @@ PlanDigest digest_of(const plan::Planner& planner, const plan::PlanInput& input,
   for (plan::Step step = 0; step < kComparedSteps; ++step) {
     collectives += fmt::format("variant {}\n", planner.variant(input, step));
   }
-  const plan::Members& members = group.members;
+  const plan::Members& members = setup.communicators[plan::index_of(on)].members;
   std::vector<std::string> sends(members.size()), receives(members.size());
   for (const plan::Variant variant : plan::variants_of(planner, input)) {
     const plan::CommPlan plan = planner.plan(input, setup, variant);

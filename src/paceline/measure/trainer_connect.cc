@@ -95,8 +95,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(const plan::Communicator& 
 
 // Picks are numbers of the host, whatever the device.
 std::unique_ptr<engines::Channel> Trainer::connect_for_picks(const plan::Communicator& group) {
-  const plan::Communicator picks{
-      .name = group.name + "/picks", .members = group.members, .engine = group.engine};
+  const plan::Communicator picks{.name = group.name + "/picks", .members = group.members};
   if (ranks_.device.is_cpu()) {
     return connect_to(picks);
   }

@@ -66,12 +66,6 @@ enum class IssueOrder : std::uint8_t {
   kAsReady    // exchanges alone, each as soon as it is ready
 };
 
-/// Which of a job's engines carries the ops of a communicator.
-enum class EngineRole : std::uint8_t {
-  kMain,   // gradients, parameters, and whatever has no engine of its own
-  kSparse  // rows of embedding tables
-};
-
 /// A group of ranks, an issue order, bytes allowed in flight.  One number may stand for several
 /// disjoint groups, for example one on each host.  Then the setup of a rank holds the group that
 /// the rank is a member of, or a group without members where the rank is in none.
@@ -80,7 +74,6 @@ struct Communicator {
   Members members;
   IssueOrder order = IssueOrder::kProgram;
   std::int64_t credit_bytes = std::numeric_limits<std::int64_t>::max();
-  EngineRole engine = EngineRole::kMain;  // equal on every rank
 };
 
 /// Shared by all variants; allocated and connected before step 0.

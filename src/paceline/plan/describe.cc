@@ -51,9 +51,7 @@ struct Describer {
 
   std::string on(CommunicatorId id) const {
     const Communicator& communicator = setup.communicators[index_of(id)];
-    return fmt::format("on {}{}, {} {}", communicator.name,
-                       communicator.engine == EngineRole::kSparse ? " of the sparse engine" : "",
-                       communicator.members.size(),
+    return fmt::format("on {}, {} {}", communicator.name, communicator.members.size(),
                        communicator.members.size() == 1 ? "rank" : "ranks");
   }
 

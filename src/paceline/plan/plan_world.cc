@@ -120,11 +120,7 @@ void PlanWorld::check_setups() const {
   const auto& first = sides_.front().setup.communicators;
   for (Rank rank = 0; rank < ranks(); ++rank) {
     const auto& mine = side(rank).setup.communicators;
-    const bool same =
-        std::ranges::equal(mine, first, [](const Communicator& left, const Communicator& right) {
-          return left.order == right.order && left.engine == right.engine;
-        });
-    if (!same) {
+    if (!std::ranges::equal(mine, first, {}, &Communicator::order, &Communicator::order)) {
       throw PlanError(fmt::format("rank {} has other communicators than rank 0", rank));
     }
   }

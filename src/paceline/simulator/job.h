@@ -93,7 +93,6 @@ struct Transfer {
 struct MessageShape {
   std::int64_t bytes = 0;
   bool remote = false;
-  plan::EngineRole engine = plan::EngineRole::kMain;
 
   // NOLINTNEXTLINE(readability-implicit-bool-conversion): of the default
   friend auto operator<=>(const MessageShape&, const MessageShape&) = default;

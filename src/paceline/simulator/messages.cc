@@ -113,12 +113,10 @@ std::int64_t Messages::bytes_of(const Slot& slot) {
 /// `slots`.  `slot` is one of these ends.
 std::int32_t Messages::shape_of(const Slot& slot, const std::vector<Slot>& slots) {
   const plan::Rank me = job_.actors[slot.actor].rank;
-  const RankProgram& program = programs_.of(me);
   const auto host_of = [&](plan::Rank rank) {
     return job_.classes.host_of[static_cast<std::size_t>(rank)];
   };
-  MessageShape shape{.remote = host_of(message_of(slot).peer) != host_of(me),
-                     .engine = program.on(*plan::communicator_of(program.op(slot.item))).engine};
+  MessageShape shape{.remote = host_of(message_of(slot).peer) != host_of(me)};
   for (const Slot& end : slots) {
     shape.bytes = std::max(shape.bytes, bytes_of(end));
   }

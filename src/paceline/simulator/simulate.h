@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "paceline/cluster/machine.h"
@@ -12,21 +11,12 @@
 
 namespace paceline::simulator {
 
-/// What an engine's messages take beside the links that carry them.
-struct MessageCosts {
-  cluster::Machine machine;       // its latencies and fits
-  plan::Picoseconds message = 0;  // added to each (cluster::SoftwareCosts)
-};
-
 /// All that a simulation may vary without planning again.
 struct Costs {
   cluster::Machine machine;
   cluster::SoftwareCosts software;
   plan::LayerProfile profile;       // of one micro-batch on one device
   bool free_communication = false;  // nothing that crosses takes time
-  /// What messages on the sparse engine cost; absent: what `machine` and
-  /// `software` say.
-  std::optional<MessageCosts> sparse{};
 };
 
 /// What a simulation says of a step, which lasts from the start of its first forward to that of the

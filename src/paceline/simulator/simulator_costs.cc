@@ -51,9 +51,6 @@ bool same_layout(const cluster::Machine& a, const cluster::Machine& b) {
 
 void Simulator::State::set_costs(const Costs& costs) {
   cluster::check_costs(costs.machine, costs.software);
-  if (costs.sparse) {
-    cluster::check_costs(costs.sparse->machine, {.message = costs.sparse->message});
-  }
   plan::check_profile(job_.input.model, costs.profile);
   const bool folds = job_.classes.world() > static_cast<plan::Rank>(job_.actors.size());
   if (folds && costs.machine.noise.any()) {
@@ -159,11 +156,9 @@ void Simulator::State::set_prices() {
   for (const MessageShape& shape : job_.message_shapes) {
     message_prices_.emplace_back();
     if (!costs_.free_communication) {
-      const bool apart = shape.engine == plan::EngineRole::kSparse && costs_.sparse;
-      const cluster::Machine& links = apart ? costs_.sparse->machine : machine;
-      cluster::Stage stage = cluster::message_stage(shape.bytes, shape.remote, links);
-      if (cluster::message_fit(shape.remote, links) == nullptr) {
-        stage.latency += apart ? costs_.sparse->message : software.message;
+      cluster::Stage stage = cluster::message_stage(shape.bytes, shape.remote, machine);
+      if (cluster::message_fit(shape.remote, machine) == nullptr) {
+        stage.latency += software.message;
       }
       message_prices_.back().add(stage);
     }

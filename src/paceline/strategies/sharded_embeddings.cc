@@ -46,8 +46,7 @@ class ShardedEmbeddings final : public Planner {
       const Rank members = job_.first_server() + job_.servers;
       setup.communicators.push_back({.name = kLookups,
                                      .members = Members::spaced(0, members),
-                                     .order = IssueOrder::kPriority,
-                                     .engine = EngineRole::kSparse});
+                                     .order = IssueOrder::kPriority});
       if (input.rank >= members) {
         setup.communicators.back().members = {};
       }
