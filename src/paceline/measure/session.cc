@@ -110,6 +110,9 @@ int run_session(const engines::RankContext& context, const experiment::JobSpec& 
       workload->perform(item);
     }
     workload->end();
+    if (session.is_rank_0() && hooks.finished) {
+      hooks.finished();
+    }
     return 0;
   } catch (const launch::StopRequested& stop) {
     return kSignalStatus + stop.signal;

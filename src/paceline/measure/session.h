@@ -11,7 +11,7 @@ namespace paceline::measure {
 
 /// What a session calls.
 struct SessionHooks {
-  /// On rank 0, after each case that it has handed over to the front.
+  /// On rank 0, after each record that it has handed over to the front, and at the end.
   std::function<void()> finished{};
   engines::OnFailure on_failure{};
   WindowAccess* access = nullptr;  // to samples of a step that hangs
