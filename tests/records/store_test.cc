@@ -73,11 +73,24 @@ TEST_F(Store, OperationsAreAppendedAsRunsAre) {
   row.iteration_ns = {1};
   const std::string line = to_line(to_json(row, {}));
   put(line + "\n" + line.substr(0, 40));
-  RecordWriter(path_).append_line(line);
+  RecordWriter(path_, RecordKind::kOperations).append_line(line);
   EXPECT_EQ(text(), line + "\n" + line + "\n");
   put(line);
-  RecordWriter(path_).append_line(line);
+  RecordWriter(path_, RecordKind::kOperations).append_line(line);
   EXPECT_EQ(text(), line + "\n" + line + "\n");
+}
+
+TEST_F(Store, RunsAndOperationsAreNotInOneFile) {
+  const std::string run = to_line(full_record()), operation = to_line(to_json(CommRecord(), {}));
+  for (const char* end : {"\n", ""}) {  // the last line is whole without its line break, too
+    put(run + end);
+    EXPECT_THROW(RecordWriter(path_, RecordKind::kOperations), UsageError);
+    EXPECT_EQ(text(), run + end);
+    put(operation + end);
+    EXPECT_THROW(RecordWriter(path_, RecordKind::kRuns), UsageError);
+    EXPECT_EQ(text(), operation + end);
+    EXPECT_NO_THROW(RecordWriter(path_, std::nullopt));
+  }
 }
 
 TEST_F(Store, RecordIsInTheFileWhenAppendReturns) {

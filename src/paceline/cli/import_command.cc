@@ -38,7 +38,7 @@ void append_new(const std::vector<records::CommRecord>& rows, std::int64_t files
                 const std::string& to) {
   const std::vector<std::string> lines = split_lines(read_text_if_readable(to).value_or(""));
   const std::set<std::string> there(lines.begin(), lines.end());
-  records::RecordWriter writer(to);
+  records::RecordWriter writer(to, records::RecordKind::kOperations);
   std::int64_t again = 0;
   for (const records::CommRecord& row : rows) {
     const std::string line = records::to_line(records::to_json(row, {}));

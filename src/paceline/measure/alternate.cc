@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -73,7 +74,7 @@ class Alternating {
  public:
   explicit Alternating(const Alternation& wanted) : wanted_(wanted) {
     for (const Alternation::Side& side : wanted.sides) {
-      writers_.push_back(std::make_unique<records::RecordWriter>(side.records));
+      writers_.push_back(std::make_unique<records::RecordWriter>(side.records, std::nullopt));
     }
     host_ = records::collect_host();
     shuffle_firsts();

@@ -8,14 +8,11 @@
 #include <unistd.h>
 
 #include "paceline/base/exit_status.h"
-#include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/measure/case_record.h"
 #include "paceline/measure/comm_case.h"
-#include "paceline/measure/results.h"
 #include "paceline/predict/comm_fit.h"
 #include "paceline/records/json.h"
-#include "paceline/records/readers.h"
 #include "paceline/report/comm_table.h"
 #include "paceline/report/formats.h"
 
@@ -42,16 +39,6 @@ std::vector<cluster::ClusterHost> hosts_of(const records::Environment& environme
   return hosts;
 }
 
-// A file of both kinds could not be read back.
-void check_kind(const RecordTarget& target) {
-  const std::string text = target.is_stream() ? "" : read_text(target.path());
-  if (!text.empty() && !records::is_operation_file(text)) {
-    throw UsageError(
-        fmt::format("--records {}: holds other records than those of operations; name another file",
-                    target.path()));
-  }
-}
-
 }  // namespace
 
 std::vector<records::CommRecord> with_line(std::vector<records::CommRecord> records,
@@ -68,9 +55,9 @@ std::vector<records::CommRecord> with_line(std::vector<records::CommRecord> reco
 OperationResults::OperationResults(const experiment::JobSpec& job)
     : sweep_(*job.operations),
       format_(job.settings.format),
-      target_(named_records(job.settings.records), job.settings.name) {
+      target_(named_records(job.settings.records), job.settings.name,
+              records::RecordKind::kOperations) {
   report::find_format(report::comm_formats(), format_);
-  check_kind(target_);
 }
 
 void OperationResults::take(launch::KeyValueStore& store) {

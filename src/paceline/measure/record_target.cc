@@ -58,7 +58,9 @@ std::string named_records(const std::string& flag) {
   return flag.empty() && named != nullptr ? named : flag;
 }
 
-RecordTarget::RecordTarget(const std::string& named, const std::string& experiment) : path_(named) {
+RecordTarget::RecordTarget(const std::string& named, const std::string& experiment,
+                           records::RecordKind kind)
+    : path_(named) {
   if (named.empty()) {
     std::error_code error;
     makes_folder_ = fs::create_directories("results", error);
@@ -73,7 +75,7 @@ RecordTarget::RecordTarget(const std::string& named, const std::string& experime
     makes_file_ = !fs::exists(named) && make_new(named);
   }
   if (path_ != "/dev/null") {
-    writer_.emplace(path_);
+    writer_.emplace(path_, kind);
   }
 }
 

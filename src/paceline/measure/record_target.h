@@ -22,8 +22,8 @@ std::string named_records(const std::string& flag);
 class RecordTarget {
  public:
   /// What is `named`, or a new file of `experiment` in results/ where that is empty.  Throws
-  /// UsageError where it cannot be written or another run writes it.
-  RecordTarget(const std::string& named, const std::string& experiment);
+  /// UsageError where it cannot be written, another run writes it, or it holds another kind.
+  RecordTarget(const std::string& named, const std::string& experiment, records::RecordKind kind);
 
   /// Removes the file and the folder that this run made and left empty.
   ~RecordTarget();

@@ -71,7 +71,7 @@ Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
                  {"--page", settings.page},
                  {"--trace", settings.trace}});
   warn_of_records(settings.records);
-  target_.emplace(settings.records, settings.name);
+  target_.emplace(settings.records, settings.name, records::RecordKind::kRuns);
   if (!settings.logs.empty()) {
     logs_ = CaseLogs(settings.logs, {settings.name, target_->path()});
   }

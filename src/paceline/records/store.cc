@@ -22,7 +22,7 @@
 namespace paceline::records {
 namespace {
 
-// How lines of both kinds begin: tells a record cut short from a file that is no record.
+// How lines of each RecordKind begin: tells a record cut short from a file that is no record.
 constexpr std::array<std::string_view, 2> kBegins{R"({"version":)", R"({"kind":"comm")"};
 
 std::string reason() { return std::strerror(errno); }
@@ -69,13 +69,22 @@ bool is_record(std::string_view line) {
   }
 }
 
+void require_kind(std::optional<RecordKind> kind, std::string_view line, const std::string& path) {
+  if (kind && !line.empty() && !line.starts_with(kBegins.at(static_cast<std::size_t>(*kind)))) {
+    throw UsageError(
+        fmt::format("--records {}: holds other records than those of {}; name another file", path,
+                    *kind == RecordKind::kRuns ? "runs" : "operations"));
+  }
+}
+
 [[noreturn]] void refuse_second_writer(const std::string& path) {
   throw UsageError(fmt::format("--records {}: another run is writing this file", path));
 }
 
 }  // namespace
 
-RecordWriter::RecordWriter(std::string path) : path_(std::move(path)) {
+RecordWriter::RecordWriter(std::string path, std::optional<RecordKind> kind)
+    : path_(std::move(path)) {
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) {
     throw UsageError(fmt::format("--records {}: cannot be written: {}", path_, reason()));
@@ -85,7 +94,7 @@ RecordWriter::RecordWriter(std::string path) : path_(std::move(path)) {
     refuse_second_writer(path_);
   }
   try {
-    repair_tail();
+    repair_tail(kind);
   } catch (...) {
     close(file_);
     throw;
@@ -94,7 +103,7 @@ RecordWriter::RecordWriter(std::string path) : path_(std::move(path)) {
 
 RecordWriter::~RecordWriter() { close(file_); }
 
-void RecordWriter::repair_tail() {
+void RecordWriter::repair_tail(std::optional<RecordKind> kind) {
   struct stat info {};
   if (fstat(file_, &info) != 0 || !S_ISREG(info.st_mode)) {
     return;
@@ -107,10 +116,12 @@ void RecordWriter::repair_tail() {
   if (!begins_like_a_record(last)) {
     refuse();
   }
+  const bool tail_is_whole = is_record(tail);
+  require_kind(kind, tail_is_whole ? tail : last, path_);
   if (tail.empty()) {
     return;
   }
-  if (is_record(tail)) {
+  if (tail_is_whole) {
     write_all("\n");
     return;
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -14,14 +15,18 @@
 
 namespace paceline::records {
 
-/// Appends records of either kind to a JSON Lines file; each line is on the disk before `append`
+/// What a file of records holds: cases that ran, or operations of an engine.  No file holds both,
+/// which could not be read back.
+enum class RecordKind : std::uint8_t { kRuns, kOperations };
+
+/// Appends records to a JSON Lines file; each line is on the disk before `append`
 /// returns, so that a crash loses at most the case in flight.
 class RecordWriter {
  public:
   /// Opens or creates `path`, and takes it for this process alone.  An unfinished last line, left
-  /// by a crash, is cut off.  Throws `UsageError` when the file cannot be written or another
-  /// process is writing it.
-  explicit RecordWriter(std::string path);
+  /// by a crash, is cut off.  Throws `UsageError` when the file cannot be written, another process
+  /// is writing it, or it holds records of another kind; without a kind either is taken.
+  explicit RecordWriter(std::string path, std::optional<RecordKind> kind = RecordKind::kRuns);
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
@@ -34,7 +39,7 @@ class RecordWriter {
   const std::string& path() const { return path_; }
 
  private:
-  void repair_tail();
+  void repair_tail(std::optional<RecordKind> kind);
   void write_all(std::string_view text);
 
   std::string path_;
