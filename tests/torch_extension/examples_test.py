@@ -6,11 +6,10 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import unittest
 
-from train_test import free_port
+from train_test import torchrun
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
@@ -37,8 +36,7 @@ class Examples(unittest.TestCase):
         return done.stdout
 
     def losses_of(self, name):
-        torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", f"--master-port={free_port()}"]
-        return [float(loss) for loss in re.findall(r"loss ([0-9.]+)", self.output_of(*torchrun, EXAMPLES / name))]
+        return [float(loss) for loss in re.findall(r"loss ([0-9.]+)", self.output_of(*torchrun(2), EXAMPLES / name))]
 
     def test_the_residual_network_learns(self):
         losses = self.losses_of("convolutional.py")

@@ -64,11 +64,14 @@ def free_port():
         return listening.getsockname()[1]
 
 
-def torchrun(ranks, *words, status=0, timeout=240):
+def torchrun(ranks):
+    return [sys.executable, "-m", "torch.distributed.run", f"--nproc-per-node={ranks}", f"--master-port={free_port()}"]
+
+
+def output_of(command, timeout):
     """What the ranks print."""
-    command = [sys.executable, "-m", "torch.distributed.run", f"--nproc-per-node={ranks}", f"--master-port={free_port()}"]
     done = subprocess.run(
-        [*command, *map(str, words)],
+        command,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -76,18 +79,19 @@ def torchrun(ranks, *words, status=0, timeout=240):
         timeout=timeout,
         check=False,
     )
-    if done.returncode != status:
-        raise AssertionError(f"{words} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
-    return done
+    if done.returncode != 0:
+        raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
+    return done.stdout
 
 
-def found_by(ranks, checks):
-    """What each check found, by its JSON."""
+def found_by(ranks, checks, *, start=torchrun, worker=("worker.py",), timeout=240):
+    """What each check found, by its JSON, on ranks that `start(ranks)` starts of a `worker` of this folder."""
     texts = [json.dumps(check) for check in checks]
-    done = torchrun(ranks, HERE / "worker.py", *texts)
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"check"')]
+    name, *words = worker
+    printed = output_of([*start(ranks), str(HERE / name), *words, *texts], timeout)
+    lines = [json.loads(line) for line in printed.splitlines() if line.startswith('{"check"')]
     found = {line["check"]: line for line in lines}
-    assert list(found) == texts, done.stdout
+    assert list(found) == texts, printed
     return [found[text] for text in texts]
 
 

@@ -8,7 +8,6 @@ paceline.torch.profile.  Environment in, JSON lines out: docs/adapters.md.
 import dataclasses
 import json
 import os
-import platform
 import sys
 
 import torch
@@ -18,7 +17,7 @@ from torch.utils._pytree import tree_map
 import paceline.torch as pt
 from paceline.adapters import formula, python_ddp, torch_variants
 from paceline.adapters.case import UsageError, parse_case, rank_variable
-from paceline.adapters.events import clipping, emit
+from paceline.adapters.events import emit
 from paceline.torch import job, profile
 
 
@@ -36,6 +35,10 @@ class OwnNetwork:
 
     source = exchange = ""
     subject = None
+
+    def __init__(self, case, model, strategy):
+        self.read(case, model, strategy)
+        super().__init__(case)
 
     def read(self, case, model, strategy):
         if case.as_original:
@@ -80,32 +83,14 @@ class OwnNetwork:
     def forward(self, micro_batch):
         return self.loss_of(self.model, micro_batch) / self.case.accumulate
 
-    def emit_environment(self):
-        cuda = self.device.type == "cuda"
-        emit(
-            "environment",
-            framework=self.name,
-            framework_version=self.version(),
-            data="the factory's batch",
-            model_source=self.source,
-            layout=None,
-            compiler="torch.compile" if self.case.compiled else None,
-            exchange=self.exchange,
-            parameters=self.parameter_count,
-            flops=None,
-            clipping=clipping(self.case.clip_norm),
-            loss_scaling="dynamic" if self.scaler else "none",
-            python=platform.python_version(),
-            cuda=torch.version.cuda,
-            device_name=torch.cuda.get_device_name(self.device) if cuda else None,
-            cpu_capability=torch.backends.cpu.get_cpu_capability(),
-            host=platform.node(),
-            rank=self.rank,
-            world=self.world,
-            threads=torch.get_num_threads(),
-            backend=self.case.engine,
-            case={**dataclasses.asdict(self.case), "model": self.source},
-        )
+    def network_facts(self):
+        return {
+            "data": "the factory's batch",
+            "model_source": self.source,
+            "layout": None,
+            "backend": self.case.engine,
+            "case": {**dataclasses.asdict(self.case), "model": self.source},
+        }
 
 
 class DdpRank(OwnNetwork, python_ddp.Rank):
@@ -113,17 +98,9 @@ class DdpRank(OwnNetwork, python_ddp.Rank):
 
     name = "pytorch-ddp"
 
-    def __init__(self, case, model, strategy):
-        self.read(case, model, strategy)
-        super().__init__(case)
-
 
 class Fsdp2Rank(OwnNetwork, torch_variants.Fsdp2Rank):
     """Under PyTorch's fully_shard."""
-
-    def __init__(self, case, model, strategy):
-        self.read(case, model, strategy)
-        super().__init__(case)
 
 
 class Training:
@@ -171,12 +148,7 @@ class PlanRank(OwnNetwork, python_ddp.Rank):
         self.case = case
         self.rank = rank_variable("RANK")
         self.world = rank_variable("WORLD_SIZE")
-        self.device = torch.device("cpu")
-        if case.device == "cuda":
-            self.device = torch.device("cuda", rank_variable("LOCAL_RANK") % torch.cuda.device_count())
-            torch.cuda.set_device(self.device)
-        if case.threads > 0:
-            torch.set_num_threads(case.threads)
+        self.device = python_ddp.device_of(case)
         pt.init(case.engine)
         self.read(case, model, strategy)
         self.flops = None

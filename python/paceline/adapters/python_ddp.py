@@ -45,6 +45,17 @@ def _attention_flops(query, key, value, *_, **__):
     return sdpa_flop_count(query, key, value)
 
 
+def device_of(case):
+    """This rank's device, which is current from here on, as are the case's threads."""
+    if case.threads > 0:
+        torch.set_num_threads(case.threads)
+    if case.device != "cuda":
+        return torch.device("cpu")
+    local = rank_variable("LOCAL_RANK") % torch.cuda.device_count()
+    torch.cuda.set_device(local)
+    return torch.device("cuda", local)
+
+
 class Rank:
     """Everything one rank trains with."""
 
@@ -55,13 +66,7 @@ class Rank:
         self.case = case
         self.rank = rank_variable("RANK")
         self.world = rank_variable("WORLD_SIZE")
-        self.device = torch.device("cpu")
-        if case.device == "cuda":
-            local = rank_variable("LOCAL_RANK") % torch.cuda.device_count()
-            self.device = torch.device("cuda", local)
-            torch.cuda.set_device(self.device)
-        if case.threads > 0:
-            torch.set_num_threads(case.threads)
+        self.device = device_of(case)
         dist.init_process_group(case.engine, init_method="env://")
         self.micro_batches = self.make_micro_batches()
         network = self.make_network()
@@ -301,17 +306,24 @@ class Rank:
     def version(self):
         return torch.__version__
 
+    def network_facts(self):
+        """Of the event `environment`: what depends on where the network is from."""
+        info = networks.NETWORKS[self.case.model]
+        layout = "NHWC" if self.case.channels_last else "NCHW"
+        return {
+            "data": "synthetic, one batch",
+            "model_source": info.source(),
+            "layout": None if info.reads_text else layout,
+            "backend": dist.get_backend(),
+            "case": dataclasses.asdict(self.case),
+        }
+
     def emit_environment(self):
         cuda = self.device.type == "cuda"
-        reads_text = networks.NETWORKS[self.case.model].reads_text
-        layout = "NHWC" if self.case.channels_last else "NCHW"
         emit(
             "environment",
             framework=self.name,
             framework_version=self.version(),
-            data="synthetic, one batch",
-            model_source=networks.NETWORKS[self.case.model].source(),
-            layout=None if reads_text else layout,
             compiler="torch.compile" if self.case.compiled else None,
             exchange=self.exchange,
             parameters=self.parameter_count,
@@ -326,8 +338,7 @@ class Rank:
             rank=self.rank,
             world=self.world,
             threads=torch.get_num_threads(),
-            backend=dist.get_backend(),
-            case=dataclasses.asdict(self.case),
+            **self.network_facts(),
         )
 
 

@@ -31,6 +31,15 @@ def check_repeats(rows: list) -> None:
             raise Invalid(place, f"this row is that of line {before.number} again")
 
 
+def is_again(seen: dict, same: str, place, what: str, note) -> bool:
+    """Whether `same` is in `seen`, {what tells copies apart: its place}, of which `note` is told; else it is put there."""
+    if same not in seen:
+        seen[same] = place
+        return False
+    note(place, f"this {what} is that of line {seen[same].number} again, counted once")
+    return True
+
+
 def joined(rows: list):
     """What the same processes measured several times (-N, or sizes that are rounded to one) as one row
     with all times, since it is no run of its own."""

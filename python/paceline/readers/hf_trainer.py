@@ -16,13 +16,12 @@ import warnings as python_warnings
 
 from .checks import Invalid, count, figure, shown
 from .hf_counts import ENDLESS, check_samples, count_steps, full_bars, number_of
-from .step_log import Steps, record_of, wrong_loss
+from .step_log import NOT_FINITE, Steps, record_of, wrong_loss
 
 NAME = "hf-trainer"
 _END = "train_runtime"
 _DICT = re.compile(r"\{'.*\}")
 _NO_NUMBER = re.compile(r"(?<=: )-?(?:nan|inf)(?=[,}])")
-_NOT_FINITE = ("nan", "inf", "-inf")
 _SAID = (_END, "train_samples_per_second", "train_steps_per_second")
 _HEAD = {
     "Num examples": "samples",
@@ -137,7 +136,7 @@ def _dict_of(line):
 
 def _loss(value, line, warnings: list):
     text = str(value)
-    if text.lower() in _NOT_FINITE:
+    if text.lower() in NOT_FINITE:
         warnings += [wrong_loss(shown(text), line)] * (not warnings)  # said once
         return None
     return figure(text, line, "loss")

@@ -58,13 +58,13 @@ class Trace:
     """`events` in the order of their beginning, an outer one before its inner ones."""
 
     def __init__(self, source):
+        self._source = source
         self.place = source.place
         self.value = parse(source.text, source.path)
         if not isinstance(self.value, dict):
             raise Invalid(source, "is no trace of PyTorch's profiler")
         found = member(self.value, "traceEvents", list, source)
         self._complete = [one for one in found if isinstance(one, dict) and one.get("ph") == "X" and one.get("cat") in _READ]
-        self.is_of_amd = bool(_AMD.search(source.text))
         events = [self._event(one) for one in self._complete]
         self.events = sorted(events, key=lambda one: (one.begin, -one.end))
 
@@ -96,13 +96,17 @@ class Trace:
             found.setdefault(one.kind, []).append(one)
         return found
 
+    @cached_property
+    def is_of_amd(self) -> bool:
+        return bool(_AMD.search(self._source.text))
+
     @property
     def world(self) -> dict:
         """What the trace says of the job: backend, rank, world_size, process groups."""
         found = self.value.get("distributedInfo", {})
         return found if isinstance(found, dict) else {}
 
-    @property
+    @cached_property
     def groups(self) -> dict:
         """Name: ranks of the process groups that the trace lists; older traces list none."""
         listed = self.world.get("pg_config")

@@ -13,7 +13,7 @@ from datetime import datetime
 from .checks import Invalid, check_product, count, exactly, figure, shown
 from .megatron_checks import Iterations, check_flops, check_growth, check_samples, check_stamps
 from .megatron_head import configuration
-from .step_log import check_numbers, record_of, taken_by_rank, wrong_loss
+from .step_log import NOT_FINITE, check_numbers, record_of, taken_by_rank, wrong_loss
 
 NAME = "megatron"
 _LINE = re.compile(
@@ -22,7 +22,6 @@ _LINE = re.compile(
 _TIME = "elapsed time per iteration ("
 _TIMES = {f"{_TIME}ms)": 1e-3, f"{_TIME}s)": 1.0}  # in seconds; the latter of BigScience's fork
 _SAMPLES = "samples per second"  # of Megatron-DeepSpeed
-_NOT_FINITE = ("nan", "inf", "-inf")
 
 
 def recognizes(source) -> bool:
@@ -106,7 +105,7 @@ def _steps(number: str, fields: dict, line, warnings: list) -> Iterations:
     time = figure(fields[named[0]], line, named[0], least=0)
     unit = _TIMES[named[0]]
     losses = {name: value for name, value in fields.items() if name.endswith("loss")}
-    bad = [value for value in losses.values() if value.lower() in _NOT_FINITE]
+    bad = [value for value in losses.values() if value.lower() in NOT_FINITE]
     # A line whose iterations were all skipped has no lm loss, but load_balancing_loss.
     loss = next((value for name, value in losses.items() if "_" not in name), None)
     if bad and not warnings:
@@ -124,7 +123,7 @@ def _steps(number: str, fields: dict, line, warnings: list) -> Iterations:
         count(number, line, "iteration", least=1),
         time.value * unit,
         batch,
-        None if loss is None or loss.lower() in _NOT_FINITE else figure(loss, line, "loss"),
+        None if loss is None or loss.lower() in NOT_FINITE else figure(loss, line, "loss"),
         line,
         time.half * unit,
         None if samples is None else count(samples, line, "consumed samples"),

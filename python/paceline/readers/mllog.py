@@ -11,7 +11,8 @@ import os
 
 from .checks import Invalid, shown
 from .json_text import number, parse
-from .mllog_blocks import blocks_of, member, throughput
+from .mllog_block import member, throughput
+from .mllog_blocks import blocks_of
 from .record import rank, run_record, warning
 
 NAME = "mllog"

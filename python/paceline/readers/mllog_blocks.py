@@ -52,8 +52,8 @@ def _blocks(events: list, name: str) -> list:
         elif key == f"{name}_stop" and not (blocks and _is_again(event, line, blocks[-1].stop, blocks[-1].line)):
             raise Invalid(line, f"a {name} ends that has not started")
     _add_statements(events, blocks, name)
-    for block in blocks[:-1][:1]:
-        block.warms_up = True
+    if len(blocks) > 1:
+        blocks[0].warms_up = True
     return blocks
 
 

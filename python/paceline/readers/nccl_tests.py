@@ -10,6 +10,7 @@ import re
 
 from . import nccl_json, nccl_table
 from .checks import Invalid
+from .collective_rows import is_again
 from .nccl_json_rows import prints_as
 from .nccl_text import program_in, tables_of
 
@@ -41,13 +42,8 @@ def _records_of_documents(documents: list, tables: list, named: set, source):
     seen = {}
     for document in documents:
         same = json.dumps(document.value, sort_keys=True)
-        if same in seen:
-            source.note(
-                document.place,
-                f"this JSON is that of line {seen[same].number} again, counted once",
-            )
+        if is_again(seen, same, document.place, "JSON", source.note):
             continue
-        seen[same] = document.place
         yield from nccl_json.records_of(document, source.note)
         program = nccl_json.program_of(document)
         twins = [one for one in tables if nccl_table.program_of(one, named) == program]
@@ -75,11 +71,5 @@ def _records_of_tables(tables: list, named: set, source):
                 table.program,
             )
         )
-        if same in seen:
-            source.note(
-                table.first,
-                f"this table is that of line {seen[same].number} again, counted once",
-            )
-            continue
-        seen[same] = table.first
-        yield from nccl_table.records_of(table, named, source.note)
+        if not is_again(seen, same, table.first, "table", source.note):
+            yield from nccl_table.records_of(table, named, source.note)

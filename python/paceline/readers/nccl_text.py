@@ -38,7 +38,6 @@ class Table:
     program: str = None
     program_line: Line = None
     commands: list = field(default_factory=list)  # lines above it that name programs
-    concluded: Line = None
     settings: dict = None
     devices: list = field(
         default_factory=list
@@ -146,10 +145,8 @@ def _comment(text: str, line: Line, table: Table) -> None:
 
 def _name(table: Table, what: str, program: str, line: Line) -> None:
     """A line that the program's test starts, or is concluded."""
-    if what == "concluded":
-        table.concluded = line
-        if table.program and program != table.program:
-            raise Invalid(line, f"'{shown(program)}' is concluded, and {table.program_line.place} says {table.program}")
+    if what == "concluded" and table.program and program != table.program:
+        raise Invalid(line, f"'{shown(program)}' is concluded, and {table.program_line.place} says {table.program}")
     table.program, table.program_line = program, table.program_line or line
 
 

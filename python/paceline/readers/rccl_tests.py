@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .checks import Invalid, check_count, count, one_of
 from .collective import ELEMENT_BYTES, check_columns, check_rates, operation_of, reduction_of
 from .collective_ranks import other_groups
-from .collective_rows import joined, row_record
+from .collective_rows import is_again, joined, row_record
 from .json_text import member, number
 from .lines import Line
 from .rccl_rows import runs_of_csv, runs_of_json
@@ -43,11 +43,8 @@ def read(source):
         if not rows:
             raise Invalid(source, "has no row of results of rccl-tests")
         same = json.dumps([row for row, _ in rows])
-        if same in seen:
-            source.note(rows[0][1], f"this run is that of line {seen[same].number} again, counted once")
-            continue
-        seen[same] = rows[0][1]
-        yield from _records_of_run(rows)
+        if not is_again(seen, same, rows[0][1], "run", source.note):
+            yield from _records_of_run(rows)
 
 
 def _records_of_run(rows: list):

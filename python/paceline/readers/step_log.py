@@ -4,10 +4,13 @@
 Each line is one value of the record's step times: the mean over the steps since the line before.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 from .checks import Figure, Invalid, shown
 from .record import WRONG_VALUES, rank, run_record, warning
+
+NOT_FINITE = ("nan", "inf", "-inf")  # losses, in small letters
 
 
 @dataclass
@@ -25,10 +28,9 @@ class Steps:
 def taken_by_rank(source, make) -> tuple:
     """(the Lines, its steps) of the first rank that prints steps; `make` makes a Lines.  Where a tag says
     whose line it is, several ranks may print: the same steps, since all wait for each other."""
-    taken, steps = {}, {}
+    taken, steps = defaultdict(make), {}
     for line in source.lines:
-        own = taken.setdefault(line.rank, make())
-        step = own.take(line)
+        step = taken[line.rank].take(line)
         if step:
             steps.setdefault(line.rank, []).append(step)
     if not steps:

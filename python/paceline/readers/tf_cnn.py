@@ -20,7 +20,7 @@ import re
 
 from .checks import Invalid, check_count, check_product, count, exactly, figure, one_of, shown
 from .record import rank, run_record
-from .step_log import wrong_loss
+from .step_log import NOT_FINITE, wrong_loss
 
 NAME = "tf-cnn"
 _HEAD = re.compile(r"(Model|Mode|Batch size|Num batches|Devices|Optimizer|Variables): +(\S.*?)\s*")
@@ -86,7 +86,7 @@ class _Log:
             raise Invalid(line, f"step {number} follows step {before}: two runs are read from two files")
         self.last[line.rank] = number
         self.rates.setdefault(number, []).append(rate)
-        if found[5].lower() in ("nan", "inf", "-inf"):
+        if found[5].lower() in NOT_FINITE:
             self.warnings = [wrong_loss(found[5], line)]
 
     def _said(self, key: str, source) -> tuple:

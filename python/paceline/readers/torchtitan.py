@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from .checks import Figure, Invalid, count, figure, shown
-from .step_log import Steps, check_numbers, record_of, taken_by_rank, wrong_loss
+from .step_log import NOT_FINITE, Steps, check_numbers, record_of, taken_by_rank, wrong_loss
 
 NAME = "torchtitan"
 _CLOCK = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - root - INFO - "
@@ -73,7 +73,7 @@ class Lines:
         if rate.value <= 0:
             raise Invalid(line, "tps: 0 tokens a second")
         loss = None
-        if fields["loss"].lower() in ("nan", "inf", "-inf"):
+        if fields["loss"].lower() in NOT_FINITE:
             self.warnings.append(wrong_loss(fields["loss"], line))
         else:
             loss = figure(fields["loss"], line, "loss")

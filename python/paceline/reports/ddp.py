@@ -31,8 +31,7 @@ _IMPORTED = ("model", "batch_size", "ranks", "strategy", "bucket_mib", "engine")
 
 
 def quantile(values: list, share: float) -> float:
-    """By linear interpolation, as numpy."""
-    values = sorted(values)
+    """Of sorted values by linear interpolation, as numpy."""
     place = share * (len(values) - 1)
     low = int(place)
     high = min(low + 1, len(values) - 1)
@@ -160,7 +159,7 @@ def _banner(record: dict, bucket_mb: float) -> str:
 
 
 def _row(case: Case, suffix: str) -> str:
-    seconds = case.seconds()
+    seconds = sorted(case.seconds())
     if not seconds:
         return ""
     text = f"{case.c['ranks'] or 1:>4} GPUs -- {case.padded_label()}{suffix}:"
@@ -240,7 +239,7 @@ def reports(given: dict) -> list:
 
 
 def _diff_row(base: dict, test: dict, batch_size: int) -> str:
-    before, after = base["measurements"], test["measurements"]
+    before, after = (sorted(one["measurements"]) for one in (base, test))
     if len(base["ranks"]) != len(test["ranks"]) or not before or not after:
         return ""
     printed = f"{len(test['ranks']):>4} GPUs:"
