@@ -96,9 +96,6 @@ class Model {
   void restart_from_parameters();
   /// Of a model that is prepared.
   const measure::Trainer& trainer() const { return *trainer_; }
-  const plan::CommPlan& plan_of(plan::Step step) const {
-    return trainer_->executor().plan_of(step);
-  }
   /// What updates compute on a rank of this setup.
   runtime::OptimizerSettings settings_of(const plan::ModelShape& model,
                                          const plan::Setup& setup) const;

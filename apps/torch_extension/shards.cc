@@ -19,7 +19,7 @@ struct Shard {
 std::vector<Shard> shards_of(const Model& model, const std::string& name) {
   const plan::BufferId buffer = plan::buffer_named(model.trainer().setup(), name);
   std::vector<Shard> shards;
-  for (const plan::Op& op : model.plan_of(0).ops) {
+  for (const plan::Op& op : model.trainer().plan_of(0).ops) {
     const auto* kernel = std::get_if<plan::Kernel>(&op.work);
     if (kernel == nullptr || kernel->name != "update") {
       continue;

@@ -7,7 +7,6 @@
 #include "collectives.h"
 #include "paceline/base/clock.h"
 #include "paceline/measure/window.h"
-#include "paceline/measure/wire.h"
 #include "paceline/runtime/device_clock.h"
 
 namespace paceline::extension {
@@ -36,14 +35,7 @@ class PythonJob final : public measure::TimedJob {
 }  // namespace
 
 py::dict wire_of(const Model& model, int steps) {
-  const measure::Trainer& trainer = model.trainer();
-  const records::WireBytes wire = measure::wire_of(
-      {.first = trainer.configuration().warmup,
-       .steps = steps,
-       .rank = trainer.input().rank,
-       .setup = trainer.setup(),
-       .plan_of = [&](plan::Step step) -> const plan::CommPlan& { return model.plan_of(step); }},
-      trainer.counted());
+  const records::WireBytes wire = model.trainer().wire(steps);
   py::dict said;
   said["measured_bytes_per_step"] = wire.measured_per_step;
   said["planned_bytes_per_step"] = wire.planned_per_step;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <mutex>
-#include <set>
 
 #include <gtest/gtest.h>
 #include <torch/types.h>

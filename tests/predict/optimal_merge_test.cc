@@ -11,6 +11,7 @@
 
 #include "paceline/predict/predict.h"
 #include "paceline/predict/request_costs.h"
+#include "paceline/strategies/merge.h"
 #include "paceline/strategies/periodic_merge.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"

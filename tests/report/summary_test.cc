@@ -174,7 +174,7 @@ TEST(Summary, FailedRunsAreKeptBesideTheGoodOnes) {
 TEST(Summary, ExplainsTheIntervalOfTheRateOfOneCase) {
   const RunRecord alone = fixed_record({"no ddp", "none", 1, 100});
   for (const Detail detail : {Detail::kShort, Detail::kFull}) {
-    const auto notes = column_notes(summarize({{alone}}).at(0).rows, detail);
+    const auto notes = case_columns(summarize({{alone}}).at(0).rows, detail).notes();
     EXPECT_EQ(std::ranges::count(notes, "[low, high]", &Note::term), 1);
   }
 }
@@ -333,7 +333,7 @@ TEST(Summary, LinesOfSeveralStepsAreCountedInSteps) {
   ASSERT_NE(few, row.warnings.end());
   EXPECT_EQ(few->seen, "10 steps in 2 lines");
   EXPECT_TRUE(few->why.starts_with("p95 lies between the two slowest of these")) << few->why;
-  const auto notes = column_notes({row}, Detail::kShort);
+  const auto notes = case_columns({row}, Detail::kShort).notes();
   EXPECT_TRUE(notes.at(0).text.ends_with("over 10 steps in 2 lines of 1 run")) << notes.at(0).text;
 }
 
@@ -343,7 +343,7 @@ TEST(Summary, SaysHowManyOfTheRanksTrain) {
   for (const std::size_t serving : {2U, 3U, 4U}) {
     records[0].ranks[serving].step_ns.clear();
   }
-  const auto notes = column_notes(summarize(records).at(0).rows, Detail::kShort);
+  const auto notes = case_columns(summarize(records).at(0).rows, Detail::kShort).notes();
   EXPECT_EQ(notes.at(0).term, "ranks");
   EXPECT_TRUE(notes.at(0).text.starts_with("2 of 5 train")) << notes[0].text;
 }

@@ -10,10 +10,8 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "paceline/base/error.h"
-#include "paceline/strategies/strategy_text.h"
 #include "plan/toy_model.h"
 #include "strategies/strategy_page.h"
 

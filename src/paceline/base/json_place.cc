@@ -2,6 +2,7 @@
 #include "paceline/base/json_place.h"
 
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -104,6 +105,18 @@ double JsonPlace::number(double least, double most, std::string_view expected) c
     refuse(expected);
   }
   return number;
+}
+
+double JsonPlace::number() const {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  return number(-kMost, kMost, "a number");
+}
+
+bool JsonPlace::boolean() const {
+  if (!value.is_boolean()) {
+    refuse("true or false");
+  }
+  return value.get<bool>();
 }
 
 const std::string& JsonPlace::text(std::string_view expected) const {

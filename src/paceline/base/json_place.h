@@ -64,6 +64,11 @@ struct JsonPlace {
 
   double number(double least, double most, std::string_view expected) const;
 
+  /// Any finite number.
+  double number() const;
+
+  bool boolean() const;
+
   const std::string& text(std::string_view expected = "a text") const;
 
  private:

@@ -19,16 +19,8 @@ struct JsonReading {
   const JsonPlace& place;
 
   Value operator()(const std::string& /*usual*/) const { return place.text(); }
-  Value operator()(bool /*usual*/) const {
-    if (!place.value.is_boolean()) {
-      place.refuse("true or false");
-    }
-    return place.value.get<bool>();
-  }
-  Value operator()(double /*usual*/) const {
-    constexpr double kMost = std::numeric_limits<double>::max();
-    return place.number(-kMost, kMost, "a number");
-  }
+  Value operator()(bool /*usual*/) const { return place.boolean(); }
+  Value operator()(double /*usual*/) const { return place.number(); }
   Value operator()(const std::vector<int>& /*usual*/) const {
     std::vector<int> numbers;
     place.each([&](const JsonPlace& item) { numbers.push_back(integer<int>(item, 0)); });

@@ -104,25 +104,23 @@ report::ResultColumns<Advice> advice_columns() {
   };
   report::ResultColumns<Advice> columns;
   columns.add({.name = "strategy", .align = kLeft})
-      .place(4)
+      .place(1)
       .cell([](const Advice& it) { return it.configuration.strategy + remark_of(it); })
       .data("strategy", &Advice::configuration, &records::Configuration::strategy);
   columns.add({.name = "step", .unit = "ms"})
-      .place(1)
       .cell(milliseconds(&Advice::step))
       .data("step_s", &Advice::step, seconds_of);
   columns.add({.name = "[with its error]"})
-      .place(2)
       .cell(interval_text)
       .data("error_bar_low_s", known([](const Advice& it) { return seconds_of(it.low); }))
       .data("error_bar_high_s", known([](const Advice& it) { return seconds_of(it.high); }))
       .data("error_bar_validated", known([](const Advice& it) { return it.bar.validated; }))
       .data("error_bar_remark", &Advice::bar, &predict::ErrorBar::why);
   columns.add({.name = "exposed", .unit = "ms"})
-      .place(3)
       .cell(milliseconds(&Advice::exposed))
       .data("exposed_communication_s", &Advice::exposed, seconds_of);
   columns.add({.name = "", .align = kLeft})
+      .place(-1)  // in front of all
       .cell([](const Advice& it) { return it.like_best ? " *" : ""; })
       .data("not_told_from_fastest", &Advice::like_best);
   columns.data("caution", &Advice::guarantee, predict::caution);
@@ -189,9 +187,8 @@ report::ResultColumns<CodecAdvice> codec_columns() {
         return it.break_even ? fmt::format("{:.3g}", *it.break_even * 8e-9)
                              : std::string(it.codec == kNoCodec ? "-" : "saves none");
       })
-      // JSON has no infinity: coding that takes no time has null.
       .data("break_even_bits_per_s", &CodecAdvice::break_even,
-            [](double bytes) { return std::isfinite(bytes) ? Json(bytes * 8) : Json(); });
+            [](double bytes) { return report::finite_or_null(bytes * 8); });
   columns.data("strategy", &CodecAdvice::strategy);
   columns.add({.name = "step", .group = "fusion", .unit = "ms"})
       .cell(milliseconds(&CodecAdvice::step))

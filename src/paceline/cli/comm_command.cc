@@ -276,19 +276,19 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
 }
 
 int CommCommand::run_here(experiment::JobSpec job) const {
-  const experiment::Machine machine = machine_here({});
+  const int cores = experiment::usable_cores();
   std::optional<cluster::Cluster> cluster;
   if (!choice_.empty()) {
     cluster = cluster::read_cluster(choice_);
   }
   experiment::OperationSweep& sweep = *job.operations;
   if (sweep.ranks == 0) {
-    sweep.ranks = std::max(2, cluster ? cluster->slots() : machine.cores);
+    sweep.ranks = std::max(2, cluster ? cluster->slots() : cores);
   }
   if (cluster) {
     measure::launch_of_job(job, cluster);
   } else {
-    experiment::check_ranks_here("--ranks", sweep.ranks, machine.cores);
+    experiment::check_ranks_here("--ranks", sweep.ranks, cores);
   }
   check_fit(sweep, choice_.file);
   return measure::run_job(std::move(job), cluster);

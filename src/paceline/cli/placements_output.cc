@@ -71,32 +71,25 @@ report::ResultColumns<PlacedTables> placement_columns(bool checked) {
     return it.colocated ? "trainers" : "servers";
   };
   report::ResultColumns<PlacedTables> columns;
-  columns.add({.name = "placement", .align = report::Align::kLeft})
-      .place(1)
-      .data("placement", placement_of);
-  columns.add({.name = "on", .align = report::Align::kLeft}).place(1).data("tables_on", holder_of);
-  columns.add({.name = "ranks"}).place(1).data("ranks", &PlacedTables::ranks);
+  columns.add({.name = "placement", .align = report::Align::kLeft}).data("placement", placement_of);
+  columns.add({.name = "on", .align = report::Align::kLeft}).data("tables_on", holder_of);
+  columns.add({.name = "ranks"}).data("ranks", &PlacedTables::ranks);
   columns.add({.name = "step", .unit = "ms"})
-      .place(1)
       .cell([](const PlacedTables& it) {
         return fmt::format("{:.3f}", plan::milliseconds_of(it.step));
       })
       .data("step_s", &PlacedTables::step, plan::seconds_of);
   columns.add({.name = "examples/s"})
-      .place(1)
       .cell([](const PlacedTables& it) { return fmt::format("{:.0f}", it.samples_per_s); })
       .data("examples_per_s", &PlacedTables::samples_per_s);
   columns.add({.name = "fullest of these", .unit = "MB"})
-      .place(1)
       .cell([](const PlacedTables& it) { return megabytes(it.server_bytes); })
       .data("fullest_server_bytes", &PlacedTables::server_bytes)
       .data("table_bytes", &PlacedTables::table_bytes);
   columns.add({.name = "tables", .unit = "% of the step"})
-      .place(1)
       .cell([](const PlacedTables& it) { return fmt::format("{:.1f}", it.share * 100); })
       .data("share_of_step", &PlacedTables::share);
   columns.add({.name = "fullest host", .unit = "% of its memory"})
-      .place(1)
       .shown(checked)
       .cell([](const PlacedTables& it) {
         return it.fullest_host ? fmt::format("{:.3g}", it.fullest_host->share() * 100) : "-";
@@ -107,6 +100,7 @@ report::ResultColumns<PlacedTables> placement_columns(bool checked) {
       .data("fits",
             [](const PlacedTables& it) { return it.fullest_host ? Json(it.fits()) : Json(); });
   columns.add({.name = "", .align = report::Align::kLeft})
+      .place(-1)  // in front of all
       .cell([](const PlacedTables& it) { return it.like_best ? " *"
                                                 : it.fits()  ? ""
                                                              : " !"; })

@@ -2,7 +2,6 @@
 #include "paceline/cli/print_launch.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 

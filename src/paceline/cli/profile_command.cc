@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/profile_command.h"
 
-#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
+#include "paceline/case/field.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/experiment/check.h"
@@ -160,10 +161,8 @@ int ProfileCommand::run() {
   if (c.threads == 0) {
     c.threads = machine.cores;
   }
-  experiment::check_case(c, machine, [](const char* key) {
-    std::string flag = std::string("--") + key;
-    std::ranges::replace(flag, '_', '-');
-    return flag == "--model" ? std::string("MODEL") : flag;
+  experiment::check_case(c, machine, [](std::string_view key) {
+    return key == "model" ? "MODEL" : cases::flag_of(*cases::find_key(key));
   });
   if (output_.empty()) {
     output_ = c.model + ".profile.json";

@@ -80,10 +80,8 @@ class Reader {
 
   plan::DType dtype() const {
     const std::string name = text("dtype", "fp32");
-    for (const auto& [word, type] : kTypes) {
-      if (word == name) {
-        return type;
-      }
+    if (const auto type = type_named(name)) {
+      return *type;
     }
     top_.fail(fmt::format("dtype '{}': must be fp32, fp16 or bf16", name));
   }
@@ -222,6 +220,12 @@ std::string_view word_of(plan::DType dtype) {
       std::ranges::find(kTypes, dtype, &std::pair<std::string_view, plan::DType>::second);
   PACELINE_CHECK(found != kTypes.end());
   return found->first;
+}
+
+std::optional<plan::DType> type_named(std::string_view word) {
+  const auto* found =
+      std::ranges::find(kTypes, word, &std::pair<std::string_view, plan::DType>::first);
+  return found == kTypes.end() ? std::nullopt : std::optional(found->second);
 }
 
 ProfiledModel parse_profile(std::string_view text, const std::string& file) {

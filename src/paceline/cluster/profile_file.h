@@ -35,6 +35,9 @@ ProfiledModel parse_profile(std::string_view text, const std::string& file);
 /// "fp32", "fp16" or "bf16", as a profile's `dtype` has it.
 std::string_view word_of(plan::DType dtype);
 
+/// The type that word_of() calls so; nothing where the word is another.
+std::optional<plan::DType> type_named(std::string_view word);
+
 /// Reads a file, or throws UsageError.
 ProfiledModel read_profile(const std::string& path);
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "paceline/experiment/machine.h"
@@ -11,7 +12,7 @@
 namespace paceline::experiment {
 
 /// Origin of a key's value, for messages: "--ranks", "quick.toml:7: ranks".
-using Where = std::function<std::string(const char* key)>;
+using Where = std::function<std::string(std::string_view key)>;
 
 /// What "auto" means here.
 std::string resolve_device(const std::string& device, const Machine& machine);

@@ -12,7 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
-#include "paceline/case/field.h"
+#include "paceline/case/same.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/ranks_per_host.h"
@@ -112,13 +112,10 @@ void check_table_memory(const Configuration& c, const Machine& m, const Where& w
 }
 
 void check_no_tables(const Configuration& c, const Where& where) {
-  for (const cases::Field& key : cases::keys()) {
-    if (key.group == cases::Group::kEmbeddings &&
-        read_key(key, c) != read_key(key, Configuration{})) {
-      throw UsageError(
-          fmt::format("{}: model {} has no embedding tables; those that have are hybrid, dlrm",
-                      where(std::string(key.name).c_str()), c.model));
-    }
+  if (const cases::Field* key = cases::difference_in(c, Configuration{}, {cases::Part::kTables})) {
+    throw UsageError(
+        fmt::format("{}: model {} has no embedding tables; those that have are hybrid, dlrm",
+                    where(key->name), c.model));
   }
 }
 

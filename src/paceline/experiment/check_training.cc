@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/same.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/data_traits.h"
@@ -21,18 +22,16 @@ namespace {
 using records::Configuration;
 
 // The first key that is given and speaks of training on data; else null.
-const char* key_of_training(const Configuration& c) {
-  const Configuration usual;
-  return c.split != usual.split                     ? "split"
-         : c.target != usual.target                 ? "target"
-         : c.evaluate_every != usual.evaluate_every ? "evaluate_every"
-                                                    : nullptr;
+const cases::Field* key_of_training(const Configuration& c) {
+  return cases::difference_in(
+      c, Configuration{},
+      {&Configuration::split, &Configuration::target, &Configuration::evaluate_every});
 }
 
 void check_without_data(const Configuration& c, const Where& where) {
-  if (const char* const key = key_of_training(c)) {
+  if (const cases::Field* const key = key_of_training(c)) {
     throw UsageError(
-        fmt::format("{}: it speaks of training on data, so it needs --data", where(key)));
+        fmt::format("{}: it speaks of training on data, so it needs --data", where(key->name)));
   }
 }
 

@@ -254,7 +254,7 @@ class Expansion {
   }
 
   static Where where_in(const Partial& partial) {
-    return [&partial](const char* key) {
+    return [&partial](std::string_view key) {
       const auto found = partial.where.find(key);
       return found != partial.where.end() ? found->second : flag_of(*cases::find_key(key));
     };

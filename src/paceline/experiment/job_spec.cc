@@ -37,7 +37,7 @@ ordered_json texts_of(const Settings& settings) {
   return texts;
 }
 
-Settings settings_from(const ordered_json& texts) {
+Settings settings_from(const nlohmann::json& texts) {
   Settings settings;
   for (const auto& [name, text] : texts.get<std::map<std::string, std::string>>()) {
     const cases::Field* key = cases::find_key(name);
@@ -91,20 +91,19 @@ std::string to_text(const JobSpec& job) {
 
 JobSpec job_spec_from(std::string_view text) {
   try {
-    const auto json = ordered_json::parse(text);
+    const auto json = nlohmann::json::parse(text);
     JobSpec job;
     json.at("experiment").get_to(job.experiment.name);
     json.at("runs").get_to(job.experiment.runs);
     json.at("searches").get_to(job.experiment.searches);
     if (!json.at("operations").is_null()) {
-      job.operations = nlohmann::json(json.at("operations")).get<OperationSweep>();
+      job.operations = json.at("operations").get<OperationSweep>();
     }
     json.at("run").get_to(job.run);
     json.at("progress").get_to(job.progress);
     json.at("is_only_case").get_to(job.is_only_case);
     job.settings = settings_from(json.at("settings"));
-    const nlohmann::json all = json.at("cases");
-    JsonPlace{all, nullptr, "job"}.each(
+    JsonPlace{json.at("cases"), nullptr, "job"}.each(
         [&](const JsonPlace& one) { job.experiment.cases.push_back(cases::from_json(one)); });
     return job;
   } catch (const nlohmann::json::exception& error) {

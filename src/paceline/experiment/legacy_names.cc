@@ -15,6 +15,21 @@
 namespace paceline::experiment {
 namespace {
 
+/// A flag of one of the benchmarks that Paceline reproduces, or of an earlier Paceline.
+struct LegacyName {
+  std::string_view name;  // with underscores
+  std::string_view key;   // what it is here
+  /// One there is so many here, and of what: "steps, 10 a cycle".
+  int times = 1;
+  std::string_view counts = {};
+  /// The value here, where that does not follow from the value there.
+  std::string_view value = {};
+  /// The value here of a value there; empty: it is not known.  Null: the same.
+  std::string (*value_of)(const std::string& theirs) = nullptr;
+  /// A sentence's end in place of all that: what to write in which flag.
+  std::string_view remark = {};
+};
+
 std::string strategy_of_optimizer(const std::string& theirs) {
   const DdlName* found = find_ddl_name(kBluefogOptimizers, theirs);
   return found == nullptr ? "" : fmt::format("{}{}", found->ours, found->options);
@@ -119,6 +134,12 @@ constexpr auto kNames = std::to_array<LegacyName>({
 });
 // clang-format on
 
+/// The row of a name with underscores, or null.
+const LegacyName* find_legacy_name(std::string_view name) {
+  const auto* found = std::ranges::find(kNames, name, &LegacyName::name);
+  return found == kNames.end() ? nullptr : found;
+}
+
 std::string name_of(std::string_view flag) {
   std::string name(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
   std::ranges::replace(name, '-', '_');
@@ -174,11 +195,6 @@ std::string typed_here(const LegacyName& legacy, const std::optional<std::string
 }
 
 }  // namespace
-
-const LegacyName* find_legacy_name(std::string_view name) {
-  const auto* found = std::ranges::find(kNames, name, &LegacyName::name);
-  return found == kNames.end() ? nullptr : found;
-}
 
 bool is_legacy_flag(std::string_view flag) { return find_legacy_name(name_of(flag)) != nullptr; }
 

@@ -8,24 +8,6 @@
 
 namespace paceline::experiment {
 
-/// A flag of one of the benchmarks that Paceline reproduces, or of an earlier Paceline.
-struct LegacyName {
-  std::string_view name;  // with underscores
-  std::string_view key;   // what it is here
-  /// One there is so many here, and of what: "steps, 10 a cycle".
-  int times = 1;
-  std::string_view counts = {};
-  /// The value here, where that does not follow from the value there.
-  std::string_view value = {};
-  /// The value here of a value there; empty: it is not known.  Null: the same.
-  std::string (*value_of)(const std::string& theirs) = nullptr;
-  /// A sentence's end in place of all that: what to write in which flag.
-  std::string_view remark = {};
-};
-
-/// The row of a name with underscores, or null.
-const LegacyName* find_legacy_name(std::string_view name);
-
 /// "unknown key 'modle'; did you mean model? known: ..." for a name in a file that no key has.  The
 /// top of a file knows the tables too.
 std::string unknown_key(const std::string& name, bool with_tables);

@@ -94,7 +94,7 @@ void refuse_keys_of_commands(const Configuration& c, const Where& where) {
     if (field.of.part == cases::Part::kProgram && !of_frameworks &&
         value_of(field, c) != usual_value(field)) {
       throw UsageError(fmt::format("{}: '{}' belongs to --command, which is not given",
-                                   where(std::string(field.name).c_str()), read_key(field, c)));
+                                   where(field.name), read_key(field, c)));
     }
   }
 }

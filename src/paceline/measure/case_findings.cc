@@ -98,12 +98,8 @@ void add_phases(Trainer& trainer, const std::vector<execution::OpSpan>& ops,
                 records::RankSamples& samples) {
   const records::Configuration& c = trainer.configuration();
   if (c.has_tables() && trainer.trains()) {
-    samples.phase_ns.merge(phases_of_kernels(
-        ops,
-        [&trainer](plan::Step step) -> const plan::CommPlan& {
-          return trainer.executor().plan_of(step);
-        },
-        c.warmup, static_cast<int>(samples.step_ns.size())));
+    samples.phase_ns.merge(phases_of_kernels(ops, std::bind_front(&Trainer::plan_of, &trainer),
+                                             c.warmup, static_cast<int>(samples.step_ns.size())));
   }
 }
 

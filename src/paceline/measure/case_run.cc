@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -71,12 +72,6 @@ std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
              : std::make_unique<Heartbeat::Claim>(*options.limits.heartbeat);
 }
 
-std::function<const plan::CommPlan&(plan::Step)> plans_of(measure::Trainer& trainer) {
-  return [&trainer](plan::Step step) -> const plan::CommPlan& {
-    return trainer.executor().plan_of(step);
-  };
-}
-
 // The window of steps that are measured, with all communication.
 struct CaseWindow {
   measure::Trainer& trainer;
@@ -123,7 +118,7 @@ std::vector<records::Span> take_spans(measure::Trainer& trainer, std::vector<exe
   return spans_of({.ops = std::move(ops),
                    .phases = trainer.take_phases(),
                    .transfers = trainer.take_transfers(),
-                   .plan_of = plans_of(trainer)},
+                   .plan_of = std::bind_front(&measure::Trainer::plan_of, &trainer)},
                   trainer.input().model, trainer.setup(), rank, origin_ns);
 }
 
@@ -250,12 +245,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   result.coding = coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);
   keep_findings(window, result);
   norms.note_last(result);
-  result.wire = wire_of({.first = c.warmup,
-                         .steps = c.steps,
-                         .rank = window.group.rank,
-                         .setup = trainer.setup(),
-                         .plan_of = plans_of(trainer)},
-                        trainer.counted());
+  result.wire = trainer.wire(c.steps);
   result.verified = verify(trainer, window.group, window.store);
   if (!trainer.trains()) {  // samples come from ranks that train
     result.samples.peak_memory_bytes = std::exchange(result.samples, {}).peak_memory_bytes;

@@ -12,6 +12,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/file.h"
 #include "paceline/base/stream.h"
 #include "paceline/base/text.h"
@@ -190,15 +191,16 @@ class Execution {
       return;
     }
     const std::string said = failure_reason_in(options_.log);
+    const bool killed = code > kSignalStatus;
     const std::string how =
         fmt::format("{} after {} of {} steps{}",
-                    code > 128 ? fmt::format("was killed by signal {}", code - 128)
-                               : fmt::format("ended with code {}", code),
+                    killed ? fmt::format("was killed by signal {}", code - kSignalStatus)
+                           : fmt::format("ended with code {}", code),
                     reader_.done(), total_, said.empty() ? "" : fmt::format(": {}", shown(said)));
     const bool short_of_memory =
         !options_.log.empty() &&
         says_out_of_memory(read_text_if_readable(options_.log).value_or(""));
-    const char* const status = short_of_memory ? "out-of-memory" : code > 128 ? "signal" : "exit";
+    const char* const status = short_of_memory ? "out-of-memory" : killed ? "signal" : "exit";
     throw OutsideFailure(status, how);
   }
 

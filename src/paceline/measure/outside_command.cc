@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -85,8 +83,8 @@ OutsideCommand of_command(const Configuration& c, const OutsidePlace& place) {
 
 OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
   const bool named = !c.framework.empty();
-  const experiment::Adapter adapter =
-      adapter_of(named ? c.framework : adapter_for(strategies::strategy_of(c)));
+  const auto spec = named ? strategies::StrategySpec() : strategies::strategy_of(c);
+  const experiment::Adapter adapter = adapter_of(named ? c.framework : adapter_for(spec));
   nlohmann::json job = case_of(c);
   if (named) {
     if (c.compiled) {
@@ -101,13 +99,10 @@ OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
     for (const auto& [key, value] : adapter.options) {
       job[key] = value;
     }
-  } else {
-    const auto spec = strategies::strategy_of(c);
+  } else if (spec.whole.row->name == "python-ddp") {
     const strategies::Options& options = spec.whole.options;
-    if (spec.whole.row->name == "python-ddp") {
-      job["bucket_mb"] = std::stod(options.text("bucket-mb"));
-      job["options"] = options.text("settings");
-    }
+    job["bucket_mb"] = std::stod(options.text("bucket-mb"));
+    job["options"] = options.text("settings");
   }
   OutsideCommand command{
       .words = python_module(adapter.module, c.python.empty() ? adapter.python : c.python),

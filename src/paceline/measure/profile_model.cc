@@ -141,8 +141,7 @@ std::optional<plan::Picoseconds> update_time(records::Configuration c) {
   }
   trainer.drain();
   for (const execution::OpSpan& span : trainer.executor().take_spans()) {
-    const auto& op =
-        trainer.executor().plan_of(span.ref.step).ops[static_cast<std::size_t>(span.ref.op)];
+    const auto& op = trainer.plan_of(span.ref.step).ops[static_cast<std::size_t>(span.ref.op)];
     if (span.kind == execution::OpSpan::Kind::kWork &&
         std::holds_alternative<plan::Kernel>(op.work)) {
       by_step[span.ref.step] += static_cast<double>(span.end_ns - span.start_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/trainer.h"
 
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/measure/embedding_case.h"
+#include "paceline/measure/wire.h"
 #include "paceline/plan/program.h"
 #include "paceline/records/learning_rate.h"
 
@@ -181,7 +183,7 @@ StepTimes Trainer::step() {
   }
   times.ended_ns = mark;
   if (embeddings_) {
-    add_lookups(*embeddings_, executor_->plan_of(step), *memory_, lookups_);
+    add_lookups(*embeddings_, plan_of(step), *memory_, lookups_);
   }
   return times;
 }
@@ -208,6 +210,15 @@ engines::Ledger Trainer::counted() const {
     all.add(channel->counted());
   }
   return all;
+}
+
+records::WireBytes Trainer::wire(int steps) const {
+  return wire_of({.first = configuration_.warmup,
+                  .steps = steps,
+                  .rank = input_.rank,
+                  .setup = setup(),
+                  .plan_of = std::bind_front(&Trainer::plan_of, this)},
+                 counted());
 }
 
 std::vector<engines::CollectiveSpan> Trainer::take_transfers() {

@@ -101,12 +101,15 @@ class Trainer final : public TimedJob {
   engines::Ledger ledger() const;
   /// Those of them that belong to the measured steps.
   engines::Ledger counted() const;
+  /// What the `steps` steps after the warm-up have sent (measure/wire.h).
+  records::WireBytes wire(int steps) const;
 
   const records::Configuration& configuration() const { return configuration_; }
   const plan::PlanInput& input() const { return input_; }
   const plan::Setup& setup() const { return memory_->setup(); }
   const plan::Planner& planner() const { return *planner_; }
   runtime::Executor& executor() { return *executor_; }
+  const plan::CommPlan& plan_of(plan::Step step) const { return executor_->plan_of(step); }
   /// The network of a rank that trains; there is none in a replay.
   networks::Network& network() { return *network_; }
   const networks::Network& network() const { return *network_; }

@@ -43,13 +43,8 @@ void put_link(const std::string& link, PredictRequest& request) {
 }
 
 void put_type(const std::string& dtype, PredictRequest& request) {
-  plan::DType& type = request.network.model.dtype;
-  if (dtype == "fp32" || dtype == "amp") {
-    type = plan::DType::kF32;
-  } else if (dtype == "bf16") {
-    type = plan::DType::kBF16;
-  } else if (dtype == "fp16") {
-    type = plan::DType::kF16;
+  if (const auto type = cluster::type_named(dtype == "amp" ? "fp32" : dtype)) {
+    request.network.model.dtype = *type;
   }
 }
 

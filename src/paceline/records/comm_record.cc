@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "paceline/base/error.h"
-#include "paceline/base/text.h"
+#include "paceline/base/json_place.h"
 #include "paceline/records/json.h"
 #include "paceline/stats/quantile.h"
 
@@ -25,7 +25,7 @@ Json or_null(const std::optional<Value>& value) {
 }
 
 template <class Value>
-std::optional<Value> unless_null(const Json& json) {
+std::optional<Value> unless_null(const nlohmann::json& json) {
   return json.is_null() ? std::nullopt : std::optional(json.get<Value>());
 }
 
@@ -56,7 +56,7 @@ Json in_place_json(const std::optional<InPlace>& in_place) {
                   : Json();
 }
 
-std::optional<InPlace> in_place_from(const Json& json) {
+std::optional<InPlace> in_place_from(const nlohmann::json& json) {
   if (json.is_null()) {
     return std::nullopt;
   }
@@ -64,12 +64,12 @@ std::optional<InPlace> in_place_from(const Json& json) {
                  .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements"))};
 }
 
-Environment environment_in(const Json& json) {
+Environment environment_in(const nlohmann::json& json) {
   return json.is_null() ? Environment{} : environment_from(json);
 }
 
 template <class Value>
-Value known_value(const Json& json) {
+Value known_value(const nlohmann::json& json) {
   return json.is_null() ? Value{} : json.get<Value>();
 }
 
@@ -152,14 +152,14 @@ Json to_json(const CommRecord& record, const Environment& environment) {
 
 namespace {
 
-CommRecord record_from(const Json& json) {
+CommRecord record_from(const nlohmann::json& json) {
   CommRecord record{.started_at = known_value<std::string>(json.at("started_at")),
                     .operation = json.at("operation"),
                     .bytes = json.at("bytes"),
                     .ranks = json.at("ranks"),
                     .ranks_per_host = known_value<std::vector<int>>(json.at("ranks_per_host")),
-                    .op = known_value<std::string>(json.value("op", Json())),
-                    .root = unless_null<int>(json.value("root", Json())),
+                    .op = known_value<std::string>(json.value("op", nlohmann::json())),
+                    .root = unless_null<int>(json.value("root", nlohmann::json())),
                     .engine = json.at("engine"),
                     .device = json.at("device"),
                     .dtype = json.at("dtype"),
@@ -167,19 +167,19 @@ CommRecord record_from(const Json& json) {
                     .link = known_value<std::string>(json.at("link")),
                     .warmup = unless_null<int>(json.at("warmup")),
                     .iteration_ns = json.at("iteration_ns"),
-                    .place = known_value<std::string>(json.value("place", Json())),
-                    .clock = known_value<std::string>(json.value("clock", Json())),
-                    .mean_of = known_value<int>(json.value("mean_of", Json())),
-                    .formula = known_value<std::string>(json.value("formula", Json())),
+                    .place = known_value<std::string>(json.value("place", nlohmann::json())),
+                    .clock = known_value<std::string>(json.value("clock", nlohmann::json())),
+                    .mean_of = known_value<int>(json.value("mean_of", nlohmann::json())),
+                    .formula = known_value<std::string>(json.value("formula", nlohmann::json())),
                     .wire_bytes = json.at("wire_bytes"),
                     .line_bytes_per_s = known_value<double>(json.at("bytes_per_s").at("line")),
                     .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements")),
-                    .in_place = in_place_from(json.value("in_place", Json())),
+                    .in_place = in_place_from(json.value("in_place", nlohmann::json())),
                     .link_slack_ns = unless_null<std::int64_t>(json.at("link_slack_ns")),
                     .valid = unless_null<bool>(json.at("valid")),
                     .warnings = {},
-                    .environment = environment_in(json.value("environment", Json()))};
-  for (const Json& warning : json.at("warnings")) {
+                    .environment = environment_in(json.value("environment", nlohmann::json()))};
+  for (const nlohmann::json& warning : json.at("warnings")) {
     record.warnings.push_back({.code = warning.at("code"),
                                .seen = warning.at("seen"),
                                .why = warning.at("why"),
@@ -190,25 +190,21 @@ CommRecord record_from(const Json& json) {
 
 }  // namespace
 
-CommRecord comm_record_from(const Json& json) {
-  if (!json.is_object() || json.value("kind", Json()) != "comm" ||
-      json.value("version", Json()) != CommRecord::kVersion) {
+CommRecord comm_record_from(const nlohmann::json& json) {
+  if (!json.is_object() || json.value("kind", nlohmann::json()) != "comm" ||
+      json.value("version", nlohmann::json()) != CommRecord::kVersion) {
     throw UsageError(fmt::format("must be a record of an operation (kind 'comm', version {})",
                                  CommRecord::kVersion));
   }
   try {
     return record_from(json);
-  } catch (const Json::exception& error) {
+  } catch (const nlohmann::json::exception& error) {
     throw UsageError(error.what());
   }
 }
 
 CommRecord comm_record_from_line(std::string_view line) {
-  try {
-    return comm_record_from(Json::parse(line));
-  } catch (const Json::parse_error& error) {
-    throw UsageError(not_json(line, error.what()));
-  }
+  return comm_record_from(parse_json(line));
 }
 
 }  // namespace paceline::records

@@ -88,7 +88,7 @@ double bus_factor(std::string_view operation, int ranks);
 nlohmann::ordered_json to_json(const CommRecord& record, const Environment& environment);
 
 /// What to_json() wrote.  Throws UsageError for anything else.
-CommRecord comm_record_from(const nlohmann::ordered_json& json);
+CommRecord comm_record_from(const nlohmann::json& json);
 
 /// Reads one line of a file of operations.  Throws UsageError for text that is not JSON, too.
 CommRecord comm_record_from_line(std::string_view line);

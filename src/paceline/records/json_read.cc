@@ -141,15 +141,11 @@ void decode(const JsonPlace& place, T& out) {
   } else if constexpr (std::same_as<T, Configuration>) {
     out = cases::from_json(place);
   } else if constexpr (std::same_as<T, bool>) {
-    if (!place.value.is_boolean()) {
-      place.refuse("true or false");
-    }
-    out = place.value.get<bool>();
+    out = place.boolean();
   } else if constexpr (std::integral<T>) {
     decode_integer(place, out, 0);
-  } else if constexpr (std::floating_point<T>) {
-    constexpr double kMost = std::numeric_limits<T>::max();
-    out = place.number(-kMost, kMost, "a number");
+  } else if constexpr (std::same_as<T, double>) {
+    out = place.number();
   } else if constexpr (std::same_as<T, std::string>) {
     out = place.text();
   } else {

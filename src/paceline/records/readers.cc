@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/file.h"
 #include "paceline/base/run_python.h"
 #include "paceline/base/text.h"
@@ -21,13 +22,12 @@ PythonOutput run_readers(const std::vector<std::string>& arguments) {
   return run_python("paceline.readers", arguments);
 }
 
-// 2: the files are invalid; 3: their programs found wrong values.
 void check_ended(const PythonOutput& output) {
   const std::string said(trimmed(output.errors));
   if (output.exit_code == kUsageErrorStatus && !said.empty()) {
     throw UsageError(said);
   }
-  if (output.exit_code != 0 && output.exit_code != 3) {
+  if (output.exit_code != 0 && output.exit_code != kWrongValuesStatus) {
     throw WorldError(fmt::format("the readers of other programs' files ended with {}: {}",
                                  output.exit_code, last_words(output)));
   }
@@ -35,7 +35,7 @@ void check_ended(const PythonOutput& output) {
 
 // Takes in a line of output: a record, or the place of the file of the next ones.
 void add_line(const std::string& line, ForeignRecords& found) {
-  const Json json = Json::parse(line);
+  const nlohmann::json json = nlohmann::json::parse(line);
   const std::string kind = json.value("kind", "");
   if (kind == "file") {
     found.known.insert(json.at("place").get<std::size_t>());
@@ -43,7 +43,7 @@ void add_line(const std::string& line, ForeignRecords& found) {
     found.operations.push_back(comm_record_from(json));
     found.file_of_operation.push_back(*found.known.rbegin());
   } else {
-    found.runs.push_back(from_line(line));
+    found.runs.push_back(from_json(json));
     found.file_of_run.push_back(*found.known.rbegin());
   }
 }

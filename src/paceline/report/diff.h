@@ -57,6 +57,11 @@ enum class Verdict : std::uint8_t {
   kNotComparable  // the sides do not train the same
 };
 
+/// Whether a change is proven, in either direction.
+constexpr bool is_change(Verdict verdict) {
+  return verdict == Verdict::kSlower || verdict == Verdict::kFaster;
+}
+
 /// slower, faster, not changed, no proven change, not decided, too few runs, clock too coarse,
 /// INVALID, no samples, not comparable.
 std::string_view name_of(Verdict verdict);

@@ -71,7 +71,7 @@ void add_unpaired(Table& table, const std::vector<Case>& cases, std::string_view
 
 }  // namespace
 
-Json diff_json(const Diff& diff) {
+Json diff_json(const Diff& diff, const Document& document) {
   Json out{{"version", 1},
            {"base", diff.base_name},
            {"test", diff.test_name},
@@ -106,7 +106,6 @@ Json diff_json(const Diff& diff) {
   out["software_differences"] = to_json(diff.software);
   out["jumps"] = diff.jumps;
   out["warnings"] = records::to_json(diff.warnings);
-  const Document document = diff_document(diff);
   out["tables"] = Json::array();
   for (const Table& table : document.tables) {
     out["tables"].push_back(table_json(table));
@@ -115,7 +114,9 @@ Json diff_json(const Diff& diff) {
   return out;
 }
 
-std::string render_diff_json(const Diff& diff) { return json_text(diff_json(diff), 2) + "\n"; }
+std::string render_diff_json(const Diff& diff) {
+  return json_text(diff_json(diff, diff_document(diff)), 2) + "\n";
+}
 
 std::string render_diff_csv(const Diff& diff) {
   const auto fields = diff_columns(diff, {}).fields();

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/diff_formats.h"
 
-#include <algorithm>
 #include <array>
-#include <utility>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "paceline/base/error.h"
-#include "paceline/base/text.h"
 #include "paceline/report/console.h"
 #include "paceline/report/diff_columns.h"
 #include "paceline/report/diff_notes.h"
@@ -43,8 +36,7 @@ Table table_of(const Diff& diff, const DiffGroup& group) {
                 : diff.operations ? "operations by range of sizes"
                                   : printable(model_and_batch(group.model, group.batch_size));
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
-    const Verdict verdict = group.rows[i]->verdict;
-    table.rows[i].emphasized = verdict == Verdict::kSlower || verdict == Verdict::kFaster;
+    table.rows[i].emphasized = is_change(group.rows[i]->verdict);
   }
   return table;
 }

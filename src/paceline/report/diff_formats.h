@@ -42,8 +42,8 @@ std::string render_diff_page(const Diff& diff);
 std::string render_diff_ddp(const Diff& diff);
 
 /// {"version": 1, ...}: every value of every case, what differs, which cases have no partner,
-/// warnings; then the tables and notes of diff_document().
-Json diff_json(const Diff& diff);
+/// warnings; then the tables and notes of its `document`, diff_document().
+Json diff_json(const Diff& diff, const Document& document);
 std::string render_diff_json(const Diff& diff);
 
 /// One line a case, quoted as in RFC 4180; a missing value is an empty field. Cases without a

@@ -11,10 +11,11 @@ namespace paceline::report {
 
 std::string render_diff_page(const Diff& diff, const PageAssets& assets) {
   const Document document = diff_document(diff);
-  return page_text({.title = decision_text(diff),
-                    .text = console_text(document),
-                    .data = {{"facts", notes_json(document.header)}, {"diff", diff_json(diff)}}},
-                   assets);
+  return page_text(
+      {.title = decision_text(diff),
+       .text = console_text(document),
+       .data = {{"facts", notes_json(document.header)}, {"diff", diff_json(diff, document)}}},
+      assets);
 }
 
 std::string render_diff_page(const Diff& diff) { return render_diff_page(diff, page_assets()); }

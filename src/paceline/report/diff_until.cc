@@ -24,10 +24,6 @@ stats::SequentialGoal goal_of(const DiffOptions& options, std::size_t cases) {
           .significance = options.significance / static_cast<double>(cases)};
 }
 
-bool is_change(Verdict verdict) {
-  return verdict == Verdict::kSlower || verdict == Verdict::kFaster;
-}
-
 bool is_decided(const DiffRow& row) {
   return is_change(row.verdict) || row.verdict == Verdict::kUnchanged ||
          row.verdict == Verdict::kNotComparable || row.verdict == Verdict::kInvalid;

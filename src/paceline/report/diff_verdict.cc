@@ -279,11 +279,7 @@ bool Diff::regression() const {
                              [](const DiffRow& row) { return row.verdict == Verdict::kSlower; });
 }
 
-bool Diff::changed() const {
-  return regression() || std::ranges::any_of(rows, [](const DiffRow& row) {
-           return row.verdict == Verdict::kFaster;
-         });
-}
+bool Diff::changed() const { return std::ranges::any_of(rows, is_change, &DiffRow::verdict); }
 
 Decision Diff::decision() const {
   if (changed()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -24,6 +25,9 @@ template <class Value>
 Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
+
+/// JSON has no infinity: null stands for what is not finite.
+inline Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 /// The keys of an estimate: value, both ends of its interval, and whether the interval holds for
 /// any run ("runs") or for the measured ones alone ("these runs").

@@ -35,8 +35,7 @@ bool is_range_of(const std::string& label, const std::string& operation) {
 // Whether some range of the operation is proven to have changed.
 bool has_changed(const Diff& diff, const std::string& operation) {
   return std::ranges::any_of(diff.rows, [&](const DiffRow& row) {
-    return (row.verdict == Verdict::kSlower || row.verdict == Verdict::kFaster) &&
-           is_range_of(row.label, operation);
+    return is_change(row.verdict) && is_range_of(row.label, operation);
   });
 }
 

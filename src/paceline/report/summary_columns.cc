@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/summary_columns.h"
 
-#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -20,9 +19,6 @@ using records::Configuration;
 constexpr auto kAsked = &CaseSummary::configuration;
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
-
-// JSON has no infinity: coding that takes no time has null.
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 std::string label_text(const CaseSummary& one) {
   return printable(without_ranks(one.label, one.configuration.ranks));
@@ -229,7 +225,7 @@ class Builder {
     constexpr auto kCoding = &CaseSummary::coding;
     all_.data("coding_s_per_step", kCoding, &Coding::ns_per_step, seconds);
     all_.data("plain_wire_bytes_per_rank_per_step", kCoding, &Coding::plain_bytes_per_step);
-    all_.data("break_even_bits_per_s", break_even_bits_per_s, finite);
+    all_.data("break_even_bits_per_s", break_even_bits_per_s, finite_or_null);
     all_.data("link_bits_per_s", kAsked, link_of,
               [](const cluster::LinkSpec& link) { return link.bytes_per_s * 8; });
     all_.data("last_loss", &CaseSummary::last_loss);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/summary_json.h"
 
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -94,16 +93,12 @@ Json links_json(const GroupSummary& group) {
   return all;
 }
 
-// JSON has no infinity: a loss that is not finite is null.
 Json training_json(const TrainingCurves& curves) {
   static const auto points = Fields<TrainedPoint>()
                                  .add("step", &TrainedPoint::step)
                                  .add("s", &TrainedPoint::seconds)
                                  .add("sent_bytes", &TrainedPoint::bytes)
-                                 .add("loss",
-                                      [](const TrainedPoint& at) {
-                                        return std::isfinite(at.loss) ? Json(at.loss) : Json();
-                                      })
+                                 .add("loss", &TrainedPoint::loss, finite_or_null)
                                  .add("accuracy", &TrainedPoint::accuracy);
   Json out{{"table", table_json(curves.table)},
            {"target", curves.target},

@@ -82,7 +82,9 @@ Document summary_document(const std::vector<GroupSummary>& groups, Detail detail
     document.tables.push_back(columns.table(group.rows, failure_of));
     document.tables.back().title = heading_of(group);
   }
-  document.notes = column_notes(measured, detail);
+  if (!measured.empty()) {
+    document.notes = of_all.notes();
+  }
   footnotes.append_to(document.notes);
   return document;
 }
@@ -93,10 +95,6 @@ SummaryReport summary_report(std::span<const records::RunRecord> records, Detail
   report.document = summary_document(report.groups, detail);
   add_accuracy(report.training, report.document);
   return report;
-}
-
-std::vector<Note> column_notes(const std::vector<CaseSummary>& cases, Detail detail) {
-  return cases.empty() ? std::vector<Note>{} : case_columns(cases, detail).notes();
 }
 
 }  // namespace paceline::report

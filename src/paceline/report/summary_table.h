@@ -26,9 +26,6 @@ struct SummaryReport {
 
 SummaryReport summary_report(std::span<const records::RunRecord> records, Detail detail);
 
-/// What the columns with values in these cases mean.
-std::vector<Note> column_notes(const std::vector<CaseSummary>& cases, Detail detail);
-
 /// What all cases of the group share, as the title of its table:
 /// "resnet18, batch 8 per rank: fp32 on cpu, gloo".
 std::string heading_of(const GroupSummary& group);

@@ -124,9 +124,7 @@ std::string render_info(const RunRecord& record) {
 
 /// Seconds of an epoch that this percentage of the row's epochs do not exceed.
 double epoch_s(const TrainerRow& row, int percentage) {
-  std::vector<double> seconds = row.epochs.seconds;
-  std::ranges::sort(seconds);
-  return stats::quantile_sorted(seconds, percentage / 100.0);
+  return stats::quantile(row.epochs.seconds, percentage / 100.0);
 }
 
 std::string ddp_rpc_row(const TrainerRow& row) {

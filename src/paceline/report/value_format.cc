@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/value_format.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/strategies/hosts.h"
 
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>

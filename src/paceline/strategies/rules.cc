@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "paceline/base/error.h"
 #include "paceline/strategies/error_feedback.h"
 

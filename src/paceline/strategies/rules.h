@@ -11,8 +11,8 @@
 
 #include "paceline/plan/program.h"
 #include "paceline/strategies/contraction.h"
-#include "paceline/strategies/merge.h"
 #include "paceline/strategies/plan_words.h"
+#include "paceline/strategies/transfer_time.h"
 
 // The four parts of which most strategies are composed.  No part knows
 // another: a schedule says when and in which buckets, an exchange with whom, a codec in which form,
