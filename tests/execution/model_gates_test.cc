@@ -29,6 +29,16 @@ class ModelGatesTest : public ::testing::Test {
     gates.begin_backward();
   }
 
+  /// A step in which the first module's values are reduced in front of its backward pass.
+  StepProgram with_fetch_before_backward() {
+    plan::CommPlan plan = tiny.ops();
+    plan::Op fetch = plan.ops[kReduceFirst];
+    auto& work = std::get<plan::Collective>(fetch.work);
+    work.in = work.out = tiny.setup.parameters[plan::index_of(kFirst)].value;
+    plan.ops.insert(plan.ops.begin() + kBackwardFirst, fetch);
+    return make_step_program(std::move(plan), tiny.input, tiny.setup);
+  }
+
   TinyPlan tiny;
   StepProgram program = make_step_program(tiny.ops(), tiny.input, tiny.setup);
   FakeIssuer issuer;
@@ -128,14 +138,23 @@ TEST_F(ModelGatesTest, OpsOfAPerformerAreCompleteAtTheEndOfBackward) {
 TEST_F(ModelGatesTest, BackwardHasAGateWhereItWaitsForMoreThanModelWork) {
   forward(0);
   EXPECT_FALSE(gates.gates_backward(kFirstModule));
-  plan::CommPlan plan = tiny.ops();
-  plan::Op fetch = plan.ops[kReduceFirst];
-  auto& work = std::get<plan::Collective>(fetch.work);
-  work.in = work.out = tiny.setup.parameters[plan::index_of(kFirst)].value;
-  plan.ops.insert(plan.ops.begin() + kBackwardFirst, fetch);
-  const StepProgram gated = make_step_program(std::move(plan), tiny.input, tiny.setup);
+  const StepProgram gated = with_fetch_before_backward();
   EXPECT_TRUE(gated.gates_backward[plan::index_of(kFirstModule)]);
   EXPECT_FALSE(gated.gates_backward[plan::index_of(kSecondModule)]);
+}
+
+// Backward comes to the first use last, when the gradients between the uses are final.
+TEST_F(ModelGatesTest, OnlyTheFirstUseOfAModuleHasAGateInBackward) {
+  const StepProgram gated = with_fetch_before_backward();
+  gates.begin_step(0, gated);
+  for (int micro = 0; micro < 2; ++micro) {  // the counts begin again
+    gates.begin_forward(0);
+    for (const bool gate : {true, false, false}) {
+      gates.enter(kFirstModule);
+      gates.leave(kFirstModule);
+      EXPECT_EQ(gates.gates_backward(kFirstModule), gate);
+    }
+  }
 }
 
 }  // namespace

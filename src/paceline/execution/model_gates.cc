@@ -27,23 +27,27 @@ void ModelGates::begin_forward(int micro) {
   dispatcher_.progress();
   micro_ = micro;
   final_.assign(input_.model.parameters.size(), false);
+  uses_.assign(input_.model.modules.size(), 0);
 }
 
 void ModelGates::enter(plan::ModuleId module) { dispatcher_.wait_ready(forward(module)); }
 
-void ModelGates::leave(plan::ModuleId module) { dispatcher_.complete(forward(module)); }
+void ModelGates::leave(plan::ModuleId module) {
+  ++uses_[plan::index_of(module)];
+  dispatcher_.complete(forward(module));
+}
 
 // A module that was not reached has read nothing.
 void ModelGates::begin_backward() {
   for (std::size_t m = 0; m < input_.model.modules.size(); ++m) {
     const auto module = static_cast<plan::ModuleId>(m);
     enter(module);
-    leave(module);
+    dispatcher_.complete(forward(module));
   }
 }
 
 bool ModelGates::gates_backward(plan::ModuleId module) const {
-  return program_->gates_backward[plan::index_of(module)];
+  return uses_[plan::index_of(module)] == 1 && program_->gates_backward[plan::index_of(module)];
 }
 
 void ModelGates::enter_backward(plan::ModuleId module) {

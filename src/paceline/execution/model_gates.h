@@ -29,7 +29,9 @@ class ModelGates {
 
   /// Completes the Forward of the modules that were not reached.
   void begin_backward();
-  /// Whether enter_backward() may have to wait.
+  /// Whether enter_backward() may have to wait behind the use of the module that leave() has ended
+  /// last.  Only the first use in a forward pass has such a gate: backward comes to it last, and a
+  /// gate at another one would wait for gradients that come between the two.
   bool gates_backward(plan::ModuleId module) const;
   void enter_backward(plan::ModuleId module);
   /// Waits until the parameter's gradient may be written.  False where the gradient of this
@@ -58,6 +60,7 @@ class ModelGates {
   plan::Step step_ = -1;
   int micro_ = 0;
   std::vector<bool> final_;  // by parameter, this micro-batch
+  std::vector<int> uses_;    // by module, in this forward pass
 };
 
 }  // namespace paceline::execution
