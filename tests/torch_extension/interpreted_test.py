@@ -16,6 +16,7 @@ from train_test import EXACT, MODELS, TRAINS, found_by, torchrun
 STRATEGIES = [text for text in (*EXACT, *TRAINS) if text not in ("ddp", "win-put")]
 CHECKS = [[model, text, 2 if model == "decoder" else 1] for model in MODELS for text in STRATEGIES]
 TOLERANCE = 1e-4  # as the conformance tests: sums of four ranks in another order
+TOLERANCE_OF = {"bf16": 2e-3}  # whose sums are rounded to 8 bits in that order
 
 
 def mpirun(ranks):
@@ -30,7 +31,7 @@ class Interpreted(unittest.TestCase):
                 if ranks == 2:  # whose sums have one order
                     self.assertEqual(found["apart"], 0)
                 else:
-                    self.assertLess(found["apart"], TOLERANCE)
+                    self.assertLess(found["apart"], TOLERANCE_OF.get(check[1], TOLERANCE))
 
     def test_gloo_on_2_ranks(self):
         self.compare(torchrun, 2, "gloo")

@@ -187,12 +187,12 @@ void Trainer::make_executor(runtime::Channels by_id) {
 }
 
 void Trainer::start_from_rank_zero() {
-  if (training().size() == 1 || channels_.empty() || replay_ != nullptr || !trains()) {
+  if (training().size() == 1 || replay_ != nullptr || !trains()) {
     return;  // a replay's ranks hold equal zeros
   }
   std::unique_ptr<engines::Channel> own;
-  engines::Channel* channel = channels_.front().get();
-  if (setup().communicators.front().members != training()) {
+  engines::Channel* channel = channels_.empty() ? nullptr : channels_.front().get();
+  if (channel == nullptr || setup().communicators.front().members != training()) {
     own = connect_to({.name = "start", .members = training()});
     channel = own.get();
   }
