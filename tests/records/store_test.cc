@@ -67,11 +67,15 @@ TEST_F(Store, AppendsWhatItReads) {
   EXPECT_TRUE(file.warnings.empty());
 }
 
-TEST_F(Store, OperationsAreAppendedAsRunsAre) {
+std::string operation_line() {
   CommRecord row;
   row.operation = "all-reduce";
   row.iteration_ns = {1};
-  const std::string line = to_line(to_json(row, {}));
+  return to_line(to_json(row, {}));
+}
+
+TEST_F(Store, OperationsAreAppendedAsRunsAre) {
+  const std::string line = operation_line();
   put(line + "\n" + line.substr(0, 40));
   RecordWriter(path_, RecordKind::kOperations).append_line(line);
   EXPECT_EQ(text(), line + "\n" + line + "\n");
@@ -81,7 +85,7 @@ TEST_F(Store, OperationsAreAppendedAsRunsAre) {
 }
 
 TEST_F(Store, RunsAndOperationsAreNotInOneFile) {
-  const std::string run = to_line(full_record()), operation = to_line(to_json(CommRecord(), {}));
+  const std::string run = to_line(full_record()), operation = operation_line();
   for (const char* end : {"\n", ""}) {  // the last line is whole without its line break, too
     put(run + end);
     EXPECT_THROW(RecordWriter(path_, RecordKind::kOperations), UsageError);

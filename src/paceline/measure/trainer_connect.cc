@@ -190,6 +190,9 @@ void Trainer::start_from_rank_zero() {
   if (training().size() == 1 || replay_ != nullptr || !trains()) {
     return;  // a replay's ranks hold equal zeros
   }
+  if (channels_.empty() && !options_.rule) {
+    return;  // the seed has made the networks equal, unless network and rule are a user's
+  }
   std::unique_ptr<engines::Channel> own;
   engines::Channel* channel = channels_.empty() ? nullptr : channels_.front().get();
   if (channel == nullptr || setup().communicators.front().members != training()) {
