@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/process.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/thread_device.h"
 #include "paceline/launch/detect_launch.h"
@@ -40,6 +41,7 @@ Job::Job(const Options& options)
     : timeout_(milliseconds_of(options.timeout_s)),
       interface_(options.interface),
       engine_(engines::make_engine(options.engine)) {
+  keep_freed_memory();
   const launch::Launch launch = launch::detect_launch(options.rendezvous);
   const py::gil_scoped_release released;
   joined_ =

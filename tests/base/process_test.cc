@@ -118,6 +118,16 @@ TEST(KeepFreedMemory, LeavesLargeBlocksInTheProcess) {
   block.reset();
   EXPECT_GE(mallinfo2().fordblks, kept + kBytes);
 }
+
+TEST(KeepFreedMemory, AsksForHugePagesUnlessTheEnvironmentDoes) {
+  const char* const kName = "THP_MEM_ALLOC_ENABLE";
+  unsetenv(kName);
+  keep_freed_memory();
+  EXPECT_STREQ(std::getenv(kName), "1");
+  setenv(kName, "0", 1);
+  keep_freed_memory();
+  EXPECT_STREQ(std::getenv(kName), "0");
+}
 #endif
 
 TEST(PeakMemory, GrowsByAtLeastWhatIsTouched) {

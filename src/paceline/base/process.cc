@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 
@@ -157,6 +158,7 @@ void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  setenv("THP_MEM_ALLOC_ENABLE", "1", 0);  // c10/core/impl/alloc_cpu.cpp
 #endif
 }
 

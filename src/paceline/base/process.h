@@ -39,6 +39,8 @@ int available_cores();
 /// From now on, memory that is freed stays in this process until the next reset_peak_memory().  A
 /// training step allocates the gradients of the step before again; glibc would return large ones to
 /// the system, and Linux would map and zero each page anew.  Elsewhere than on glibc, nothing.
+/// Memory that is kept is worth huge pages: PyTorch asks for them, unless THP_MEM_ALLOC_ENABLE of
+/// the environment says otherwise or PyTorch has allocated before.
 void keep_freed_memory();
 
 /// Most physical memory this process held (VmHWM) since its start or the last reset, in bytes;

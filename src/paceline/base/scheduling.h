@@ -16,6 +16,12 @@ enum class Scheduling : std::uint8_t {
   kBatch,
 };
 
+/// A plan whose largest operation has more bytes leaves its threads of communication the system's
+/// own scheduling.  Large operations overlap with long computing: a thread of Gloo that replaces
+/// another one at once finds it holding the lock of a connection, and one that replaces the
+/// training thread empties its caches for nothing (docs/performance.md).
+constexpr std::int64_t kLargestScheduled = 8 << 20;
+
 /// Until its destruction the calling thread, and for ever the threads that it starts meanwhile, are
 /// scheduled so.  Where the kernel refuses, and in a thread that is neither SCHED_OTHER nor
 /// SCHED_BATCH, nothing changes.

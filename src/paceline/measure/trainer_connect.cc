@@ -2,6 +2,7 @@
 // What a trainer connects to: the other ranks, and the executor of its plan.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -106,8 +107,11 @@ std::unique_ptr<engines::Channel> Trainer::connect_for_picks(const plan::Communi
 }
 
 void Trainer::connect() {
-  const ScopedScheduling of_communication_threads(Scheduling::kShortSlice);
   largest_operation_ = plan::largest_payload(*planner_, input_, setup());
+  std::optional<ScopedScheduling> of_communication_threads;
+  if (largest_operation_ <= kLargestScheduled) {
+    of_communication_threads.emplace(Scheduling::kShortSlice);
+  }
   runtime::Channels by_id;
   for (const plan::Communicator& group : setup().communicators) {
     by_id.picks.push_back(nullptr);

@@ -26,14 +26,11 @@ constexpr int kThreads = plan::find_engine_traits("gloo")->concurrent_collective
 // once (`Pair::handleEvents` in gloo/transport/tcp/pair.cc).  On a core that both share, this
 // thread would ask for the event until the scheduler's next tick, while the sender, which holds the
 // lock, cannot run.  With SCHED_BATCH this thread waits for the sender; it then waits for a thread
-// that computes, too.  That made steps shorter whose largest operation has 0.2 and 4.2 MB, and
-// those longer where
-// it has 30.9 MB (docs/performance.md).
-constexpr std::int64_t kLargestForBatch = 8 << 20;
+// that computes, too: kLargestScheduled.
 
 std::shared_ptr<gloo::transport::Device> make_device(const ChannelSpec& spec) {
   std::optional<ScopedScheduling> of_its_thread;
-  if (spec.largest_operation <= kLargestForBatch) {
+  if (spec.largest_operation <= kLargestScheduled) {
     of_its_thread.emplace(Scheduling::kBatch);
   }
   return spec.interface.empty() ? c10d::ProcessGroupGloo::createDefaultDevice()
