@@ -55,6 +55,8 @@ class OwnNetwork(unittest.TestCase):
                 self.assertIsNone(record.get("error"))
                 self.assertIn(name, record["configuration"]["strategy"])
                 self.assertEqual([len(rank["step_ns"]) for rank in record["ranks"]], [6, 6])
+        [version] = {record["environment"]["torch_version"] for record in records.values()}
+        self.assertRegex(version, r"^[0-9]+\.[0-9]+")
         losses = {name: record["adapter"]["loss_fifth"] for name, record in records.items()}
         for name in ("ddp", "python-ddp", "fsdp2"):
             self.assertAlmostEqual(losses["fusion"], losses[name], delta=1e-6)

@@ -86,6 +86,7 @@ class OwnNetwork:
     def network_facts(self):
         return {
             "data": "the factory's batch",
+            "torch_version": torch.__version__,
             "model_source": self.source,
             "layout": None,
             "backend": self.case.engine,
