@@ -78,7 +78,7 @@ std::string interval_note(const std::vector<CaseSummary>& cases, const CaseColum
   };
   std::vector<CaseSummary> measured;
   std::ranges::remove_copy_if(cases, std::back_inserter(measured), is_predicted);
-  const std::string words = note_of(measured);
+  std::string words = note_of(measured);
   if (measured.size() == cases.size()) {
     return words;
   }
