@@ -19,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+WORDS = 51200  # of the vocabulary, which the table of GPT-style models does not say
 NETWORKS = {"bert": "bert-large", "resnet": "resnet50"}
 # Name, link and its rate one way of a device, dense FLOP/s in 16 bits, rate of the memory.
 DEVICES = {
@@ -126,13 +127,68 @@ def dgx_pairs(folder):
         }
 
 
+def gpt_profile(hidden, layers, samples):
+    """The linear layers of a decoder, each with times by its size: a measured figure says what they are together."""
+    modules, parameters = [], []
+
+    def add(name, rows, columns, us):
+        modules.append({"name": name, "forward_us": us, "activation_bytes": 0})
+        weight = {"name": f"{name}.weight", "sizes": [rows, columns], "module": name, "backward_us": 2 * us}
+        parameters.append(weight)
+
+    add("words", WORDS, hidden, 1.0)
+    for layer in range(layers):
+        for name, rows, columns in (("qkv", 3, 1), ("out", 1, 1), ("wide", 4, 1), ("narrow", 1, 4)):
+            add(f"{layer}.{name}", rows * hidden, columns * hidden, rows * columns * hidden * hidden / 1000)
+    return {
+        "paceline_profile": 1,
+        "model": "gpt",
+        "origin": "sizes of layers",
+        "device": "cuda",
+        "dtype": "fp32",
+        "batch_size": samples,
+        "update_us": 0,
+        "peak_memory_bytes": None,
+        "modules": modules,
+        "parameters": parameters,
+        "ready_order": [one["name"] for one in reversed(parameters)],
+    }
+
+
+def gpt_pairs(folder):
+    """From 2 to 4 devices with the same accumulation; gradients of 16 bits cross behind the backward pass."""
+    rows = list(csv.DictReader((folder / "gpt_data_parallel.csv").open()))
+    keys = ("hidden", "layers", "micro_batch", "grad_accum_steps")
+    small = {tuple(row[key] for key in keys): row for row in rows if row["dp"] == "2"}
+    for row in rows:
+        hidden, layers, micro, steps = (int(row[key]) for key in keys)
+        base = small.get(tuple(row[key] for key in keys))
+        if base is None or row is base:
+            continue
+        yield f"gpt, 2 to 4 A100, {hidden} wide", {
+            "id": f"{hidden} wide, {layers} layers, {steps} x {micro}",
+            "cluster": cluster_text("A100", 4, 2, 200),
+            "network": gpt_profile(hidden, layers, micro),
+            "ranks": [2, 4],
+            "batch": [micro * steps] * 2,
+            "accumulate": [steps] * 2,
+            "rate": [int(one["gpus"]) * micro * steps * 1e3 / float(one["iteration_time_ms"]) for one in (base, row)],
+            "strategy": "bsp+fp16",
+            "optimizer": "adamw",
+        }
+
+
 def requests_of(pairs, folder):
     for number, pair in enumerate(pairs):
         file = folder / f"{number}.toml"
         file.write_text(pair["cluster"], encoding="utf-8")
+        network = pair["network"]
+        if isinstance(network, dict):
+            network = str(folder / f"{number}.profile.json")
+            Path(network).write_text(json.dumps(pair["network"]), encoding="utf-8")
         yield {
             "id": pair["id"],
-            "network": pair["network"],
+            "network": network,
             "cluster": str(file),
             "ranks": pair["ranks"][1],
             "batch_size": pair["batch"][1],
@@ -155,7 +211,7 @@ def rate_of(record):
 def main():
     program = sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/paceline"
     reference = Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "reference/modern"
-    named = [*mlperf_pairs(reference), *dgx_pairs(reference)]
+    named = [*mlperf_pairs(reference), *dgx_pairs(reference), *gpt_pairs(reference)]
     left_out = sorted({name for name, pair in named if pair is None})
     named = [(name, pair) for name, pair in named if pair is not None]
     with tempfile.TemporaryDirectory() as folder:
