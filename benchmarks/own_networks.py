@@ -1,24 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks in Python that Paceline has in C++ too, and how much longer their steps are under `fusion`.
-
-    python3 benchmarks/own_networks.py RECORDS
-
-RECORDS is what `paceline run benchmarks/own_networks.toml --records RECORDS` has
-written.  Of the ratios of the runs' median steps, of the slowest rank, it prints
-the median and the order statistics between which that lies in at least 95 % of
-such series, whatever their distribution.
-"""
-
-import json
-import math
-import pathlib
-import statistics
-import sys
+"""Networks in Python that Paceline has in C++ too, as factories for --model: own_ratio.py compares the two."""
 
 import torch
 from torch import nn
-
-NAMES = {"resnet18": "resnet18", "mlp-large": "mlp_large"}
 
 
 class Block(nn.Module):
@@ -60,31 +44,3 @@ def mlp_large():
     for before, after in zip(widths, widths[1:]):
         layers += [nn.Linear(before, after), nn.ReLU()]
     return with_batch(nn.Sequential(*layers, nn.Linear(3072, 1000)), 1, 32, 32)
-
-
-def interval(values):
-    """The narrowest pair of order statistics around the median at 95 %."""
-    values, n = sorted(values), len(values)
-    outside, cut = 0.0, 0
-    while cut < n // 2 and outside + math.comb(n, cut) * 2.0 ** (1 - n) <= 0.05:
-        outside += math.comb(n, cut) * 2.0 ** (1 - n)
-        cut += 1
-    return (values[cut - 1], values[n - cut]) if cut > 0 else (0.0, math.inf)
-
-
-def main():
-    medians = {}  # by model and run
-    for line in pathlib.Path(sys.argv[1]).read_text(encoding="utf-8").splitlines():
-        run = json.loads(line)
-        if run["configuration"]["strategy"].startswith("fusion"):
-            steps = map(max, zip(*(rank["step_ns"] for rank in run["ranks"])))
-            medians[run["configuration"]["model"], run["run"]] = statistics.median(steps)
-    for built_in, own in NAMES.items():
-        runs = sorted(run for model, run in medians if model == built_in)
-        ratios = [medians[f"benchmarks.own_networks:{own}", run] / medians[built_in, run] for run in runs]
-        low, high = interval(ratios)
-        print(f"{built_in:10} {statistics.median(ratios):.3f} [{low:.3f}, {high:.3f}], {len(ratios)} pairs")
-
-
-if __name__ == "__main__":
-    main()

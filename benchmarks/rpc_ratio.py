@@ -12,13 +12,14 @@ The Python that runs this file needs torch.
 
 import argparse
 import json
-import math
 import pathlib
 import random
 import statistics
 import subprocess
 import sys
 import tempfile
+
+from order_statistics import interval
 
 THEIRS = pathlib.Path(__file__).parent / "rpc_embeddings.py"
 WARMUP = 50
@@ -57,16 +58,6 @@ def run_ours(options):
     ranks = [rank for rank in record["ranks"] if rank.get("lookups")]  # trainers
     return summary([[ns * 1e-9 for ns in r["step_ns"]] for r in ranks],
                    [[ns * 1e-9 for ns in r["phase_ns"]["lookup"]] for r in ranks])
-
-
-def interval(values):
-    """The narrowest pair of order statistics around the median at 95 %."""
-    values, n = sorted(values), len(values)
-    outside, cut = 0.0, 0
-    while cut < n // 2 and outside + math.comb(n, cut) * 2.0 ** (1 - n) <= 0.05:
-        outside += math.comb(n, cut) * 2.0 ** (1 - n)
-        cut += 1
-    return (values[cut - 1], values[n - cut]) if cut > 0 else (0.0, math.inf)
 
 
 def main():
