@@ -83,7 +83,7 @@ Bound bound_of(const simulator::Job& job, const simulator::Costs& costs) {
   bare.machine.noise = {};
   bare.machine.interference = {};
   simulator::Simulator simulator(job);
-  simulator.run(bare);
+  simulator.set_costs(bare);
   if (std::ranges::any_of(job.collective_shapes, [](const cluster::CollectiveCall& call) {
         return call.group.ranks > 1;
       })) {

@@ -149,9 +149,8 @@ struct Simulated {
 /// steps repeat.  Where two periods do not tell, more are simulated; a period of one step that does
 /// not repeat then never will.
 Simulated simulate_enough(const PredictRequest& request, const strategies::StrategySpec& strategy,
-                          const plan::PlanInput& input, const simulator::Costs& costs) {
-  simulator::JobCache own;
-  simulator::JobCache& jobs = request.jobs != nullptr ? *request.jobs : own;
+                          const plan::PlanInput& input, const simulator::Costs& costs,
+                          simulator::JobCache& jobs) {
   const plan::Step period = simulator::period_of(*planner_of(request, strategy), input);
   const plan::Step shown = whole_periods(request.steps, period);
   const plan::Step most = (period > 1 ? kMostPeriods : 2) * period + 2;
@@ -186,24 +185,26 @@ void check_order(const strategies::StrategySpec& strategy, const plan::PlanInput
 
 /// Throws UsageError where the engine cannot carry the strategy out.
 Simulated simulate_engine(const PredictRequest& request, const strategies::StrategySpec& strategy,
-                          const plan::PlanInput& input, const simulator::Costs& costs) {
+                          const plan::PlanInput& input, const simulator::Costs& costs,
+                          simulator::JobCache& jobs) {
   if (costs.software.one_issue_order && request.ranks > 1 && !request.tables) {
     check_order(strategy, input, engine_of(request.engine, request.cluster));
   }
-  return simulate_enough(request, strategy, input, costs);
+  return simulate_enough(request, strategy, input, costs, jobs);
 }
 
 /// On the lines alone.  A list schedule may be longer where its parts are shorter (Graham, SIAM J.
 /// Appl. Math. 1969, doi:10.1137/0117039), so the engine's own schedule is taken where it is the
 /// shorter one.  An engine that cannot carry the strategy out has none.
 Simulated simulate_bound(const PredictRequest& request, const strategies::StrategySpec& strategy,
-                         const plan::PlanInput& input, simulator::Costs& costs) {
+                         const plan::PlanInput& input, simulator::Costs& costs,
+                         simulator::JobCache& jobs) {
   const simulator::Costs of_engine = costs;
   strip_software(request, costs);
-  Simulated bound = simulate_enough(request, strategy, input, costs);
+  Simulated bound = simulate_enough(request, strategy, input, costs, jobs);
   std::optional<Simulated> engine;
   try {
-    engine = simulate_engine(request, strategy, input, of_engine);
+    engine = simulate_engine(request, strategy, input, of_engine, jobs);
   } catch (const UsageError&) {
     return bound;
   }
@@ -292,8 +293,11 @@ Priced priced_as(const PredictRequest& request) {
 }
 
 Simulated simulated(const PredictRequest& request, Priced& priced) {
-  return priced.asked.bound ? simulate_bound(request, priced.strategy, priced.input, priced.costs)
-                            : simulate_engine(request, priced.strategy, priced.input, priced.costs);
+  simulator::JobCache own;
+  simulator::JobCache& jobs = request.jobs != nullptr ? *request.jobs : own;
+  return priced.asked.bound
+             ? simulate_bound(request, priced.strategy, priced.input, priced.costs, jobs)
+             : simulate_engine(request, priced.strategy, priced.input, priced.costs, jobs);
 }
 
 }  // namespace

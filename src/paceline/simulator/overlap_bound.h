@@ -37,7 +37,7 @@ plan::Picoseconds overlap_bound(OverlapLink link);
 /// A collective or message whose gradients' parameters are waited for by the next forward is
 /// divided among these by their sizes, however it is merged or cut, so that schedules of equal
 /// bytes give equal bounds.  What waits for no gradient, or is not waited for, is left out.  None
-/// for a job whose steps differ.  `simulator` has run the job once.
+/// for a job whose steps differ.  `simulator` is the job's and has `costs`.
 OverlapLink overlap_link(const Job& job, const Costs& costs, const Simulator& simulator);
 
 }  // namespace paceline::simulator

@@ -65,6 +65,10 @@ class Simulator {
   /// for each other where nothing can move any more.
   StepTimes run(const Costs& costs);
 
+  /// What run() does first: prices every transfer, without executing the plan.  Throws UsageError
+  /// likewise.
+  void set_costs(const Costs& costs);
+
   /// When each item or transfer began and ended in the last run; -1 where the run did not come to
   /// that.
   const std::vector<RunInterval>& items() const;
@@ -77,14 +81,14 @@ class Simulator {
   /// sent, where each has a link of its own.
   std::int64_t bytes_sent() const;
 
-  /// What one transfer adds to the links, at the last run's costs.
+  /// What one transfer adds to the links, at the last costs.
   std::vector<LinkBytes> loads_of(TransferId transfer) const;
 
-  /// A link's rate at the last run's costs.
+  /// A link's rate at the last costs.
   std::int64_t bytes_per_s(std::uint32_t link) const;
 
-  /// How long the busiest link is at work for one step's bytes, at the rates
-  /// of the last run's costs; the mean of a period of steps.
+  /// How long the busiest link is at work for one step's bytes, at the rates of the last costs; the
+  /// mean of a period of steps.
   plan::Picoseconds busiest_link() const;
 
  private:

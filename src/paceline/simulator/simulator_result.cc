@@ -187,6 +187,8 @@ Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
 StepTimes Simulator::run(const Costs& costs) { return state_->run(costs); }
 
+void Simulator::set_costs(const Costs& costs) { state_->set_costs(costs); }
+
 const std::vector<RunInterval>& Simulator::items() const { return state_->item_ran; }
 
 const std::vector<RunInterval>& Simulator::transfers() const { return state_->transfer_ran; }

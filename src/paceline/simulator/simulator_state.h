@@ -27,6 +27,7 @@ class Simulator::State {
   explicit State(const Job& job);
 
   StepTimes run(const Costs& costs);
+  void set_costs(const Costs& costs);
 
   std::vector<RunInterval> item_ran, transfer_ran;
   std::int64_t bytes_sent() const;
@@ -86,7 +87,6 @@ class Simulator::State {
   };
 
   // simulator_costs.cc
-  void set_costs(const Costs& costs);
   void set_links();
   void set_loads();
   std::vector<bool> copying_hosts() const;
