@@ -19,6 +19,18 @@ TEST(PriorFit, IsTheWeightedMeanOfOneMeasurement) {
   EXPECT_NEAR(fit.influence[0][0], 0.8, 1e-6);
 }
 
+// How sure the unknown would be follows from the slope alone: 1 / (1 + 1/4), whatever was measured.
+TEST(PriorFit, ThePosteriorFollowsFromTheDesign) {
+  for (const double measured : {3.0, -40.0}) {
+    const PriorFit fit = posterior_at(
+        [&](const std::vector<double>& x) { return std::vector<double>{x[0] - measured}; }, {2},
+        {1.5});
+    EXPECT_EQ(fit.at[0], 1.5);
+    EXPECT_NEAR(fit.covariance[0][0], 0.8, 1e-6);
+    EXPECT_NEAR(fit.influence[0][0], 0.8, 1e-6);
+  }
+}
+
 TEST(PriorFit, KeepsWhatNothingDependsOn) {
   const PriorFit fit = fit_with_priors(
       [](const std::vector<double>& x) { return std::vector<double>{(std::exp(x[0]) - 5) / 1e-4}; },

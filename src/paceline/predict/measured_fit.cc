@@ -18,12 +18,13 @@ namespace paceline::predict {
 namespace {
 
 // Standard deviations before anything is measured: of logarithms, but for the start.
-constexpr double kOfCompute = 5;    // nothing is known
-constexpr double kOfRates = 0.35;   // of the described ones
-constexpr double kOfLinks = 3;      // where nothing describes them
-constexpr double kOfLatency = 1.5;  // likewise
-constexpr double kOfSlowdown = 1;   // likewise
-constexpr double kOfStart = 30e-6;  // seconds, at least
+constexpr double kOfCompute = 5;       // nothing is known
+constexpr double kOfRates = 0.35;      // of the described ones
+constexpr double kOfSweptRates = 0.1;  // of those that fits of collectives were measured on
+constexpr double kOfLinks = 3;         // where nothing describes them
+constexpr double kOfLatency = 1.5;     // likewise
+constexpr double kOfSlowdown = 1;      // likewise
+constexpr double kOfStart = 30e-6;     // seconds, at least
 
 bool spans_hosts(const PredictRequest& request) {
   return cluster::ranks_per_host(request.cluster, request.ranks).size() > 1;
@@ -41,15 +42,11 @@ MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures
   job_.steps = 3;  // nobody sees them
   job_.batch_size = batch_size_of(job_);
   for (MeasuredFigure& figure : figures) {
-    if (figure.batch_size == 0) {
-      figure.batch_size = job_.batch_size;
-    }
-    if (figure.accumulate == 0) {
-      figure.accumulate = job_.accumulate;
-    }
+    complete(figure);
     checked_.push_back({.figure = std::move(figure)});
   }
   resolve_rates();
+  sort_figures();
   check_figures();
   choose_unknowns();
   if (described_) {
@@ -61,14 +58,34 @@ MeasuredFit::MeasuredFit(PredictRequest job, std::vector<MeasuredFigure> figures
   explain();
 }
 
-/// A rate's step follows from the ranks that train.
-void MeasuredFit::resolve_rates() {
+/// What a figure does not say is as the job has it.
+void MeasuredFit::complete(MeasuredFigure& figure) const {
+  if (figure.batch_size == 0) {
+    figure.batch_size = job_.batch_size;
+  }
+  if (figure.accumulate == 0) {
+    figure.accumulate = job_.accumulate;
+  }
+  if (figure.spread == 0) {
+    figure.spread = kErrorOfAFigure;
+  }
+}
+
+/// By ranks and batch.
+void MeasuredFit::sort_figures() {
   const auto by_batch = [](const CheckedFigure& it) {
     return it.figure.batch_size / it.figure.accumulate;
   };
   const auto [least, most] = std::ranges::minmax(checked_, {}, by_batch);
   least_batch_ = std::max(1, by_batch(least));
   most_batch_ = std::max(1, by_batch(most));
+  std::ranges::stable_sort(checked_, {}, [](const CheckedFigure& it) {
+    return std::tuple(it.figure.ranks, it.figure.batch_size);
+  });
+}
+
+/// A rate's step follows from the ranks that train.
+void MeasuredFit::resolve_rates() {
   for (CheckedFigure& it : checked_) {
     MeasuredFigure& figure = it.figure;
     if (figure.samples_per_s) {
@@ -89,13 +106,7 @@ void MeasuredFit::resolve_rates() {
       figure.step_s = step;
     }
     it.measured_s = *figure.step_s;
-    if (figure.spread == 0) {
-      figure.spread = kErrorOfAFigure;
-    }
   }
-  std::ranges::stable_sort(checked_, {}, [](const CheckedFigure& it) {
-    return std::tuple(it.figure.ranks, it.figure.batch_size);
-  });
 }
 
 /// Throws UsageError where one case has two figures that differ, or one twice.
@@ -122,6 +133,9 @@ void MeasuredFit::check_figures() const {
 }
 
 void MeasuredFit::choose_unknowns() {
+  unknowns_.clear();
+  prior_.clear();
+  start_.clear();
   const auto add = [&](Unknown unknown, double prior, double start = 0) {
     unknowns_.push_back(unknown);
     prior_.push_back(prior);
@@ -157,21 +171,35 @@ void MeasuredFit::add_links() {
     prior_.push_back(prior);
     start_.push_back(0);
   };
-  const double of_rates = described_ ? kOfRates : kOfLinks;
+  using cluster::LinkScope;
   if (across && !job_.machine) {
-    add(Unknown::kNetworkRate, of_rates);
+    add(Unknown::kNetworkRate, prior_of_rate(LinkScope::kHosts));
   }
   if (inside && !job_.machine) {
-    add(Unknown::kDeviceRate, of_rates);
+    add(Unknown::kDeviceRate, prior_of_rate(LinkScope::kDevices));
   }
   const EngineCosts& engine = job_.cost_table().engine(engine_of(job_.engine, job_.cluster));
-  add(Unknown::kStart, std::max(kOfStart, plan::seconds_of(engine.costs.collective)));
+  const bool swept =
+      (!across || is_swept(LinkScope::kHosts)) && (!inside || is_swept(LinkScope::kDevices));
+  // A measured fit has the start of the engine in it.
+  add(Unknown::kStart,
+      swept ? kOfStart : std::max(kOfStart, plan::seconds_of(engine.costs.collective)));
   if (!described_) {
     add(Unknown::kLatency, kOfLatency);
   }
   if (!described_ || job_.machine) {
     add(Unknown::kSlowdown, kOfSlowdown);
   }
+}
+
+double MeasuredFit::prior_of_rate(cluster::LinkScope scope) const {
+  return !described_ ? kOfLinks : is_swept(scope) ? kOfSweptRates : kOfRates;
+}
+
+/// Whether collectives on the link were measured alone.
+bool MeasuredFit::is_swept(cluster::LinkScope scope) const {
+  const cluster::ClusterLink* link = job_.cluster.link(scope);
+  return described_ && !job_.machine && (swept_ || (link != nullptr && !link->fits.empty()));
 }
 
 bool MeasuredFit::fits(Unknown unknown) const {

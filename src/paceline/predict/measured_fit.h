@@ -33,6 +33,23 @@ struct CheckedFigure {
   std::optional<double> foreseen_s{};
 };
 
+/// How far the logarithm of a step may be off whose prices are from measured figures, as standard
+/// deviations of errors that are independent of each other.
+struct StepErrors {
+  double log_step_s = 0;
+  std::vector<double> constants{};  // of the fitted constants
+  double strategy = 0;              // of a strategy that was not measured
+  double job = 0;  // of a figure and of the distance from what was measured, whatever the strategy
+
+  /// What lies within 95 % on either side of the logarithm.
+  double reach() const;
+  stats::Interval interval_s() const;
+};
+
+/// By what share of the faster two steps of one job must differ to be told apart with a probability
+/// of 95 %.  What is off in both of them does not count.
+double distinguishable_by(const StepErrors& one, const StepErrors& other);
+
 /// Constants of the simulator from measured figures of one job.
 ///
 /// Each figure's step is simulated with its own plan.  The unknowns are
@@ -45,7 +62,8 @@ struct CheckedFigure {
 ///   start         of a collective, beside the described one: 30 us, or as much
 ///                 as that, either way
 ///
-/// the last three only where there are several numbers of ranks.  The most probable unknowns are
+/// the last three only where there are several numbers of ranks; of links whose collectives were
+/// measured alone (cluster::LinkFit) a factor of e^0.1, and 30 us.  The most probable unknowns are
 /// taken (stats/prior_fit.h), with these figures as standard deviations before anything is
 /// measured, and 0.3 % of a step, of records the scatter of their runs but at least 0.1 %, as the
 /// error of a figure.  So one
@@ -76,7 +94,24 @@ class MeasuredFit {
   /// Where the step of `request` lies with a probability of 95 %: the covariance of the unknowns,
   /// the error of a figure, and what predictions from published figures were off, which grows with
   /// the distance from what was measured.
-  stats::Interval interval_of(const PredictRequest& request) const;
+  stats::Interval interval_of(const PredictRequest& request) const {
+    return errors_of(request).interval_s();
+  }
+
+  /// The parts of that interval.
+  StepErrors errors_of(const PredictRequest& request) const;
+
+  /// This fit with one more figure, whose time is taken to be what this fit foresees: the constants
+  /// stay, and how sure they are follows from the design, without a measurement.  Of a figure that
+  /// is_known() it is this fit.
+  MeasuredFit if_measured(MeasuredFigure figure) const;
+
+  /// This fit where the links that it fits have measured fits of collectives; empty: it fits none,
+  /// or they have them.
+  std::optional<MeasuredFit> if_swept() const;
+
+  /// Whether one of the figures is of the same case.
+  bool is_known(const MeasuredFigure& figure) const;
 
   /// The figure with the fewest ranks, of those with this batch where there are some.
   const CheckedFigure& smallest(int batch_size) const;
@@ -98,9 +133,13 @@ class MeasuredFit {
   // Medians where nothing describes the links.
   static constexpr double kUsualRate = 3e9, kUsualLatency = 10e-6, kUsualSlowdown = 0.02;
 
+  void complete(MeasuredFigure& figure) const;
+  void sort_figures();
   void check_figures() const;
   void choose_unknowns();
   void add_links();
+  double prior_of_rate(cluster::LinkScope scope) const;
+  bool is_swept(cluster::LinkScope scope) const;
   bool fits(Unknown unknown) const;
   double value(Unknown unknown, const Values& at) const;
   PredictRequest request_of(const MeasuredFigure& figure) const;
@@ -124,10 +163,13 @@ class MeasuredFit {
   MeasuredConstant constant_of(std::size_t k) const;
   /// The words of the figure that says most of it; empty where none does.
   std::string determined_by(std::size_t k) const;
-  double distance_variance(const PredictRequest& request) const;
+  void put_distance(const PredictRequest& request, StepErrors& errors) const;
+  /// The unknowns of `other`, which has more figures, where this fit has its constants.
+  Values constants_for(const MeasuredFit& other) const;
+  void find_covariance();
 
   PredictRequest job_;
-  bool described_ = true;
+  bool described_ = true, swept_ = false;
   cluster::LinkSharing within_ = cluster::LinkSharing::kDevice;
   std::vector<CheckedFigure> checked_;
   std::vector<Unknown> unknowns_;

@@ -8,6 +8,7 @@
 #include "paceline/base/text.h"
 #include "paceline/predict/measured_fit.h"
 #include "paceline/stats/quantile.h"
+#include "paceline/strategies/strategy.h"
 
 // What figures say of the constants, and how sure a prediction from them is.
 
@@ -29,47 +30,88 @@ double doublings(double value, double least, double most) {
   return std::max({0.0, std::log2(value / most), std::log2(least / value)});
 }
 
-}  // namespace
-
-double MeasuredFit::distance_variance(const PredictRequest& request) const {
-  const double ranks =
-      doublings(request.ranks, checked_.front().figure.ranks, checked_.back().figure.ranks);
-  const int micro_batch = batch_size_of(request) / request.accumulate;
-  const double batch = doublings(micro_batch, least_batch_, most_batch_);
-  const bool same_strategy = std::ranges::any_of(checked_, [&](const CheckedFigure& it) {
-    return it.figure.ranks > 1 && request_of(it.figure).strategy == request.strategy;
-  });
-  const double strategy =
-      same_strategy || checked_.back().figure.ranks == 1 ? 0 : kOfAnotherStrategy;
-  const bool joined = request.ranks > 1 && checked_.back().figure.ranks == 1;
-  return std::pow(kOfDoubledRanks * ranks, 2) + (joined ? kOfCompany * kOfCompany : 0) +
-         std::pow(kOfDoubledBatch * batch, 2) + strategy * strategy;
+/// The errors of a sum of unknowns with these weights: L' weights, of the covariance L L' by
+/// Cholesky, so that the squares of the errors add up to the sum's variance.
+std::vector<double> independent_errors(const std::vector<std::vector<double>>& covariance,
+                                       const std::vector<double>& weights) {
+  const std::size_t size = weights.size();
+  std::vector<std::vector<double>> factor(size, std::vector<double>(size));
+  std::vector<double> errors(size);
+  for (std::size_t k = 0; k < size; ++k) {
+    for (std::size_t l = 0; l <= k; ++l) {
+      double rest = covariance[k][l];
+      for (std::size_t m = 0; m < l; ++m) {
+        rest -= factor[k][m] * factor[l][m];
+      }
+      factor[k][l] = k == l ? std::sqrt(std::max(0.0, rest)) : rest / factor[l][l];
+      errors[l] += factor[k][l] * weights[k];
+    }
+  }
+  return errors;
 }
 
-stats::Interval MeasuredFit::interval_of(const PredictRequest& asked) const {
+}  // namespace
+
+double StepErrors::reach() const {
+  double variance = strategy * strategy + job * job;
+  for (const double it : constants) {
+    variance += it * it;
+  }
+  return kOf95 * std::sqrt(variance);
+}
+
+stats::Interval StepErrors::interval_s() const {
+  return {std::exp(log_step_s - reach()), std::exp(log_step_s + reach())};
+}
+
+double distinguishable_by(const StepErrors& one, const StepErrors& other) {
+  PACELINE_CHECK_EQ(one.constants.size(), other.constants.size());
+  StepErrors difference{.strategy = std::hypot(one.strategy, other.strategy)};
+  for (std::size_t k = 0; k < one.constants.size(); ++k) {
+    difference.constants.push_back(one.constants[k] - other.constants[k]);
+  }
+  return std::expm1(difference.reach());
+}
+
+void MeasuredFit::put_distance(const PredictRequest& request, StepErrors& errors) const {
+  const int most_ranks = checked_.back().figure.ranks;
+  const double ranks = doublings(request.ranks, checked_.front().figure.ranks, most_ranks);
+  const int micro_batch = batch_size_of(request) / request.accumulate;
+  const double batch = doublings(micro_batch, least_batch_, most_batch_);
+  const std::string text = strategies::strategy_of(request).text();
+  const bool same_strategy = std::ranges::any_of(checked_, [&](const CheckedFigure& it) {
+    return it.figure.ranks > 1 && strategies::strategy_of(request_of(it.figure)).text() == text;
+  });
+  const bool joined = request.ranks > 1 && most_ranks == 1;
+  // One rank exchanges nothing, whatever its strategy.
+  errors.strategy = same_strategy || request.ranks == 1 ? 0 : kOfAnotherStrategy;
+  // The error of several ranks from one has that of their strategy in it.
+  const double company = joined ? kOfCompany * kOfCompany - errors.strategy * errors.strategy : 0;
+  errors.job = std::sqrt(kErrorOfAFigure * kErrorOfAFigure + std::pow(kOfDoubledRanks * ranks, 2) +
+                         company + std::pow(kOfDoubledBatch * batch, 2));
+}
+
+StepErrors MeasuredFit::errors_of(const PredictRequest& asked) const {
   PredictRequest request = priced(asked);  // whose hosts are known
-  request.jobs = job_.jobs;
+  if (request.jobs == nullptr) {
+    request.jobs = job_.jobs;
+  }
   request.steps = 3;
   const auto log_step = [&](const Values& at) {
     return std::log(
         plan::seconds_of(step_of(priced(request, at, asked.ranks > 1 ? crowding_ : 1)).step));
   };
-  const double base = log_step(at_);
+  StepErrors errors{.log_step_s = log_step(at_)};
   Values slope;
   for (std::size_t k = 0; k < at_.size(); ++k) {
     const double step = 0.01 * std::min(1.0, prior_[k]);
     Values moved = at_;
     moved[k] += step;
-    slope.push_back((log_step(moved) - base) / step);
+    slope.push_back((log_step(moved) - errors.log_step_s) / step);
   }
-  double variance = kErrorOfAFigure * kErrorOfAFigure + distance_variance(request);
-  for (std::size_t k = 0; k < slope.size(); ++k) {
-    for (std::size_t l = 0; l < slope.size(); ++l) {
-      variance += slope[k] * covariance_[k][l] * slope[l];
-    }
-  }
-  const double reach = kOf95 * std::sqrt(variance);
-  return {std::exp(base - reach), std::exp(base + reach)};
+  errors.constants = independent_errors(covariance_, slope);
+  put_distance(request, errors);
+  return errors;
 }
 
 MeasuredConstant MeasuredFit::constant_of(std::size_t k) const {

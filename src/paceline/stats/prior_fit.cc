@@ -34,6 +34,11 @@ class Scaled {
       : residuals_(residuals),
         prior_(Eigen::Map<const VectorXd>(prior.data(), static_cast<Eigen::Index>(prior.size()))) {}
 
+  VectorXd in_priors(const std::vector<double>& unknowns) const {
+    return Eigen::Map<const VectorXd>(unknowns.data(), static_cast<Eigen::Index>(unknowns.size()))
+        .cwiseQuotient(prior_);
+  }
+
   VectorXd at(const VectorXd& scaled) const {
     const std::vector<double> values = residuals_(list_of(scaled.cwiseProduct(prior_)));
     return Eigen::Map<const VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
@@ -105,14 +110,7 @@ VectorXd minimum(const Scaled& problem, VectorXd at) {
   return at;
 }
 
-}  // namespace
-
-PriorFit fit_with_priors(const Residuals& residuals, const std::vector<double>& prior,
-                         const std::vector<double>& start) {
-  const Scaled problem(residuals, prior);
-  const VectorXd from =
-      Eigen::Map<const VectorXd>(start.data(), static_cast<Eigen::Index>(start.size()));
-  const VectorXd best = minimum(problem, from.cwiseQuotient(problem.prior()));
+PriorFit posterior_of(const Scaled& problem, const VectorXd& best) {
   const MatrixXd jacobian = problem.jacobian(best, problem.at(best));
   const MatrixXd scaled =
       normal_matrix(jacobian).ldlt().solve(MatrixXd::Identity(best.size(), best.size()));
@@ -125,6 +123,20 @@ PriorFit fit_with_priors(const Residuals& residuals, const std::vector<double>& 
     fit.influence.push_back(list_of(influence.row(k)));
   }
   return fit;
+}
+
+}  // namespace
+
+PriorFit fit_with_priors(const Residuals& residuals, const std::vector<double>& prior,
+                         const std::vector<double>& start) {
+  const Scaled problem(residuals, prior);
+  return posterior_of(problem, minimum(problem, problem.in_priors(start)));
+}
+
+PriorFit posterior_at(const Residuals& residuals, const std::vector<double>& prior,
+                      const std::vector<double>& at) {
+  const Scaled problem(residuals, prior);
+  return posterior_of(problem, problem.in_priors(at));
 }
 
 }  // namespace paceline::stats

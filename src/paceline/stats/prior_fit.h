@@ -29,4 +29,9 @@ struct PriorFit {
 PriorFit fit_with_priors(const Residuals& residuals, const std::vector<double>& prior,
                          const std::vector<double>& start);
 
+/// The same at the unknowns `at`, whether or not they are the most probable ones: the covariance
+/// and the influence follow from the design of the measurements, not from their values.
+PriorFit posterior_at(const Residuals& residuals, const std::vector<double>& prior,
+                      const std::vector<double>& at);
+
 }  // namespace paceline::stats
