@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -145,6 +147,50 @@ TEST(Advise, MarksWhatCannotBeToldFromTheFirst) {
   }
   EXPECT_GT(by_pairs, 0);
   EXPECT_GT(by_intervals, 0);
+}
+
+// What is off in both of two steps does not tell them apart, nor does it keep them together.
+TEST(Advise, TellsApartByMeasuredFigures) {
+  AdviseRequest request = request_of(8);
+  request.bucket_mb = {25};
+  MeasuredFigure figure{.words = "8 ranks", .ranks = 8, .strategy = "bsp"};
+  request.job.strategy = "bsp";
+  figure.step_s = 1.1 * plan::seconds_of(step_of(request.job).step);
+  request.fit = std::make_shared<MeasuredFit>(request.job, std::vector{figure});
+  request.job = request.fit->priced(request.job);
+  const AdviceTable table = advise(request);
+  const Advice& first = table.rows.front();
+  int like = 0, unlike = 0;
+  for (const Advice& row : table.rows) {
+    ASSERT_TRUE(row.errors);
+    const auto spec = strategies::strategy_of(row.configuration);
+    EXPECT_EQ(row.errors->strategy == 0, spec.text() == "bsp") << spec.text();
+    PredictRequest job = request.job;
+    job.strategy = row.configuration.strategy;
+    const stats::Interval interval = request.fit->interval_of(job);
+    EXPECT_NEAR(plan::seconds_of(row.low) / interval.low, 1, 1e-9);
+    EXPECT_NEAR(plan::seconds_of(row.high) / interval.high, 1, 1e-9);
+    const double ratio = static_cast<double>(row.step) / static_cast<double>(first.step);
+    EXPECT_EQ(row.like_best, ratio <= 1 + distinguishable_by(*first.errors, *row.errors));
+    (row.like_best ? like : unlike) += 1;
+  }
+  EXPECT_GT(like, 1);
+  EXPECT_GT(unlike, 1);
+}
+
+TEST(Advise, PrefersWhatWasMeasuredAmongWhatCannotBeToldApart) {
+  AdviceTable table;
+  for (const double strategy : {0.03, 0.03, 0.0}) {
+    Advice row;
+    row.bar = {.share = 0.1 - strategy, .validated = true};
+    row.errors = StepErrors{.strategy = strategy};
+    row.like_best = true;
+    table.rows.push_back(row);
+  }
+  EXPECT_EQ(&table.winner(), &table.rows[2]);
+  table.rows[2].like_best = false;
+  table.rows[1].bar.share = 0.01;  // what else is off is off of every strategy
+  EXPECT_EQ(&table.winner(), &table.rows[0]);
 }
 
 Advice row_of(double step, double share, bool validated) {

@@ -2,6 +2,8 @@
 #include "paceline/cli/advise.h"
 
 #include <cstdio>
+#include <memory>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -17,6 +19,7 @@
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/advise.h"
 #include "paceline/predict/engine_choice.h"
+#include "paceline/predict/measured_fit.h"
 #include "paceline/predict/placements.h"
 #include "paceline/report/formats.h"
 #include "paceline/strategies/strategy.h"
@@ -127,7 +130,8 @@ predict::AdviseRequest AdviseCommand::request() const {
   }
   request.job.ranks = worlds.front();
   if (measured_.given()) {
-    request.job = fit_measured(request.job, measured, true).priced(request.job);
+    request.fit = std::make_shared<predict::MeasuredFit>(fit_measured(request.job, measured, true));
+    request.job = request.fit->priced(request.job);
   }
   if (!bucket_mb_.empty()) {
     request.bucket_mb = bucket_mb_;

@@ -57,6 +57,10 @@ std::string bars_text(std::span<const predict::Advice> rows) {
   }
   const bool validated =
       std::ranges::any_of(rows, [](const predict::Advice& row) { return row.bar.validated; });
+  if (barred->errors) {
+    return "* cannot be told from the first: the measured figures leave open which is faster\n[]: "
+           "95 % intervals, by the fit to the measured figures and the distance from them";
+  }
   const auto apart = predict::distinguishable_by(rows.front().bar, rows.front().bar);
   return fmt::format(
       "* cannot be told from the first: {}{}",

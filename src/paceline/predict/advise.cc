@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/simulator/job_cache.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::predict {
@@ -71,7 +72,10 @@ std::vector<SizeAdvice<Size>> sizes_of(
       bests.push_back(&row);
     }
     const Advice& best = *bests[static_cast<std::size_t>(found - all.begin())];
-    if (is_within(best, row, sizes_distinguishable_by(row.bar))) {
+    const auto apart = best.errors && row.errors
+                           ? std::optional(distinguishable_by(*best.errors, *row.errors))
+                           : sizes_distinguishable_by(row.bar);
+    if (is_within(best, row, apart)) {
       found->like.push_back(of->size);
     }
     found->worst = of->size;
@@ -98,34 +102,47 @@ void check_request(const AdviseRequest& request) {
 
 }  // namespace
 
-Advice advice_of(const Prediction& prediction, const AdviseRequest& request) {
+Advice advice_of(const PredictRequest& job, const Prediction& prediction,
+                 const AdviseRequest& request) {
   const records::Configuration& configuration = prediction.record.configuration;
   const strategies::StrategySpec spec = strategies::strategy_of(configuration);
   const plan::Picoseconds step = prediction.times.step;
-  ErrorBar bar = prediction.bar;
+  Advice row{.configuration = configuration,
+             .step = step,
+             .exposed = prediction.exposed(),
+             .bar = prediction.bar,
+             .guarantee = spec.guarantee()};
   if (request.error) {
-    bar.share = request.error;
-    bar.of = nullptr;
+    row.bar.share = request.error;
+    row.bar.of = nullptr;
+  } else if (request.fit) {
+    row.errors = request.fit->errors_of(job);
+    const double factor = std::exp(row.errors->reach());
+    row.bar = {.share = factor - 1, .validated = true};
+    row.low = scaled(step, 1 / factor);
+    row.high = scaled(step, factor);
+    return row;
   }
-  return {.configuration = configuration,
-          .step = step,
-          .exposed = prediction.exposed(),
-          .bar = bar,
-          .low = scaled(step, std::max(0.0, 1 - bar.share.value_or(0))),
-          .high = scaled(step, 1 + bar.share.value_or(0)),
-          .guarantee = spec.guarantee()};
+  row.low = scaled(step, std::max(0.0, 1 - row.bar.share.value_or(0)));
+  row.high = scaled(step, 1 + row.bar.share.value_or(0));
+  return row;
 }
 
 bool alike(const Advice& faster, const Advice& row) {
-  return faster.bar.known() && row.bar.known() &&
-         is_within(faster, row, distinguishable_by(faster.bar, row.bar));
+  const auto apart = faster.errors && row.errors
+                         ? std::optional(distinguishable_by(*faster.errors, *row.errors))
+                         : distinguishable_by(faster.bar, row.bar);
+  return faster.bar.known() && row.bar.known() && is_within(faster, row, apart);
 }
 
 const Advice& AdviceTable::winner() const {
+  // All else that is off of a step from measured figures is off of every strategy.
+  const auto error = [](const Advice& row) {
+    return row.errors ? std::optional(row.errors->strategy) : row.bar.share;
+  };
   const Advice* best = nullptr;
   for (const Advice& row : rows) {
-    if (row.like_best && row.bar.validated &&
-        (best == nullptr || row.bar.share < best->bar.share)) {
+    if (row.like_best && row.bar.validated && (best == nullptr || error(row) < error(*best))) {
       best = &row;
     }
   }
@@ -155,12 +172,14 @@ AdviceTable advise(const AdviseRequest& request) {
   const auto hosts = cluster::ranks_per_host(request.job.cluster, request.job.ranks);
   AdviceTable table;
   for (const std::string& strategy : candidates(request, hosts.size())) {
+    simulator::JobCache jobs;
     PredictRequest job = request.job;
     job.strategy = strategy;
     job.steps = 3;  // nobody sees them
+    job.jobs = &jobs;
     try {
       const Prediction prediction = predict(job);
-      table.rows.push_back(advice_of(prediction, request));
+      table.rows.push_back(advice_of(job, prediction, request));
       add_warnings(prediction.record.warnings, table);
     } catch (const UsageError& error) {
       table.unfit.push_back({strategy, error.what()});

@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "paceline/predict/measured_fit.h"
 #include "paceline/predict/predict.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::predict {
 
+/// The most ranks that have parameter servers beside them: pricing more takes minutes.
+inline constexpr plan::Rank kMostServers = 16;
+
 struct AdviseRequest {
   PredictRequest job;  // its strategy and bucket_mb are not looked at
+  /// What was measured of the job, whose prices `job` has; null: nothing.
+  std::shared_ptr<const MeasuredFit> fit{};
   /// Sizes in MiB for strategies that have buckets, and of partitions, each of which is tried with
   /// a credit of itself and of four.
   std::vector<double> bucket_mb = {1, 5, 10, 25, 50, 100};
   std::vector<double> partition_mb = {1, 4, 16};
   /// Strategies too after which parameters are not those of one large batch.
   bool any_update = false;
-  /// The error of a prediction, as a share of the step; left out: what is known of the strategy's
-  /// family (predict/error_bar.h).  Two strategies are told apart where distinguishable_by() says
-  /// so, else where their intervals do not overlap.
+  /// The error of a prediction, as a share of the step; left out: that of the fit, or without one
+  /// what is known of the strategy's family (predict/error_bar.h).  Two strategies are told apart
+  /// where distinguishable_by() says so, else where their intervals do not overlap.
   std::optional<double> error{};
 };
 
@@ -30,6 +37,7 @@ struct Advice {
   records::Configuration configuration;
   plan::Picoseconds step = 0, exposed = 0;
   ErrorBar bar;
+  std::optional<StepErrors> errors{};   // of a step from measured figures
   plan::Picoseconds low = 0, high = 0;  // step less and plus its error
   bool like_best = false;               // it cannot be told from the first row
   strategies::Guarantee guarantee = strategies::Guarantee::kExact;
@@ -68,7 +76,8 @@ struct AdviceTable {
   std::vector<records::Warning> warnings;  // of the predictions, once each
 
   /// The validated row with the smallest bar among the rows that cannot be told from the first, the
-  /// first of several; without a validated row, the first row.
+  /// first of several; of steps from measured figures one of a measured strategy, else the first
+  /// row; without a validated row, the first row.
   const Advice& winner() const;
 };
 
@@ -85,8 +94,10 @@ std::vector<std::string> candidates(const AdviseRequest& request, std::size_t ho
 /// that cannot be.
 AdviceTable advise(const AdviseRequest& request);
 
-/// The prediction with the request's error of it.
-Advice advice_of(const Prediction& prediction, const AdviseRequest& request);
+/// The prediction of `job`, which is the request's with a strategy of its own, with the request's
+/// error of it.
+Advice advice_of(const PredictRequest& job, const Prediction& prediction,
+                 const AdviseRequest& request);
 
 /// Whether the error bars do not tell a row from one that is as fast or faster; false where either
 /// has none.

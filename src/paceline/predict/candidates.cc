@@ -13,9 +13,6 @@
 namespace paceline::predict {
 namespace {
 
-// Above it pricing them takes minutes.
-constexpr plan::Rank kMostServers = 16;
-
 /// The last is one of ranks on hosts, not of hosts.
 constexpr std::array<std::string_view, 4> kAdvisedTopologies{"one-peer-exp", "exp", "ring",
                                                              "inner-outer-exp"};

@@ -23,7 +23,7 @@ Advice best_of(const AdviseRequest& request, const std::string& codec_part) {
     PredictRequest job = request.job;
     job.strategy = fmt::format("fusion:bucket-mb={}{}", mebibytes, codec_part);
     job.steps = 3;
-    Advice one = advice_of(predict(job), request);
+    Advice one = advice_of(job, predict(job), request);
     one.configuration.strategy = job.strategy;
     if (!best || one.step < best->step) {
       best = std::move(one);
