@@ -160,6 +160,64 @@ TEST_F(Advise, HasTheFormatsOfOtherCommands) {
   expect_refused(job + " --format tables", "paceline: --format: unknown format 'tables'");
 }
 
+/// The first world from which on all of `worlds` are below 90 %; null: there is none.
+nlohmann::json knee_of(const nlohmann::json& worlds) {
+  nlohmann::json knee;
+  for (const auto& world : worlds) {
+    const bool below = world.at("efficiency").get<double>() < 0.9;
+    knee = !below ? nlohmann::json() : knee.is_null() ? world.at("ranks") : knee;
+  }
+  return knee;
+}
+
+TEST_F(Advise, SaysWhereScalingEnds) {
+  const std::string job =
+      "advise resnet50 " + kCluster + " --ranks 8 --bucket-mb 25 --engine nccl-2.4";
+  const Outcome shown = run(job);
+  const auto values = nlohmann::json::parse(run(job + " --format json").out);
+  const auto& scaling = values.at("scaling");
+  EXPECT_EQ(scaling.at("described_ranks"), 32);
+  EXPECT_EQ(scaling.at("worlds").back().at("ranks"), 256);
+  const auto knee = knee_of(scaling.at("worlds"));
+  EXPECT_EQ(scaling.at("below_from_ranks"), knee);
+  ASSERT_TRUE(knee.is_number());
+  EXPECT_NE(shown.out.find("efficiency falls below 90 % from " + knee.dump() + " ranks on ("),
+            std::string::npos)
+      << shown.out;
+  EXPECT_NE(shown.out.find("\nmore than 32 ranks: more hosts like the cluster's"),
+            std::string::npos);
+  // Four devices behind one bus, with a batch that takes long beside its gradients.
+  const Outcome hidden = run("advise bert-base --cluster " PACELINE_SOURCE_DIR
+                             "/clusters/8x8-h100-400gb.toml --device-rate 50 --ranks 8 "
+                             "--batch-size 64 --bucket-mb 25 --error 1");
+  EXPECT_NE(hidden.out.find("efficiency does not fall below 90 % up to 512 ranks (nor at the upper "
+                            "end of the step's interval)"),
+            std::string::npos)
+      << hidden.out << hidden.err;
+}
+
+TEST_F(Advise, SaysWhatToMeasureNext) {
+  const std::string job = "advise resnet50 " + kCluster + " --bucket-mb 25 --engine nccl-2.4";
+  const Outcome none = run(job);
+  EXPECT_NE(none.out.find("\nnothing was measured of the job; measure next: all hosts, --measured "
+                          "\"ranks=32 batch=64 strategy="),
+            std::string::npos)
+      << none.out;
+  EXPECT_NE(none.out.find("\nshort of it: "), std::string::npos) << none.out;
+  const std::string measured = job + " --measured \"ranks=32 strategy=bsp rate=5000\"";
+  const Outcome all = run(measured);
+  EXPECT_NE(all.out.find("\n[]: 95 % intervals, by the fit to the measured figures"),
+            std::string::npos)
+      << all.out << all.err;
+  const auto values = nlohmann::json::parse(run(measured + " --format json").out);
+  const auto& next = values.at("measure_next");
+  for (const auto& it : next.at("candidates")) {
+    EXPECT_GT(it.at("error").get<double>(), 0);
+  }
+  EXPECT_EQ(values.at("scaling").at("base").at("ranks"), 32);
+  EXPECT_EQ(values.at("scaling").at("base").at("measured"), true);
+}
+
 TEST_F(Advise, HasTheFormatsForPlacementsToo) {
   const std::string job =
       "advise hybrid " + kCluster + " --device-rate 3000 --servers 3 --top 1 --format ";

@@ -14,13 +14,16 @@
 #include "paceline/cli/advise_output.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
+#include "paceline/cli/outlook_output.h"
 #include "paceline/cli/warnings.h"
 #include "paceline/experiment/command.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/advise.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/measured_fit.h"
+#include "paceline/predict/next_measurement.h"
 #include "paceline/predict/placements.h"
+#include "paceline/predict/scaling.h"
 #include "paceline/report/formats.h"
 #include "paceline/strategies/strategy.h"
 
@@ -206,8 +209,10 @@ int AdviseCommand::run() const {
   const predict::CodecTable codecs = predict::weigh_codecs(request);
   const records::Configuration& best = table.winner().configuration;
   const records::Configuration run = runnable(best, job_);
-  print_output(advice_output(table, codecs, top_), experiment::command_of(run), job_,
-               notes_of(best, run), format_);
+  report::CommandOutput output = advice_output(table, codecs, top_);
+  add_scaling(predict::scaling_of(request, best.strategy), output);
+  add_next_measurements(predict::next_measurements(request, table.winner()), output);
+  print_output(std::move(output), experiment::command_of(run), job_, notes_of(best, run), format_);
   if (!wanted.path.empty()) {
     fmt::print(stderr, "{}\n", write_experiment(wanted, table, request));
   }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/next_measurement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::predict {
+namespace {
+
+/// An interval that stays wider than this share of it is no reason to measure.
+constexpr double kNarrower = 0.95;
+
+/// A world to measure in.
+struct World {
+  std::string what;
+  plan::Rank ranks = 1;
+};
+
+std::vector<World> worlds_of(const cluster::Cluster& cluster) {
+  const std::vector<int> slots = cluster.slots_by_host();
+  std::vector<World> worlds{{"one device", 1}};
+  const auto add = [&](std::string what, int ranks) {
+    if (ranks > worlds.back().ranks) {
+      worlds.push_back({std::move(what), ranks});
+    }
+  };
+  add("one host", slots.front());
+  if (slots.size() > 2) {
+    add("two hosts", slots[0] + slots[1]);
+  }
+  add("all hosts", cluster.slots());
+  return worlds;
+}
+
+/// The step of the strategy in a world, as `--measured` has it; one device has nothing to exchange.
+MeasuredFigure figure_of(const PredictRequest& job, plan::Rank ranks) {
+  MeasuredFigure figure{.ranks = ranks,
+                        .batch_size = batch_size_of(job),
+                        .accumulate = job.accumulate,
+                        .strategy = ranks == 1 ? "none" : job.strategy};
+  figure.words = fmt::format(
+      "ranks={} batch={} {}strategy={}", ranks, figure.batch_size,
+      job.accumulate > 1 ? fmt::format("accumulate={} ", job.accumulate) : "", figure.strategy);
+  return figure;
+}
+
+/// The fit with the figure, which is its first one where there is none.
+MeasuredFit fit_with(const AdviseRequest& request, MeasuredFigure figure) {
+  if (request.fit) {
+    return request.fit->if_measured(std::move(figure));
+  }
+  PredictRequest job = request.job;
+  job.ranks = figure.ranks;
+  job.strategy = figure.strategy;
+  job.steps = 3;  // nobody sees them
+  figure.step_s = plan::seconds_of(step_of(job).step);
+  return {request.job, {std::move(figure)}};
+}
+
+double share_of(const StepErrors& errors) { return std::expm1(errors.reach()); }
+
+}  // namespace
+
+const NextMeasurement* NextMeasurements::best(bool short_of_asked) const {
+  const auto found = std::ranges::find_if(candidates, [&](const NextMeasurement& it) {
+    return !(short_of_asked && it.is_asked) && (!reach_now || it.reach < kNarrower * *reach_now);
+  });
+  return found == candidates.end() ? nullptr : &*found;
+}
+
+NextMeasurements next_measurements(const AdviseRequest& request, const Advice& asked) {
+  PredictRequest job = request.job;
+  job.strategy = asked.configuration.strategy;
+  NextMeasurements next{.strategy = job.strategy,
+                        .reach_now = asked.bar.share,
+                        .measured = request.fit != nullptr,
+                        .candidates = {}};
+  if (request.fit) {
+    next.reach_now = share_of(request.fit->errors_of(job));
+  }
+  for (const World& world : worlds_of(job.cluster)) {
+    const MeasuredFigure figure = figure_of(job, world.ranks);
+    try {
+      if (!(request.fit && request.fit->is_known(figure))) {
+        next.candidates.push_back({.what = world.what,
+                                   .figure = figure.words,
+                                   .ranks = world.ranks,
+                                   .is_asked = world.ranks == job.ranks,
+                                   .reach = share_of(fit_with(request, figure).errors_of(job))});
+      }
+    } catch (const UsageError&) {
+      continue;  // the strategy is none of this world, or its step says nothing of compute
+    }
+  }
+  if (const auto swept = request.fit ? request.fit->if_swept() : std::nullopt) {
+    next.candidates.push_back({.what = "collectives alone",
+                               .figure = {},
+                               .ranks = job.ranks,
+                               .reach = share_of(swept->errors_of(job))});
+  }
+  std::ranges::stable_sort(next.candidates, {}, &NextMeasurement::reach);
+  return next;
+}
+
+}  // namespace paceline::predict
