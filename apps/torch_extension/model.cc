@@ -185,6 +185,12 @@ void Model::begin_backward() {
   });
 }
 
+at::Tensor Model::gradient_slot(const at::Tensor& parameter) {
+  return job_.without_python([&] {
+    return trainer_ == nullptr ? at::Tensor() : trainer_->executor().gradient_slot(parameter);
+  });
+}
+
 void Model::end_backward() {
   job_.without_python([&] { trainer_->executor().end_backward(); });
   micro_ = (micro_ + 1) % options_.accumulate;

@@ -74,6 +74,9 @@ class Model {
   bool leave(const Unit& unit);
   void enter_backward(const Unit& unit);
   void begin_backward();
+  /// Where the backward pass may write the gradient of a parameter, as networks::Gates says;
+  /// undefined outside of a step's backward pass.
+  at::Tensor gradient_slot(const at::Tensor& parameter);
   void end_backward();
   void serve();
   /// Ends the training, in which nothing may be in flight.

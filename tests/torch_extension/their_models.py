@@ -89,7 +89,46 @@ class Compiled(nn.Module):
         return self.head(torch.tanh(self.second(self.first(x))))
 
 
-MODELS = {"residual": Residual, "decoder": Decoder, "partial": Partial, "mixed": Mixed, "compiled": Compiled}
+@torch.compile(backend="aot_eager")
+def compiled_linear(x, weight):
+    return functional.linear(x, weight)
+
+
+class Linears(nn.Module):
+    """Linear layers in all that a forward pass may be within."""
+
+    def __init__(self):
+        super().__init__()
+        self.plain = nn.Linear(6, 6)
+        self.twice = nn.Linear(6, 6, bias=False)
+        self.watched = nn.Linear(6, 6)
+        self.watched.weight.register_hook(lambda gradient: 2 * gradient)
+        self.checkpointed = nn.Linear(6, 6)
+        self.recomputed = nn.Linear(6, 6)
+        self.mapped = nn.Linear(6, 6)
+        self.lower = nn.Linear(6, 6)
+        self.penalized = nn.Linear(6, 6)
+        self.weight = nn.Parameter(torch.eye(6))
+        self.tied = nn.Linear(6, CLASSES)
+        self.embedding = nn.Embedding(CLASSES, 6)
+        self.tied.weight = self.embedding.weight
+
+    def forward(self, x):
+        x = torch.tanh(self.plain(x)).reshape(2, -1, 6)
+        x = torch.tanh(self.twice(self.twice(x.transpose(0, 1)))).transpose(0, 1).reshape(-1, 6)
+        x = torch.tanh(self.watched(x))
+        x = x + checkpoint(self.checkpointed, x, use_reentrant=False)
+        x = x + checkpoint(self.recomputed, x, use_reentrant=True)
+        x = x + torch.func.vmap(self.mapped)(x)
+        with torch.autocast("cpu", torch.bfloat16):
+            x = x + self.lower(x).float()
+        inner = self.penalized(x)
+        [slope] = torch.autograd.grad(inner.square().sum(), x, create_graph=True)
+        x = compiled_linear(x + inner + slope, self.weight)
+        return self.tied(x) + self.embedding.weight.sum()
+
+
+MODELS = {"residual": Residual, "decoder": Decoder, "partial": Partial, "mixed": Mixed, "compiled": Compiled, "linears": Linears}
 
 
 def make(name):

@@ -105,11 +105,16 @@ class Training(unittest.TestCase):
         pairs += [(model, strategy) for model in MODELS[:-2] + MODELS[-1:] for strategy in ("wfbp", "fusion", "dear")]
         checks = [["equals_ddp", *pair] for pair in pairs]
         checks += [["equals_ddp", "decoder", strategy, 2] for strategy in ("bsp", "fusion", "bytescheduler")]
+        checks += [["equals_ddp", "linears", strategy] for strategy in ("wfbp", "fusion")]
         for check, found in zip(checks, found_by(self.ranks, checks)):
             with self.subTest(check=check):
                 self.assertLess(found["apart"], TOLERANCE, found["where"])
                 self.assertLess(found["losses"], TOLERANCE)
                 self.assertTrue(found["replicas"])
+
+    def test_linear_layers_write_into_their_slots(self):
+        [found] = found_by(self.ranks, [["linears", "wfbp"]])
+        self.assertEqual(found["written"], ["penalized.weight", "plain.weight", "tied.weight", "twice.weight"])
 
     def test_they_equal_one_process_on_the_whole_batch(self):
         checks = [["whole_batch", "fusion"], ["whole_batch", "optimal-merge"]]

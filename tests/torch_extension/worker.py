@@ -86,6 +86,27 @@ def check_equals_ddp(name, strategy, accumulate=1):
     }
 
 
+def check_linears(strategy):
+    """Which weights' gradients the backward pass writes into their slots."""
+    module = their_models.make("linears")
+    model = pt.DataParallel(module, optimizer_of(module), strategy)
+    names = {id(parameter): name for name, parameter in module.named_parameters()}
+    slot_of = model._linear._slot_of
+    written = []
+
+    def watched(parameter):
+        slot = slot_of(parameter)
+        if slot is not None:
+            written.append(names[id(parameter)])
+        return slot
+
+    model._linear._slot_of = watched
+    inputs, target = their_models.batch("linears", pt.rank(), 0)
+    model.step(lambda: their_models.loss_of(model(inputs), target))
+    model.synchronize()
+    return {"written": sorted(written)}
+
+
 def check_whole_batch(strategy):
     """A network of this job equals one process that trains on the batches of all ranks."""
     model, _ = train_with_paceline("mixed", strategy, optimizer_of)

@@ -8,7 +8,8 @@ from torch.utils._pytree import tree_leaves
 
 from paceline.torch import job
 from paceline.torch.extension import Model, UsageError
-from paceline.torch.gates import Gates
+from paceline.torch.gates import Gates, is_compiled
+from paceline.torch.linear import LinearIntoSlots
 from paceline.torch.optimizers import Rule
 
 
@@ -85,6 +86,9 @@ class DataParallel(torch.nn.Module):
         for name, buffer in module.named_buffers():
             self._model.add(name, buffer, False)
         self._gates = Gates(module, self._model, self.synchronize)
+        # torch.compile() would compile what takes the place of a linear layer.
+        weights = [] if any(map(is_compiled, module.modules())) else trained.values()
+        self._linear = LinearIntoSlots(weights, self._model.gradient_slot)
         self._watch_optimizer()
         job.watch(self)
 
@@ -180,7 +184,8 @@ class DataParallel(torch.nn.Module):
 
     def _network(self, *inputs, **named):
         self._gates.enter_first()
-        return self.module(*inputs, **named)
+        with self._linear or contextlib.nullcontext():
+            return self.module(*inputs, **named)
 
     def _behind_backward(self, output):
         """`output`, whose backward pass begins that of the micro-batch."""

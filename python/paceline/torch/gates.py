@@ -16,6 +16,11 @@ def _is_compiled_inside(module):
     return type(module).__name__ == "OptimizedModule"
 
 
+def is_compiled(module):
+    """Whether torch.compile() or module.compile() has compiled it."""
+    return _is_compiled_here(module) or _is_compiled_inside(module)
+
+
 class Gates:
     """The hooks of one network.
 

@@ -195,7 +195,7 @@ void Executor::end_backward() {
 // parameter needs memory of its own.
 at::Tensor Executor::gradient_slot(const at::Tensor& parameter) {
   const auto found = ids_.find(parameter.unsafeGetTensorImpl());
-  if (found == ids_.end() || !is_flat(found->second) || !writes_gradients() ||
+  if (!in_backward_ || found == ids_.end() || !is_flat(found->second) || !writes_gradients() ||
       parameter.grad().defined() || slots_taken_.contains(found->second) ||
       !gates_->try_enter_gradient(found->second)) {
     return {};

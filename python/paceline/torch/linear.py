@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear layers whose weight's gradient is written where the plan sends it from, so that nothing copies it there."""
+
+import torch
+from torch.autograd import forward_ad
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+
+class _LinearIntoSlot(torch.autograd.Function):
+    """torch.nn.functional.linear; `slot_of(weight)` is the memory of the weight's gradient, or None.
+
+    The backward pass has the operations of PyTorch's own.
+    """
+
+    @staticmethod
+    def forward(ctx, inputs, weight, bias, slot_of):
+        ctx.save_for_backward(inputs, weight)
+        ctx.slot_of = slot_of
+        return functional.linear(inputs, weight, bias)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        inputs, weight = ctx.saved_tensors
+        of_inputs = of_weight = of_bias = None
+        if ctx.needs_input_grad[0]:
+            of_inputs = gradient.matmul(weight)
+        rows = gradient.reshape(-1, gradient.shape[-1])
+        if ctx.needs_input_grad[1]:
+            # An operation with `out` has no derivative of its own.
+            slot = None if torch.is_grad_enabled() else ctx.slot_of(weight)
+            of_weight = torch.mm(rows.t(), inputs.reshape(-1, inputs.shape[-1]), out=slot)
+        if ctx.needs_input_grad[2]:
+            of_bias = rows.sum(0)
+        return of_inputs, of_weight, of_bias, None
+
+
+def _is_plain():
+    """Whether nothing else acts on operations: what transforms, records or computes them again wants PyTorch's own."""
+    return (
+        torch.is_grad_enabled()
+        and not torch.is_autocast_enabled("cpu")
+        and not torch.compiler.is_compiling()
+        and not torch.jit.is_tracing()
+        and torch._C._functorch.peek_interpreter_stack() is None
+        and torch._C._autograd._top_saved_tensors_default_hooks(False) is None
+        and forward_ad._current_level < 0
+    )
+
+
+class LinearIntoSlots(TorchFunctionMode):
+    """While it is entered, torch.nn.functional.linear with one of `weights` writes its gradient into its slot.
+
+    A weight is on the CPU: on a GPU a copy costs less than what Python needs to look at each operation.
+    """
+
+    def __init__(self, weights, slot_of):
+        super().__init__()
+        self._weights = {id(weight) for weight in weights if weight.dim() == 2 and weight.device.type == "cpu"}
+        self._slot_of = slot_of
+
+    def __bool__(self):
+        return bool(self._weights)
+
+    def __torch_function__(self, function, types, arguments=(), named=None):
+        if function is functional.linear and _is_plain():
+            return self._linear(*arguments, **(named or {}))
+        return function(*arguments, **(named or {}))
+
+    def _linear(self, input, weight, bias=None):  # noqa: A002 - the names of torch.nn.functional.linear
+        own = id(weight) in self._weights and weight.requires_grad and not weight._backward_hooks
+        alike = type(input) is torch.Tensor and input.dtype == weight.dtype and input.device == weight.device
+        if own and alike and input.dim() >= 2 and input.layout == torch.strided:
+            return _LinearIntoSlot.apply(input, weight, bias, self._slot_of)
+        return functional.linear(input, weight, bias)
