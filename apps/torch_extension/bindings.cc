@@ -106,9 +106,10 @@ void bind_model(py::module_& module) {
       .def("wire", &wire_of)
       .def("begin_forward", &Model::begin_forward)
       .def("begin_backward", &Model::begin_backward)
-      .def("gradient_slot", [](Model& model, const at::Tensor& parameter) {
-        return if_defined(model.gradient_slot(parameter));
-      })
+      .def("gradient_slot",
+           [](Model& model, const at::Tensor& parameter) {
+             return if_defined(model.gradient_slot(parameter));
+           })
       .def("end_backward", &Model::end_backward)
       .def("serve", &Model::serve)
       .def("drain", &Model::drain)

@@ -93,6 +93,7 @@ def mlperf_pairs(folder):
             "rate": [float(row[f"samples_per_s_{side}"]) for side in "ab"],
             "strategy": "bsp+fp16" if network == "bert-large" else "fusion+fp16",
             "optimizer": "adamw" if network == "bert-large" else "sgd",
+            "tokens": 512 if network == "bert-large" else None,
         }
 
 
@@ -124,6 +125,7 @@ def dgx_pairs(folder):
             "rate": [float(small["throughput"]), float(row["throughput"])],
             "strategy": "fusion" + half,
             "optimizer": "adamw" if bert else "sgd",
+            "tokens": int(row["seq_len_or_image"].split()[0]) if bert else None,
         }
 
 
@@ -186,7 +188,9 @@ def requests_of(pairs, folder):
         if isinstance(network, dict):
             network = str(folder / f"{number}.profile.json")
             Path(network).write_text(json.dumps(pair["network"]), encoding="utf-8")
+        tokens = {"sequence_length": pair["tokens"]} if pair.get("tokens") else {}
         yield {
+            **tokens,
             "id": pair["id"],
             "network": network,
             "cluster": str(file),

@@ -46,6 +46,27 @@ TEST_F(Predict, KnowsTheLayersOfWhatRunTrains) {
   }
 }
 
+TEST_F(Predict, TakesTheTokensOfASample) {
+  const auto step_ms = [&](const std::string& tokens) {
+    const Outcome outcome = run("predict bert-base " + kCluster + " --ranks 1 --batch-size 8 " +
+                                tokens + " --format csv --records " + "t.jsonl");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto records = records::read_records(folder_ / "t.jsonl").records;
+    return 1e-6 * static_cast<double>(records.back().ranks.front().step_ns.front());
+  };
+  const double own = step_ms("");
+  EXPECT_EQ(step_ms("--sequence-length 64"), own);
+  EXPECT_GT(step_ms("--sequence-length 512"), 6 * own);
+  EXPECT_EQ(records::read_records(folder_ / "t.jsonl").records.back().configuration.sequence_length,
+            512);
+  expect_refused("predict bert-base " + kCluster + " --sequence-length 513",
+                 "paceline: sequence length 513: must be from 1 to the 512 positions of bert-base");
+  expect_refused("predict resnet50 " + kCluster + " --sequence-length 64",
+                 "paceline: sequence length 64: resnet50 reads no text");
+  expect_refused("predict hybrid " + kCluster + " --sequence-length 64",
+                 "paceline: --sequence-length 64: hybrid is no built-in network that reads text");
+}
+
 TEST_F(Predict, RefusesALinkThatIsASlip) {
   write("slow.toml", "[[hosts]]\nname = 'a'\ncount = 2\n[[links]]\nrate = '10bit'\n");
   expect_refused(

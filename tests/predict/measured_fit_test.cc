@@ -141,6 +141,27 @@ TEST(MeasuredFit, TwoBatchesSayHowComputeGrows) {
 
 // A rate of links alone would explain these steps, and so would a start that grows with the ranks:
 // nothing but the prior tells the two apart.
+// The network's modules are 107, whose kernels start 3 times each; the rest of a quarter of the
+// batch takes a quarter where nothing but samples costs, as in a network without work by layers.
+TEST(MeasuredFit, OneBatchLeavesUpdateAndStartsOfKernelsAsTheyAre) {
+  PredictRequest job = described(1);
+  job.strategy = "none";
+  job.network.work.clear();
+  job.optimizer = "adamw";
+  MeasuredFigure figure;
+  figure.words = "one device";
+  figure.ranks = 1;
+  figure.batch_size = 64;
+  figure.strategy = "none";
+  figure.step_s = 0.2;
+  const MeasuredFit fit(job, {figure});
+  job.batch_size = 16;
+  const double update = update_seconds_of(job);
+  EXPECT_GT(update, 0.0005);
+  const double fixed = update + 107 * 3 * 5e-6;
+  EXPECT_NEAR(step_s(fit.priced(job)), fixed + (0.2 - fixed) / 4, 1e-6);
+}
+
 TEST(MeasuredFit, OneMoreFigureDoesNotBendAForecast) {
   const std::vector<std::pair<int, double>> three{{1, 100}, {8, 101}, {16, 102.5}};
   std::vector<std::pair<int, double>> four = three;

@@ -237,23 +237,59 @@ Json parameters_of(const plan::ModelShape& shape, std::size_t module) {
   return parameters;
 }
 
-/// network_shape.cc describes the text; one module is one line.
-std::string shape_text(const TracedNetwork& traced, const WorkRecorder& recorder) {
+/// What one forward pass and loss of one sample takes.
+struct Recorded {
+  int leaf_calls = 0;
+  std::vector<plan::LayerWork> work{};  // by module
+};
+
+/// The polynomial of second degree in the tokens that has these values at one, two and four times
+/// kDefaultTokens: its linear and its square term at kDefaultTokens.
+Json terms_of(double once, double twice, double four_times) {
+  const double square = (four_times - twice - 2 * (twice - once)) / 6;
+  const double linear = twice - once - 3 * square;
+  return {static_cast<std::int64_t>(linear), static_cast<std::int64_t>(square)};
+}
+
+/// network_shape.cc describes the text; one module is one line.  `passes`: of a network that reads
+/// text also those with two and four times the tokens.
+std::string shape_text(const TracedNetwork& traced, const std::vector<Recorded>& passes) {
   std::string text = "\"" + traced.shape.name +
-                     "\": {\"leaf_calls\": " + std::to_string(recorder.leaf_calls()) +
+                     "\": {\"leaf_calls\": " + std::to_string(passes.front().leaf_calls) +
                      ", \"modules\": [\n";
   for (std::size_t m = 0; m < traced.shape.modules.size(); ++m) {
-    const plan::LayerWork& work = recorder.work(m);
+    const plan::LayerWork& work = passes.front().work[m];
     const auto [kind, window] = kind_of(traced.gated.at(m));
-    const Json line{traced.shape.modules[m],
-                    kind,
-                    static_cast<std::int64_t>(work.flops),
-                    static_cast<std::int64_t>(work.bytes),
-                    window,
-                    parameters_of(traced.shape, m)};
+    Json line{traced.shape.modules[m],
+              kind,
+              static_cast<std::int64_t>(work.flops),
+              static_cast<std::int64_t>(work.bytes),
+              window,
+              parameters_of(traced.shape, m)};
+    if (passes.size() > 1) {
+      const plan::LayerWork &twice = passes[1].work[m], &four_times = passes[2].work[m];
+      line.push_back(terms_of(work.flops, twice.flops, four_times.flops));
+      line.push_back(terms_of(work.bytes, twice.bytes, four_times.bytes));
+    }
     text += (m == 0 ? "" : ",\n") + line.dump();
   }
   return text + "]}";
+}
+
+networks::Batch sample_of(const networks::NetworkInfo& info, int tokens) {
+  return networks::make_batch(info, {.batch_size = 1, .network = {.sequence_length = tokens}});
+}
+
+Recorded recorded_of(const TracedNetwork& traced, const networks::Batch& sample) {
+  const at::NoGradGuard no_grad;
+  WorkRecorder recorder(traced.gated);
+  const BoundGates bound(traced.gated, recorder);
+  traced.network->loss(sample);
+  Recorded recorded{.leaf_calls = recorder.leaf_calls()};
+  for (std::size_t m = 0; m < traced.shape.modules.size(); ++m) {
+    recorded.work.push_back(recorder.work(m));
+  }
+  return recorded;
 }
 
 std::string derived_text(const networks::NetworkInfo& info) {
@@ -265,11 +301,13 @@ std::string derived_text(const networks::NetworkInfo& info) {
   };
   EXPECT_TRUE(std::ranges::is_sorted(traced.shape.ready_order, std::ranges::greater{}, module_of))
       << info.name << ": gradients are not ready in the reverse order";
-  const at::NoGradGuard no_grad;
-  WorkRecorder recorder(traced.gated);
-  const BoundGates bound(traced.gated, recorder);
-  traced.network->loss(batch);
-  return shape_text(traced, recorder);
+  std::vector<Recorded> passes{recorded_of(traced, batch)};
+  if (networks::reads_text(info.name)) {
+    for (const int times : {2, 4}) {
+      passes.push_back(recorded_of(traced, sample_of(info, times * plan::kDefaultTokens)));
+    }
+  }
+  return shape_text(traced, passes);
 }
 
 TEST(NetworkShapes, AreThoseOfTheTorchModules) {
@@ -286,6 +324,20 @@ TEST(NetworkShapes, AreThoseOfTheTorchModules) {
   stored << std::ifstream(kFile, std::ios::binary).rdbuf();
   EXPECT_TRUE(text == stored.str())
       << kFile << " is out of date: PACELINE_UPDATE_GOLDEN=1 rewrites it";
+}
+
+TEST(NetworkShapes, OfTextsOfAnyLengthAreThoseOfTheTorchModules) {
+  const networks::NetworkInfo& info = networks::find_network("bert-tiny");
+  const TracedNetwork traced =
+      trace(networks::make_network(info, {}, 0), "bert-tiny", sample_of(info, 64));
+  for (const int tokens : {2, 17, 512}) {
+    const plan::NetworkShape shape = plan::network_shape("bert-tiny", tokens);
+    const Recorded recorded = recorded_of(traced, sample_of(info, tokens));
+    for (std::size_t m = 0; m < shape.work.size(); ++m) {
+      EXPECT_EQ(shape.work[m].flops, recorded.work[m].flops) << tokens << shape.model.modules[m];
+      EXPECT_EQ(shape.work[m].bytes, recorded.work[m].bytes) << tokens << shape.model.modules[m];
+    }
+  }
 }
 
 double flops_of(const char* name) {

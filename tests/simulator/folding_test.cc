@@ -81,8 +81,8 @@ TEST(FoldingAMillionRanks, LeavesAHandful) {
         Folds{"fusion+hierarchical:local=8", 1'000'000, 1},
         Folds{"fusion+hierarchical:local=2", 4, 1},
         Folds{"bytescheduler:order=priority+hierarchical", 4, 1},
-        Folds{"fusion+hierarchical+zero-1", 4, 4},
-        Folds{"wfbp+neighbor-allreduce:topology=ring", 4, 4},
+        Folds{"fusion+hierarchical+zero-1", 4, 4}, Folds{"fusion+rs-ag+zero-1", 4, 1},
+        Folds{"fusion+rs-ag+zero-2", 4, 1}, Folds{"wfbp+neighbor-allreduce:topology=ring", 4, 4},
         Folds{"wfbp+neighbor-allreduce:topology=ring", 1, 1},
         Folds{"wfbp+neighbor-allreduce:topology=exp", 4, 4}, Folds{"wfbp+neighbor-allreduce", 4, 4},
         Folds{"wfbp+neighbor-allreduce:topology=inner-outer-exp", 4, 4},
@@ -207,6 +207,25 @@ TEST_P(FoldingOfEveryRow, EqualsUnfolded) {
 // Nine ranks are a server beside hosts of two or four workers.
 TEST_P(NightlyFoldingOfEveryRow, EqualsUnfolded) {
   expect_equal_of_uneven({8, 9, 12}, 1, GetParam());
+}
+
+// Each shard is like the first one, which no filling follows: as an update costs what its elements
+// cost, the slowest shard is simulated.
+TEST(FoldingOfManyShards, TakesTheStepOfTheSlowest) {
+  for (const char* strategy : {"wfbp+rs-ag+zero-1", "bsp+rs-ag+zero-1", "wfbp+rs-ag+zero-2"}) {
+    SCOPED_TRACE(strategy);
+    const auto planner = planner_of(strategy);
+    const auto input = uneven_input(300, 4);
+    Costs costs = rough_costs(input);
+    for (cluster::KernelCost& kernel : costs.software.kernels) {
+      kernel.launch_per_tensor = 0;
+    }
+    const Job folded = compile(*planner, input, {.steps = 4});
+    const Job whole = compile(*planner, input, {.steps = 4, .fold = false});
+    EXPECT_EQ(folded.actors.size(), 1u);
+    EXPECT_EQ(whole.actors.size(), 300u);
+    EXPECT_EQ(Simulator(folded).run(costs).steps, Simulator(whole).run(costs).steps);
+  }
 }
 
 // Ranks run ahead of their neighbors until no slot is free.

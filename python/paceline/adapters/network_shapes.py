@@ -26,7 +26,7 @@ def layers(network):
     """In the order of the forward pass."""
     return [
         Layer(name, kind, {p: tuple(s) for p, s in sizes.items()}, *window[:2])
-        for name, kind, _flops, _bytes, window, sizes in _NETWORKS[network]["modules"]
+        for name, kind, _flops, _bytes, window, sizes, *_ in _NETWORKS[network]["modules"]
     ]
 
 

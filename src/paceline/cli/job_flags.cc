@@ -4,15 +4,19 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/run_python.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cluster/profile_file.h"
+#include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/predict/case_request.h"
 #include "paceline/records/configuration.h"
@@ -21,19 +25,25 @@ namespace paceline::cli {
 namespace {
 
 /// `measured`: figures say how fast another batch is.
-void choose_network(const std::string& model, bool measured, predict::PredictRequest& request) {
+void choose_network(const std::string& model, int sequence_length, bool measured,
+                    predict::PredictRequest& request) {
+  if (sequence_length != 0 && (has_tables(model) || names_profile(model))) {
+    throw UsageError(fmt::format("--sequence-length {}: {} is no built-in network that reads text",
+                                 sequence_length, model));
+  }
   if (has_tables(model)) {
     request.network.model.name = model;  // the rest depends on its tables
     return;
   }
   if (!names_profile(model)) {
-    try {
-      request.network = plan::network_shape(model);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format(
-          "{}; or give a profile, FILE.json (`paceline profile`, paceline.torch.profile)",
-          error.what()));
+    const std::vector<std::string> names = plan::network_names();
+    if (std::ranges::find(names, model) == names.end()) {
+      throw UsageError(
+          fmt::format("no shape of a network '{}'; known are {}; or give a profile, "
+                      "FILE.json (`paceline profile`, paceline.torch.profile)",
+                      model, fmt::join(names, ", ")));
     }
+    request.network = plan::network_shape(model, sequence_length);
     return;
   }
   cluster::ProfiledModel profiled = cluster::read_profile(model);
@@ -115,6 +125,9 @@ JobFlags::JobFlags(CLI::App& app) {
   app.add_option("--accumulate", accumulate_,
                  "micro-batches of a step, in which --batch-size is cut [1]")
       ->check(whole_number_in(1, 1 << 20));
+  app.add_option("--sequence-length", sequence_length_,
+                 "tokens of a sample, of a network that reads text [its own]")
+      ->check(whole_number_in(1));
   app.add_option("--dtype", dtype_,
                  "of parameters and gradients: fp32, bf16, fp16 [fp32; of a profile its own]")
       ->check(one_of("number type", {"fp32", "bf16", "fp16"}));
@@ -149,11 +162,11 @@ std::string JobFlags::network_of(const records::Configuration* recorded) const {
   if (!c.replay.empty()) {
     return c.replay;
   }
-  if (c.image_size != 0 || c.classes != 0 || c.sequence_length != 0) {
+  if (c.image_size != 0 || c.classes != 0) {
     throw UsageError(
-        fmt::format("the layers of {} with image_size {}, classes {} and sequence_length {} are "
-                    "not known here: give its profile as MODEL (`paceline profile` writes one)",
-                    c.model, c.image_size, c.classes, c.sequence_length));
+        fmt::format("the layers of {} with image_size {} and classes {} are not known "
+                    "here: give its profile as MODEL (`paceline profile` writes one)",
+                    c.model, c.image_size, c.classes));
   }
   return c.model;
 }
@@ -179,6 +192,12 @@ void JobFlags::put_recorded(const records::Configuration& recorded,
   if (recorded.states("dtype")) {
     check("--dtype", dtype_, recorded.dtype == "amp" ? "fp32" : recorded.dtype);
     predict::put_type(recorded.dtype, request);
+  }
+  if (recorded.states("sequence_length")) {
+    const int tokens =
+        recorded.sequence_length == 0 ? plan::kDefaultTokens : recorded.sequence_length;
+    check("--sequence-length", sequence_length_ ? fmt::to_string(*sequence_length_) : "",
+          fmt::to_string(tokens));
   }
   if (!model_.empty()) {
     check("MODEL", request.network.model.name, recorded.model);
@@ -213,7 +232,8 @@ predict::PredictRequest JobFlags::request(const predict::MeasuredRecords* measur
     request.cluster.device.name = recorded->device;
   }
   request.accumulate = accumulate_.value_or(1);
-  choose_network(network, measured != nullptr, request);
+  const int recorded_tokens = recorded != nullptr ? recorded->sequence_length : 0;
+  choose_network(network, sequence_length_.value_or(recorded_tokens), measured != nullptr, request);
   predict::put_type(dtype_, request);
   if (!engine_costs_.empty()) {
     request.costs = std::make_shared<const predict::CostTable>(predict::read_costs(engine_costs_));

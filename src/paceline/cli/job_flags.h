@@ -62,7 +62,7 @@ class JobFlags {
   std::string model_, optimizer_, engine_, engine_costs_, algorithm_;
   cluster::ClusterChoice cluster_;
   std::vector<int> ranks_;
-  std::optional<int> batch_size_, accumulate_;
+  std::optional<int> batch_size_, accumulate_, sequence_length_;
   std::string dtype_;
   std::optional<double> device_rate_;
   CLI::Option* rate_ = nullptr;  // --device-rate

@@ -55,10 +55,8 @@ void check_predictable(const Configuration& c, const PredictRequest& request) {
   if (c.accumulate > 1) {
     throw UsageError(fmt::format("its step has {} micro-batches; one is predicted", c.accumulate));
   }
-  if (c.replay.empty() &&
-      (c.dtype != "fp32" || c.image_size != 0 || c.classes != 0 || c.sequence_length != 0)) {
-    throw UsageError(
-        "networks are predicted in fp32 with their own image size, classes and sequence length");
+  if (c.replay.empty() && (c.dtype != "fp32" || c.image_size != 0 || c.classes != 0)) {
+    throw UsageError("networks are predicted in fp32 with their own image size and classes");
   }
   if (c.link.empty() && !c.ranks_per_host.empty() &&
       c.ranks_per_host != cluster::ranks_per_host(request.cluster, c.ranks)) {
@@ -77,7 +75,7 @@ PredictRequest priced_case(const Configuration& c, const std::optional<cluster::
     request.batch_size = 0;
     set_tables(c, request);
   } else if (c.replay.empty()) {
-    request.network = plan::network_shape(c.model);
+    request.network = plan::network_shape(c.model, c.sequence_length);
   } else {
     put_profile(cluster::read_profile(c.replay), request);
   }

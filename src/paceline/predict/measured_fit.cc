@@ -142,9 +142,11 @@ void MeasuredFit::choose_unknowns() {
     start_.push_back(start);
   };
   first_guess_s_ = checked_.front().measured_s / checked_.front().figure.accumulate;
+  fixed_s_ = fixed_s();
   add(Unknown::kCompute, kOfCompute);
   if (most_batch_ > least_batch_) {
-    add(Unknown::kComputeOfMore, kOfCompute, std::log(roofline_ratio(most_batch_, least_batch_)));
+    add(Unknown::kComputeOfMore, kOfCompute,
+        std::log(scaled_s(first_guess_s_, least_batch_, most_batch_) / first_guess_s_));
   }
   std::set<std::tuple<int, std::string>> cases;
   bool known_compute = false;

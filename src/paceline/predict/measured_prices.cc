@@ -16,6 +16,8 @@ namespace paceline::predict {
 namespace {
 
 constexpr double kLongestTime = 100;  // seconds, that a search may try
+constexpr double kStartOfKernel = 5e-6;
+constexpr double kMostFixed = 0.5;  // of a measured step
 
 std::int64_t rate_from(double bytes_per_s) {
   return std::llround(
@@ -56,26 +58,35 @@ PredictRequest MeasuredFit::request_of(const MeasuredFigure& figure) const {
   return request;
 }
 
-/// How much longer a device takes for one batch than for another, by the roofline, in which no
-/// layer takes less than its launch.
-double MeasuredFit::roofline_ratio(int batch_size, int measured) const {
-  constexpr double kLaunch = 5e-6;
-  if (job_.network.work.empty()) {
-    return static_cast<double>(batch_size) / measured;
+/// What no batch changes: the update, and the start of each module's kernels.
+double MeasuredFit::fixed_s() const {
+  PredictRequest request = request_of(checked_.front().figure);
+  if (!described_) {
+    request.machine = cluster::Machine{};
   }
-  RooflineOptions options = roofline_of(job_.cluster.device, job_.cost_table().roofline);
-  options.launch_s = kLaunch;
-  const auto total = [&](int batch) {
-    const plan::LayerProfile profile = roofline_profile(job_.network, batch, options);
-    return static_cast<double>(profile.forward_total() + profile.backward_total());
-  };
-  return total(batch_size) / total(measured);
+  const double kernels = (1 + job_.cost_table().roofline.backward_per_forward) *
+                         static_cast<double>(job_.network.model.modules.size());
+  return update_seconds_of(request) + kStartOfKernel * kernels;
+}
+
+double MeasuredFit::scaled_s(double measured_s, int measured, int batch_size) const {
+  double ratio = static_cast<double>(batch_size) / measured;
+  if (!job_.network.work.empty()) {
+    const RooflineOptions options = roofline_of(job_.cluster.device, job_.cost_table().roofline);
+    const auto total = [&](int batch) {
+      const plan::LayerProfile profile = roofline_profile(job_.network, batch, options);
+      return static_cast<double>(profile.forward_total() + profile.backward_total());
+    };
+    ratio = total(batch_size) / total(measured);
+  }
+  const double fixed = std::min(fixed_s_, kMostFixed * measured_s);
+  return fixed + (measured_s - fixed) * ratio;
 }
 
 double MeasuredFit::alone_s(int batch_size, const Values& at) const {
   const double least = first_guess_s_ * std::exp(value(Unknown::kCompute, at));
   if (most_batch_ == least_batch_) {
-    return batch_size == least_batch_ ? least : least * roofline_ratio(batch_size, least_batch_);
+    return batch_size == least_batch_ ? least : scaled_s(least, least_batch_, batch_size);
   }
   const double most = first_guess_s_ * std::exp(value(Unknown::kComputeOfMore, at));
   const double line =

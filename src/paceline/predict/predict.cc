@@ -70,6 +70,7 @@ records::Configuration configuration_of(const PredictRequest& request,
   records::Configuration configuration;
   configuration.label = counted(request.ranks, "rank");
   configuration.model = request.network.model.name;
+  configuration.sequence_length = request.network.sequence_length;
   configuration.batch_size = batch_size;
   configuration.accumulate = request.accumulate;
   configuration.dtype = cluster::word_of(request.network.model.dtype);
@@ -254,6 +255,7 @@ struct Priced {
   plan::PlanInput input;
   simulator::Costs costs;
   int batch_size = 0;
+  double update_s = 0;           // of one device
   plan::Picoseconds linear = 0;  // a step of one device alone
   std::vector<records::Warning> warnings;
 };
@@ -274,12 +276,12 @@ Priced priced_as(const PredictRequest& request) {
   const plan::PlanInput dense = dense_part(request, input);
   simulator::Costs& costs = priced.costs;
   costs = costs_of(request, engine, dense, priced.warnings);
-  const double update_s = update_seconds(request, costs.software, dense);
+  priced.update_s = update_seconds(request, costs.software, dense);
   costs.profile =
-      profile_of(request, priced.batch_size / request.accumulate, update_s, priced.warnings);
+      profile_of(request, priced.batch_size / request.accumulate, priced.update_s, priced.warnings);
   priced.linear =
       request.accumulate * (costs.profile.forward_total() + costs.profile.backward_total()) +
-      plan::picoseconds_of(update_s);
+      plan::picoseconds_of(priced.update_s);
   if (!request.software && !asked.bound && engine.module_call > 0) {
     add_launch_overhead(request.network, plan::seconds_of(engine.module_call),
                         engine.module_call_spread, request.ranks, costs);
@@ -301,6 +303,8 @@ Simulated simulated(const PredictRequest& request, Priced& priced) {
 }
 
 }  // namespace
+
+double update_seconds_of(const PredictRequest& request) { return priced_as(request).update_s; }
 
 int batch_size_of(const PredictRequest& request) {
   const cluster::DeviceThroughput* row = throughput_of(request);

@@ -51,6 +51,9 @@ struct PredictedStep {
 /// What predict() says of the step, without a record of it.
 PredictedStep step_of(const PredictRequest& request);
 
+/// The part of one device's step, in seconds, that is the update.
+double update_seconds_of(const PredictRequest& request);
+
 /// The request's batch; where it says none, that of the cluster file's throughput, or 32.
 int batch_size_of(const PredictRequest& request);
 

@@ -46,6 +46,9 @@ plan::Picoseconds model_work_of(double samples_per_s, int batch_size, double upd
 
 const cluster::DeviceThroughput* throughput_of(const PredictRequest& request) {
   const cluster::DeviceThroughput* found = nullptr;
+  if (request.network.sequence_length != 0) {
+    return nullptr;  // the file's are of a network's own samples
+  }
   for (const auto& row : request.cluster.device.throughputs) {
     if (row.model == request.network.model.name &&
         (request.batch_size == 0 || row.batch_size * request.accumulate == request.batch_size)) {

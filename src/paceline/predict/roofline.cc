@@ -25,8 +25,7 @@ double seconds_of_layer(const LayerWork& work, double weight_bytes, int batch_si
     slower = work.stride > 1 ? options.strided : 1;
   }
   const double bytes = work.bytes * batch_size + weight_bytes;
-  return std::max(
-      {slower * flops / options.flops_per_s, bytes / options.memory_bytes_per_s, options.launch_s});
+  return std::max(slower * flops / options.flops_per_s, bytes / options.memory_bytes_per_s);
 }
 
 /// All times of the lists by one factor, to a sum of exactly `total`.

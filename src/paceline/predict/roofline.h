@@ -15,7 +15,6 @@ struct RooflineOptions {
   double backward = shipped_costs().roofline.backward_per_forward;
   double winograd = shipped_costs().roofline.winograd_speedup;
   double strided = shipped_costs().roofline.strided_slowdown;
-  double launch_s = 0;  // at least this long per layer and pass
 };
 
 /// Layer times from operations and bytes: each layer takes the longer of its arithmetic and its

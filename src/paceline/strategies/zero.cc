@@ -16,6 +16,7 @@ namespace {
 constexpr auto kNormCommunicator = "norm";
 constexpr std::string_view kShards = "gradient_shards";
 constexpr std::size_t kSlots = 2;
+constexpr Rank kMostShardsApart = 256;
 
 /// What both rules do with a rank's shards.
 class ShardedUpdate : public UpdateRule {
@@ -23,8 +24,12 @@ class ShardedUpdate : public UpdateRule {
   explicit ShardedUpdate(std::string_view name) : name_(name) {}
 
   /// What of the exchange's symmetry leaves each rank its shard: others hold other numbers of
-  /// tensors.
+  /// tensors.  Of more shards than kMostShardsApart each is like the first one, which no filling
+  /// follows: as long as an update costs what its elements cost, none takes longer.
   Symmetry symmetry(const ExchangeTraits& exchange) const override {
+    if (exchange.shards > kMostShardsApart) {
+      return exchange.symmetry;
+    }
     Symmetry kept = exchange.symmetry;
     kept.movable = 1;
     return kept.block == exchange.shards ? kept : Symmetry{};

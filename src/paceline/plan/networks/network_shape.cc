@@ -20,6 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kWithoutTokens = 6;  // elements of a module whose network reads no text
+
 // python/paceline/adapters/trained.json, a part of the program, which network_shapes.py beside it
 // reads too:
 //
@@ -28,9 +30,28 @@ using Json = nlohmann::ordered_json;
 //      {"weight": [64, 3, 7, 7]}], ...]}, ...}
 //
 // A module has a name, a kind, the flops and bytes of LayerWork, a convolution's kernel, stride and
-// groups (else []), and the sizes of its parameters in registration order.  Modules are in forward
-// order.  Gradients become final in the reverse order.  (Inside a convolution or batch norm
-// autograd ends weight and bias at the same time, weight first.)
+// groups (else []), and the sizes of its parameters in registration order.  In a network that reads
+// text, two pairs follow, of flops and of bytes: what grows with the tokens, and what grows with
+// their square, each at kDefaultTokens.  Modules are in forward order.  Gradients become final in
+// the reverse order.  (Inside a convolution or batch norm autograd ends weight and bias at the same
+// time, weight first.)
+
+/// The part of a sum that grows with the tokens, and that which grows with their square.
+struct TokenTerms {
+  double linear = 0, square = 0;
+
+  /// What is added to the sum where there are `ratio` times the tokens.
+  double added(double ratio) const { return (ratio - 1) * (linear + (ratio + 1) * square); }
+};
+
+struct ModuleTerms {
+  TokenTerms flops, bytes;
+};
+
+struct BuiltIn {
+  NetworkShape shape;
+  std::vector<ModuleTerms> terms{};  // by ModuleId; empty: it reads no text
+};
 
 LayerKind kind_of(const Json& name) {
   constexpr auto kKinds =
@@ -61,37 +82,71 @@ void add_module(const Json& module, NetworkShape& shape) {
   }
 }
 
-NetworkShape shape_of(const std::string& name, const Json& network) {
-  NetworkShape shape;
+BuiltIn built_in(const std::string& name, const Json& network) {
+  BuiltIn result;
+  NetworkShape& shape = result.shape;
   shape.model.name = name;
   shape.leaf_calls = network.at("leaf_calls");
   for (const Json& module : network.at("modules")) {
     add_module(module, shape);
+    if (module.size() > kWithoutTokens) {
+      const Json &flops = module.at(kWithoutTokens), &bytes = module.at(kWithoutTokens + 1);
+      result.terms.push_back(
+          {.flops = {flops.at(0), flops.at(1)}, .bytes = {bytes.at(0), bytes.at(1)}});
+    }
   }
   for (std::size_t p = shape.model.parameters.size(); p-- > 0;) {
     shape.model.ready_order.push_back(static_cast<ParameterId>(p));
   }
-  return shape;
+  return result;
 }
 
-const std::vector<NetworkShape>& all_networks() {
-  static const std::vector<NetworkShape> shapes = [] {
-    std::vector<NetworkShape> read;
+const std::vector<BuiltIn>& all_networks() {
+  static const std::vector<BuiltIn> all = [] {
+    std::vector<BuiltIn> read;
     const Json networks = Json::parse(kTrainedShapes);
     for (const auto& [name, network] : networks.items()) {
-      read.push_back(shape_of(name, network));
+      read.push_back(built_in(name, network));
     }
     return read;
   }();
-  return shapes;
+  return all;
+}
+
+/// The rows of the embedding of positions.
+Elements positions_of(const ModelShape& model) {
+  const auto found = std::ranges::find_if(model.parameters, [](const ParameterShape& parameter) {
+    return parameter.name.ends_with("position_embeddings.weight");
+  });
+  PACELINE_CHECK(found != model.parameters.end());
+  return found->sizes.front();
+}
+
+NetworkShape with_tokens(const BuiltIn& network, int tokens) {
+  NetworkShape shape = network.shape;
+  if (network.terms.empty()) {
+    throw UsageError(fmt::format("sequence length {}: {} reads no text", tokens, shape.model.name));
+  }
+  const Elements most = positions_of(shape.model);
+  if (tokens < 1 || tokens > most) {
+    throw UsageError(fmt::format("sequence length {}: must be from 1 to the {} positions of {}",
+                                 tokens, most, shape.model.name));
+  }
+  const double ratio = static_cast<double>(tokens) / kDefaultTokens;
+  for (std::size_t m = 0; m < shape.work.size(); ++m) {
+    shape.work[m].flops += network.terms[m].flops.added(ratio);
+    shape.work[m].bytes += network.terms[m].bytes.added(ratio);
+  }
+  shape.sequence_length = tokens == kDefaultTokens ? 0 : tokens;
+  return shape;
 }
 
 }  // namespace
 
-NetworkShape network_shape(std::string_view name) {
-  for (const NetworkShape& shape : all_networks()) {
-    if (shape.model.name == name) {
-      return shape;
+NetworkShape network_shape(std::string_view name, int sequence_length) {
+  for (const BuiltIn& network : all_networks()) {
+    if (network.shape.model.name == name) {
+      return sequence_length == 0 ? network.shape : with_tokens(network, sequence_length);
     }
   }
   throw UsageError(fmt::format("no shape of a network '{}'; known are {}", name,
@@ -100,8 +155,8 @@ NetworkShape network_shape(std::string_view name) {
 
 std::vector<std::string> network_names() {
   std::vector<std::string> names;
-  for (const NetworkShape& shape : all_networks()) {
-    names.push_back(shape.model.name);
+  for (const BuiltIn& network : all_networks()) {
+    names.push_back(network.shape.model.name);
   }
   return names;
 }

@@ -36,13 +36,16 @@ struct NetworkShape {
   /// Calls in a forward pass of PyTorch modules that have no children, activations, pooling and
   /// dropout included; 0: unknown.
   int leaf_calls = 0;
+  /// Tokens of a sample where they are not the network's own; 0: its own, or it reads no text.
+  int sequence_length = 0;
 };
 
-/// The shape of a built-in network.  Throws UsageError for a name that
-/// `network_names` does not list.
+/// The shape of a built-in network, for samples of `sequence_length` tokens; 0: its own.  Throws
+/// UsageError for a name that `network_names` does not list, and for tokens of a network that reads
+/// no text or has fewer positions.
 ///
 /// Source: trained.json, which tests/runtime/network_shapes_test.cc derives from the torch modules.
-NetworkShape network_shape(std::string_view name);
+NetworkShape network_shape(std::string_view name, int sequence_length = 0);
 std::vector<std::string> network_names();
 
 }  // namespace paceline::plan
