@@ -1,16 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/ddl.h"
-
 #include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/report/case_logs.h"
+#include "paceline/report/formats.h"
 #include "records/foreign_file.h"
 
 namespace paceline::report {
 namespace {
+
+namespace fs = std::filesystem;
+
+std::string render_ddl(std::span<const records::RunRecord> records) {
+  return find_format("ddl").render(records);
+}
+
+/// A folder of --logs.
+class LogFolder {
+ public:
+  LogFolder() : path_(fs::path(testing::TempDir()) / fmt::format("ddl-{}", ::getpid())) {
+    fs::remove_all(path_);
+  }
+  LogFolder(const LogFolder&) = delete;
+  LogFolder& operator=(const LogFolder&) = delete;
+  ~LogFolder() { fs::remove_all(path_); }
+
+  const fs::path& path() const { return path_; }
+
+  CaseLogs open(const std::string& records = "s.jsonl") const {
+    return {path_, {"a survey", records}};
+  }
+
+  /// The text of each log by its name.
+  std::map<std::string, std::string> logs() const {
+    std::map<std::string, std::string> logs;
+    for (const auto& entry : fs::directory_iterator(path_)) {
+      logs[entry.path().filename()] = read_text(entry.path());
+    }
+    return logs;
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::map<std::string, std::string> logs_of(std::span<const records::RunRecord> records) {
+  const LogFolder folder;
+  folder.open().write(records);
+  return folder.logs();
+}
+
+/// The text of the only log.
+std::string log_of(std::span<const records::RunRecord> records) {
+  const auto logs = logs_of(records);
+  EXPECT_EQ(logs.size(), 1U);
+  return logs.begin()->second;
+}
 
 records::RunRecord of_steps(const std::string& model, const std::vector<std::int64_t>& step_ns) {
   records::RunRecord record;
@@ -72,15 +129,14 @@ TEST(Ddl, TriesHaveAMeanWithItsInterval) {
     records.push_back(of_steps("resnet50", {std::llround(8e9 / rate)}));
     records.back().run = static_cast<int>(records.size()) - 1;
   }
-  const std::string text = ddl_tries(records);
-  EXPECT_EQ(text,
-            "# wfbp+all-reduce on 2 ranks, mean of 3 tries: 164.0 img/sec, "
-            "95 % interval 154.1 to 173.9\n");
-  EXPECT_EQ(text.find("Total"), std::string::npos)
-      << "the original's parser takes such a line for a try";
-  EXPECT_EQ(ddl_tries(std::span(records).first(1)), "");
+  const std::string text = log_of(records);
+  EXPECT_TRUE(
+      text.ends_with("\n# wfbp+all-reduce on 2 ranks, mean of 3 tries: 164.0 img/sec, "
+                     "95 % interval 154.1 to 173.9\n"))
+      << text << "the original's parser takes a line with Total for a try";
+  EXPECT_EQ(log_of(std::span(records).first(1)).find("tries"), std::string::npos);
   records[1].error = "rank 1 died";
-  EXPECT_NE(ddl_tries(records).find("mean of 2 tries: 164.0"), std::string::npos);
+  EXPECT_NE(log_of(records).find("mean of 2 tries: 164.0"), std::string::npos);
 }
 
 TEST(Ddl, WhatIsPrintedCanBeImported) {
@@ -95,7 +151,7 @@ TEST(Ddl, ALogOfBertCanBeImported) {
   records::Configuration& c = records.front().configuration;
   c.link = "10Gbit,50us";
   c.sequence_length = 128;
-  const auto again = records::read_as("ours.log", ddl_log({"a survey", "s.jsonl"}, records));
+  const auto again = records::read_as("ours.log", log_of(records));
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(again[0].configuration.model, "bert-base");
   EXPECT_EQ(again[0].configuration.strategy, "wfbp+all-reduce");
@@ -114,9 +170,9 @@ TEST(Ddl, ALogOfServersIsReadAsTheSameCase) {
   for (int server = 2; server < 4; ++server) {
     records.front().ranks.emplace_back().rank = server;
   }
-  const std::string log = ddl_log({"a survey", "s.jsonl"}, records);
+  const auto [name, log] = *logs_of(records).begin();
   EXPECT_NE(log.find("Number of CPUs: 2\n"), std::string::npos) << log;
-  const auto again = records::read_as(DdlLogNames().of(c), log);
+  const auto again = records::read_as(name, log);
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(again[0].configuration.key(), c.key());
   ASSERT_EQ(again[0].ranks.size(), 4U);
@@ -130,62 +186,104 @@ TEST(Ddl, EveryCaseHasALogOfItsOwn) {
   records[1].configuration.learning_rate = 0.5;
   records[2].configuration.learning_rate = 0.25;
   records[3].run = 1;
-  DdlLogNames names;
-  std::vector<std::string> of;
-  for (const records::RunRecord& record : records) {
-    of.push_back(names.of(record.configuration));
-  }
+  const auto logs = logs_of(records);
   const std::string stem =
       "rdma-none-method-wfbp-dnn-resnet50-bs-8-nworker-2-compressor-none-thres-0";
-  EXPECT_EQ(of, (std::vector<std::string>{stem + ".log", stem + "-2.log", stem + "-3.log",
-                                          stem + ".log"}));
+  ASSERT_EQ(logs.size(), 3U);
+  EXPECT_NE(logs.at(stem + ".log").find("mean of 2 tries"), std::string::npos);
+  EXPECT_NE(logs.at(stem + "-2.log").find("--learning-rate 0.5"), std::string::npos);
+  EXPECT_NE(logs.at(stem + "-3.log").find("--learning-rate 0.25"), std::string::npos);
+}
+
+TEST(Ddl, ALogKeepsItsNameWhenCasesFollow) {
+  std::vector<records::RunRecord> records(3, of_steps("resnet50", {1}));
+  records[1].configuration.learning_rate = 0.5;
+  records[2].configuration.learning_rate = 0.25;
+  const LogFolder folder;
+  CaseLogs logs = folder.open();
+  logs.name(records[0].configuration);  // of the record file alone
+  logs.write(std::span(records).subspan(1, 1));
+  const auto before = folder.logs();
+  ASSERT_EQ(before.size(), 1U);
+  EXPECT_TRUE(before.begin()->first.ends_with("-thres-0-2.log"));
+  logs.write(std::span(records).subspan(1));
+  const auto after = folder.logs();
+  ASSERT_EQ(after.size(), 2U);
+  EXPECT_EQ(*after.begin(), *before.begin());
+  EXPECT_TRUE(after.rbegin()->first.ends_with("-thres-0-3.log"));
+}
+
+// A case that is run and left out of what is printed has a log that says so.
+TEST(Ddl, ADiscardedCaseHasTheHeadOfALog) {
+  records::RunRecord record = of_steps("resnet50", {1});
+  record.started_at = "2024-05-06T07:08:09Z";
+  record.configuration.discard = true;
+  const std::string text = log_of({&record, 1});
+  EXPECT_TRUE(
+      text.starts_with("# a survey, 2024-05-06T07:08:09Z\n# records: s.jsonl\n# paceline run "))
+      << text;
+  EXPECT_EQ(text.find("Total"), std::string::npos);
 }
 
 // What gen_cmd in HKBU-HPML/ddl-benchmarks, benchmarks.py, names its logs, and plots.py looks for.
 TEST(Ddl, LogsHaveTheNamesOfTheOriginal) {
-  const auto name = [](const std::string& strategy, const std::string& link,
-                       const std::string& model) {
-    records::Configuration c;
+  std::vector<records::RunRecord> records;
+  const auto add = [&records](const std::string& strategy, const std::string& link,
+                              const std::string& model) {
+    records::Configuration& c = records.emplace_back().configuration;
     c.strategy = strategy;
     c.link = link;
     c.model = model;
     c.batch_size = 64;
     c.ranks = 4;
-    return DdlLogNames().of(c);
   };
   const std::string rest = "-dnn-resnet50-bs-64-nworker-4-compressor-";
-  for (const auto& [ours, theirs] : std::vector<std::pair<std::string, std::string>>{
-           {"bsp", "bspa2a" + rest + "none-thres-536870912"},
-           {"wfbp", "wfbp" + rest + "none-thres-0"},
-           {"mg-wfbp:small-elements=8192", "mgwfbp" + rest + "none-thres-0"},
-           {"bytescheduler:partition-mb=8,credit-mb=16", "bytescheduler" + rest + "none-thres-0"},
-           {"bsp+ps", "bspps" + rest + "none-thres-536870912"},
-           {"wfbp+ps:servers=2", "wfbpps" + rest + "none-thres-0"},
-           {"bsp+ps:placement=apart,servers=2",
-            "bspps-dnn-resnet50-bs-64-nworker-2-compressor-none-"
-            "thres-536870912"},
-           {"bsp+ps:placement=apart,servers=9", "bspps" + rest + "none-thres-536870912"},
-           {"bytescheduler+ps", "byteschedulerps" + rest + "none-thres-0"},
-           {"bsp+sign", "signum" + rest + "signum-thres-536870912"},
-           {"bsp+topk:density=0.001", "eftopk" + rest + "eftopk-thres-536870912"},
-           {"wfbp+rs-ag", "wfbp+rs_ag" + rest + "none-thres-0"},
-           {"wfbp+sign", "wfbp+sign" + rest + "sign-thres-0"},
-           {"bsp+topk:density=0.01",
-            "bsp+topk_density=0.01" + rest + "topk_density=0.01-thres-536870912"},
-           {"no strategy", "no_strategy" + rest + "none-thres-0"}}) {
-    EXPECT_EQ(name(ours, "10Gbit,50us", "resnet50"), "rdma-0-method-" + theirs + ".log");
+  const std::vector<std::pair<std::string, std::string>> methods{
+      {"bsp", "bspa2a" + rest + "none-thres-536870912"},
+      {"wfbp", "wfbp" + rest + "none-thres-0"},
+      {"mg-wfbp:small-elements=8192", "mgwfbp" + rest + "none-thres-0"},
+      {"bytescheduler:partition-mb=8,credit-mb=16", "bytescheduler" + rest + "none-thres-0"},
+      {"bsp+ps", "bspps" + rest + "none-thres-536870912"},
+      {"wfbp+ps:servers=2", "wfbpps" + rest + "none-thres-0"},
+      {"bsp+ps:placement=apart,servers=2",
+       "bspps-dnn-resnet50-bs-64-nworker-2-compressor-none-"
+       "thres-536870912"},
+      {"bsp+ps:placement=apart,servers=9", "bspps" + rest + "none-thres-536870912-2"},
+      {"bytescheduler+ps", "byteschedulerps" + rest + "none-thres-0"},
+      {"bsp+sign", "signum" + rest + "signum-thres-536870912"},
+      {"bsp+topk:density=0.001", "eftopk" + rest + "eftopk-thres-536870912"},
+      {"wfbp+rs-ag", "wfbp+rs_ag" + rest + "none-thres-0"},
+      {"wfbp+sign", "wfbp+sign" + rest + "sign-thres-0"},
+      {"bsp+topk:density=0.01",
+       "bsp+topk_density=0.01" + rest + "topk_density=0.01-thres-536870912"},
+      {"no strategy", "no_strategy" + rest + "none-thres-0"}};
+  std::set<std::string> expected;
+  for (const auto& [ours, theirs] : methods) {
+    add(ours, "10Gbit,50us", "resnet50");
+    expected.insert("rdma-0-method-" + theirs + ".log");
   }
-  EXPECT_EQ(name("wfbp", "100Gbit,2us", "bert-base"),
-            "rdma-1-method-wfbp-dnn-bert_base-bs-64-nworker-4-compressor-none-thres-0.log");
-  EXPECT_EQ(name("wfbp", "1Gbit,50us", "bert-large"),
-            "rdma-1Gbit_50us-method-wfbp-dnn-bert-bs-64-nworker-4-compressor-none-thres-0.log");
+  add("wfbp", "100Gbit,2us", "bert-base");
+  expected.insert("rdma-1-method-wfbp-dnn-bert_base-bs-64-nworker-4-compressor-none-thres-0.log");
+  add("wfbp", "1Gbit,50us", "bert-large");
+  expected.insert(
+      "rdma-1Gbit_50us-method-wfbp-dnn-bert-bs-64-nworker-4-compressor-none-thres-0.log");
+  std::set<std::string> names;
+  for (const auto& [name, text] : logs_of(records)) {
+    names.insert(name);
+  }
+  EXPECT_EQ(names, expected);
 }
 
 TEST(Ddl, ALogNamesTheRecordFileThatItIsWrittenFrom) {
   const std::vector<records::RunRecord> records(1, of_steps("resnet50", {1}));
-  EXPECT_EQ(records_of_ddl_log(ddl_log({"a survey", "my/s.jsonl"}, records)), "my/s.jsonl");
-  EXPECT_EQ(records_of_ddl_log("# a survey\n# paceline run\n"), "");
-  EXPECT_EQ(records_of_ddl_log(""), "");
+  const LogFolder folder;
+  folder.open("my/s.jsonl").write(records);
+  EXPECT_NO_THROW(folder.open("./my/s.jsonl"));
+  EXPECT_THROW(folder.open("s.jsonl"), UsageError);
+  for (const char* text : {"", "# a survey", "# a survey\n# paceline run\n"}) {
+    write_atomically(folder.path() / "rdma-of-others.log", text);
+    EXPECT_THROW(folder.open("my/s.jsonl"), UsageError) << text;
+  }
 }
 
 }  // namespace

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/ddp.h"
-
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "paceline/report/formats.h"
+#include "paceline/report/layouts.h"
 #include "paceline/stats/quantile.h"
 #include "report/fixed_records.h"
 
@@ -17,6 +18,17 @@ namespace {
 
 using nlohmann::json;
 using records::RunRecord;
+
+std::string render_ddp(std::span<const RunRecord> records) {
+  return find_format("ddp").render(records);
+}
+
+// The object of the only report of the records.
+Json report_of(std::span<const RunRecord> records) {
+  const Json reports = ddp_reports(records);
+  EXPECT_EQ(reports.size(), 1U);
+  return reports[0]["report"];
+}
 
 // One record whose only rank took these steps.
 RunRecord record_of(std::vector<std::int64_t> step_ns) {
@@ -131,9 +143,8 @@ std::string original_diff(const json& base, const json& test) {
   return out;
 }
 
-// Reads the text, as the original's reader would.
 std::string diff_of(const std::vector<RunRecord>& base, const std::vector<RunRecord>& test) {
-  return original_diff(json::parse(render_ddp_json(base)), json::parse(render_ddp_json(test)));
+  return original_diff(report_of(base), report_of(test));
 }
 
 RunRecord two_ranks(std::int64_t step_ns) {
@@ -165,7 +176,7 @@ TEST(DdpJson, ResultZeroIsAlwaysTheCaseWithoutDdp) {
 }
 
 TEST(DdpJson, KeysStandInTheOriginalsOrderWithItsTypes) {
-  const std::string text = render_ddp_json({{record_of({50'000'000})}});
+  const std::string text = report_of({{record_of({50'000'000})}}).dump();
   EXPECT_EQ(text, R"({"pytorch_version":"2.13.0+cpu","cuda_version":null,)"
                   R"("distributed_backend":"gloo","bucket_size":25,)"
                   R"("benchmark_results":[{"model":"resnet50","batch_size":32,)"
@@ -206,14 +217,14 @@ TEST(DdpFormat, RowsOfOneNameSayInWhatTheyDiffer) {
 
 TEST(DdpJson, EachSizeOfBucketsIsAReport) {
   const std::vector<RunRecord> records = two_buckets();
-  const std::vector<DdpReport> reports = ddp_reports(records);
+  const Json reports = ddp_reports(records);
   ASSERT_EQ(reports.size(), 2u);
-  EXPECT_EQ(reports[0].name, "1MB");
-  EXPECT_EQ(reports[1].name, "0.5MB");
-  EXPECT_EQ(reports[0].json["bucket_size"], 1);
-  EXPECT_EQ(reports[1].json["bucket_size"], 0.5);
-  for (const DdpReport& report : reports) {
-    const auto& results = report.json["benchmark_results"][0]["result"];
+  EXPECT_EQ(reports[0]["name"], "1MB");
+  EXPECT_EQ(reports[1]["name"], "0.5MB");
+  EXPECT_EQ(reports[0]["report"]["bucket_size"], 1);
+  EXPECT_EQ(reports[1]["report"]["bucket_size"], 0.5);
+  for (const Json& one : reports) {
+    const auto& results = one["report"]["benchmark_results"][0]["result"];
     ASSERT_EQ(results.size(), 2u);
     EXPECT_EQ(results[0]["measurements"].size(), 1u);
   }
@@ -223,17 +234,17 @@ TEST(DdpJson, RowsOfOneNameAreInReportsOfTheirOwn) {
   std::vector<RunRecord> records{record_of({50'000'000}), two_ranks(100'000'000),
                                  two_ranks(90'000'000)};
   records[2].configuration.strategy = "fusion:bucket-mb=25";
-  const std::vector<DdpReport> reports = ddp_reports(records);
+  const Json reports = ddp_reports(records);
   ASSERT_EQ(reports.size(), 2u);
-  EXPECT_EQ(reports[0].name, "");
-  EXPECT_EQ(reports[1].name, "strategy_fusion");
-  for (const DdpReport& report : reports) {
-    EXPECT_EQ(report.json["benchmark_results"][0]["result"].size(), 2u);
+  EXPECT_EQ(reports[0]["name"], "");
+  EXPECT_EQ(reports[1]["name"], "strategy_fusion");
+  for (const Json& one : reports) {
+    EXPECT_EQ(one["report"]["benchmark_results"][0]["result"].size(), 2u);
   }
 }
 
 TEST(DdpJson, RepetitionsArePooled) {
-  const json report = json::parse(render_ddp_json(fixed_repetitions()));
+  const json report = report_of(fixed_repetitions());
   const json& result = report["benchmark_results"][0]["result"];
   ASSERT_EQ(result.size(), 2u);
   EXPECT_EQ(result[1]["ranks"], json::array({0, 1}));

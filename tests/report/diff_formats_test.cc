@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
-#include "paceline/report/ddp.h"
 #include "paceline/report/diff.h"
 #include "paceline/report/formats.h"
+#include "paceline/report/layouts.h"
 #include "records/foreign_file.h"
 #include "report/fixed_diff.h"
 
@@ -97,7 +97,7 @@ TEST(DiffFormats, DdpPairsByPositionAsTheOriginal) {
 
 TEST(DiffFormats, AReportOfOursIsComparedWithItsRecords) {
   const std::vector<RunRecord> records = fixed_records();
-  const auto imported = records::read_as("report.json", render_ddp_json(records));
+  const auto imported = records::read_as("report.json", ddp_reports(records)[0]["report"].dump());
   const Diff diff = diff_records(imported, records);
   EXPECT_EQ(diff.rows.size(), 6u);
   for (const DiffRow& row : diff.rows) {

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 
 from .facts import number
 from .markdown import printable
+from .run_log import run_module
 
 # The keys that the reports of the benchmark have; records that were imported are compared in these alone.
 _IMPORTED = ("model", "batch_size", "ranks", "strategy", "bucket_mib", "engine")
@@ -278,12 +279,5 @@ def diff(given: dict) -> str:
     return "".join(_diff_of_reports(*pair) for pair in zip(base, test, strict=False))
 
 
-def main() -> int:
-    given = json.load(sys.stdin)
-    made = {"text": text, "json": lambda it: json.dumps(reports(it)), "diff": diff}[sys.argv[1]](given)
-    sys.stdout.buffer.write(made.encode("utf-8", errors="replace"))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_module({"text": text, "json": lambda it: json.dumps(reports(it)), "diff": diff}))

@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-// Words of ddl-benchmarks, in the names of its log files and on its command lines, those of
-// BlueFog, and ours.
+// Words of ddl-benchmarks' command lines, those of BlueFog, and ours.
 
 namespace paceline {
 
@@ -32,12 +31,6 @@ inline constexpr auto kDdlCompressors = std::to_array<DdlName>({
     {"efsignum", "ef-sign"},
     {"eftopk", "topk:density=0.001"},
     {"topk", "topk:density=0.001"},
-});
-// Its `rdma` numbers.
-inline constexpr auto kDdlNetworks = std::to_array<DdlName>({
-    {"0", "10GbE"},
-    {"1", "IB"},
-    {"2", "IPoIB"},
 });
 inline constexpr auto kDdlModels = std::to_array<DdlName>({
     {"bert", "bert-large"},
@@ -70,17 +63,6 @@ template <class Table>
 std::string our_name(const Table& table, std::string_view theirs) {
   const DdlName* found = find_ddl_name(table, theirs);
   return std::string(found == nullptr ? theirs : found->ours);
-}
-
-/// Their first word for `ours`; empty where the table has none.
-template <class Table>
-std::string their_name(const Table& table, std::string_view ours) {
-  for (const DdlName& name : table) {
-    if (name.ours == ours) {
-      return std::string(name.theirs);
-    }
-  }
-  return "";
 }
 
 }  // namespace paceline

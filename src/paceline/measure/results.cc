@@ -28,8 +28,8 @@
 #include "paceline/records/json.h"
 #include "paceline/records/store.h"
 #include "paceline/report/console.h"
-#include "paceline/report/ddp.h"
 #include "paceline/report/formats.h"
+#include "paceline/report/layouts.h"
 #include "paceline/report/page.h"
 
 namespace paceline::measure {
@@ -59,7 +59,8 @@ void warn_of_records(const std::string& path) {
 
 Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
   experiment::Settings& settings = job.settings;
-  if (report::find_format(settings.format).in_python || !settings.json.empty()) {
+  if (report::find_format(settings.format).in_python || !settings.json.empty() ||
+      !settings.logs.empty()) {
     python_module("paceline.reports");  // missing: better now than at the end
   }
   if (settings.records.empty() && settings.resume) {
@@ -73,7 +74,7 @@ Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
   warn_of_records(settings.records);
   target_.emplace(settings.records, settings.name, records::RecordKind::kRuns);
   if (!settings.logs.empty()) {
-    logs_ = CaseLogs(settings.logs, {settings.name, target_->path()});
+    logs_ = report::CaseLogs(settings.logs, {settings.name, target_->path()});
   }
   settings.records = target_->path();
   settings_ = settings;

@@ -12,10 +12,10 @@
 
 #include "paceline/experiment/job_spec.h"
 #include "paceline/launch/key_value_store.h"
-#include "paceline/measure/case_logs.h"
 #include "paceline/measure/front.h"
 #include "paceline/measure/record_target.h"
 #include "paceline/records/run_record.h"
+#include "paceline/report/case_logs.h"
 
 namespace paceline::measure {
 
@@ -92,7 +92,7 @@ class Results final : public Front {
   experiment::Settings settings_;  // settled
   std::optional<RecordTarget> target_;
   std::string printed_;
-  CaseLogs logs_;
+  report::CaseLogs logs_;
   int run_ = 0;              // of the session
   std::size_t taken_ = 0;    // of the session's cases
   std::size_t written_ = 0;  // records in the file

@@ -8,29 +8,12 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/base/text.h"
-#include "paceline/report/summary.h"
-#include "paceline/report/text.h"
 
 namespace paceline::report {
 namespace {
 
 using records::RankSamples;
 using records::RunRecord;
-
-/// What is to be said against a run's figures, one comment a line.
-std::string comments_on(const RunRecord& run) {
-  std::vector<records::Warning> warnings = run.warnings;
-  if (run.link_check && !run.link_check->valid()) {
-    warnings.push_back(slower_than_link(*run.link_check));
-  }
-  std::string text;
-  for (const records::Warning& one : warnings) {
-    text += printable(fmt::format("# {}: {}: {}", one.code, one.seen, one.why));
-    text += '\n';
-  }
-  return text;
-}
 
 /// Cases of equal key, origin and experiment, by what that is taken to be.
 template <class ExperimentOf>
@@ -118,32 +101,6 @@ std::string ranks_text(const records::Configuration& c) {
 std::string model_and_batch(const std::string& model, int batch_size) {
   return fmt::format("{}, batch {} per rank", model.empty() ? "-" : model,
                      batch_size == 0 ? "-" : fmt::to_string(batch_size));
-}
-
-std::string foreign_log(std::span<const records::RunRecord> records,
-                        const std::function<std::string(const records::RunRecord&)>& block) {
-  std::string text, before;
-  for (const RunRecord& run : records) {
-    const records::Configuration& c = run.configuration;
-    const std::string head =
-        fmt::format("# {} on {}{}{}", c.states("strategy") ? c.strategy : c.label,
-                    counted(c.ranks, "rank"), c.seed == 0 ? "" : fmt::format(", seed {}", c.seed),
-                    run.source == records::Source::kPredicted ? ", predicted, not measured" : "");
-    if (c.discard) {
-      continue;
-    }
-    if (run.error || !has_steps(run)) {
-      text += fmt::format("{} failed: {}\n", head, run.error.value_or("no rank left samples"));
-    } else if (!c.states("batch_size") || !c.states("ranks")) {
-      text += fmt::format("{}: its source does not say how many samples a step has\n", head);
-    } else if (c.has_tables()) {
-      text += fmt::format("{}: the samples of a step vary; --format trainers counts them\n", head);
-    } else {
-      text += (head == before ? "" : head + "\n") + comments_on(run) + block(run);
-    }
-    before = head;
-  }
-  return text;
 }
 
 }  // namespace paceline::report

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -77,13 +76,6 @@ std::string without_ranks(std::string label, int ranks);
 
 /// Nothing where this program does not know it: a newer program's record.
 std::optional<strategies::StrategySpec> known_strategy(const records::Configuration& c);
-
-/// The log of another program: what `block` writes of each run, after a line that begins with '#'
-/// and names the case, if it is another than before, and such lines for the run's warnings; the
-/// first line alone for a run that failed or whose steps have no fixed number of samples. Runs of
-/// discarded cases are left out.
-std::string foreign_log(std::span<const records::RunRecord> records,
-                        const std::function<std::string(const records::RunRecord&)>& block);
 
 /// A value of the configuration as JSON, null where the source does not say it.
 template <class Member>

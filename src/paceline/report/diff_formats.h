@@ -37,7 +37,7 @@ Document diff_document(const Diff& diff);
 std::string render_diff_page(const Diff& diff, const PageAssets& assets);
 std::string render_diff_page(const Diff& diff);
 
-/// What diff.py of PyTorch's DDP benchmark prints of the reports of both sides (ddp.h), to the
+/// What diff.py of PyTorch's DDP benchmark prints of ddp_reports() of both sides, to the
 /// character.  Reports of several bucket sizes or backends are paired by position.
 std::string render_diff_ddp(const Diff& diff);
 

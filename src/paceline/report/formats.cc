@@ -7,9 +7,9 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/report/comparison_data.h"
 #include "paceline/report/console.h"
-#include "paceline/report/ddl.h"
-#include "paceline/report/ddp.h"
+#include "paceline/report/layouts.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/markdown.h"
 #include "paceline/report/summary_json.h"
@@ -19,6 +19,8 @@
 namespace paceline::report {
 namespace {
 
+using Records = std::span<const records::RunRecord>;
+
 // To add a format, write its renderer and add its row; --format, its help and
 // `paceline list` read this table.
 constexpr auto kRunFormats = std::to_array<Format>({
@@ -27,30 +29,34 @@ constexpr auto kRunFormats = std::to_array<Format>({
      .render = render_table},
     {.name = "ddp",
      .summary = "the rows of PyTorch's DDP benchmark, to the character",
-     .render = render_ddp,
+     .render = [](Records records) { return render_layout("ddp", records); },
      .grows_by_rows = true,
      .in_python = true},
     {.name = "bluefog",
      .summary = "the lines of BlueFog's benchmark, to the character",
-     .render = render_bluefog,
-     .grows_by_rows = true},
+     .render = [](Records records) { return render_layout("bluefog", records); },
+     .grows_by_rows = true,
+     .in_python = true},
     {.name = "ddl",
      .summary = "the lines of Horovod's synthetic benchmark and ddl-benchmarks",
-     .render = render_ddl,
-     .grows_by_rows = true},
+     .render = [](Records records) { return render_layout("ddl", records); },
+     .grows_by_rows = true,
+     .in_python = true},
     {.name = "trainers",
      .summary = "a row a trainer: epochs of ten steps, examples per second, phases, lookups",
      .render = render_trainers},
     {.name = "ddp-rpc",
      .summary = "the rows of PyTorch's DDP and RPC benchmark, to the character",
-     .render = render_ddp_rpc},
+     .render = render_ddp_rpc,
+     .in_python = true},
     {.name = "json",
      .summary = "one object: every case with figures and configuration",
      .render = render_json},
     {.name = "csv", .summary = "one line per case, for spreadsheets", .render = render_csv},
     {.name = "dlperf",
      .summary = "frameworks side by side as DLPerf's report, in Markdown",
-     .render = render_dlperf,
+     .render =
+         [](Records records) { return python_report("dlperf", {}, comparison_data(records)); },
      .in_python = true},
     {.name = "markdown",
      .summary = "the tables with every interval, for issues and pages",

@@ -56,18 +56,4 @@ std::string render_table(std::span<const records::RunRecord> records);
 /// Markdown.
 std::string render_markdown(std::span<const records::RunRecord> records);
 
-/// What BlueFog's examples/pytorch_benchmark.py prints of each run, to the character: one line per
-/// ten steps with rank 0's rate, one per rank, and the rate of all ranks.  The error is the
-/// original's, 1.96 standard deviations of the rates of ten steps: a spread, not a standard error.
-///
-/// Steps beyond the last full ten are left out.  Runs that failed, and those
-/// of fewer than ten steps, have no lines.
-std::string render_bluefog(std::span<const records::RunRecord> records);
-
-/// The report of DLPerf's anatomy in GitHub's Markdown, which python/paceline/reports/dlperf.py
-/// makes:
-/// environment, frameworks with version and features, options, and for each model and number type a
-/// table of throughput, one of speed-up and efficiency, a chart of each, and the findings.
-std::string render_dlperf(std::span<const records::RunRecord> records);
-
 }  // namespace paceline::report

@@ -12,8 +12,11 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/records/json.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/console.h"
+#include "paceline/report/fields.h"
+#include "paceline/report/layouts.h"
 #include "paceline/report/result_column.h"
 #include "paceline/report/text.h"
 #include "paceline/stats/mean.h"
@@ -108,34 +111,9 @@ std::string rates_text(const RunRecord& record) {
                      counted(static_cast<std::int64_t>(steps), "step"), text, all);
 }
 
-std::string render_info(const RunRecord& record) {
-  const records::Environment& environment = record.environment;
-  const std::string& cuda = environment.cuda_version;
-  const std::string rule(43, '-');
-  return fmt::format(
-      "{0}\n                  Info                     \n{0}\n\n"
-      "* PyTorch version: {1}\n* CUDA version: {2}\n\n"
-      "------------ nvidia-smi topo -m -----------\n\n{3}\n{0}\n"
-      "PyTorch Distributed Benchmark (DDP and RPC)\n{0}\n",
-      rule, environment.torch_version.empty() ? "-" : environment.torch_version,
-      cuda.empty() ? "None" : cuda,
-      environment.hosts.empty() ? "" : environment.hosts.front().topology);
-}
-
 /// Seconds of an epoch that this percentage of the row's epochs do not exceed.
 double epoch_s(const TrainerRow& row, int percentage) {
   return stats::quantile(row.epochs.seconds, percentage / 100.0);
-}
-
-std::string ddp_rpc_row(const TrainerRow& row) {
-  std::string text = fmt::format("{:>8}:", row.name);
-  for (const int p : kEpochPercentiles) {
-    const double value = epoch_s(row, p);
-    text +=
-        fmt::format("  p{:02}:  {:.3f}s  {:>6}/s", p, value,
-                    value > 0 ? static_cast<std::int64_t>(row.epochs.last_examples / value) : 0);
-  }
-  return text + "\n";
 }
 
 /// Examples of an epoch over `seconds`.  All trainers work at once, so their examples of an epoch
@@ -248,41 +226,32 @@ std::string table_job_words(const records::Configuration& c) {
 }
 
 std::string render_ddp_rpc(std::span<const RunRecord> records) {
-  std::string text;
+  static const auto fields = Fields<TrainerRow>()
+                                 .add("name", &TrainerRow::name)
+                                 .add("seconds", &TrainerRow::epochs, &Epochs::seconds)
+                                 .add("last_examples", &TrainerRow::epochs, &Epochs::last_examples);
+  Json runs = Json::array();
   const std::vector<Case> cases = cases_with_tables(records);
   const std::vector<std::string> labels = unique_labels(cases);
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Case& one = cases[i];
-    for (const RunRecord* run : shown_runs(one)) {
-      if (text.empty()) {
-        text = render_info(*run);
-      }
-      // The original has one table and no words for others.
-      if (cases.size() > 1 || shown_runs(one).size() > 1) {
-        text += fmt::format("\n{}: {}{}\n", labels[i], table_job_words(one.configuration()),
-                            run_words(one, *run));
-      }
-      if (run->error) {
-        text += fmt::format("\nfailed: {}\n", failure_text(*run));
-      }
-      if (!has_steps(*run)) {
-        continue;
-      }
-      text += fmt::format("\n{:10}", "");
-      for (std::size_t p = 0; p < kEpochPercentiles.size(); ++p) {
-        text += fmt::format("{:>14}{:>10}", "sec/epoch", "epoch/sec");
-      }
-      text += "\n";
+    const std::vector<const RunRecord*> shown = shown_runs(cases[i]);
+    for (const RunRecord* run : shown) {
       const std::vector<TrainerRow> rows = trainer_rows(*run);
-      for (const TrainerRow& row : rows) {
-        text += ddp_rpc_row(row);
+      Json& json = runs.emplace_back();
+      json["environment"] = records::to_json(run->environment);
+      // The original has one table and no words for others.
+      json["title"] = nullptr;
+      if (cases.size() > 1 || shown.size() > 1) {
+        json["title"] = fmt::format("{}: {}{}", labels[i], table_job_words(run->configuration),
+                                    run_words(cases[i], *run));
       }
-      if (rows.empty()) {
-        text += rates_text(*run) + "\n";
-      }
+      json["failed"] = run->error ? Json(failure_text(*run)) : Json();
+      json["rows"] = fields.array(rows);
+      json["no_epoch"] = rows.empty() && has_steps(*run) ? Json(rates_text(*run)) : Json();
     }
   }
-  return or_reason(std::move(text), records);
+  return or_reason(runs.empty() ? "" : python_report("ddp_rpc", {"text"}, {{"runs", runs}}),
+                   records);
 }
 
 std::string render_trainers(std::span<const RunRecord> records) {

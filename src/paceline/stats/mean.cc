@@ -13,15 +13,6 @@ double mean(std::span<const double> samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
 }
 
-double spread(std::span<const double> samples) {
-  const double center = mean(samples);
-  double squares = 0;
-  for (const double sample : samples) {
-    squares += (sample - center) * (sample - center);
-  }
-  return 1.96 * std::sqrt(squares / static_cast<double>(samples.size()));
-}
-
 double standard_error(std::span<const double> samples) {
   PACELINE_CHECK(samples.size() > 1);
   const double center = mean(samples);

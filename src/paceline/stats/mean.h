@@ -8,10 +8,6 @@ namespace paceline::stats {
 /// The mean of `samples`, of which there is at least one.
 double mean(std::span<const double> samples);
 
-/// 1.96 standard deviations of the population (numpy's std), which the tools
-/// before print behind "+-".  Not an interval of the mean.
-double spread(std::span<const double> samples);
-
 /// Standard error of the mean of independent samples, at least two: the root of the squares' sum
 /// over n (n - 1).
 double standard_error(std::span<const double> samples);

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of other programs, run after run, and what the modules that print them share.
+
+The modules read what the program writes to them: {"records": [...], "cases": [{"runs": [0, ...], ...}]},
+the records of a file and each case with the indices of its runs.
+"""
+
+import functools
+import json
+import math
+import operator
+import sys
+
+from .markdown import counted, printable
+
+
+def mean(values: list) -> float:
+    """Summed from the first value to the last, as the program sums."""
+    return functools.reduce(operator.add, values, 0.0) / len(values)
+
+
+def deviations(values: list) -> float:
+    """The sum of the squared distances from the mean."""
+    center = mean(values)
+    return functools.reduce(operator.add, ((value - center) * (value - center) for value in values), 0.0)
+
+
+def spread(values: list) -> float:
+    """1.96 standard deviations of the population, which the originals print behind "+-"."""
+    return 1.96 * math.sqrt(deviations(values) / len(values))
+
+
+def rate(samples: float, seconds: float) -> float:
+    return samples / seconds if seconds else math.inf
+
+
+def rate_text(rates: list) -> str:
+    return f"{mean(rates):.1f} +-{spread(rates):.1f}"
+
+
+def has_steps(run: dict) -> bool:
+    return any(rank["step_ns"] for rank in run["ranks"])
+
+
+def _head(run: dict) -> str:
+    c = run["configuration"]
+    strategy = c["label"] or "" if c["strategy"] is None else c["strategy"]
+    seed = f", seed {c['seed']}" if c["seed"] else ""
+    origin = ", predicted, not measured" if run["source"] == "predicted" else ""
+    return f"# {strategy} on {counted(c['ranks'] or 1, 'rank')}{seed}{origin}"
+
+
+def _unprintable(run: dict, case: dict) -> str:
+    """Why the log has no lines of a run; empty where it has."""
+    if run["error"] is not None or not has_steps(run):
+        return f" failed: {'no rank left samples' if run['error'] is None else run['error']}"
+    if run["configuration"]["batch_size"] is None or run["configuration"]["ranks"] is None:
+        return ": its source does not say how many samples a step has"
+    return ": the samples of a step vary; --format trainers counts them" if case["has_tables"] else ""
+
+
+def run_log(given: dict, block) -> str:
+    """What `block` writes of each run and its case, after a line that begins with '#' and names the case, if
+    it is another than before, and such lines for the run's warnings; the first line alone for a run that
+    failed or whose steps have no fixed number of samples.  Runs of discarded cases are left out."""
+    printed = before = ""
+    case_of = {run: case for case in given["cases"] for run in case["runs"]}
+    for index, case in sorted(case_of.items()):
+        run = given["records"][index]
+        head, why = _head(run), _unprintable(run, case)
+        if why:
+            printed += f"{head}{why}\n"
+        else:
+            printed += "" if head == before else f"{head}\n"
+            for one in run["warnings"]:
+                printed += printable(f"# {one['code']}: {one['seen']}: {one['why']}") + "\n"
+            printed += block(run, case)
+        before = head
+    return printed
+
+
+def run_module(commands: dict) -> int:
+    """Prints what the command of this name makes of the JSON on stdin."""
+    made = commands[sys.argv[1]](json.load(sys.stdin))
+    sys.stdout.buffer.write(made.encode("utf-8", errors="replace"))
+    return 0

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/case_logs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/shell.h"
+#include "paceline/experiment/command.h"
+#include "paceline/plan/plan_input.h"
+#include "paceline/records/json.h"
+#include "paceline/report/cases.h"
+#include "paceline/report/layouts.h"
+#include "paceline/report/link_curves.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_log_of_case(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with("rdma-") && name.ends_with(".log");
+}
+
+// The record file that the second line of a log names; empty where it names none.
+std::string records_of_log(std::string_view log) {
+  constexpr std::string_view kRecordsLine = "\n# records: ";
+  const std::size_t title = std::min(log.find('\n'), log.size());
+  log.remove_prefix(title);
+  if (!log.starts_with(kRecordsLine)) {
+    return "";
+  }
+  log.remove_prefix(kRecordsLine.size());
+  return std::string(log.substr(0, log.find('\n')));
+}
+
+bool is_same_path(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::weakly_canonical(fs::absolute(a), error) ==
+         fs::weakly_canonical(fs::absolute(b), error);
+}
+
+void refuse_logs_of_others(const std::string& folder, const std::string& records) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (!is_log_of_case(entry.path())) {
+      continue;
+    }
+    const std::string name = entry.path().filename().string();
+    const std::string theirs = records_of_log(read_text_if_readable(entry.path()).value_or(""));
+    if (theirs.empty()) {
+      throw UsageError(
+          fmt::format("--logs {}: {} there names no record file, and this run may replace it; take "
+                      "another folder, or move it away",
+                      folder, name));
+    }
+    if (!is_same_path(theirs, records)) {
+      throw UsageError(
+          fmt::format("--logs {}: {} there is of the records in {}, and this run's are in {}; take "
+                      "another folder, or go on with --records {} --resume",
+                      folder, name, theirs, records, shell_word(theirs)));
+    }
+  }
+}
+
+// Null for what the original has no words for: whole strategies, other updates.
+Json method_of(const std::optional<strategies::StrategySpec>& spec) {
+  if (!spec || spec->schedule.row == nullptr || spec->update.row->name != "gradients") {
+    return nullptr;
+  }
+  const bool codes = spec->codec.row != &strategies::codecs().front();
+  return {{"text", spec->text()},
+          {"schedule", spec->schedule.row->name},
+          {"exchange", spec->exchange.row->name},
+          {"codec",
+           codes ? Json(strategies::choice_text(*spec->codec.row, spec->codec.options)) : Json()}};
+}
+
+// The ranks that train: the original counts workers, and not servers.
+plan::Rank workers_of(const records::Configuration& c,
+                      const std::optional<strategies::StrategySpec>& spec) {
+  if (!spec) {
+    return c.ranks;
+  }
+  plan::PlanInput input;
+  input.world = c.ranks;
+  input.local_world = c.ranks_per_host;
+  try {
+    return std::min<plan::Rank>(c.ranks, strategies::make_planner(*spec)->training_ranks(input));
+  } catch (const UsageError&) {
+    return c.ranks;  // they cannot run it: a log of its failure
+  }
+}
+
+}  // namespace
+
+CaseLogs::CaseLogs(std::string folder, LogHead head)
+    : folder_(std::move(folder)), head_(std::move(head)) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  check_writable("--logs", fs::path(folder_) / "case.log");
+  refuse_logs_of_others(folder_, head_.records);
+}
+
+void CaseLogs::name(const records::Configuration& c) {
+  if (folder_.empty() || !number_.try_emplace(c.key(), named_.size()).second) {
+    return;
+  }
+  const auto spec = known_strategy(c);
+  const auto link = link_of(c);
+  named_.push_back({{"configuration", records::to_json(c)},
+                    {"workers", workers_of(c, spec)},
+                    {"gbit_per_s", link ? Json(gbit_per_s(*link)) : Json()},
+                    {"method", method_of(spec)},
+                    {"runs", Json::array()}});
+}
+
+void CaseLogs::write(std::span<const records::RunRecord> records) {
+  if (folder_.empty() || known_ == records.size()) {
+    return;
+  }
+  std::set<std::string> changed;
+  for (; known_ < records.size(); ++known_) {
+    name(records[known_].configuration);
+    changed.insert(records[known_].configuration.key());
+  }
+  std::vector<records::RunRecord> shown;
+  Json logs = named_;
+  for (const records::RunRecord& record : records) {
+    if (const std::string key = record.configuration.key(); changed.contains(key)) {
+      Json& log = logs[number_.at(key)];
+      if (log["runs"].empty()) {
+        log["command"] = experiment::command_of(record.configuration);
+      }
+      log["runs"].push_back(shown.size());
+      shown.push_back(record);
+    }
+  }
+  Json input = layout_input(shown);
+  input["title"] = head_.title;
+  input["file"] = head_.records;
+  input["logs"] = std::move(logs);
+  const Json texts = Json::parse(python_report("ddl", {"logs"}, input));
+  for (const auto& [file, text] : texts.items()) {
+    write_atomically(fs::path(folder_) / file, text.get<std::string>());
+  }
+}
+
+}  // namespace paceline::report
