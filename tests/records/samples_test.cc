@@ -28,11 +28,6 @@ TEST(Samples, TakeTheSlowestRankOfTheStepsThatAllHave) {
   EXPECT_EQ(slowest_step_s({}), Seconds{});
 }
 
-TEST(Samples, PoolRankByRankRoundedOnce) {
-  EXPECT_EQ(pooled_step_s(with_steps({{97'200'000, 1}, {100'100'000}})),
-            (Seconds{0.0972, 1e-9, 0.1001}));
-}
-
 TEST(Samples, KnowComputeOnlyWhereItWasMeasured) {
   RunRecord record = with_steps({{7}, {8}});
   EXPECT_EQ(slowest_compute_only_step_s(record), Seconds{});

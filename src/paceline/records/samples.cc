@@ -27,17 +27,6 @@ std::vector<std::vector<std::int64_t>> step_ns(const RunRecord& record) {
   return samples_of(record, &RankSamples::step_ns);
 }
 
-std::vector<double> pooled_step_s(const RunRecord& record) {
-  std::vector<double> seconds;
-  for (const RankSamples& rank : record.ranks) {
-    for (const std::int64_t ns : rank.step_ns) {
-      // Rounded once: the original's formats print every digit.
-      seconds.push_back(static_cast<double>(ns) / 1e9);
-    }
-  }
-  return seconds;
-}
-
 std::vector<double> slowest_step_s(const RunRecord& record) {
   return stats::slowest_rank_seconds(step_ns(record));
 }

@@ -12,10 +12,6 @@ namespace paceline::records {
 /// Step times of each rank, in nanoseconds.
 std::vector<std::vector<std::int64_t>> step_ns(const RunRecord& record);
 
-/// Seconds of every step: rank 0's steps, then rank 1's, ...; the original benchmark's view, in
-/// which fast ranks hide slow ones.
-std::vector<double> pooled_step_s(const RunRecord& record);
-
 /// Seconds of every step of its slowest rank.
 std::vector<double> slowest_step_s(const RunRecord& record);
 
