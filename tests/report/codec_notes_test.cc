@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/codec_notes.h"
-
 #include <gtest/gtest.h>
 
 #include "paceline/report/summary_json.h"
+#include "paceline/report/summary_notes.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/diff_verdict.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -9,8 +7,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "paceline/report/diff.h"
 #include "paceline/report/diff_formats.h"
-#include "paceline/report/diff_until.h"
+#include "paceline/report/diff_steps.h"
 #include "report/fixed_diff.h"
 #include "report/stub_assets.h"
 

@@ -218,9 +218,9 @@ TEST(Markdown, ShowsAHostileLabelAsItIs) {
   const auto rows = [](const std::string& text) {
     return std::count(text.begin(), text.end(), '\n');
   };
-  const auto lines = rows(render_markdown(records));
+  const auto lines = rows(find_format("markdown").render(records));
   records[1].configuration.label = "|\n| x | y |\n";
-  EXPECT_EQ(rows(render_markdown(records)), lines);
+  EXPECT_EQ(rows(find_format("markdown").render(records)), lines);
 }
 
 TEST(Layout, BreaksWordsUnderTheirHead) {

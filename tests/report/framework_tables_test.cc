@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "paceline/report/comparison_data.h"
-
 namespace paceline::report {
 namespace {
 

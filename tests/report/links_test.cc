@@ -198,7 +198,7 @@ TEST(LinkData, SaysWhenNothingCrosses) {
 }
 
 TEST(LinkCurves, AreGoldenAsMarkdown) {
-  expect_golden("links.markdown.txt", render_markdown(fixed_link_records()));
+  expect_golden("links.markdown.txt", find_format("markdown").render(fixed_link_records()));
 }
 
 }  // namespace

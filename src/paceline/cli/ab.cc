@@ -18,7 +18,7 @@
 #include "paceline/measure/alternate.h"
 #include "paceline/measure/results.h"
 #include "paceline/records/readers.h"
-#include "paceline/report/diff_until.h"
+#include "paceline/report/diff.h"
 
 namespace paceline::cli {
 namespace {

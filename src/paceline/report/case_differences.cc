@@ -63,6 +63,9 @@ bool has_equal_fields(const Case& base, const Case& test) {
                                                 : same_but({});
 }
 
+// Whether the difference makes the work another.
+bool is_work(const Difference& difference) { return has_name(kWork, difference.name); }
+
 /// A case that another could be compared with.
 struct Candidate {
   std::size_t place = 0;
@@ -78,9 +81,6 @@ Candidate candidate_of(const Case& base, const Case& test) {
   std::vector<Difference> differences = differences_of(base, test);
   Candidate found;
   found.distance = differences.size();
-  const auto is_work = [](const Difference& difference) {
-    return has_name(kWork, difference.name);
-  };
   if (const auto count = std::ranges::count_if(differences, is_work)) {
     found.other_work = true;
     found.distance += kOtherWork + kOneKeyOfWork * static_cast<std::size_t>(count);
@@ -158,18 +158,13 @@ std::vector<Difference> differences_of(const Case& base, const Case& test) {
   return differences;
 }
 
-bool is_other_work(const std::vector<Difference>& differences) {
-  return std::ranges::any_of(
-      differences, [](const Difference& difference) { return has_name(kWork, difference.name); });
-}
-
 std::optional<std::size_t> distance_of(const Case& base, const Case& test) {
   if (base.first().source == test.first().source &&
       cases::same_but(base.configuration(), test.configuration(), {})) {
     return 0;
   }
   const std::vector<Difference> differences = differences_of(base, test);
-  if (is_other_work(differences)) {
+  if (std::ranges::any_of(differences, is_work)) {
     return std::nullopt;
   }
   return has_equal_fields(base, test) ? 1 : 2 + differences.size();

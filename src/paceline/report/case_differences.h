@@ -38,9 +38,6 @@ std::vector<std::string> names_of(const ConfigurationFields& some,
 /// against them only those that both sides know are compared.
 std::vector<Difference> differences_of(const Case& base, const Case& test);
 
-/// Whether one of the differences makes the work another: model, batch size, ranks, ...
-bool is_other_work(const std::vector<Difference>& differences);
-
 /// How far two cases are from being the same: 0 where key and source are equal, 1 where all keys
 /// are that a log of ours says too, then 2 and one for each difference.  Nothing where they do
 /// other work.

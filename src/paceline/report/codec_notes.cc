@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/codec_notes.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,6 +9,7 @@
 #include "paceline/case/same.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/link_curves.h"
+#include "paceline/report/summary_notes.h"
 #include "paceline/report/text.h"
 #include "paceline/report/value_format.h"
 #include "paceline/strategies/strategy.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/comparison_data.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -7,11 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "paceline/report/diff_environment.h"
-#include "paceline/report/diff_power.h"
 #include "paceline/report/diff_runs.h"
-#include "paceline/report/diff_until.h"
-#include "paceline/report/diff_verdict.h"
+#include "paceline/report/diff_steps.h"
 #include "paceline/report/equal_training.h"
 #include "paceline/report/operations.h"
 #include "paceline/report/wall_time.h"

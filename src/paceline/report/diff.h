@@ -155,4 +155,11 @@ struct Diff {
 Diff diff_records(std::span<const records::RunRecord> base,
                   std::span<const records::RunRecord> test, const DiffOptions& options = {});
 
+/// Whether no further pair is needed: every row is decided, or there is none.
+bool is_decided(const Diff& diff);
+
+/// "after 5 pairs: +4.1 % [+1.2, +7.1], about 2 more pairs", of the case that takes longest; with
+/// several cases its name, and how many are decided.
+std::string until_text(const Diff& diff);
+
 }  // namespace paceline::report

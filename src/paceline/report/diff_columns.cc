@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/diff_columns.h"
-
 #include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/diff_notes.h"
 #include "paceline/report/text.h"
 
 namespace paceline::report {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <string>
 #include <vector>
 
@@ -7,8 +8,8 @@
 
 #include "paceline/records/json.h"
 #include "paceline/report/csv.h"
-#include "paceline/report/diff_columns.h"
 #include "paceline/report/diff_formats.h"
+#include "paceline/report/diff_notes.h"
 #include "paceline/report/table_json.h"
 
 namespace paceline::report {
@@ -31,15 +32,8 @@ Json to_json(const std::vector<Case>& cases) {
 }
 
 std::string_view name_of(RunOrder order) {
-  switch (order) {
-    case RunOrder::kInterleaved:
-      return "interleaved";
-    case RunOrder::kApart:
-      return "apart";
-    case RunOrder::kUnknown:
-      return "unknown";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 3> kNames{"interleaved", "apart", "unknown"};
+  return kNames.at(static_cast<std::size_t>(order));
 }
 
 std::string_view compared(const Diff& diff) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/diff_environment.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,6 +9,7 @@
 
 #include "paceline/records/environment.h"
 #include "paceline/records/json.h"
+#include "paceline/report/diff_steps.h"
 #include "paceline/report/operations.h"
 #include "paceline/report/summary.h"
 

@@ -4,9 +4,10 @@
 #include <array>
 
 #include "paceline/report/console.h"
-#include "paceline/report/diff_columns.h"
 #include "paceline/report/diff_notes.h"
 #include "paceline/report/markdown.h"
+#include "paceline/report/page.h"
+#include "paceline/report/table_json.h"
 #include "paceline/report/text.h"
 
 namespace paceline::report {
@@ -58,5 +59,16 @@ Document diff_document(const Diff& diff) {
 std::string render_diff_table(const Diff& diff) { return console_text(diff_document(diff)); }
 
 std::string render_diff_markdown(const Diff& diff) { return markdown_text(diff_document(diff)); }
+
+std::string render_diff_page(const Diff& diff, const PageAssets& assets) {
+  const Document document = diff_document(diff);
+  return page_text(
+      {.title = decision_text(diff),
+       .text = console_text(document),
+       .data = {{"facts", notes_json(document.header)}, {"diff", diff_json(diff, document)}}},
+      assets);
+}
+
+std::string render_diff_page(const Diff& diff) { return render_diff_page(diff, page_assets()); }
 
 }  // namespace paceline::report

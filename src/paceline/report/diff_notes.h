@@ -7,6 +7,7 @@
 
 #include "paceline/report/cases.h"
 #include "paceline/report/diff.h"
+#include "paceline/report/result_column.h"
 #include "paceline/report/table.h"
 
 namespace paceline::report {
@@ -22,5 +23,13 @@ std::string describe(const std::vector<Case>& cases);
 
 using DiffGroup = TableGroup<const DiffRow*>;
 std::vector<DiffGroup> group_rows(const Diff& diff);
+
+using DiffColumns = ResultColumns<const DiffRow*>;
+
+/// What is said of each pair of cases, as columns of the table of a group.
+DiffColumns diff_columns(const Diff& diff, const DiffGroup& group);
+
+/// "changed", "not changed by more than 2 %", "not decided".
+std::string decision_text(const Diff& diff);
 
 }  // namespace paceline::report

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/diff_power.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "paceline/report/diff_runs.h"
-#include "paceline/report/diff_until.h"
+#include "paceline/report/diff_steps.h"
 #include "paceline/stats/permutation.h"
 
 namespace paceline::report {

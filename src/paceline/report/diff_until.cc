@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/diff_until.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
-#include "paceline/report/diff_power.h"
 #include "paceline/report/diff_runs.h"
+#include "paceline/report/diff_steps.h"
 #include "paceline/report/text.h"
 #include "paceline/stats/permutation.h"
 #include "paceline/stats/sequential.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/diff_verdict.h"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -12,8 +11,8 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
-#include "paceline/report/diff_power.h"
 #include "paceline/report/diff_runs.h"
+#include "paceline/report/diff_steps.h"
 #include "paceline/report/operations.h"
 #include "paceline/stats/permutation.h"
 
@@ -237,41 +236,15 @@ std::vector<std::string> names_with(const Diff& diff, Verdict verdict) {
 }
 
 std::string_view name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kSlower:
-      return "slower";
-    case Verdict::kFaster:
-      return "faster";
-    case Verdict::kUnchanged:
-      return "not changed";
-    case Verdict::kUnproven:
-      return "no proven change";
-    case Verdict::kUndecided:
-      return "not decided";
-    case Verdict::kTooFewRuns:
-      return "too few runs";
-    case Verdict::kCoarseClock:
-      return "clock too coarse";
-    case Verdict::kInvalid:
-      return "INVALID";
-    case Verdict::kNoSamples:
-      return "no samples";
-    case Verdict::kNotComparable:
-      return "not comparable";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 10> kNames{
+      "slower",       "faster",           "not changed", "no proven change", "not decided",
+      "too few runs", "clock too coarse", "INVALID",     "no samples",       "not comparable"};
+  return kNames.at(static_cast<std::size_t>(verdict));
 }
 
 std::string_view name_of(Decision decision) {
-  switch (decision) {
-    case Decision::kChanged:
-      return "changed";
-    case Decision::kUnchanged:
-      return "not changed";
-    case Decision::kUndecided:
-      return "not decided";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 3> kNames{"changed", "not changed", "not decided"};
+  return kNames.at(static_cast<std::size_t>(decision));
 }
 
 bool Diff::regression() const {

@@ -7,8 +7,8 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/report/comparison_data.h"
 #include "paceline/report/console.h"
+#include "paceline/report/framework_tables.h"
 #include "paceline/report/layouts.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/markdown.h"
@@ -20,6 +20,30 @@ namespace paceline::report {
 namespace {
 
 using Records = std::span<const records::RunRecord>;
+
+// The tables for a terminal: one per model and batch size with what its cases share as title;
+// below them what the columns mean, and every warning.
+std::string render_table(Records records) {
+  return console_text(summary_report(records, Detail::kShort).document);
+}
+
+// The same with every interval and the crossovers over link rates, as GitHub's Markdown.
+std::string render_markdown(Records records) {
+  SummaryReport report = summary_report(records, Detail::kFull);
+  std::vector<Table>& all = report.document.tables;
+  std::vector<Table> tables;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    tables.push_back(std::move(all[i]));
+    if (i < report.groups.size()) {
+      const GroupSummary& group = report.groups[i];
+      for (const LinkCurves& curves : link_curves(group)) {
+        tables.push_back(crossover_table(curves, time_format(group.rows)));
+      }
+    }
+  }
+  all = std::move(tables);
+  return markdown_text(report.document);
+}
 
 // To add a format, write its renderer and add its row; --format, its help and
 // `paceline list` read this table.
@@ -64,27 +88,6 @@ constexpr auto kRunFormats = std::to_array<Format>({
 });
 
 }  // namespace
-
-std::string render_table(std::span<const records::RunRecord> records) {
-  return console_text(summary_report(records, Detail::kShort).document);
-}
-
-std::string render_markdown(std::span<const records::RunRecord> records) {
-  SummaryReport report = summary_report(records, Detail::kFull);
-  std::vector<Table>& all = report.document.tables;
-  std::vector<Table> tables;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    tables.push_back(std::move(all[i]));
-    if (i < report.groups.size()) {
-      const GroupSummary& group = report.groups[i];
-      for (const LinkCurves& curves : link_curves(group)) {
-        tables.push_back(crossover_table(curves, time_format(group.rows)));
-      }
-    }
-  }
-  all = std::move(tables);
-  return markdown_text(report.document);
-}
 
 std::span<const Format> formats() { return kRunFormats; }
 

@@ -48,12 +48,4 @@ const AnyFormat& find_format(std::span<const AnyFormat> formats, std::string_vie
 }
 inline const Format& find_format(std::string_view name) { return find_format(formats(), name); }
 
-/// The tables for a terminal: one per model and batch size with what its cases share as title;
-/// below them what the columns mean, and every warning.
-std::string render_table(std::span<const records::RunRecord> records);
-
-/// The tables of render_table() with every interval and the crossovers over link rates, as GitHub's
-/// Markdown.
-std::string render_markdown(std::span<const records::RunRecord> records);
-
 }  // namespace paceline::report

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paceline/records/run_record.h"
+#include "paceline/report/fields.h"
 #include "paceline/stats/interval.h"
 
 namespace paceline::report {
@@ -71,5 +72,13 @@ struct Finding {
 /// or, where the same training was asked for, their losses differ; and which do not say one of
 /// these, and why.
 std::vector<Finding> unequal_training(const FrameworkTable& table);
+
+/// What reports of the Python package are made from, a part of `--format json`:
+///   runs          every record without the samples of its steps
+///   environments  those of the runs, each once
+///   comparisons   tables of programs beside each other: columns with their
+///                 cells, and which of them do not train the same
+/// Runs and environments are named by their indices.
+Json comparison_data(std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

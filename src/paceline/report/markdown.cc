@@ -26,9 +26,8 @@ std::string header_of(const Column& column) {
   return column.heading() + (column.name.empty() ? ", " : " ") + column.header();
 }
 
-}  // namespace
-
-std::string markdown_rows(const Table& table) {
+// The headers and rows of the table.
+std::string rows_of(const Table& table) {
   std::vector<std::string> headers;
   std::vector<std::string> alignments;
   for (const Column& column : table.columns) {
@@ -52,6 +51,8 @@ std::string markdown_rows(const Table& table) {
   }
   return text;
 }
+
+}  // namespace
 
 std::string markdown_escaped(std::string_view text) {
   constexpr std::string_view kSpecial = "\\`*_{}<>#|~!&$@";
@@ -84,7 +85,7 @@ std::string markdown_text(const Document& document) {
   for (const Table& table : document.tables) {
     if (!table.rows.empty()) {
       text += table.title.empty() ? "" : fmt::format("### {}\n\n", markdown_escaped(table.title));
-      text += markdown_rows(table) + "\n";
+      text += rows_of(table) + "\n";
     }
     text += markdown_paragraph(table.legend) + markdown_paragraph(table.text);
   }

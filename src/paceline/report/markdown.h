@@ -11,9 +11,6 @@ namespace paceline::report {
 /// The tables and notes as GitHub's Markdown, for issues and pull requests.
 std::string markdown_text(const Document& document);
 
-/// The headers and rows of the table.
-std::string markdown_rows(const Table& table);
-
 /// `text` so that Markdown shows it as it is, in one line, in a table too.
 std::string markdown_escaped(std::string_view text);
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/operation_jumps.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "paceline/report/comm_table.h"
-#include "paceline/report/diff_power.h"
+#include "paceline/report/diff_steps.h"
+#include "paceline/report/operations.h"
 #include "paceline/stats/permutation.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/stats/sequential.h"

@@ -14,7 +14,6 @@
 
 #include "paceline/base/text.h"
 #include "paceline/report/comm_table.h"
-#include "paceline/report/operation_jumps.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {

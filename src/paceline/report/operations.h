@@ -49,6 +49,13 @@ OperationSides operation_sides(std::span<const records::CommRecord> base,
 /// Whether operation_sides() made the record.
 bool is_operation(const records::RunRecord& record);
 
+/// Between which neighboring sizes the ratio of test to base jumps, a sentence each: where one side
+/// chooses another algorithm or protocol.  Only operations are looked at in which some range is
+/// proven to have changed, so that equals have a jump no more often than a change; over the sizes
+/// of all of these the error is controlled by the permutations of the runs' labels (max-T), or, of
+/// runs that are looked at after each pair, by their e-values.
+std::vector<std::string> jumps_of(const Diff& diff, const OperationSides& sides);
+
 /// Compares the two sides range by range, the error controlled over all of them, and looks for
 /// jumps in the operations in which a range has changed.
 /// `sides` must outlive the result.

@@ -7,17 +7,42 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "paceline/report/fields.h"
-#include "paceline/report/interval_kinds.h"
 #include "paceline/report/table.h"
 #include "paceline/report/text.h"
 #include "paceline/report/value_format.h"
 #include "paceline/stats/interval.h"
 
 namespace paceline::report {
+
+/// The kinds of intervals that stand in one table: over repeated runs, or from the steps inside of
+/// runs.
+class IntervalKinds {
+ public:
+  /// Ignores estimates without an interval.
+  void add(const std::optional<stats::Estimate>& estimate) {
+    if (estimate && estimate->interval) {
+      const bool runs = estimate->basis == stats::Basis::kRuns;
+      (runs ? over_runs_ : within_run_) = true;
+    }
+  }
+
+  bool over_runs() const { return over_runs_; }
+  bool within_run() const { return within_run_; }
+  bool mixed() const { return over_runs_ && within_run_; }
+
+  /// The mark behind an interval from the steps inside the runs: a star where intervals over runs
+  /// stand beside it, else nothing.
+  std::string_view mark() const { return mixed() ? "*" : ""; }
+
+ private:
+  bool over_runs_ = false;
+  bool within_run_ = false;
+};
 
 /// One column of results of a kind of row: its cells in tables for people, its values in JSON and
 /// CSV, and its notes below tables.

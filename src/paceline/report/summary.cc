@@ -15,7 +15,6 @@
 #include "paceline/records/samples.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/equal_training.h"
-#include "paceline/report/summary_warnings.h"
 #include "paceline/stats/bootstrap.h"
 
 namespace paceline::report {

@@ -91,6 +91,13 @@ std::string steps_text(const CaseSummary& row);
 /// The warning for a case whose engine was slower than its emulated link.
 records::Warning slower_than_link(const records::LinkCheck& check);
 
+/// Seconds of each step of each run, of its slowest rank.
+using RunSeconds = std::vector<std::vector<double>>;
+
+/// What a row's samples alone say against it: a link that was too slow, steps that are not steady
+/// or resemble each other, few steps, other bytes than planned.
+std::vector<records::Warning> own_warnings(const CaseSummary& row, const RunSeconds& runs);
+
 /// Every case of the records but the discarded ones, in the order of their first records, by model
 /// and batch size.  Adds the warnings that follow from the samples: too few steps, steps that are
 /// not steady, values that were reduced wrongly, bytes that differ from the plan's.

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "paceline/records/json.h"
-#include "paceline/report/codec_notes.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/summary_notes.h"
 

@@ -8,8 +8,8 @@
 
 #include "paceline/experiment/command.h"
 #include "paceline/records/json.h"
-#include "paceline/report/comparison_data.h"
 #include "paceline/report/csv.h"
+#include "paceline/report/framework_tables.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/summary_columns.h"
 #include "paceline/report/table_json.h"

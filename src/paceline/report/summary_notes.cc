@@ -11,7 +11,6 @@
 
 #include "paceline/base/text.h"
 #include "paceline/report/cases.h"
-#include "paceline/report/codec_notes.h"
 #include "paceline/report/text.h"
 
 namespace paceline::report {

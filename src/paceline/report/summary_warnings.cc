@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/summary_warnings.h"
-
 #include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/summary.h"
 #include "paceline/stats/bootstrap.h"
 #include "paceline/stats/interval.h"
 #include "paceline/stats/steady.h"
