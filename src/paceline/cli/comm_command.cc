@@ -25,7 +25,7 @@
 #include "paceline/launch/signals.h"
 #include "paceline/measure/comm_case.h"
 #include "paceline/measure/job_hosts.h"
-#include "paceline/measure/rank.h"
+#include "paceline/measure/launched_rank.h"
 #include "paceline/measure/run_job.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/predict/comm_fit.h"

@@ -26,7 +26,7 @@
 #include "paceline/measure/batch_search.h"
 #include "paceline/measure/case_time.h"
 #include "paceline/measure/job_hosts.h"
-#include "paceline/measure/rank.h"
+#include "paceline/measure/launched_rank.h"
 #include "paceline/measure/run_job.h"
 #include "paceline/measure/torch_facts.h"
 #include "paceline/measure/virtual_time.h"
