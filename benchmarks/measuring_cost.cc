@@ -23,9 +23,9 @@
 #include "instant_engine.h"
 #include "paceline/base/clock.h"
 #include "paceline/cluster/link_spec.h"
-#include "paceline/measure/trainer.h"
 #include "paceline/networks/batch.h"
 #include "paceline/plan/program.h"
+#include "paceline/rank/trainer.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/strategies/strategy.h"
 
@@ -87,7 +87,7 @@ class WithoutKernels final : public plan::Planner {
   std::shared_ptr<const plan::Planner> planner_;
 };
 
-measure::RankGroup group_of(engines::Engine& engine, int world, const std::string& name) {
+rank::RankGroup group_of(engines::Engine& engine, int world, const std::string& name) {
   return {.name = name,
           .store = c10::make_intrusive<c10d::HashStore>(),
           .engine = &engine,
@@ -96,7 +96,7 @@ measure::RankGroup group_of(engines::Engine& engine, int world, const std::strin
 }
 
 /// Median time of one step's bookkeeping, in ns.
-double bookkeeping_ns(measure::Trainer& trainer, int steps) {
+double bookkeeping_ns(rank::Trainer& trainer, int steps) {
   runtime::Executor& executor = trainer.executor();
   const std::size_t modules = trainer.input().model.modules.size();
   std::vector<double> samples;
@@ -117,7 +117,7 @@ double bookkeeping_ns(measure::Trainer& trainer, int steps) {
   return stats::median(samples);
 }
 
-std::size_t calls_of(const measure::Trainer& trainer) {
+std::size_t calls_of(const rank::Trainer& trainer) {
   const auto plan = trainer.planner().plan(trainer.input(), trainer.setup(), 0);
   return static_cast<std::size_t>(std::ranges::count_if(plan.ops, [](const plan::Op& op) {
     return std::holds_alternative<plan::Collective>(op.work);
@@ -186,10 +186,10 @@ void print_products(const records::Configuration& c, double step) {
              "clocks us", "% of step");
   for (const std::string schedule :
        {"bsp", "wfbp", "fusion", "bytescheduler:partition-mb=4,credit-mb=16", "dear"}) {
-    measure::TrainerOptions options;
+    rank::TrainerOptions options;
     options.planner = std::make_shared<WithoutKernels>(schedule);
     small.strategy = schedule;
-    measure::Trainer trainer(small, group_of(engine, 2, schedule), options);
+    rank::Trainer trainer(small, group_of(engine, 2, schedule), options);
     const double bookkeeping = bookkeeping_ns(trainer, 300);
     // Clock readings: 5 per step in the step loop, and at most 3 for each op that is issued, waited
     // for or run.
@@ -215,7 +215,7 @@ int main(int argc, char** argv) {
 
   benchmarks::InstantEngine engine;
   Plain plain(c);
-  measure::Trainer trainer(c, group_of(engine, 2, "instant"));
+  rank::Trainer trainer(c, group_of(engine, 2, "instant"));
   std::vector<double> theirs, wall, cpu;
   for (int round = -1; round < rounds; ++round) {
     const auto our_step = [&] {

@@ -15,7 +15,7 @@ if(no_hash EQUAL 0)
 endif()
 set(text "// Written by the build.
 #pragma once
-namespace paceline::measure {
+namespace paceline::rank {
 inline constexpr const char* kGitHash = \"${hash}\";
 }
 ")

@@ -73,7 +73,7 @@ engines::PeerWait Job::peers(at::Device device) {
           .device = device};
 }
 
-measure::RankGroup Job::make_group(at::Device device) {
+rank::RankGroup Job::make_group(at::Device device) {
   const engines::ChannelSpec spec =
       engines::channel_spec(world(), fmt::format("group{}", groups_++), size(), interface_);
   engines::set_thread_device(device);
@@ -89,7 +89,7 @@ measure::RankGroup Job::make_group(at::Device device) {
 
 engines::Channel& Job::channel(at::Device device) {
   if (channel_ == nullptr || channel_device_ != device) {
-    const measure::RankGroup group = make_group(device);
+    const rank::RankGroup group = make_group(device);
     channel_ = engine_->connect({.name = group.name,
                                  .store = group.store,
                                  .rank = group.rank,

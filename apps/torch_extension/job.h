@@ -13,7 +13,7 @@
 #include "paceline/engines/engine.h"
 #include "paceline/engines/peer_wait.h"
 #include "paceline/engines/run_rank.h"
-#include "paceline/measure/trainer.h"
+#include "paceline/rank/trainer.h"
 
 namespace paceline::extension {
 
@@ -37,7 +37,7 @@ class Job {
   const std::string& interface() const { return interface_; }
 
   /// A group of all ranks; the n-th call is the same group on every rank.
-  measure::RankGroup make_group(at::Device device);
+  rank::RankGroup make_group(at::Device device);
 
   /// A communicator of all ranks, for tensors of `device`; connected by the first call.
   engines::Channel& channel(at::Device device);

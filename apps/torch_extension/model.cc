@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "paceline/base/ranks_per_host.h"
-#include "paceline/measure/dispatcher_options.h"
-#include "paceline/measure/parameter_slices.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/plan/program.h"
+#include "paceline/rank/dispatcher_options.h"
+#include "paceline/rank/parameter_slices.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::extension {
@@ -87,7 +87,7 @@ runtime::OptimizerSettings Model::settings_of(const plan::ModelShape& model,
   for (const ParameterGroup& group : groups_) {
     runtime::OptimizerSettings own = group.settings;
     own.rate = group.learning_rate;
-    own.slices = measure::parameter_slices(setup, [&](std::size_t p) {
+    own.slices = rank::parameter_slices(setup, [&](std::size_t p) {
       return std::ranges::find(group.parameters, model.parameters[p].name) !=
              group.parameters.end();
     });
@@ -112,10 +112,10 @@ void Model::prepare(const py::function& closure) {
   }
   const at::Tensor any = at::zeros({options_.accumulate});
   job_.without_python([&] {
-    trainer_ = std::make_unique<measure::Trainer>(
+    trainer_ = std::make_unique<rank::Trainer>(
         configuration_, job_.make_group(device),
-        measure::TrainerOptions{
-            .dispatcher = measure::dispatcher_options(
+        rank::TrainerOptions{
+            .dispatcher = rank::dispatcher_options(
                 {.timeout = job_.timeout(), .heartbeat = &job_.heartbeat()},
                 [this](const std::exception_ptr& why) {
                   try {

@@ -12,7 +12,7 @@
 
 #include "job.h"
 #include "paceline/launch/heartbeat.h"
-#include "paceline/measure/trainer.h"
+#include "paceline/rank/trainer.h"
 #include "paceline/runtime/kernels/table.h"
 #include "user_network.h"
 
@@ -98,7 +98,7 @@ class Model {
   /// Parameters and buffers are no longer those that the strategy's own buffers began with.
   void restart_from_parameters();
   /// Of a model that is prepared.
-  const measure::Trainer& trainer() const { return *trainer_; }
+  const rank::Trainer& trainer() const { return *trainer_; }
   /// What updates compute on a rank of this setup.
   runtime::OptimizerSettings settings_of(const plan::ModelShape& model,
                                          const plan::Setup& setup) const;
@@ -116,7 +116,7 @@ class Model {
   bool new_groups_ = false;
   std::unordered_map<std::string, std::size_t> places_;  // of parameters
   std::unique_ptr<launch::Heartbeat::Claim> claim_;
-  std::unique_ptr<measure::Trainer> trainer_;
+  std::unique_ptr<rank::Trainer> trainer_;
   int micro_ = 0;
 };
 

@@ -39,7 +39,7 @@ at::Tensor part_of(const at::Tensor& flat, const plan::Slice& slice) {
 
 // A view of `flat`, which is laid out as the values are, for each parameter.
 NamedTensors by_parameter(const Model& model, const at::Tensor& flat) {
-  const measure::Trainer& trainer = model.trainer();
+  const rank::Trainer& trainer = model.trainer();
   const auto& shapes = trainer.input().model.parameters;
   NamedTensors views;
   for (std::size_t p = 0; p < shapes.size(); ++p) {

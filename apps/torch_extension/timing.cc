@@ -6,19 +6,19 @@
 
 #include "collectives.h"
 #include "paceline/base/clock.h"
-#include "paceline/measure/window.h"
+#include "paceline/rank/window.h"
 #include "paceline/runtime/device_clock.h"
 
 namespace paceline::extension {
 namespace {
 
-class PythonJob final : public measure::TimedJob {
+class PythonJob final : public rank::TimedJob {
  public:
   PythonJob(const py::object& job, at::Device device)
       : step_(job.attr("step")), drain_(job.attr("drain")), clock_(device) {}
 
-  measure::StepTimes step() override {
-    measure::StepTimes times{.began_ns = steady_ns()};
+  rank::StepTimes step() override {
+    rank::StepTimes times{.began_ns = steady_ns()};
     step_();
     times.ended_ns = steady_ns();
     return times;
@@ -49,9 +49,9 @@ py::dict timed_in_turn(Job& job, at::Device device, int steps, const py::object&
   PythonJob communicating(with, device);
   PythonJob alone(without, device);
   records::RankSamples samples;
-  measure::measure_pairs(
+  rank::measure_pairs(
       communicating, &alone,
-      {.layout = measure::pair_layout(steps),
+      {.layout = rank::pair_layout(steps),
        .barrier = [&] { all_reduce(job, at::zeros({1}, at::device(device)), "sum"); }},
       samples);
   py::dict said;

@@ -33,7 +33,7 @@ std::int64_t end_of(const Span& span) { return span.start_ns + span.duration_ns;
 
 bool is_phase(const Span& span) { return span.name == "forward" || span.name == "backward"; }
 
-// What measure/trace.cc makes of a run, and nothing else.
+// What rank/trace.cc makes of a run, and nothing else.
 TEST(PredictedTrace, HasTheTracksCategoriesAndKeysOfAMeasuredOne) {
   using Kind = std::tuple<std::string, Track, std::set<std::string>>;
   std::set<Kind> kinds;

@@ -52,7 +52,7 @@ class Gradients {
 /// name, which hold the result.  `gradients(rank, step, micro)` computes from them.
 void interpret(const Model& model, plan::Step steps, const std::vector<Named>& replicas,
                const py::function& gradients) {
-  const measure::Trainer& trainer = model.trainer();
+  const rank::Trainer& trainer = model.trainer();
   const plan::PlanWorld plans(trainer.planner(), trainer.input(), steps);
   const auto& shapes = trainer.input().model.parameters;
   const at::Tensor* rate = trainer.memory().scalar(plan::kLearningRate);

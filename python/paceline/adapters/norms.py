@@ -3,7 +3,7 @@
 
 They are those of a sample of the parameters of more than one dimension, because
 a bias may have no gradient but a rounding error.  The same elements as
-src/paceline/measure/weight_norms.cc takes.
+src/paceline/rank/weight_norms.cc takes.
 """
 
 import math

@@ -15,8 +15,8 @@
 #include "paceline/base/exit_status.h"
 #include "paceline/base/shell.h"
 #include "paceline/cli/argument_checks.h"
-#include "paceline/measure/alternate.h"
-#include "paceline/measure/results.h"
+#include "paceline/front/alternate.h"
+#include "paceline/front/results.h"
 #include "paceline/records/readers.h"
 #include "paceline/report/diff.h"
 
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr int kUsualRuns = 6;
 
-DiffFlags::Side side_of(const measure::Alternation::Side& side) {
+DiffFlags::Side side_of(const front::Alternation::Side& side) {
   records::AnyFile read = std::move(records::read_any({side.records}).front());
   return {fmt::format("{}: {}", side.name, shell_command(side.command)), std::move(read.runs),
           std::move(read.operations)};
@@ -39,7 +39,7 @@ bool holds_comparison(const fs::path& folder) {
 
 // Named for the present second.  Another comparison may have begun in it.
 std::string default_folder() {
-  const fs::path base = fs::path(measure::default_records_path("ab")).replace_extension();
+  const fs::path base = fs::path(front::default_records_path("ab")).replace_extension();
   std::string folder = base;
   for (int next = 2; holds_comparison(folder); ++next) {
     folder = fmt::format("{}-{}", base.string(), next);
@@ -164,7 +164,7 @@ void AbCommand::take_commands(std::vector<std::string>& arguments) {
   arguments.erase(first, arguments.end());
 }
 
-measure::Alternation AbCommand::alternation() const {
+front::Alternation AbCommand::alternation() const {
   const bool one = !environments_.empty();
   if (one && separated_) {
     throw UsageError(
@@ -181,7 +181,7 @@ measure::Alternation AbCommand::alternation() const {
                                  *runs_, *runs_));
   }
   const auto variables = sides_of_env(environments_);
-  measure::Alternation wanted;
+  front::Alternation wanted;
   for (const std::size_t side : {0, 1}) {
     std::vector<std::string> command = variables[side];
     const auto& words = commands_[one ? 0 : side];
@@ -217,7 +217,7 @@ report::DiffOptions AbCommand::options() const {
 int AbCommand::run() const {
   until_.check();
   flags_.check();
-  measure::Alternation wanted = alternation();
+  front::Alternation wanted = alternation();
   const report::DiffOptions options = this->options();
   const fs::path folder = make_folder(out_);
   for (auto& side : wanted.sides) {
@@ -235,7 +235,7 @@ int AbCommand::run() const {
       return report::is_decided(found.diff) || (most && watch.elapsed() >= *most);
     };
   }
-  const measure::AlternationEnd end = measure::alternate(wanted);
+  const front::AlternationEnd end = front::alternate(wanted);
   fmt::print(stderr, "records: {}, {}\n", wanted.sides[0].records, wanted.sides[1].records);
   int code = 0;
   if (end.complete_runs > 0) {

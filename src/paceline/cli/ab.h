@@ -7,7 +7,7 @@
 
 #include "paceline/cli/diff.h"
 #include "paceline/cli/until_flags.h"
-#include "paceline/measure/alternate.h"
+#include "paceline/front/alternate.h"
 
 namespace paceline::cli {
 
@@ -27,7 +27,7 @@ class AbCommand {
   int run() const;
 
  private:
-  measure::Alternation alternation() const;
+  front::Alternation alternation() const;
   report::DiffOptions options() const;
 
   DiffFlags flags_;

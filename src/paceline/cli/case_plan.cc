@@ -17,14 +17,14 @@
 #include "paceline/case/same.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/experiment/outside.h"
-#include "paceline/measure/embedding_case.h"
-#include "paceline/measure/outside_command.h"
-#include "paceline/measure/planner_input.h"
-#include "paceline/measure/wire.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/period.h"
 #include "paceline/predict/one_host.h"
+#include "paceline/rank/embedding_case.h"
+#include "paceline/rank/outside_command.h"
+#include "paceline/rank/planner_input.h"
+#include "paceline/rank/wire.h"
 #include "paceline/strategies/cluster_times.h"
 #include "paceline/strategies/strategy.h"
 
@@ -43,7 +43,7 @@ std::string notes_of(const Configuration& c, const strategies::StrategySpec& str
       text += fmt::format("     note: {}: {}; {}\n", warning->seen, warning->why, warning->advice);
     }
   };
-  add(measure::partial_period(planner, input, c.warmup, c.steps));
+  add(rank::partial_period(planner, input, c.warmup, c.steps));
   add(predict::idle_codec_warning(strategy, c.has_tables() ? c.trainers : c.ranks));
   if (!c.has_tables()) {
     add(predict::one_host_warning(strategy, input));
@@ -134,7 +134,7 @@ const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
   if (known != shapes_.end()) {
     return known->second;
   }
-  return shapes_[name] = measure::shape_of(c);
+  return shapes_[name] = rank::shape_of(c);
 }
 
 CasePlans::CasePlans(const std::optional<cluster::Cluster>& cluster, const std::string& file)
@@ -164,7 +164,7 @@ std::string CasePlans::describe(const Configuration& c) {
   }
   if (strategy.external() || experiment::is_outside(c)) {
     return fmt::format("     performed by {}: no plan\n     {}\n", experiment::performer_of(c),
-                       measure::shell_text(measure::outside_command(c, {})));
+                       rank::shell_text(rank::outside_command(c, {})));
   }
   const bool by_times = c.ranks > 1 && strategies::needs_times(strategy);
   std::optional<plan::AlphaBeta> fits;
@@ -175,13 +175,13 @@ std::string CasePlans::describe(const Configuration& c) {
     return "     made by the times of layers and collectives, which are measured when the case "
            "begins: no plan yet\n";
   }
-  plan::PlanInput input = measure::plan_input_of(c, shape_of(c));
+  plan::PlanInput input = rank::plan_input_of(c, shape_of(c));
   if (by_times) {
     input.alpha_beta = std::move(fits);
-    measure::add_known_times(c, input);
+    rank::add_known_times(c, input);
     input.alpha_beta->concurrent_collectives = cluster::concurrent_collectives_of(c.engine);
   }
-  const auto planner = measure::with_statistics_of(c, measure::planner_of(c, strategy));
+  const auto planner = rank::with_statistics_of(c, rank::planner_of(c, strategy));
   const plan::Setup setup = planner->setup(input);
   // The step after the warm-up, or one that sends more.
   plan::Variant shown = planner->variant(input, c.warmup);

@@ -5,9 +5,9 @@
 
 #include "paceline/base/file.h"
 #include "paceline/engines/engine_table.h"
-#include "paceline/measure/outside_command.h"
-#include "paceline/measure/torch_facts.h"
 #include "paceline/networks/catalogue.h"
+#include "paceline/rank/outside_command.h"
+#include "paceline/rank/torch_facts.h"
 
 namespace paceline::cli {
 
@@ -23,7 +23,7 @@ std::vector<Entry> models() {
 
 experiment::Machine machine_here(std::vector<int> ranks_per_host) {
   experiment::Machine machine{.cores = experiment::usable_cores(),
-                              .cuda_devices = measure::cuda_devices(),
+                              .cuda_devices = rank::cuda_devices(),
                               .native_bf16 = experiment::has_native_bf16(
                                   read_text_if_readable("/proc/cpuinfo").value_or("")),
                               .ranks_per_host = std::move(ranks_per_host)};
@@ -35,7 +35,7 @@ experiment::Machine machine_here(std::vector<int> ranks_per_host) {
       machine.engines.emplace_back(engine.name);
     }
   }
-  machine.adapters = measure::adapters_here();
+  machine.adapters = rank::adapters_here();
   return machine;
 }
 

@@ -44,7 +44,7 @@
 #include "paceline/experiment/legacy_names.h"
 #include "paceline/launch/command_guard.h"
 #include "paceline/launch/host_agent.h"
-#include "paceline/measure/rank.h"
+#include "paceline/rank/rank.h"
 
 namespace paceline::cli {
 namespace {
@@ -70,7 +70,7 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
 /// A first word that is no command, before CLI11 words it its own way.
 void refuse_unknown_command(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> known = names_of_commands(app);
-  if (!word.starts_with("-") && word != launch::kHostAgent && word != measure::kRank &&
+  if (!word.starts_with("-") && word != launch::kHostAgent && word != rank::kRank &&
       std::find(known.begin(), known.end(), word) == known.end()) {
     throw UsageError(unknown_name("command", word, known));
   }
@@ -264,8 +264,8 @@ int dispatch(std::vector<std::string> arguments) {
   commands.add<AbCommand>("ab", "two commands in turns, compared").take_commands(arguments);
   double timeout_s = 60;
   std::string interface;
-  CLI::App& rank = commands.add(measure::kRank, "", [&](const auto&) {
-    return measure::run_rank(to_milliseconds(timeout_s), interface);
+  CLI::App& rank = commands.add(rank::kRank, "", [&](const auto&) {
+    return rank::run_rank(to_milliseconds(timeout_s), interface);
   });
   rank.add_option("--timeout", timeout_s);
   rank.add_option("--interface", interface);

@@ -21,14 +21,14 @@
 #include "paceline/cluster/link_spec.h"
 #include "paceline/engines/engine_table.h"
 #include "paceline/experiment/check.h"
+#include "paceline/front/job_hosts.h"
+#include "paceline/front/launched_rank.h"
+#include "paceline/front/run_job.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/signals.h"
-#include "paceline/measure/comm_case.h"
-#include "paceline/measure/job_hosts.h"
-#include "paceline/measure/launched_rank.h"
-#include "paceline/measure/run_job.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/predict/comm_fit.h"
+#include "paceline/rank/comm_case.h"
 #include "paceline/report/comm_table.h"
 #include "paceline/report/formats.h"
 
@@ -133,9 +133,9 @@ void check_fit(const experiment::OperationSweep& sweep, const std::string& clust
     throw UsageError(
         fmt::format("--fit: fits are of fp32, not of --dtype {}; leave it out", sweep.dtype));
   }
-  const auto rows = measure::comm_rows(sweep.operations, sweep.sizes, sweep.dtype, sweep.ranks);
+  const auto rows = rank::comm_rows(sweep.operations, sweep.sizes, sweep.dtype, sweep.ranks);
   const bool a_line = std::ranges::any_of(rows, [&](const auto& row) {
-    return std::ranges::count(rows, row.operation, &measure::CommRow::operation) > 1;
+    return std::ranges::count(rows, row.operation, &rank::CommRow::operation) > 1;
   });
   if (!a_line) {
     throw UsageError(
@@ -155,7 +155,7 @@ CommCommand::CommCommand(CLI::App& app) {
       ->check(one_of("device", {"auto", "cpu", "cuda"}))
       ->type_name("NAME");
   app.add_option("--dtype", sweep_.dtype, "of the elements [fp32]")
-      ->check(one_of("dtype", measure::comm_dtypes()))
+      ->check(one_of("dtype", rank::comm_dtypes()))
       ->type_name("TYPE");
   app.add_option("--link", sweep_.link,
                  "hold every operation until such a link would have delivered it")
@@ -262,17 +262,17 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
     const launch::SupervisorSignals signals;
     return run_here(job(command_line));
   }
-  return measure::run_launched_rank(
-      launch, settings_.timeout_ms(),
-      [&](const std::vector<std::string>& host_of_rank, int /*cores*/) {
-        experiment::JobSpec launched = job(command_line);
-        if (launch.self.rank == 0) {
-          measure::refuse_hosts(choice_, launch.self.launcher);
-          launched.operations->ranks = static_cast<int>(host_of_rank.size());
-          check_fit(*launched.operations, choice_.file);
-        }
-        return launched;
-      });
+  return front::run_launched_rank(launch, settings_.timeout_ms(),
+                                  [&](const std::vector<std::string>& host_of_rank, int /*cores*/) {
+                                    experiment::JobSpec launched = job(command_line);
+                                    if (launch.self.rank == 0) {
+                                      front::refuse_hosts(choice_, launch.self.launcher);
+                                      launched.operations->ranks =
+                                          static_cast<int>(host_of_rank.size());
+                                      check_fit(*launched.operations, choice_.file);
+                                    }
+                                    return launched;
+                                  });
 }
 
 int CommCommand::run_here(experiment::JobSpec job) const {
@@ -286,12 +286,12 @@ int CommCommand::run_here(experiment::JobSpec job) const {
     sweep.ranks = std::max(2, cluster ? cluster->slots() : cores);
   }
   if (cluster) {
-    measure::launch_of_job(job, cluster);
+    front::launch_of_job(job, cluster);
   } else {
     experiment::check_ranks_here("--ranks", sweep.ranks, cores);
   }
   check_fit(sweep, choice_.file);
-  return measure::run_job(std::move(job), cluster);
+  return front::run_job(std::move(job), cluster);
 }
 
 }  // namespace paceline::cli

@@ -10,8 +10,8 @@
 #include "paceline/cli/doctor.h"
 #include "paceline/engines/engine_table.h"
 #include "paceline/experiment/flags.h"
-#include "paceline/measure/torch_facts.h"
-#include "paceline/measure/wheel.h"
+#include "paceline/rank/torch_facts.h"
+#include "paceline/rank/wheel.h"
 #include "paceline/records/environment.h"
 
 namespace paceline::cli {
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Finding check_wheel(const measure::Wheel& wheel) {
+Finding check_wheel(const rank::Wheel& wheel) {
   Finding finding{.name = "PyTorch",
                   .seen = fmt::format("{} ({:.12}) in {}", wheel.version, wheel.git, wheel.folder)};
   if (wheel.version.empty()) {
@@ -38,10 +38,10 @@ Finding check_wheel(const measure::Wheel& wheel) {
   return finding;
 }
 
-Finding check_gpus(const measure::Wheel& wheel) {
+Finding check_gpus(const rank::Wheel& wheel) {
   const auto facts = records::collect_host().facts;
   const auto gpus = facts.find("gpus");
-  const int visible = measure::cuda_devices();
+  const int visible = rank::cuda_devices();
   Finding finding{.name = "GPUs"};
   if (gpus == facts.end()) {
     const auto trouble = facts.find("nvidia_smi");
@@ -104,7 +104,7 @@ Finding check_launchers() {
   return {.name = "launchers", .seen = fmt::format("{}", fmt::join(found, ", "))};
 }
 
-Finding check_python(const measure::Wheel& wheel) {
+Finding check_python(const rank::Wheel& wheel) {
   const std::string python = python_package().python;
   Finding finding{.name = "adapters",
                   .seen = fmt::format("{} imports torch for python-ddp", python)};
@@ -148,7 +148,7 @@ Finding check_experiments() {
 }  // namespace
 
 std::vector<Finding> check_software() {
-  const measure::Wheel wheel = measure::wheel();
+  const rank::Wheel wheel = rank::wheel();
   return {check_wheel(wheel), check_engines(),     check_gpus(wheel),
           check_launchers(),  check_python(wheel), check_experiments()};
 }

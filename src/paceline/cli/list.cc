@@ -14,8 +14,8 @@
 #include "paceline/engines/engine_table.h"
 #include "paceline/experiment/flags.h"
 #include "paceline/experiment/raw_settings.h"
-#include "paceline/measure/outside_command.h"
 #include "paceline/plan/optimizer.h"
+#include "paceline/rank/outside_command.h"
 #include "paceline/report/formats.h"
 #include "paceline/strategies/strategy.h"
 #include "paceline/strategies/topology.h"
@@ -142,7 +142,7 @@ std::string optimizers_list() {
 
 std::string frameworks_list() {
   std::vector<Entry> entries;
-  for (const experiment::Adapter& one : measure::adapters_here()) {
+  for (const experiment::Adapter& one : rank::adapters_here()) {
     entries.push_back(
         {one.name, one.about + (one.missing.empty() ? "" : fmt::format(" ({})", one.missing))});
   }

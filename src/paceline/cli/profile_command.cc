@@ -16,11 +16,11 @@
 #include "paceline/cli/catalogue.h"
 #include "paceline/experiment/check.h"
 #include "paceline/launch/detect_launch.h"
-#include "paceline/measure/profile_codecs.h"
-#include "paceline/measure/profile_model.h"
-#include "paceline/measure/warnings.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/plan/optimizer.h"
+#include "paceline/rank/profile_codecs.h"
+#include "paceline/rank/profile_model.h"
+#include "paceline/rank/warnings.h"
 #include "paceline/report/command_output.h"
 #include "paceline/report/formats.h"
 
@@ -169,13 +169,13 @@ int ProfileCommand::run() {
   }
   check_writable("--output", output_);
   keep_freed_memory();  // as a run's ranks do, whose times these stand for
-  cluster::ProfiledModel profiled = measure::profile_model(c);
+  cluster::ProfiledModel profiled = rank::profile_model(c);
   if (codecs_) {
-    profiled.codecs = measure::profile_codecs(
-        profiled.model, c.steps,
-        [](const std::string& codec) { fmt::print(stderr, "paceline: coding with {}\n", codec); });
+    profiled.codecs = rank::profile_codecs(profiled.model, c.steps, [](const std::string& codec) {
+      fmt::print(stderr, "paceline: coding with {}\n", codec);
+    });
   }
-  if (const auto busy = measure::busy_machine({}, launch::host_name(), c.threads)) {
+  if (const auto busy = rank::busy_machine({}, launch::host_name(), c.threads)) {
     profiled.profile.origin += "; " + busy->code + ": " + busy->seen;
     fmt::print(stderr, "warning: {}: {}; {}; {}\n", busy->code, busy->seen, busy->why,
                busy->advice);

@@ -19,18 +19,18 @@
 #include "paceline/experiment/job_spec.h"
 #include "paceline/experiment/machine.h"
 #include "paceline/experiment/outside.h"
+#include "paceline/front/batch_search.h"
+#include "paceline/front/job_hosts.h"
+#include "paceline/front/launched_rank.h"
+#include "paceline/front/run_job.h"
+#include "paceline/front/virtual_time.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/host_launch.h"
 #include "paceline/launch/network_interface.h"
 #include "paceline/launch/signals.h"
-#include "paceline/measure/batch_search.h"
-#include "paceline/measure/case_time.h"
-#include "paceline/measure/job_hosts.h"
-#include "paceline/measure/launched_rank.h"
-#include "paceline/measure/run_job.h"
-#include "paceline/measure/torch_facts.h"
-#include "paceline/measure/virtual_time.h"
 #include "paceline/plan/ranks_per_host.h"
+#include "paceline/rank/case_time.h"
+#include "paceline/rank/torch_facts.h"
 #include "paceline/report/formats.h"
 #include "paceline/report/narrowing.h"
 #include "paceline/stats/sequential.h"
@@ -79,9 +79,8 @@ experiment::JobSpec resolve_launched(const experiment::RawSettings& raw, experim
                                      int cores) {
   const cluster::ClusterChoice choice = choice_of(job.settings);
   if (const auto cluster = cluster_of(choice)) {
-    measure::refuse_hosts(choice, launcher);
-    job.settings.interface =
-        measure::interface_here(*cluster, {.interface = job.settings.interface});
+    front::refuse_hosts(choice, launcher);
+    job.settings.interface = front::interface_here(*cluster, {.interface = job.settings.interface});
   }
   if (!job.settings.virtual_time.empty()) {
     throw UsageError(
@@ -110,7 +109,7 @@ experiment::JobSpec resolve_launched(const experiment::RawSettings& raw, experim
 /// Refuses what cannot be started, before anything is written.
 void check_job(const experiment::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
   if (cluster) {
-    measure::launch_of_job(job, cluster);
+    front::launch_of_job(job, cluster);
   }
   check_interface(job.settings.interface);
 }
@@ -129,8 +128,8 @@ int cores_alone(const experiment::Settings& flags) {
   const bool elsewhere = !choice_of(flags).empty() || !flags.print_launch.empty() ||
                          !flags.virtual_time.empty() ||
                          launch::is_launched(launch::process_environment());
-  return elsewhere || measure::cuda_devices() > 0 ? experiment::kSmallBelowCores
-                                                  : experiment::usable_cores();
+  return elsewhere || rank::cuda_devices() > 0 ? experiment::kSmallBelowCores
+                                               : experiment::usable_cores();
 }
 
 int dry_run(const experiment::RawSettings& raw, experiment::JobSpec job,
@@ -142,17 +141,17 @@ int dry_run(const experiment::RawSettings& raw, experiment::JobSpec job,
   const bool alone = launch.self.launcher == "single";
   job.experiment = expand(raw, cluster && alone ? cluster->slots_by_host() : hosts_told_by(launch));
   if (alone) {
-    measure::place_virtually(job.settings, job.experiment);
+    front::place_virtually(job.settings, job.experiment);
     if (cluster && !launch::is_this_host(cluster->hosts.front().name)) {
       fmt::print(stderr, "{}", note_on_hosts(*cluster));
     } else {
       check_job(job, cluster);
     }
   } else {
-    measure::refuse_hosts(choice_of(job.settings), launch.self.launcher);
+    front::refuse_hosts(choice_of(job.settings), launch.self.launcher);
   }
   fmt::print("{}{}", dry_run_text(job.experiment, cluster, job.settings.cluster),
-             measure::known_time_text(job.experiment.cases, job.experiment.runs));
+             rank::known_time_text(job.experiment.cases, job.experiment.runs));
   return 0;
 }
 
@@ -176,15 +175,15 @@ int run_here(const experiment::RawSettings& raw, experiment::JobSpec job,
   const launch::SupervisorSignals signals;
   const auto cluster = cluster_of(choice);
   job.experiment = expand(raw, cluster ? cluster->slots_by_host() : std::vector<int>{});
-  measure::place_virtually(job.settings, job.experiment);
+  front::place_virtually(job.settings, job.experiment);
   check_job(job, cluster);
   if (until.within()) {  // fewer have no interval
     job.experiment.runs =
         std::max(job.experiment.runs, static_cast<int>(stats::kFewestForSequential));
   }
   const auto narrowing = narrowing_of(until, job.experiment.runs);
-  measure::settle_largest_batches(job.experiment, job.settings);
-  return measure::run_job(std::move(job), cluster, narrowing);
+  front::settle_largest_batches(job.experiment, job.settings);
+  return front::run_job(std::move(job), cluster, narrowing);
 }
 
 }  // namespace
@@ -230,12 +229,12 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
                       "own; let Paceline start them",
                       launch.self.launcher));
     }
-    return measure::run_launched_rank(launch, job.settings.timeout_ms(),
-                                      [&](const std::vector<std::string>& host_of_rank, int cores) {
-                                        return resolve_launched(
-                                            raw, job, launch.self.launcher,
-                                            measure::count_by_host(host_of_rank), cores);
-                                      });
+    return front::run_launched_rank(launch, job.settings.timeout_ms(),
+                                    [&](const std::vector<std::string>& host_of_rank, int cores) {
+                                      return resolve_launched(raw, job, launch.self.launcher,
+                                                              front::count_by_host(host_of_rank),
+                                                              cores);
+                                    });
   }
   return run_here(raw, std::move(job), choice, until_);
 }

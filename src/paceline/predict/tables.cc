@@ -76,7 +76,7 @@ void add_pooled(const EmbeddingJob& job, std::size_t module, plan::ModelShape& m
 }
 
 /// The dense part of the DDP and RPC benchmark behind the bags of `job`.
-/// tests/measure/embeddings_test.cc compares it with the torch module.
+/// tests/rank/embeddings_test.cc compares it with the torch module.
 plan::NetworkShape hybrid_shape(const EmbeddingJob& job) {
   plan::NetworkShape shape;
   shape.model.name = "hybrid";

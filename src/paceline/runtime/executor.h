@@ -86,7 +86,7 @@ class Executor final : public networks::Gates {
   void end_backward();
   /// The constants of the updates of this step and of those after it, for a caller between
   /// begin_backward() and the backward pass: no update runs then (Note [The learning rate of a
-  /// step] in measure/trainer.cc).
+  /// step] in rank/trainer.cc).
   void set_rule(OptimizerSettings rule) { kernels_->set_rule(std::move(rule)); }
   /// Throws the error that has ended the run, where there is one.
   void throw_if_failed() { dispatcher_->progress(); }

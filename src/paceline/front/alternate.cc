@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/front/alternate.h"
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/process.h"
+#include "paceline/base/random.h"
+#include "paceline/base/shell.h"
+#include "paceline/base/spawn.h"
+#include "paceline/base/text.h"
+#include "paceline/front/own_runs.h"
+#include "paceline/front/results.h"
+#include "paceline/launch/child_exit.h"
+#include "paceline/launch/failure_reason.h"
+#include "paceline/records/environment.h"
+#include "paceline/records/json.h"
+#include "paceline/records/readers.h"
+#include "paceline/records/same_run.h"
+#include "paceline/records/store.h"
+#include "paceline/report/wall_time.h"
+
+namespace paceline::front {
+namespace {
+
+namespace fs = std::filesystem;
+using records::RunRecord;
+
+// Commands that were asked to end may finish their step.
+constexpr std::chrono::seconds kCommandStopGrace{30};
+constexpr std::string_view kPlaceholder = "{records}";
+
+// The words with the file's path in place of {records}.
+std::vector<std::string> with_records(std::vector<std::string> words, const std::string& path) {
+  for (std::string& word : words) {
+    for (std::size_t at = word.find(kPlaceholder); at != std::string::npos;
+         at = word.find(kPlaceholder, at + path.size())) {
+      word.replace(at, kPlaceholder.size(), path);
+    }
+  }
+  return words;
+}
+
+// The allowed variables that a command begins with, and those that it inherits.
+std::map<std::string, std::string> variables_of(const std::vector<std::string>& command) {
+  std::map<std::string, std::string> variables = records::allowed_variables(environ);
+  for (const std::string& word : command) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) {
+      break;  // the command itself
+    }
+    const std::string name = word.substr(0, equals);
+    const std::string value = word.substr(equals + 1);
+    if (records::is_allowed_variable(name, value)) {
+      variables[name] = value;
+    }
+  }
+  return variables;
+}
+
+class Alternating {
+ public:
+  explicit Alternating(const Alternation& wanted) : wanted_(wanted) {
+    for (const Alternation::Side& side : wanted.sides) {
+      writers_.push_back(std::make_unique<records::RecordWriter>(side.records, std::nullopt));
+    }
+    host_ = records::collect_host();
+    shuffle_firsts();
+  }
+
+  AlternationEnd run() {
+    for (int run = 0; run < wanted_.runs; ++run) {
+      const std::size_t first = firsts_[static_cast<std::size_t>(run)];
+      for (const std::size_t side : {first, 1 - first}) {
+        if (!measure(side, run)) {
+          return end_;
+        }
+      }
+      ++end_.complete_runs;
+      check_kinds();
+      if (wanted_.is_enough && wanted_.is_enough()) {
+        break;
+      }
+    }
+    return end_;
+  }
+
+ private:
+  // In random order, each side equally often (but for one run of an odd number): what going first
+  // costs falls on both.  Runs that may end early have each side first once in two of them.
+  void shuffle_firsts() {
+    Random random(wanted_.seed);
+    std::size_t odd = random.below(2);
+    for (int run = 0; run < wanted_.runs; ++run) {
+      odd = wanted_.is_enough && run % 2 == 0 ? random.below(2) : odd;
+      firsts_.push_back((static_cast<std::size_t>(run) + odd) % 2);
+    }
+    if (!wanted_.is_enough) {
+      shuffle(std::span(firsts_), random);
+    }
+  }
+
+  // A command of `flag` before or after a run.  Whether to go on.
+  bool run_beside(const Alternation::Side& side, std::string_view flag, const std::string& text,
+                  int run) {
+    if (text.empty()) {
+      return true;
+    }
+    const launch::ChildExit ending = launch::wait_for_child(
+        start({"sh", "-c", text}, side.log, ""), signals_, wanted_.deadline, kCommandStopGrace);
+    return go_on_after(ending, fmt::format("{} of {}", flag, side.name), side.log, run);
+  }
+
+  // Keeps why the alternation ends, if `ending` ends it; what ended it first stands.  Whether to go
+  // on.
+  bool go_on_after(const launch::ChildExit& ending, const std::string& name, const std::string& log,
+                   int run) {
+    const bool failed = ending.exit_code != 0 || ending.timed_out;
+    const bool stopped = ending.stop_signal != 0;
+    if (end_.stop_signal == 0 && end_.failure.empty()) {
+      end_.stop_signal = ending.stop_signal;
+      end_.failure = failed && !stopped ? describe(name, log, run, ending) : "";
+    }
+    return !failed && !stopped;
+  }
+
+  // Whether to go on.  What a run left that failed, was stopped or cannot be read is cleaned up,
+  // too.
+  bool measure(std::size_t number, int run) {
+    const Alternation::Side& side = wanted_.sides[number];
+    const auto clean_up = [&] { return run_beside(side, "--cleanup", side.cleanup, run); };
+    bool measured = false;
+    try {
+      measured = run_beside(side, "--prepare", side.prepare, run) && measure_command(number, run);
+    } catch (const std::exception&) {
+      clean_up();
+      throw;
+    }
+    return clean_up() && measured;
+  }
+
+  bool measure_command(std::size_t number, int run) {
+    const Alternation::Side& side = wanted_.sides[number];
+    const std::string left = fs::absolute(side.records).string() + ".part";
+    fs::remove(left);
+    const std::uintmax_t logged = fs::exists(side.log) ? fs::file_size(side.log) : 0;
+    const std::string started_at = utc_now();
+    fmt::print(stderr, "run {} of {}{}: {} ...", run + 1, wanted_.is_enough ? "at most " : "",
+               wanted_.runs, side.name);
+    std::fflush(stderr);
+    const Stopwatch watch;
+    const launch::ChildExit ending =
+        launch::wait_for_child(start(with_records(side.command, left), side.log, left), signals_,
+                               wanted_.deadline, kCommandStopGrace);
+    const std::int64_t wall_ns = watch.elapsed_ns();
+    fmt::print(stderr, " {:.1f} s\n", static_cast<double>(wall_ns) / 1e9);
+    const bool ended_well = go_on_after(ending, side.name, side.log, run);
+    records::ForeignRecords found = take_records(left);
+    if (found.empty() && ended_well) {
+      found.operations = printed_operations(side, logged, started_at);
+    }
+    left_records_[number] = !found.empty();
+    if (found.empty() && ended_well) {
+      found.runs.push_back(wall_time_of(side, started_at, wall_ns));
+    }
+    keep(number, run, found);
+    return ended_well;
+  }
+
+  // Records of one command cannot be compared with the other's wall time.
+  void check_kinds() const {
+    if (wanted_.needs_records && !left_records_[0] && !left_records_[1]) {
+      throw UsageError(
+          "--format ddp: neither command left records, and of a command's wall time PyTorch's "
+          "diff.py has no layout; leave --format out");
+    }
+    if (left_records_[0] != left_records_[1]) {
+      throw UsageError(
+          fmt::format("only {} left records, in the file that {{records}} or the variable {} "
+                      "names; of the other there is only its wall time",
+                      wanted_.sides[left_records_[0] ? 0 : 1].name, kRecordsVariable));
+    }
+  }
+
+  // `left`: the file for its records; empty: none.
+  static pid_t start(const std::vector<std::string>& words, const std::string& log,
+                     const std::string& left) {
+    Command command;
+    command.executable = "/usr/bin/env";
+    command.argv = {"env"};
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    command.environment =
+        left.empty() ? environment_with({}) : environment_with({{kRecordsVariable, left}});
+    command.log = log;
+    return spawn(command);
+  }
+
+  // What the command left; the file goes.
+  static records::ForeignRecords take_records(const std::string& path) {
+    records::ForeignRecords found;
+    if (!fs::exists(path)) {
+      return found;
+    }
+    records::AnyFile file = records::read_own(read_text(path), path);
+    fs::remove(path);
+    found.runs = std::move(file.runs);
+    found.operations = std::move(file.operations);
+    return found;
+  }
+
+  // The table of nccl-tests that the log has behind its first `logged` bytes.
+  static std::vector<records::CommRecord> printed_operations(const Alternation::Side& side,
+                                                             std::uintmax_t logged,
+                                                             const std::string& started_at) {
+    const std::string text = read_text_if_readable(side.log).value_or("").substr(logged);
+    if (text.find("algbw") == std::string::npos || text.find("busbw") == std::string::npos) {
+      return {};
+    }
+    const std::string part = side.log + ".part";
+    write_atomically(part, text);
+    auto found = records::read_foreign_if_known({part}).operations;
+    fs::remove(part);
+    for (records::CommRecord& one : found) {
+      one.started_at = started_at;
+      one.environment.variables = variables_of(side.command);
+    }
+    return found;
+  }
+
+  RunRecord wall_time_of(const Alternation::Side& side, const std::string& started_at,
+                         std::int64_t wall_ns) const {
+    RunRecord one =
+        report::wall_time_record(shell_command(side.command), started_at, host_, wall_ns);
+    one.environment.variables = variables_of(side.command);
+    return one;
+  }
+
+  // Appends what was found to the side's file.
+  void keep(std::size_t number, int run, records::ForeignRecords& found) {
+    for (RunRecord& one : found.runs) {
+      if (one.run > 0) {
+        one.adapter[records::kRunOfCommand] = fmt::to_string(one.run);
+      }
+      one.run = run;
+      writers_[number]->append(one);
+    }
+    for (const records::CommRecord& one : found.operations) {
+      writers_[number]->append_line(records::to_line(records::to_json(one, one.environment)));
+    }
+  }
+
+  std::string describe(const std::string& name, const std::string& log, int run,
+                       const launch::ChildExit& ending) const {
+    const std::string said = launch::failure_reason_in(log);
+    const std::string how =
+        ending.timed_out ? fmt::format("had not ended after {:g} s", to_seconds(wanted_.deadline))
+        : ending.exit_code == 127 ? "could not be started"
+                                  : fmt::format("ended with exit code {}", ending.exit_code);
+    return fmt::format("{} {} in run {}{} ({})", name, how, run + 1,
+                       said.empty() ? "" : ": " + said, log);
+  }
+
+  const Alternation& wanted_;
+  std::vector<std::size_t> firsts_;  // by run
+  launch::SupervisorSignals signals_;
+  std::vector<std::unique_ptr<records::RecordWriter>> writers_;
+  records::HostEnvironment host_;
+  std::array<bool, 2> left_records_{};  // in the run before
+  AlternationEnd end_;
+};
+
+}  // namespace
+
+AlternationEnd alternate(const Alternation& alternation) { return Alternating(alternation).run(); }
+
+}  // namespace paceline::front

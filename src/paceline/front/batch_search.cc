@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/front/batch_search.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/process.h"
+#include "paceline/experiment/command.h"
+#include "paceline/front/own_runs.h"
+#include "paceline/rank/external.h"
+#include "paceline/records/store.h"
+
+namespace paceline::front {
+namespace {
+
+namespace fs = std::filesystem;
+using records::Configuration;
+
+constexpr int kMost = 1 << 16;
+constexpr std::chrono::minutes kDeadline{10};
+// Ends what was tried where nothing failed.
+constexpr std::string_view kAtBound = ", the bound of the search";
+// The rest is for the system and for what else runs.
+constexpr double kShareOfMemory = 0.8;
+
+// Words of the program's own refusal for memory (rank/estimate.cc).
+constexpr const char* kNoRoom = "GB on this host, which has";
+// PyTorch's, of batch norm.
+constexpr const char* kTooFew = "Expected more than 1 value per channel";
+// With these words JAX and oneDNN, TensorFlow's library, give up where memory has a limit; without
+// one they may mean something else.
+constexpr auto kUnderLimit = std::to_array<const char*>(
+    {"YNNPACK operation failed", "could not create a primitive", "could not execute a primitive"});
+
+bool says_any(const std::string& text, std::span<const char* const> words) {
+  return std::ranges::any_of(words,
+                             [&](const char* one) { return text.find(one) != std::string::npos; });
+}
+
+/// What this process starts may not hold more memory of its own while it
+/// lives.  Mapped files and reserved addresses, of which PyTorch has many,
+/// do not count.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(std::optional<rlim_t> bytes) {
+    getrlimit(RLIMIT_DATA, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = std::min(limit.rlim_cur, bytes.value_or(RLIM_INFINITY));
+    setrlimit(RLIMIT_DATA, &limit);
+  }
+  ~MemoryLimit() { setrlimit(RLIMIT_DATA, &before_); }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+/// Cases for which this is equal share a search.
+Configuration searched(Configuration c) {
+  c.batch_size = experiment::kLargestBatch;
+  c.ranks = 1;
+  c.ranks_per_host.clear();
+  c.warmup = 1;
+  c.steps = 2;
+  c.discard = false;
+  return c;
+}
+
+/// `paceline run` of the case with `batch` samples.
+std::vector<std::string> run_of(Configuration c, int batch, const std::string& records) {
+  c.batch_size = batch;
+  std::vector<std::string> words = experiment::flags_of(c);
+  words.insert(words.begin(), {"run", "--records=" + records, "--runs=1", "--yes"});
+  return words;
+}
+
+fs::path make_folder() {
+  std::string path = fs::temp_directory_path() / "paceline-batch-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) {
+    throw WorldError(fmt::format("{}: {}", path, std::generic_category().message(errno)));
+  }
+  return path;
+}
+
+/// The runs of a search, whose records and output go to a folder of their own.
+class Trials {
+ public:
+  explicit Trials(std::int64_t limit_bytes)
+      : folder_(make_folder()), limit_bytes_(limit_bytes), runs_(folder_ / "log") {}
+  ~Trials() {
+    std::error_code unused;
+    fs::remove_all(folder_, unused);
+  }
+  Trials(const Trials&) = delete;
+  Trials& operator=(const Trials&) = delete;
+
+  Fit fits(const Configuration& c, int batch) {
+    const std::string records = folder_ / "trial.jsonl";
+    fs::remove(records);
+    fs::remove_all(folder_ / "trial.logs");
+    const MemoryLimit limit(c.device == "cpu" ? std::optional<rlim_t>(limit_bytes_) : std::nullopt);
+    const launch::ChildExit end = runs_.run(run_of(c, batch, records), kDeadline);
+    if (end.stop_signal != 0) {
+      throw WorldError(fmt::format("batch_size max: stopped by signal {} while {} was tried",
+                                   end.stop_signal, batch));
+    }
+    if (end.exit_code == 0 && !end.timed_out) {
+      return Fit::kFits;
+    }
+    const std::string why = end.timed_out ? "it took 10 minutes" : why_not(records);
+    if (rank::says_out_of_memory(why) || why.find(kNoRoom) != std::string::npos ||
+        (c.device == "cpu" && says_any(why + output(), kUnderLimit))) {
+      last_refusal_ = why;
+      return Fit::kTooLarge;
+    }
+    if (why.find(kTooFew) != std::string::npos) {
+      return Fit::kTooSmall;
+    }
+    throw UsageError(fmt::format(
+        "batch_size max: {} with a batch of {} failed for another reason than memory: {}", c.label,
+        batch, why));
+  }
+
+  /// Why the last size that was too large did not run.
+  const std::string& last_refusal() const { return last_refusal_; }
+
+ private:
+  // The record's reason; of a run that left none, its last words.
+  std::string why_not(const std::string& records) const {
+    if (fs::exists(records)) {
+      for (const records::RunRecord& record :
+           records::read_records(records, records::BrokenTail::kSkip).records) {
+        if (record.error) {
+          return fmt::format("{}: {}", record.status, *record.error);
+        }
+      }
+    }
+    return runs_.last_output_line();
+  }
+
+  // What the ranks of the last run printed.
+  std::string output() const {
+    std::string all;
+    std::error_code none;
+    for (const auto& log : fs::directory_iterator(folder_ / "trial.logs", none)) {
+      all += read_text_if_readable(log.path()).value_or("");
+    }
+    return all;
+  }
+
+  fs::path folder_;
+  std::int64_t limit_bytes_;
+  OwnRuns runs_;
+  std::string last_refusal_;
+};
+
+/// By key of a search: its size and what was tried, from earlier records.
+std::map<std::string, BatchSearch> searched_before(const experiment::Settings& settings) {
+  std::map<std::string, BatchSearch> found;
+  if (!settings.resume || !fs::exists(settings.records)) {
+    return found;
+  }
+  const auto file = records::read_records(settings.records, records::BrokenTail::kSkip);
+  for (const records::RunRecord& record : file.records) {
+    const auto tried = record.adapter.find(experiment::kBatchTried);
+    if (tried != record.adapter.end()) {
+      found[searched(record.configuration).key()] = {.largest = record.configuration.batch_size,
+                                                     .tried = tried->second};
+    }
+  }
+  return found;
+}
+
+/// " into 3.2 GB"; of a GPU its own memory is the limit.
+std::string limit_text(const Configuration& c, std::int64_t limit_bytes) {
+  return c.device == "cpu" ? fmt::format(" into {:.1f} GB", static_cast<double>(limit_bytes) * 1e-9)
+                           : "";
+}
+
+std::string_view words_of(Fit fit) {
+  return fit == Fit::kFits ? "fits" : fit == Fit::kTooLarge ? "does not" : "is too small";
+}
+
+}  // namespace
+
+BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits) {
+  BatchSearch search;
+  const auto tries = [&](int size) {
+    const Fit fit = fits(size);
+    search.tried += fmt::format("{}{} {}", search.tried.empty() ? "" : ", ", size, words_of(fit));
+    if (fit == Fit::kFits) {
+      search.largest = size;
+    } else if (fit == Fit::kTooLarge) {
+      search.above = size;
+    }
+  };
+  int size = unit;
+  while (size <= most && search.above == 0) {
+    tries(size);
+    size *= 2;
+  }
+  if (search.above == 0) {
+    search.tried += kAtBound;
+    return search;
+  }
+  while (search.largest > 0 && search.above - search.largest > std::max(unit, search.largest / 8)) {
+    const int middle = search.largest + (search.above - search.largest) / 2;
+    tries(middle / unit * unit);
+  }
+  return search;
+}
+
+void settle_largest_batches(experiment::Experiment& experiment,
+                            const experiment::Settings& settings) {
+  const auto is_largest = [](const Configuration& c) {
+    return c.batch_size == experiment::kLargestBatch && c.not_run.empty();
+  };
+  if (std::ranges::none_of(experiment.cases, is_largest)) {
+    return;
+  }
+  std::map<std::string, BatchSearch> found = searched_before(settings);
+  const auto limit = static_cast<std::int64_t>(
+      kShareOfMemory * static_cast<double>(usable_memory_bytes()) / largest_world(experiment));
+  Trials trials(limit);
+  for (Configuration& c : experiment.cases) {
+    if (!is_largest(c)) {
+      continue;
+    }
+    const Configuration one = searched(c);
+    if (!found.contains(one.key())) {
+      fmt::print(stderr, "{} {}: searching the largest batch\n", c.model, c.label);
+      found[one.key()] = search_batch(c.accumulate, kMost, [&](int size) {
+        const Fit fit = trials.fits(one, size);
+        fmt::print(stderr, "  {} {}\n", size, words_of(fit));
+        return fit;
+      });
+    }
+    const BatchSearch& search = found.at(one.key());
+    if (search.largest == 0) {
+      throw UsageError(fmt::format(
+          "batch_size max: {} {}: {}; tried: {}", c.model, c.label,
+          search.above == 0 ? "every batch is too small"
+                            : fmt::format("not even a batch of {} fits{}: {}", search.above,
+                                          limit_text(c, limit), trials.last_refusal()),
+          search.tried));
+    }
+    if (search.tried.ends_with(kAtBound)) {
+      throw UsageError(
+          fmt::format("batch_size max: {} {}: no limit was found: {} fits too, and the search "
+                      "tries none above it; tried: {}",
+                      c.model, c.label, search.largest, search.tried));
+    }
+    c.batch_size = search.largest;
+    experiment.searches[c.key()] = search.tried;
+  }
+}
+
+}  // namespace paceline::front

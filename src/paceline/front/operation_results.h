@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paceline/experiment/job_spec.h"
+#include "paceline/front/front.h"
+#include "paceline/front/record_target.h"
+#include "paceline/records/comm_record.h"
+
+namespace paceline::front {
+
+/// The records with the rate of the line that was measured around them, and the warnings that
+/// follow from it.
+std::vector<records::CommRecord> with_line(std::vector<records::CommRecord> records,
+                                           double line_bytes_per_s);
+
+/// The front of a job of operations.  It writes their records at the end, when the line has been
+/// measured a second time.
+class OperationResults final : public Front {
+ public:
+  /// Throws UsageError where the records cannot be written, their file holds others, or the format
+  /// is unknown.
+  explicit OperationResults(const experiment::JobSpec& job);
+
+  void begin(launch::KeyValueStore& /*store*/, int /*run*/) override {}
+  void take(launch::KeyValueStore& store) override;
+  std::optional<std::string> add_failed(launch::KeyValueStore& /*store*/,
+                                        const std::string& /*why*/) override {
+    return {};
+  }
+  /// Writes no fits where the run ended early.
+  void show(const std::string& ended) override;
+  bool has_samples() const override { return !records_.empty(); }
+  std::string failures_in() const override { return {}; }
+  int status() override;
+
+ private:
+  experiment::OperationSweep sweep_;
+  std::string format_;
+  RecordTarget target_;
+  records::Environment environment_;
+  double line_bytes_per_s_ = 0;
+  std::vector<records::CommRecord> records_;
+};
+
+}  // namespace paceline::front

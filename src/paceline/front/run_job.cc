@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/front/run_job.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/exit_status.h"
+#include "paceline/base/text.h"
+#include "paceline/experiment/outside.h"
+#include "paceline/front/job_hosts.h"
+#include "paceline/front/operation_results.h"
+#include "paceline/front/results.h"
+#include "paceline/launch/job_launch.h"
+#include "paceline/rank/case_record.h"
+#include "paceline/rank/estimate.h"
+#include "paceline/rank/known_times.h"
+#include "paceline/rank/rank.h"
+
+namespace paceline::front {
+namespace {
+
+/// Keys of the job's store that later repetitions take over from the first.
+constexpr std::array<const char*, 2> kCarriedKeys{rank::kEstimateKey, rank::kTimesKey};
+using Carried = std::map<std::string, std::string>;
+
+using Variables = std::map<std::string, std::string>;
+
+// The variables with which Paceline's own ranks must start: libraries read many of them only once.
+// A program outside gets its own.
+Variables variables_of(const records::Configuration& c) {
+  return experiment::is_outside(c) ? Variables{} : c.env;
+}
+
+/// Cases whose ranks can be the same processes.
+struct LaunchGroup {
+  experiment::JobSpec job;
+  Variables variables;
+  Carried carried{};
+};
+
+std::vector<LaunchGroup> launch_groups_of(const experiment::JobSpec& job) {
+  std::vector<LaunchGroup> groups;
+  for (const records::Configuration& c : job.experiment.cases) {
+    const Variables variables = variables_of(c);
+    auto group = std::ranges::find(groups, variables, &LaunchGroup::variables);
+    if (group == groups.end()) {
+      group = groups.insert(group, {.job = job, .variables = variables});
+      group->job.experiment.cases.clear();
+    }
+    group->job.experiment.cases.push_back(c);
+  }
+  return groups;
+}
+
+/// What all groups of a sweep have in common.
+struct JobContext {
+  const experiment::Experiment& experiment;
+  const std::optional<cluster::Cluster>& cluster;
+  Results& results;
+};
+
+struct Ended {
+  launch::Outcome outcome;
+  std::string last_case{};    // key of the one that was begun last
+  std::string failed_case{};  // of one whose failure was recorded
+};
+
+// Whether trying again may mend a failure.
+bool may_be_repeated(const launch::Outcome& outcome) {
+  return outcome.exit_code == kWorldErrorStatus && outcome.stop_signal == 0;
+}
+
+Ended run_once(const std::optional<cluster::Cluster>& cluster, Front& front, LaunchGroup& group) {
+  Ended ended;
+  launch::JobLaunch launch = launch_of_job(group.job, cluster);
+  launch.rank_variables = group.variables;
+  launch::KeyValueStore* served = nullptr;
+  launch.before = [&](launch::KeyValueStore& store) {
+    served = &store;
+    front.begin(store, group.job.run);
+    store.set(rank::kJobKey, experiment::to_text(group.job));
+    for (const auto& [key, value] : group.carried) {
+      store.set(key, value);
+    }
+  };
+  launch.supervise.on_tick = [&] { front.take(*served); };
+  launch.after = [&](launch::KeyValueStore& store, const launch::Outcome& outcome) {
+    front.take(store);
+    ended.last_case = store.get(rank::kCurrentCaseKey).value_or("");
+    if (may_be_repeated(outcome)) {
+      ended.failed_case = front.add_failed(store, outcome.message).value_or("");
+    }
+    for (const char* key : kCarriedKeys) {
+      if (auto value = store.get(key)) {
+        group.carried[key] = *std::move(value);
+      }
+    }
+  };
+  ended.outcome = launch::launch_job(launch);
+  return ended;
+}
+
+// The cases that are still to be run; the others have a record or failed for good.
+void keep_unfinished(const Results::Tries& tries, experiment::JobSpec& job) {
+  std::erase_if(job.experiment.cases, [&](const records::Configuration& c) {
+    const std::string key = c.key();
+    const auto failed = tries.failed.find(key);
+    return (!c.discard && tries.done.contains(key)) ||
+           (failed != tries.failed.end() && failed->second > job.settings.retries);
+  });
+}
+
+// What to say of the case that failed, or of a failure between two cases.
+std::string outcome_text(bool between, int failures, int retries, bool more) {
+  if (between) {
+    return more ? "no case was under way; the others go on" : "no case was under way";
+  }
+  if (failures <= retries) {
+    return "that case is tried again";
+  }
+  return more ? "that case is recorded as failed; the others go on"
+              : "that case is recorded as failed";
+}
+
+// Whether cases are left to run, after a failure or beside failed ones.
+bool has_more(const experiment::JobSpec& job, const Results::Tries& tries, bool after_failure) {
+  return std::ranges::any_of(job.experiment.cases, [&](const records::Configuration& c) {
+    return after_failure ? !c.discard : tries.failed.contains(c.key());
+  });
+}
+
+// One repetition of a group.  A case that failed is tried again as often as
+// --retries says; then the others go on.  They do so after a failure between
+// two cases, too, if a case was done since the last one.
+launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
+  const int retries = group.job.settings.retries;
+  LaunchGroup left = group;
+  std::size_t done_before = 0;  // cases, at the last failure between two
+  for (;;) {
+    const Ended ended = run_once(context.cluster, context.results, left);
+    group.carried = left.carried;
+    const launch::Outcome& outcome = ended.outcome;
+    const bool failed = may_be_repeated(outcome);
+    Results::Tries tries = context.results.tries(group.job.run);
+    const std::size_t done = tries.done.size();
+    const bool between = failed && tries.done.contains(ended.last_case);
+    if ((retries == 0 && context.experiment.cases.size() == 1) ||
+        (between  ? done == std::exchange(done_before, done)
+         : failed ? ended.failed_case.empty()
+                  : outcome.exit_code != 0 || outcome.stop_signal != 0)) {
+      return outcome;
+    }
+    keep_unfinished(tries, left.job);
+    const bool more = has_more(left.job, tries, failed);
+    if (failed) {
+      const int failures = tries.failed[ended.failed_case];
+      fmt::print(stderr, "paceline: {}\n{}\n", outcome.message,
+                 outcome_text(between, failures, retries, more));
+    }
+    if (!more) {
+      return {};
+    }
+  }
+}
+
+// Every repetition of every group, the groups in turn and each of them first
+// as often as the others.
+launch::Outcome run_all(experiment::JobSpec& job, const JobContext& context) {
+  std::vector<LaunchGroup> groups = launch_groups_of(job);
+  launch::Outcome outcome;
+  for (; job.run < job.experiment.runs; ++job.run) {
+    for (LaunchGroup& group : groups) {
+      group.job.run = job.run;
+      outcome = run_repetition(context, group);
+      if (outcome.exit_code != 0 || outcome.stop_signal != 0) {
+        return outcome;
+      }
+    }
+    std::ranges::rotate(groups, groups.begin() + (groups.empty() ? 0 : 1));
+  }
+  return outcome;
+}
+
+// Repeats single cases until each is narrow enough, the widest first.
+launch::Outcome narrow_all(const experiment::JobSpec& job, const JobContext& context,
+                           const report::Narrowing& wanted) {
+  std::vector<LaunchGroup> groups = launch_groups_of(job);
+  const Stopwatch watch;
+  for (;;) {
+    const auto widths = report::widths_of(context.results.records_of_run());
+    const report::CaseWidth* const next = report::widest(widths, wanted);
+    const bool is_spent = wanted.time && watch.elapsed() >= *wanted.time;
+    fmt::print(stderr, "{}{}\n", report::narrowing_text(widths, wanted),
+               next != nullptr && !is_spent ? fmt::format("; {} runs again", next->name) : "");
+    if (next == nullptr || is_spent) {
+      return {};
+    }
+    for (LaunchGroup group : groups) {
+      group.job.run = next->next_run;
+      group.job.experiment.runs = next->next_run + 1;
+      std::erase_if(group.job.experiment.cases, [&](const records::Configuration& c) {
+        return c.discard || c.key() != next->key;
+      });
+      if (group.job.experiment.cases.empty()) {
+        continue;
+      }
+      launch::Outcome outcome = run_repetition(context, group);
+      if (outcome.exit_code != 0 || outcome.stop_signal != 0) {
+        return outcome;
+      }
+    }
+  }
+}
+
+// What to print of a run that ended early; empty where it did not.
+std::string ending_of(const launch::Outcome& outcome) {
+  if (outcome.stop_signal != 0 && outcome.message.empty()) {
+    return ended_by(outcome.stop_signal);
+  }
+  return outcome.message.empty() ? "" : fmt::format("paceline: {}\n", outcome.message);
+}
+
+// Prints the results of a run that has ended so; returns the exit code.
+int finish(const launch::Outcome& outcome, Front& front) {
+  if (!outcome.message.empty() && !front.has_samples()) {
+    fmt::print(stderr, "paceline: {}\n", outcome.message);
+    if (const std::string path = front.failures_in(); !path.empty()) {
+      fmt::print(stderr, "records: {}\n", path);
+    }
+  } else {
+    front.show(ending_of(outcome));
+  }
+  if (outcome.stop_signal != 0) {
+    return kSignalStatus + outcome.stop_signal;
+  }
+  return outcome.exit_code != 0 ? outcome.exit_code : front.status();
+}
+
+int run_operations(const experiment::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
+  OperationResults results(job);
+  LaunchGroup group{.job = job, .variables = {}};
+  return finish(run_once(cluster, results, group).outcome, results);
+}
+
+}  // namespace
+
+launch::JobLaunch launch_of_job(const experiment::JobSpec& job,
+                                const std::optional<cluster::Cluster>& cluster) {
+  launch::JobLaunch launch = launch_of_ranks(experiment::ranks_of(job), cluster,
+                                             access_of(job.settings), job.settings.timeout);
+  for (const std::string& engine : experiment::engines_of(job)) {
+    serve_by_mpirun(engine, launch);
+  }
+  return launch;
+}
+
+int run_job(experiment::JobSpec job, const std::optional<cluster::Cluster>& cluster,
+            const std::optional<report::Narrowing>& narrowing) {
+  if (job.operations) {
+    return run_operations(job, cluster);
+  }
+  Results results(job);
+  if (!narrowing && results.print_if_complete()) {
+    results.show("");
+    return results.status();
+  }
+  job.is_only_case = job.experiment.cases.size() == 1;
+  launch::Outcome outcome;
+  try {
+    const JobContext context{job.experiment, cluster, results};
+    outcome = run_all(job, context);
+    if (narrowing && outcome.exit_code == 0 && outcome.stop_signal == 0) {
+      outcome = narrow_all(job, context, *narrowing);
+    }
+  } catch (const WorldError& error) {  // a full disk
+    outcome = {.exit_code = kWorldErrorStatus, .message = error.what()};
+  }
+  return finish(outcome, results);
+}
+
+}  // namespace paceline::front

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/front/virtual_time.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/case/same.h"
+#include "paceline/cluster/cluster_choice.h"
+#include "paceline/experiment/outside.h"
+#include "paceline/predict/case_request.h"
+#include "paceline/predict/predict.h"
+#include "paceline/rank/profile_model.h"
+#include "paceline/report/accuracy.h"
+#include "paceline/strategies/hosts.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::front {
+namespace {
+
+using records::Configuration;
+
+/// Steps of the profile: few, since a network that trains here is small.
+constexpr int kWarmup = 3, kSteps = 20;
+
+[[noreturn]] void refuse(const Configuration& c, const std::string& why) {
+  throw UsageError(
+      fmt::format("virtual_time: '{}' of {} on {} ranks {}", c.strategy, c.model, c.ranks, why));
+}
+
+void check_virtual(const Configuration& c) {
+  if (c.data.empty() || experiment::is_outside(c)) {
+    refuse(c, "trains on no data; name some (--data digits), or take `paceline predict`");
+  }
+  if (c.accumulate > 1 || c.dtype != "fp32" || c.average_buffers > 0) {
+    refuse(c,
+           "is not predicted with micro-batches, another number type or averaged statistics; take "
+           "accumulate 1, fp32 and average_buffers 0");
+  }
+  const auto* exchange = strategies::strategy_of(c).exchange.row;
+  if (exchange != nullptr && exchange->late) {
+    refuse(c,
+           "averages what has arrived, so what it learns depends on real times; take an exchange "
+           "that waits");
+  }
+}
+
+void check_placement(const Configuration& c, const std::string& cluster) {
+  try {
+    strategies::check_world(strategies::strategy_of(c), c.ranks, c.ranks_per_host);
+  } catch (const UsageError& error) {
+    refuse(c, fmt::format("is placed as on the hosts of {}: {}", cluster, error.what()));
+  }
+}
+
+/// What the layer times of a case depend on.
+std::string layers_key(const Configuration& c) {
+  return cases::key_in(
+      c, {cases::Part::kNetwork, &Configuration::batch_size, &Configuration::optimizer,
+          &Configuration::device, &Configuration::threads});
+}
+
+/// What a prediction is of; cases differ in their seeds and splits, too.
+std::string priced_key(const Configuration& c) {
+  return cases::key_in(
+      c, {&Configuration::model, &Configuration::data, &Configuration::batch_size,
+          &Configuration::ranks, &Configuration::strategy, &Configuration::optimizer});
+}
+
+cluster::ProfiledModel profile_of(Configuration c) {
+  c.warmup = kWarmup;
+  c.steps = kSteps;
+  return rank::profile_model(c);
+}
+
+/// With the engine of the cluster, not of this machine.
+predict::PredictRequest request_of(const Configuration& c, const cluster::ProfiledModel& profiled,
+                                   const cluster::Cluster& cluster, double device_rate) {
+  predict::PredictRequest request = predict::request_of(c, cluster);
+  request.engine.clear();
+  predict::put_profile(profiled, request);
+  if (device_rate > 0) {
+    request.samples_per_s = device_rate;
+  }
+  return request;
+}
+
+records::RunRecord predicted(const Configuration& c, const predict::PredictRequest& request) {
+  records::RunRecord record = predict::predict(request).record;
+  record.started_at = utc_now();
+  record.configuration.label = c.label;
+  record.configuration.data = c.data;
+  record.configuration.image_size = c.image_size;
+  record.configuration.classes = c.classes;
+  return record;
+}
+
+}  // namespace
+
+void place_virtually(const experiment::Settings& settings, experiment::Experiment& experiment) {
+  if (settings.virtual_time.empty()) {
+    if (settings.device_rate > 0) {
+      throw UsageError(
+          fmt::format("device_rate: {} samples/s are of a device of the cluster that virtual_time "
+                      "names; give that too",
+                      settings.device_rate));
+    }
+    return;
+  }
+  if (!cluster::ClusterChoice{
+          .file = settings.cluster, .hosts = settings.hosts, .hostfile = settings.hostfile}
+           .empty()) {
+    throw UsageError(
+        fmt::format("virtual_time: '{}' is a cluster whose ranks train on this machine; leave out "
+                    "the hosts to start on",
+                    settings.virtual_time));
+  }
+  const cluster::Cluster cluster = cluster::read_cluster(settings.virtual_time);
+  for (Configuration& c : experiment.cases) {
+    check_virtual(c);
+    if (!c.ranks_per_host.empty()) {
+      refuse(c, fmt::format(
+                    "is placed as on the hosts of {}; leave out --local-size and --ranks-per-host",
+                    settings.virtual_time));
+    }
+    const auto placed = cluster::ranks_per_host(cluster, c.ranks);
+    c.ranks_per_host.assign(placed.begin(), placed.end());
+    check_placement(c, settings.virtual_time);
+  }
+}
+
+std::vector<records::RunRecord> virtual_times(const experiment::Settings& settings,
+                                              std::span<const records::RunRecord> measured) {
+  const cluster::Cluster cluster = cluster::read_cluster(settings.virtual_time);
+  std::vector<records::RunRecord> priced;
+  std::map<std::string, cluster::ProfiledModel> profiles;
+  std::set<std::string> known;
+  for (const records::RunRecord& one : measured) {
+    const Configuration& c = one.configuration;
+    if (one.error || !known.insert(priced_key(c)).second) {
+      continue;
+    }
+    const auto [profiled, is_new] = profiles.try_emplace(layers_key(c));
+    if (is_new) {
+      profiled->second = profile_of(c);
+    }
+    priced.push_back(predicted(c, request_of(c, profiled->second, cluster, settings.device_rate)));
+  }
+  return priced;
+}
+
+bool is_recorded(const records::RunRecord& priced, std::span<const records::RunRecord> recorded) {
+  const Configuration& c = priced.configuration;
+  const std::string cluster = report::priced_cluster(c.cluster);
+  return std::ranges::any_of(recorded, [&](const records::RunRecord& one) {
+    return one.source == records::Source::kPredicted &&
+           report::priced_cluster(one.configuration.cluster) == cluster &&
+           priced_key(one.configuration) == priced_key(c);
+  });
+}
+
+}  // namespace paceline::front

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "paceline/engines/engine.h"
+#include "paceline/engines/peer_wait.h"
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/plan_input.h"
+
+namespace paceline::rank {
+
+/// Digests (FNV-1a, 64 bits) of a rank's plan on one communicator, in every variant.
+struct PlanDigest {
+  /// The communicator's engine; pattern, place, counts, types, reduction, root and order of the
+  /// collectives, and the order of the parameters in the flat buffers.  Equal on all members whose
+  /// plans match.
+  std::int64_t collectives = 0;
+  /// By member, sizes and types of the messages to it, and of those from it. What one member sends
+  /// is equal to what the other receives.
+  std::vector<std::int64_t> sends, receives;
+};
+
+PlanDigest digest_of(const plan::Planner& planner, const plan::PlanInput& input,
+                     const plan::Setup& setup, plan::CommunicatorId on);
+
+/// Compares the digests of all members once, so that no step has to compare shapes.  Collective.
+/// Where one differs, every member throws the UsageError "rank 2's plan differs from rank 0's on
+/// communicator grad", or "rank 2
+/// sends rank 0 other messages on communicator push than rank 0 expects".
+void require_agreement(engines::Channel& channel, const plan::Communicator& group,
+                       const PlanDigest& digest, at::Device device,
+                       const engines::PeerWait& peers = {});
+
+}  // namespace paceline::rank

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/case_findings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "paceline/plan/cost.h"
+#include "paceline/plan/data_traits.h"
+#include "paceline/plan/wire_bytes.h"
+#include "paceline/predict/one_host.h"
+#include "paceline/rank/embedding_case.h"
+#include "paceline/rank/wire.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::rank {
+namespace {
+
+std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
+  const plan::PlanInput& input = trainer.input();
+  if (!input.profile || !input.alpha_beta) {
+    return std::nullopt;
+  }
+  records::PlannedBy by{.profile_origin = input.profile->origin,
+                        .forward_ps = input.profile->forward,
+                        .backward_ps = input.profile->backward,
+                        .costs_origin = input.alpha_beta->origin,
+                        .costs = {},
+                        .remark = trainer.planner().remark(input)};
+  for (const plan::Pattern pattern : plan::kPatterns) {
+    for (const plan::AlphaBetaPiece& piece : input.alpha_beta->of(pattern).pieces) {
+      by.costs[std::string(plan::name_of(pattern))].push_back(
+          {.from_bytes = piece.from_bytes,
+           .alpha_s = plan::seconds_of(piece.alpha),
+           .beta_s_per_byte = piece.beta_ps_per_byte * 1e-12});
+    }
+  }
+  return by;
+}
+
+}  // namespace
+
+std::optional<records::Coding> coding_of(Trainer& trainer,
+                                         const records::Configuration& configuration,
+                                         std::int64_t ns) {
+  const auto spec = strategies::strategy_of(configuration);
+  if (spec.codec.row == nullptr || spec.codec.row->guarantee == strategies::Guarantee::kNeutral ||
+      trainer.input().world == 1 || configuration.device != "cpu") {
+    return std::nullopt;
+  }
+  const auto plain = strategies::make_planner(spec.without_codec());
+  const plan::Setup setup = plain->setup(trainer.input());
+  return records::Coding{
+      .ns_per_step = ns / configuration.steps,
+      .plain_bytes_per_step =
+          plan::cost(setup, plain->plan(trainer.input(), setup, 0), trainer.input().rank)
+              .wire_bytes};
+}
+
+std::optional<records::Training> training_of(const Trainer& trainer) {
+  const std::optional<double> loss = trainer.last_loss();
+  return loss && std::isfinite(*loss) ? std::optional(records::Training{*loss}) : std::nullopt;
+}
+
+std::optional<std::string> failure_of(const Trainer& trainer,
+                                      const records::Configuration& configuration) {
+  const std::optional<double> loss = trainer.last_loss();
+  if (!loss || std::isfinite(*loss)) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "the loss of the last step is {}: a lower --learning-rate than {} may keep it finite",
+      std::isnan(*loss) ? "not a number" : "infinite", configuration.learning_rate);
+}
+
+void note_plan(const Trainer& trainer, RankResult& result) {
+  result.planned_by = planned_by(trainer);
+  const records::Configuration& c = trainer.configuration();
+  if (trainer.input().rank > 0) {
+    return;
+  }
+  const auto add = [&result](std::optional<records::Warning> warning) {
+    if (warning) {
+      result.warnings.push_back(*std::move(warning));
+    }
+  };
+  add(partial_period(trainer.planner(), trainer.input(), c.warmup, c.steps));
+  const auto spec = strategies::strategy_of(c);
+  // Beside tables the strategy is one of the trainers.
+  add(predict::idle_codec_warning(spec, c.has_tables() ? c.trainers : c.ranks));
+  if (!c.has_tables()) {
+    add(predict::one_host_warning(spec, trainer.input()));
+  }
+}
+
+void add_phases(Trainer& trainer, const std::vector<execution::OpSpan>& ops,
+                records::RankSamples& samples) {
+  const records::Configuration& c = trainer.configuration();
+  if (c.has_tables() && trainer.trains()) {
+    samples.phase_ns.merge(phases_of_kernels(ops, std::bind_front(&Trainer::plan_of, &trainer),
+                                             c.warmup, static_cast<int>(samples.step_ns.size())));
+  }
+}
+
+void note_network(const Trainer& trainer, RankResult& result) {
+  if (trainer.sample_flops() == 0) {
+    return;
+  }
+  result.adapter["parameters"] = fmt::format("{}", trainer.input().model.elements());
+  if (plan::is_mapped(trainer.configuration().data)) {
+    result.adapter["data"] = trainer.configuration().data;
+  }
+  result.adapter["flops"] = fmt::format("{:.0f}", trainer.sample_flops());
+}
+
+void unstretch(double stretch, RankResult& result) {
+  const auto shorten = [stretch](std::int64_t& ns) {
+    ns = std::llround(static_cast<double>(ns) / stretch);
+  };
+  records::RankSamples& samples = result.samples;
+  std::ranges::for_each(samples.step_ns, shorten);
+  std::ranges::for_each(samples.compute_only_step_ns, shorten);
+  std::ranges::for_each(samples.paired_step_ns, shorten);
+  for (auto& [phase, times] : samples.phase_ns) {
+    std::ranges::for_each(times, shorten);
+  }
+  shorten(samples.window_ns);
+  if (samples.flush_ns) {
+    shorten(*samples.flush_ns);
+  }
+  for (records::Span& span : result.spans) {
+    shorten(span.start_ns);
+    shorten(span.duration_ns);
+  }
+}
+
+void note_loss(const Trainer& trainer, const records::Configuration& c, int done,
+               RankResult& result) {
+  constexpr int kFifth = 5;  // the step by which frameworks are compared
+  if ((done != 1 && done != kFifth) || (done > c.warmup && c.device != "cpu")) {
+    return;
+  }
+  if (const std::optional<double> loss = trainer.last_loss()) {
+    result.adapter[done == 1 ? "loss_first" : "loss_fifth"] = fmt::format("{}", *loss);
+  }
+}
+
+}  // namespace paceline::rank

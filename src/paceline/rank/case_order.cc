@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/case_order.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <random>
+
+#include "paceline/networks/catalogue.h"
+
+namespace paceline::rank {
+
+using records::Configuration;
+
+namespace {
+
+// Adapters may train networks under names that Paceline does not know.
+bool has_network_here(const Configuration& c) {
+  const auto has = [&](const std::vector<networks::NetworkInfo>& table) {
+    return std::ranges::find(table, c.model, &networks::NetworkInfo::name) != table.end();
+  };
+  return !c.replay.empty() || has(networks::networks()) || has(networks::embedding_networks());
+}
+
+}  // namespace
+
+std::vector<Configuration> cases_to_do(const experiment::Experiment& experiment,
+                                       const CompletedCases& completed, int run) {
+  std::vector<Configuration> cases;
+  for (const Configuration& c : experiment.cases) {
+    if (c.discard || !completed.contains({c.key() + c.not_run, run})) {
+      cases.push_back(c);
+    }
+  }
+  return cases;
+}
+
+std::vector<Configuration> cases_to_train(const experiment::Experiment& experiment,
+                                          const CompletedCases& completed, int run) {
+  std::vector<Configuration> cases;
+  for (; run < experiment.runs; ++run) {
+    std::ranges::remove_copy_if(cases_to_do(experiment, completed, run), std::back_inserter(cases),
+                                [](const Configuration& c) {
+                                  return !c.command.empty() || !has_network_here(c) ||
+                                         !c.not_run.empty();
+                                });
+  }
+  return cases;
+}
+
+std::vector<Configuration> interleaved(std::vector<Configuration> cases, int run) {
+  if (run == 0) {
+    return cases;
+  }
+  const auto measured = std::stable_partition(cases.begin(), cases.end(),
+                                              [](const Configuration& c) { return c.discard; });
+  std::mt19937 order(static_cast<std::uint32_t>(run));
+  for (auto left = cases.end() - measured; left > 1; --left) {
+    std::swap(measured[left - 1], measured[static_cast<std::ptrdiff_t>(order()) % left]);
+  }
+  return cases;
+}
+
+}  // namespace paceline::rank

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/case_run.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+#include <torch/types.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/plan/cost.h"
+#include "paceline/plan/data_traits.h"
+#include "paceline/rank/case_findings.h"
+#include "paceline/rank/link_check.h"
+#include "paceline/rank/master.h"
+#include "paceline/rank/rank_checks.h"
+#include "paceline/rank/rank_group.h"
+#include "paceline/rank/trace.h"
+#include "paceline/rank/trainer.h"
+#include "paceline/rank/weight_norms.h"
+#include "paceline/rank/window.h"
+#include "paceline/rank/wire.h"
+
+namespace paceline::rank {
+namespace {
+
+using launch::Heartbeat;
+using std::chrono::milliseconds;
+
+// A step that goes on for so long after it failed cannot be woken.  Samples are to be told within
+// launch::SuperviseOptions::failure_grace.
+constexpr milliseconds kStuckGrace{400};
+
+void tell_so_far(const WindowAccess& window) {
+  try {
+    if (window.tell && window.take) {
+      window.tell(window.take());
+    }
+  } catch (const WorldError&) {
+    return;  // the store is gone; what made the step hang is to be told
+  }
+}
+
+// For a step that hangs and cannot be woken: tells the samples, ends the process.
+std::function<void(const std::exception_ptr&)> end_of(const engines::World& world,
+                                                      const CaseOptions& options,
+                                                      WindowAccess* window) {
+  return [&world, &options, window](const std::exception_ptr& why) {
+    std::unique_lock<std::mutex> held;  // to the end: the samples are taken
+    if (window != nullptr) {
+      held = std::unique_lock(window->mutex);
+      tell_so_far(*window);
+    }
+    try {
+      std::rethrow_exception(why);
+    } catch (const std::exception& error) {
+      engines::end_failed_rank(world, options.limits.timeout, error, options.on_failure);
+    }
+  };
+}
+
+// One for each trainer: while it lives, its communication thread has to beat.
+std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
+  return options.limits.heartbeat == nullptr
+             ? nullptr
+             : std::make_unique<Heartbeat::Claim>(*options.limits.heartbeat);
+}
+
+// The window of steps that are measured, with all communication.
+struct CaseWindow {
+  Trainer& trainer;
+  const records::Configuration& configuration;
+  const RankGroup& group;
+  engines::Link* link;  // null where there is none
+  launch::PrefixStore& store;
+  const CaseOptions& options;
+  WindowAccess& access;
+};
+
+// Blocks of steps with and without communication in turn, all ranks that train computing at once in
+// both.
+void measure_exposed(const engines::World& world, const CaseWindow& window,
+                     records::RankSamples& samples) {
+  const CaseOptions& options = window.options;
+  const int ranks = window.group.world;
+  records::Configuration alone = window.configuration;
+  alone.strategy = "none";
+  alone.average_buffers = 0;  // statistics communicate too
+  RankGroup apart = window.group;
+  apart.name += "/compute-only";
+  apart.before_connecting = nullptr;  // servers do not take part
+  std::unique_ptr<Trainer> computing;
+  if (window.trainer.trains()) {
+    computing = std::make_unique<Trainer>(
+        alone, apart,
+        TrainerOptions{.dispatcher =
+                           dispatcher_options(options.limits, end_of(world, options, nullptr))});
+  }
+  const auto claim = computing != nullptr ? claim_of(options) : nullptr;
+  int barriers = 0;
+  measure_pairs(
+      window.trainer, computing.get(),
+      {.layout = pair_layout(window.configuration.steps),
+       .sync_each_step = window.configuration.sync_each_step,
+       .barrier = [&] { window.store.barrier(fmt::format("pairs/{}", barriers++), ranks); }},
+      samples);
+}
+
+// What the trainer recorded, as spans of `rank` that begin at `origin_ns`.
+std::vector<records::Span> take_spans(Trainer& trainer, std::vector<execution::OpSpan> ops,
+                                      int rank, std::int64_t origin_ns) {
+  return spans_of({.ops = std::move(ops),
+                   .phases = trainer.take_phases(),
+                   .transfers = trainer.take_transfers(),
+                   .plan_of = std::bind_front(&Trainer::plan_of, &trainer)},
+                  trainer.input().model, trainer.setup(), rank, origin_ns);
+}
+
+// In the measured window.  A GPU's times cannot be read while a step hangs.
+TrainerOptions window_options(const engines::World& world,
+                              const records::Configuration& configuration,
+                              const CaseOptions& options, WindowAccess& access) {
+  TrainerOptions window{
+      .dispatcher = dispatcher_options(
+          options.limits,
+          end_of(world, options, configuration.device == "cpu" ? &access : nullptr)),
+      .profile = options.times.profile,
+      .alpha_beta = options.times.alpha_beta};
+  window.dispatcher.record_spans = options.record_spans || configuration.has_tables();
+  window.dispatcher.grace = kStuckGrace;
+  if (is_master(configuration, world.self.rank)) {
+    window.dispatcher.heartbeat = nullptr;  // it has no steps
+  }
+  return window;
+}
+
+void forget_warm_up(const CaseWindow& window) {
+  window.trainer.executor().take_staleness();
+  if (window.link != nullptr) {
+    window.link->take_operations();
+  }
+}
+
+records::RankSamples take_samples(const CaseWindow& window, const std::function<void()>& begin,
+                                  const std::function<void(int done, int total)>& progress,
+                                  const std::function<void(records::RankSamples)>& so_far) {
+  const records::Configuration& c = window.configuration;
+  Trainer& trainer = window.trainer;
+  if (is_master(c, window.group.rank)) {
+    begin();
+    wait_for_windows(c, window.store);
+    return {};
+  }
+  if (c.data.empty() || plan::is_mapped(c.data)) {
+    return rank::measure(trainer, {.warmup = c.warmup,
+                                   .steps = c.steps,
+                                   .sync_each_step = c.sync_each_step,
+                                   .reads_data = !c.data.empty(),
+                                   .barrier = begin,
+                                   .progress = progress,
+                                   .interrupted = so_far,
+                                   .access = &window.access});
+  }
+  const auto align = [&](int done) {
+    window.store.barrier(fmt::format("evaluated/{}", done), window.group.world);
+  };
+  return rank::train(
+      trainer,
+      {.warmup = c.warmup,
+       .steps = c.steps,
+       .evaluate_every = c.evaluate_every,
+       .begin = begin,
+       .align = align,
+       .evaluate = [&] { return trainer.trains() ? trainer.evaluate() : records::Evaluation{}; },
+       .sent_bytes = [&] { return trainer.ledger().total_bytes(); },
+       .progress = progress});
+}
+
+// What is there beside the samples once the window has ended.
+void keep_findings(const CaseWindow& window, RankResult& result) {
+  Trainer& trainer = window.trainer;
+  result.samples.lookups = trainer.take_lookups();
+  if (window.link != nullptr) {
+    result.linked = window.link->take_operations();
+  }
+  result.samples.peak_memory_bytes = peak_memory_bytes();
+  result.training = training_of(trainer);
+  auto ops = trainer.executor().take_spans();
+  add_phases(trainer, ops, result.samples);
+  if (window.options.record_spans) {
+    result.spans = take_spans(trainer, std::move(ops), window.group.rank, result.started_ns);
+  }
+  note_network(trainer, result);
+  note_plan(trainer, result);
+  result.times = {.profile = trainer.input().profile, .alpha_beta = trainer.input().alpha_beta};
+}
+
+// Tells samples of a window that ends early.
+std::function<void(records::RankSamples)> with_lookups(
+    const CaseWindow& window, const std::optional<records::Lookups>& lookups) {
+  return [&](records::RankSamples so_far) {
+    if (window.options.interrupted) {
+      so_far.lookups = lookups;
+      add_phases(window.trainer, window.trainer.executor().take_spans(), so_far);
+      window.options.interrupted(std::move(so_far));
+    }
+  };
+}
+
+// Says whether anything crosses the network.
+bool measure_window(const CaseWindow& window, RankResult& result) {
+  Trainer& trainer = window.trainer;
+  const records::Configuration& c = window.configuration;
+  const WeightNorms norms(trainer);
+  std::int64_t coded_before = 0;
+  std::optional<records::Lookups> lookups;  // of the whole steps so far
+  const auto progress = [&](int done, int total) {
+    if (done == c.warmup) {
+      forget_warm_up(window);  // operations under way are of the measured steps
+      trainer.take_lookups();
+      coded_before = trainer.executor().coding_ns();
+    }
+    if (done > c.warmup) {
+      const std::lock_guard lock(window.access.mutex);
+      lookups = trainer.lookups();
+    }
+    note_loss(trainer, c, done, result);
+    if (window.options.progress) {
+      window.options.progress(done, total);
+    }
+  };
+  const auto begin = [&] {
+    forget_warm_up(window);
+    start_together(c, window.group.rank, window.group.world, window.store);
+    result.started_ns = steady_ns();
+  };
+  result.samples = take_samples(window, begin, progress, with_lookups(window, lookups));
+  tell_end_of_window(c, window.group.rank, window.store);
+  result.coding = coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);
+  keep_findings(window, result);
+  norms.note_last(result);
+  result.wire = trainer.wire(c.steps);
+  result.verified = verify(trainer, window.group, window.store);
+  if (!trainer.trains()) {  // samples come from ranks that train
+    result.samples.peak_memory_bytes = std::exchange(result.samples, {}).peak_memory_bytes;
+  }
+  return window.group.world > 1 &&
+         communicates(trainer.planner(), trainer.input(), c.warmup + c.steps);
+}
+
+}  // namespace
+
+RankResult run_case(const engines::World& world, const records::Configuration& configuration,
+                    launch::PrefixStore& store, const CaseOptions& options) {
+  reset_peak_memory();
+  const std::shared_ptr<engines::Link> link = make_link(configuration);
+  const auto engine = engines::behind_link(engines::make_engine(configuration.engine), link);
+  RankGroup group = make_rank_group(world, configuration, *engine, options.name, options.interface);
+  group.peers.idle = options.idle;
+  group.peers.timeout = options.limits.timeout;
+  group.before_connecting = [&, connections = 0]() mutable {
+    store.barrier(fmt::format("connect/{}", connections++), group.world);
+  };
+  RankResult result;
+  WindowAccess own_access;
+  WindowAccess& access = options.access != nullptr ? *options.access : own_access;
+  {
+    Trainer trainer(configuration, group, window_options(world, configuration, options, access));
+    if (options.limits.heartbeat != nullptr && !configuration.has_tables()) {
+      options.limits.heartbeat->set_role(trainer.role());
+    }
+    store.barrier("connected", group.world);
+    options.accepted();
+    const auto claim = claim_of(options);
+    const CaseWindow window{trainer, configuration, group, link.get(), store, options, access};
+    const bool crosses = measure_window(window, result);
+    note_averages(trainer, group, result);
+    result.error = failure_of(trainer, configuration);
+    if (crosses && !configuration.discard && configuration.data.empty()) {
+      measure_exposed(world, window, result.samples);
+    }
+  }
+  if (configuration.stretch != 1) {
+    unstretch(configuration.stretch, result);
+  }
+  result.samples.rank = group.rank;
+  result.samples.device = group.device.str();
+  return result;
+}
+
+}  // namespace paceline::rank

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "paceline/engines/link.h"
+#include "paceline/engines/run_rank.h"
+#include "paceline/engines/world.h"
+#include "paceline/launch/key_value_store.h"
+#include "paceline/rank/dispatcher_options.h"
+#include "paceline/rank/known_times.h"
+#include "paceline/rank/window.h"
+#include "paceline/records/run_record.h"
+#include "paceline/records/trace.h"
+
+namespace paceline::rank {
+
+/// What one rank measured in a case: its part of the case's record, of which
+/// `error` says why the case counts as failed although it ran to its end.
+struct RankResult : records::RunRecord {
+  records::RankSamples samples;      // its `ranks`
+  PlanTimes times;                   // the times that the plan was made by
+  std::int64_t started_ns = 0;       // when all ranks were ready to begin
+  std::vector<records::Span> spans;  // since then; with record_spans
+  /// What crossed the emulated link in the measured steps; empty: no link.
+  std::vector<engines::LinkedOperation> linked;
+};
+
+struct CaseOptions {
+  std::string name;       // unique within the job
+  std::string interface;  // network interface; empty: the engine's choice
+  StepLimits limits{};
+  bool record_spans = false;
+  PlanTimes times{};             // known already; equal on all ranks
+  std::function<void()> idle{};  // as ChannelSpec's
+  /// Called once all ranks of the case have made its plan and are connected.
+  std::function<void()> accepted = [] {};
+  std::function<void(int done, int total)> progress{};
+  /// Called with this rank's samples so far before an error ends the window.
+  std::function<void(records::RankSamples)> interrupted{};
+  engines::OnFailure on_failure{};  // where this rank's step hangs
+  WindowAccess* access = nullptr;   // may be null
+};
+
+/// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured window, the checks,
+/// then blocks of steps with and without communication in turn, while all ranks compute at once,
+/// where anything crosses the network. The times of a stretched case are divided by its stretch,
+/// except those of
+/// `linked`.
+RankResult run_case(const engines::World& world, const records::Configuration& configuration,
+                    launch::PrefixStore& store, const CaseOptions& options);
+
+}  // namespace paceline::rank

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/case_time.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/cluster/link_spec.h"
+#include "paceline/cluster/profile_file.h"
+#include "paceline/experiment/outside.h"
+#include "paceline/plan/cost.h"
+#include "paceline/rank/embedding_case.h"
+#include "paceline/rank/external.h"
+#include "paceline/rank/planner_input.h"
+#include "paceline/rank/replay.h"
+#include "paceline/rank/window.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::rank {
+namespace {
+
+constexpr double kFrameworkStartSeconds = 5;  // taken, as its speed is
+
+// On the emulated link alone: what overlap hides is not taken from it.
+double link_seconds(const records::Configuration& c, const Planned& planned) {
+  if (c.link.empty()) {
+    return 0;
+  }
+  const auto link = cluster::stretched(cluster::parse_link("link", c.link), c.stretch);
+  return static_cast<double>(planned.wire_bytes) / link.bytes_per_s;
+}
+
+// The first rank trains, the last one serves where servers are apart.
+std::int64_t written_by_fullest(const plan::Planner& planner, plan::PlanInput input) {
+  const std::int64_t first = written_in_replay(planner, input);
+  input.rank = input.world - 1;
+  return std::max(first, written_in_replay(planner, input));
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  if (seconds < 90) {
+    return fmt::format("{:.0f} s", seconds);
+  }
+  if (seconds < 5400) {
+    return fmt::format("{:.0f} min", seconds / 60);
+  }
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+double crowd(const records::Configuration& c, int ranks_here, double cores) {
+  return c.device == "cpu" && c.replay.empty()
+             ? std::max(1.0, ranks_here * std::max(1, c.threads) / cores)
+             : 1.0;
+}
+
+bool measures_pairs(const records::Configuration& c) {
+  const bool by_others = experiment::is_outside(c) && c.framework != experiment::kOwnNetwork;
+  return !by_others && c.ranks > 1 && !c.discard && c.strategy != "none";
+}
+
+double seconds_of(const records::Configuration& c, const Probe& probe, const Planned& planned,
+                  double crowd) {
+  const bool pairs = measures_pairs(c);
+  const int first = pairs ? 2 : 1;
+  const int paired = pairs ? pair_layout(c.steps).total_steps() : 0;
+  const int steps = c.warmup + c.steps + paired;
+  const int without_communication = paired / 2;
+  return 2 * probe.setup_s + (experiment::is_outside(c) ? kFrameworkStartSeconds : 0) +
+         (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd +
+         (steps - without_communication) * link_seconds(c, planned);
+}
+
+Planned plan_case(const records::Configuration& c, const plan::ModelShape& shape) {
+  if (is_external(c)) {
+    return {};
+  }
+  const strategies::StrategySpec strategy = strategies::strategy_of(c);
+  plan::PlanInput input = plan_input_of(c, shape);
+  if (c.ranks > 1 && strategies::needs_times(strategy)) {
+    add_known_times(c, input);
+    if (!input.profile || !input.alpha_beta) {
+      return {.refusal = "", .written_bytes = shape.bytes(), .wire_bytes = shape.bytes()};
+    }
+  }
+  try {
+    const auto planner = planner_of(c, strategy);
+    const plan::Setup setup = planner->setup(input);
+    const plan::CommPlan plan = planner->plan(input, setup, planner->variant(input, 0));
+    return {.refusal = "",
+            .written_bytes = c.replay.empty() ? 0 : written_by_fullest(*planner, input),
+            .wire_bytes = plan::cost(setup, plan, input.rank).wire_bytes};
+  } catch (const UsageError& error) {
+    return {.refusal = fmt::format("{} of {} on {}: {}", c.strategy, c.model,
+                                   counted(c.ranks, "rank"), error.what())};
+  }
+}
+
+namespace {
+
+// By the times of the profile; nothing for what is no replay.
+std::optional<double> seconds_of_replay(const records::Configuration& c) {
+  if (c.replay.empty()) {
+    return std::nullopt;
+  }
+  const cluster::ProfiledModel replayed = cluster::read_profile(c.replay);
+  const double step =
+      c.stretch * plan::seconds_of(replayed.profile.forward_total() +
+                                   replayed.profile.backward_total() + replayed.update.value_or(0));
+  const Probe probe{.first_step_s = step, .step_s = step, .shape = replayed.model};
+  return seconds_of(c, probe, plan_case(c, probe.shape), 1);
+}
+
+}  // namespace
+
+std::string known_time_text(const std::vector<records::Configuration>& cases, int runs) {
+  double seconds = 0;
+  std::int64_t known = 0;
+  for (const records::Configuration& c : cases) {
+    if (const auto of_case = seconds_of_replay(c)) {
+      seconds += *of_case;
+      ++known;
+    }
+  }
+  const std::int64_t unknown = std::ssize(cases) - known;
+  const std::string text =
+      known == 0 ? ""
+                 : fmt::format("time: about {} for {}, by the profiles",
+                               duration_text(seconds * runs), counted(known, "replayed case"));
+  if (unknown == 0) {
+    return text + "\n";
+  }
+  return fmt::format("{}of {} no time is known without a probe, which a run makes first\n",
+                     text.empty() ? "time: " : text + "; ", counted(unknown, "case"));
+}
+
+}  // namespace paceline::rank

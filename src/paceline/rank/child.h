@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "paceline/base/descriptor.h"
+
+namespace paceline::rank {
+
+/// How a Child is started.
+struct ChildOptions {
+  /// Run by launch/command_guard.h, so that nothing which the command starts outlives it or this
+  /// process.  Else the command stays in this process group, and killing a rank's group ends it
+  /// too.
+  bool guarded = false;
+  bool takes_errors = false;           // stderr is read with stdout
+  std::vector<std::string> without{};  // variables that are not passed on
+  std::string log{};                   // file that keeps all output; empty: stderr is inherited
+};
+
+/// A command whose standard output is read line by line.  It is ended when this object is
+/// destroyed, and when the thread that made this object ends.
+class Child {
+ public:
+  /// `environment` is added to this process's own.  Throws WorldError where
+  /// the command cannot be started.
+  Child(const std::vector<std::string>& command,
+        const std::map<std::string, std::string>& environment, const ChildOptions& options = {});
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// The next line without its end; nothing at the end of the output.  Calls
+  /// `idle` a few times a second.  Throws WorldError after `timeout`.
+  std::optional<std::string> read_line(std::chrono::milliseconds timeout,
+                                       const std::function<void()>& idle);
+
+  /// The exit code (128 + signal where it was killed).
+  int wait();
+
+ private:
+  std::optional<std::string> take_line();
+
+  pid_t pid_ = -1;
+  Descriptor output_, log_;
+  bool guarded_ = false;
+  std::string pending_;
+  bool ended_ = false;
+  std::int64_t last_idle_ns_ = 0;
+};
+
+}  // namespace paceline::rank

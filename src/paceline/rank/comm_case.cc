@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/comm_case.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <torch/types.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/engines/channel_spec.h"
+#include "paceline/engines/engine.h"
+#include "paceline/engines/peer_wait.h"
+#include "paceline/engines/thread_device.h"
+#include "paceline/plan/wire_bytes.h"
+#include "paceline/rank/link_check.h"
+#include "paceline/rank/rank_group.h"
+#include "paceline/runtime/torch_device.h"
+
+namespace paceline::rank {
+namespace {
+
+using plan::Pattern;
+
+constexpr auto kDtypes =
+    std::to_array<std::pair<std::string_view, at::ScalarType>>({{"fp32", at::kFloat},
+                                                                {"fp64", at::kDouble},
+                                                                {"fp16", at::kHalf},
+                                                                {"bf16", at::kBFloat16},
+                                                                {"int32", at::kInt}});
+
+constexpr std::int64_t kBlock = 1 << 20;  // elements filled or checked at once
+
+at::ScalarType type_of(std::string_view name) {
+  for (const auto& [word, type] : kDtypes) {
+    if (word == name) {
+      return type;
+    }
+  }
+  throw UsageError("--dtype: " + unknown_name("number type", name, comm_dtypes()));
+}
+
+// Nothing: messages.
+std::optional<Pattern> pattern_of(std::string_view operation) {
+  for (const Pattern pattern : plan::kPatterns) {
+    if (plan::name_of(pattern) == operation) {
+      return pattern;
+    }
+  }
+  PACELINE_CHECK(operation == plan::kMessages);
+  return std::nullopt;
+}
+
+// Returns m: the type holds the sum of any values below m, one a rank, exactly.
+std::int64_t modulus(at::ScalarType type, std::int64_t world) {
+  const std::int64_t exact = type == at::kBFloat16 ? 256 : type == at::kHalf ? 2048 : 1 << 24;
+  return std::clamp<std::int64_t>(exact / world, 2, 251);
+}
+
+using Works = std::vector<engines::Channel::Work>;
+
+// One operation and its buffers on one rank.
+class Operation {
+ public:
+  Operation(engines::Channel& channel, std::string_view name, std::int64_t bytes,
+            const at::TensorOptions& options, const engines::PeerWait* peers)
+      : channel_(channel), peers_(peers), pattern_(pattern_of(name)), world_(channel.world()) {
+    const auto type = c10::typeMetaToScalarType(options.dtype());
+    modulus_ = modulus(type, world_);
+    const auto size = static_cast<std::int64_t>(c10::elementSize(type));
+    bytes_ = whole_bytes(name, bytes, size, world_);
+    count_ = bytes_ / size;
+    const std::int64_t shard = count_ / world_;
+    const bool gathers = pattern_ == Pattern::kAllGather;
+    in_ = at::zeros({gathers ? shard : count_}, options);
+    out_ = pattern_ == Pattern::kReduceScatter ? at::zeros({shard}, options)
+           : gathers || !pattern_              ? at::zeros({count_}, options)
+                                               : in_;
+    in_.fill_(0);  // touches every page
+    out_.fill_(0);
+  }
+
+  std::int64_t bytes() const { return bytes_; }
+
+  void barrier() { wait_for({channel_.barrier()}); }
+
+  void perform() { wait_for(issue()); }
+
+  // Performs the operation once more on known values, and counts the elements of its result that
+  // are wrong.
+  std::int64_t count_wrong() {
+    for (std::int64_t begin = 0; begin < in_.numel(); begin += kBlock) {
+      auto part = in_.narrow(0, begin, std::min(kBlock, in_.numel() - begin));
+      part.copy_(values_of(channel_.rank(), indices(begin, part.numel())));
+    }
+    if (out_.data_ptr() != in_.data_ptr()) {
+      out_.fill_(1);
+    }
+    perform();
+    std::int64_t wrong = 0;
+    for (std::int64_t begin = 0; begin < out_.numel(); begin += kBlock) {
+      const auto part = out_.narrow(0, begin, std::min(kBlock, out_.numel() - begin));
+      wrong += part.to(at::kLong).ne(expected(begin, part.numel())).sum().item<std::int64_t>();
+    }
+    return wrong;
+  }
+
+ private:
+  Works issue() {
+    if (pattern_ == Pattern::kAllReduce) {
+      return {channel_.all_reduce(in_, plan::Reduce::kSum)};
+    }
+    if (pattern_ == Pattern::kReduceScatter) {
+      return {channel_.reduce_scatter(in_, out_, plan::Reduce::kSum)};
+    }
+    if (pattern_ == Pattern::kAllGather) {
+      return {channel_.all_gather(in_, out_)};
+    }
+    if (pattern_ == Pattern::kBroadcast) {
+      return {channel_.broadcast(in_, 0)};
+    }
+    return channel_.exchange({{in_, neighbor(1)}}, {{out_, neighbor(world_ - 1)}});
+  }
+
+  void wait_for(const Works& works) const {
+    for (const engines::Channel::Work& work : works) {
+      if (peers_ != nullptr) {
+        peers_->wait_for(work);
+      } else {
+        work->wait();
+      }
+    }
+  }
+
+  int neighbor(std::int64_t distance) const {
+    return static_cast<int>((channel_.rank() + distance) % world_);
+  }
+
+  at::Tensor indices(std::int64_t begin, std::int64_t count) const {
+    return at::arange(begin, begin + count, in_.options().dtype(at::kLong));
+  }
+
+  at::Tensor values_of(std::int64_t rank, const at::Tensor& index) const {
+    return (index + 7 * rank).remainder(modulus_);
+  }
+
+  at::Tensor expected(std::int64_t begin, std::int64_t count) const {
+    const std::int64_t rank = channel_.rank();
+    if (pattern_ == Pattern::kBroadcast) {
+      return values_of(0, indices(begin, count));
+    }
+    if (!pattern_) {
+      return values_of(neighbor(world_ - 1), indices(begin, count));
+    }
+    if (pattern_ == Pattern::kAllGather) {
+      const at::Tensor index = indices(begin, count);
+      const std::int64_t shard = count_ / world_;
+      return (index.remainder(shard) + 7 * index.div(shard, "floor")).remainder(modulus_);
+    }
+    const std::int64_t offset = pattern_ == Pattern::kReduceScatter ? rank * (count_ / world_) : 0;
+    const at::Tensor index = indices(begin + offset, count);
+    at::Tensor sum = at::zeros_like(index);
+    for (std::int64_t r = 0; r < world_; ++r) {
+      sum += values_of(r, index);
+    }
+    return sum;
+  }
+
+  engines::Channel& channel_;
+  const engines::PeerWait* peers_;
+  std::optional<Pattern> pattern_;  // nothing: messages
+  std::int64_t world_ = 1, modulus_ = 2, count_ = 0, bytes_ = 0;
+  at::Tensor in_, out_;
+};
+
+}  // namespace
+
+std::vector<std::string> comm_dtypes() {
+  std::vector<std::string> names;
+  for (const auto& [name, type] : kDtypes) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+std::int64_t element_bytes(std::string_view dtype) {
+  return static_cast<std::int64_t>(c10::elementSize(type_of(dtype)));
+}
+
+std::int64_t whole_bytes(std::string_view operation, std::int64_t bytes, std::int64_t element,
+                         std::int64_t world) {
+  std::int64_t count = std::max<std::int64_t>(1, bytes / element);
+  if (operation == plan::name_of(plan::Pattern::kReduceScatter) ||
+      operation == plan::name_of(plan::Pattern::kAllGather)) {
+    count = (count + world - 1) / world * world;
+  }
+  return count * element;
+}
+
+std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
+                               const std::vector<std::int64_t>& sizes, std::string_view dtype,
+                               std::int64_t world) {
+  std::vector<CommRow> rows;
+  for (const std::string& operation : operations) {
+    for (const std::int64_t size : sizes) {
+      const std::int64_t bytes = whole_bytes(operation, size, element_bytes(dtype), world);
+      add_once(rows, {.operation = operation, .bytes = bytes});
+    }
+  }
+  return rows;
+}
+
+CommSamples measure_operation(engines::Channel& channel, std::string_view operation,
+                              std::int64_t bytes, const CommSetting& setting,
+                              const CommIterations& iterations) {
+  const at::NoGradGuard no_grad;
+  const at::Device where{setting.device};
+  Operation one(channel, operation, bytes,
+                at::TensorOptions().dtype(type_of(setting.dtype)).device(where), iterations.peers);
+  CommSamples samples;
+  samples.bytes = one.bytes();
+  engines::Ledger before = channel.ledger();
+  const int total = iterations.warmup + iterations.measured;
+  const auto progress = [&](int done) {
+    if (iterations.progress) {
+      iterations.progress(done, total);
+    }
+  };
+  for (int i = 0; i < total; ++i) {
+    progress(i);
+    if (i == iterations.warmup) {
+      before = channel.ledger();
+    }
+    one.barrier();
+    runtime::synchronize(where);
+    const std::int64_t began = steady_ns();
+    one.perform();
+    runtime::synchronize(where);
+    if (i >= iterations.warmup) {
+      samples.duration_ns.push_back(steady_ns() - began);
+    }
+    if (i == iterations.warmup) {
+      samples.began_ns = began;
+    }
+  }
+  samples.wire_bytes =
+      (channel.ledger().total_bytes() - before.total_bytes()) / iterations.measured;
+  progress(total);
+  if (iterations.checks) {
+    samples.wrong_elements = one.count_wrong();
+  }
+  return samples;
+}
+
+CommCases::CommCases(const engines::World& world, const CommSetting& setting,
+                     const std::string& name, const engines::PeerWait& peers)
+    : setting_(setting) {
+  type_of(setting.dtype);
+  records::Configuration configuration;
+  configuration.device = setting.device;
+  configuration.link = setting.link;
+  const at::Device device = device_of(world, configuration);
+  engines::set_thread_device(device);
+  setting_.device = device.str();
+  link_ = make_link(configuration);
+  engine_ = engines::behind_link(engines::make_engine(setting.engine), link_);
+  engines::ChannelSpec spec =
+      engines::channel_spec(world, name, world.self.world, setting.interface);
+  spec.device = device;
+  spec.timeout = peers.limit();
+  spec.idle = peers.idle;
+  interface_ = spec.interface;
+  channel_ = engine_->connect(spec);
+}
+
+CommCases::~CommCases() = default;
+
+CommSamples CommCases::run(std::string_view operation, std::int64_t bytes,
+                           const CommIterations& iterations) {
+  std::vector<engines::LinkedOperation> linked;
+  CommIterations own = iterations;
+  own.progress = [&](int done, int total) {
+    if (link_ != nullptr && (done == iterations.warmup || done == total)) {
+      linked = link_->take_operations();  // at first the warm-up's
+    }
+    if (iterations.progress) {
+      iterations.progress(done, total);
+    }
+  };
+  CommSamples samples = measure_operation(*channel_, operation, bytes, setting_, own);
+  if (link_ != nullptr) {
+    link_->take_operations();  // the check of the values
+  }
+  samples.linked = std::move(linked);
+  return samples;
+}
+
+}  // namespace paceline::rank

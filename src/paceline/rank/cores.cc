@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/cores.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/experiment/machine.h"
+#include "paceline/experiment/outside.h"
+
+namespace paceline::rank {
+
+HostCores host_cores(const engines::World& world, launch::PrefixStore& store) {
+  store.set(fmt::format("cpus/{}", world.self.rank),
+            fmt::format("{}", fmt::join(experiment::allowed_cpus(), " ")));
+  std::set<int> together;
+  std::size_t one_by_one = 0;
+  int ranks = 0;
+  for (std::size_t rank = 0; rank < world.hosts.size(); ++rank) {
+    if (world.hosts[rank] != world.self.host) {
+      continue;
+    }
+    ++ranks;
+    std::istringstream cpus(store.wait(fmt::format("cpus/{}", rank)));
+    for (int cpu = 0; cpus >> cpu; ++one_by_one) {
+      together.insert(cpu);
+    }
+  }
+  return {.usable = experiment::cores_within_quota(static_cast<int>(together.size())),
+          .apart = ranks > 1 && one_by_one == together.size()};
+}
+
+int threads_to_pin(std::span<const records::Configuration> cases) {
+  int threads = 1;
+  for (const records::Configuration& c : cases) {
+    threads = std::max(threads, c.device == "cpu" && !experiment::starts_its_ranks(c)
+                                    ? c.threads
+                                    : std::numeric_limits<int>::max());
+  }
+  return threads;
+}
+
+CorePin::CorePin(int local_rank, int local_world, int threads, bool apart) {
+  const int each = std::max(1, threads);
+  if (sched_getaffinity(0, sizeof(before_), &before_) != 0) {
+    description_ = "not pinned: the affinity cannot be read";
+    return;
+  }
+  const int cores = CPU_COUNT(&before_);
+  if (apart) {
+    description_ = "each rank on cores of its own, by its launcher";
+    return;
+  }
+  if (each > cores / std::max(1, local_world)) {
+    description_ = "not pinned: no core for every thread of every rank";
+    return;
+  }
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  int place = 0;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &before_)) {
+      if (place / each == local_rank) {
+        CPU_SET(core, &own);
+      }
+      ++place;
+    }
+  }
+  pinned_ = sched_setaffinity(0, sizeof(own), &own) == 0;
+  description_ = pinned_
+                     ? fmt::format("each rank on {} core{} of its own", each, each == 1 ? "" : "s")
+                     : "not pinned: the system refused";
+}
+
+CorePin::~CorePin() {
+  if (pinned_) {
+    sched_setaffinity(0, sizeof(before_), &before_);
+  }
+}
+
+}  // namespace paceline::rank

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/ranks_per_host.h"
+#include "paceline/cluster/link_spec.h"
+#include "paceline/engines/line_rate.h"
+#include "paceline/engines/peer_wait.h"
+#include "paceline/launch/signals.h"
+#include "paceline/rank/case_record.h"
+#include "paceline/rank/comm_case.h"
+#include "paceline/rank/link_check.h"
+#include "paceline/rank/workload.h"
+#include "paceline/records/json.h"
+
+namespace paceline::rank {
+namespace {
+
+using nlohmann::json;
+
+// Where ranks sit on several hosts (`one_clock` false), times are counted from the first measured
+// operation, which all of them began together.
+std::string text_of(const CommSamples& samples, bool one_clock) {
+  return json{{"bytes", samples.bytes},
+              {"duration_ns", samples.duration_ns},
+              {"wire_bytes", samples.wire_bytes},
+              {"wrong_elements", samples.wrong_elements},
+              {"linked", to_text(samples.linked, one_clock ? 0 : samples.began_ns)}}
+      .dump();
+}
+
+CommSamples samples_from(const std::string& text) {
+  const json all = json::parse(text);
+  return {.bytes = all.at("bytes"),
+          .duration_ns = all.at("duration_ns"),
+          .wire_bytes = all.at("wire_bytes"),
+          .wrong_elements = all.at("wrong_elements"),
+          .linked = linked_operations_from(all.at("linked"))};
+}
+
+// Adds a rank's samples: the longest duration of each iteration counts.
+void merge(const CommSamples& samples, records::CommRecord& record) {
+  record.bytes = samples.bytes;
+  record.wire_bytes = std::max(record.wire_bytes, samples.wire_bytes);
+  record.wrong_elements = std::max(record.wrong_elements.value_or(0), samples.wrong_elements);
+  record.iteration_ns.resize(samples.duration_ns.size(), 0);
+  for (std::size_t i = 0; i < samples.duration_ns.size(); ++i) {
+    record.iteration_ns[i] = std::max(record.iteration_ns[i], samples.duration_ns[i]);
+  }
+}
+
+void check_link_model(const std::vector<std::vector<engines::LinkedOperation>>& linked,
+                      records::CommRecord& record) {
+  const records::LinkCheck check = check_link(linked, 1);
+  record.valid.reset();
+  if (check.operations > 0) {
+    record.link_slack_ns = check.slack_ns;
+    record.valid = is_as_long_as_its_link(record);
+  }
+}
+
+// Measures the line before and after the operations.
+class EngineOperations final : public Workload {
+ public:
+  explicit EngineOperations(SessionContext& session)
+      : session_(session),
+        world_(session.world),
+        sweep_(*session.job.operations),
+        timeout_(session.job.settings.timeout_ms()),
+        // Its ranks do little but wait for each other.
+        hold_(session.context.heartbeat, launch::Heartbeat::Hold::For::kPeers),
+        rows_(comm_rows(sweep_.operations, sweep_.sizes, sweep_.dtype, world_.self.world)) {}
+
+  std::size_t begin() override {
+    session_.report_position("before the first operation");
+    cases_.emplace(world_,
+                   CommSetting{.engine = sweep_.engine,
+                               .device = sweep_.device,
+                               .dtype = sweep_.dtype,
+                               .interface = session_.job.settings.interface,
+                               .link = sweep_.link},
+                   "comm",
+                   engines::PeerWait{.idle = [this] { session_.idle(); }, .timeout = timeout_});
+    measure_line("before");
+    return rows_.size();
+  }
+
+  void perform(std::size_t row) override {
+    const auto& [operation, bytes] = rows_[row];
+    session_.report_position(
+        fmt::format("at {} of {} B (row {} of {})", operation, bytes, row + 1, rows_.size()));
+    const auto title = fmt::format("[{}/{}] {} of {} B ({} ranks)", row + 1, rows_.size(),
+                                   operation, bytes, world_.self.world);
+    const auto progress = [&](int done, int total) {
+      launch::throw_if_stop_requested();
+      session_.context.heartbeat.beat(launch::kNoSteps, session_.position);
+      session_.progress.show(fmt::format("{}: iteration {} of {}", title, done, total));
+    };
+    const CommSamples mine =
+        cases_->run(operation, bytes,
+                    {.warmup = sweep_.warmup, .measured = sweep_.iterations, .progress = progress});
+    session_.progress.clear();
+    const auto key = [row](int rank) { return fmt::format("operation/{}/{}", row, rank); };
+    session_.store.set(key(world_.self.rank), text_of(mine, engines::on_one_host(world_.hosts)));
+    if (session_.is_rank_0()) {
+      std::vector<CommSamples> samples;
+      for (int rank = 0; rank < world_.self.world; ++rank) {
+        samples.push_back(samples_from(session_.store.wait(key(rank))));
+      }
+      session_.hand_over(records::to_line(records::to_json(record_of(operation, samples), {})));
+    }
+  }
+
+  void end() override { measure_line("after"); }
+
+ private:
+  void measure_line(const std::string& when) {
+    session_.report_position(fmt::format("at the measurement of the line rate {} the rows", when));
+    double bytes_per_s = 0;
+    if (!sweep_.link.empty()) {
+      bytes_per_s = cluster::parse_link("--link", sweep_.link).bytes_per_s;
+    } else if (world_.self.world > 1) {
+      session_.store.barrier(when, world_.self.world);
+      bytes_per_s =
+          engines::measure_line_rate(world_, session_.store, when, cases_->interface(), timeout_)
+              .bytes_per_s;
+    }
+    line_bytes_per_s_ = std::max(line_bytes_per_s_, bytes_per_s);
+    if (session_.is_rank_0()) {
+      post_line(*world_.store, line_bytes_per_s_);
+    }
+  }
+
+  records::CommRecord record_of(const std::string& operation,
+                                const std::vector<CommSamples>& samples) const {
+    records::CommRecord record;
+    record.started_at = utc_now();
+    record.operation = operation;
+    record.ranks = world_.self.world;
+    record.ranks_per_host = ranks_per_host<std::string>(world_.hosts);
+    record.engine = sweep_.engine;
+    record.device = sweep_.device;
+    record.dtype = sweep_.dtype;
+    record.interface = cases_->interface();
+    record.link = sweep_.link;
+    record.warmup = sweep_.warmup;
+    std::vector<std::vector<engines::LinkedOperation>> linked;
+    for (const CommSamples& of_rank : samples) {
+      merge(of_rank, record);
+      linked.push_back(of_rank.linked);
+    }
+    if (!record.link.empty()) {
+      check_link_model(linked, record);
+    }
+    return record;
+  }
+
+  SessionContext& session_;
+  const engines::World& world_;
+  const experiment::OperationSweep& sweep_;
+  const std::chrono::milliseconds timeout_;
+  const launch::Heartbeat::Hold hold_;
+  const std::vector<CommRow> rows_;
+  std::optional<CommCases> cases_;
+  double line_bytes_per_s_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> engine_operations(SessionContext& session) {
+  return std::make_unique<EngineOperations>(session);
+}
+
+}  // namespace paceline::rank

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "paceline/engines/world.h"
+#include "paceline/launch/key_value_store.h"
+#include "paceline/records/run_record.h"
+
+namespace paceline::rank {
+
+/// The versions of the program and its libraries, and the facts of all hosts; equal on every rank.
+/// Collective over the world.  `usable_cores` are those of this host (rank/cores.h).
+records::Environment exchange_environment(const engines::World& world, launch::PrefixStore& store,
+                                          int usable_cores);
+
+}  // namespace paceline::rank

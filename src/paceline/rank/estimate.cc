@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/estimate.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/base/text.h"
+#include "paceline/case/same.h"
+#include "paceline/experiment/flags.h"
+#include "paceline/experiment/outside.h"
+#include "paceline/predict/tables.h"
+#include "paceline/rank/before_probe.h"
+#include "paceline/rank/case_time.h"
+#include "paceline/rank/probe.h"
+
+namespace paceline::rank {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, refusal, first_step_s)
+
+namespace {
+
+constexpr double kAskAboveSeconds = 30 * 60;
+// Two trainers are alive while pairs are measured; in a replay the one without communication writes
+// nothing.
+std::int64_t memory_of(const records::Configuration& c, const Probe& probe,
+                       const Planned& planned) {
+  if (!c.replay.empty()) {
+    return probe.memory_bytes + planned.written_bytes;
+  }
+  return probe.memory_bytes + (measures_pairs(c) ? probe.state_bytes : 0);
+}
+
+// The memory of each rank on this host.  These are the first `here` ranks of the job.  In a job
+// with tables the probe says what a rank takes beside what is counted of its plan.
+std::vector<std::int64_t> memory_of_ranks(const records::Configuration& c, const Probe& probe,
+                                          const Planned& planned, int here) {
+  std::vector<std::int64_t> memory(static_cast<std::size_t>(here), memory_of(c, probe, planned));
+  if (!c.has_tables() || !probe.fits || !planned.refusal.empty()) {
+    return memory;
+  }
+  const auto held = predict::memory_of_run(c);
+  records::Configuration alone = c;
+  alone.strategy = "none";
+  const std::int64_t beside =
+      std::max(std::int64_t{0}, probe.memory_bytes - predict::memory_of_run(alone).front().bytes());
+  std::ranges::transform(memory, held, memory.begin(),
+                         [&](auto, auto& one) { return beside + one.bytes(); });
+  return memory;
+}
+
+// What the cases take together, as far as it has been looked at.
+struct Sum {
+  double seconds = 0;
+  std::int64_t memory_bytes = 0;  // of the largest rank
+};
+
+// What needs less memory than the case.
+std::string smaller_than(const records::Configuration& c, std::int64_t ranks_that_fit,
+                         const std::string& experiment) {
+  std::string text = "use fewer ranks, a smaller --batch-size or --image-size";
+  if (c.has_tables()) {
+    text = fmt::format(
+        "use fewer --trainers or --servers, {}fewer --embeddings "
+        "or a smaller --embedding-dim",
+        c.model == "dlrm" ? "a smaller --batch-size, " : "");
+  }
+  if (!c.replay.empty()) {  // its batch is the profile's
+    text = fmt::format("use {}--replay FILE of a smaller network",
+                       ranks_that_fit < 1
+                           ? ""
+                           : fmt::format("at most {} here, or ", counted(ranks_that_fit, "rank")));
+  }
+  const std::string smaller =
+      experiment::smaller_experiment(experiment, experiment::experiment_roots());
+  return smaller.empty() ? text : fmt::format("{}, or `paceline run {}`", text, smaller);
+}
+
+// `ranks`: what each rank on this host takes.
+std::string memory_refusal(const records::Configuration& c, const Probe& probe,
+                           const std::vector<std::int64_t>& ranks, const std::string& experiment) {
+  const std::int64_t memory = usable_memory_bytes();
+  const std::int64_t needed = std::accumulate(ranks.begin(), ranks.end(), std::int64_t{0});
+  if (c.device != "cpu" || experiment::is_outside(c) || (probe.fits && needed <= memory)) {
+    return "";
+  }
+  return fmt::format("{}{} on {} needs {} {:.1f} GB on this host, which has {:.1f} GB; {}.",
+                     c.model,
+                     c.model == "hybrid" ? "" : fmt::format(" with batch {}", c.batch_size),
+                     counted(std::ssize(ranks), "rank"), probe.fits ? "about" : "more than",
+                     static_cast<double>(needed) * 1e-9, static_cast<double>(memory) * 1e-9,
+                     smaller_than(c, probe.fits ? memory / ranks.front() : 0, experiment));
+}
+
+// `runs` are all that is to be done; a case that is repeated counts once.
+std::string sum_text(const Sum& sum, const std::vector<records::Configuration>& runs) {
+  std::set<std::string> keys;
+  for (const records::Configuration& c : runs) {
+    keys.insert(c.key() + (c.discard ? " discarded" : ""));
+  }
+  const std::string cases = counted(std::ssize(keys), "case");
+  return fmt::format(
+      "estimated {} for {}, {:.2f} GB per rank (from a probe of each "
+      "network{})",
+      duration_text(sum.seconds),
+      keys.size() < runs.size() ? fmt::format("{} runs of {}", runs.size(), cases) : cases,
+      static_cast<double>(sum.memory_bytes) * 1e-9,
+      std::ranges::any_of(runs, experiment::is_outside)
+          ? "; other frameworks are taken to be as fast as Paceline"
+          : "");
+}
+
+// The cases, those first that need most memory by their shapes.
+std::vector<records::Configuration> largest_first(std::vector<records::Configuration> cases) {
+  std::ranges::stable_sort(cases, std::ranges::greater(), least_memory_of);
+  return cases;
+}
+
+// Why the largest case does not fit, by its network's shape alone; empty where that does not tell.
+std::string refusal_by_shape(const records::Configuration& largest, const engines::World& world,
+                             const std::string& experiment) {
+  const std::int64_t least = least_memory_of(largest);
+  const int here = std::min(largest.ranks, world.self.local_world);
+  return least * here <= usable_memory_bytes()
+             ? ""
+             : memory_refusal(largest, {.fits = false},
+                              std::vector<std::int64_t>(static_cast<std::size_t>(here), least),
+                              experiment);
+}
+
+std::int64_t count_networks(const std::vector<records::Configuration>& cases) {
+  std::set<std::string> networks;
+  for (const records::Configuration& c : cases) {
+    networks.insert(network_of(c));
+  }
+  return std::ssize(networks);
+}
+
+// Probes of networks, each once.
+class Probes {
+ public:
+  Probes(const engines::World& world, const EstimateOptions& options, std::int64_t networks)
+      : world_(world), options_(options), networks_(networks) {}
+
+  const Probe& of(const records::Configuration& c) {
+    const std::string network = network_of(c);
+    if (const auto found = probes_.find(network); found != probes_.end()) {
+      return found->second;
+    }
+    if (options_.progress != nullptr) {
+      options_.progress->show(
+          fmt::format("estimating time and memory: a step of {}, batch {} ({} of {} networks)",
+                      c.model, c.batch_size, probes_.size() + 1, networks_));
+    }
+    const experiment::Settings& settings = options_.settings;
+    return probes_
+        .emplace(network, probe_case(world_, c,
+                                     {.name = fmt::format("probe{}", probes_.size()),
+                                      .interface = settings.interface,
+                                      .limits = {.timeout = settings.timeout_ms()}}))
+        .first->second;
+  }
+
+ private:
+  const engines::World& world_;
+  const EstimateOptions& options_;
+  std::int64_t networks_;
+  std::map<std::string, Probe> probes_;
+};
+
+// On rank 0.
+Estimate estimate(const engines::World& world, const std::vector<records::Configuration>& unsorted,
+                  const EstimateOptions& options) {
+  const auto cases = largest_first(unsorted);
+  const experiment::Settings& settings = options.settings;
+  Estimate found{.refusal = refusal_by_shape(cases.front(), world, settings.name),
+                 .first_step_s = {}};
+  if (!found.refusal.empty()) {
+    return found;
+  }
+  Probes probes(world, options, count_networks(cases));
+  Sum sum;
+  for (const records::Configuration& c : cases) {
+    const Probe& probe = probes.of(c);
+    const int here = std::min(c.ranks, world.self.local_world);
+    const Planned planned = probe.fits ? plan_case(c, probe.shape) : Planned{};
+    sum.seconds += draw_seconds(c, options.cores) +
+                   seconds_of(c, probe, planned, crowd(c, here, options.cores));
+    const auto of_ranks = memory_of_ranks(c, probe, planned, here);
+    sum.memory_bytes = std::max(sum.memory_bytes, std::ranges::max(of_ranks));
+    found.first_step_s[network_of(c)] = probe.first_step_s;
+    found.refusal = memory_refusal(c, probe, of_ranks, settings.name);
+    if (found.refusal.empty()) {
+      found.refusal = planned.refusal;
+    }
+    if (!found.refusal.empty()) {
+      return found;
+    }
+  }
+  const std::string text = sum_text(sum, cases);
+  if (sum.seconds > kAskAboveSeconds && !settings.yes) {
+    found.refusal = text +
+                    ": more than 30 minutes; repeat with --yes to run it, or with fewer --steps, "
+                    "--runs, ranks or models.";
+  } else {
+    fmt::print(stderr, "{}\n", text);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string network_of(const records::Configuration& c) {
+  using records::Configuration;
+  const std::string network =
+      cases::key_in(c, {cases::Part::kNetwork, &Configuration::batch_size, &Configuration::device,
+                        &Configuration::optimizer, &Configuration::accumulate,
+                        &Configuration::threads, &Configuration::replay, &Configuration::stretch,
+                        // The dense network's width comes from the tables.
+                        &Configuration::servers, &Configuration::embeddings});
+  // Of the dense network by itself, too, which has no tables.
+  return fmt::format("{} embedding_dim={}", network, c.embedding_dim);
+}
+
+std::chrono::nanoseconds Estimate::first_step(const records::Configuration& c, int ranks_here,
+                                              int cores) const {
+  const auto found = first_step_s.find(network_of(c));
+  const double seconds =
+      found == first_step_s.end() ? 0 : found->second * crowd(c, ranks_here, cores);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+Estimate share_estimate(const engines::World& world, launch::PrefixStore& job,
+                        const std::vector<records::Configuration>& cases,
+                        const EstimateOptions& options) {
+  if (cases.empty()) {
+    return {};
+  }
+  if (world.self.rank == 0 && !world.store->get(kEstimateKey)) {
+    job.set(kEstimateKey, nlohmann::json(estimate(world, cases, options)).dump());
+    if (options.progress != nullptr) {
+      options.progress->clear();
+    }
+  }
+  const auto shared = nlohmann::json::parse(job.wait(kEstimateKey)).get<Estimate>();
+  if (!shared.refusal.empty()) {
+    throw UsageError(shared.refusal);
+  }
+  return shared;
+}
+
+}  // namespace paceline::rank

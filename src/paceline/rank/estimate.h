@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "paceline/engines/world.h"
+#include "paceline/experiment/settings.h"
+#include "paceline/launch/key_value_store.h"
+#include "paceline/rank/progress_line.h"
+#include "paceline/records/configuration.h"
+
+namespace paceline::rank {
+
+/// The estimate of a job before its first step is measured.
+struct Estimate {
+  /// Empty, or why the job shall not start.
+  std::string refusal;
+  /// Seconds of the first step by network_of(), for a rank that is alone on its host.
+  std::map<std::string, double> first_step_s;
+
+  /// The estimated time of a case's first step where `ranks_here` ranks share
+  /// `cores`; zero where it is unknown.
+  std::chrono::nanoseconds first_step(const records::Configuration& c, int ranks_here,
+                                      int cores) const;
+};
+
+/// All that the computation of one rank depends on, as text.
+std::string network_of(const records::Configuration& configuration);
+
+/// The key of the job's store that holds the estimate, for the other ranks and for later
+/// repetitions.
+inline constexpr const char* kEstimateKey = "estimate";
+
+struct EstimateOptions {
+  const experiment::Settings& settings;
+  int cores = 1;                     // that all ranks of this host may use
+  ProgressLine* progress = nullptr;  // says which network is probed
+};
+
+/// Estimates time and memory of all `cases` (each as often as it will run) from a probe of each
+/// network on rank 0, prints the estimate on stderr and shares it with all ranks.  Throws
+/// UsageError on every rank for a job above 30 minutes without `settings.yes`, and for less memory
+/// than the largest case needs: before any probe where the shape of its network tells that.
+///
+/// An estimate that the job's store holds already, of an earlier repetition, is taken instead.
+/// `job` has no prefix.  Collective over the world.
+Estimate share_estimate(const engines::World& world, launch::PrefixStore& job,
+                        const std::vector<records::Configuration>& cases,
+                        const EstimateOptions& options);
+
+}  // namespace paceline::rank

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/external.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
+#include "paceline/base/file.h"
+#include "paceline/base/stream.h"
+#include "paceline/base/text.h"
+#include "paceline/experiment/outside.h"
+#include "paceline/launch/failure_reason.h"
+#include "paceline/launch/heartbeat.h"
+#include "paceline/rank/child.h"
+#include "paceline/rank/live_reader.h"
+#include "paceline/rank/outside_command.h"
+#include "paceline/rank/step_reader.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::rank {
+namespace {
+
+using records::Configuration;
+
+constexpr const char* kFailedKey = "failed";
+
+// Where the processes of the external command meet.
+OutsidePlace share_place(const engines::World& world, int ranks, launch::PrefixStore& store) {
+  if (world.self.rank == 0) {
+    store.set("rendezvous/host", engines::on_one_host(world.hosts) ? "127.0.0.1" : world.self.host);
+    store.set("rendezvous/port", std::to_string(free_port()));
+  }
+  return {.rank = world.self.rank,
+          .local_rank = world.self.local_rank,
+          .local_ranks = static_cast<int>(std::count(
+              world.hosts.begin(),
+              world.hosts.begin() + std::min<std::ptrdiff_t>(ranks, std::ssize(world.hosts)),
+              world.self.host)),
+          .world = world.self.world,
+          .master_host = store.wait("rendezvous/host"),
+          .master_port = store.wait("rendezvous/port")};
+}
+
+// How long the command may write nothing.  It starts and ends slowly; in between it writes once a
+// second, or after each step where that takes longer.
+class SilenceLimit {
+ public:
+  explicit SilenceLimit(std::chrono::nanoseconds timeout) : timeout_(timeout) {}
+
+  std::chrono::milliseconds next() const {
+    using std::chrono::seconds;
+    const std::chrono::nanoseconds least =
+        moving_ ? std::max<std::chrono::nanoseconds>(seconds(10), 10 * longest_) : seconds(180);
+    return std::chrono::ceil<std::chrono::milliseconds>(std::max(timeout_, least));
+  }
+
+  void record_line(bool moving) {
+    const std::int64_t now = steady_ns();
+    if (last_ns_ != 0) {
+      longest_ = std::max(longest_, std::chrono::nanoseconds(now - last_ns_));
+    }
+    last_ns_ = now;
+    moving_ = moving;
+  }
+
+ private:
+  std::chrono::nanoseconds timeout_, longest_{0};
+  std::int64_t last_ns_ = 0;  // 0: no line yet
+  bool moving_ = false;
+};
+
+// Of a command whose lines an expression finds, and of adapters: none.
+LiveReader* start_reader(const Configuration& c, std::optional<LiveReader>& reader) {
+  return c.command.empty() || !c.step_regex.empty() ? nullptr : &reader.emplace(c.reader);
+}
+
+// One process's command of a case.
+class Execution {
+ public:
+  Execution(const engines::RankContext& context, const Configuration& configuration,
+            const ExternalOptions& options)
+      : context_(context),
+        configuration_(configuration),
+        options_(options),
+        total_(configuration.warmup + configuration.steps),
+        reader_(configuration, context.world.self.rank, start_reader(configuration, live_)) {}
+
+  records::RunRecord run(const OutsidePlace& place) {
+    const OutsideCommand command = outside_command(configuration_, place);
+    const std::int64_t began = steady_ns();
+    Child child(command.words, command.environment,
+                {.guarded = true,
+                 .takes_errors = !configuration_.command.empty(),
+                 .without = command.without,
+                 .log = options_.log});
+    try {
+      read(child);
+    } catch (const WorldError& error) {  // of silence
+      throw OutsideFailure("timeout", error.what());
+    }
+    check_exit_code(child.wait());
+    records::RunRecord part;
+    part.adapter = reader_.adapter();
+    if (reader_.silent() && leaves_output_to_another()) {
+      return part;
+    }
+    part.ranks = reader_.samples();
+    part.wire = reader_.wire();
+    for (const auto& remark : {reader_.remark_of_clock(began), reader_.remark_of_means(),
+                               reader_.remark_of_units(), reader_.surplus()}) {
+      if (remark) {
+        part.warnings.push_back(*remark);
+      }
+    }
+    return part;
+  }
+
+ private:
+  void read(Child& child) {
+    SilenceLimit limit(options_.settings.timeout_ms());
+    const std::int64_t began = steady_ns();
+    const auto idle = [&] {
+      options_.progress(reader_.done(), total_);
+      if (context_.world.store->get(options_.prefix + kFailedKey)) {
+        throw OutsideFailure("", "");  // another rank's is told
+      }
+      const double seconds = static_cast<double>(steady_ns() - began) * 1e-9;
+      if (seconds > options_.settings.deadline) {
+        throw OutsideFailure(
+            "timeout",
+            fmt::format("not done after {:.0f} s, after {} of {} steps; --deadline gives it longer",
+                        options_.settings.deadline, reader_.done(), total_));
+      }
+    };
+    while (const auto line = next_line(child, limit, idle)) {
+      const int before = reader_.done();
+      reader_.take(*line, steady_ns());
+      limit.record_line(reader_.moving());
+      if (reader_.done() != before) {
+        context_.heartbeat.beat(reader_.done(), experiment::performer_of(configuration_));
+      }
+    }
+  }
+
+  // One rank of a command may write the steps of all.
+  bool leaves_output_to_another() const {
+    return !configuration_.command.empty() && configuration_.ranks > 1 &&
+           !experiment::starts_its_ranks(configuration_);
+  }
+
+  // A rank that leaves the output to another one is silent as long as that one goes on.
+  std::optional<std::string> next_line(Child& child, const SilenceLimit& limit,
+                                       const std::function<void()>& idle) {
+    while (true) {
+      const std::int64_t before = steps_of_others();
+      try {
+        return child.read_line(limit.next(), idle);
+      } catch (const WorldError&) {
+        if (reader_.moving() || !leaves_output_to_another() || steps_of_others() == before) {
+          throw;
+        }
+      }
+    }
+  }
+
+  std::int64_t steps_of_others() const {
+    std::int64_t steps = 0;
+    for (int rank = 0; leaves_output_to_another() && rank < configuration_.ranks; ++rank) {
+      const auto progress = launch::read_progress(*context_.world.store, rank);
+      steps += progress ? progress->step : 0;
+    }
+    return steps;
+  }
+
+  void check_exit_code(int code) const {
+    if (code == 0 && reader_.done() > 0 && reader_.ends_early()) {
+      throw OutsideFailure(
+          "exit",
+          fmt::format("ended without the event 'end' after {} of {} steps (docs/adapters.md)",
+                      reader_.done(), total_));
+    }
+    if (code == 0) {
+      return;
+    }
+    const std::string said = launch::failure_reason_in(options_.log);
+    const bool killed = code > kSignalStatus;
+    const std::string how =
+        fmt::format("{} after {} of {} steps{}",
+                    killed ? fmt::format("was killed by signal {}", code - kSignalStatus)
+                           : fmt::format("ended with code {}", code),
+                    reader_.done(), total_, said.empty() ? "" : fmt::format(": {}", shown(said)));
+    const bool short_of_memory =
+        !options_.log.empty() &&
+        says_out_of_memory(read_text_if_readable(options_.log).value_or(""));
+    const char* const status = short_of_memory ? "out-of-memory" : killed ? "signal" : "exit";
+    throw OutsideFailure(status, how);
+  }
+
+  const engines::RankContext& context_;
+  const Configuration& configuration_;
+  const ExternalOptions& options_;
+  int total_;
+  std::optional<LiveReader> live_;
+  StepReader reader_;
+};
+
+void make_folder_of(const std::string& log) {
+  if (!log.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(std::filesystem::path(log).parent_path(), error);
+  }
+}
+
+// {"status": .., "message": ..} of the first failure of any rank.
+void take_failure(const std::string& text, records::RunRecord& part) {
+  const auto told = nlohmann::json::parse(text);
+  part.status = told.at("status");
+  part.error = told.at("message");
+}
+
+}  // namespace
+
+bool says_out_of_memory(const std::string& text) {
+  constexpr auto kWords = std::to_array<const char*>({
+      "out of memory",  // CUDA, XLA, PaddlePaddle
+      "out-of-memory",
+      "ran out of memory",    // TensorFlow's allocators
+      "oom when allocating",  // TensorFlow
+      "outofmemoryerror",
+      "resource_exhausted",  // XLA, gRPC
+      "resourceexhausted",   // TensorFlow, PaddlePaddle
+      "cudaerrormemoryalloc", "std::bad_alloc",
+      "can't allocate memory",  // PyTorch's allocator for CPUs
+      "cannot allocate memory",
+      "fail to alloc memory",              // PaddlePaddle's
+      "could not create a memory object",  // oneDNN
+      "memoryerror"                        // Python, NumPy
+  });
+  std::string lower = text;
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::any_of(
+      kWords, [&](const char* words) { return lower.find(words) != std::string::npos; });
+}
+
+bool is_external(const Configuration& configuration) {
+  return experiment::is_outside(configuration) || strategies::strategy_of(configuration).external();
+}
+
+std::string log_path(const std::string& records, int run, std::size_t index,
+                     const Configuration& configuration, int rank) {
+  if (records.empty()) {
+    return "";
+  }
+  std::string label = configuration.label.substr(0, 40);
+  std::ranges::replace_if(
+      label, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
+  return fmt::format("{}.logs/run{}-case{}-{}-rank{}.log",
+                     std::filesystem::path(records).replace_extension().string(), run, index, label,
+                     rank);
+}
+
+records::RunRecord run_external(const engines::RankContext& context,
+                                const Configuration& configuration, launch::PrefixStore& store,
+                                const ExternalOptions& options) {
+  const engines::World& world = context.world;
+  const std::string key = options.prefix + kFailedKey;
+  records::RunRecord part;
+  try {
+    make_folder_of(options.log);
+    part = Execution(context, configuration, options)
+               .run(share_place(world, configuration.ranks, store));
+  } catch (const OutsideFailure& failure) {
+    const nlohmann::json told{
+        {"status", failure.status()},
+        {"message", configuration.ranks > 1 && !experiment::starts_its_ranks(configuration)
+                        ? fmt::format("rank {}: {}", world.self.rank, failure.what())
+                        : failure.what()}};
+    take_failure(world.store->set_if_absent(key, told.dump()), part);
+  }
+  return part;
+}
+
+void complete_external(const Configuration& configuration, records::RunRecord& whole) {
+  if (!whole.error) {
+    try {
+      check_all_ranks(configuration, whole.ranks);
+    } catch (const OutsideFailure& failure) {
+      whole.ranks.clear();
+      whole.error = failure.what();
+      whole.status = failure.status();
+    }
+  }
+  std::vector<records::Warning> kept;
+  for (records::Warning& warning : whole.warnings) {
+    if (std::ranges::find(kept, warning.code, &records::Warning::code) == kept.end()) {
+      kept.push_back(std::move(warning));
+    }
+  }
+  whole.warnings = std::move(kept);
+}
+
+void take_versions(records::RunRecord& whole) {
+  const auto said = [&](const char* key) {
+    const auto found = whole.adapter.find(key);
+    return found == whole.adapter.end() ? "" : found->second;
+  };
+  const bool is_torch = said("framework").find("torch") != std::string::npos;
+  records::Environment& environment = whole.environment;
+  environment.torch_version = is_torch ? said("framework_version") : said("torch_version");
+  environment.cuda_version = said("cuda");
+  environment.nccl_version = said("nccl");
+  environment.torch_git = "";
+}
+
+}  // namespace paceline::rank

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/known_times.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/ranks_per_host.h"
+#include "paceline/case/same.h"
+#include "paceline/rank/estimate.h"
+#include "paceline/strategies/cluster_times.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::plan {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBetaPiece, from_bytes, alpha, beta_ps_per_byte)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBetaLine, pieces)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBeta, origin, world, all_reduce, reduce_scatter, all_gather,
+                                   broadcast, message)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerProfile, origin, forward, backward)
+
+}  // namespace paceline::plan
+
+namespace paceline::rank {
+namespace {
+
+using nlohmann::json;
+using records::Configuration;
+
+json to_json(const PlanTimes& times) {
+  json all = json::object();
+  if (times.profile) {
+    all["profile"] = *times.profile;
+  }
+  if (times.alpha_beta) {
+    all["alpha_beta"] = *times.alpha_beta;
+  }
+  return all;
+}
+
+PlanTimes times_from(const json& all) {
+  PlanTimes times;
+  if (all.contains("profile")) {
+    times.profile = all.at("profile").get<plan::LayerProfile>();
+  }
+  if (all.contains("alpha_beta")) {
+    times.alpha_beta = all.at("alpha_beta").get<plan::AlphaBeta>();
+  }
+  return times;
+}
+
+bool asks_for_times(const Configuration& c) {
+  return c.ranks > 1 && strategies::needs_times(strategies::strategy_of(c));
+}
+
+// What layers' times hold for.
+std::string layers_of(const Configuration& c, const std::string& placement) {
+  return fmt::format("layers {} {}", network_of(c), placement);
+}
+
+// What collectives' times hold for: the largest size is the model's, and on a CPU ranks compute
+// meanwhile.
+std::string collectives_of(const Configuration& c, const std::string& placement) {
+  return fmt::format(
+      "collectives {} {}",
+      cases::key_in(c, {cases::Part::kNetwork, &Configuration::engine, &Configuration::device,
+                        &Configuration::replay, &Configuration::servers,
+                        &Configuration::embedding_dim, &Configuration::threads}),
+      placement);
+}
+
+constexpr const char* kEarlier = ", for an earlier case of this run";
+
+}  // namespace
+
+std::string to_text(const PlanTimes& times) { return to_json(times).dump(); }
+
+PlanTimes plan_times_from(const std::string& text) { return times_from(json::parse(text)); }
+
+KnownTimes::KnownTimes(const engines::World& world, std::string cluster_file)
+    : world_(world), file_(std::move(cluster_file)) {
+  if (world.self.rank != 0) {
+    return;
+  }
+  if (!file_.empty()) {
+    cluster_ = cluster::read_cluster(file_);
+  }
+  if (const auto kept = world.store->get(kTimesKey)) {
+    const json all = json::parse(*kept);
+    for (const auto& [what, times] : all.items()) {
+      kept_[what] = times_from(times);
+    }
+  }
+}
+
+std::string KnownTimes::placement(int ranks) const {
+  std::string text;
+  for (int rank = 0; rank < ranks; ++rank) {
+    text += world_.hosts[static_cast<std::size_t>(rank)] + " ";
+  }
+  return text;
+}
+
+void KnownTimes::say(const std::string& sentence) {
+  if (said_.insert(sentence).second) {
+    fmt::print(stderr, "{}\n", sentence);
+  }
+}
+
+std::optional<plan::AlphaBeta> KnownTimes::fits_for(const Configuration& c) {
+  const auto hosts = std::span(world_.hosts).first(static_cast<std::size_t>(c.ranks));
+  if (c.dtype == "bf16") {
+    say(
+        fmt::format("the fits of {} are of fp32, and the gradients are bf16; their times are "
+                    "measured before the run",
+                    file_));
+    return std::nullopt;
+  }
+  const bool one_host = std::ranges::count(hosts, hosts[0]) == c.ranks;
+  strategies::ClusterTimes times = strategies::times_for(
+      strategies::strategy_of(c), *cluster_,
+      {.engine = c.engine,
+       .device = c.device,
+       .world = c.ranks,
+       .scope = one_host ? cluster::LinkScope::kDevices : cluster::LinkScope::kHosts,
+       .ranks_per_host = ranks_per_host<std::string>(hosts)},
+      file_);
+  if (!times.missing.empty()) {
+    say(fmt::format("{}; they are measured before the run", times.missing));
+    return std::nullopt;
+  }
+  say(fmt::format("times of collectives: {}", times.model.origin));
+  return std::move(times.model);
+}
+
+PlanTimes KnownTimes::known(const Configuration& c) {
+  PlanTimes times;
+  if (!asks_for_times(c)) {
+    return times;
+  }
+  const auto kept = [this](const std::string& what) {
+    const auto found = kept_.find(what);
+    return found == kept_.end() ? PlanTimes{} : found->second;
+  };
+  if (c.replay.empty()) {
+    times.profile = kept(layers_of(c, placement(c.ranks))).profile;
+  }
+  if (c.link.empty()) {
+    if (cluster_) {
+      times.alpha_beta = fits_for(c);
+    }
+    if (!times.alpha_beta) {
+      times.alpha_beta = kept(collectives_of(c, placement(c.ranks))).alpha_beta;
+    }
+  }
+  return times;
+}
+
+PlanTimes KnownTimes::share(const Configuration& c, launch::PrefixStore& store) {
+  if (!asks_for_times(c)) {
+    return {};
+  }
+  if (world_.self.rank == 0) {
+    store.set("times", to_text(known(c)));
+  }
+  return plan_times_from(store.wait("times"));
+}
+
+void KnownTimes::keep(const Configuration& c, const PlanTimes& known, const PlanTimes& used) {
+  if (world_.self.rank != 0 || !asks_for_times(c)) {
+    return;
+  }
+  if (!known.profile && used.profile && c.replay.empty()) {
+    PlanTimes& kept = kept_[layers_of(c, placement(c.ranks))];
+    kept.profile = used.profile;
+    kept.profile->origin += kEarlier;
+  }
+  if (!known.alpha_beta && used.alpha_beta && c.link.empty()) {
+    PlanTimes& kept = kept_[collectives_of(c, placement(c.ranks))];
+    kept.alpha_beta = used.alpha_beta;
+    kept.alpha_beta->origin += kEarlier;
+  }
+  json all = json::object();
+  for (const auto& [what, times] : kept_) {
+    all[what] = to_json(times);
+  }
+  world_.store->set(kTimesKey, all.dump());
+}
+
+}  // namespace paceline::rank

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/outside_command.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/base/python_package.h"
+#include "paceline/base/shell.h"
+#include "paceline/case/field.h"
+#include "paceline/case/json.h"
+#include "paceline/experiment/command_keys.h"
+#include "paceline/experiment/outside.h"
+#include "paceline/launch/rank_variables.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::rank {
+namespace {
+
+using records::Configuration;
+
+// The adapter that performs a strategy of PyTorch's own.
+std::string adapter_for(const strategies::StrategySpec& spec) {
+  return spec.whole.row->name == "fsdp2" ? "pytorch-fsdp2" : "pytorch-ddp";
+}
+
+// What one rank needs of the configuration (docs/adapters.md); what a command's case does not know
+// is left out.
+nlohmann::json case_of(const Configuration& c) {
+  nlohmann::json handed = nlohmann::json::object();
+  for (const std::string_view name : experiment::handed_over_keys()) {
+    if (const cases::Field& key = *cases::find_key(name); is_stated(key, c)) {
+      handed[std::string(name)] = cases::json_of(value_of(key, c));
+    }
+  }
+  return handed;
+}
+
+experiment::Adapter adapter_of(const std::string& name) {
+  const auto adapter = experiment::find_adapter(adapters_here(), name);
+  if (!adapter) {
+    throw UsageError(fmt::format(
+        "framework {}: there is no such file, and {}/adapters/adapters.toml has no such adapter",
+        name, python_package().folder));
+  }
+  return *adapter;
+}
+
+std::map<std::string, std::string> place_of(const Configuration& c, const OutsidePlace& place) {
+  std::map<std::string, std::string> variables{{"RANK", std::to_string(place.rank)},
+                                               {"WORLD_SIZE", std::to_string(c.ranks)},
+                                               {"LOCAL_RANK", std::to_string(place.local_rank)},
+                                               {"MASTER_ADDR", place.master_host},
+                                               {"MASTER_PORT", place.master_port}};
+  if (place.local_ranks > 0) {
+    variables["LOCAL_WORLD_SIZE"] = std::to_string(place.local_ranks);
+  }
+  return variables;
+}
+
+// Variables of the launcher that started Paceline, which are not the program's: of MPI and Slurm
+// only where not all ranks take part, so that a program may join the job of MPI in its rank's
+// place.
+std::vector<std::string> not_passed_on(const Configuration& c, const OutsidePlace& place) {
+  return launch::rank_variables(place.world == 0 || place.world == c.ranks
+                                    ? launch::RankVariables::kTorch
+                                    : launch::RankVariables::kAll);
+}
+
+OutsideCommand of_command(const Configuration& c, const OutsidePlace& place) {
+  OutsideCommand command{.words = {"sh", "-c", filled_in(c.command, c, place)},
+                         .environment = {{"PACELINE_CASE", case_of(c).dump()}},
+                         .without = not_passed_on(c, place)};
+  if (!experiment::starts_its_ranks(c)) {
+    command.environment.merge(place_of(c, place));
+  }
+  return command;
+}
+
+OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
+  const bool named = !c.framework.empty();
+  const auto spec = named ? strategies::StrategySpec() : strategies::strategy_of(c);
+  const experiment::Adapter adapter = adapter_of(named ? c.framework : adapter_for(spec));
+  nlohmann::json job = case_of(c);
+  if (named) {
+    if (c.compiled) {
+      job["compiled"] = true;
+    }
+    if (c.start != "random") {
+      job["start"] = c.start;
+    }
+    if (c.framework == experiment::kOwnNetwork) {
+      job["strategy"] = c.strategy;
+    }
+    for (const auto& [key, value] : adapter.options) {
+      job[key] = value;
+    }
+  } else if (spec.whole.row->name == "python-ddp") {
+    const strategies::Options& options = spec.whole.options;
+    job["bucket_mb"] = std::stod(options.text("bucket-mb"));
+    job["options"] = options.text("settings");
+  }
+  OutsideCommand command{
+      .words = python_module(adapter.module, c.python.empty() ? adapter.python : c.python),
+      .environment = place_of(c, place),
+      .without = not_passed_on(c, place)};
+  command.words.insert(command.words.begin() + 1, "-u");  // unbuffered
+  command.words.insert(command.words.end(), adapter.arguments.begin(), adapter.arguments.end());
+  command.environment["PACELINE_CASE"] = job.dump();
+  return command;
+}
+
+}  // namespace
+
+std::vector<experiment::Adapter> adapters_here() {
+  return experiment::read_adapters(python_package());
+}
+
+OutsideCommand outside_command(const Configuration& c, const OutsidePlace& place) {
+  OutsideCommand command = c.command.empty() ? of_adapter(c, place) : of_command(c, place);
+  command.environment["OMP_NUM_THREADS"] = std::to_string(std::max(1, c.threads));
+  command.environment.insert(c.env.begin(), c.env.end());
+  return command;
+}
+
+std::string filled_in(const std::string& text, const Configuration& c, const OutsidePlace& place) {
+  auto values = experiment::placeholders_of(c);
+  values["port"] = place.master_port;
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t end = text.find('}', i);
+    const auto value = text[i] == '{' && end != std::string::npos && (i == 0 || text[i - 1] != '$')
+                           ? values.find(text.substr(i + 1, end - i - 1))
+                           : values.end();
+    if (value == values.end()) {
+      out += text[i];
+    } else {
+      out += value->second;
+      i = end;
+    }
+  }
+  return out;
+}
+
+std::string shell_text(const OutsideCommand& command) {
+  std::string text;
+  for (const auto& [name, value] : command.environment) {
+    text += fmt::format("{}={} ", name, shell_word(value));
+  }
+  return text + shell_command(command.words);
+}
+
+}  // namespace paceline::rank

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/probe.h"
+
+#include <new>
+#include <optional>
+#include <regex>
+#include <string>
+
+#include <torch/types.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/process.h"
+#include "paceline/rank/rank_group.h"
+#include "paceline/rank/trainer.h"
+
+namespace paceline::rank {
+namespace {
+
+// Where the first step takes longer, no second one is timed: one-off work is then a small share.
+constexpr double kSecondStepBelowSeconds = 5;
+
+Probe probe(const engines::World& world, const records::Configuration& configuration,
+            const CaseOptions& options) {
+  const Stopwatch setup;
+  const auto seconds = [](const Stopwatch& watch) { return to_seconds(watch.elapsed()); };
+  const auto engine = engines::make_engine(configuration.engine);
+  const RankGroup group =
+      make_rank_group(world, configuration, *engine, options.name, options.interface);
+  Trainer trainer(configuration, group, {.dispatcher = {.timeout = options.limits.timeout}});
+  Probe probe{.setup_s = seconds(setup)};
+  const auto step = [&] {
+    const Stopwatch watch;
+    trainer.step();
+    trainer.drain();
+    return seconds(watch);
+  };
+  probe.first_step_s = step();
+  probe.step_s = probe.first_step_s < kSecondStepBelowSeconds ? step() : probe.first_step_s;
+  probe.memory_bytes = peak_memory_bytes().value_or(0);
+  probe.shape = trainer.input().model;
+  for (const plan::Buffer& buffer : trainer.setup().buffers) {
+    probe.state_bytes += buffer.elements * plan::size_of(buffer.dtype);
+  }
+  return probe;
+}
+
+// The number in "... you tried to allocate 123 bytes" of torch's allocator; nothing for any other
+// error.
+std::optional<std::int64_t> refused_bytes(const std::string& message) {
+  static const std::regex tried("tried to allocate ([0-9]{1,18}) bytes");
+  std::smatch match;
+  if (!std::regex_search(message, match, tried)) {
+    return std::nullopt;
+  }
+  return std::stoll(match[1]);
+}
+
+}  // namespace
+
+Probe probe_case(const engines::World& world, records::Configuration configuration,
+                 const CaseOptions& options) {
+  configuration.ranks = 1;
+  configuration.strategy = "none";
+  reset_peak_memory();
+  const auto too_large = [](std::int64_t refused) {
+    return Probe{.memory_bytes = peak_memory_bytes().value_or(0) + refused, .fits = false};
+  };
+  try {
+    return probe(world, configuration, options);
+  } catch (const std::bad_alloc&) {
+    return too_large(0);
+  } catch (const c10::Error& error) {
+    if (const auto bytes = refused_bytes(error.what_without_backtrace())) {
+      return too_large(*bytes);
+    }
+    throw;
+  }
+}
+
+}  // namespace paceline::rank

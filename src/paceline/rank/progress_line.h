@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "paceline/base/delayed_call.h"
+
+namespace paceline::rank {
+
+/// What a rank says on stderr of work that goes on.
+enum class Progress : std::uint8_t {
+  kNothing,
+  kLine,  // one line that is overwritten: for a terminal
+  kLines  // a line now and then: for a file
+};
+
+/// Progress of rank 0 alone.
+inline Progress progress_on(bool rank_0, bool terminal) {
+  return !rank_0 ? Progress::kNothing : terminal ? Progress::kLine : Progress::kLines;
+}
+
+/// What is being done, on stderr.
+class ProgressLine {
+ public:
+  /// Of kLines the first one comes after kNoticeDelay, another one every
+  /// `every` while there is something new to say.
+  explicit ProgressLine(Progress how, std::chrono::milliseconds every = kNoticeDelay,
+                        std::FILE* to = stderr)
+      : how_(how), every_(every), to_(to) {
+    if (how == Progress::kLines) {
+      thread_.emplace([this](const std::stop_token& stop) { print(stop); });
+    }
+  }
+  ~ProgressLine() {
+    thread_.reset();
+    clear();
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const std::string& text) {
+    if (how_ == Progress::kNothing) {
+      return;
+    }
+    const std::lock_guard lock(mutex_);
+    text_ = text;
+    if (how_ == Progress::kLine) {
+      std::fprintf(to_, "\r%s\033[K", text.c_str());
+      std::fflush(to_);
+      there_ = true;
+    }
+  }
+
+  /// The work is done: erases the line of a terminal.
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    text_.clear();
+    if (there_) {
+      std::fputs("\r\033[K", to_);
+      std::fflush(to_);
+      there_ = false;
+    }
+  }
+
+ private:
+  void print(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    std::string printed;
+    for (;;) {
+      never_.wait_for(lock, stop, every_, [] { return false; });
+      if (stop.stop_requested()) {
+        return;
+      }
+      if (!text_.empty() && text_ != printed) {
+        std::fprintf(to_, "%s\n", text_.c_str());
+        std::fflush(to_);
+        printed = text_;
+      }
+    }
+  }
+
+  Progress how_;
+  std::chrono::milliseconds every_;
+  std::FILE* to_;
+  std::mutex mutex_;
+  std::condition_variable_any never_;
+  std::string text_;    // what is being done; empty: nothing
+  bool there_ = false;  // on the terminal
+  std::optional<std::jthread> thread_;
+};
+
+}  // namespace paceline::rank

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "paceline/engines/world.h"
+#include "paceline/rank/trainer.h"
+#include "paceline/records/configuration.h"
+
+namespace paceline::rank {
+
+/// This rank's device under `configuration`: cpu, or the CUDA device of the local rank modulo the
+/// visible ones.
+at::Device device_of(const engines::World& world, const records::Configuration& configuration);
+
+/// Starts the engines of these names, on every rank of the job before it is bound to its cores;
+/// `timeout` and `idle` as Engine::start's.
+void start_engines(const std::vector<std::string>& names, std::chrono::milliseconds timeout,
+                   const std::function<void()>& idle);
+
+/// The ranks that run the case together; `name` is new in the job.  Also sets the number of compute
+/// threads of this process and the calling thread's device.
+RankGroup make_rank_group(const engines::World& world, const records::Configuration& configuration,
+                          engines::Engine& engine, const std::string& name,
+                          const std::string& interface);
+
+}  // namespace paceline::rank

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/experiment/outside.h"
+#include "paceline/launch/signals.h"
+#include "paceline/rank/case_order.h"
+#include "paceline/rank/case_record.h"
+#include "paceline/rank/case_run.h"
+#include "paceline/rank/estimate.h"
+#include "paceline/rank/external.h"
+#include "paceline/rank/known_times.h"
+#include "paceline/rank/master.h"
+#include "paceline/rank/trace.h"
+#include "paceline/rank/warnings.h"
+#include "paceline/rank/workload.h"
+#include "paceline/records/json.h"
+
+namespace paceline::rank {
+namespace {
+
+class TrainingCases final : public Workload {
+ public:
+  explicit TrainingCases(SessionContext& session)
+      : session_(session),
+        world_(session.world),
+        job_(session.job),
+        settings_(session.job.settings),
+        traces_(trace_path(settings_.trace, job_.run), world_.hosts) {}
+
+  std::size_t begin() override {
+    const CompletedCases completed = completed_cases(*world_.store);
+    launch::PrefixStore job_store = session_.store_for("");
+    estimate_ = share_estimate(
+        world_, job_store, cases_to_train(job_.experiment, completed, job_.run),
+        {.settings = settings_, .cores = session_.cores, .progress = &session_.progress});
+    times_.emplace(world_, settings_.cluster);
+    todo_ = interleaved(cases_to_do(job_.experiment, completed, job_.run), job_.run);
+    return todo_.size();
+  }
+
+  void perform(std::size_t index) override {
+    const records::Configuration& c = todo_[index];
+    session_.context.heartbeat.set_role(c.role_of(world_.self.rank));
+    if (session_.is_rank_0()) {
+      world_.store->set(kCurrentCaseKey, c.key());
+    }
+    const auto prefix = fmt::format("session/{}/case/{}/", job_.run, index);
+    launch::PrefixStore store = session_.store_for(prefix);
+    if (!c.not_run.empty()) {
+      if (session_.is_rank_0()) {
+        record_error(c, c.not_run, experiment::status_of_not_run(c));
+      }
+    } else if (world_.self.rank < experiment::processes_of(c)) {
+      const auto title = fmt::format("[{}/{}] {} {} ({} ranks)", index + 1, todo_.size(), c.model,
+                                     c.label.empty() ? c.strategy : c.label, c.ranks);
+      session_.progress.show(title);
+      const auto progress = [&](int done, int total) {
+        launch::throw_if_stop_requested();
+        session_.progress.show(fmt::format("{}: step {} of {}", title, done, total));
+      };
+      const auto why = session_.refusal.of(prefix + "refused", [&] {
+        const std::int64_t started_ns = is_external(c)
+                                            ? perform_outside(c, store, index, prefix, progress)
+                                            : train(c, store, index, progress);
+        session_.progress.clear();
+        if (session_.is_rank_0()) {
+          collect(c, store, started_ns);
+        } else if (is_master(c, world_.self.rank)) {
+          hand_over_results(store, experiment::processes_of(c));
+        }
+      });
+      session_.progress.clear();
+      if (why && session_.is_rank_0()) {
+        fmt::print(stderr, "paceline: {}\nthat case is recorded as failed\n", *why);
+        record_error(c, *why);
+      }
+    }
+    store.barrier("end", world_.self.world);
+  }
+
+  void end() override {}
+
+ private:
+  using Progress = std::function<void(int done, int total)>;
+
+  // Posts this rank's result; returns when the case began.
+  std::int64_t train(const records::Configuration& c, launch::PrefixStore& store, std::size_t index,
+                     const Progress& progress) {
+    const PlanTimes known = times_->share(c, store);
+    RankResult result = run_case(
+        world_, c, store,
+        {.name = fmt::format("run{}/case{}", job_.run, index),
+         .interface = settings_.interface,
+         .limits = {.timeout = settings_.timeout_ms(),
+                    .first_step = estimate_.first_step(
+                        c, std::min(c.ranks, world_.self.local_world), session_.cores),
+                    .heartbeat = &session_.context.heartbeat},
+         .record_spans = !settings_.trace.empty(),
+         .times = known,
+         .idle = [this] { session_.idle(); },
+         .accepted = [this] { session_.refusal.accept(); },
+         .progress = progress,
+         .interrupted = [&](records::RankSamples samples) { tell_so_far(c, std::move(samples)); },
+         .on_failure = session_.hooks.on_failure,
+         .access = session_.hooks.access});
+    times_->keep(c, known, result.times);
+    place(result.samples);
+    post_result(store, world_.self.rank, result, engines::on_one_host(world_.hosts));
+    return result.started_ns;
+  }
+
+  // Samples come from ranks that train.
+  void tell_so_far(const records::Configuration& c, records::RankSamples samples) const {
+    place(samples);
+    if (c.discard || (c.has_tables() && samples.rank >= c.trainers)) {
+      return;
+    }
+    try {
+      post_so_far(*world_.store, std::move(samples));
+    } catch (const WorldError&) {
+      return;  // the store is gone, with the rank that served it
+    }
+  }
+
+  void place(records::RankSamples& samples) const {
+    samples.rank = world_.self.rank;
+    samples.host = world_.self.host;
+    samples.local_rank = world_.self.local_rank;
+  }
+
+  std::int64_t perform_outside(const records::Configuration& c, launch::PrefixStore& store,
+                               std::size_t index, const std::string& prefix,
+                               const Progress& progress) {
+    // Which has a deadline of its own.
+    const launch::Heartbeat::Hold hold(session_.context.heartbeat,
+                                       launch::Heartbeat::Hold::For::kWatched);
+    records::RunRecord part =
+        run_external(session_.context, c, store,
+                     {.settings = settings_,
+                      .prefix = prefix,
+                      .log = log_path(settings_.records, job_.run, index, c, world_.self.rank),
+                      .progress = [&](int done, int total) {
+                        session_.refusal.throw_if_refused();
+                        progress(done, total);
+                      }});
+    for (records::RankSamples& rank : part.ranks) {
+      rank.host = world_.self.host;
+      rank.local_rank = experiment::starts_its_ranks(c) ? rank.rank : world_.self.local_rank;
+    }
+    post_part(store, world_.self.rank, part);
+    return 0;
+  }
+
+  // Rank 0: one record of all ranks' results, and their spans.
+  void collect(const records::Configuration& c, launch::PrefixStore& store,
+               std::int64_t started_ns) {
+    records::RunRecord whole = take_results(c, store, experiment::processes_of(c));
+    if (is_external(c)) {
+      complete_external(c, whole);
+    }
+    if (c.discard) {
+      return;
+    }
+    if (!c.link.empty()) {
+      whole.link_check = gather_link_check(store, c, whole.ranks);
+    }
+    describe(c, whole);
+    if (whole.planned_by && !whole.planned_by->remark.empty()) {
+      fmt::print(stderr, "{}: {}\n", c.strategy, whole.planned_by->remark);
+    }
+    add_warnings(c, session_.environment, whole);
+    if (session_.host_warning) {
+      whole.warnings.push_back(*session_.host_warning);
+    }
+    if (const auto busy = busy_machine(
+            session_.environment, world_.self.host,
+            most_threads(job_.experiment.cases, world_.self.local_world, session_.cores))) {
+      whole.warnings.push_back(*busy);
+    }
+    session_.hand_over(records::to_line(whole));
+    if (!settings_.trace.empty() && !is_external(c)) {
+      traces_.add(whole, gather_spans(store, c.ranks, started_ns - began_ns_));
+    }
+  }
+
+  // What a record has beside its figures.
+  void describe(const records::Configuration& c, records::RunRecord& whole) {
+    whole.source = source_of(c);
+    whole.experiment = job_.experiment.name;
+    whole.started_at = utc_now();
+    whole.run = job_.run;
+    whole.configuration = c;
+    whole.environment = session_.environment;
+    if (is_external(c)) {
+      take_versions(whole);
+    }
+    if (const auto search = job_.experiment.searches.find(c.key());
+        search != job_.experiment.searches.end()) {
+      whole.adapter[experiment::kBatchMode] = experiment::kMax;
+      whole.adapter[experiment::kBatchTried] = search->second;
+    }
+    if (settings_.protocol == "dlperf") {
+      if (const auto warning = shortened_protocol(c, job_.experiment.runs)) {
+        whole.warnings.push_back(*warning);
+      }
+    }
+  }
+
+  void record_error(const records::Configuration& c, const std::string& why,
+                    const std::string& status = "") {
+    records::RunRecord whole;
+    describe(c, whole);
+    whole.error = why;
+    whole.status = status;
+    session_.hand_over(records::to_line(whole));
+  }
+
+  SessionContext& session_;
+  const engines::World& world_;
+  const experiment::JobSpec& job_;
+  const experiment::Settings& settings_;
+  std::vector<records::Configuration> todo_;
+  Estimate estimate_;
+  std::optional<KnownTimes> times_;
+  std::int64_t began_ns_ = steady_ns();
+  CaseTraces traces_;
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> training_cases(SessionContext& session) {
+  return std::make_unique<TrainingCases>(session);
+}
+
+}  // namespace paceline::rank

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/warnings.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "paceline/experiment/outside.h"
+#include "paceline/experiment/protocols.h"
+
+namespace paceline::rank {
+namespace {
+
+// 0 where it is not known.
+int usable_cores_of(const records::Environment& environment, const std::string& host) {
+  for (const records::HostEnvironment& known : environment.hosts) {
+    const auto cores = known.facts.find("usable_cores");
+    if (known.host == host && cores != known.facts.end()) {
+      return std::stoi(cores->second);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_warnings(const records::Configuration& configuration,
+                  const records::Environment& environment, records::RunRecord& record) {
+  std::map<std::string, int> ranks_on;
+  for (const auto& rank : record.ranks) {
+    ++ranks_on[rank.host];
+  }
+  if (record.ranks.size() == 1) {  // a command may tell of all its ranks at once
+    ranks_on.begin()->second = configuration.ranks;
+  }
+  for (const auto& [host, ranks] : ranks_on) {
+    const int cores = usable_cores_of(environment, host);
+    const int wanted = ranks * std::max(1, configuration.threads);
+    if (configuration.device == "cpu" && configuration.replay.empty() && cores > 0 &&
+        wanted > cores) {
+      record.warnings.push_back(
+          {"shared-cores", fmt::format("{} threads on {} usable cores of {}", wanted, cores, host),
+           fmt::format("{} take cores from each other, so a step is slower than "
+                       "on as many {}",
+                       ranks > 1 ? "ranks" : "threads", ranks > 1 ? "devices" : "cores"),
+           ranks > 1 ? "use fewer ranks, or fewer --threads" : "use fewer --threads"});
+    }
+  }
+}
+
+std::optional<records::Warning> busy_warning(const std::string& host, double load, int cores,
+                                             int own) {
+  if (load <= cores || load < own + 1) {
+    return std::nullopt;
+  }
+  int above = cores;  // so that cases of one table say the same
+  while (2 * above < load) {
+    above *= 2;
+  }
+  return records::Warning{
+      "busy-machine",
+      fmt::format("a load average above {} on {} cores of {}, at most {} of it by this program",
+                  above, cores, host, own),
+      "other programs compute at the same time, so figures are slower than they would be alone, "
+      "and scatter",
+      "measure again when nothing else runs"};
+}
+
+std::optional<records::Warning> busy_machine(const records::Environment& environment,
+                                             const std::string& here, int own) {
+  double now = 0;
+  std::optional<records::Warning> busy;
+  if (getloadavg(&now, 1) == 1) {
+    busy = busy_warning(here, now, static_cast<int>(std::thread::hardware_concurrency()), own);
+  }
+  for (const records::HostEnvironment& host : environment.hosts) {
+    const auto load = host.facts.find("load_average");
+    const auto cores = host.facts.find("cores");
+    if (!busy && load != host.facts.end() && cores != host.facts.end()) {
+      busy = busy_warning(
+          host.host, std::strtod(load->second.c_str(), nullptr),
+          std::max(std::atoi(cores->second.c_str()), usable_cores_of(environment, host.host)), own);
+    }
+  }
+  return busy;
+}
+
+std::optional<records::Warning> shortened_protocol(const records::Configuration& configuration,
+                                                   int runs) {
+  const std::string seen = experiment::shortened_dlperf(configuration, runs);
+  if (seen.empty()) {
+    return std::nullopt;
+  }
+  return records::Warning{
+      "shortened-protocol", seen,
+      fmt::format("DLPerf's protocol skips {} steps, times {} and has {} runs",
+                  experiment::kDlperfWarmup, experiment::kDlperfSteps, experiment::kDlperfRuns),
+      "leave out --warmup, --steps and --runs for figures to publish"};
+}
+
+int most_threads(std::span<const records::Configuration> cases, int local_ranks, int cores) {
+  int most = 0;
+  for (const records::Configuration& c : cases) {
+    const int ranks = experiment::starts_its_ranks(c) ? c.ranks : std::min(c.ranks, local_ranks);
+    most = std::max(most, ranks * (experiment::is_outside(c) ? std::max(cores, c.threads)
+                                                             : std::max(1, c.threads)));
+  }
+  return most;
+}
+
+}  // namespace paceline::rank

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/estimate.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "launch/memory_store.h"
+#include "paceline/base/error.h"
+#include "paceline/rank/before_probe.h"
+#include "paceline/rank/case_time.h"
+
+namespace paceline::rank {
+namespace {
+
+// No network of this name can be probed, so whoever returns has not tried.
+records::Configuration unknown_network() {
+  records::Configuration c;
+  c.model = "no such network";
+  c.device = "cpu";
+  c.threads = 1;
+  return c;
+}
+
+class LaterRepetition : public ::testing::Test {
+ protected:
+  LaterRepetition() { world_.store = std::make_shared<paceline::testing::MemoryStore>(); }
+
+  Estimate agree(const nlohmann::json& note) {
+    world_.store->set(kEstimateKey, note.dump());
+    launch::PrefixStore job(world_.store, 0, "");
+    const experiment::Settings settings;
+    return share_estimate(world_, job, {unknown_network()}, {.settings = settings, .cores = 2});
+  }
+
+  engines::World world_;
+};
+
+TEST_F(LaterRepetition, TakesTheFirstOnesEstimateAndProbesNothing) {
+  const Estimate estimate = agree({{"refusal", ""}, {"first_step_s", nlohmann::json::object()}});
+  EXPECT_EQ(estimate.first_step(unknown_network(), 1, 2).count(), 0);
+}
+
+TEST_F(LaterRepetition, IsRefusedWithTheSameSentence) {
+  try {
+    agree({{"refusal", "too long"}, {"first_step_s", nlohmann::json::object()}});
+    ADD_FAILURE() << "not refused";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "too long");
+  }
+}
+
+// An engine of no such name can be probed with nothing.
+TEST(Estimate, RefusesByTheShapeBeforeAnyProbe) {
+  records::Configuration c = unknown_network();
+  c.engine = "no such engine";
+  c.model = "resnet50";
+  c.batch_size = 1'000'000;
+  engines::World world;
+  world.store = std::make_shared<paceline::testing::MemoryStore>();
+  launch::PrefixStore job(world.store, 0, "");
+  const experiment::Settings settings;
+  try {
+    records::Configuration small = c;
+    small.model = "lenet";
+    small.batch_size = 1;
+    share_estimate(world, job, {small, c}, {.settings = settings, .cores = 2});
+    ADD_FAILURE() << "not refused";
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what())
+                    .starts_with("resnet50 with batch 1000000 on 1 rank needs more than "))
+        << error.what();
+  }
+}
+
+TEST(BeforeProbe, LeastMemoryFollowsFromShapes) {
+  records::Configuration c = unknown_network();
+  EXPECT_EQ(least_memory_of(c), 0);
+  c.model = "resnet50";
+  c.batch_size = 1;
+  const std::int64_t one = least_memory_of(c);
+  // 25.6 million parameters: values, gradients and momentum.
+  EXPECT_GT(one, 3 * 4 * 25'500'000);
+  c.batch_size = 33;
+  const std::int64_t kept = (least_memory_of(c) - one) / 32;
+  // The outputs of its convolutions alone are 11.1 million numbers.
+  EXPECT_GT(kept, 4 * 11'100'000);
+  EXPECT_LT(kept, 2 * 4 * 11'100'000);
+  c.image_size = 112;
+  EXPECT_LT(least_memory_of(c), one + 32 * kept / 3);
+  c.device = "cuda";
+  EXPECT_EQ(least_memory_of(c), 0);
+}
+
+TEST(BeforeProbe, RowsAreDrawnWhereThereAreTables) {
+  records::Configuration c = unknown_network();
+  EXPECT_EQ(draw_seconds(c, 2), 0);
+  c.model = "hybrid";
+  c.strategy = "ddp";
+  c.trainers = c.servers = 2;
+  c.ranks = 5;
+  EXPECT_GT(draw_seconds(c, 2), 0);
+}
+
+TEST(KnownTime, IsThatOfReplaysAlone) {
+  records::Configuration c = unknown_network();
+  EXPECT_EQ(known_time_text({c, c}, 3),
+            "time: of 2 cases no time is known without a probe, which a run makes first\n");
+  records::Configuration replay = c;
+  replay.replay = PACELINE_SOURCE_DIR "/tests/plan/their_network.profile.json";
+  replay.strategy = "none";
+  replay.warmup = 0;
+  replay.steps = 1;
+  replay.stretch = 10'000;
+  const std::string once = known_time_text({replay}, 1);
+  EXPECT_TRUE(once.starts_with("time: about ")) << once;
+  EXPECT_TRUE(once.ends_with(" for 1 replayed case, by the profiles\n")) << once;
+  EXPECT_NE(known_time_text({replay}, 100), once);
+  EXPECT_TRUE(
+      known_time_text({replay, c}, 1)
+          .ends_with("; of 1 case no time is known without a probe, which a run makes first\n"));
+}
+
+TEST(NetworkOf, TellsWidthsOfEmbeddingsApart) {
+  records::Configuration wide;
+  wide.model = "embedding-mlp";
+  wide.embedding_dim = 2 * wide.embedding_dim;
+  records::Configuration narrow = wide;
+  narrow.embedding_dim = 64;
+  EXPECT_NE(network_of(wide), network_of(narrow));
+  narrow.embedding_dim = wide.embedding_dim;
+  EXPECT_EQ(network_of(wide), network_of(narrow));
+}
+
+}  // namespace
+}  // namespace paceline::rank

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/rank/warnings.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/rank/external.h"
+
+namespace paceline::rank {
+namespace {
+
+TEST(BusyMachine, IsOneWhoseLoadOthersBringAboveItsCores) {
+  EXPECT_FALSE(busy_warning("a", 2.4, 2, 2)) << "this program's own";
+  EXPECT_FALSE(busy_warning("a", 1.9, 2, 0)) << "a core is left";
+  EXPECT_FALSE(busy_warning("a", 4.5, 2, 4)) << "four ranks on two cores";
+  const auto busy = busy_warning("a", 5.4, 2, 2);
+  ASSERT_TRUE(busy);
+  EXPECT_EQ(busy->code, "busy-machine");
+  EXPECT_EQ(busy->seen, "a load average above 4 on 2 cores of a, at most 2 of it by this program");
+}
+
+TEST(BusyMachine, IsKnownByTheEnvironmentOfEachHost) {
+  records::Environment environment;
+  environment.hosts.resize(2);
+  environment.hosts[0].facts = {{"cores", "4"}, {"load_average", "1.0 1 1"}};
+  environment.hosts[1].host = "b";
+  environment.hosts[1].facts = {{"cores", "4"}, {"load_average", "4000 1 1"}};
+  const int own = 2000;  // so that this machine's own load is none
+  const auto busy = busy_machine(environment, "here", own);
+  ASSERT_TRUE(busy);
+  EXPECT_NE(busy->seen.find("above 2048 on 4 cores of b"), std::string::npos);
+  environment.hosts.pop_back();
+  EXPECT_FALSE(busy_machine(environment, "here", own));
+}
+
+TEST(BusyMachine, ThreadsOfProgramsOutsideAreAsManyAsTheCores) {
+  std::vector<records::Configuration> cases(2);
+  cases[0].ranks = 4;
+  cases[0].threads = 3;
+  EXPECT_EQ(most_threads(cases, 2, 8), 6);
+  cases[1].framework = "jax";
+  cases[1].ranks = 2;
+  EXPECT_EQ(most_threads(cases, 2, 8), 16);
+}
+
+TEST(OutOfMemory, IsKnownByTheWordsOfEachLibrary) {
+  for (const char* words :
+       {"RuntimeError: could not create a memory object",
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating "
+        "tensor with shape[32,256]",
+        "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 411041792 bytes.",
+        "terminate called after throwing an instance of 'std::bad_alloc'",
+        "ResourceExhaustedError: Fail to alloc memory of 411041792 size",
+        "DefaultCPUAllocator: can't allocate memory: you tried to allocate",
+        "numpy._core._exceptions._ArrayMemoryError: Unable to allocate"}) {
+    EXPECT_TRUE(says_out_of_memory(words)) << words;
+  }
+  EXPECT_FALSE(says_out_of_memory("RuntimeError: the memory format is wrong"));
+}
+
+}  // namespace
+}  // namespace paceline::rank
