@@ -8,12 +8,12 @@
 #include <torch/types.h>
 
 #include "paceline/base/random.h"
+#include "paceline/case/learning_rate.h"
 #include "paceline/networks/bags.h"
 #include "paceline/networks/network.h"
 #include "paceline/plan/program.h"
 #include "paceline/rank/embedding_case.h"
 #include "paceline/rank/planner_input.h"
-#include "paceline/records/learning_rate.h"
 #include "rank/irregular_network.h"
 
 // A job with embedding tables, and one process that trains it with PyTorch's own operators.
@@ -112,7 +112,7 @@ class OneProcess {
       for (int trainer = 0; trainer < job_.trainers; ++trainer) {
         accumulate({.seed = c_.seed, .trainer = trainer, .step = step});
       }
-      const double rate = records::learning_rate_at(c_, step);
+      const double rate = cases::learning_rate_at(c_, step);
       update_rows(rate);
       static_cast<torch::optim::SGDOptions&>(dense.param_groups().front().options()).lr(rate);
       dense.step();

@@ -13,10 +13,10 @@
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
 #include "paceline/case/same.h"
+#include "paceline/case/tables.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/ranks_per_host.h"
-#include "paceline/predict/tables.h"
 #include "paceline/strategies/embedding_job.h"
 #include "paceline/strategies/strategy.h"
 
@@ -83,7 +83,7 @@ void check_table_sizes(const Configuration& c, const Where& where) {
 // What has no plan is refused where it is planned.
 std::vector<strategies::PlanMemory> memory_of(const Configuration& c) {
   try {
-    return predict::memory_of_run(c);
+    return cases::memory_of_run(c);
   } catch (const UsageError&) {
     return {static_cast<std::size_t>(c.ranks), strategies::PlanMemory{}};
   }

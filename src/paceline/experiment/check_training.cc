@@ -8,12 +8,12 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/learning_rate.h"
 #include "paceline/case/same.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/data_traits.h"
 #include "paceline/plan/sample_file.h"
-#include "paceline/records/learning_rate.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::experiment {
@@ -93,7 +93,7 @@ void require_file(const Configuration& c, std::string_view file, const Where& wh
 }  // namespace
 
 void take_data(Configuration& c, const Where& where) {
-  records::parse_rate_decay(where("lr_decay"), c.lr_decay);
+  cases::parse_rate_decay(where("lr_decay"), c.lr_decay);
   if (c.data.empty()) {
     check_without_data(c, where);
     return;

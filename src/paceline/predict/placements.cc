@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/case/tables.h"
 #include "paceline/predict/predict.h"
-#include "paceline/predict/tables.h"
 #include "paceline/simulator/job_cache.h"
 #include "paceline/strategies/bags_apart.h"
 #include "paceline/strategies/strategy.h"
@@ -55,7 +55,8 @@ std::optional<HostUse> fullest_host(const std::vector<PlanMemory>& memory,
 
 /// What every rank's plan takes.
 std::vector<PlanMemory> memory_of(const PredictRequest& request, const plan::PlanInput& input) {
-  return memory_of_ranks(*planner_of(*request.tables, strategies::strategy_of(request)), input);
+  return cases::memory_of_ranks(
+      *cases::planner_of(*request.tables, strategies::strategy_of(request)), input);
 }
 
 /// The step of the same trainers and dense layers, as fast as in `predicted`, which look nothing

@@ -5,9 +5,9 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/random.h"
+#include "paceline/case/tables.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/networks/network_shape.h"
-#include "paceline/predict/tables.h"
 
 namespace paceline::rank {
 namespace {
@@ -61,13 +61,13 @@ std::int64_t least_memory_of(const records::Configuration& c) {
   const double of_fp32 = c.dtype == "fp32" ? 1 : 0.5;
   const double side = c.image_size == 0 ? 1 : c.image_size / kSideOfShapes;
   const int samples = c.batch_size / std::max(1, c.accumulate);
-  const int copies = 2 + predict::optimizer_of(c).state_buffers;
+  const int copies = 2 + cases::optimizer_of(c).state_buffers;
   return static_cast<std::int64_t>(of_fp32 * (static_cast<double>(shape.model.bytes()) * copies +
                                               kept_bytes(shape) * side * side * samples));
 }
 
 double draw_seconds(const records::Configuration& c, int cores) {
-  const auto job = predict::embedding_job_of(c);
+  const auto job = cases::embedding_job_of(c);
   if (!job || c.strategy == "none") {
     return 0;
   }

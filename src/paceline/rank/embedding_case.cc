@@ -23,7 +23,7 @@ std::unique_ptr<plan::Planner> planner_of(const records::Configuration& configur
     return strategies::make_planner(strategy);
   }
   job->integers = integers;
-  return predict::planner_of(*job, strategy);
+  return cases::planner_of(*job, strategy);
 }
 
 void add_lookups(const EmbeddingJob& job, const plan::CommPlan& plan,

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/tables.h"
 #include "paceline/execution/op_span.h"
 #include "paceline/networks/batch.h"
 #include "paceline/plan/comm_plan.h"
-#include "paceline/predict/tables.h"
 #include "paceline/records/configuration.h"
 #include "paceline/records/run_record.h"
 #include "paceline/runtime/memory.h"
@@ -22,7 +22,7 @@
 
 namespace paceline::rank {
 
-using predict::embedding_job_of;
+using cases::embedding_job_of;
 
 /// The planner of the case's strategy, around which the tables' rows cross where there are any.
 /// With the strategy none they do not.  `integers` as EmbeddingJob::integers.

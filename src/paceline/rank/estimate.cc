@@ -15,9 +15,9 @@
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
 #include "paceline/case/same.h"
+#include "paceline/case/tables.h"
 #include "paceline/experiment/flags.h"
 #include "paceline/experiment/outside.h"
-#include "paceline/predict/tables.h"
 #include "paceline/rank/before_probe.h"
 #include "paceline/rank/case_time.h"
 #include "paceline/rank/probe.h"
@@ -47,11 +47,11 @@ std::vector<std::int64_t> memory_of_ranks(const records::Configuration& c, const
   if (!c.has_tables() || !probe.fits || !planned.refusal.empty()) {
     return memory;
   }
-  const auto held = predict::memory_of_run(c);
+  const auto held = cases::memory_of_run(c);
   records::Configuration alone = c;
   alone.strategy = "none";
   const std::int64_t beside =
-      std::max(std::int64_t{0}, probe.memory_bytes - predict::memory_of_run(alone).front().bytes());
+      std::max(std::int64_t{0}, probe.memory_bytes - cases::memory_of_run(alone).front().bytes());
   std::ranges::transform(memory, held, memory.begin(),
                          [&](auto, auto& one) { return beside + one.bytes(); });
   return memory;

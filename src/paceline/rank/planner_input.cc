@@ -115,7 +115,7 @@ std::unique_ptr<plan::Planner> with_statistics_of(const records::Configuration& 
 plan::PlanInput plan_input_of(const records::Configuration& configuration, plan::ModelShape shape) {
   const at::Device device(configuration.device);
   return {.model = std::move(shape),
-          .optimizer = predict::optimizer_of(configuration),
+          .optimizer = cases::optimizer_of(configuration),
           .world = configuration.ranks,
           .local_world = configuration.ranks_per_host,
           .micro_batches = configuration.accumulate,

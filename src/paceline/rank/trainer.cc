@@ -9,10 +9,10 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/case/learning_rate.h"
 #include "paceline/plan/program.h"
 #include "paceline/rank/embedding_case.h"
 #include "paceline/rank/wire.h"
-#include "paceline/records/learning_rate.h"
 
 namespace paceline::rank {
 namespace {
@@ -120,7 +120,7 @@ void Trainer::set_learning_rate(plan::Step step) {
     return;
   }
   if (const at::Tensor* rate = memory_->scalar(plan::kLearningRate)) {
-    rate->fill_(records::learning_rate_at(configuration_, step));
+    rate->fill_(cases::learning_rate_at(configuration_, step));
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "paceline/base/process.h"
 #include "paceline/base/scheduling.h"
+#include "paceline/case/learning_rate.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/data_traits.h"
 #include "paceline/plan/optimizer.h"
@@ -18,7 +19,6 @@
 #include "paceline/rank/agreement.h"
 #include "paceline/rank/parameter_slices.h"
 #include "paceline/rank/trainer.h"
-#include "paceline/records/learning_rate.h"
 
 namespace paceline::rank {
 namespace {
@@ -29,7 +29,7 @@ runtime::OptimizerSettings update_rule(const records::Configuration& c,
       .name = c.optimizer,
       .momentum = c.momentum,
       .weight_decay = c.weight_decay,
-      .rate_of_rows = [c](plan::Step step) { return records::learning_rate_at(c, step); }};
+      .rate_of_rows = [c](plan::Step step) { return cases::learning_rate_at(c, step); }};
   if (plan::optimizer_named(c.optimizer).decays_matrices_alone) {
     runtime::OptimizerSettings undecayed = rule;
     undecayed.weight_decay = 0;

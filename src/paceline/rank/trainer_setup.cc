@@ -8,6 +8,7 @@
 #include <torch/types.h>
 
 #include "paceline/base/error.h"
+#include "paceline/case/learning_rate.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/networks/network.h"
 #include "paceline/plan/access.h"
@@ -19,7 +20,6 @@
 #include "paceline/rank/planner_input.h"
 #include "paceline/rank/statistics.h"
 #include "paceline/rank/trainer.h"
-#include "paceline/records/learning_rate.h"
 #include "paceline/runtime/profile_layers.h"
 
 namespace paceline::rank {
@@ -188,7 +188,7 @@ void Trainer::make_plan() {
 void Trainer::make_memory(const plan::Setup& setup) {
   allocate(setup);
   if (const at::Tensor* rate = memory_->scalar(plan::kLearningRate)) {
-    rate->fill_(records::learning_rate_at(configuration_, 0));
+    rate->fill_(cases::learning_rate_at(configuration_, 0));
   }
   if (options_.loss_scale && trains()) {
     memory_->scalar(plan::kLossScale)->fill_(*options_.loss_scale);

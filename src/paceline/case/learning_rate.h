@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "paceline/records/configuration.h"
+#include "paceline/case/case.h"
 
-namespace paceline::records {
+namespace paceline::cases {
 
 /// Multiplies the learning rate at some steps.
 struct RateDecay {
@@ -21,6 +21,6 @@ RateDecay parse_rate_decay(const std::string& where, const std::string& text);
 
 /// The learning rate of a step, the first being 0: it grows in a line over the steps of lr_warmup,
 /// and falls by the factor of lr_decay at each of its steps.
-double learning_rate_at(const Configuration& configuration, std::int64_t step);
+double learning_rate_at(const Case& c, std::int64_t step);
 
-}  // namespace paceline::records
+}  // namespace paceline::cases

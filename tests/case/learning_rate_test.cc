@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/records/learning_rate.h"
+#include "paceline/case/learning_rate.h"
 
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
 
-namespace paceline::records {
+namespace paceline::cases {
 namespace {
 
 TEST(LearningRate, GrowsInALineThenFallsAtTheSteps) {
-  Configuration c;
+  Case c;
   c.learning_rate = 0.5;
   EXPECT_EQ(learning_rate_at(c, 0), 0.5);
   c.lr_warmup = 4;
@@ -32,4 +32,4 @@ TEST(LearningRate, RefusesOtherWords) {
 }
 
 }  // namespace
-}  // namespace paceline::records
+}  // namespace paceline::cases

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/records/learning_rate.h"
+#include "paceline/case/learning_rate.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,7 @@
 
 #include "paceline/base/error.h"
 
-namespace paceline::records {
+namespace paceline::cases {
 namespace {
 
 /// Reads a number off the front; false where there is none.
@@ -43,16 +43,16 @@ RateDecay parse_rate_decay(const std::string& where, const std::string& text) {
   return decay;
 }
 
-double learning_rate_at(const Configuration& configuration, std::int64_t step) {
-  double rate = configuration.learning_rate;
-  if (step < configuration.lr_warmup) {
-    rate *= static_cast<double>(step + 1) / configuration.lr_warmup;
+double learning_rate_at(const Case& c, std::int64_t step) {
+  double rate = c.learning_rate;
+  if (step < c.lr_warmup) {
+    rate *= static_cast<double>(step + 1) / c.lr_warmup;
   }
-  const RateDecay decay = parse_rate_decay("--lr-decay", configuration.lr_decay);
+  const RateDecay decay = parse_rate_decay("--lr-decay", c.lr_decay);
   for (const std::int64_t at : decay.steps) {
     rate *= step >= at ? decay.factor : 1;
   }
   return rate;
 }
 
-}  // namespace paceline::records
+}  // namespace paceline::cases
