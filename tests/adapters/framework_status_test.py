@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stub framework that fails in each way that docs/adapters.md lists, started
-as an adapter is; that a framework is absent is in tests/experiment/outside_test.cc.
+as an adapter is; that a framework is absent is in tests/case/outside_test.cc.
 """
 
 import json

@@ -55,7 +55,7 @@ class OperationFront : public ::testing::Test {
 
   const std::string path_ = std::filesystem::path(::testing::TempDir()) /
                             ("paceline-operations-" + std::to_string(getpid()) + ".jsonl");
-  experiment::JobSpec job_;
+  cases::JobSpec job_;
   paceline::testing::MemoryStore store_;
 };
 

@@ -11,8 +11,8 @@ namespace {
 using records::Configuration;
 
 // Eight cases; those with 1 and 2 ranks are discarded.
-experiment::Experiment eight_cases() {
-  experiment::Experiment experiment{.name = "eight", .cases = {}, .runs = 3};
+cases::Experiment eight_cases() {
+  cases::Experiment experiment{.name = "eight", .cases = {}, .runs = 3};
   for (int ranks = 1; ranks <= 8; ++ranks) {
     Configuration c;
     c.ranks = ranks;
@@ -69,7 +69,7 @@ TEST(CaseOrder, TrainsTheCasesOfAllLaterRepetitionsThatCanRun) {
 }
 
 TEST(CaseOrder, NetworksOfAnAdapterAloneAreNotLookedAt) {
-  experiment::Experiment experiment;
+  cases::Experiment experiment;
   for (const char* model : {"lenet", "my-net", "my_module:make"}) {
     experiment.cases.emplace_back().model = model;
     experiment.cases.back().framework = "./mine.py";

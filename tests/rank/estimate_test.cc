@@ -28,7 +28,7 @@ class LaterRepetition : public ::testing::Test {
   Estimate agree(const nlohmann::json& note) {
     world_.store->set(kEstimateKey, note.dump());
     launch::PrefixStore job(world_.store, 0, "");
-    const experiment::Settings settings;
+    const cases::Settings settings;
     return share_estimate(world_, job, {unknown_network()}, {.settings = settings, .cores = 2});
   }
 
@@ -58,7 +58,7 @@ TEST(Estimate, RefusesByTheShapeBeforeAnyProbe) {
   engines::World world;
   world.store = std::make_shared<paceline::testing::MemoryStore>();
   launch::PrefixStore job(world.store, 0, "");
-  const experiment::Settings settings;
+  const cases::Settings settings;
   try {
     records::Configuration small = c;
     small.model = "lenet";

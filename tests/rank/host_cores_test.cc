@@ -7,7 +7,7 @@
 #include <sched.h>
 
 #include "launch/memory_store.h"
-#include "paceline/experiment/machine.h"
+#include "paceline/case/machine.h"
 #include "paceline/rank/cores.h"
 
 namespace paceline::rank {
@@ -48,18 +48,18 @@ std::vector<HostCores> find(const std::vector<std::string>& hosts, const std::ve
 }
 
 TEST(HostCores, OfRanksThatTheirLauncherBoundAreThoseOfAllOfThem) {
-  const std::vector<int> cpus = experiment::allowed_cpus();
+  const std::vector<int> cpus = cases::allowed_cpus();
   if (cpus.size() < 2) {
     GTEST_SKIP() << "needs two CPUs to bind two ranks apart";
   }
   for (const HostCores& cores : find({"a", "a"}, {cpus[0], cpus[1]})) {
-    EXPECT_EQ(cores.usable, experiment::cores_within_quota(2));
+    EXPECT_EQ(cores.usable, cases::cores_within_quota(2));
     EXPECT_TRUE(cores.apart);
   }
 }
 
 TEST(HostCores, OfRanksThatShareACoreAreNotApart) {
-  const int cpu = experiment::allowed_cpus().front();
+  const int cpu = cases::allowed_cpus().front();
   for (const HostCores& cores : find({"a", "a"}, {cpu, cpu})) {
     EXPECT_EQ(cores.usable, 1);
     EXPECT_FALSE(cores.apart);
@@ -67,18 +67,18 @@ TEST(HostCores, OfRanksThatShareACoreAreNotApart) {
 }
 
 TEST(HostCores, CountNoOtherHost) {
-  const int cpu = experiment::allowed_cpus().front();
+  const int cpu = cases::allowed_cpus().front();
   const std::vector<HostCores> found = find({"a", "b"}, {cpu, -1});
   EXPECT_EQ(found[0].usable, 1);
-  EXPECT_EQ(found[1].usable, experiment::usable_cores());
+  EXPECT_EQ(found[1].usable, cases::usable_cores());
 }
 
 TEST(CorePin, LeavesRanksThatAreApartWhereTheyAre) {
   std::thread([] {
-    bind_to(experiment::allowed_cpus().back());
-    const std::vector<int> before = experiment::allowed_cpus();
+    bind_to(cases::allowed_cpus().back());
+    const std::vector<int> before = cases::allowed_cpus();
     const CorePin pin(1, 2, 1, true);
-    EXPECT_EQ(experiment::allowed_cpus(), before);
+    EXPECT_EQ(cases::allowed_cpus(), before);
     EXPECT_EQ(pin.description(), "each rank on cores of its own, by its launcher");
   }).join();
 }

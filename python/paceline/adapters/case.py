@@ -129,7 +129,7 @@ def check_value(key, value, kind):
 
 
 def refuse_unsupported(case):
-    """What this machine cannot run; bf16 as src/paceline/experiment/machine.cc."""
+    """What this machine cannot run; bf16 as src/paceline/case/machine.cc."""
     info = networks.NETWORKS[case.model]
     if not info.is_installed():
         raise UsageError(

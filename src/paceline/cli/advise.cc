@@ -11,12 +11,12 @@
 #include "paceline/base/delayed_call.h"
 #include "paceline/base/error.h"
 #include "paceline/base/shell.h"
+#include "paceline/case/command.h"
 #include "paceline/cli/advise_output.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/outlook_output.h"
 #include "paceline/cli/warnings.h"
-#include "paceline/experiment/command.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/advise.h"
 #include "paceline/predict/engine_choice.h"
@@ -181,7 +181,7 @@ int AdviseCommand::place_tables() const {
     run.engine = plan::engine_for("cpu").name;
   }
   print_output(placements_output(ranked, *request.tables, top_),
-               experiment::table_command_of(run, usual), job_, notes_of(best, run), format_);
+               cases::table_command_of(run, usual), job_, notes_of(best, run), format_);
   return 0;
 }
 
@@ -212,7 +212,7 @@ int AdviseCommand::run() const {
   report::CommandOutput output = advice_output(table, codecs, top_);
   add_scaling(predict::scaling_of(request, best.strategy), output);
   add_next_measurements(predict::next_measurements(request, table.winner()), output);
-  print_output(std::move(output), experiment::command_of(run), job_, notes_of(best, run), format_);
+  print_output(std::move(output), cases::command_of(run), job_, notes_of(best, run), format_);
   if (!wanted.path.empty()) {
     fmt::print(stderr, "{}\n", write_experiment(wanted, table, request));
   }

@@ -13,13 +13,13 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/case/check.h"
+#include "paceline/case/machine.h"
+#include "paceline/case/raw_settings.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
-#include "paceline/experiment/check.h"
-#include "paceline/experiment/machine.h"
-#include "paceline/experiment/raw_settings.h"
 #include "paceline/launch/host_launch.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/plan/wire_bytes.h"
@@ -66,7 +66,7 @@ cluster::LinkSpec slowest_link(const predict::PredictRequest& job) {
 /// before the link would have.
 double stretch_for(const simulator::Job& job, const cluster::LinkSpec& link) {
   const double ranks_a_core =
-      std::max(1.0, static_cast<double>(job.input.world) / experiment::usable_cores());
+      std::max(1.0, static_cast<double>(job.input.world) / cases::usable_cores());
   double largest = 1;
   for (const cluster::CollectiveCall& call : job.collective_shapes) {
     if (call.group.ranks > 1) {
@@ -114,10 +114,10 @@ class Writing {
     if (strategies_.empty()) {
       throw UsageError("--write: no strategy of the table runs here");
     }
-    experiment::RawSettings raw;
+    cases::RawSettings raw;
     raw.defaults = settings();
     raw.sweep.emplace()["strategy"] = strategies_;
-    write_atomically(wanted_.path, experiment::to_toml(raw));
+    write_atomically(wanted_.path, cases::to_toml(raw));
     return fmt::format("experiment: {}, the best {} on {}", wanted_.path,
                        strategies_.size() == 1 ? std::string("strategy")
                                                : fmt::format("{} strategies", strategies_.size()),
@@ -154,7 +154,7 @@ class Writing {
     strategies_.push_back({std::move(strategy), {}});
   }
 
-  experiment::RawValues settings() const {
+  cases::RawValues settings() const {
     const records::Configuration& c = first_.record.configuration;
     std::map<std::string, std::string> texts{
         {"about",
@@ -188,7 +188,7 @@ class Writing {
       texts["link"] = fmt::format("{:.6g}Mbit,{}ns", link.bytes_per_s * 8e-6, link.latency_ns);
       texts["stretch"] = fmt::format("{:g}", stretch_);
     }
-    experiment::RawValues values;
+    cases::RawValues values;
     for (auto& [key, text] : texts) {
       if (!text.empty()) {
         values[key] = {{std::move(text), {}}};
@@ -200,7 +200,7 @@ class Writing {
   const AdvisedExperiment& wanted_;
   const predict::AdviseRequest& request_;
   bool here_, replays_;
-  std::vector<experiment::RawValue> strategies_;
+  std::vector<cases::RawValue> strategies_;
   predict::Prediction first_;  // whose layers are replayed
   double stretch_ = 1, step_s_ = 0;
 };
@@ -216,12 +216,12 @@ void check_experiment(const AdvisedExperiment& wanted, const predict::AdviseRequ
                  {"--hostfile", wanted.cluster.hostfile},
                  {"--model", names_profile(wanted.model) ? wanted.model : ""}});
   const predict::PredictRequest& job = request.job;
-  const int most = experiment::kMostRanksPerCore * experiment::usable_cores();
+  const int most = cases::kMostRanksPerCore * cases::usable_cores();
   if (!is_here(request) && job.ranks > most) {
     throw UsageError(fmt::format(
         "--write: cluster '{}' is not this machine, and {} ranks are more than its {} take with "
         "emulated links ({})",
-        job.cluster.name, job.ranks, counted(experiment::usable_cores(), "core"), most));
+        job.cluster.name, job.ranks, counted(cases::usable_cores(), "core"), most));
   }
 }
 

@@ -14,9 +14,9 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/case/outside.h"
 #include "paceline/case/same.h"
 #include "paceline/cluster/link_spec.h"
-#include "paceline/experiment/outside.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/period.h"
@@ -162,8 +162,8 @@ std::string CasePlans::describe(const Configuration& c) {
   if (!c.not_run.empty()) {
     return fmt::format("     not run: {}\n", c.not_run);
   }
-  if (strategy.external() || experiment::is_outside(c)) {
-    return fmt::format("     performed by {}: no plan\n     {}\n", experiment::performer_of(c),
+  if (strategy.external() || cases::is_outside(c)) {
+    return fmt::format("     performed by {}: no plan\n     {}\n", cases::performer_of(c),
                        rank::shell_text(rank::outside_command(c, {})));
   }
   const bool by_times = c.ranks > 1 && strategies::needs_times(strategy);

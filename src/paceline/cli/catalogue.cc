@@ -21,12 +21,12 @@ std::vector<Entry> models() {
   return entries;
 }
 
-experiment::Machine machine_here(std::vector<int> ranks_per_host) {
-  experiment::Machine machine{.cores = experiment::usable_cores(),
-                              .cuda_devices = rank::cuda_devices(),
-                              .native_bf16 = experiment::has_native_bf16(
-                                  read_text_if_readable("/proc/cpuinfo").value_or("")),
-                              .ranks_per_host = std::move(ranks_per_host)};
+cases::MachineFacts machine_here(std::vector<int> ranks_per_host) {
+  cases::MachineFacts machine{
+      .cores = cases::usable_cores(),
+      .cuda_devices = rank::cuda_devices(),
+      .native_bf16 = cases::has_native_bf16(read_text_if_readable("/proc/cpuinfo").value_or("")),
+      .ranks_per_host = std::move(ranks_per_host)};
   for (Entry& entry : models()) {
     machine.models.push_back(std::move(entry.name));
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/experiment/machine.h"
+#include "paceline/case/machine.h"
 
 namespace paceline::cli {
 
@@ -18,6 +18,6 @@ std::vector<Entry> models();
 
 /// The machine as an experiment wants to know it; `ranks_per_host` of a joined world, empty where
 /// none was joined.
-experiment::Machine machine_here(std::vector<int> ranks_per_host);
+cases::MachineFacts machine_here(std::vector<int> ranks_per_host);
 
 }  // namespace paceline::cli

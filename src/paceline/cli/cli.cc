@@ -25,6 +25,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/legacy_names.h"
 #include "paceline/cli/ab.h"
 #include "paceline/cli/advise.h"
 #include "paceline/cli/argument_checks.h"
@@ -41,7 +42,6 @@
 #include "paceline/cli/topology.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/failure.h"
-#include "paceline/experiment/legacy_names.h"
 #include "paceline/launch/command_guard.h"
 #include "paceline/launch/host_agent.h"
 #include "paceline/rank/rank.h"
@@ -90,8 +90,8 @@ std::vector<std::string> flags_of(const CLI::App& command) {
 void refuse_unknown_flag(const CLI::App& command) {
   for (const std::string& extra : command.remaining()) {
     if (extra.starts_with("-")) {
-      throw UsageError(experiment::unknown_flag(extra.substr(0, extra.find('=')),
-                                                command.get_name(), flags_of(command)));
+      throw UsageError(cases::unknown_flag(extra.substr(0, extra.find('=')), command.get_name(),
+                                           flags_of(command)));
     }
   }
 }
@@ -112,9 +112,9 @@ void refuse_legacy_flag(const CLI::App& command, const std::vector<std::string>&
       throw UsageError(
           fmt::format("unknown flag '{}'; did you mean '-{}'?", given.name, given.name));
     }
-    if (experiment::is_legacy_flag(given.name)) {
+    if (cases::is_legacy_flag(given.name)) {
       throw UsageError(
-          experiment::unknown_flag(given.name, command.get_name(), flags_of(command), given.value));
+          cases::unknown_flag(given.name, command.get_name(), flags_of(command), given.value));
     }
   });
 }

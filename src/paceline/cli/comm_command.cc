@@ -13,6 +13,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/shell.h"
 #include "paceline/base/text.h"
+#include "paceline/case/check.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/comm_predict.h"
@@ -20,7 +21,6 @@
 #include "paceline/cluster/cluster_units.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/engines/engine_table.h"
-#include "paceline/experiment/check.h"
 #include "paceline/front/job_hosts.h"
 #include "paceline/front/launched_rank.h"
 #include "paceline/front/run_job.h"
@@ -89,7 +89,7 @@ std::vector<int> numbers_of(const std::string& text) {
   return numbers;
 }
 
-void check_link(experiment::OperationSweep& sweep) {
+void check_link(cases::OperationSweep& sweep) {
   std::erase(sweep.link, ' ');
   if (sweep.link.empty()) {
     return;
@@ -103,11 +103,11 @@ void check_link(experiment::OperationSweep& sweep) {
 }
 
 // Settles the engine and the device, which must be there.
-void check_engine(const experiment::Machine& machine, experiment::OperationSweep& sweep) {
-  sweep.device = experiment::resolve_device(sweep.device, machine);
-  sweep.engine = experiment::resolve_engine(sweep.engine, sweep.device, machine);
+void check_engine(const cases::MachineFacts& machine, cases::OperationSweep& sweep) {
+  sweep.device = cases::resolve_device(sweep.device, machine);
+  sweep.engine = cases::resolve_engine(sweep.engine, sweep.device, machine);
   if (std::ranges::find(machine.engines, sweep.engine) == machine.engines.end()) {
-    throw UsageError("--engine: " + experiment::not_built_in(sweep.engine, machine));
+    throw UsageError("--engine: " + cases::not_built_in(sweep.engine, machine));
   }
   if (sweep.device == "cuda" && machine.cuda_devices == 0) {
     throw UsageError("--device: 'cuda', but PyTorch sees no GPU here");
@@ -120,7 +120,7 @@ void check_engine(const experiment::Machine& machine, experiment::OperationSweep
 }
 
 // Refuses what would be measured in vain.
-void check_fit(const experiment::OperationSweep& sweep, const std::string& cluster_file) {
+void check_fit(const cases::OperationSweep& sweep, const std::string& cluster_file) {
   if (sweep.fit.empty()) {
     return;
   }
@@ -231,20 +231,20 @@ int CommCommand::predict() const {
 }
 
 /// What is measured, but for the number of ranks where no flag says it.
-experiment::JobSpec CommCommand::job(const std::vector<std::string>& command_line) const {
+cases::JobSpec CommCommand::job(const std::vector<std::string>& command_line) const {
   const std::vector<int> worlds = numbers_of(worlds_);
   if (worlds.size() > 1) {
     throw UsageError(fmt::format(
         "--ranks {}: one number of ranks is measured at a time; --predict takes several", worlds_));
   }
-  experiment::OperationSweep sweep = sweep_;
+  cases::OperationSweep sweep = sweep_;
   sweep.ranks = worlds.empty() ? 0 : worlds.front();
   sweep.command = "paceline " + shell_command(command_line);
   check_engine(machine_here({}), sweep);
   sweep.operations = operations_of(only_);
   sweep.sizes = sizes();
   check_link(sweep);
-  experiment::JobSpec job;
+  cases::JobSpec job;
   job.operations = std::move(sweep);
   job.settings = settings_;
   job.progress = isatty(STDERR_FILENO) == 1;
@@ -264,7 +264,7 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
   }
   return front::run_launched_rank(launch, settings_.timeout_ms(),
                                   [&](const std::vector<std::string>& host_of_rank, int /*cores*/) {
-                                    experiment::JobSpec launched = job(command_line);
+                                    cases::JobSpec launched = job(command_line);
                                     if (launch.self.rank == 0) {
                                       front::refuse_hosts(choice_, launch.self.launcher);
                                       launched.operations->ranks =
@@ -275,20 +275,20 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
                                   });
 }
 
-int CommCommand::run_here(experiment::JobSpec job) const {
-  const int cores = experiment::usable_cores();
+int CommCommand::run_here(cases::JobSpec job) const {
+  const int cores = cases::usable_cores();
   std::optional<cluster::Cluster> cluster;
   if (!choice_.empty()) {
     cluster = cluster::read_cluster(choice_);
   }
-  experiment::OperationSweep& sweep = *job.operations;
+  cases::OperationSweep& sweep = *job.operations;
   if (sweep.ranks == 0) {
     sweep.ranks = std::max(2, cluster ? cluster->slots() : cores);
   }
   if (cluster) {
     front::launch_of_job(job, cluster);
   } else {
-    experiment::check_ranks_here("--ranks", sweep.ranks, cores);
+    cases::check_ranks_here("--ranks", sweep.ranks, cores);
   }
   check_fit(sweep, choice_.file);
   return front::run_job(std::move(job), cluster);

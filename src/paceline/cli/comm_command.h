@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/job_spec.h"
 #include "paceline/cluster/cluster_choice.h"
-#include "paceline/experiment/job_spec.h"
 
 namespace CLI {
 class App;
@@ -29,8 +29,8 @@ class CommCommand {
   void add_ranks(CLI::App& app);
   std::vector<std::int64_t> sizes() const;
   int predict() const;
-  experiment::JobSpec job(const std::vector<std::string>& command_line) const;
-  int run_here(experiment::JobSpec job) const;
+  cases::JobSpec job(const std::vector<std::string>& command_line) const;
+  int run_here(cases::JobSpec job) const;
 
   std::string min_ = "4B", max_ = "256MiB";
   double factor_ = 4;
@@ -38,8 +38,8 @@ class CommCommand {
   bool predict_ = false;
   std::vector<std::string> only_;
   cluster::ClusterChoice choice_;
-  experiment::Settings settings_;
-  experiment::OperationSweep sweep_;
+  cases::Settings settings_;
+  cases::OperationSweep sweep_;
 };
 
 }  // namespace paceline::cli

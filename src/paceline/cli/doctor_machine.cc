@@ -8,8 +8,8 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/process.h"
+#include "paceline/case/machine.h"
 #include "paceline/cli/doctor.h"
-#include "paceline/experiment/machine.h"
 #include "paceline/records/environment.h"
 
 namespace paceline::cli {
@@ -18,7 +18,7 @@ namespace {
 using Facts = std::map<std::string, std::string>;
 
 Finding check_cores(const Facts& facts) {
-  const int usable = experiment::usable_cores();
+  const int usable = cases::usable_cores();
   const std::string threads = records::fact_of(facts, "threads");
   Finding finding{
       .name = "cores",
@@ -49,7 +49,7 @@ Finding check_threads() {
 Finding check_load(const Facts& facts) {
   const std::string load = records::fact_of(facts, "load_average");
   const double now = std::strtod(load.c_str(), nullptr);
-  const int cores = experiment::usable_cores();
+  const int cores = cases::usable_cores();
   Finding finding{.name = "load",
                   .seen = fmt::format("{} on {} cores (1, 5, 15 minutes)",
                                       load.empty() ? "unknown" : load, cores)};

@@ -7,9 +7,9 @@
 #include "paceline/base/process.h"
 #include "paceline/base/python_package.h"
 #include "paceline/base/text.h"
+#include "paceline/case/flags.h"
 #include "paceline/cli/doctor.h"
 #include "paceline/engines/engine_table.h"
-#include "paceline/experiment/flags.h"
 #include "paceline/rank/torch_facts.h"
 #include "paceline/rank/wheel.h"
 #include "paceline/records/environment.h"
@@ -135,7 +135,7 @@ Finding check_python(const rank::Wheel& wheel) {
 }
 
 Finding check_experiments() {
-  const auto known = experiment::known_experiments(experiment::experiment_roots());
+  const auto known = cases::known_experiments(cases::experiment_roots());
   Finding finding{.name = "experiments", .seen = fmt::format("{}", fmt::join(known, ", "))};
   if (known.empty()) {
     finding.health = Health::kAdvice;

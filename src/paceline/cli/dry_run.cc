@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/case/experiment.h"
 #include "paceline/cli/case_plan.h"
-#include "paceline/experiment/experiment.h"
 
 namespace paceline::cli {
 
@@ -50,8 +50,8 @@ std::string shortened(const std::string& plan) {
 /// How many samples a rank takes a step, or who looks up its bags.
 std::string step_of(const records::Configuration& c) {
   const std::string batch = c.model == "hybrid" ? ""
-                            : c.batch_size == experiment::kLargestBatch
-                                ? fmt::format("batch {}", experiment::kMax)
+                            : c.batch_size == cases::kLargestBatch
+                                ? fmt::format("batch {}", cases::kMax)
                                 : fmt::format("batch {}", c.batch_size);
   return c.has_tables()
              ? fmt::format("{}{}{}, {}", batch, batch.empty() ? "" : ", ",
@@ -62,12 +62,12 @@ std::string step_of(const records::Configuration& c) {
 
 }  // namespace
 
-std::string dry_run_text(const experiment::Experiment& experiment,
+std::string dry_run_text(const cases::Experiment& experiment,
                          const std::optional<cluster::Cluster>& cluster,
                          const std::string& cluster_file) {
   std::string text = fmt::format(
       "{}: {}, {}, up to {}\n", experiment.name, counted(std::ssize(experiment.cases), "case"),
-      counted(experiment.runs, "run"), counted(experiment::largest_world(experiment), "rank"));
+      counted(experiment.runs, "run"), counted(cases::largest_world(experiment), "rank"));
   CasePlans plans(cluster, cluster_file);
   const bool sweep = experiment.cases.size() > kCasesWithWholePlans;
   int number = 0;

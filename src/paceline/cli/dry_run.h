@@ -4,14 +4,14 @@
 #include <optional>
 #include <string>
 
+#include "paceline/case/experiment.h"
 #include "paceline/cluster/cluster.h"
-#include "paceline/experiment/experiment.h"
 
 namespace paceline::cli {
 
 /// What `--dry-run` prints: every case with what it will do.  `cluster` is what
 /// `cluster_file` says, if one was given.
-std::string dry_run_text(const experiment::Experiment& experiment,
+std::string dry_run_text(const cases::Experiment& experiment,
                          const std::optional<cluster::Cluster>& cluster,
                          const std::string& cluster_file);
 

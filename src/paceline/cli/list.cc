@@ -10,10 +10,10 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/flags.h"
+#include "paceline/case/raw_settings.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/engines/engine_table.h"
-#include "paceline/experiment/flags.h"
-#include "paceline/experiment/raw_settings.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/rank/outside_command.h"
 #include "paceline/report/formats.h"
@@ -54,18 +54,18 @@ std::string axis_section(const strategies::AxisInfo& axis) {
 }
 
 std::vector<Entry> experiments() {
-  const std::vector<std::string> roots = experiment::experiment_roots();
+  const std::vector<std::string> roots = cases::experiment_roots();
   std::vector<Entry> entries;
-  for (const std::string& name : experiment::known_experiments(roots)) {
+  for (const std::string& name : cases::known_experiments(roots)) {
     const auto read = [&](const std::string& section) {
-      return experiment::read_raw_settings(experiment::find_experiment(name, roots), section);
+      return cases::read_raw_settings(cases::find_experiment(name, roots), section);
     };
     try {
-      const experiment::RawSettings raw = read("");
-      entries.push_back({name, experiment::settings_of(raw).about});
+      const cases::RawSettings raw = read("");
+      entries.push_back({name, cases::settings_of(raw).about});
       for (const std::string& section : raw.sections) {
         entries.push_back(
-            {fmt::format("  --section {}", section), experiment::settings_of(read(section)).about});
+            {fmt::format("  --section {}", section), cases::settings_of(read(section)).about});
       }
     } catch (const UsageError& error) {
       entries.push_back({name, fmt::format("cannot be read: {}", error.what())});
@@ -142,7 +142,7 @@ std::string optimizers_list() {
 
 std::string frameworks_list() {
   std::vector<Entry> entries;
-  for (const experiment::Adapter& one : rank::adapters_here()) {
+  for (const cases::Adapter& one : rank::adapters_here()) {
     entries.push_back(
         {one.name, one.about + (one.missing.empty() ? "" : fmt::format(" ({})", one.missing))});
   }

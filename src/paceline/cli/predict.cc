@@ -14,10 +14,10 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/case/raw_settings.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/left_out.h"
 #include "paceline/cli/predict_requests.h"
-#include "paceline/experiment/raw_settings.h"
 #include "paceline/predict/placements.h"
 #include "paceline/records/store.h"
 #include "paceline/records/trace.h"
@@ -118,7 +118,7 @@ std::vector<std::string> PredictCommand::chosen(std::vector<std::string> usual) 
   std::vector<std::string> strategies = std::move(usual);
   if (!strategy_.empty()) {
     strategies.clear();
-    for (auto& value : experiment::split_flag("strategy", strategy_)) {
+    for (auto& value : cases::split_flag("strategy", strategy_)) {
       strategies.push_back(std::move(value.text));
     }
   }

@@ -10,20 +10,20 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/check.h"
+#include "paceline/case/experiment.h"
 #include "paceline/case/field.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/engines/engine_table.h"
-#include "paceline/experiment/check.h"
-#include "paceline/experiment/experiment.h"
 #include "paceline/launch/launch_command.h"
 
 namespace paceline::cli {
 namespace {
 
-using experiment::RawSettings;
-using experiment::RawValues;
+using cases::RawSettings;
+using cases::RawValues;
 
 /// The words without `flag` and its value, in both of its forms.
 std::vector<std::string> without(const std::string& flag, const std::vector<std::string>& words) {
@@ -53,7 +53,7 @@ std::vector<std::string> texts_of(const RawSettings& raw, const char* key) {
   std::vector<std::string> texts;
   for (const RawValues* values : parts) {
     if (const auto found = values->find(key); found != values->end()) {
-      for (const experiment::RawValue& given : found->second) {
+      for (const cases::RawValue& given : found->second) {
         texts.push_back(given.text);
       }
     }
@@ -63,7 +63,7 @@ std::vector<std::string> texts_of(const RawSettings& raw, const char* key) {
 
 /// Whose slots are to be said in another way.
 void refuse_hosts_beside(const RawSettings& raw) {
-  const experiment::Settings settings = experiment::settings_of(raw);
+  const cases::Settings settings = cases::settings_of(raw);
   if (settings.hosts.empty() && settings.hostfile.empty()) {
     return;
   }
@@ -79,8 +79,8 @@ void refuse_hosts_beside(const RawSettings& raw) {
 }
 
 /// Any machine that the hosts may be, to find what is wrong on all of them.
-experiment::Machine imagined(const std::vector<int>& hosts) {
-  experiment::Machine machine = machine_here(hosts);
+cases::MachineFacts imagined(const std::vector<int>& hosts) {
+  cases::MachineFacts machine = machine_here(hosts);
   machine.cuda_devices = hosts.front();
   machine.native_bf16 = true;
   machine.engines.clear();
@@ -97,7 +97,7 @@ int ranks_with_tables(const RawSettings& raw) {
   const std::vector<std::string> models = texts_of(raw, "model");
   const bool tables = !models.empty() && std::ranges::all_of(models, has_tables);
   return tables && texts_of(raw, "ranks").empty()
-             ? experiment::largest_world(experiment::expand(raw, imagined({kAnyNumber})))
+             ? cases::largest_world(cases::expand(raw, imagined({kAnyNumber})))
              : 0;
 }
 
@@ -118,7 +118,7 @@ int most_ranks(const RawSettings& raw) {
 /// One number is that of every host.
 std::vector<int> on_hosts_of(const std::vector<int>& given, int most, const std::string& where) {
   const int local = given.front();
-  return given.size() > 1 || most <= local ? given : experiment::equal_hosts(most, local, where);
+  return given.size() > 1 || most <= local ? given : cases::equal_hosts(most, local, where);
 }
 
 std::vector<int> hosts_of(const RawSettings& raw) {
@@ -154,7 +154,7 @@ LaunchText launch_text(const RawSettings& raw, const std::vector<std::string>& c
   const std::vector<int> hosts = hosts_of(raw);
   RawSettings checked = raw;
   checked.flags.erase("ranks_per_host");
-  const auto cases = experiment::expand(checked, imagined(hosts)).cases;
+  const auto cases = cases::expand(checked, imagined(hosts)).cases;
 
   launch::LaunchShape shape{.hosts = static_cast<int>(hosts.size()),
                             .ranks_per_host = hosts.front(),
@@ -169,7 +169,7 @@ LaunchText launch_text(const RawSettings& raw, const std::vector<std::string>& c
   std::error_code error;
   shape.argv = {std::filesystem::read_symlink("/proc/self/exe", error).string()};
   shape.argv.insert(shape.argv.end(), words.begin(), words.end());
-  const std::string kind = experiment::settings_of(raw).print_launch;
+  const std::string kind = cases::settings_of(raw).print_launch;
   return {.line = launch::launch_command(kind, shape) + "\n",
           .note = launch::launch_note(kind, shape)};
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/experiment/raw_settings.h"
+#include "paceline/case/raw_settings.h"
 
 namespace paceline::cli {
 
@@ -18,7 +18,6 @@ struct LaunchText {
 /// or from the largest
 /// --ranks on one host.  Checks the experiment as far as that needs no look at
 /// the cluster.  Throws UsageError.
-LaunchText launch_text(const experiment::RawSettings& raw,
-                       const std::vector<std::string>& command_line);
+LaunchText launch_text(const cases::RawSettings& raw, const std::vector<std::string>& command_line);
 
 }  // namespace paceline::cli

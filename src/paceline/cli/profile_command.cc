@@ -11,10 +11,10 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
+#include "paceline/case/check.h"
 #include "paceline/case/field.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
-#include "paceline/experiment/check.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/plan/optimizer.h"
@@ -154,14 +154,14 @@ int ProfileCommand::run() {
                     "predict {0} --device-rate N` goes without one",
                     c.model));
   }
-  const experiment::Machine machine = machine_here({});
-  c.device = experiment::resolve_device(c.device, machine);
+  const cases::MachineFacts machine = machine_here({});
+  c.device = cases::resolve_device(c.device, machine);
   c.engine = plan::engine_for("cpu").name;
   c.strategy = "none";
   if (c.threads == 0) {
     c.threads = machine.cores;
   }
-  experiment::check_case(c, machine, [](std::string_view key) {
+  cases::check_case(c, machine, [](std::string_view key) {
     return key == "model" ? "MODEL" : cases::flag_of(*cases::find_key(key));
   });
   if (output_.empty()) {

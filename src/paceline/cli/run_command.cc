@@ -12,13 +12,13 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/experiment.h"
+#include "paceline/case/job_spec.h"
+#include "paceline/case/machine.h"
+#include "paceline/case/outside.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/dry_run.h"
 #include "paceline/cli/print_launch.h"
-#include "paceline/experiment/experiment.h"
-#include "paceline/experiment/job_spec.h"
-#include "paceline/experiment/machine.h"
-#include "paceline/experiment/outside.h"
 #include "paceline/front/batch_search.h"
 #include "paceline/front/job_hosts.h"
 #include "paceline/front/launched_rank.h"
@@ -50,17 +50,17 @@ std::vector<int> hosts_told_by(const launch::Launch& launch) {
   return plan::fill_hosts(world, std::vector<int>(most_hosts, local));
 }
 
-cluster::ClusterChoice choice_of(const experiment::Settings& settings) {
+cluster::ClusterChoice choice_of(const cases::Settings& settings) {
   return {.file = settings.cluster, .hosts = settings.hosts, .hostfile = settings.hostfile};
 }
 
 /// The job's cases for so many ranks on each host, of which each has so many cores; 0: those that
 /// this process may use.
-experiment::Experiment expand(const experiment::RawSettings& raw, std::vector<int> ranks_per_host,
-                              int cores = 0) {
-  experiment::Machine machine = machine_here(std::move(ranks_per_host));
+cases::Experiment expand(const cases::RawSettings& raw, std::vector<int> ranks_per_host,
+                         int cores = 0) {
+  cases::MachineFacts machine = machine_here(std::move(ranks_per_host));
   machine.cores = cores > 0 ? cores : machine.cores;
-  return experiment::expand(raw, machine);
+  return cases::expand(raw, machine);
 }
 
 std::optional<cluster::Cluster> cluster_of(const cluster::ClusterChoice& choice) {
@@ -74,9 +74,9 @@ void check_interface(const std::string& name) {
 }
 
 /// The job of a rank that another launcher started.
-experiment::JobSpec resolve_launched(const experiment::RawSettings& raw, experiment::JobSpec job,
-                                     const std::string& launcher, std::vector<int> ranks_per_host,
-                                     int cores) {
+cases::JobSpec resolve_launched(const cases::RawSettings& raw, cases::JobSpec job,
+                                const std::string& launcher, std::vector<int> ranks_per_host,
+                                int cores) {
   const cluster::ClusterChoice choice = choice_of(job.settings);
   if (const auto cluster = cluster_of(choice)) {
     front::refuse_hosts(choice, launcher);
@@ -90,13 +90,13 @@ experiment::JobSpec resolve_launched(const experiment::RawSettings& raw, experim
   }
   job.experiment = expand(raw, std::move(ranks_per_host), cores);
   for (const records::Configuration& c : job.experiment.cases) {
-    if (c.batch_size == experiment::kLargestBatch) {
+    if (c.batch_size == cases::kLargestBatch) {
       throw UsageError(
           fmt::format("--batch-size max: {} has started the ranks already, and the search starts "
                       "its own; give the size",
                       launcher));
     }
-    if (!c.env.empty() && !experiment::is_outside(c)) {
+    if (!c.env.empty() && !cases::is_outside(c)) {
       throw UsageError(fmt::format(
           "--env {}: {} has started the ranks already; set it there, or let Paceline start them",
           c.env.begin()->first, launcher));
@@ -107,7 +107,7 @@ experiment::JobSpec resolve_launched(const experiment::RawSettings& raw, experim
 }
 
 /// Refuses what cannot be started, before anything is written.
-void check_job(const experiment::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
+void check_job(const cases::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
   if (cluster) {
     front::launch_of_job(job, cluster);
   }
@@ -124,16 +124,14 @@ std::string note_on_hosts(const cluster::Cluster& cluster) {
 
 /// The cores that are to run the job, where this machine alone runs it without a GPU; else as many
 /// as make it no small one.
-int cores_alone(const experiment::Settings& flags) {
+int cores_alone(const cases::Settings& flags) {
   const bool elsewhere = !choice_of(flags).empty() || !flags.print_launch.empty() ||
                          !flags.virtual_time.empty() ||
                          launch::is_launched(launch::process_environment());
-  return elsewhere || rank::cuda_devices() > 0 ? experiment::kSmallBelowCores
-                                               : experiment::usable_cores();
+  return elsewhere || rank::cuda_devices() > 0 ? cases::kSmallBelowCores : cases::usable_cores();
 }
 
-int dry_run(const experiment::RawSettings& raw, experiment::JobSpec job,
-            const launch::Launch& launch) {
+int dry_run(const cases::RawSettings& raw, cases::JobSpec job, const launch::Launch& launch) {
   if (launch.self.rank > 0) {
     return 0;  // rank 0 prints
   }
@@ -169,7 +167,7 @@ std::optional<report::Narrowing> narrowing_of(const UntilFlags& until, int runs)
 }
 
 // Starts the ranks and repeats what --until asks for.
-int run_here(const experiment::RawSettings& raw, experiment::JobSpec job,
+int run_here(const cases::RawSettings& raw, cases::JobSpec job,
              const cluster::ClusterChoice& choice, const UntilFlags& until) {
   // Before a library starts a thread, which would take Ctrl-C for itself.
   const launch::SupervisorSignals signals;
@@ -200,13 +198,13 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   report::find_format(flags_.settings().format);
   until_.check();
   const int cores_here = cores_alone(flags_.settings());
-  const experiment::RawSettings raw = flags_.raw_settings(cores_here);
+  const cases::RawSettings raw = flags_.raw_settings(cores_here);
   if (raw.by_size) {
     fmt::print(stderr, "{} here: running the section {} of {}; --section {} runs the whole\n",
-               counted(cores_here, "core"), raw.section, raw.source, experiment::kWholeFile);
+               counted(cores_here, "core"), raw.section, raw.source, cases::kWholeFile);
   }
-  experiment::JobSpec job;
-  job.settings = experiment::settings_of(raw);
+  cases::JobSpec job;
+  job.settings = cases::settings_of(raw);
   job.progress = isatty(STDERR_FILENO) == 1;
   if (!job.settings.print_launch.empty()) {
     const LaunchText text = launch_text(raw, command_line);

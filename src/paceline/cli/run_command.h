@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/flags.h"
 #include "paceline/cli/until_flags.h"
-#include "paceline/experiment/flags.h"
 
 namespace paceline::cli {
 
@@ -20,7 +20,7 @@ class RunCommand {
   int run(const std::vector<std::string>& command_line) const;
 
  private:
-  experiment::Flags flags_;
+  cases::Flags flags_;
   UntilFlags until_;
 };
 

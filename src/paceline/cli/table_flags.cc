@@ -5,22 +5,22 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/experiment/check.h"
-#include "paceline/experiment/flags.h"
-#include "paceline/experiment/raw_settings.h"
+#include "paceline/case/check.h"
+#include "paceline/case/flags.h"
+#include "paceline/case/raw_settings.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/tables.h"
 
 namespace paceline::cli {
 
 records::Configuration usual_case(const std::string& model) {
-  const auto raw = experiment::read_raw_settings(
-      experiment::find_experiment(model, experiment::experiment_roots()));
+  const auto raw =
+      cases::read_raw_settings(cases::find_experiment(model, cases::experiment_roots()));
   records::Configuration usual;
   for (const auto& [name, values] : raw.defaults) {
     const cases::Field* key = cases::find_key(name);
     if (key != nullptr && cases::is_case_key(*key)) {
-      const experiment::RawValue& value = values.front();
+      const cases::RawValue& value = values.front();
       cases::assign_key(*key, value.text, value.where, usual);
     }
   }
@@ -59,7 +59,7 @@ records::Configuration TableFlags::configuration(const JobFlags& job) const {
     cases::assign_key(*key, cases::read_key(*key, tables_), cases::flag_of(*key), tables);
   }
   if (job.batch_size()) {
-    experiment::check_batch(tables.model, fmt::format("--batch-size {}", *job.batch_size()));
+    cases::check_batch(tables.model, fmt::format("--batch-size {}", *job.batch_size()));
   }
   tables.batch_size = job.batch_size().value_or(tables.batch_size);
   return tables;

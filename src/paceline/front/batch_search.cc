@@ -22,7 +22,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
-#include "paceline/experiment/command.h"
+#include "paceline/case/command.h"
 #include "paceline/front/own_runs.h"
 #include "paceline/rank/external.h"
 #include "paceline/records/store.h"
@@ -75,7 +75,7 @@ class MemoryLimit {
 
 /// Cases for which this is equal share a search.
 Configuration searched(Configuration c) {
-  c.batch_size = experiment::kLargestBatch;
+  c.batch_size = cases::kLargestBatch;
   c.ranks = 1;
   c.ranks_per_host.clear();
   c.warmup = 1;
@@ -87,7 +87,7 @@ Configuration searched(Configuration c) {
 /// `paceline run` of the case with `batch` samples.
 std::vector<std::string> run_of(Configuration c, int batch, const std::string& records) {
   c.batch_size = batch;
-  std::vector<std::string> words = experiment::flags_of(c);
+  std::vector<std::string> words = cases::flags_of(c);
   words.insert(words.begin(), {"run", "--records=" + records, "--runs=1", "--yes"});
   return words;
 }
@@ -173,14 +173,14 @@ class Trials {
 };
 
 /// By key of a search: its size and what was tried, from earlier records.
-std::map<std::string, BatchSearch> searched_before(const experiment::Settings& settings) {
+std::map<std::string, BatchSearch> searched_before(const cases::Settings& settings) {
   std::map<std::string, BatchSearch> found;
   if (!settings.resume || !fs::exists(settings.records)) {
     return found;
   }
   const auto file = records::read_records(settings.records, records::BrokenTail::kSkip);
   for (const records::RunRecord& record : file.records) {
-    const auto tried = record.adapter.find(experiment::kBatchTried);
+    const auto tried = record.adapter.find(cases::kBatchTried);
     if (tried != record.adapter.end()) {
       found[searched(record.configuration).key()] = {.largest = record.configuration.batch_size,
                                                      .tried = tried->second};
@@ -228,10 +228,9 @@ BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits
   return search;
 }
 
-void settle_largest_batches(experiment::Experiment& experiment,
-                            const experiment::Settings& settings) {
+void settle_largest_batches(cases::Experiment& experiment, const cases::Settings& settings) {
   const auto is_largest = [](const Configuration& c) {
-    return c.batch_size == experiment::kLargestBatch && c.not_run.empty();
+    return c.batch_size == cases::kLargestBatch && c.not_run.empty();
   };
   if (std::ranges::none_of(experiment.cases, is_largest)) {
     return;

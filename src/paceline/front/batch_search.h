@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "paceline/experiment/experiment.h"
-#include "paceline/experiment/settings.h"
+#include "paceline/case/experiment.h"
+#include "paceline/case/settings.h"
 
 namespace paceline::front {
 
@@ -33,7 +33,6 @@ BatchSearch search_batch(int unit, int most, const std::function<Fit(int)>& fits
 /// memory divided by the most ranks of a case as its limit on a CPU.  With `resume` a size that the
 /// file of records has is taken.  Throws UsageError where no size fits, where all do
 /// up to the bound of the search, and where a run fails for another reason than its size.
-void settle_largest_batches(experiment::Experiment& experiment,
-                            const experiment::Settings& settings);
+void settle_largest_batches(cases::Experiment& experiment, const cases::Settings& settings);
 
 }  // namespace paceline::front

@@ -11,10 +11,10 @@
 #include "paceline/base/error.h"
 #include "paceline/base/host_text.h"
 #include "paceline/base/text.h"
+#include "paceline/case/check.h"
+#include "paceline/case/machine.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/engine_table.h"
-#include "paceline/experiment/check.h"
-#include "paceline/experiment/machine.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/host_launch.h"
 #include "paceline/launch/network_interface.h"
@@ -85,7 +85,7 @@ void refuse_rendezvous(int world, const HostAccess& access) {
 
 }  // namespace
 
-HostAccess access_of(const experiment::Settings& settings) {
+HostAccess access_of(const cases::Settings& settings) {
   return {.interface = settings.interface,
           .rendezvous = settings.rendezvous,
           .ssh_command = settings.ssh_command};
@@ -103,8 +103,7 @@ void assign_ranks(const cluster::Cluster& cluster, int world, const HostAccess& 
   }
   check_hosts(launch.hosts);
   const launch::HostRanks& here = launch.hosts.front();
-  experiment::check_ranks_here(fmt::format("host '{}'", here.host), here.ranks,
-                               experiment::usable_cores());
+  cases::check_ranks_here(fmt::format("host '{}'", here.host), here.ranks, cases::usable_cores());
   if (launch.hosts.size() == 1) {
     refuse_rendezvous(world, access);
     return;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/settings.h"
 #include "paceline/cluster/cluster_choice.h"
-#include "paceline/experiment/settings.h"
 #include "paceline/launch/job_launch.h"
 
 namespace paceline::front {
@@ -18,7 +18,7 @@ struct HostAccess {
   std::string ssh_command{};  // empty: kSshCommand
 };
 
-HostAccess access_of(const experiment::Settings& settings);
+HostAccess access_of(const cases::Settings& settings);
 
 inline constexpr const char* kSshCommand = "ssh -x -T -o BatchMode=yes";
 

@@ -34,7 +34,7 @@ constexpr milliseconds kRecordTimeout{2000};
 // The store answers within this time, or its server is stopped.
 constexpr milliseconds kAnswerTimeout{300};
 
-std::unique_ptr<Front> make_front(experiment::JobSpec& job) {
+std::unique_ptr<Front> make_front(cases::JobSpec& job) {
   if (job.operations) {
     return std::make_unique<OperationResults>(job);
   }
@@ -119,16 +119,16 @@ class LaunchedRank {
   }
 
   // Rank 0's job, with the network interface of this host.
-  experiment::JobSpec share(const ResolveJob& resolve) {
+  cases::JobSpec share(const ResolveJob& resolve) {
     const rank::HostCores cores = rank::host_cores(world_, store_);
-    experiment::JobSpec job = resolve(world_.hosts, cores.usable);
+    cases::JobSpec job = resolve(world_.hosts, cores.usable);
     if (world_.self.rank == 0) {
       results_ = make_front(job);
       job.is_only_case = job.experiment.cases.size() == 1;
-      store_.set(rank::kJobKey, experiment::to_text(job));
+      store_.set(rank::kJobKey, cases::to_text(job));
       return job;
     }
-    experiment::JobSpec shared = experiment::job_spec_from(store_.wait(rank::kJobKey));
+    cases::JobSpec shared = cases::job_spec_from(store_.wait(rank::kJobKey));
     shared.settings.interface = job.settings.interface;
     return shared;
   }
@@ -194,7 +194,7 @@ class LaunchedRank {
   const engines::World& world_;
   const launch::StopSignals& stop_;
   launch::PrefixStore store_;
-  experiment::JobSpec job_;
+  cases::JobSpec job_;
   std::atomic<bool> shared_ = false;  // job_ is there
   std::atomic<bool> in_session_ = true;
   rank::WindowAccess window_;

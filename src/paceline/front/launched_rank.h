@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/experiment/job_spec.h"
+#include "paceline/case/job_spec.h"
 #include "paceline/launch/detect_launch.h"
 
 namespace paceline::front {
@@ -19,7 +19,7 @@ std::vector<int> count_by_host(const std::vector<std::string>& host_of_rank);
 /// Resolves the job in a joined world, whose ranks on this host may use so many cores.  Throws
 /// UsageError.
 using ResolveJob =
-    std::function<experiment::JobSpec(const std::vector<std::string>& host_of_rank, int cores)>;
+    std::function<cases::JobSpec(const std::vector<std::string>& host_of_rank, int cores)>;
 
 /// One rank that torchrun, mpirun or srun started: joins its world, where rank 0 hands out the job,
 /// runs all repetitions, and on rank 0 prints the results. Every rank resolves the job, because

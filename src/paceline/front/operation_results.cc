@@ -52,7 +52,7 @@ std::vector<records::CommRecord> with_line(std::vector<records::CommRecord> reco
   return records;
 }
 
-OperationResults::OperationResults(const experiment::JobSpec& job)
+OperationResults::OperationResults(const cases::JobSpec& job)
     : sweep_(*job.operations),
       format_(job.settings.format),
       target_(named_records(job.settings.records), job.settings.name,

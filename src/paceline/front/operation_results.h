@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/experiment/job_spec.h"
+#include "paceline/case/job_spec.h"
 #include "paceline/front/front.h"
 #include "paceline/front/record_target.h"
 #include "paceline/records/comm_record.h"
@@ -23,7 +23,7 @@ class OperationResults final : public Front {
  public:
   /// Throws UsageError where the records cannot be written, their file holds others, or the format
   /// is unknown.
-  explicit OperationResults(const experiment::JobSpec& job);
+  explicit OperationResults(const cases::JobSpec& job);
 
   void begin(launch::KeyValueStore& /*store*/, int /*run*/) override {}
   void take(launch::KeyValueStore& store) override;
@@ -38,7 +38,7 @@ class OperationResults final : public Front {
   int status() override;
 
  private:
-  experiment::OperationSweep sweep_;
+  cases::OperationSweep sweep_;
   std::string format_;
   RecordTarget target_;
   records::Environment environment_;

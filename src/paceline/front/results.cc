@@ -57,8 +57,8 @@ void warn_of_records(const std::string& path) {
 
 }  // namespace
 
-Results::Results(experiment::JobSpec& job) : experiment_(job.experiment) {
-  experiment::Settings& settings = job.settings;
+Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
+  cases::Settings& settings = job.settings;
   if (report::find_format(settings.format).in_python || !settings.json.empty() ||
       !settings.logs.empty()) {
     python_module("paceline.reports");  // missing: better now than at the end
@@ -130,7 +130,7 @@ std::optional<std::string> Results::add_failed(launch::KeyValueStore& store,
   if (failed == experiment_.cases.end() || tries(run_).done.contains(key)) {
     return std::nullopt;
   }
-  rank::PartialSamples so_far = rank::gather_so_far(store, experiment::most_processes(experiment_));
+  rank::PartialSamples so_far = rank::gather_so_far(store, cases::most_processes(experiment_));
   const bool alone = experiment_.cases.size() == 1 && settings_.retries == 0;
   if (alone && so_far.ranks.empty()) {
     return std::nullopt;

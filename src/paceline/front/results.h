@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/experiment/job_spec.h"
+#include "paceline/case/job_spec.h"
 #include "paceline/front/front.h"
 #include "paceline/front/record_target.h"
 #include "paceline/launch/key_value_store.h"
@@ -29,7 +29,7 @@ class Results final : public Front {
   /// Ranks are told no file that is a device or a pipe. Throws UsageError where an output cannot be
   /// written, the format is unknown, the record file holds something else, or the logs are of other
   /// records.
-  explicit Results(experiment::JobSpec& job);
+  explicit Results(cases::JobSpec& job);
 
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
@@ -88,8 +88,8 @@ class Results final : public Front {
   std::string case_runs(std::size_t all) const;
   std::string resume_text() const;
 
-  experiment::Experiment experiment_;
-  experiment::Settings settings_;  // settled
+  cases::Experiment experiment_;
+  cases::Settings settings_;  // settled
   std::optional<RecordTarget> target_;
   std::string printed_;
   report::CaseLogs logs_;

@@ -15,7 +15,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/exit_status.h"
 #include "paceline/base/text.h"
-#include "paceline/experiment/outside.h"
+#include "paceline/case/outside.h"
 #include "paceline/front/job_hosts.h"
 #include "paceline/front/operation_results.h"
 #include "paceline/front/results.h"
@@ -37,17 +37,17 @@ using Variables = std::map<std::string, std::string>;
 // The variables with which Paceline's own ranks must start: libraries read many of them only once.
 // A program outside gets its own.
 Variables variables_of(const records::Configuration& c) {
-  return experiment::is_outside(c) ? Variables{} : c.env;
+  return cases::is_outside(c) ? Variables{} : c.env;
 }
 
 /// Cases whose ranks can be the same processes.
 struct LaunchGroup {
-  experiment::JobSpec job;
+  cases::JobSpec job;
   Variables variables;
   Carried carried{};
 };
 
-std::vector<LaunchGroup> launch_groups_of(const experiment::JobSpec& job) {
+std::vector<LaunchGroup> launch_groups_of(const cases::JobSpec& job) {
   std::vector<LaunchGroup> groups;
   for (const records::Configuration& c : job.experiment.cases) {
     const Variables variables = variables_of(c);
@@ -63,7 +63,7 @@ std::vector<LaunchGroup> launch_groups_of(const experiment::JobSpec& job) {
 
 /// What all groups of a sweep have in common.
 struct JobContext {
-  const experiment::Experiment& experiment;
+  const cases::Experiment& experiment;
   const std::optional<cluster::Cluster>& cluster;
   Results& results;
 };
@@ -87,7 +87,7 @@ Ended run_once(const std::optional<cluster::Cluster>& cluster, Front& front, Lau
   launch.before = [&](launch::KeyValueStore& store) {
     served = &store;
     front.begin(store, group.job.run);
-    store.set(rank::kJobKey, experiment::to_text(group.job));
+    store.set(rank::kJobKey, cases::to_text(group.job));
     for (const auto& [key, value] : group.carried) {
       store.set(key, value);
     }
@@ -110,7 +110,7 @@ Ended run_once(const std::optional<cluster::Cluster>& cluster, Front& front, Lau
 }
 
 // The cases that are still to be run; the others have a record or failed for good.
-void keep_unfinished(const Results::Tries& tries, experiment::JobSpec& job) {
+void keep_unfinished(const Results::Tries& tries, cases::JobSpec& job) {
   std::erase_if(job.experiment.cases, [&](const records::Configuration& c) {
     const std::string key = c.key();
     const auto failed = tries.failed.find(key);
@@ -132,7 +132,7 @@ std::string outcome_text(bool between, int failures, int retries, bool more) {
 }
 
 // Whether cases are left to run, after a failure or beside failed ones.
-bool has_more(const experiment::JobSpec& job, const Results::Tries& tries, bool after_failure) {
+bool has_more(const cases::JobSpec& job, const Results::Tries& tries, bool after_failure) {
   return std::ranges::any_of(job.experiment.cases, [&](const records::Configuration& c) {
     return after_failure ? !c.discard : tries.failed.contains(c.key());
   });
@@ -174,7 +174,7 @@ launch::Outcome run_repetition(const JobContext& context, LaunchGroup& group) {
 
 // Every repetition of every group, the groups in turn and each of them first
 // as often as the others.
-launch::Outcome run_all(experiment::JobSpec& job, const JobContext& context) {
+launch::Outcome run_all(cases::JobSpec& job, const JobContext& context) {
   std::vector<LaunchGroup> groups = launch_groups_of(job);
   launch::Outcome outcome;
   for (; job.run < job.experiment.runs; ++job.run) {
@@ -191,7 +191,7 @@ launch::Outcome run_all(experiment::JobSpec& job, const JobContext& context) {
 }
 
 // Repeats single cases until each is narrow enough, the widest first.
-launch::Outcome narrow_all(const experiment::JobSpec& job, const JobContext& context,
+launch::Outcome narrow_all(const cases::JobSpec& job, const JobContext& context,
                            const report::Narrowing& wanted) {
   std::vector<LaunchGroup> groups = launch_groups_of(job);
   const Stopwatch watch;
@@ -245,7 +245,7 @@ int finish(const launch::Outcome& outcome, Front& front) {
   return outcome.exit_code != 0 ? outcome.exit_code : front.status();
 }
 
-int run_operations(const experiment::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
+int run_operations(const cases::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
   OperationResults results(job);
   LaunchGroup group{.job = job, .variables = {}};
   return finish(run_once(cluster, results, group).outcome, results);
@@ -253,17 +253,17 @@ int run_operations(const experiment::JobSpec& job, const std::optional<cluster::
 
 }  // namespace
 
-launch::JobLaunch launch_of_job(const experiment::JobSpec& job,
+launch::JobLaunch launch_of_job(const cases::JobSpec& job,
                                 const std::optional<cluster::Cluster>& cluster) {
-  launch::JobLaunch launch = launch_of_ranks(experiment::ranks_of(job), cluster,
-                                             access_of(job.settings), job.settings.timeout);
-  for (const std::string& engine : experiment::engines_of(job)) {
+  launch::JobLaunch launch =
+      launch_of_ranks(cases::ranks_of(job), cluster, access_of(job.settings), job.settings.timeout);
+  for (const std::string& engine : cases::engines_of(job)) {
     serve_by_mpirun(engine, launch);
   }
   return launch;
 }
 
-int run_job(experiment::JobSpec job, const std::optional<cluster::Cluster>& cluster,
+int run_job(cases::JobSpec job, const std::optional<cluster::Cluster>& cluster,
             const std::optional<report::Narrowing>& narrowing) {
   if (job.operations) {
     return run_operations(job, cluster);

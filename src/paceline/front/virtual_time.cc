@@ -11,9 +11,9 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/case/outside.h"
 #include "paceline/case/same.h"
 #include "paceline/cluster/cluster_choice.h"
-#include "paceline/experiment/outside.h"
 #include "paceline/predict/case_request.h"
 #include "paceline/predict/predict.h"
 #include "paceline/rank/profile_model.h"
@@ -35,7 +35,7 @@ constexpr int kWarmup = 3, kSteps = 20;
 }
 
 void check_virtual(const Configuration& c) {
-  if (c.data.empty() || experiment::is_outside(c)) {
+  if (c.data.empty() || cases::is_outside(c)) {
     refuse(c, "trains on no data; name some (--data digits), or take `paceline predict`");
   }
   if (c.accumulate > 1 || c.dtype != "fp32" || c.average_buffers > 0) {
@@ -103,7 +103,7 @@ records::RunRecord predicted(const Configuration& c, const predict::PredictReque
 
 }  // namespace
 
-void place_virtually(const experiment::Settings& settings, experiment::Experiment& experiment) {
+void place_virtually(const cases::Settings& settings, cases::Experiment& experiment) {
   if (settings.virtual_time.empty()) {
     if (settings.device_rate > 0) {
       throw UsageError(
@@ -135,7 +135,7 @@ void place_virtually(const experiment::Settings& settings, experiment::Experimen
   }
 }
 
-std::vector<records::RunRecord> virtual_times(const experiment::Settings& settings,
+std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
                                               std::span<const records::RunRecord> measured) {
   const cluster::Cluster cluster = cluster::read_cluster(settings.virtual_time);
   std::vector<records::RunRecord> priced;

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "paceline/experiment/experiment.h"
-#include "paceline/experiment/settings.h"
+#include "paceline/case/experiment.h"
+#include "paceline/case/settings.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::front {
@@ -18,13 +18,13 @@ namespace paceline::front {
 /// whose mathematics depend on how fast the ranks are. Where no virtual time was asked for, throws
 /// UsageError for a
 /// `settings.device_rate` and otherwise does nothing.
-void place_virtually(const experiment::Settings& settings, experiment::Experiment& experiment);
+void place_virtually(const cases::Settings& settings, cases::Experiment& experiment);
 
 /// Predictions of the cases of `measured` on that cluster, one for each network, data, batch, world
 /// and strategy.  Layer times are of this machine, where nothing else of the job may run now,
 /// stretched to
 /// `settings.device_rate` where that is given.
-std::vector<records::RunRecord> virtual_times(const experiment::Settings& settings,
+std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,
                                               std::span<const records::RunRecord> measured);
 
 /// Whether `recorded` has a prediction of the same case on a cluster of the same name.

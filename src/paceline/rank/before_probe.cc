@@ -5,8 +5,8 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/random.h"
+#include "paceline/case/outside.h"
 #include "paceline/case/tables.h"
-#include "paceline/experiment/outside.h"
 #include "paceline/plan/networks/network_shape.h"
 
 namespace paceline::rank {
@@ -33,7 +33,7 @@ double kept_bytes(const plan::NetworkShape& shape) {
 
 bool has_shape(const records::Configuration& c) {
   const auto names = plan::network_names();
-  return c.device == "cpu" && c.replay.empty() && !c.has_tables() && !experiment::is_outside(c) &&
+  return c.device == "cpu" && c.replay.empty() && !c.has_tables() && !cases::is_outside(c) &&
          std::ranges::find(names, c.model) != names.end();
 }
 

@@ -24,7 +24,7 @@ bool has_network_here(const Configuration& c) {
 
 }  // namespace
 
-std::vector<Configuration> cases_to_do(const experiment::Experiment& experiment,
+std::vector<Configuration> cases_to_do(const cases::Experiment& experiment,
                                        const CompletedCases& completed, int run) {
   std::vector<Configuration> cases;
   for (const Configuration& c : experiment.cases) {
@@ -35,7 +35,7 @@ std::vector<Configuration> cases_to_do(const experiment::Experiment& experiment,
   return cases;
 }
 
-std::vector<Configuration> cases_to_train(const experiment::Experiment& experiment,
+std::vector<Configuration> cases_to_train(const cases::Experiment& experiment,
                                           const CompletedCases& completed, int run) {
   std::vector<Configuration> cases;
   for (; run < experiment.runs; ++run) {

@@ -9,9 +9,9 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/case/outside.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
-#include "paceline/experiment/outside.h"
 #include "paceline/plan/cost.h"
 #include "paceline/rank/embedding_case.h"
 #include "paceline/rank/external.h"
@@ -60,7 +60,7 @@ double crowd(const records::Configuration& c, int ranks_here, double cores) {
 }
 
 bool measures_pairs(const records::Configuration& c) {
-  const bool by_others = experiment::is_outside(c) && c.framework != experiment::kOwnNetwork;
+  const bool by_others = cases::is_outside(c) && c.framework != cases::kOwnNetwork;
   return !by_others && c.ranks > 1 && !c.discard && c.strategy != "none";
 }
 
@@ -71,7 +71,7 @@ double seconds_of(const records::Configuration& c, const Probe& probe, const Pla
   const int paired = pairs ? pair_layout(c.steps).total_steps() : 0;
   const int steps = c.warmup + c.steps + paired;
   const int without_communication = paired / 2;
-  return 2 * probe.setup_s + (experiment::is_outside(c) ? kFrameworkStartSeconds : 0) +
+  return 2 * probe.setup_s + (cases::is_outside(c) ? kFrameworkStartSeconds : 0) +
          (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd +
          (steps - without_communication) * link_seconds(c, planned);
 }

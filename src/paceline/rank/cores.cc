@@ -9,14 +9,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "paceline/experiment/machine.h"
-#include "paceline/experiment/outside.h"
+#include "paceline/case/machine.h"
+#include "paceline/case/outside.h"
 
 namespace paceline::rank {
 
 HostCores host_cores(const engines::World& world, launch::PrefixStore& store) {
   store.set(fmt::format("cpus/{}", world.self.rank),
-            fmt::format("{}", fmt::join(experiment::allowed_cpus(), " ")));
+            fmt::format("{}", fmt::join(cases::allowed_cpus(), " ")));
   std::set<int> together;
   std::size_t one_by_one = 0;
   int ranks = 0;
@@ -30,14 +30,14 @@ HostCores host_cores(const engines::World& world, launch::PrefixStore& store) {
       together.insert(cpu);
     }
   }
-  return {.usable = experiment::cores_within_quota(static_cast<int>(together.size())),
+  return {.usable = cases::cores_within_quota(static_cast<int>(together.size())),
           .apart = ranks > 1 && one_by_one == together.size()};
 }
 
 int threads_to_pin(std::span<const records::Configuration> cases) {
   int threads = 1;
   for (const records::Configuration& c : cases) {
-    threads = std::max(threads, c.device == "cpu" && !experiment::starts_its_ranks(c)
+    threads = std::max(threads, c.device == "cpu" && !cases::starts_its_ranks(c)
                                     ? c.threads
                                     : std::numeric_limits<int>::max());
   }

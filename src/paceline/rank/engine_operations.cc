@@ -160,7 +160,7 @@ class EngineOperations final : public Workload {
 
   SessionContext& session_;
   const engines::World& world_;
-  const experiment::OperationSweep& sweep_;
+  const cases::OperationSweep& sweep_;
   const std::chrono::milliseconds timeout_;
   const launch::Heartbeat::Hold hold_;
   const std::vector<CommRow> rows_;

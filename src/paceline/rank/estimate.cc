@@ -14,10 +14,10 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
+#include "paceline/case/flags.h"
+#include "paceline/case/outside.h"
 #include "paceline/case/same.h"
 #include "paceline/case/tables.h"
-#include "paceline/experiment/flags.h"
-#include "paceline/experiment/outside.h"
 #include "paceline/rank/before_probe.h"
 #include "paceline/rank/case_time.h"
 #include "paceline/rank/probe.h"
@@ -79,8 +79,7 @@ std::string smaller_than(const records::Configuration& c, std::int64_t ranks_tha
                            ? ""
                            : fmt::format("at most {} here, or ", counted(ranks_that_fit, "rank")));
   }
-  const std::string smaller =
-      experiment::smaller_experiment(experiment, experiment::experiment_roots());
+  const std::string smaller = cases::smaller_experiment(experiment, cases::experiment_roots());
   return smaller.empty() ? text : fmt::format("{}, or `paceline run {}`", text, smaller);
 }
 
@@ -89,7 +88,7 @@ std::string memory_refusal(const records::Configuration& c, const Probe& probe,
                            const std::vector<std::int64_t>& ranks, const std::string& experiment) {
   const std::int64_t memory = usable_memory_bytes();
   const std::int64_t needed = std::accumulate(ranks.begin(), ranks.end(), std::int64_t{0});
-  if (c.device != "cpu" || experiment::is_outside(c) || (probe.fits && needed <= memory)) {
+  if (c.device != "cpu" || cases::is_outside(c) || (probe.fits && needed <= memory)) {
     return "";
   }
   return fmt::format("{}{} on {} needs {} {:.1f} GB on this host, which has {:.1f} GB; {}.",
@@ -113,7 +112,7 @@ std::string sum_text(const Sum& sum, const std::vector<records::Configuration>& 
       duration_text(sum.seconds),
       keys.size() < runs.size() ? fmt::format("{} runs of {}", runs.size(), cases) : cases,
       static_cast<double>(sum.memory_bytes) * 1e-9,
-      std::ranges::any_of(runs, experiment::is_outside)
+      std::ranges::any_of(runs, cases::is_outside)
           ? "; other frameworks are taken to be as fast as Paceline"
           : "");
 }
@@ -160,7 +159,7 @@ class Probes {
           fmt::format("estimating time and memory: a step of {}, batch {} ({} of {} networks)",
                       c.model, c.batch_size, probes_.size() + 1, networks_));
     }
-    const experiment::Settings& settings = options_.settings;
+    const cases::Settings& settings = options_.settings;
     return probes_
         .emplace(network, probe_case(world_, c,
                                      {.name = fmt::format("probe{}", probes_.size()),
@@ -180,7 +179,7 @@ class Probes {
 Estimate estimate(const engines::World& world, const std::vector<records::Configuration>& unsorted,
                   const EstimateOptions& options) {
   const auto cases = largest_first(unsorted);
-  const experiment::Settings& settings = options.settings;
+  const cases::Settings& settings = options.settings;
   Estimate found{.refusal = refusal_by_shape(cases.front(), world, settings.name),
                  .first_step_s = {}};
   if (!found.refusal.empty()) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "paceline/case/settings.h"
 #include "paceline/engines/world.h"
-#include "paceline/experiment/settings.h"
 #include "paceline/launch/key_value_store.h"
 #include "paceline/rank/progress_line.h"
 #include "paceline/records/configuration.h"
@@ -35,7 +35,7 @@ std::string network_of(const records::Configuration& configuration);
 inline constexpr const char* kEstimateKey = "estimate";
 
 struct EstimateOptions {
-  const experiment::Settings& settings;
+  const cases::Settings& settings;
   int cores = 1;                     // that all ranks of this host may use
   ProgressLine* progress = nullptr;  // says which network is probed
 };

@@ -16,7 +16,7 @@
 #include "paceline/base/file.h"
 #include "paceline/base/stream.h"
 #include "paceline/base/text.h"
-#include "paceline/experiment/outside.h"
+#include "paceline/case/outside.h"
 #include "paceline/launch/failure_reason.h"
 #include "paceline/launch/heartbeat.h"
 #include "paceline/rank/child.h"
@@ -145,7 +145,7 @@ class Execution {
       reader_.take(*line, steady_ns());
       limit.record_line(reader_.moving());
       if (reader_.done() != before) {
-        context_.heartbeat.beat(reader_.done(), experiment::performer_of(configuration_));
+        context_.heartbeat.beat(reader_.done(), cases::performer_of(configuration_));
       }
     }
   }
@@ -153,7 +153,7 @@ class Execution {
   // One rank of a command may write the steps of all.
   bool leaves_output_to_another() const {
     return !configuration_.command.empty() && configuration_.ranks > 1 &&
-           !experiment::starts_its_ranks(configuration_);
+           !cases::starts_its_ranks(configuration_);
   }
 
   // A rank that leaves the output to another one is silent as long as that one goes on.
@@ -252,7 +252,7 @@ bool says_out_of_memory(const std::string& text) {
 }
 
 bool is_external(const Configuration& configuration) {
-  return experiment::is_outside(configuration) || strategies::strategy_of(configuration).external();
+  return cases::is_outside(configuration) || strategies::strategy_of(configuration).external();
 }
 
 std::string log_path(const std::string& records, int run, std::size_t index,
@@ -281,7 +281,7 @@ records::RunRecord run_external(const engines::RankContext& context,
   } catch (const OutsideFailure& failure) {
     const nlohmann::json told{
         {"status", failure.status()},
-        {"message", configuration.ranks > 1 && !experiment::starts_its_ranks(configuration)
+        {"message", configuration.ranks > 1 && !cases::starts_its_ranks(configuration)
                         ? fmt::format("rank {}: {}", world.self.rank, failure.what())
                         : failure.what()}};
     take_failure(world.store->set_if_absent(key, told.dump()), part);

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "paceline/case/settings.h"
 #include "paceline/engines/run_rank.h"
-#include "paceline/experiment/settings.h"
 #include "paceline/launch/key_value_store.h"
 #include "paceline/records/run_record.h"
 
@@ -16,7 +16,7 @@ bool is_external(const records::Configuration& configuration);
 
 /// What an external case is performed with.
 struct ExternalOptions {
-  const experiment::Settings& settings;
+  const cases::Settings& settings;
   std::string prefix;  // of the keys that are this case's own
   std::string log;     // file for the command's output; empty: none
   std::function<void(int done, int total)> progress;

@@ -11,10 +11,10 @@
 #include "paceline/base/error.h"
 #include "paceline/base/python_package.h"
 #include "paceline/base/shell.h"
+#include "paceline/case/command_keys.h"
 #include "paceline/case/field.h"
 #include "paceline/case/json.h"
-#include "paceline/experiment/command_keys.h"
-#include "paceline/experiment/outside.h"
+#include "paceline/case/outside.h"
 #include "paceline/launch/rank_variables.h"
 #include "paceline/strategies/strategy.h"
 
@@ -32,7 +32,7 @@ std::string adapter_for(const strategies::StrategySpec& spec) {
 // is left out.
 nlohmann::json case_of(const Configuration& c) {
   nlohmann::json handed = nlohmann::json::object();
-  for (const std::string_view name : experiment::handed_over_keys()) {
+  for (const std::string_view name : cases::handed_over_keys()) {
     if (const cases::Field& key = *cases::find_key(name); is_stated(key, c)) {
       handed[std::string(name)] = cases::json_of(value_of(key, c));
     }
@@ -40,8 +40,8 @@ nlohmann::json case_of(const Configuration& c) {
   return handed;
 }
 
-experiment::Adapter adapter_of(const std::string& name) {
-  const auto adapter = experiment::find_adapter(adapters_here(), name);
+cases::Adapter adapter_of(const std::string& name) {
+  const auto adapter = cases::find_adapter(adapters_here(), name);
   if (!adapter) {
     throw UsageError(fmt::format(
         "framework {}: there is no such file, and {}/adapters/adapters.toml has no such adapter",
@@ -75,7 +75,7 @@ OutsideCommand of_command(const Configuration& c, const OutsidePlace& place) {
   OutsideCommand command{.words = {"sh", "-c", filled_in(c.command, c, place)},
                          .environment = {{"PACELINE_CASE", case_of(c).dump()}},
                          .without = not_passed_on(c, place)};
-  if (!experiment::starts_its_ranks(c)) {
+  if (!cases::starts_its_ranks(c)) {
     command.environment.merge(place_of(c, place));
   }
   return command;
@@ -84,7 +84,7 @@ OutsideCommand of_command(const Configuration& c, const OutsidePlace& place) {
 OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
   const bool named = !c.framework.empty();
   const auto spec = named ? strategies::StrategySpec() : strategies::strategy_of(c);
-  const experiment::Adapter adapter = adapter_of(named ? c.framework : adapter_for(spec));
+  const cases::Adapter adapter = adapter_of(named ? c.framework : adapter_for(spec));
   nlohmann::json job = case_of(c);
   if (named) {
     if (c.compiled) {
@@ -93,7 +93,7 @@ OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
     if (c.start != "random") {
       job["start"] = c.start;
     }
-    if (c.framework == experiment::kOwnNetwork) {
+    if (c.framework == cases::kOwnNetwork) {
       job["strategy"] = c.strategy;
     }
     for (const auto& [key, value] : adapter.options) {
@@ -116,9 +116,7 @@ OutsideCommand of_adapter(const Configuration& c, const OutsidePlace& place) {
 
 }  // namespace
 
-std::vector<experiment::Adapter> adapters_here() {
-  return experiment::read_adapters(python_package());
-}
+std::vector<cases::Adapter> adapters_here() { return cases::read_adapters(python_package()); }
 
 OutsideCommand outside_command(const Configuration& c, const OutsidePlace& place) {
   OutsideCommand command = c.command.empty() ? of_adapter(c, place) : of_command(c, place);
@@ -128,7 +126,7 @@ OutsideCommand outside_command(const Configuration& c, const OutsidePlace& place
 }
 
 std::string filled_in(const std::string& text, const Configuration& c, const OutsidePlace& place) {
-  auto values = experiment::placeholders_of(c);
+  auto values = cases::placeholders_of(c);
   values["port"] = place.master_port;
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

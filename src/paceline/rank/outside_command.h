@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "paceline/experiment/adapters.h"
+#include "paceline/case/adapters.h"
 #include "paceline/records/configuration.h"
 
 namespace paceline::rank {
 
 /// The adapters of this build, and whether they are installed.
-std::vector<experiment::Adapter> adapters_here();
+std::vector<cases::Adapter> adapters_here();
 
 /// Where a process of a program outside stands.
 struct OutsidePlace {
@@ -33,7 +33,7 @@ struct OutsideCommand {
 OutsideCommand outside_command(const records::Configuration& configuration,
                                const OutsidePlace& place);
 
-/// `text` with {port} and experiment::placeholders_of filled in; what follows a
+/// `text` with {port} and cases::placeholders_of filled in; what follows a
 /// $ and other words in braces stay as they are.
 std::string filled_in(const std::string& text, const records::Configuration& configuration,
                       const OutsidePlace& place);

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/case/job_spec.h"
 #include "paceline/engines/run_rank.h"
-#include "paceline/experiment/job_spec.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/signals.h"
 #include "paceline/rank/session.h"
@@ -29,7 +29,7 @@ int run_rank(std::chrono::milliseconds timeout, const std::string& interface) {
   const launch::StopSignals stop;
   return engines::run_rank(launch, timeout, [&](const engines::RankContext& context) {
     // Set before the ranks were started.
-    experiment::JobSpec job = experiment::job_spec_from(context.world.store->get(kJobKey).value());
+    cases::JobSpec job = cases::job_spec_from(context.world.store->get(kJobKey).value());
     job.settings.interface = interface;
     return run_session(context, job, {});
   });

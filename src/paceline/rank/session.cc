@@ -19,8 +19,7 @@
 namespace paceline::rank {
 
 SessionContext::SessionContext(const engines::RankContext& rank_context,
-                               const experiment::JobSpec& job_spec,
-                               const SessionHooks& session_hooks)
+                               const cases::JobSpec& job_spec, const SessionHooks& session_hooks)
     : context(rank_context),
       world(rank_context.world),
       job(job_spec),
@@ -76,8 +75,8 @@ void check_hosts(SessionContext& session) {
 
 // Ranks that train are bound to cores of their own while the result lives.
 std::unique_ptr<CorePin> set_up(SessionContext& session) {
-  const experiment::JobSpec& job = session.job;
-  start_engines(experiment::engines_of(job), job.settings.timeout_ms(), [&] { session.idle(); });
+  const cases::JobSpec& job = session.job;
+  start_engines(cases::engines_of(job), job.settings.timeout_ms(), [&] { session.idle(); });
   const HostCores cores = host_cores(session.world, session.store);
   session.cores = cores.usable;
   session.environment = exchange_environment(session.world, session.store, session.cores);
@@ -98,7 +97,7 @@ std::unique_ptr<CorePin> set_up(SessionContext& session) {
 
 }  // namespace
 
-int run_session(const engines::RankContext& context, const experiment::JobSpec& job,
+int run_session(const engines::RankContext& context, const cases::JobSpec& job,
                 const SessionHooks& hooks) {
   SessionContext session(context, job, hooks);
   try {

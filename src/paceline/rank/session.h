@@ -3,8 +3,8 @@
 
 #include <functional>
 
+#include "paceline/case/job_spec.h"
 #include "paceline/engines/run_rank.h"
-#include "paceline/experiment/job_spec.h"
 #include "paceline/rank/window.h"
 
 namespace paceline::rank {
@@ -25,7 +25,7 @@ struct SessionHooks {
 ///
 /// Throws UsageError (on all ranks) for a case that cannot run and for a job that takes too long,
 /// WorldError for a lost rank.
-int run_session(const engines::RankContext& context, const experiment::JobSpec& job,
+int run_session(const engines::RankContext& context, const cases::JobSpec& job,
                 const SessionHooks& hooks);
 
 }  // namespace paceline::rank

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
-#include "paceline/experiment/outside.h"
+#include "paceline/case/outside.h"
 #include "paceline/rank/external.h"
 #include "paceline/rank/printed_number.h"
 #include "paceline/rank/stated_case.h"
@@ -68,7 +68,7 @@ bool StepReader::reads_events() const { return !known_ && configuration_.reader.
 void StepReader::take(const std::string& line, std::int64_t now_ns) {
   launch::RankLine rank_line = launch::without_prefix(line);
   // A rank that Paceline started is known; launchers within it count anew.
-  if (!experiment::starts_its_ranks(configuration_)) {
+  if (!cases::starts_its_ranks(configuration_)) {
     rank_line.rank.reset();
   }
   if (regex_) {

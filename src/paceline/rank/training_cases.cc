@@ -7,7 +7,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
-#include "paceline/experiment/outside.h"
+#include "paceline/case/outside.h"
 #include "paceline/launch/signals.h"
 #include "paceline/rank/case_order.h"
 #include "paceline/rank/case_record.h"
@@ -54,9 +54,9 @@ class TrainingCases final : public Workload {
     launch::PrefixStore store = session_.store_for(prefix);
     if (!c.not_run.empty()) {
       if (session_.is_rank_0()) {
-        record_error(c, c.not_run, experiment::status_of_not_run(c));
+        record_error(c, c.not_run, cases::status_of_not_run(c));
       }
-    } else if (world_.self.rank < experiment::processes_of(c)) {
+    } else if (world_.self.rank < cases::processes_of(c)) {
       const auto title = fmt::format("[{}/{}] {} {} ({} ranks)", index + 1, todo_.size(), c.model,
                                      c.label.empty() ? c.strategy : c.label, c.ranks);
       session_.progress.show(title);
@@ -72,7 +72,7 @@ class TrainingCases final : public Workload {
         if (session_.is_rank_0()) {
           collect(c, store, started_ns);
         } else if (is_master(c, world_.self.rank)) {
-          hand_over_results(store, experiment::processes_of(c));
+          hand_over_results(store, cases::processes_of(c));
         }
       });
       session_.progress.clear();
@@ -151,7 +151,7 @@ class TrainingCases final : public Workload {
                       }});
     for (records::RankSamples& rank : part.ranks) {
       rank.host = world_.self.host;
-      rank.local_rank = experiment::starts_its_ranks(c) ? rank.rank : world_.self.local_rank;
+      rank.local_rank = cases::starts_its_ranks(c) ? rank.rank : world_.self.local_rank;
     }
     post_part(store, world_.self.rank, part);
     return 0;
@@ -160,7 +160,7 @@ class TrainingCases final : public Workload {
   // Rank 0: one record of all ranks' results, and their spans.
   void collect(const records::Configuration& c, launch::PrefixStore& store,
                std::int64_t started_ns) {
-    records::RunRecord whole = take_results(c, store, experiment::processes_of(c));
+    records::RunRecord whole = take_results(c, store, cases::processes_of(c));
     if (is_external(c)) {
       complete_external(c, whole);
     }
@@ -202,8 +202,8 @@ class TrainingCases final : public Workload {
     }
     if (const auto search = job_.experiment.searches.find(c.key());
         search != job_.experiment.searches.end()) {
-      whole.adapter[experiment::kBatchMode] = experiment::kMax;
-      whole.adapter[experiment::kBatchTried] = search->second;
+      whole.adapter[cases::kBatchMode] = cases::kMax;
+      whole.adapter[cases::kBatchTried] = search->second;
     }
     if (settings_.protocol == "dlperf") {
       if (const auto warning = shortened_protocol(c, job_.experiment.runs)) {
@@ -223,8 +223,8 @@ class TrainingCases final : public Workload {
 
   SessionContext& session_;
   const engines::World& world_;
-  const experiment::JobSpec& job_;
-  const experiment::Settings& settings_;
+  const cases::JobSpec& job_;
+  const cases::Settings& settings_;
   std::vector<records::Configuration> todo_;
   Estimate estimate_;
   std::optional<KnownTimes> times_;

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "paceline/experiment/outside.h"
-#include "paceline/experiment/protocols.h"
+#include "paceline/case/outside.h"
+#include "paceline/case/protocols.h"
 
 namespace paceline::rank {
 namespace {
@@ -90,23 +90,23 @@ std::optional<records::Warning> busy_machine(const records::Environment& environ
 
 std::optional<records::Warning> shortened_protocol(const records::Configuration& configuration,
                                                    int runs) {
-  const std::string seen = experiment::shortened_dlperf(configuration, runs);
+  const std::string seen = cases::shortened_dlperf(configuration, runs);
   if (seen.empty()) {
     return std::nullopt;
   }
   return records::Warning{
       "shortened-protocol", seen,
       fmt::format("DLPerf's protocol skips {} steps, times {} and has {} runs",
-                  experiment::kDlperfWarmup, experiment::kDlperfSteps, experiment::kDlperfRuns),
+                  cases::kDlperfWarmup, cases::kDlperfSteps, cases::kDlperfRuns),
       "leave out --warmup, --steps and --runs for figures to publish"};
 }
 
 int most_threads(std::span<const records::Configuration> cases, int local_ranks, int cores) {
   int most = 0;
   for (const records::Configuration& c : cases) {
-    const int ranks = experiment::starts_its_ranks(c) ? c.ranks : std::min(c.ranks, local_ranks);
-    most = std::max(most, ranks * (experiment::is_outside(c) ? std::max(cores, c.threads)
-                                                             : std::max(1, c.threads)));
+    const int ranks = cases::starts_its_ranks(c) ? c.ranks : std::min(c.ranks, local_ranks);
+    most = std::max(
+        most, ranks * (cases::is_outside(c) ? std::max(cores, c.threads) : std::max(1, c.threads)));
   }
   return most;
 }

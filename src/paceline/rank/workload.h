@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "paceline/experiment/job_spec.h"
+#include "paceline/case/job_spec.h"
 #include "paceline/rank/progress_line.h"
 #include "paceline/rank/refusal.h"
 #include "paceline/rank/session.h"
@@ -16,7 +16,7 @@ namespace paceline::rank {
 
 /// What a session gives its workload on one rank.
 struct SessionContext {
-  SessionContext(const engines::RankContext& rank_context, const experiment::JobSpec& job_spec,
+  SessionContext(const engines::RankContext& rank_context, const cases::JobSpec& job_spec,
                  const SessionHooks& session_hooks);
 
   bool is_rank_0() const { return world.self.rank == 0; }
@@ -36,7 +36,7 @@ struct SessionContext {
 
   const engines::RankContext& context;
   const engines::World& world;
-  const experiment::JobSpec& job;
+  const cases::JobSpec& job;
   const SessionHooks& hooks;
   Refusal refusal;
   std::string position{};     // in heartbeats; empty: the workload has its own

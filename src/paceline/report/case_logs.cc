@@ -15,7 +15,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/shell.h"
-#include "paceline/experiment/command.h"
+#include "paceline/case/command.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/records/json.h"
 #include "paceline/report/cases.h"
@@ -141,7 +141,7 @@ void CaseLogs::write(std::span<const records::RunRecord> records) {
     if (const std::string key = record.configuration.key(); changed.contains(key)) {
       Json& log = logs[number_.at(key)];
       if (log["runs"].empty()) {
-        log["command"] = experiment::command_of(record.configuration);
+        log["command"] = cases::command_of(record.configuration);
       }
       log["runs"].push_back(shown.size());
       shown.push_back(record);

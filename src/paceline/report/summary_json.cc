@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "paceline/experiment/command.h"
+#include "paceline/case/command.h"
 #include "paceline/records/json.h"
 #include "paceline/report/csv.h"
 #include "paceline/report/framework_tables.h"
@@ -48,7 +48,7 @@ Json prediction_json(const CaseSummary& one) {
 Json command_json(const CaseSummary& one) {
   const bool repeatable =
       one.source == records::Source::kMeasured || one.source == records::Source::kExternal;
-  return repeatable ? Json(experiment::command_of(one.configuration)) : Json();
+  return repeatable ? Json(cases::command_of(one.configuration)) : Json();
 }
 
 Json case_json(const CaseSummary& one) {

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/case/check.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/ddl_names.h"
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/case/command_keys.h"
+#include "paceline/case/outside.h"
+#include "paceline/cluster/link_spec.h"
+#include "paceline/plan/engine_traits.h"
+#include "paceline/plan/ranks_per_host.h"
+#include "paceline/strategies/hosts.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::cases {
+namespace {
+
+// A command's network is not known; an adapter may have networks of its own.
+bool is_network_outside(const Case& c, const MachineFacts& m) {
+  const auto adapter = find_adapter(m.adapters, c.framework);
+  return !c.command.empty() || is_adapter_path(c.framework) || c.framework == kOwnNetwork ||
+         (adapter && std::ranges::find(adapter->models, c.model) != adapter->models.end());
+}
+
+void check_model(const Case& c, const MachineFacts& m, const Where& where) {
+  if (c.replay.empty() && c.model.ends_with(".json")) {
+    throw UsageError(
+        fmt::format("{}: '{}' is a profile, which has times but no network to train; --replay {} "
+                    "runs its layers as sleeps",
+                    where("model"), c.model, c.model));
+  }
+  if (c.replay.empty() && !is_network_outside(c, m) &&
+      std::ranges::find(m.models, c.model) == m.models.end()) {
+    const DdlName* legacy = find_ddl_name(kDdlModels, c.model);
+    throw UsageError(legacy != nullptr ? fmt::format("{}: unknown model '{}'; here it is '{}'",
+                                                     where("model"), c.model, legacy->ours)
+                                       : fmt::format("{}: {}", where("model"),
+                                                     unknown_name("model", c.model, m.models)));
+  }
+  if (c.batch_size % c.accumulate != 0) {
+    throw UsageError(fmt::format("{}: {} micro-batches do not divide a batch of {}",
+                                 where("accumulate"), c.accumulate, c.batch_size));
+  }
+}
+
+void check_device(const Case& c, const MachineFacts& m, const Where& where) {
+  if (c.device == "cuda" && m.cuda_devices == 0) {
+    throw UsageError(fmt::format("{}: 'cuda', but PyTorch sees no GPU here", where("device")));
+  }
+  if (!is_outside(c) && std::ranges::find(m.engines, c.engine) == m.engines.end()) {
+    throw UsageError(fmt::format("{}: {}", where("engine"), not_built_in(c.engine, m)));
+  }
+  if (const auto* engine = plan::find_engine_traits(c.engine);
+      !is_outside(c) && engine != nullptr && !engine->moves(c.device)) {
+    throw UsageError(fmt::format("{}: '{}' moves bytes between {} alone; for device {} take {}",
+                                 where("engine"), c.engine, engine->moves_cpu ? "CPUs" : "GPUs",
+                                 c.device, plan::engine_for(c.device).name));
+  }
+  if (c.dtype != "fp32" && c.device == "cpu" && c.replay.empty() && !m.native_bf16) {
+    throw UsageError(
+        fmt::format("{}: '{}' needs a CPU with bf16 instructions, which this one lacks (emulated "
+                    "it is some 40 times slower than fp32); take fp32",
+                    where("dtype"), c.dtype));
+  }
+}
+
+void check_ranks(const Case& c, const MachineFacts& m, const Where& where) {
+  const std::string origin = where("ranks");
+  if (m.joined() && c.ranks > m.world()) {
+    throw UsageError(fmt::format(
+        "{}: '{}'{}, but {} were started or have a slot", origin, c.ranks,
+        c.has_tables() && c.servers > 0
+            ? fmt::format(" ({} trainers, {} servers and the master)", c.trainers, c.servers)
+            : "",
+        m.world()));
+  }
+  if (!m.joined() && c.device == "cuda" && c.ranks > m.cuda_devices) {
+    throw UsageError(
+        fmt::format("{}: '{}', but {} visible here and each rank takes one", origin, c.ranks,
+                    m.cuda_devices == 1 ? "1 GPU is" : fmt::format("{} GPUs are", m.cuda_devices)));
+  }
+  if (!m.joined()) {
+    check_ranks_here(origin, c.ranks, m.cores);
+  }
+  const int placed = std::accumulate(c.ranks_per_host.begin(), c.ranks_per_host.end(), 0);
+  if (!c.ranks_per_host.empty() && placed != c.ranks) {
+    throw UsageError(fmt::format("{}: '{}' places {} ranks, the case has {}",
+                                 where("ranks_per_host"), fmt::join(c.ranks_per_host, "+"), placed,
+                                 c.ranks));
+  }
+}
+
+}  // namespace
+
+std::string not_built_in(const std::string& engine, const MachineFacts& machine) {
+  const auto* const traits = plan::find_engine_traits(engine);
+  const std::string how = traits == nullptr || traits->how_to_get.empty()
+                              ? ""
+                              : fmt::format("; {}", traits->how_to_get);
+  return fmt::format("'{}' was not built in; there is {}{}", engine,
+                     fmt::join(machine.engines, ", "), how);
+}
+
+std::string resolve_device(const std::string& device, const MachineFacts& machine) {
+  if (device != "auto") {
+    return device;
+  }
+  return machine.cuda_devices > 0 ? "cuda" : "cpu";
+}
+
+std::string resolve_engine(const std::string& engine, const std::string& device,
+                           const MachineFacts& machine) {
+  if (engine != "auto") {
+    return engine;
+  }
+  const std::string_view best = plan::engine_for(device).name;
+  const bool built = std::ranges::count(machine.engines, best) > 0;
+  return std::string(built ? best : plan::engine_for("cpu").name);
+}
+
+std::vector<int> equal_hosts(int ranks, int local, const std::string& origin) {
+  if (ranks % local != 0) {
+    throw UsageError(fmt::format("{}: '{}', but {} ranks do not fill hosts of {} each", origin,
+                                 local, ranks, local));
+  }
+  return std::vector<int>(static_cast<std::size_t>(ranks / local), local);
+}
+
+void place_ranks(Case& c, const MachineFacts& m, const Where& where) {
+  std::vector<int>& placed = c.ranks_per_host;
+  if (placed.empty() && m.joined()) {
+    placed = plan::fill_hosts(c.ranks, m.ranks_per_host);
+    if (placed.size() == 1) {
+      placed.clear();
+    }
+  } else if (placed.size() == 1) {
+    placed = equal_hosts(c.ranks, std::min(placed.front(), c.ranks), where("ranks_per_host"));
+  }
+}
+
+void check_hosts(Case& c, bool placed, const Where& where) {
+  if (c.has_tables()) {
+    return;  // the strategy is one of the trainers
+  }
+  const strategies::StrategySpec spec = strategies::strategy_of(c);
+  const plan::RanksPerHost hosts(c.ranks_per_host);
+  try {
+    strategies::check_world(spec, c.ranks, hosts);
+  } catch (const UsageError& error) {
+    if (placed || hosts.equal_up_to(c.ranks)) {
+      throw UsageError(fmt::format("{}: {}", where("strategy"), error.what()));
+    }
+    c.not_run = c.not_run.empty() ? error.what() : c.not_run;
+  }
+}
+
+std::string canonical_strategy(const Case& configuration, const Where& where) {
+  try {
+    return strategies::strategy_of(configuration).text();
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", where("strategy"), error.what()));
+  }
+}
+
+std::string canonical_link(const Case& configuration, const Where& where) {
+  std::string link = configuration.link;
+  std::erase(link, ' ');
+  if (!link.empty()) {
+    cluster::parse_link(where("link"), link);
+  }
+  return link;
+}
+
+namespace {
+
+void check_update(const Case& c, const strategies::StrategySpec& spec, const Where& where) {
+  if (c.learning_rate == 0 && strategies::divides_by_rate(spec)) {
+    throw UsageError(fmt::format("{}: '0', but '{}' divides by the rate; take one above 0",
+                                 where("learning_rate"), spec.update.row->name));
+  }
+  if (c.device != "cpu" && spec.exchange.row != nullptr && spec.exchange.row->late) {
+    throw UsageError(
+        fmt::format("{}: '{}' averages what has arrived, which the host, running ahead of a GPU, "
+                    "cannot know; take --device cpu, or neighbor-allreduce",
+                    where("strategy"), spec.exchange.row->name));
+  }
+  if (c.clip_norm > 0 && !c.command.empty() && !command_sees(c, "clip_norm")) {
+    throw UsageError(
+        fmt::format("{}: the case is performed by --command, which is not told to clip; write "
+                    "{{clip_norm}} where it takes it, or leave it out",
+                    where("clip_norm")));
+  }
+}
+
+}  // namespace
+
+void check_instruments(const Case& c, const Where& where) {
+  const strategies::StrategySpec spec = strategies::strategy_of(c);
+  if (c.stretch != 1 && (c.link.empty() || c.replay.empty())) {
+    throw UsageError(fmt::format(
+        "{}: '{}' slows compute and network alike, so it needs both --replay and --link",
+        where("stretch"), c.stretch));
+  }
+  if (!c.replay.empty() && is_outside(c)) {
+    throw UsageError(
+        fmt::format("{}: '{}' is slept through by Paceline's own ranks, and {} performs the case",
+                    where("replay"), c.replay, performer_of(c)));
+  }
+  if (!c.replay.empty() && spec.whole.row != nullptr && spec.whole.row->name != "none") {
+    throw UsageError(
+        fmt::format("{}: '{}' runs PyTorch's own reducer on a network that computes, which a "
+                    "replay does not have",
+                    where("strategy"), c.strategy));
+  }
+  if (!c.link.empty() && (spec.external() || is_outside(c))) {
+    throw UsageError(
+        fmt::format("{}: '{}' holds operations of Paceline's own ranks, and {} performs the case",
+                    where("link"), c.link, performer_of(c)));
+  }
+  const bool by_pytorch =
+      is_outside(c) || (spec.whole.row != nullptr && spec.whole.row->name != "none");
+  if (c.average_buffers > 0 && (by_pytorch || !c.replay.empty())) {
+    throw UsageError(fmt::format(
+        "{}: statistics are averaged by the plan of a network that trains here, which {} is not; "
+        "leave it out",
+        where("average_buffers"), by_pytorch ? "'" + performer_of(c) + "'" : "a replay"));
+  }
+  check_update(c, spec, where);
+  if (!c.link.empty() && c.device != "cpu") {
+    throw UsageError(
+        fmt::format("{}: '{}' holds operations on the CPU alone, and the case runs on {}",
+                    where("link"), c.link, c.device));
+  }
+}
+
+void check_ranks_here(const std::string& origin, int ranks, int cores) {
+  if (ranks > std::int64_t{kMostRanksPerCore} * cores) {
+    throw UsageError(fmt::format("{}: '{}' on {} core{}: at most {} ranks a core", origin, ranks,
+                                 cores, cores == 1 ? "" : "s", kMostRanksPerCore));
+  }
+}
+
+void check_case(const Case& configuration, const MachineFacts& machine, const Where& where) {
+  check_model(configuration, machine, where);
+  check_device(configuration, machine, where);
+  check_ranks(configuration, machine, where);
+}
+
+}  // namespace paceline::cases

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// What models with embedding tables may be asked for.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/base/text.h"
+#include "paceline/case/check.h"
+#include "paceline/case/outside.h"
+#include "paceline/case/same.h"
+#include "paceline/case/tables.h"
+#include "paceline/plan/ranks_per_host.h"
+#include "paceline/strategies/embedding_job.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::cases {
+namespace {
+
+// What the ranks of a host hold, and what they are.
+struct HostShare {
+  int trainers = 0, servers = 0;
+  std::int64_t rows = 0, bytes = 0;
+};
+
+// Hosts are filled in rank order; this machine stands for each of them.
+HostShare fullest_host(const Case& c, const MachineFacts& m,
+                       const std::vector<strategies::PlanMemory>& memory) {
+  const std::vector<int> ranks =
+      m.joined() ? plan::fill_hosts(c.ranks, m.ranks_per_host) : std::vector<int>{c.ranks};
+  HostShare fullest;
+  int rank = 0;
+  for (const int here : ranks) {
+    HostShare host;
+    for (const int end = rank + here; rank < end; ++rank) {
+      const auto& held = memory[static_cast<std::size_t>(rank)];
+      const bool trains = rank < c.trainers;
+      host.trainers += trains ? 1 : 0;
+      host.servers += (c.servers == 0 ? trains : !trains && rank + 1 < c.ranks) ? 1 : 0;
+      host.rows += held.rows;
+      host.bytes += held.bytes();
+    }
+    if (host.bytes > fullest.bytes) {
+      fullest = host;
+    }
+  }
+  return fullest;
+}
+
+// Numbers of a sample, of all tables.
+double width_of(const Case& c) {
+  return static_cast<double>(c.servers > 0 ? c.servers : c.trainers) * c.embedding_dim;
+}
+
+// Whether the numbers of a sample, and the bytes of all tables, can be counted.
+void check_table_sizes(const Case& c, const Where& where) {
+  constexpr double kMostNumbers = 1e15;
+  const int tables = c.servers > 0 ? c.servers : c.trainers;
+  const double numbers = width_of(c) * c.embeddings;
+  if (width_of(c) > std::numeric_limits<int>::max()) {
+    throw UsageError(fmt::format(
+        "{}: {} of {} in each row make {:.0f} numbers of a sample; at most {}",
+        where("embedding_dim"), counted(tables, "table"), counted(c.embedding_dim, "number"),
+        width_of(c), std::numeric_limits<int>::max()));
+  }
+  if (numbers > kMostNumbers) {
+    throw UsageError(fmt::format(
+        "{}: {} of {} in {} are {:.1e} numbers; at "
+        "most {:.0e}",
+        where("embeddings"), counted(c.embeddings, "row"), counted(c.embedding_dim, "number"),
+        counted(tables, "table"), numbers, kMostNumbers));
+  }
+}
+
+// What has no plan is refused where it is planned.
+std::vector<strategies::PlanMemory> memory_of(const Case& c) {
+  try {
+    return memory_of_run(c);
+  } catch (const UsageError&) {
+    return {static_cast<std::size_t>(c.ranks), strategies::PlanMemory{}};
+  }
+}
+
+void check_table_memory(const Case& c, const MachineFacts& m, const Where& where) {
+  const int tables = c.servers > 0 ? c.servers : c.trainers;
+  const HostShare fullest = fullest_host(c, m, memory_of(c));
+  const std::int64_t memory = usable_memory_bytes();
+  if (fullest.bytes > memory) {
+    throw UsageError(fmt::format(
+        "{}: {} of {} in {}{}: on one host {} take {:.1f} GB, {:.1f} GB of it rows with what their "
+        "update keeps, and this machine has {:.1f} GB; take fewer or shorter rows",
+        where(fullest.rows > memory ? "embeddings" : "embedding_dim"), counted(c.embeddings, "row"),
+        counted(c.embedding_dim, "number"), counted(tables, "table"),
+        c.placement != "replicated" ? ""
+        : c.servers > 0             ? ", on every server"
+                                    : ", on every trainer",
+        c.servers > 0
+            ? fmt::format("{} and {}", counted(fullest.servers, "server"),
+                          counted(fullest.trainers, "trainer"))
+            : fmt::format("{}, which hold the tables,", counted(fullest.trainers, "trainer")),
+        static_cast<double>(fullest.bytes) * 1e-9, static_cast<double>(fullest.rows) * 1e-9,
+        static_cast<double>(memory) * 1e-9));
+  }
+}
+
+void check_no_tables(const Case& c, const Where& where) {
+  if (const Field* key = difference_in(c, Case{}, {Part::kTables})) {
+    throw UsageError(
+        fmt::format("{}: model {} has no embedding tables; those that have are hybrid, dlrm",
+                    where(key->name), c.model));
+  }
+}
+
+void check_dense_strategy(const Case& c, const Where& where) {
+  const strategies::StrategySpec spec = strategies::parse_strategy(canonical_strategy(c, where));
+  if (spec.external() || is_outside(c)) {
+    throw UsageError(
+        fmt::format("{}: '{}' is a program outside, which knows no model with embedding tables",
+                    where(!c.command.empty() ? "command"
+                          : is_outside(c)    ? "framework"
+                                             : "strategy"),
+                    c.command.empty() ? performer_of(c) : c.command));
+  }
+  if (spec.update.row != nullptr && spec.update.row->parameters) {
+    throw UsageError(
+        fmt::format("{}: '{}' sends parameters, and beside embedding tables the gradients of the "
+                    "dense part cross; take an update rule that sends them, as gradients or zero-1",
+                    where("strategy"), c.strategy));
+  }
+  if (spec.exchange.row != nullptr && spec.exchange.row->name == "ps" &&
+      spec.exchange.options.text("placement") == "apart") {
+    throw UsageError(
+        fmt::format("{}: '{}' makes some of the {} trainers servers of the dense part, which all "
+                    "of them train beside embedding tables; take ps:placement=colocated",
+                    where("strategy"), c.strategy, c.trainers));
+  }
+}
+
+void refuse(const std::string& origin, bool given, std::string_view why) {
+  if (given) {
+    throw UsageError(fmt::format("{}: {}", origin, why));
+  }
+}
+
+void check_placement(const Case& c, const Where& where) {
+  const auto why =
+      strategies::why_not_placed({.placement = strategies::table_placement(c.placement),
+                                  .sequential = c.as_original,
+                                  .staleness = c.staleness,
+                                  .colocated = c.servers == 0});
+  refuse(where(c.staleness > 0 ? "staleness" : "as_original"), !why.empty(), why);
+}
+
+void check_training(const Case& c, const Where& where) {
+  refuse(where("device"), c.device != "cpu",
+         "embedding rows are looked up and pooled on the CPU; take cpu");
+  refuse(where("accumulate"), c.accumulate > 1,
+         "embedding tables are looked up once a step; leave it out");
+  refuse(where("clip_norm"), c.clip_norm > 0,
+         "the norm of all gradients needs those of embedding rows, which servers apply one by one; "
+         "leave it out");
+  refuse(where("dtype"), c.dtype != "fp32",
+         "embedding rows and what takes them are fp32; take fp32");
+  if (c.batch_size != Case{}.batch_size) {
+    check_batch(c.model, where("batch_size"));
+  }
+  refuse(where("as_original"), c.model != "hybrid" && c.as_original,
+         "dlrm has no original; leave it out");
+  refuse(where("link"), !c.link.empty(),
+         "an emulated link cannot tell the true length of a lookup that arrives; leave it out");
+}
+
+}  // namespace
+
+void check_batch(const std::string& model, const std::string& origin) {
+  refuse(origin, model == "hybrid",
+         "a step of hybrid has as many bags as 20 to 50 ids make; leave it out, or take dlrm");
+}
+
+void check_tables(Case& c, const MachineFacts& m, const Where& where) {
+  if (!c.has_tables()) {
+    check_no_tables(c, where);
+    return;
+  }
+  const int ranks = c.servers > 0 ? c.trainers + c.servers + 1 : c.trainers;
+  if (c.ranks != ranks && c.ranks != std::max(1, m.world())) {
+    throw UsageError(fmt::format("{}: '{}', but {} trainers{} are {} ranks; leave it out",
+                                 where("ranks"), c.ranks, c.trainers,
+                                 c.servers > 0
+                                     ? fmt::format(", {} servers and the master", c.servers)
+                                     : " that hold the tables",
+                                 ranks));
+  }
+  c.ranks = ranks;
+  check_table_sizes(c, where);
+  check_placement(c, where);
+  check_training(c, where);
+  check_dense_strategy(c, where);
+  check_table_memory(c, m, where);
+}
+
+}  // namespace paceline::cases

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/case/check.h"
+#include "paceline/case/learning_rate.h"
+#include "paceline/case/outside.h"
+#include "paceline/case/same.h"
+#include "paceline/plan/data_traits.h"
+#include "paceline/plan/sample_file.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::cases {
+namespace {
+
+// The first key that is given and speaks of training on data; else null.
+const Field* key_of_training(const Case& c) {
+  return difference_in(c, Case{}, {&Case::split, &Case::target, &Case::evaluate_every});
+}
+
+void check_without_data(const Case& c, const Where& where) {
+  if (const Field* const key = key_of_training(c)) {
+    throw UsageError(
+        fmt::format("{}: it speaks of training on data, so it needs --data", where(key->name)));
+  }
+}
+
+const plan::DataTraits& traits_of(const Case& c, const Where& where) {
+  const plan::DataTraits* traits = plan::find_data_traits(c.data);
+  if (traits == nullptr) {
+    std::vector<std::string> known;
+    for (const plan::DataTraits& row : plan::kData) {
+      known.emplace_back(row.name);
+    }
+    throw UsageError(fmt::format("{}: {}", where("data"), unknown_name("data", c.data, known)));
+  }
+  const std::size_t colon = c.data.find(':');
+  const bool folder = colon != std::string::npos && colon + 1 < c.data.size();
+  const bool wants_path = !traits->required_file.empty() || traits->mapped;
+  if (wants_path != folder || (!folder && colon != std::string::npos)) {
+    throw UsageError(fmt::format(
+        "{}: '{}': {}", where("data"), c.data,
+        traits->mapped
+            ? std::string("mmap:FILE is wanted, FILE of decoded images (docs/experiments.md)")
+        : !traits->required_file.empty() ? fmt::format("{}:DIR is wanted, DIR the "
+                                                       "folder with its files",
+                                                       traits->name)
+                                         : fmt::format("{} takes no folder", traits->name)));
+  }
+  return *traits;
+}
+
+void take_size(const char* key, int from_data, const Where& where, int& value) {
+  if (value != 0 && value != from_data) {
+    throw UsageError(
+        fmt::format("{}: '{}', but that of the data is {}", where(key), value, from_data));
+  }
+  value = from_data;
+}
+
+// A benchmark's input, whose head says its sizes.
+void take_mapped(Case& c, const Where& where) {
+  if (key_of_training(c) != nullptr) {
+    throw UsageError(
+        fmt::format("{}: '{}' is read without evaluations, in even parts; leave out split, target "
+                    "and evaluate_every",
+                    where("data"), c.data));
+  }
+  const plan::SampleFile file = plan::read_sample_file(c.data);
+  take_size("image_size", file.side, where, c.image_size);
+  take_size("classes", file.classes, where, c.classes);
+}
+
+void require_file(const Case& c, std::string_view file, const Where& where) {
+  const std::filesystem::path folder = c.data.substr(c.data.find(':') + 1);
+  std::error_code unreadable;
+  if (!std::filesystem::exists(folder / file, unreadable)) {
+    throw UsageError(fmt::format("{}: '{}': there is no file '{}'", where("data"), c.data,
+                                 (folder / file).string()));
+  }
+}
+
+}  // namespace
+
+void take_data(Case& c, const Where& where) {
+  parse_rate_decay(where("lr_decay"), c.lr_decay);
+  if (c.data.empty()) {
+    check_without_data(c, where);
+    return;
+  }
+  const plan::DataTraits& traits = traits_of(c, where);
+  const bool outside = is_outside(c) || strategies::strategy_of(c).external();
+  if (!c.replay.empty() || (outside && c.not_run.empty())) {
+    throw UsageError(
+        fmt::format("{}: '{}' is trained on by a network of this program, which {} has not",
+                    where("data"), c.data, c.replay.empty() ? performer_of(c) : "a replay"));
+  }
+  if (traits.mapped) {
+    take_mapped(c, where);
+    return;
+  }
+  if (outside) {
+    return;
+  }
+  if (!traits.required_file.empty()) {
+    require_file(c, traits.required_file, where);
+  }
+  if (!plan::dirichlet_alpha(c.split)) {
+    throw UsageError(
+        fmt::format("{}: '{}' is neither even nor dirichlet:ALPHA with ALPHA from 0.01 to 1000",
+                    where("split"), c.split));
+  }
+  if (traits.regression && c.model != "linear") {
+    throw UsageError(
+        fmt::format("{}: '{}' is a regression for the model linear, and '{}' tells classes apart",
+                    where("data"), c.data, c.model));
+  }
+  if (!traits.regression && c.target > 1) {
+    throw UsageError(
+        fmt::format("{}: '{}', but an accuracy is at most 1", where("target"), c.target));
+  }
+  take_size("image_size", traits.side, where, c.image_size);
+  take_size("classes", traits.classes, where, c.classes);
+}
+
+}  // namespace paceline::cases

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/case/command_keys.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/text.h"
+#include "paceline/case/experiment.h"
+#include "paceline/case/field.h"
+#include "paceline/case/outside.h"
+
+namespace paceline::cases {
+namespace {
+
+constexpr const char* kCaseVariable = "PACELINE_CASE";
+constexpr std::uintmax_t kLargestScript = 4 << 20;
+
+// Of the run, beside how its output is read.
+constexpr auto kOfRun =
+    std::to_array<std::string_view>({"env", "steps", "strategy", "threads", "warmup"});
+// Of the ranks that Paceline starts.
+constexpr auto kOfRanks = std::to_array<std::string_view>({"ranks", "ranks_per_host"});
+
+// Known of every command: without them there is no case, or they have a word for it.
+constexpr auto kAlwaysTold =
+    std::to_array<std::string_view>({"model", "batch_size", "ranks", "engine"});
+
+template <class Names>
+bool is_one_of(const Names& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// Whether the key says something to Paceline, not to the command.
+bool is_of_paceline(std::string_view name) {
+  const Field* key = find_key(name);
+  const bool of_program =
+      key != nullptr && (key->of.part == Part::kProgram || key->of.part == Part::kNote);
+  return (of_program && name != "python") || is_one_of(kOfRun, name);
+}
+
+bool has_braces(const std::string& command, std::string_view name) {
+  const std::string braces = fmt::format("{{{}}}", name);
+  for (std::size_t at = command.find(braces); at != std::string::npos;
+       at = command.find(braces, at + 1)) {
+    if (at == 0 || command[at - 1] != '$') {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The words of a line for a shell, roughly.
+std::vector<std::string> words_of(const std::string& command) {
+  constexpr std::string_view kBetween = " \t\n;&|()<>'\"=";
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin < command.size();) {
+    const std::size_t end = std::min(command.find_first_of(kBetween, begin), command.size());
+    if (end > begin) {
+      words.push_back(command.substr(begin, end - begin));
+    }
+    begin = end + 1;
+  }
+  return words;
+}
+
+bool mentions_case(const std::string& file) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none) ||
+      std::filesystem::file_size(file, none) > kLargestScript) {
+    return false;
+  }
+  const auto text = read_text_if_readable(file);
+  return text && text->find(kCaseVariable) != std::string::npos;
+}
+
+bool reads_case(const std::string& command) {
+  return command.find(kCaseVariable) != std::string::npos ||
+         std::ranges::any_of(words_of(command), mentions_case);
+}
+
+std::string placeholder_of(std::string_view key) {
+  return fmt::format("{{{}}}", key == "batch_size" ? "batch" : key);
+}
+
+std::string unseen(const std::string& where, std::string_view key) {
+  return fmt::format(
+      "{}: the command does not see it; write {} where it takes "
+      "it, or PACELINE_CASE where it reads its case from that "
+      "variable",
+      where, placeholder_of(key));
+}
+
+/// A key that is not there to describe the job, and would be without effect.
+void check_effect(const CommandCase& one) {
+  const Case& c = one.given;
+  if (!c.python.empty() && !command_sees(c, "python")) {
+    throw UsageError(unseen(one.where.at("python"), "python"));
+  }
+  if (c.batch_size == kLargestBatch && !command_sees(c, "batch_size")) {
+    throw UsageError(unseen(one.where.at("batch_size"), "batch_size"));
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& handed_over_keys() {
+  static const std::vector<std::string_view> keys{
+      "model",          "batch_size", "image_size", "sequence_length", "as_original",
+      "classes",        "warmup",     "steps",      "bucket_mb",       "engine",
+      "sync_each_step", "device",     "dtype",      "channels_last",   "threads",
+      "seed",           "accumulate", "optimizer",  "learning_rate",   "momentum",
+      "weight_decay",   "clip_norm"};
+  return keys;
+}
+
+std::map<std::string, std::string, std::less<>> placeholders_of(const Case& c) {
+  std::map<std::string, std::string, std::less<>> values;
+  for (const Field& key : keys()) {
+    if (is_case_key(key) && key.name != "command" && key.name != "step_regex" &&
+        key.name != "env") {
+      values[std::string(key.name)] = read_key(key, c);
+    }
+  }
+  values["batch"] = std::to_string(c.batch_size);
+  values["global_batch"] = std::to_string(std::int64_t{c.batch_size} * c.ranks);
+  values["total"] = std::to_string(c.warmup + c.steps);
+  if (c.python.empty()) {
+    values["python"] = "python3";
+  }
+  return values;
+}
+
+bool command_sees(const Case& c, std::string_view key) {
+  if (is_of_paceline(key) || (c.launcher == "ranks" && is_one_of(kOfRanks, key)) ||
+      has_braces(c.command, key)) {
+    return true;
+  }
+  if (key == "batch_size" &&
+      (has_braces(c.command, "batch") || has_braces(c.command, "global_batch"))) {
+    return true;
+  }
+  return is_one_of(handed_over_keys(), key) && reads_case(c.command);
+}
+
+RawValues with_command_defaults(RawValues values) {
+  const auto command = values.find("command");
+  if (command == values.end()) {
+    return values;
+  }
+  const std::string where = command->second.front().where;
+  if (!values.contains("batch_size")) {
+    throw UsageError(
+        fmt::format("{}: give --batch-size too (batch_size in a file), the samples per rank and "
+                    "step: rates are computed from it",
+                    where));
+  }
+  const auto add = [&](const char* key, const std::string& text) {
+    values.try_emplace(key, std::vector<RawValue>{{text, where}});
+  };
+  add("model", "command");
+  const auto given = values.find("steps_per_line");
+  const int steps = given != values.end() && given->second.size() == 1
+                        ? number_from<int>(given->second.front().text).value_or(0)
+                        : 0;
+  if (steps >= 1) {
+    const auto whole_lines = [&](int usual) {
+      return std::to_string((usual + steps - 1) / steps * steps);
+    };
+    add("warmup", whole_lines(Case().warmup));
+    add("steps", whole_lines(Case().steps));
+  }
+  return values;
+}
+
+void check_command_keys(const std::vector<CommandCase>& cases) {
+  std::map<std::string, const CommandCase*> firsts;  // by command and launcher
+  for (const CommandCase& one : cases) {
+    check_effect(one);
+    const Case& c = one.given;
+    const CommandCase& first = *firsts.emplace(c.command + "\n" + c.launcher, &one).first->second;
+    for (const Field& key : keys()) {
+      if (!is_case_key(key)) {
+        continue;
+      }
+      const std::string before = read_key(key, first.given);
+      const std::string now = read_key(key, c);
+      if (before != now && !command_sees(c, key.name)) {
+        throw UsageError(
+            unseen(fmt::format("{}: {} and {} would be the same job",
+                               one.where.contains(key.name) ? one.where.find(key.name)->second
+                                                            : flag_of(key),
+                               before.empty() ? "none" : before, now.empty() ? "none" : now),
+                   key.name));
+      }
+    }
+  }
+}
+
+void forget_defaults(Case& c, const std::function<bool(std::string_view key)>& is_given,
+                     bool gpu_visible) {
+  for (const Field& key : keys()) {
+    if (key.json.form != Form::kStated || is_one_of(kAlwaysTold, key.name)) {
+      continue;
+    }
+    const bool told = is_given(key.name) || command_sees(c, key.name);
+    // Without a GPU there is one device only.
+    const bool follows = key.name == "device" && !gpu_visible;
+    if (!told && !follows) {
+      c.forget(std::string(key.json_name()));
+    }
+  }
+  if (c.engine.empty()) {
+    c.forget("engine");
+  }
+}
+
+}  // namespace paceline::cases

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/case/experiment.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/case/check.h"
+#include "paceline/case/command_keys.h"
+#include "paceline/case/env_values.h"
+#include "paceline/case/field.h"
+#include "paceline/case/outside.h"
+#include "paceline/case/protocols.h"
+#include "paceline/case/rank_words.h"
+#include "paceline/case/replay_settings.h"
+#include "paceline/case/same.h"
+#include "paceline/case/window.h"
+#include "paceline/plan/ranks_per_host.h"
+#include "paceline/strategies/strategy.h"
+#include "paceline/strategies/strategy_text.h"
+
+namespace paceline::cases {
+namespace {
+
+bool are_flags(const std::vector<RawValue>& values) {
+  return std::ranges::all_of(values,
+                             [](const RawValue& given) { return given.where.starts_with("--"); });
+}
+
+// Refuses a strategy for what `command` or `framework` performs: such a program has its own
+// synchronization.
+void check_strategy_has_use(const RawValues& block) {
+  const auto strategy = block.find("strategy");
+  const auto framework = block.find("framework");
+  const bool frameworks_alone = framework != block.end() &&
+                                std::ranges::none_of(framework->second, [](const RawValue& given) {
+                                  return given.text == kPaceline || given.text.empty();
+                                });
+  const bool performed = block.contains("command") || frameworks_alone;
+  if (strategy == block.end() || !performed) {
+    return;
+  }
+  const auto& program = frameworks_alone ? framework : block.find("command");
+  // Flags choose among the frameworks of a file, whose strategy is that of Paceline's column.
+  if (are_flags(program->second) && !are_flags(strategy->second)) {
+    return;
+  }
+  for (const RawValue& given : strategy->second) {
+    if (given.text != kExternalStrategy) {
+      throw UsageError(
+          fmt::format("{}: '{}' is a strategy of Paceline's own ranks, and {} performs the case; "
+                      "leave one of them out",
+                      given.where, given.text, frameworks_alone ? "--framework" : "--command"));
+    }
+  }
+}
+
+void check_trace(const std::string& file, const std::vector<Case>& cases) {
+  const auto outside = [](const Case& c) {
+    return is_outside(c) || strategies::parse_strategy(c.strategy).external();
+  };
+  if (!cases.empty() && std::ranges::all_of(cases, outside)) {
+    throw UsageError(
+        fmt::format("trace: '{}' would stay empty: programs outside perform all cases, and they "
+                    "say no more than the times of steps",
+                    file));
+  }
+}
+
+/// The settled part of a case on the way through its keys.
+struct Partial {
+  Case configuration;
+  const RawValues* given = nullptr;  // of its block
+  std::map<std::string, std::string, std::less<>> where{};
+};
+
+/// Beside a sweep, a case of one rank is what its cases are compared with.
+bool is_baseline(const RawSettings& raw, const RawValues& block) {
+  const auto ranks = block.find("ranks");
+  return raw.sweep && ranks != block.end() && ranks->second.size() == 1 &&
+         ranks->second.front().text == "1";
+}
+
+/// One table of the file over the defaults, under the flags.
+struct Block {
+  RawValues values;
+  bool ddp_protocol = false;  // its worlds are the rows of that protocol
+};
+
+class Expansion {
+ public:
+  Expansion(const MachineFacts& machine, const RawSettings& raw, const Settings& settings)
+      : machine_(machine),
+        least_world_(std::ranges::any_of(
+                         raw.cases, [&](const RawValues& block) { return is_baseline(raw, block); })
+                         ? 2
+                         : 1),
+        rows_of_all_(settings.protocol == "dlperf"),
+        virtual_(!settings.virtual_time.empty()) {}
+
+  /// Appends the product of the values of one block.
+  void add(const Block& block) {
+    check_replay(block.values);
+    check_strategy_has_use(block.values);
+    const Block completed{.values = with_command_defaults(block.values),
+                          .ddp_protocol = block.ddp_protocol};
+    vary(completed, 0, {.configuration = {}, .given = &completed.values});
+  }
+
+  std::vector<Case> finish() {
+    check_command_keys(commanded_);
+    int largest = 1;
+    for (const Case& c : cases_) {
+      largest = std::max(largest, c.ranks);
+    }
+    const int on_a_host =
+        machine_.joined() ? std::min(largest, machine_.ranks_per_host.front()) : largest;
+    std::vector<Case> kept;
+    std::set<std::string> seen;
+    for (Case& c : cases_) {
+      if (c.threads == 0) {
+        c.threads = std::max(1, machine_.cores / on_a_host);
+      }
+      // Where there are buckets the strategy says it.
+      const std::string key =
+          fmt::format("{} discard={}", key_but(c, {&Case::bucket_mb}), c.discard);
+      if (seen.insert(key).second) {
+        kept.push_back(std::move(c));
+      }
+    }
+    return kept;
+  }
+
+ private:
+  /// Settles the environment variables of `block` from `next` on.
+  void vary_env(const RawValues& values, RawValues::const_iterator next, const Partial& so_far) {
+    while (next != values.end() && !is_env_name(next->first)) {
+      ++next;
+    }
+    if (next == values.end()) {
+      complete(so_far);
+      return;
+    }
+    for (const RawValue& given : next->second) {
+      Partial with = so_far;
+      with.configuration.env[next->first.substr(kEnvPrefix.size())] = given.text;
+      vary_env(values, std::next(next), with);
+    }
+  }
+
+  /// Settles keys()[index] and everything after it.
+  void vary(const Block& block, std::size_t index, const Partial& so_far) {
+    if (index == keys().size()) {
+      vary_env(block.values, block.values.begin(), so_far);
+      return;
+    }
+    const Field& key = keys()[index];
+    if (!is_case_key(key) || key.name == "env") {
+      vary(block, index + 1, so_far);
+      return;
+    }
+    if (block.ddp_protocol && key.name == "ranks") {
+      rows_of_protocol(block.values, index, so_far);
+      return;
+    }
+    for (const RawValue& given : values_of(block.values, key)) {
+      for (const Partial& next : settle(key, given, so_far)) {
+        vary(block, index + 1, next);
+      }
+    }
+  }
+
+  static std::vector<RawValue> values_of(const RawValues& block, const Field& key) {
+    const auto found = block.find(key.name);
+    return found != block.end() ? found->second
+                                : std::vector<RawValue>{{default_text(key), flag_of(key)}};
+  }
+
+  /// One value of one key; `ranks` may stand for several worlds.
+  std::vector<Partial> settle(const Field& key, const RawValue& given,
+                              const Partial& so_far) const {
+    Partial next = so_far;
+    next.where[std::string(key.name)] = given.where;
+    if (key.name == "ranks") {
+      std::vector<Partial> all;
+      for (const int world : worlds_of(given, machine_, next.configuration.device, least_world_)) {
+        next.configuration.ranks = world;
+        all.push_back(next);
+      }
+      return all;
+    }
+    if (given.text.empty() && key.name == "ranks_per_host") {
+      return {next};
+    }
+    Case& c = next.configuration;
+    if (key.name == "batch_size" && given.text == kMax) {
+      c.batch_size = kLargestBatch;
+      return {next};
+    }
+    assign_key(key, given.text, given.where, c);
+    if (key.name == "device") {
+      // Rows of embedding tables are looked up on the CPU alone.
+      c.device = c.has_tables() && c.device == "auto" ? "cpu" : resolve_device(c.device, machine_);
+    } else if (key.name == "engine") {
+      c.engine = resolve_engine(c.engine, c.device, machine_);
+    } else if (key.name == "replay" && !c.replay.empty()) {
+      take_network_of_profile(c);
+    }
+    return {next};
+  }
+
+  /// The DDP benchmark's rows for what is settled so far: `ranks` is the
+  /// whole world there, and `strategy` what its M/G rows exchange with.
+  void rows_of_protocol(const RawValues& values, std::size_t index, const Partial& so_far) {
+    const RawValue world = protocol_world(values);
+    const std::string device = so_far.configuration.device;
+    const int ranks = worlds_of(world, machine_, device, 1).back();
+    Partial base = so_far;
+    base.where["ranks"] = world.where;
+    base.configuration.ranks = ranks;
+    check_case(base.configuration, machine_, where_in(base));
+    const std::vector<int> hosts = machine_.joined()
+                                       ? plan::fill_hosts(ranks, machine_.ranks_per_host)
+                                       : std::vector<int>{ranks};
+    const auto given = values.find("strategy");
+    const std::vector<RawValue> exchanging =
+        given != values.end() ? given->second : std::vector<RawValue>{{"ddp", "--strategy"}};
+    for (const ProtocolEntry& entry : ddp_entries(hosts)) {
+      RawValues row = values;
+      row["ranks"] = {{fmt::format("{}", entry.ranks), world.where}};
+      row["strategy"] = entry.alone ? std::vector<RawValue>{{"none", "--strategy"}} : exchanging;
+      base.configuration.label = entry.label;
+      base.configuration.discard = entry.discard;
+      vary({.values = std::move(row), .ddp_protocol = false}, index, base);
+    }
+  }
+
+  static RawValue protocol_world(const RawValues& block) {
+    const auto found = block.find("ranks");
+    if (found == block.end()) {
+      return {"max", "--ranks"};
+    }
+    if (found->second.size() > 1) {
+      throw UsageError(fmt::format("{}: protocol ddp takes one number, its largest world",
+                                   found->second.front().where));
+    }
+    return found->second.front();
+  }
+
+  static Where where_in(const Partial& partial) {
+    return [&partial](std::string_view key) {
+      const auto found = partial.where.find(key);
+      return found != partial.where.end() ? found->second : flag_of(*find_key(key));
+    };
+  }
+
+  void complete(const Partial& partial) {
+    Case c = partial.configuration;
+    const Where where = where_in(partial);
+    if (!c.command.empty()) {
+      commanded_.push_back({c, partial.where});
+    }
+    check_tables(c, machine_, where);
+    const bool placed = !c.ranks_per_host.empty();
+    place_ranks(c, machine_, where);
+    settle_outside(c, machine_, where);
+    if (rows_of_all_ && c.not_run.empty() && c.device == "cpu" && c.dtype != "fp32" &&
+        !machine_.native_bf16) {
+      c.not_run = fmt::format("{}: the CPU has no bf16", c.dtype);
+    }
+    Case runnable = c;
+    runnable.dtype = c.not_run.empty() ? c.dtype : "fp32";
+    check_case(runnable, machine_, where);
+    c.strategy = canonical_strategy(c, where);
+    if (!virtual_) {
+      check_hosts(c, placed, where);
+    }
+    c.link = canonical_link(c, where);
+    check_instruments(c, where);
+    take_data(c, where);
+    if (!c.command.empty()) {
+      forget_defaults(
+          c, [&](std::string_view key) { return partial.given->contains(key); },
+          machine_.cuda_devices > 0);
+    }
+    take_whole_periods(c, {.warmup = partial.given->contains("warmup"),
+                           .measured = partial.given->contains("steps")});
+    if (c.label.empty()) {
+      c.label = strategies::names_in_text(c.strategy);
+    }
+    cases_.push_back(std::move(c));
+  }
+
+  const MachineFacts& machine_;
+  int least_world_;   // of `auto`: 2 beside a case of one rank, else 1
+  bool rows_of_all_;  // also of a number type that the machine lacks
+  bool virtual_;      // another cluster's hosts are those of the cases
+  std::vector<Case> cases_;
+  std::vector<CommandCase> commanded_;
+};
+
+/// The values of `block` over the file's defaults, under the flags.
+RawValues merged(const RawSettings& raw, const RawValues& block) {
+  RawValues all = raw.defaults;
+  for (const RawValues* values : {&block, &raw.flags}) {
+    for (const auto& [name, given] : *values) {
+      all[name] = given;
+    }
+  }
+  if (is_baseline(raw, block)) {
+    for (const char* const own : {"ranks", "strategy"}) {
+      if (const auto given = block.find(own); given != block.end()) {
+        all[own] = given->second;
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Experiment expand(const RawSettings& raw, const MachineFacts& machine) {
+  const Settings settings = settings_of(raw);
+  const bool ddp_protocol = settings.protocol == "ddp";
+  const bool dlperf = settings.protocol == "dlperf";
+  Expansion expansion(machine, raw, settings);
+  const auto add = [&](const RawValues& block) {
+    RawValues values = merged(raw, block);
+    expansion.add(
+        {dlperf ? with_dlperf_defaults(std::move(values)) : std::move(values), ddp_protocol});
+  };
+  for (const RawValues& block : raw.cases) {
+    add(block);
+  }
+  if (raw.sweep || raw.cases.empty()) {
+    add(raw.sweep.value_or(RawValues{}));
+  }
+  Experiment experiment{.name = settings.name, .cases = expansion.finish(), .runs = settings.runs};
+  if (!settings.trace.empty()) {
+    check_trace(settings.trace, experiment.cases);
+  }
+  return experiment;
+}
+
+}  // namespace paceline::cases

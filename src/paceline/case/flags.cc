@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/case/flags.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/program_place.h"
+#include "paceline/base/text.h"
+#include "paceline/case/env_values.h"
+#include "paceline/case/field.h"
+#include "paceline/case/legacy_names.h"
+
+namespace paceline::cases {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string described(const Field& key) {
+  const std::string fallback = default_text(key);
+  const bool shown = !fallback.empty() && key.name != "name" && !is_switch(key);
+  return shown ? fmt::format("{} [{}]", key.help, fallback) : std::string(key.help);
+}
+
+/// An empty word would silently stand for the default.
+void refuse_empty(const std::vector<RawValue>& values) {
+  for (const RawValue& value : values) {
+    if (value.text.empty()) {
+      throw UsageError(fmt::format("{}: {}; leave it out, or give a value", value.where,
+                                   values.size() > 1 ? "one of its values is empty" : "is empty"));
+    }
+  }
+}
+
+/// The key of that name, or whose other flag this is.
+const Field& key_of_flag(std::string_view name) {
+  const auto found = std::ranges::find_if(keys(), [&](const Field& key) {
+    return key.name == name || (!key.also.empty() && key.also == name);
+  });
+  PACELINE_CHECK(found != keys().end());
+  return *found;
+}
+
+}  // namespace
+
+Flags::Flags(CLI::App& app) : app_(app) {
+  app.allow_extras();
+  app.add_option("experiment", experiment_, "file, or the name of one in experiments/");
+  app.add_option(
+         "--section", section_,
+         fmt::format("run [section.NAME] of the experiment file, not the rest; all: the rest, of "
+                     "which a machine with fewer than {} cores runs [section.{}] by default",
+                     kSmallBelowCores, kSmallSection))
+      ->type_name("NAME");
+  for (const Field& key : keys()) {
+    std::vector<std::string>& texts = texts_[std::string(key.name)];
+    std::string flag =
+        key.letter == 0 ? flag_of(key) : fmt::format("-{},{}", key.letter, flag_of(key));
+    CLI::Option* option = is_switch(key) ? app.add_flag(flag, texts, described(key))
+                                         : app.add_option(flag, texts, described(key))
+                                               ->allow_extra_args(false)
+                                               ->type_name(std::string(key.metavar));
+    option->group(std::string(title_of(key.group)));
+    if (!key.also.empty()) {
+      app.add_option(std::string(key.also), texts_[std::string(key.also)],
+                     fmt::format("the same as {}", flag_of(key)))
+          ->allow_extra_args(false)
+          ->type_name(std::string(key.metavar))
+          ->group(std::string(title_of(key.group)))
+          ->excludes(option);
+    }
+  }
+}
+
+void Flags::refuse_unknown() const {
+  for (const std::string& extra : app_.remaining()) {
+    if (extra.starts_with("-")) {
+      throw UsageError(unknown_flag(extra.substr(0, extra.find('=')), "run", all_flags()));
+    }
+  }
+  if (!app_.remaining().empty()) {
+    throw UsageError(
+        fmt::format("'{}' follows the experiment '{}'; one run "
+                    "takes one experiment",
+                    app_.remaining().front(), experiment_));
+  }
+}
+
+RawValues Flags::values() const {
+  RawValues given;
+  for (const auto& [name, texts] : texts_) {
+    if (name == "env") {
+      given.merge(env_of_flags(texts));
+    } else if (!texts.empty()) {
+      const Field& key = key_of_flag(name);
+      RawValues::mapped_type& values = given[std::string(key.name)];
+      values = split_flag(std::string(key.name), texts);
+      for (RawValue& value : values) {
+        value.where = key.also == name ? name : value.where;
+      }
+      refuse_empty(values);
+    }
+  }
+  return given;
+}
+
+Settings Flags::settings() const {
+  refuse_unknown();
+  RawSettings raw;
+  raw.flags = values();
+  return settings_of(raw);
+}
+
+RawSettings Flags::file_settings(int cores) const {
+  const std::string path = find_experiment(experiment_, experiment_roots());
+  if (!section_.empty()) {
+    return read_raw_settings(path, section_ == kWholeFile ? "" : section_);
+  }
+  RawSettings whole = read_raw_settings(path);
+  if (cores >= kSmallBelowCores ||
+      std::ranges::find(whole.sections, kSmallSection) == whole.sections.end()) {
+    return whole;
+  }
+  RawSettings small = read_raw_settings(path, kSmallSection);
+  small.by_size = true;
+  return small;
+}
+
+RawSettings Flags::raw_settings(int cores) const {
+  refuse_unknown();
+  RawValues given = values();
+  const bool any_case = std::ranges::any_of(given, [](const auto& value) {
+    return is_env_name(value.first) || is_case_key(*find_key(value.first)) ||
+           value.first == "protocol";
+  });
+  if (experiment_.empty() && !any_case) {
+    throw UsageError(
+        "nothing to run: name an experiment (paceline run quick) or a case (paceline run --model "
+        "resnet50 --ranks 2)");
+  }
+  RawSettings raw;
+  if (!experiment_.empty()) {
+    raw = file_settings(cores);
+  } else if (!section_.empty()) {
+    throw UsageError(fmt::format("--section {}: name the experiment file too", section_));
+  }
+  raw.flags = std::move(given);
+  return raw;
+}
+
+std::vector<std::string> known_experiments(const std::vector<std::string>& roots) {
+  return names_in(roots, "experiments");
+}
+
+std::string smaller_experiment(const std::string& name, const std::vector<std::string>& roots) {
+  try {
+    const RawSettings raw = read_raw_settings(find_experiment(name, roots));
+    return std::ranges::find(raw.sections, kSmallSection) == raw.sections.end()
+               ? ""
+               : fmt::format("{} --section {}", name, kSmallSection);
+  } catch (const UsageError&) {
+    return "";
+  }
+}
+
+std::string find_experiment(const std::string& name, const std::vector<std::string>& roots) {
+  std::error_code error;
+  if (fs::is_regular_file(name, error)) {
+    return name;
+  }
+  if (std::string path = find_in(roots, "experiments", name); !path.empty()) {
+    return path;
+  }
+  const std::vector<std::string> known = known_experiments(roots);
+  if (name.ends_with(".toml") || name.find('/') != std::string::npos) {
+    throw UsageError(fmt::format(
+        "there is no file '{}'; an experiment is a file, or the name of one in experiments/: {}",
+        name, known.empty() ? "which is not here" : fmt::format("{}", fmt::join(known, ", "))));
+  }
+  throw UsageError(
+      known.empty()
+          ? fmt::format("no file '{}', and no folder experiments/ here that could hold it", name)
+          : unknown_name("experiment", name, known));
+}
+
+std::vector<std::string> experiment_roots() { return roots_of("experiments"); }
+
+}  // namespace paceline::cases

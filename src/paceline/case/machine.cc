@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/case/machine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+
+#include <sched.h>
+
+namespace paceline::cases {
+namespace {
+
+/// "max 100000" or "200000 100000": microseconds of CPU time per period.
+double quota_in_cores() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) {
+    return 0;
+  }
+  return std::strtod(quota.c_str(), nullptr) / period;
+}
+
+/// Whether the space-separated `words` contain `word`.
+bool has_word(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::size_t end = words.find_first_of(" \t\n");
+    if (words.substr(0, end) == word) {
+      return true;
+    }
+    words.remove_prefix(end == words.npos ? words.size() : end + 1);
+  }
+  return false;
+}
+
+}  // namespace
+
+int MachineFacts::world() const {
+  return std::accumulate(ranks_per_host.begin(), ranks_per_host.end(), 0);
+}
+
+int MachineFacts::capacity(const std::string& device) const {
+  if (joined()) {
+    return world();
+  }
+  return std::max(1, device == "cuda" ? cuda_devices : cores);
+}
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &set)) {
+        cpus.push_back(cpu);
+      }
+    }
+  }
+  return cpus;
+}
+
+int cores_within_quota(int cpus) {
+  const int cores = std::max(1, cpus);
+  const double quota = quota_in_cores();
+  return quota > 0 ? std::clamp(static_cast<int>(std::ceil(quota)), 1, cores) : cores;
+}
+
+int usable_cores() { return cores_within_quota(static_cast<int>(allowed_cpus().size())); }
+
+bool has_native_bf16(std::string_view cpuinfo) {
+  return has_word(cpuinfo, "avx512_bf16") || has_word(cpuinfo, "amx_bf16") ||
+         has_word(cpuinfo, "bf16");
+}
+
+}  // namespace paceline::cases

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/case/protocols.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+
+namespace paceline::cases {
+
+std::vector<ProtocolEntry> ddp_entries(const std::vector<int>& ranks_per_host) {
+  PACELINE_CHECK(!ranks_per_host.empty());
+  const int per_host = ranks_per_host.front();
+  std::vector<ProtocolEntry> entries = {{.label = "warmup", .alone = true, .discard = true},
+                                        {.label = "no ddp", .alone = true}};
+  for (int ranks = 1; ranks < per_host; ranks *= 2) {
+    entries.push_back({.label = fmt::format("1M/{}G", ranks), .ranks = ranks});
+  }
+  int hosts = 0;
+  for (const int here : ranks_per_host) {
+    if (here != per_host) {
+      break;
+    }
+    ++hosts;
+    entries.push_back(
+        {.label = fmt::format("{}M/{}G", hosts, per_host), .ranks = hosts * per_host});
+  }
+  return entries;
+}
+
+std::vector<int> dlperf_worlds(const MachineFacts& machine, const std::string& device) {
+  std::vector<int> worlds{1};
+  const std::vector<int> hosts =
+      machine.joined() ? machine.ranks_per_host : std::vector<int>{machine.capacity(device)};
+  for (const std::size_t nodes : {1U, 2U, 4U}) {
+    if (nodes <= hosts.size()) {
+      const int devices =
+          std::accumulate(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(nodes), 0);
+      if (devices > worlds.back()) {
+        worlds.push_back(devices);
+      }
+    }
+  }
+  return worlds;
+}
+
+RawValues with_dlperf_defaults(RawValues values) {
+  const auto fill = [&values](const char* key, const std::string& text) {
+    values.try_emplace(key, std::vector<RawValue>{{text, "protocol dlperf: " + std::string(key)}});
+  };
+  fill("warmup", fmt::to_string(kDlperfWarmup));
+  fill("steps", fmt::to_string(kDlperfSteps));
+  fill("ranks", "dlperf");
+  fill("start", "formula");  // so that losses can be compared
+  return values;
+}
+
+std::string shortened_dlperf(const Case& c, int runs) {
+  if (c.warmup >= kDlperfWarmup && c.steps >= kDlperfSteps && runs >= kDlperfRuns) {
+    return "";
+  }
+  return fmt::format("{} skipped and {} timed, {}", counted(c.warmup, "step"), c.steps,
+                     counted(runs, "run"));
+}
+
+}  // namespace paceline::cases

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Experiments whose model has embedding tables.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "case/adapters.h"
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/case/experiment.h"
+
+namespace paceline::cases {
+namespace {
+
+TEST_F(Adapters, BesideEmbeddingTablesGradientsCross) {
+  const auto with = [&](const char* strategy) {
+    MachineFacts tables = machine();
+    tables.models.emplace_back("hybrid");
+    return cases({{"model", "hybrid"}, {"strategy", strategy}}, tables).size();
+  };
+  EXPECT_EQ(with("fusion"), 1U);
+  EXPECT_THROW(with("neighbor-allreduce+atc"), UsageError);
+  EXPECT_THROW(with("local-sgd"), UsageError);
+  EXPECT_THROW(with("python-ddp"), UsageError);
+  EXPECT_EQ(with("fusion+ps"), 1U);
+  EXPECT_THROW(with("fusion+ps:placement=apart"), UsageError);
+}
+
+TEST_F(Adapters, TablesOnTrainersMakeNoRanksBeside) {
+  const auto with = [&](const char* key, const char* value) {
+    MachineFacts tables = machine();
+    tables.models.emplace_back("hybrid");
+    return cases({{"model", "hybrid"}, {"trainers", "2"}, {"servers", "0"}, {key, value}}, tables);
+  };
+  EXPECT_EQ(with("placement", "replicated").front().ranks, 2);
+  EXPECT_THROW(with("staleness", "1"), UsageError);
+  EXPECT_THROW(with("as_original", "true"), UsageError);
+  EXPECT_THROW(with("ranks", "5"), UsageError);
+}
+
+TEST_F(Adapters, TablesLargerThanMemoryAreRefusedWhereverRanksStart) {
+  const auto refusal = [&](std::vector<int> ranks_per_host, const char* placement,
+                           const std::string& rows, const char* numbers = "64") -> std::string {
+    MachineFacts tables = machine();
+    tables.models.emplace_back("hybrid");
+    tables.ranks_per_host = std::move(ranks_per_host);
+    try {
+      cases({{"model", "hybrid"},
+             {"placement", placement},
+             {"embeddings", rows},
+             {"embedding_dim", numbers}},
+            tables);
+      return "";
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  // Of which one table fits into this machine, and not two.
+  const std::string large = std::to_string(usable_memory_bytes() / (64 * 4) * 2 / 3);
+  for (const std::vector<int>& one_host : {std::vector<int>{}, {5}}) {
+    EXPECT_TRUE(
+        refusal(one_host, "table", large)
+            .starts_with(
+                "--embeddings: " + large +
+                " rows of 64 numbers in 2 tables: on one host 2 servers and 2 trainers take "))
+        << refusal(one_host, "table", large);
+    EXPECT_NE(refusal(one_host, "row-hash", large), "");
+  }
+  EXPECT_EQ(refusal({3, 2}, "table", large), "");
+  EXPECT_EQ(refusal({3, 2}, "row-range", large), "");
+  EXPECT_TRUE(
+      refusal({3, 2}, "replicated", large)
+          .starts_with(
+              "--embeddings: " + large +
+              " rows of 64 numbers in 2 tables, on every server: on one host 1 server and "));
+  const std::string third = std::to_string(usable_memory_bytes() / (64 * 4) / 3);
+  EXPECT_NE(refusal({5}, "replicated", third), "");
+  EXPECT_EQ(refusal({3, 2}, "replicated", third), "");
+  EXPECT_TRUE(refusal({}, "table", "1", "1000000000")
+                  .starts_with("--embedding-dim: 1 row of 1000000000 numbers in 2 tables"));
+  EXPECT_TRUE(refusal({}, "table", "1", "2000000000")
+                  .starts_with("--embedding-dim: 2 tables of 2000000000 numbers in each row make "
+                               "4000000000 numbers"));
+  EXPECT_TRUE(refusal({}, "table", "2000000000", "1000000000")
+                  .starts_with("--embeddings: 2000000000 rows of 1000000000 numbers in 2 tables "
+                               "are 4.0e+18 numbers"));
+}
+
+TEST_F(Adapters, KeysOfTablesAreRefusedWhereThereAreNone) {
+  for (const auto& [key, value] : {std::pair{"trainers", "3"},
+                                   {"placement", "row-hash"},
+                                   {"pooling", "mean"},
+                                   {"row_optimizer", "adagrad"},
+                                   {"row_dtype", "bf16"},
+                                   {"zipf", "1"}}) {
+    try {
+      cases({{"model", "lenet"}, {key, value}}, machine());
+      ADD_FAILURE() << key;
+    } catch (const UsageError& error) {
+      EXPECT_TRUE(std::string(error.what())
+                      .ends_with(": model lenet has no embedding tables; "
+                                 "those that have are hybrid, dlrm"))
+          << error.what();
+    }
+  }
+}
+
+TEST_F(Adapters, AProgramOutsideTrainsNoTables) {
+  MachineFacts tables = machine();
+  tables.models.emplace_back("dlrm");
+  using Values = std::vector<std::pair<std::string, std::string>>;
+  const auto refusal = [&](Values values) -> std::string {
+    values.emplace_back("model", "dlrm");
+    try {
+      cases(values, tables);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(
+      refusal({{"command", "sh bench.sh"}, {"step_regex", "(.*)"}, {"batch_size", "4"}}),
+      "--command: 'sh bench.sh' is a program outside, which knows no model with embedding tables");
+  EXPECT_EQ(
+      refusal({{"strategy", "python-ddp"}}),
+      "--strategy: 'python-ddp' is a program outside, which knows no model with embedding tables");
+}
+
+TEST_F(Adapters, DlrmHasNoOriginal) {
+  MachineFacts tables = machine();
+  tables.models = {"hybrid", "dlrm"};
+  EXPECT_TRUE(cases({{"model", "hybrid"}, {"as_original", "true"}}, tables).front().as_original);
+  EXPECT_THROW(cases({{"model", "dlrm"}, {"as_original", "true"}}, tables), UsageError);
+}
+
+}  // namespace
+}  // namespace paceline::cases
