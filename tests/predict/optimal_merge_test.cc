@@ -78,7 +78,7 @@ plan::Picoseconds simulated(const plan::Planner& planner, const Setting& in) {
 std::unique_ptr<plan::Planner> cut_into(Sizes sizes) {
   const strategies::Options none;
   return strategies::make_composed(
-      std::make_unique<FixedCut>(std::move(sizes)), strategies::make_all_reduce(none),
+      "cut", std::make_unique<FixedCut>(std::move(sizes)), strategies::make_all_reduce(none),
       strategies::make_identity(none), strategies::make_gradients(none));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -78,8 +79,11 @@ struct Training {
   std::vector<at::Tensor> start, end;
 };
 
-/// One process on the batches of all ranks, by PyTorch's own optimizer.
-inline Training whole_batch(int world) {
+/// Updates parameters by their gradients.
+using Update = std::function<void(const std::vector<at::Tensor>& trained)>;
+
+/// One process on the batches of all ranks.
+inline Training whole_batch(int world, const Update& update) {
   const auto c = irregular_case("none");
   IrregularNetwork network;
   networks::cast_network(network, at::kDouble);
@@ -101,15 +105,27 @@ inline Training whole_batch(int world) {
       trained.push_back(parameter);
     }
   }
-  torch::optim::SGD sgd(trained, torch::optim::SGDOptions(c.learning_rate).momentum(c.momentum));
   Training result{copies(network.parameters()), {}};
   for (int step = 0; step < kSteps; ++step) {
-    sgd.zero_grad();
+    network.zero_grad();
     at::cross_entropy_loss(network.forward(at::cat(inputs)), at::cat(targets)).backward();
-    sgd.step();
+    update(trained);
   }
   result.end = copies(network.parameters());
   return result;
+}
+
+/// The same by PyTorch's own optimizer.
+inline Training whole_batch(int world) {
+  const auto c = irregular_case("none");
+  std::unique_ptr<torch::optim::SGD> sgd;
+  return whole_batch(world, [&](const std::vector<at::Tensor>& trained) {
+    if (sgd == nullptr) {
+      sgd = std::make_unique<torch::optim::SGD>(
+          trained, torch::optim::SGDOptions(c.learning_rate).momentum(c.momentum));
+    }
+    sgd->step();
+  });
 }
 
 /// The largest ||w - w_ref|| / ||w_ref - w_0|| over the tensors; tensors that the reference leaves

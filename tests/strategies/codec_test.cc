@@ -173,7 +173,7 @@ TEST(Codecs, OfTwoRoundsCrossTwiceOnEveryExchange) {
   for (const char* text : {"bsp", "dear", "wfbp+hierarchical:local=2", "fusion+ps"}) {
     const StrategySpec spec = parse_strategy(text);
     const auto planner =
-        make_composed(spec.schedule.row->make(spec.schedule.options),
+        make_composed("of two rounds", spec.schedule.row->make(spec.schedule.options),
                       spec.exchange.row->make(spec.exchange.options), std::make_unique<TwoRounds>(),
                       spec.update.row->make(spec.update.options));
     for (const Rank world : {2, 4}) {

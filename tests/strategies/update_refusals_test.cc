@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_model.h"
 
 namespace paceline::strategies {
 namespace {
 
-std::string refusal_of(const std::string& text, bool loss_scaling = false) {
+std::string refusal_of(const std::string& text, const PlanInput& input) {
   try {
     const auto planner = make_planner(parse_strategy(text));
-    PlanInput input = input_of(tiny_model(), 4);
-    input.loss_scaling = loss_scaling;
     planner->plan(input, planner->setup(input), 0);
   } catch (const UsageError& error) {
     return error.what();
   }
   return "";
+}
+
+std::string refusal_of(const std::string& text, bool loss_scaling = false) {
+  PlanInput input = input_of(tiny_model(), 4);
+  input.loss_scaling = loss_scaling;
+  return refusal_of(text, input);
 }
 
 TEST(UpdateRules, AreRefusedWithTheRuleThatForbidsThem) {
@@ -63,6 +70,50 @@ TEST(UpdateRules, AreRefusedWithTheRuleThatForbidsThem) {
   }
   refused("rs-ag+zero-1", "the loss cannot be scaled", true);
   refused("rs-ag+zero-2", "the loss cannot be scaled", true);
+}
+
+// Two matrices that no bucket's shards leave whole, and a bias.
+PlanInput layerwise_input(std::string_view optimizer, Rank world) {
+  ModelShape model = toy_model({{64, 2}, {100}});
+  model.parameters[0].sizes = {8, 8};
+  model.parameters[2].sizes = {10, 10};
+  PlanInput input = input_of(std::move(model), world);
+  input.optimizer = shape_of(optimizer);
+  return input;
+}
+
+TEST(UpdateRules, GiveLayerwiseOptimizersWholeMatrices) {
+  for (const std::string optimizer : {"lamb", "lars"}) {
+    const PlanInput input = layerwise_input(optimizer, 4);
+    EXPECT_EQ(
+        refusal_of("fusion:bucket-mb=25+rs-ag+zero-1", input),
+        "optimizer '" + optimizer +
+            "' scales the step of 'layer1.p0' by norms over all of its elements, and strategy "
+            "'fusion:bucket-mb=25+rs-ag+zero-1' updates a part of them by itself; take another "
+            "optimizer, or a strategy that updates whole tensors, such as fusion or ddp");
+    for (const char* text : {"wfbp+rs-ag+zero-2", "fusion+hierarchical:local=2+zero-1",
+                             "bytescheduler:partition-mb=0.0001+rs-ag+zero-1",
+                             "bytescheduler:partition-mb=0.0001+neighbor-allreduce+atc"}) {
+      EXPECT_TRUE(refusal_of(text, input).starts_with("optimizer '" + optimizer + "' scales"))
+          << text;
+    }
+    for (const char* text :
+         {"ddp", "none", "bsp", "dear+rs-ag", "fusion+hierarchical:local=2", "wfbp+ps",
+          "bytescheduler:partition-mb=0.0001", "fusion+neighbor-allreduce+atc",
+          "bytescheduler:partition-mb=0.0001+neighbor-allreduce+awc"}) {
+      EXPECT_EQ(refusal_of(text, input), "") << text;
+    }
+    EXPECT_EQ(refusal_of("fusion+rs-ag+zero-1", layerwise_input(optimizer, 1)), "");
+  }
+  EXPECT_EQ(refusal_of("fusion+rs-ag+zero-1", layerwise_input("adamw", 4)), "");
+}
+
+TEST(UpdateRules, LetABiasOfALayerwiseOptimizerBeCut) {
+  PlanInput input = layerwise_input("lamb", 4);
+  for (ParameterShape& parameter : input.model.parameters) {
+    parameter.sizes = {parameter.elements};
+  }
+  EXPECT_EQ(refusal_of("fusion+rs-ag+zero-1", input), "");
 }
 
 TEST(UpdateRules, NameTheExchangesThatTheyGoWith) {

@@ -150,7 +150,7 @@ constexpr auto kCaseFields = std::to_array<Field>({
     {.name = "optimizer", .metavar = "NAME",
      .help = "update rule, with torch.optim's definition and constants; "
              "bert-adamw: adamw with epsilon 1e-6 and without weight decay of "
-             "biases and normalizations",
+             "biases and normalizations; lamb, lars: docs/strategies.md",
      .of = member<&C::optimizer>(), .group = Group::kTraining,
      .allowed = plan::kOptimizerNames,
      .json = {.place = 23, .form = Form::kStated}},

@@ -137,7 +137,7 @@ std::string optimizers_list() {
   for (const plan::Optimizer& one : plan::kOptimizers) {
     entries.push_back({std::string(one.name), std::string(one.summary)});
   }
-  return section("Optimizers: --optimizer, as torch.optim defines them", entries);
+  return section("Optimizers: --optimizer, as torch.optim defines those that it has", entries);
 }
 
 std::string frameworks_list() {

@@ -11,7 +11,7 @@
 
 namespace paceline::plan {
 
-/// An optimizer, as torch.optim defines it, with its default constants.
+/// An optimizer with its default constants: as torch.optim defines it, where torch.optim has it.
 struct Optimizer {
   std::string_view name;  // as in configurations
   /// The update rule, which has the optimizer's kernel, state and price.
@@ -29,6 +29,9 @@ struct Optimizer {
   double epsilon = 0;
   /// Weight decay on matrices alone, not on biases and normalizations.
   bool decays_matrices_alone = false;
+  /// Each matrix has a rate of its own, by norms over all of its elements; biases and
+  /// normalizations have the learning rate.
+  bool layerwise = false;
 };
 
 /// Every optimizer.  What each executor must know of one is in its row, but for the kernel
@@ -38,6 +41,14 @@ struct Optimizer {
 /// sgd: Sutskever et al., ICML 2013.  adam: Kingma & Ba, ICLR 2015, arXiv:1412.6980.  adamw:
 /// Loshchilov & Hutter, ICLR 2019, arXiv:1711.05101. adagrad: Duchi et al., JMLR 2011.  adadelta:
 /// Zeiler, arXiv:1212.5701. rmsprop: Tieleman & Hinton, Coursera lecture 6.5, 2012.
+///
+/// lamb: You et al., ICLR 2020, arXiv:1904.00962, with bias correction, the constants of NVIDIA's
+/// FusedLAMB (apex), and as there and in MLPerf's reference neither decay nor rates of their own
+/// for biases and normalizations.  FusedLAMB's clipping of all gradients is --clip-norm.  lars: You
+/// et al., 2017, arXiv:1708.03888.  TensorFlow's LARSOptimizer, which MLPerf's reference takes, has
+/// its coefficient, its rate of 1 where a norm is 0, and its exception of biases and
+/// normalizations; the momentum is that of the paper and of apex's LARC, a sum of gradients that
+/// are scaled already.
 inline constexpr auto kOptimizers = std::to_array<Optimizer>({
     {.name = "sgd",
      .rule = "sgd",
@@ -84,6 +95,22 @@ inline constexpr auto kOptimizers = std::to_array<Optimizer>({
      .states = {"square_avg", "acc_delta"},
      .decay_rates = {0.9},
      .epsilon = 1e-6},
+    {.name = "lamb",
+     .rule = "lamb",
+     .summary = "adam with decay apart, each matrix's step scaled to the matrix's norm",
+     .states = {"exp_avg", "exp_avg_sq"},
+     .counts_steps = true,
+     .decay_rates = {0.9, 0.999},
+     .epsilon = 1e-6,
+     .decays_matrices_alone = true,
+     .layerwise = true},
+    {.name = "lars",
+     .rule = "lars",
+     .summary = "sgd, each matrix's gradient scaled by the norms of both",
+     .states = {"momentum"},
+     .momentum = true,
+     .decays_matrices_alone = true,
+     .layerwise = true},
 });
 
 inline constexpr auto kOptimizerNames = [] {

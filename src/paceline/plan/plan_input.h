@@ -19,6 +19,9 @@ struct ParameterShape {
   ModuleId module{};      // the gated unit whose forward reads it
 };
 
+/// Not a bias or a normalization, which have at most one dimension.
+inline bool is_matrix(const ParameterShape& parameter) { return parameter.sizes.size() > 1; }
+
 /// What a planner may know of a network.  Traced from one real step, or read from a profile.
 struct ModelShape {
   std::string name;

@@ -6,7 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "paceline/base/error.h"
+#include "paceline/plan/access.h"
 #include "paceline/plan/optimizer.h"
 
 namespace paceline::plan {
@@ -147,12 +150,30 @@ void Program::update(const Bucket& bucket, double divisor) {
   update(bucket.values, bucket.gradients, bucket.values.begin, divisor);
 }
 
+void Program::require_whole_matrices(const Slice& values) const {
+  const Optimizer& optimizer = optimizer_named(input_.optimizer.name);
+  for (std::size_t p = 0; optimizer.layerwise && p < setup_.parameters.size(); ++p) {
+    const ParameterShape& parameter = input_.model.parameters[p];
+    const Slice& own = setup_.parameters[p].value;
+    const bool whole =
+        own.begin >= values.begin && own.begin + own.count <= values.begin + values.count;
+    if (is_matrix(parameter) && !whole && overlap(own, values)) {
+      throw UsageError(fmt::format(
+          "optimizer '{}' scales the step of '{}' by norms over all of its elements, and strategy "
+          "'{}' updates a part of them by itself; take another optimizer, or a strategy that "
+          "updates whole tensors, such as fusion or ddp",
+          optimizer.name, parameter.name, context_.strategy));
+    }
+  }
+}
+
 void Program::update(const Slice& values, const Slice& gradients, Elements state_begin,
                      double divisor) {
   PACELINE_CHECK_EQ(values.count, gradients.count);
   if (!trains()) {
     return;
   }
+  require_whole_matrices(values);
   PACELINE_CHECK_EQ(gradients_checked_, input_.loss_scaling);
   if (!clipped_) {
     clip({{whole(setup_, kGradients)}}, divisor);

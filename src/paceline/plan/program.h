@@ -135,6 +135,7 @@ struct ProgramContext {
   Rank shards = 1;                // buckets are a multiple of so many aligned pieces
   Step phase = 0;                 // the step within the period of the exchange
   Variant turn = 0;               // the update rule's variant
+  std::string strategy{};         // for messages
 };
 
 /// Most messages that one rank may send and receive in a step: a server of a million workers would
@@ -162,7 +163,7 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///            [applied_scale, found_inf]; values, gradients, each state;
 ///            {divisor}: unless found_inf is 1, applies the optimizer to
 ///            gradients / (divisor * applied_scale), which it may compute in
-///            place
+///            place; of a layerwise optimizer, matrices are whole
 ///   check    gradients; gradients, found_inf; {}: 1 where any is not finite,
 ///            else 0; the gradients keep their values
 ///   square_sum  n slices; 1 element (F64); {}: the sum of all squares
@@ -276,7 +277,8 @@ class Program {
   void update(const Bucket& bucket, double divisor);
 
   /// Applies the optimizer to a slice of the values, of which the gradient is as long, and its
-  /// state begins at that element of the state's buffers.
+  /// state begins at that element of the state's buffers.  Throws UsageError where the optimizer is
+  /// layerwise and the slice holds a part of a matrix.
   void update(const Slice& values, const Slice& gradients, Elements state_begin, double divisor);
 
   /// Lets `op` wait for `earlier` beyond what the hazards say.
@@ -319,6 +321,8 @@ class Program {
   CommPlan finish() && { return std::move(plan_); }
 
  private:
+  void require_whole_matrices(const Slice& values) const;
+
   const PlanInput& input_;
   const Setup& setup_;
   ProgramContext context_;

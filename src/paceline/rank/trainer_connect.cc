@@ -15,6 +15,7 @@
 #include "paceline/plan/cost.h"
 #include "paceline/plan/data_traits.h"
 #include "paceline/plan/optimizer.h"
+#include "paceline/plan/plan_input.h"
 #include "paceline/plan/program.h"
 #include "paceline/rank/agreement.h"
 #include "paceline/rank/parameter_slices.h"
@@ -30,12 +31,14 @@ runtime::OptimizerSettings update_rule(const records::Configuration& c,
       .momentum = c.momentum,
       .weight_decay = c.weight_decay,
       .rate_of_rows = [c](plan::Step step) { return cases::learning_rate_at(c, step); }};
-  if (plan::optimizer_named(c.optimizer).decays_matrices_alone) {
-    runtime::OptimizerSettings undecayed = rule;
-    undecayed.weight_decay = 0;
-    undecayed.slices = parameter_slices(
-        setup, [&](std::size_t p) { return model.parameters[p].sizes.size() < 2; });
-    rule.groups.push_back(std::move(undecayed));
+  const plan::Optimizer& row = plan::optimizer_named(c.optimizer);
+  if (row.decays_matrices_alone) {
+    runtime::OptimizerSettings matrices = rule;
+    matrices.layerwise = row.layerwise;
+    matrices.slices = parameter_slices(
+        setup, [&](std::size_t p) { return plan::is_matrix(model.parameters[p]); });
+    rule.weight_decay = 0;
+    rule.groups.push_back(std::move(matrices));
   }
   return rule;
 }

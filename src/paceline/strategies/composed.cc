@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "paceline/strategies/buckets.h"
@@ -11,9 +12,11 @@ namespace {
 
 class Composed final : public Planner {
  public:
-  Composed(std::unique_ptr<ScheduleRule> schedule, std::unique_ptr<ExchangeRule> exchange,
-           std::unique_ptr<CodecRule> codec, std::unique_ptr<UpdateRule> update)
-      : schedule_(std::move(schedule)),
+  Composed(std::string name, std::unique_ptr<ScheduleRule> schedule,
+           std::unique_ptr<ExchangeRule> exchange, std::unique_ptr<CodecRule> codec,
+           std::unique_ptr<UpdateRule> update)
+      : name_(std::move(name)),
+        schedule_(std::move(schedule)),
         exchange_(std::move(exchange)),
         codec_(std::move(codec)),
         update_(std::move(update)) {}
@@ -51,7 +54,8 @@ class Composed final : public Planner {
                              .trains = input.rank < traits.training_ranks,
                              .shards = traits.shards,
                              .phase = static_cast<Step>(variant / update_->variants()),
-                             .turn = variant % update_->variants()},
+                             .turn = variant % update_->variants(),
+                             .strategy = name_},
                             {*exchange_, *codec_});
     PlanWriter writer(program, *update_);
     schedule_->write(writer);
@@ -89,6 +93,7 @@ class Composed final : public Planner {
                                                         : schedule_->groups(input, times(input));
   }
 
+  std::string name_;
   std::unique_ptr<ScheduleRule> schedule_;
   std::unique_ptr<ExchangeRule> exchange_;
   std::unique_ptr<CodecRule> codec_;
@@ -97,12 +102,12 @@ class Composed final : public Planner {
 
 }  // namespace
 
-std::unique_ptr<Planner> make_composed(std::unique_ptr<ScheduleRule> schedule,
+std::unique_ptr<Planner> make_composed(std::string name, std::unique_ptr<ScheduleRule> schedule,
                                        std::unique_ptr<ExchangeRule> exchange,
                                        std::unique_ptr<CodecRule> codec,
                                        std::unique_ptr<UpdateRule> update) {
-  return std::make_unique<Composed>(std::move(schedule), std::move(exchange), std::move(codec),
-                                    std::move(update));
+  return std::make_unique<Composed>(std::move(name), std::move(schedule), std::move(exchange),
+                                    std::move(codec), std::move(update));
 }
 
 }  // namespace paceline::strategies

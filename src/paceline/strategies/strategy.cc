@@ -257,7 +257,7 @@ std::unique_ptr<Planner> make_planner(const StrategySpec& spec) {
     return spec.whole.row->make(spec.whole.options);
   }
   return make_composed(
-      spec.schedule.row->make(spec.schedule.options), make_exchange(spec),
+      spec.text(), spec.schedule.row->make(spec.schedule.options), make_exchange(spec),
       codes_parameters(spec) ? make_identity({}) : spec.codec.row->make(spec.codec.options),
       spec.update.row->make(spec.update.options));
 }

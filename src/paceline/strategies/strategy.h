@@ -255,8 +255,8 @@ std::unique_ptr<ExchangeRule> make_exchange(const StrategySpec& spec);
 /// Throws UsageError for an external strategy.
 std::unique_ptr<Planner> make_planner(const StrategySpec& spec);
 
-/// A planner made of four parts, none of which knows another.
-std::unique_ptr<Planner> make_composed(std::unique_ptr<ScheduleRule> schedule,
+/// A planner made of four parts, none of which knows another; messages have its name.
+std::unique_ptr<Planner> make_composed(std::string name, std::unique_ptr<ScheduleRule> schedule,
                                        std::unique_ptr<ExchangeRule> exchange,
                                        std::unique_ptr<CodecRule> codec,
                                        std::unique_ptr<UpdateRule> update);

@@ -59,7 +59,8 @@ void run_rescale(const OptimizerSettings& rule, const Call& call);
 /// The step of an optimizer of plan/optimizer.h, with one weight decay for all that the call
 /// updates; the operands are those of run_update().
 ///
-/// With g the divided gradient, d the weight decay, lr the learning rate:
+/// With g the divided gradient, d the weight decay, lr the learning rate, |x| the norm of x over a
+/// whole parameter:
 ///   sgd       v = mu v + g + d w;  w -= lr v
 ///   adam      torch.optim.Adam: d w is added to g
 ///   adamw     torch.optim.AdamW: w is scaled by 1 - lr d
@@ -68,9 +69,13 @@ void run_rescale(const OptimizerSettings& rule, const Call& call);
 ///   adagrad   g' = g + d w;  s += g'^2;  w -= lr g' / (sqrt(s) + e)
 ///   adadelta  g' = g + d w;  s = r s + (1 - r) g'^2;  u = g' sqrt(t + e) /
 ///             sqrt(s + e);  t = r t + (1 - r) u^2;  w -= lr u
+///   lamb      u = m / (sqrt(v) + e) + d w with adam's m and v of g;  w -= lr |w| / |u| u
+///   lars      v = mu v + 0.001 |w| / (|g| + d |w|) (g + d w);  w -= lr v
+/// The scales of lamb and lars are 1 where either norm is 0 and where the settings are not
+/// layerwise; where they are, each tensor is a parameter.
 ///
-/// Uses PyTorch's fused kernel where PyTorch has one that works, else a loop of one pass; on a GPU
-/// PyTorch's operators.
+/// Uses PyTorch's fused kernel where PyTorch has one that works, else a loop of one pass, with
+/// norms of two; on a GPU PyTorch's operators.
 void run_optimizer(const OptimizerSettings& rule, const Call& call);
 
 // clip.cc

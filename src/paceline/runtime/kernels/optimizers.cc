@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include <ATen/OpMathType.h>
 #include <ATen/Parallel.h>
 #include <torch/types.h>
 
@@ -15,22 +14,10 @@
 #include "paceline/plan/optimizer.h"
 #include "paceline/runtime/kernels/call.h"
 #include "paceline/runtime/kernels/kernels.h"
+#include "paceline/runtime/kernels/optimizer_step.h"
 
 namespace paceline::runtime {
 namespace {
-
-// The operands of an update.
-struct Step {
-  const OptimizerSettings& rule;
-  const plan::Optimizer& row;
-  Operand values, gradients;
-  std::vector<Operand> states;
-  at::Tensor rate, count;  // of one element; the count where it is kept
-  std::array<double, 2> decay_rates{};
-  double epsilon = 0;
-  std::optional<at::Tensor> divisor{};
-  std::optional<at::Tensor> found_inf{};  // 1: the update is skipped
-};
 
 // With the divisor in the form in which PyTorch's fused kernels take it.
 Step step_of(const OptimizerSettings& rule, const Call& call) {
@@ -72,28 +59,6 @@ std::vector<at::Tensor> counts(const Step& step) {
   return std::vector<at::Tensor>(step.values.size(), step.count);
 }
 
-// What a rule reads beside an element, as numbers of the type that it computes in.  R: the learning
-// rate's type.
-template <class N, class R = N>
-struct Constants {
-  Constants(const Step& step, R learning_rate)
-      : rate(std::move(learning_rate)),
-        decay(static_cast<N>(step.rule.weight_decay)),
-        momentum(static_cast<N>(step.rule.momentum)),
-        nesterov(step.rule.nesterov),
-        old(static_cast<N>(step.decay_rates[0])),
-        now(static_cast<N>(1 - step.decay_rates[0])),
-        epsilon(static_cast<N>(step.epsilon)) {}
-
-  R rate;
-  N decay, momentum;
-  bool nesterov;
-  N old, now;  // weights of the running average and of what is new
-  N epsilon;
-};
-
-// Rules on numbers or on tensors: values w, gradients g, states s and t.
-
 struct Sgd {
   template <class T, class C>
   static void step(T& w, const T& g, T& s, T& /*t*/, const C& c) {
@@ -125,99 +90,51 @@ struct Adadelta {
   }
 };
 
-// The operands of one tensor, as elements of type E.
-template <class E>
-struct Pointers {
-  Pointers(const Step& step, std::size_t i)
-      : w(step.values[i].data_ptr<E>()), g(step.gradients[i].data_ptr<E>()) {
-    if (!step.states.empty()) {
-      s = step.states[0][i].data_ptr<E>();
-    }
-    if (step.states.size() > 1) {
-      t = step.states[1][i].data_ptr<E>();
+// A rule that takes each element by itself.
+template <class Rule>
+struct Elementwise {
+  template <class E, class N>
+  static void loop(const Step& step) {
+    constexpr std::int64_t kGrain = 1 << 14;  // elements of a thread, at least
+    const Constants<N> constants(step, step.rate.item<N>());
+    const N divisor = step.divisor ? step.divisor->item<N>() : N{1};
+    for (std::size_t i = 0; i < step.values.size(); ++i) {
+      const Pointers<E> all(step, i);
+      at::parallel_for(0, step.values[i].numel(), kGrain, [&](auto begin, auto end) {
+        for (std::int64_t k = begin; k < end; ++k) {
+          const N g = static_cast<N>(all.g[k]) / divisor;
+          N w = all.w[k];
+          N s = all.s == nullptr ? N{0} : static_cast<N>(all.s[k]);
+          N t = all.t == nullptr ? N{0} : static_cast<N>(all.t[k]);
+          Rule::step(w, g, s, t, constants);
+          all.g[k] = g;
+          all.w[k] = w;
+          if (all.s != nullptr) {
+            all.s[k] = s;
+          }
+          if (all.t != nullptr) {
+            all.t[k] = t;
+          }
+        }
+      });
     }
   }
 
-  E *w, *g, *s = nullptr, *t = nullptr;
+  static void operators(const Step& step) {
+    const Constants<double, at::Tensor> constants(step, step.rate.squeeze());
+    for (std::size_t i = 0; i < step.values.size(); ++i) {
+      Wide all(step, i);
+      Rule::step(all.w(), all.g(), all.s(), all.t(), constants);
+      all.store();
+    }
+  }
 };
-
-// One pass over the memory.  N: the type of the arithmetic, of which each result is rounded once,
-// as in PyTorch's fused kernels.
-template <class Rule, class E, class N>
-void run_loop(const Step& step) {
-  constexpr std::int64_t kGrain = 1 << 14;  // elements of a thread, at least
-  const Constants<N> constants(step, step.rate.item<N>());
-  const N divisor = step.divisor ? step.divisor->item<N>() : N{1};
-  for (std::size_t i = 0; i < step.values.size(); ++i) {
-    const Pointers<E> all(step, i);
-    at::parallel_for(0, step.values[i].numel(), kGrain, [&](auto begin, auto end) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        const N g = static_cast<N>(all.g[k]) / divisor;
-        N w = all.w[k];
-        N s = all.s == nullptr ? N{0} : static_cast<N>(all.s[k]);
-        N t = all.t == nullptr ? N{0} : static_cast<N>(all.t[k]);
-        Rule::step(w, g, s, t, constants);
-        all.g[k] = g;
-        all.w[k] = w;
-        if (all.s != nullptr) {
-          all.s[k] = s;
-        }
-        if (all.t != nullptr) {
-          all.t[k] = t;
-        }
-      }
-    });
-  }
-}
-
-// In PyTorch's operators, of which each is a pass over the memory.
-template <class Rule>
-void run_operators(const Step& step) {
-  const Constants<double, at::Tensor> constants(step, step.rate.squeeze());
-  for (std::size_t i = 0; i < step.values.size(); ++i) {
-    std::vector<at::Tensor> all{step.values[i], step.gradients[i]};
-    for (const Operand& state : step.states) {
-      all.push_back(state[i]);
-    }
-    std::vector<at::Tensor> wide;
-    for (const at::Tensor& one : all) {
-      wide.push_back(one.to(at::toOpMathType(one.scalar_type())));
-    }
-    if (step.divisor) {
-      wide[1] = wide[1] / step.divisor->squeeze();
-    }
-    at::Tensor none;
-    Rule::step(wide[0], wide[1], wide[2], wide.size() > 3 ? wide[3] : none, constants);
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      all[k].copy_(wide[k]);
-    }
-  }
-}
-
-// Where PyTorch has no fused kernel.
-template <class Rule>
-void run_rule(const Step& step) {
-  if (step.found_inf && step.found_inf->item<float>() == 1) {
-    return;
-  }
-  const at::Tensor& first = step.values.front();
-  const at::ScalarType type = first.scalar_type();
-  if (first.is_cpu() && type == at::kFloat) {
-    run_loop<Rule, float, float>(step);
-  } else if (first.is_cpu() && type == at::kDouble) {
-    run_loop<Rule, double, double>(step);
-  } else if (first.is_cpu() && type == at::kBFloat16) {
-    run_loop<Rule, at::BFloat16, float>(step);
-  } else {
-    run_operators<Rule>(step);
-  }
-}
 
 void sgd(const Step& step) {
   // Its fused kernel for CPUs leaves each whole vector of bf16 parameters as it was
   // (pytorch#191763; 2.13 has it).
   if (step.values.front().is_cpu() && step.values.front().scalar_type() == at::kBFloat16) {
-    run_rule<Sgd>(step);
+    run_rule<Elementwise<Sgd>>(step);
     return;
   }
   // is_first_step may stay false, because the momentum buffer starts at zero.
@@ -269,9 +186,11 @@ struct Kernel {
 constexpr auto kRules = std::to_array<Kernel>({{"sgd", sgd},
                                                {"adam", adam},
                                                {"adamw", adamw},
-                                               {"rmsprop", run_rule<RmsProp>},
+                                               {"rmsprop", run_rule<Elementwise<RmsProp>>},
                                                {"adagrad", adagrad},
-                                               {"adadelta", run_rule<Adadelta>}});
+                                               {"adadelta", run_rule<Elementwise<Adadelta>>},
+                                               {"lamb", run_lamb},
+                                               {"lars", run_lars}});
 
 // Whether there is one for every optimizer.
 static_assert(std::ranges::all_of(plan::kOptimizers, [](const plan::Optimizer& row) {

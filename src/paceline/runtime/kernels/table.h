@@ -29,6 +29,8 @@ struct OptimizerSettings {
   std::optional<double> epsilon{};
   /// False: the update writes the gradients over their divisor, and leaves the values as they are.
   bool updates = true;
+  /// Of a group of a layerwise optimizer: each of its slices is a parameter with a rate of its own.
+  bool layerwise = false;
   /// Parameters that have constants of their own.
   std::vector<OptimizerSettings> groups{};
   /// Of a group, its values; none lies in two groups.

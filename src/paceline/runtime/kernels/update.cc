@@ -12,19 +12,24 @@
 namespace paceline::runtime {
 namespace {
 
-// Elements of the values that have the settings of one group.
+// Elements of the values that have the settings of one group; of a layerwise group one parameter.
 struct Segment {
   std::int64_t begin = 0, end = 0;  // in the buffer
   std::size_t group = 0;            // as many as there are groups: none
 };
 
-// Of the written slice, ascending, without a gap.
+// Of the written slice, ascending, without a gap.  It holds parameters of layerwise groups whole.
 std::vector<Segment> segments_of(const OptimizerSettings& rule, const plan::Slice& written) {
   const std::int64_t end = written.begin + written.count;
+  const auto layerwise = [&](std::size_t group) {
+    return group < rule.groups.size() && rule.groups[group].layerwise;
+  };
   std::vector<Segment> own;
   for (std::size_t g = 0; g < rule.groups.size(); ++g) {
     for (const plan::Slice& one : rule.groups[g].slices) {
       if (one.begin < end && one.begin + one.count > written.begin) {
+        PACELINE_CHECK(!layerwise(g) ||
+                       (one.begin >= written.begin && one.begin + one.count <= end));
         own.push_back(
             {std::max(one.begin, written.begin), std::min(one.begin + one.count, end), g});
       }
@@ -36,7 +41,7 @@ std::vector<Segment> segments_of(const OptimizerSettings& rule, const plan::Slic
     if (one.end == one.begin) {
       return;
     }
-    if (!all.empty() && all.back().group == one.group) {
+    if (!all.empty() && all.back().group == one.group && !layerwise(one.group)) {
       all.back().end = one.end;
     } else {
       all.push_back(one);
