@@ -67,6 +67,22 @@ TEST_F(Predict, TakesTheTokensOfASample) {
                  "paceline: --sequence-length 64: hybrid is no built-in network that reads text");
 }
 
+TEST_F(Predict, PricesLayerwiseOptimizers) {
+  for (const char* optimizer : {"lamb", "lars"}) {
+    const std::string job =
+        fmt::format("predict bert-large {} --optimizer {} ", kCluster, optimizer);
+    const Outcome outcome = run(fmt::format("{}--ranks 1,8 --records {}.jsonl", job, optimizer));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto records =
+        records::read_records(folder_ / fmt::format("{}.jsonl", optimizer)).records;
+    ASSERT_EQ(records.size(), 2u);
+    EXPECT_EQ(records[1].configuration.optimizer, optimizer);
+    expect_refused(job + "--ranks 8 --strategy rs-ag+zero-1",
+                   fmt::format("paceline: optimizer '{}' scales the step of '", optimizer));
+  }
+  EXPECT_NE(run("list optimizers").out.find("\n  lars "), std::string::npos);
+}
+
 TEST_F(Predict, RefusesALinkThatIsASlip) {
   write("slow.toml", "[[hosts]]\nname = 'a'\ncount = 2\n[[links]]\nrate = '10bit'\n");
   expect_refused(

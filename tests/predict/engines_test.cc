@@ -72,7 +72,10 @@ TEST(Engines, CostWhatTheirFileSays) {
   EXPECT_EQ(engine_costs_named("link").costs.concurrent_collectives, 2);
   const CostTable& costs = shipped_costs();
   EXPECT_EQ(costs.optimizer("adamw").passes, 22.0 / 8);
-  EXPECT_EQ(costs.optimizer("lamb").passes, 1);
+  EXPECT_EQ(costs.optimizer("lamb").passes, 28.0 / 8);
+  EXPECT_EQ(costs.optimizer("lamb").fused_passes, 12.0 / 8);
+  EXPECT_EQ(costs.optimizer("lars").fused_passes, 8.0 / 6);
+  EXPECT_EQ(costs.optimizer("lion").passes, 1);
   EXPECT_EQ(costs.roofline.copy_share, 500.0 / 616);
   EXPECT_EQ(costs.roofline.product_share, 10 / 13.4);
   for (const EngineCosts& engine : costs.engines) {

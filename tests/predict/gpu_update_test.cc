@@ -26,14 +26,38 @@ bool is_about(plan::Picoseconds time, plan::Picoseconds expected) {
 }
 
 TEST(GpuUpdate, TakesAsLongOnManyRanksAsOnOne) {
-  for (const bool unfused : {false, true}) {
-    PredictRequest job = with_adamw("bsp", 1);
-    job.unfused = unfused;
-    EXPECT_TRUE(is_about(predict(job).times.step, kStep)) << unfused;
-    job.ranks = 8;
-    const Prediction eight = predict(job);
-    EXPECT_TRUE(is_about(eight.compute_only.step, kStep)) << unfused;
+  for (const char* optimizer : {"adamw", "lamb", "lars"}) {
+    for (const bool unfused : {false, true}) {
+      PredictRequest job = with_adamw("bsp", 1);
+      job.optimizer = optimizer;
+      job.unfused = unfused;
+      EXPECT_TRUE(is_about(predict(job).times.step, kStep)) << optimizer << unfused;
+      job.ranks = 8;
+      const Prediction eight = predict(job);
+      EXPECT_TRUE(is_about(eight.compute_only.step, kStep)) << optimizer << unfused;
+    }
   }
+}
+
+// What is left of a step for the update; fused kernels hide their launches.
+TEST(GpuUpdate, ReadsOnceMoreForNorms) {
+  const auto update = [](const char* optimizer) {
+    PredictRequest job = with_adamw("none", 1);
+    job.optimizer = optimizer;
+    const plan::LayerProfile profile = predict(job).costs.profile;
+    return static_cast<double>(kStep - profile.forward_total() - profile.backward_total());
+  };
+  EXPECT_NEAR(update("lamb") / update("adamw"), 12.0 / 8, 1e-6);
+  EXPECT_NEAR(update("lars") / update("sgd"), 8.0 / 6, 1e-6);
+}
+
+TEST(GpuUpdate, OfALayerwiseOptimizerTakesWholeTensors) {
+  PredictRequest job = with_adamw("rs-ag+zero-1", 8);
+  job.optimizer = "lamb";
+  EXPECT_TRUE(message_of(job).starts_with("optimizer 'lamb' scales the step of '"));
+  EXPECT_NE(message_of(job).find("'fusion:bucket-mb=25+rs-ag+zero-1' updates a part"),
+            std::string::npos)
+      << message_of(job);
 }
 
 TEST(GpuUpdate, LaunchesAKernelATensorOnlyWhereItIsUnfused) {

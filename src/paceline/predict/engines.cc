@@ -79,7 +79,8 @@ OptimizerCosts optimizer_from(const Section& entry) {
           .source = entry.text("source"),
           .fitted = entry.flag("fitted", false),
           .launch_per_tensor = microseconds(entry, "launch_per_tensor_us"),
-          .passes = at_least_0(entry, "passes", 1.0)};
+          .passes = at_least_0(entry, "passes", 1.0),
+          .fused_passes = at_least_0(entry, "fused_passes", 1.0)};
 }
 
 RooflineCosts roofline_from(const Section& entry) {
@@ -106,7 +107,8 @@ CostTable costs_from(std::string_view text, const std::string& path) {
             "algorithm launched_from_python module_call_us module_call_spread tcp_s_per_byte "
             "device_share under_compute published bound tcp_copies most_ranks",
             [&](const Section& entry) { costs.engines.push_back(engine_from(entry)); });
-  file.each("optimizers", "[[optimizers]]", "name source fitted launch_per_tensor_us passes",
+  file.each("optimizers", "[[optimizers]]",
+            "name source fitted launch_per_tensor_us passes fused_passes",
             [&](const Section& entry) { costs.optimizers.push_back(optimizer_from(entry)); });
   file.table("roofline",
              "source fitted copy_share product_share backward_per_forward winograd_speedup "

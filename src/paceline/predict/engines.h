@@ -40,13 +40,13 @@ struct EngineCosts {
   const std::string& runs_on() const { return version_of.empty() ? name : version_of; }
 };
 
-/// Host and device time of an optimizer's unfused kernels; fused ones take the memory passes of the
-/// plan's update.
+/// Host and device time of an optimizer's kernels.
 struct OptimizerCosts {
   std::string name, source;
   bool fitted = false;
-  plan::Picoseconds launch_per_tensor = 0;  // behind the last collective
-  double passes = 1;                        // over all tensors, per pass of the plan's update
+  plan::Picoseconds launch_per_tensor = 0;  // unfused; behind the last collective
+  /// Over all tensors, per pass of the plan's update: of unfused and of fused kernels.
+  double passes = 1, fused_passes = 1;
 };
 
 /// What programs reach of a device's data sheet.

@@ -53,9 +53,10 @@ cluster::KernelCost update_cost(const PredictRequest& request, const plan::PlanI
                 update_bytes(input) / (plan::seconds_of(*request.update) * stretch_of(request))};
   }
   const OptimizerCosts optimizer = request.cost_table().optimizer(input.optimizer.name);
-  return {.optimizer_step = true,
-          .launch_per_tensor = launches ? optimizer.launch_per_tensor : 0,
-          .bytes_per_s = memory_rate(request) / (fused ? 1 : optimizer.passes)};
+  return {
+      .optimizer_step = true,
+      .launch_per_tensor = launches ? optimizer.launch_per_tensor : 0,
+      .bytes_per_s = memory_rate(request) / (fused ? optimizer.fused_passes : optimizer.passes)};
 }
 
 /// What codecs, copies and averages of neighbors cost: one launch and one pass over the memory,
