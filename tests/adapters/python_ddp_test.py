@@ -121,6 +121,16 @@ class Contract(unittest.TestCase):
         self.assertAlmostEqual(first, fifth, delta=1e-6)
         self.assertEqual(events[0]["clipping"], "global norm at most 1e+09")
 
+    def test_an_optimizer_that_torch_lacks_is_refused_by_name(self):
+        for optimizer in ("lamb", "lars"):
+            [(status, events)] = run(1, {"model": "lenet", "optimizer": optimizer})
+            self.assertEqual((status, len(events)), (2, 1))
+            self.assertEqual(events[0]["status"], "unsupported")
+            self.assertEqual(
+                events[0]["message"],
+                f"optimizer = '{optimizer}'; known are sgd, adam, adamw, bert-adamw, rmsprop, adagrad, adadelta",
+            )
+
     def test_events_of_a_measured_case(self):
         case = {
             "model": "lenet",

@@ -164,6 +164,19 @@ class Facts(ReportCase):
         all_facts = [facts_of(run, printed["environments"]) for run in printed["runs"]]
         self.assertEqual(["optimizer" in facts for facts in all_facts], [True, False, False])
 
+    def test_what_optimizers_leave_of_weight_decay_is_said(self):
+        for optimizer, more in (
+            ("adamw", ""),
+            ("lamb", " but of biases and normalizations, epsilon 1e-6"),
+            ("lars", " but of biases and normalizations"),
+        ):
+            asked = {"learning_rate": 2, "weight_decay": 0.5, "optimizer": optimizer}
+            printed = self.json_of(self.file_of([measured("a", asked=asked)]))
+            self.assertEqual(
+                facts_of(printed["runs"][0], [])["optimizer"],
+                f"{optimizer}, learning rate 2, weight decay 0.5{more}",
+            )
+
     def test_numbers_are_the_shortest(self):
         asked = {"learning_rate": 1, "weight_decay": 1e-5, "optimizer": "bert-adamw"}
         printed = self.json_of(self.file_of([measured("a", asked=asked)]))

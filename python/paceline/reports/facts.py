@@ -39,8 +39,10 @@ def _optimizer(asked: dict) -> str:
         f"{asked['optimizer']}, learning rate {number(asked['learning_rate'])}, "
         f"weight decay {number(asked['weight_decay'])}"
     )
-    if asked["optimizer"] == "bert-adamw":
-        text += " but of biases and normalizations, epsilon 1e-6"
+    if asked["optimizer"] in ("bert-adamw", "lamb", "lars"):
+        text += " but of biases and normalizations"
+    if asked["optimizer"] in ("bert-adamw", "lamb"):
+        text += ", epsilon 1e-6"
     return text
 
 
