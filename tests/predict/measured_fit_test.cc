@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/predict/roofline.h"
 #include "predict/two_nodes.h"
 
 namespace paceline::predict {
@@ -142,12 +143,15 @@ TEST(MeasuredFit, TwoBatchesSayHowComputeGrows) {
 // A rate of links alone would explain these steps, and so would a start that grows with the ranks:
 // nothing but the prior tells the two apart.
 // The network's modules are 107, whose kernels start 3 times each; the rest of a quarter of the
-// batch takes a quarter where nothing but samples costs, as in a network without work by layers.
+// batch takes a quarter in a network of which nobody knows the work of layers.
 TEST(MeasuredFit, OneBatchLeavesUpdateAndStartsOfKernelsAsTheyAre) {
   PredictRequest job = described(1);
   job.strategy = "none";
+  job.profile = roofline_profile(job.network, job.batch_size);
   job.network.work.clear();
   job.optimizer = "adamw";
+  job.engine = "nccl";
+  job.cluster.device.memory_bytes_per_s = 1e12;
   MeasuredFigure figure;
   figure.words = "one device";
   figure.ranks = 1;
