@@ -34,7 +34,7 @@ class Program:
     def samples_per_s(self, request):
         """Of all ranks that train.
 
-        Raises RuntimeError with the program's words where it refuses.
+        Raises RuntimeError with the program's words where it rejects.
         """
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()

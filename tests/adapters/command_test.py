@@ -370,7 +370,7 @@ UNSEEN = ("--command", "train $RANKS", "--batch-size", "4")
 
 
 class Mistakes(Command):
-    def refused(self, *arguments):
+    def rejected(self, *arguments):
         return self.paceline("run", *arguments, code=2).stderr
 
     def test_are_told_before_anything_runs(self):
@@ -424,7 +424,7 @@ class Mistakes(Command):
             (("--env", "RANK", "--model", "lenet"), "'RANK' is not NAME=VALUE"),
         ):
             with self.subTest(arguments=arguments):
-                self.assertIn(sentence, self.refused(*arguments))
+                self.assertIn(sentence, self.rejected(*arguments))
 
 
 class Comparisons(Command):

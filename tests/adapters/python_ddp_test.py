@@ -121,7 +121,7 @@ class Contract(unittest.TestCase):
         self.assertAlmostEqual(first, fifth, delta=1e-6)
         self.assertEqual(events[0]["clipping"], "global norm at most 1e+09")
 
-    def test_an_optimizer_that_torch_lacks_is_refused_by_name(self):
+    def test_an_optimizer_that_torch_lacks_is_rejected_by_name(self):
         for optimizer in ("lamb", "lars"):
             [(status, events)] = run(1, {"model": "lenet", "optimizer": optimizer})
             self.assertEqual((status, len(events)), (2, 1))
@@ -201,18 +201,18 @@ class Contract(unittest.TestCase):
 
 
 class Cases(unittest.TestCase):
-    def assert_refused(self, case, message):
+    def assert_rejected(self, case, message):
         with self.assertRaisesRegex(case_of_adapter.UsageError, message):
             case_of_adapter.parse_case(json.dumps(case))
 
     def test_values_are_checked(self):
-        self.assert_refused({"model": "resnet51"}, "known are resnet18, ")
-        self.assert_refused({"steps": 0}, "below 1")
-        self.assert_refused({"steps": 1.5}, "not of type int")
-        self.assert_refused({"steps": True}, "not of type int")
-        self.assert_refused({"learning_rate": "x"}, "not of type float")
-        self.assert_refused({"batch_size": 8, "accumulate": 3}, "multiple")
-        self.assert_refused([], "not a JSON object")
+        self.assert_rejected({"model": "resnet51"}, "known are resnet18, ")
+        self.assert_rejected({"steps": 0}, "below 1")
+        self.assert_rejected({"steps": 1.5}, "not of type int")
+        self.assert_rejected({"steps": True}, "not of type int")
+        self.assert_rejected({"learning_rate": "x"}, "not of type float")
+        self.assert_rejected({"batch_size": 8, "accumulate": 3}, "multiple")
+        self.assert_rejected([], "not a JSON object")
 
     def test_defaults_are_the_original_benchmark(self):
         case = case_of_adapter.parse_case('{"learning_rate": 1}')
@@ -242,7 +242,7 @@ class Networks(unittest.TestCase):
             with self.assertRaisesRegex(
                 case_of_adapter.UsageError, "resnet18.*pip install torchvision"
             ):
-                case_of_adapter.refuse_unsupported(case)
+                case_of_adapter.reject_unsupported(case)
 
     def test_bert_needs_no_operators_of_torchvision(self):
         with tempfile.TemporaryDirectory() as folder:

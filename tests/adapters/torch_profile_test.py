@@ -129,7 +129,7 @@ class TorchProfile(unittest.TestCase):
             ),
             (
                 "their_network:wrong_batch",
-                "paceline.torch.profile: the model, its loss or its backward refuses "
+                "paceline.torch.profile: the model, its loss or its backward rejects "
                 "the batch (str): ",
             ),
         ):
@@ -161,7 +161,7 @@ class TorchProfile(unittest.TestCase):
             "weights\n",
         )
 
-    def test_an_output_that_cannot_be_written_is_refused_first(self):
+    def test_an_output_that_cannot_be_written_is_rejected_first(self):
         with tempfile.TemporaryDirectory() as folder:
             missing = str(pathlib.Path(folder) / "nowhere" / "x.json")
             # The factory would raise: it is not called.

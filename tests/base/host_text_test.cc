@@ -33,7 +33,7 @@ TEST(HostText, KnowsAddressesWithColons) {
   EXPECT_EQ(without_brackets("n[1-3]"), "n[1-3]");
 }
 
-TEST(HostText, RefusesWhatCanBeReadInTwoWays) {
+TEST(HostText, RejectsWhatCanBeReadInTwoWays) {
   for (const char* text : {"fd00::7:4", "[fd00:7]:4", "[fd00::7]4"}) {
     EXPECT_THROW(split_host(text), UsageError) << text;
   }

@@ -23,18 +23,18 @@ TEST(NodeList, multiplies_several_brackets) {
             (Names{"r1n1-ib", "r1n3-ib", "r2n1-ib", "r2n3-ib"}));
 }
 
-TEST(NodeList, refuses_what_it_cannot_read) {
+TEST(NodeList, rejects_what_it_cannot_read) {
   for (const char* list : {"", "n[1-3", "n]1[", "]a[1", "]a[1]", "n[[1]]", "n[1]]",
                            "[1-99999][1-99999]", "n[3-1]", "n[a-b]", "n[]", "a,,b", "n[1-]"}) {
     EXPECT_THROW(expand_node_list(list), UsageError) << list;
   }
 }
 
-// Lists drawn from the letters of the grammar: each is read or refused.
+// Lists drawn from the letters of the grammar: each is read or rejected.
 TEST(NodeList, takes_any_text) {
   std::mt19937 random(21);
   constexpr std::string_view kLetters = "n01-,[]";
-  int refused = 0;
+  int rejected = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::string list(random() % 9, ' ');
     for (char& letter : list) {
@@ -48,11 +48,11 @@ TEST(NodeList, takes_any_text) {
         EXPECT_FALSE(host.empty()) << list;
       }
     } catch (const UsageError&) {
-      ++refused;
+      ++rejected;
     }
   }
-  EXPECT_GT(refused, 10'000);
-  EXPECT_LT(refused, 20'000);
+  EXPECT_GT(rejected, 10'000);
+  EXPECT_LT(rejected, 20'000);
 }
 
 TEST(TasksPerNode, expands_repetitions) {

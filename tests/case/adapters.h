@@ -56,7 +56,7 @@ environment = "absent"
             .environments = (root_ / ".deps" / "adapters").string()};
   }
   std::vector<Adapter> read() const { return read_adapters(package()); }
-  std::string refusal() const {
+  std::string rejection() const {
     try {
       read();
     } catch (const UsageError& error) {

@@ -15,7 +15,7 @@ using Given = std::vector<std::pair<std::string, std::string>>;
 
 class CommandKeys : public Adapters {
  protected:
-  std::string refused(Given flags) const {
+  std::string rejected(Given flags) const {
     flags.emplace_back("batch_size", "4");
     try {
       cases(flags, machine());
@@ -28,13 +28,13 @@ class CommandKeys : public Adapters {
 
 TEST_F(CommandKeys, SweptAndNotSeenAreRejected) {
   EXPECT_EQ(
-      refused({{"command", "train"}, {"optimizer", "sgd,adamw"}}),
+      rejected({{"command", "train"}, {"optimizer", "sgd,adamw"}}),
       "--optimizer: sgd and adamw would be the same job: the command does not see it; write "
       "{optimizer} where it takes it, or PACELINE_CASE where it reads its case from that variable");
-  EXPECT_EQ(refused({{"command", "train"}, {"optimizer", "adamw"}}), "")
+  EXPECT_EQ(rejected({{"command", "train"}, {"optimizer", "adamw"}}), "")
       << "one value is a statement about the job";
-  EXPECT_EQ(refused({{"command", "t {optimizer}"}, {"optimizer", "sgd,adamw"}}), "");
-  EXPECT_NE(refused({{"command", "t ${optimizer}"}, {"optimizer", "sgd,adamw"}}), "");
+  EXPECT_EQ(rejected({{"command", "t {optimizer}"}, {"optimizer", "sgd,adamw"}}), "");
+  EXPECT_NE(rejected({{"command", "t ${optimizer}"}, {"optimizer", "sgd,adamw"}}), "");
 }
 
 TEST_F(CommandKeys, EveryKeyHasAPlaceholder) {
@@ -56,8 +56,8 @@ TEST_F(CommandKeys, EveryKeyHasAPlaceholder) {
                                          {"bucket_mb", "1,2"},
                                          {"ranks", "1,2"}}) {
     const std::string command = "train {" + key + "}";
-    EXPECT_NE(refused({{"command", "train"}, {key, values}}), "") << key;
-    EXPECT_EQ(refused({{"command", command}, {key, values}}), "") << key;
+    EXPECT_NE(rejected({{"command", "train"}, {key, values}}), "") << key;
+    EXPECT_EQ(rejected({{"command", command}, {key, values}}), "") << key;
   }
   for (const Field& key : keys()) {
     const bool is_text_of_run =
@@ -68,17 +68,17 @@ TEST_F(CommandKeys, EveryKeyHasAPlaceholder) {
 }
 
 TEST_F(CommandKeys, WhatPacelineHandsOverIsSeen) {
-  EXPECT_EQ(refused({{"command", "train"}, {"threads", "1,2"}}), "");
-  EXPECT_EQ(refused({{"command", "train"}, {"steps", "10,20"}}), "");
-  EXPECT_EQ(refused({{"command", "train"}, {"launcher", "ranks"}, {"ranks", "1,2"}}), "");
+  EXPECT_EQ(rejected({{"command", "train"}, {"threads", "1,2"}}), "");
+  EXPECT_EQ(rejected({{"command", "train"}, {"steps", "10,20"}}), "");
+  EXPECT_EQ(rejected({{"command", "train"}, {"launcher", "ranks"}, {"ranks", "1,2"}}), "");
   const std::string script = (root_ / "train.py").string();
   std::ofstream(script) << "import os\n";
   const Given flags{{"command", "python " + script}, {"seed", "1,2"}};
-  EXPECT_NE(refused(flags), "");
+  EXPECT_NE(rejected(flags), "");
   std::ofstream(script) << "case = os.environ['PACELINE_CASE']\n";
-  EXPECT_EQ(refused(flags), "");
-  EXPECT_EQ(refused({{"command", "train \"$PACELINE_CASE\""}, {"dtype", "fp32,bf16"}}), "");
-  EXPECT_NE(refused({{"command", "train \"$PACELINE_CASE\""}, {"ranks", "1,2"}}), "")
+  EXPECT_EQ(rejected(flags), "");
+  EXPECT_EQ(rejected({{"command", "train \"$PACELINE_CASE\""}, {"dtype", "fp32,bf16"}}), "");
+  EXPECT_NE(rejected({{"command", "train \"$PACELINE_CASE\""}, {"ranks", "1,2"}}), "")
       << "the case does not have its ranks";
 }
 
@@ -102,7 +102,7 @@ optimizer = "adamw"
 }
 
 TEST_F(CommandKeys, WithoutEffectIsRejected) {
-  EXPECT_TRUE(refused({{"command", "train"}, {"python", "a"}})
+  EXPECT_TRUE(rejected({{"command", "train"}, {"python", "a"}})
                   .starts_with("--python: the command does not see it"));
 }
 
@@ -139,7 +139,7 @@ TEST_F(CommandKeys, WindowsAreOfWholeLines) {
   EXPECT_EQ(window({{"steps_per_line", "5"}}), std::pair(5, 10));
   EXPECT_EQ(window({{"steps_per_line", "20"}}), std::pair(20, 20));
   EXPECT_EQ(window({{"steps_per_line", "4"}, {"warmup", "0"}}), std::pair(0, 12));
-  EXPECT_EQ(refused({{"command", "train"}, {"steps_per_line", "10"}, {"steps", "25"}}),
+  EXPECT_EQ(rejected({{"command", "train"}, {"steps_per_line", "10"}, {"steps", "25"}}),
             "--steps: '25' steps are no whole number of lines of 10 steps; "
             "take 30");
 }

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "case/refusal_of.h"
+#include "case/rejection_of.h"
 #include "paceline/case/protocols.h"
 #include "paceline/strategies/strategy.h"
 
@@ -217,60 +217,60 @@ TEST(Expand, AutoTakesTheGpuAndItsEngineWhereTheyAre) {
   EXPECT_EQ(on_cpu.engine, "gloo");
 }
 
-TEST(Expand, RefusesWhatCannotRunHere) {
+TEST(Expand, RejectsWhatCannotRunHere) {
   const MachineFacts two = cpu_machine(2);
-  EXPECT_EQ(refusal_of(with_flags({{"model", "resnet5"}}), two),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "resnet5"}}), two),
             "--model: unknown model 'resnet5'; did you mean 'resnet50'? Known: resnet18, resnet50, "
             "resnet101, resnext50_32x4d, resnext101_32x8d, mlp, linear");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"device", "cuda"}}), two),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"}, {"device", "cuda"}}), two),
             "--device: 'cuda', but PyTorch sees no GPU here");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"engine", "nccl"}}), two),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"}, {"engine", "nccl"}}), two),
             "--engine: 'nccl' was not built in; there is gloo");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"engine", "mpi"}}), two),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"}, {"engine", "mpi"}}), two),
             "--engine: 'mpi' was not built in; there is gloo; `make mpi` installs Open MPI and "
             "builds with it");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"device", "cpu"}, {"engine", "nccl"}}),
-                       gpu_machine({})),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"}, {"device", "cpu"}, {"engine", "nccl"}}),
+                         gpu_machine({})),
             "--engine: 'nccl' moves bytes between GPUs alone; for device cpu "
             "take gloo");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"dtype", "amp"}}), two),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"}, {"dtype", "amp"}}), two),
             "--dtype: 'amp' needs a CPU with bf16 instructions, which this one lacks (emulated it "
             "is some 40 times slower than fp32); take fp32");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "16"}}), gpu_machine({})),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"}, {"ranks", "16"}}), gpu_machine({})),
             "--ranks: '16', but 8 GPUs are visible here and each rank takes "
             "one");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "17"}}), gpu_machine({8, 8})),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"}, {"ranks", "17"}}), gpu_machine({8, 8})),
             "--ranks: '17', but 16 were started or have a slot");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "1000"}}), two),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"}, {"ranks", "1000"}}), two),
             "--ranks: '1000' on 2 cores: at most 32 ranks a core");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "65"}}), two),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"}, {"ranks", "65"}}), two),
             "--ranks: '65' on 2 cores: at most 32 ranks a core");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "64"}}), two), "no error");
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"}, {"ranks", "64"}}), two), "no error");
   EXPECT_TRUE(
-      refusal_of(with_flags({{"model", "mlp"}, {"ranks", "all"}}), two)
+      rejection_of(with_flags({{"model", "mlp"}, {"ranks", "all"}}), two)
           .starts_with("--ranks: 'all' is not a whole number of at least 1 or one of world "));
-  EXPECT_TRUE(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "max:0"}}), two)
+  EXPECT_TRUE(rejection_of(with_flags({{"model", "mlp"}, {"ranks", "max:0"}}), two)
                   .starts_with("--ranks: 'max:0' is not a whole number "));
   EXPECT_EQ(
-      refusal_of(with_flags({{"model", "mlp"}, {"batch_size", "8"}, {"accumulate", "3"}}), two),
+      rejection_of(with_flags({{"model", "mlp"}, {"batch_size", "8"}, {"accumulate", "3"}}), two),
       "--accumulate: 3 micro-batches do not divide a batch of 8");
   EXPECT_EQ(
-      refusal_of(with_flags({{"model", "mlp"}, {"ranks", "2"}, {"ranks_per_host", "2+2"}}), two),
+      rejection_of(with_flags({{"model", "mlp"}, {"ranks", "2"}, {"ranks_per_host", "2+2"}}), two),
       "--ranks-per-host: '2+2' places 4 ranks, the case has 2");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"},
-                                   {"learning_rate", "0"},
-                                   {"strategy", "neighbor-allreduce+decentlam"}}),
-                       two),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"},
+                                     {"learning_rate", "0"},
+                                     {"strategy", "neighbor-allreduce+decentlam"}}),
+                         two),
             "--learning-rate: '0', but 'decentlam' divides by the rate; take "
             "one above 0");
-  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"},
-                                   {"learning_rate", "0"},
-                                   {"strategy", "fusion,local-sgd:every=2"}}),
-                       two),
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"},
+                                     {"learning_rate", "0"},
+                                     {"strategy", "fusion,local-sgd:every=2"}}),
+                         two),
             "no error");
-  EXPECT_TRUE(refusal_of(with_flags({{"model", "mlp"}, {"strategy", "fusoin"}}), two)
+  EXPECT_TRUE(rejection_of(with_flags({{"model", "mlp"}, {"strategy", "fusoin"}}), two)
                   .starts_with("--strategy: unknown strategy part 'fusoin'"));
-  EXPECT_EQ(refusal_of(parse_raw_settings("model = 'mlp'\nsteps = 0\n", "x.toml"), two),
+  EXPECT_EQ(rejection_of(parse_raw_settings("model = 'mlp'\nsteps = 0\n", "x.toml"), two),
             "x.toml:2: steps: '0' is not a whole number of at least 1");
 }
 
@@ -334,9 +334,9 @@ TEST(DdpFile, RanksBoundTheWorldAndStrategyReplacesDdp) {
       expand(with_flags({{"model", "resnet18"}, {"ranks", "2"}, {"strategy", "fusion,ddp"}}, file),
              cpu_machine(4));
   EXPECT_EQ(rows(two), (Strings{"1 none", "1 none", "1 fusion", "1 ddp", "2 fusion", "2 ddp"}));
-  EXPECT_EQ(refusal_of(with_flags({{"ranks", "2,4"}}, file), cpu_machine(4)),
+  EXPECT_EQ(rejection_of(with_flags({{"ranks", "2,4"}}, file), cpu_machine(4)),
             "--ranks: protocol ddp takes one number, its largest world");
-  EXPECT_EQ(refusal_of(with_flags({{"ranks", "9"}}, file), gpu_machine({})),
+  EXPECT_EQ(rejection_of(with_flags({{"ranks", "9"}}, file), gpu_machine({})),
             "--ranks: '9', but 8 GPUs are visible here and each rank takes "
             "one");
 }
@@ -375,7 +375,7 @@ TEST(HybridFile, RunsOnTheCpuWhereAGpuIsVisible) {
   ASSERT_EQ(experiment.cases.size(), 1U);
   EXPECT_EQ(experiment.cases[0].device, "cpu");
   EXPECT_EQ(experiment.cases[0].engine, "gloo");
-  EXPECT_NE(refusal_of(with_flags({{"device", "cuda"}}, file), machine)
+  EXPECT_NE(rejection_of(with_flags({{"device", "cuda"}}, file), machine)
                 .find("looked up and pooled on the CPU"),
             std::string::npos);
 }
@@ -388,37 +388,37 @@ TEST(TrainingOnData, TakesTheSizesOfTheData) {
   EXPECT_EQ(experiment.cases[0].classes, 10);
 }
 
-TEST(TrainingOnData, RefusesWhatDoesNotFit) {
-  const auto refused = [](std::vector<std::pair<std::string, std::string>> flags) {
+TEST(TrainingOnData, RejectsWhatDoesNotFit) {
+  const auto rejected = [](std::vector<std::pair<std::string, std::string>> flags) {
     if (flags.front().first != "model") {
       flags.emplace_back("model", "mlp");
     }
-    return refusal_of(with_flags(flags), cpu_machine(4));
+    return rejection_of(with_flags(flags), cpu_machine(4));
   };
   const auto holds = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  holds(refused({{"data", "digit"}}), "did you mean 'digits'");
-  holds(refused({{"data", "mnist"}}), "mnist:DIR is wanted");
-  holds(refused({{"data", "mnist:"}}), "mnist:DIR is wanted");
-  holds(refused({{"data", "digits:x"}}), "digits takes no folder");
-  holds(refused({{"data", "cifar10:/no/where"}}),
+  holds(rejected({{"data", "digit"}}), "did you mean 'digits'");
+  holds(rejected({{"data", "mnist"}}), "mnist:DIR is wanted");
+  holds(rejected({{"data", "mnist:"}}), "mnist:DIR is wanted");
+  holds(rejected({{"data", "digits:x"}}), "digits takes no folder");
+  holds(rejected({{"data", "cifar10:/no/where"}}),
         "--data: 'cifar10:/no/where': there is no file '/no/where/data_batch_1.bin'");
-  holds(refused({{"split", "dirichlet:1"}}), "needs --data");
-  holds(refused({{"target", "0.9"}}), "needs --data");
-  holds(refused({{"evaluate_every", "10"}}),
+  holds(rejected({{"split", "dirichlet:1"}}), "needs --data");
+  holds(rejected({{"target", "0.9"}}), "needs --data");
+  holds(rejected({{"evaluate_every", "10"}}),
         "--evaluate-every: it speaks of training on data, so it needs --data");
-  holds(refused({{"data", "mmap:images"}, {"evaluate_every", "10"}}),
+  holds(rejected({{"data", "mmap:images"}, {"evaluate_every", "10"}}),
         "--data: 'mmap:images' is read without evaluations, in even parts; leave out split, target "
         "and evaluate_every");
-  holds(refused({{"data", "digits"}, {"split", "uneven"}}),
+  holds(rejected({{"data", "digits"}, {"split", "uneven"}}),
         "--split: 'uneven' is neither even nor dirichlet:ALPHA");
-  holds(refused({{"data", "digits"}, {"split", "dirichlet:0"}}), "--split");
-  holds(refused({{"data", "digits"}, {"target", "95"}}), "at most 1");
-  holds(refused({{"data", "digits"}, {"image_size", "32"}}), "that of the data is 8");
-  holds(refused({{"data", "digits"}, {"strategy", "python-ddp"}}), "by a network of this program");
-  holds(refused({{"data", "least-squares"}}), "for the model linear");
-  holds(refused({{"lr_decay", "0.1"}}), "as 0.1@200+300");
+  holds(rejected({{"data", "digits"}, {"split", "dirichlet:0"}}), "--split");
+  holds(rejected({{"data", "digits"}, {"target", "95"}}), "at most 1");
+  holds(rejected({{"data", "digits"}, {"image_size", "32"}}), "that of the data is 8");
+  holds(rejected({{"data", "digits"}, {"strategy", "python-ddp"}}), "by a network of this program");
+  holds(rejected({{"data", "least-squares"}}), "for the model linear");
+  holds(rejected({{"lr_decay", "0.1"}}), "as 0.1@200+300");
 }
 
 }  // namespace

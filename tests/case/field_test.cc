@@ -43,7 +43,7 @@ std::string message_of(auto&& call) {
   return "no error";
 }
 
-std::string refusal(const std::string& name, const std::string& text) {
+std::string rejection(const std::string& name, const std::string& text) {
   const Field* key = find_key(name);
   return message_of([&] {
     Case c;
@@ -141,7 +141,7 @@ TEST(Keys, DefaultsAreValidAndReadBack) {
     if (text.empty() || !key.words.empty()) {
       continue;
     }
-    EXPECT_EQ(refusal(std::string(key.name), text), "no error") << key.name;
+    EXPECT_EQ(rejection(std::string(key.name), text), "no error") << key.name;
   }
 }
 
@@ -150,30 +150,30 @@ TEST(Keys, FlagsHaveDashes) {
   EXPECT_EQ(find_key("bucket-mb"), nullptr);
 }
 
-TEST(Keys, RefusalsNameOriginValueAndWhatIsAllowed) {
-  EXPECT_EQ(refusal("batch_size", "0"),
+TEST(Keys, RejectionsNameOriginValueAndWhatIsAllowed) {
+  EXPECT_EQ(rejection("batch_size", "0"),
             "--batch-size: '0' is not a whole number of at least 1 "
             "or one of max");
-  EXPECT_EQ(refusal("batch_size", "32x"),
+  EXPECT_EQ(rejection("batch_size", "32x"),
             "--batch-size: '32x' is not a whole number of at least 1 "
             "or one of max");
-  EXPECT_EQ(refusal("batch_size", "99999999999"),
+  EXPECT_EQ(rejection("batch_size", "99999999999"),
             "--batch-size: '99999999999' is more than 2147483647, the most there can be");
-  EXPECT_EQ(refusal("embeddings", "300000000000"),
+  EXPECT_EQ(rejection("embeddings", "300000000000"),
             "--embeddings: '300000000000' is more than 2147483647, the most there can be");
-  EXPECT_EQ(refusal("steps", ""), "--steps: '' is not a whole number of at least 1");
-  EXPECT_EQ(refusal("seed", "-1"), "--seed: '-1' is not a whole number of at least 0");
-  EXPECT_EQ(refusal("learning_rate", "nan"),
+  EXPECT_EQ(rejection("steps", ""), "--steps: '' is not a whole number of at least 1");
+  EXPECT_EQ(rejection("seed", "-1"), "--seed: '-1' is not a whole number of at least 0");
+  EXPECT_EQ(rejection("learning_rate", "nan"),
             "--learning-rate: 'nan' is not a number of at least 0");
-  EXPECT_EQ(refusal("momentum", "1.5"), "--momentum: '1.5' is not a number from 0 to 1");
-  EXPECT_EQ(refusal("device", "gpu"),
+  EXPECT_EQ(rejection("momentum", "1.5"), "--momentum: '1.5' is not a number from 0 to 1");
+  EXPECT_EQ(rejection("device", "gpu"),
             "--device: 'gpu' is not one of auto, cpu, cuda; did you mean 'cpu'?");
-  EXPECT_EQ(refusal("dtype", "int8"), "--dtype: 'int8' is not one of fp32, bf16, amp");
-  EXPECT_EQ(refusal("channels_last", "yes"), "--channels-last: 'yes' is not true or false");
-  EXPECT_EQ(refusal("ranks_per_host", "4+"),
+  EXPECT_EQ(rejection("dtype", "int8"), "--dtype: 'int8' is not one of fp32, bf16, amp");
+  EXPECT_EQ(rejection("channels_last", "yes"), "--channels-last: 'yes' is not true or false");
+  EXPECT_EQ(rejection("ranks_per_host", "4+"),
             "--ranks-per-host: '4+' is not ranks of each host joined by +, as 4+4, or one number");
-  EXPECT_EQ(refusal("timeout", "0"), "--timeout: '0' is not a number from 1 to 86400");
-  EXPECT_EQ(refusal("print_launch", "pbs"),
+  EXPECT_EQ(rejection("timeout", "0"), "--timeout: '0' is not a number from 1 to 86400");
+  EXPECT_EQ(rejection("print_launch", "pbs"),
             "--print-launch: 'pbs' is not one of slurm, mpirun, torchrun");
 }
 

@@ -32,7 +32,7 @@ RawSettings parse_words(std::vector<std::string> words) {
   return flags.raw_settings();
 }
 
-std::string refusal_of_words(const std::vector<std::string>& words) {
+std::string rejection_of_words(const std::vector<std::string>& words) {
   try {
     parse_words(words);
   } catch (const UsageError& error) {
@@ -41,7 +41,7 @@ std::string refusal_of_words(const std::vector<std::string>& words) {
   return "no error";
 }
 
-std::string refusal_of_line(const std::string& line) {
+std::string rejection_of_line(const std::string& line) {
   try {
     parse(line);
   } catch (const UsageError& error) {
@@ -83,22 +83,22 @@ TEST(Flags, TheExperimentIsPositionalAnywhere) {
 
 TEST(Flags, UnknownOnesNameTheLikelyOnes) {
   const std::string help = " paceline run --help lists all";
-  EXPECT_EQ(refusal_of_line("--batch_size 32"),
+  EXPECT_EQ(rejection_of_line("--batch_size 32"),
             "unknown flag '--batch_size'; did you mean '--batch-size'?" + help);
-  EXPECT_EQ(refusal_of_line("--modle=mlp"),
+  EXPECT_EQ(rejection_of_line("--modle=mlp"),
             "unknown flag '--modle'; did you mean '--model'?" + help);
-  EXPECT_EQ(refusal_of_line("--batch 32"),
+  EXPECT_EQ(rejection_of_line("--batch 32"),
             "unknown flag '--batch'; did you mean '--batch-size'?" + help);
-  EXPECT_EQ(refusal_of_line("--step 32"),
+  EXPECT_EQ(rejection_of_line("--step 32"),
             "unknown flag '--step'; did you mean '--steps' or '--step-unit'?" + help);
-  EXPECT_EQ(refusal_of_line("--colour red"), "unknown flag '--colour';" + help);
-  EXPECT_EQ(refusal_of_line("--distributed-backend nccl"),
+  EXPECT_EQ(rejection_of_line("--colour red"), "unknown flag '--colour';" + help);
+  EXPECT_EQ(rejection_of_line("--distributed-backend nccl"),
             "unknown flag '--distributed-backend'; here it is '--engine';" + help);
   for (const auto& [former, today] :
        {std::pair("--warmup-cycles", "--warmup', which counts steps, 10 a cycle"),
         std::pair("--master-addr", "--rendezvous HOST:PORT'"),
         std::pair("--master-port", "--rendezvous HOST:PORT'")}) {
-    EXPECT_EQ(refusal_of_line(std::string(former) + " 5"),
+    EXPECT_EQ(rejection_of_line(std::string(former) + " 5"),
               std::string("unknown flag '") + former + "'; here it is '" + today + ";" + help);
   }
 }
@@ -154,28 +154,28 @@ TEST(Flags, ASmallMachineRunsTheSmallSection) {
   EXPECT_EQ(steps("", 1), "3");
 }
 
-TEST(Flags, RefusesALineThatNamesNothing) {
-  EXPECT_EQ(refusal_of_line("--yes"),
+TEST(Flags, RejectsALineThatNamesNothing) {
+  EXPECT_EQ(rejection_of_line("--yes"),
             "nothing to run: name an experiment (paceline run quick) or a case (paceline run "
             "--model resnet50 --ranks 2)");
-  EXPECT_EQ(refusal_of_line(PACELINE_SOURCE_DIR "/experiments/quick.toml ddp"),
+  EXPECT_EQ(rejection_of_line(PACELINE_SOURCE_DIR "/experiments/quick.toml ddp"),
             "'ddp' follows the experiment '" PACELINE_SOURCE_DIR
             "/experiments/quick.toml'; one run takes one experiment");
 }
 
-TEST(Flags, RefuseAnEmptyValue) {
+TEST(Flags, RejectAnEmptyValue) {
   for (const Field& key : keys()) {
     if (!is_switch(key)) {
-      EXPECT_EQ(refusal_of_words({"ddp", flag_of(key), ""}),
+      EXPECT_EQ(rejection_of_words({"ddp", flag_of(key), ""}),
                 flag_of(key) + ": is empty; leave it out, or give a value");
     }
   }
   for (const char* list : {"8,,16", "8,", ",8"}) {
-    EXPECT_EQ(refusal_of_line(std::string("--ranks ") + list),
+    EXPECT_EQ(rejection_of_line(std::string("--ranks ") + list),
               "--ranks: one of its values is empty; leave it out, or give a value");
   }
   // It would train a network instead.
-  EXPECT_EQ(refusal_of_line("--replay a.profile.json,"),
+  EXPECT_EQ(rejection_of_line("--replay a.profile.json,"),
             "--replay: one of its values is empty; leave it out, or give a value");
 }
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "case/refusal_of.h"
+#include "case/rejection_of.h"
 
 namespace paceline::cases {
 namespace {
@@ -58,7 +58,7 @@ TEST(Placement, OneNumberIsThatOfEveryHost) {
   EXPECT_EQ(all[0].ranks_per_host, Hosts{1});
   EXPECT_EQ(all[1].ranks_per_host, Hosts{2});
   EXPECT_EQ(all[2].ranks_per_host, (Hosts{2, 2, 2, 2}));
-  EXPECT_EQ(refusal_of(mlp({{"ranks", "6"}, {"ranks_per_host", "4"}}), machine()),
+  EXPECT_EQ(rejection_of(mlp({{"ranks", "6"}, {"ranks_per_host", "4"}}), machine()),
             "--ranks-per-host: '4', but 6 ranks do not fill hosts of 4 each");
 }
 
@@ -71,29 +71,29 @@ TEST(Placement, ThatAStrategyCannotHaveIsARowUnlessItWasAskedFor) {
             "2");
   EXPECT_EQ(cases[1].not_run, "");
   EXPECT_EQ(
-      refusal_of(mlp({{"ranks", "6"}, {"ranks_per_host", "4+2"}, {"strategy", "hierarchical"}}),
-                 machine()),
+      rejection_of(mlp({{"ranks", "6"}, {"ranks_per_host", "4+2"}, {"strategy", "hierarchical"}}),
+                   machine()),
       "--strategy: 'hierarchical' wants hosts with equally many ranks; here are 4, 2");
-  EXPECT_EQ(refusal_of(mlp({{"ranks", "6"}, {"strategy", "neighbor-allreduce:topology=ring"}}),
-                       machine({4, 4})),
+  EXPECT_EQ(rejection_of(mlp({{"ranks", "6"}, {"strategy", "neighbor-allreduce:topology=ring"}}),
+                         machine({4, 4})),
             "no error");
 }
 
 TEST(Placement, IsWhatGraphsOfHostsAndRanksAreMadeFor) {
   const RawSettings raw =
       mlp({{"ranks", "6"}, {"strategy", "neighbor-allreduce:topology=inner-outer-ring"}});
-  EXPECT_EQ(refusal_of(raw, machine({3, 3})), "no error");
+  EXPECT_EQ(rejection_of(raw, machine({3, 3})), "no error");
   EXPECT_EQ(
-      refusal_of(raw, machine()),
+      rejection_of(raw, machine()),
       "--strategy: topology=inner-outer-ring wants two or more hosts of the same number of ranks, "
       "at least 3; here are 6 ranks, all on one host; with 6, 9 or more ranks give --local-size 3");
 }
 
-TEST(Late, AveragesAreRefusedOnAGpu) {
+TEST(Late, AveragesAreRejectedOnAGpu) {
   RawSettings raw = mlp({{"ranks", "2"}, {"strategy", "win-put"}});
-  EXPECT_EQ(refusal_of(raw, machine()), "no error");
+  EXPECT_EQ(rejection_of(raw, machine()), "no error");
   raw.flags["device"] = split_flag("device", {"cuda"});
-  EXPECT_EQ(refusal_of(raw, machine()),
+  EXPECT_EQ(rejection_of(raw, machine()),
             "--strategy: 'win-put' averages what has arrived, which the host, running ahead of a "
             "GPU, cannot know; take --device cpu, or neighbor-allreduce");
 }

@@ -69,7 +69,7 @@ TEST(JobSpec, OperationsComeBackAsTheyWere) {
   EXPECT_EQ(engines_of(back), std::vector<std::string>{"gloo"});
 }
 
-TEST(JobSpec, RefusesOtherText) {
+TEST(JobSpec, RejectsOtherText) {
   EXPECT_THROW(job_spec_from("{}"), UsageError);
   EXPECT_THROW(job_spec_from("not json"), UsageError);
   EXPECT_THROW(job_spec_from(R"({"experiment": "x", "runs": 1, "run": 0,

@@ -23,7 +23,7 @@ TEST(LearningRate, GrowsInALineThenFallsAtTheSteps) {
   EXPECT_EQ(learning_rate_at(c, 20), 0.03125);
 }
 
-TEST(LearningRate, RefusesOtherWords) {
+TEST(LearningRate, RejectsOtherWords) {
   for (const char* text : {"0.1", "0.1@", "@20", "0.1@x", "0.1@20+", "0.1@30+20", "1@20", "0@20",
                            "-0.1@20", "0.1@0", "0.1@20 30", "0.1@20+30x"}) {
     EXPECT_THROW(parse_rate_decay("--lr-decay", text), UsageError) << text;

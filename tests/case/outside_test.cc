@@ -45,17 +45,17 @@ TEST_F(Adapters, OfAnInstalledPackageRunWhereItIsInstalled) {
   EXPECT_EQ(here.python, package.python);
 }
 
-TEST_F(Adapters, ThatAreWrongAreRefused) {
+TEST_F(Adapters, ThatAreWrongAreRejected) {
   write("[a]\nabout = 'x'\n");
-  EXPECT_EQ(refusal(), ":1: [a] module = '': an adapter names its module");
+  EXPECT_EQ(rejection(), ":1: [a] module = '': an adapter names its module");
   write("[a]\nmodule = 'x'\ncolour = 'red'\n");
-  EXPECT_TRUE(refusal().starts_with(":3: unknown key of [a] 'colour'. Known: "));
+  EXPECT_TRUE(rejection().starts_with(":3: unknown key of [a] 'colour'. Known: "));
   write("[a]\nmodule = 'x'\nhosts = 'two'\n");
-  EXPECT_EQ(refusal(), ":3: [a] hosts = 'two': known are one");
+  EXPECT_EQ(rejection(), ":3: [a] hosts = 'two': known are one");
   write("[a]\nmodule = 3\n");
-  EXPECT_EQ(refusal(), ":2: [a] module = 3: must be text");
+  EXPECT_EQ(rejection(), ":2: [a] module = 3: must be text");
   write("[a\n");
-  EXPECT_TRUE(refusal().starts_with(":1: not TOML: "));
+  EXPECT_TRUE(rejection().starts_with(":1: not TOML: "));
   EXPECT_TRUE(read_adapters({.folder = "/nowhere"}).empty());
 }
 
@@ -92,8 +92,8 @@ TEST_F(Adapters, OutsideOfTheirDevicesAndHostsAreARow) {
   all = cases({{"framework", "own,near"}, {"model", "lenet"}, {"ranks", "2,4"}}, hosts);
   ASSERT_EQ(all.size(), 4U);
   for (const Case& c : all) {
-    const bool refused = c.framework == "near" && c.ranks == 4;
-    EXPECT_EQ(c.not_run, refused ? "the adapter of near trains on one host alone, not on 2" : "");
+    const bool rejected = c.framework == "near" && c.ranks == 4;
+    EXPECT_EQ(c.not_run, rejected ? "the adapter of near trains on one host alone, not on 2" : "");
   }
 }
 
@@ -161,7 +161,7 @@ TEST_F(Adapters, ThatAreNotAvailableAreARowThatSaysWhy) {
 }
 
 TEST_F(Adapters, AreNamedInMessagesAsTheUserNamedThem) {
-  const auto refused = [&](const char* key, const char* value) {
+  const auto rejected = [&](const char* key, const char* value) {
     try {
       cases({{"framework", "own"}, {"model", "lenet"}, {key, value}}, machine());
     } catch (const UsageError& error) {
@@ -169,7 +169,7 @@ TEST_F(Adapters, AreNamedInMessagesAsTheUserNamedThem) {
     }
     return std::string("accepted");
   };
-  EXPECT_EQ(refused("link", "1Gbit"),
+  EXPECT_EQ(rejected("link", "1Gbit"),
             "--link: '1Gbit' holds operations of Paceline's own ranks, and own performs the case");
 }
 
@@ -231,7 +231,7 @@ TEST_F(Adapters, ACommandThatStartsItsRanksNeedsOneProcess) {
   EXPECT_THROW(cases(flags, joined), UsageError);
 }
 
-TEST_F(Adapters, WhatNoProgramOutsideObeysIsRefused) {
+TEST_F(Adapters, WhatNoProgramOutsideObeysIsRejected) {
   std::vector<std::pair<std::string, std::string>> flags{
       {"command", "a/train.py"}, {"batch_size", "4"}, {"ranks", "1"}};
   EXPECT_EQ(cases(flags, machine()).size(), 1U);

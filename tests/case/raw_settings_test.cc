@@ -12,7 +12,7 @@
 namespace paceline::cases {
 namespace {
 
-std::string refusal(std::string_view toml) {
+std::string rejection(std::string_view toml) {
   try {
     parse_raw_settings(toml, "x.toml");
   } catch (const UsageError& error) {
@@ -48,33 +48,33 @@ TEST(RawSettings, KeepsDefaultsCasesAndSweepApart) {
 }
 
 TEST(RawSettings, UnknownKeyListsTheKnownOnes) {
-  const std::string sentence = refusal("\nbucket_size = 25\n");
+  const std::string sentence = rejection("\nbucket_size = 25\n");
   EXPECT_TRUE(
       sentence.starts_with("x.toml:2: unknown key 'bucket_size'; here it is 'bucket_mb'. Known: "
                            "label, model, batch_size, image_size, classes, sequence_length, "))
       << sentence;
-  EXPECT_TRUE(refusal("[[case]]\nmodle = 'mlp'\n")
+  EXPECT_TRUE(rejection("[[case]]\nmodle = 'mlp'\n")
                   .starts_with("x.toml:2: unknown key 'modle'; did you mean 'model'? Known: "));
-  EXPECT_TRUE(
-      refusal("[sweep]\nqqqqqqqq = 1\n").starts_with("x.toml:2: unknown key 'qqqqqqqq'. Known: "));
+  EXPECT_TRUE(rejection("[sweep]\nqqqqqqqq = 1\n")
+                  .starts_with("x.toml:2: unknown key 'qqqqqqqq'. Known: "));
 }
 
-TEST(RawSettings, RefusalsNameFileAndLine) {
-  EXPECT_EQ(refusal("steps = '32'"), "x.toml:1: steps: '32' is not a whole number of at least 1");
-  EXPECT_EQ(refusal("steps = 1.5"), "x.toml:1: steps: 1.5 is not a whole number of at least 1");
-  EXPECT_EQ(refusal("device = 1"), "x.toml:1: device: 1 is not one of auto, cpu, cuda");
-  EXPECT_EQ(refusal("channels_last = 1"), "x.toml:1: channels_last: 1 is not true or false");
-  EXPECT_EQ(refusal("model = ['mlp', 'lenet']"),
+TEST(RawSettings, RejectionsNameFileAndLine) {
+  EXPECT_EQ(rejection("steps = '32'"), "x.toml:1: steps: '32' is not a whole number of at least 1");
+  EXPECT_EQ(rejection("steps = 1.5"), "x.toml:1: steps: 1.5 is not a whole number of at least 1");
+  EXPECT_EQ(rejection("device = 1"), "x.toml:1: device: 1 is not one of auto, cpu, cuda");
+  EXPECT_EQ(rejection("channels_last = 1"), "x.toml:1: channels_last: 1 is not true or false");
+  EXPECT_EQ(rejection("model = ['mlp', 'lenet']"),
             "x.toml:1: model: a list of values belongs under [sweep] or [[case]]");
-  EXPECT_EQ(refusal("[[case]]\nranks = []"), "x.toml:2: ranks: the list is empty");
-  EXPECT_EQ(refusal("[sweep]\nranks = []"), "x.toml:2: ranks: the list is empty");
-  EXPECT_EQ(refusal("[sweep]\nruns = [1]"),
+  EXPECT_EQ(rejection("[[case]]\nranks = []"), "x.toml:2: ranks: the list is empty");
+  EXPECT_EQ(rejection("[sweep]\nranks = []"), "x.toml:2: ranks: the list is empty");
+  EXPECT_EQ(rejection("[sweep]\nruns = [1]"),
             "x.toml:2: runs holds for the whole experiment; write it above the first table");
-  EXPECT_EQ(refusal("dry_run = true"),
+  EXPECT_EQ(rejection("dry_run = true"),
             "x.toml:1: dry_run is not a key of files; give the flag --dry-run");
-  EXPECT_EQ(refusal("sweep = 'ddp'"),
+  EXPECT_EQ(rejection("sweep = 'ddp'"),
             "x.toml:1: sweep: write it as a table, [sweep], with a list for each key that varies");
-  EXPECT_EQ(refusal("case = 3"),
+  EXPECT_EQ(rejection("case = 3"),
             "x.toml:1: case: write every case as a table of its own, [[case]]");
 }
 
@@ -99,7 +99,7 @@ TEST(RawSettings, ASectionIsAnExperimentOfItsOwn) {
 }
 
 TEST(RawSettings, SectionsAreCheckedAndKnownByName) {
-  const auto refused = [](const std::string& text, const std::string& section) {
+  const auto rejected = [](const std::string& text, const std::string& section) {
     try {
       parse_raw_settings(text, "x.toml", section);
     } catch (const UsageError& error) {
@@ -107,25 +107,25 @@ TEST(RawSettings, SectionsAreCheckedAndKnownByName) {
     }
     return std::string("accepted");
   };
-  EXPECT_EQ(refused(kSections, "smal"),
+  EXPECT_EQ(rejected(kSections, "smal"),
             "x.toml: unknown section 'smal'; did you mean 'small'? Known: large, small");
-  EXPECT_EQ(refused("steps = 3", "small"), "x.toml: has no sections, and --section names 'small'");
-  EXPECT_EQ(refused("[section.small]\nsteps = 'x'\n", ""),
+  EXPECT_EQ(rejected("steps = 3", "small"), "x.toml: has no sections, and --section names 'small'");
+  EXPECT_EQ(rejected("[section.small]\nsteps = 'x'\n", ""),
             "x.toml:2: steps: 'x' is not a whole number of at least 1");
   for (const char* text : {"section = 1", "[section]\nsteps = 3\n"}) {
-    EXPECT_EQ(refused(text, ""),
+    EXPECT_EQ(rejected(text, ""),
               "x.toml:1: section: write every section as a table with a name, [section.small]");
   }
 }
 
 TEST(RawSettings, NoSectionIsCalledAsTheWholeFile) {
   EXPECT_EQ(
-      refusal("[section.all]\nsteps = 3\n"),
+      rejection("[section.all]\nsteps = 3\n"),
       "x.toml:1: section: 'all' is what --section calls the rest of the file; take another name");
 }
 
 TEST(RawSettings, BrokenTomlNamesTheLine) {
-  EXPECT_TRUE(refusal("steps = 3\nbatch_size = = 8\n").starts_with("x.toml:2: not TOML: "));
+  EXPECT_TRUE(rejection("steps = 3\nbatch_size = = 8\n").starts_with("x.toml:2: not TOML: "));
 }
 
 TEST(RawSettings, MissingFileIsAUsageError) {

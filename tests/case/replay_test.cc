@@ -31,7 +31,7 @@ class Replay : public ::testing::Test {
     return expand(raw, {.cores = 2, .models = {"resnet50"}, .engines = {"gloo"}}).cases;
   }
 
-  std::string refusal(std::vector<std::pair<std::string, std::string>> flags) const {
+  std::string rejection(std::vector<std::pair<std::string, std::string>> flags) const {
     try {
       cases(std::move(flags));
     } catch (const UsageError& error) {
@@ -45,13 +45,13 @@ class Replay : public ::testing::Test {
       ::testing::TempDir() + "replay_test." + std::to_string(getpid()) + ".profile.json";
 };
 
-TEST_F(Replay, AGpuByNameIsRefused) {
+TEST_F(Replay, AGpuByNameIsRejected) {
   for (const auto& [name, word] : {std::pair{"device", "cuda"}, {"engine", "nccl"}}) {
-    EXPECT_EQ(refusal({{"replay", path_}, {name, word}}),
+    EXPECT_EQ(rejection({{"replay", path_}, {name, word}}),
               std::string("--") + name + ": '" + word +
                   "', but the ranks of a replay sleep on the CPU and gloo moves their bytes; leave "
                   "it out");
-    EXPECT_EQ(refusal({{"replay", path_}, {name, "auto"}}), "accepted");
+    EXPECT_EQ(rejection({{"replay", path_}, {name, "auto"}}), "accepted");
   }
 }
 
@@ -85,20 +85,20 @@ TEST_F(Replay, LinkAndStretchTellCasesApart) {
   EXPECT_EQ(cases({{"model", "resnet50"}})[0].key().find("link="), std::string::npos);
 }
 
-TEST_F(Replay, WhatCannotBeIsRefused) {
-  EXPECT_EQ(refusal({{"stretch", "4"}, {"model", "resnet50"}}),
+TEST_F(Replay, WhatCannotBeIsRejected) {
+  EXPECT_EQ(rejection({{"stretch", "4"}, {"model", "resnet50"}}),
             "--stretch: '4' slows compute and network alike, so it needs both --replay and --link");
-  EXPECT_EQ(refusal({{"stretch", "4"}, {"replay", path_}}).find("--stretch"), 0U);
-  EXPECT_EQ(refusal({{"link", "fast"}, {"model", "resnet50"}}).find("--link"), 0U);
-  EXPECT_EQ(refusal({{"link", "1Gbit,50"}, {"model", "resnet50"}}),
+  EXPECT_EQ(rejection({{"stretch", "4"}, {"replay", path_}}).find("--stretch"), 0U);
+  EXPECT_EQ(rejection({{"link", "fast"}, {"model", "resnet50"}}).find("--link"), 0U);
+  EXPECT_EQ(rejection({{"link", "1Gbit,50"}, {"model", "resnet50"}}),
             "--link = '50': must be a duration, not negative, in ps, ns, us, ms or s, like 50us");
-  EXPECT_EQ(refusal({{"replay", path_}, {"strategy", "ddp"}}),
+  EXPECT_EQ(rejection({{"replay", path_}, {"strategy", "ddp"}}),
             "--strategy: 'ddp:bucket-mb=25,first-bucket-mb=25' runs PyTorch's own reducer on a "
             "network that computes, which a replay does not have");
-  EXPECT_NE(refusal({{"link", "1Gbit"}, {"strategy", "python-ddp"}})
+  EXPECT_NE(rejection({{"link", "1Gbit"}, {"strategy", "python-ddp"}})
                 .find("--link: '1Gbit' holds operations of Paceline's own ranks, and python-ddp"),
             std::string::npos);
-  EXPECT_NE(refusal({{"replay", "/nowhere.json"}}).find("/nowhere.json"), std::string::npos);
+  EXPECT_NE(rejection({{"replay", "/nowhere.json"}}).find("/nowhere.json"), std::string::npos);
 }
 
 }  // namespace

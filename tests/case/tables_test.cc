@@ -40,9 +40,9 @@ TEST_F(Adapters, TablesOnTrainersMakeNoRanksBeside) {
   EXPECT_THROW(with("ranks", "5"), UsageError);
 }
 
-TEST_F(Adapters, TablesLargerThanMemoryAreRefusedWhereverRanksStart) {
-  const auto refusal = [&](std::vector<int> ranks_per_host, const char* placement,
-                           const std::string& rows, const char* numbers = "64") -> std::string {
+TEST_F(Adapters, TablesLargerThanMemoryAreRejectedWhereverRanksStart) {
+  const auto rejection = [&](std::vector<int> ranks_per_host, const char* placement,
+                             const std::string& rows, const char* numbers = "64") -> std::string {
     MachineFacts tables = machine();
     tables.models.emplace_back("hybrid");
     tables.ranks_per_host = std::move(ranks_per_host);
@@ -61,34 +61,34 @@ TEST_F(Adapters, TablesLargerThanMemoryAreRefusedWhereverRanksStart) {
   const std::string large = std::to_string(usable_memory_bytes() / (64 * 4) * 2 / 3);
   for (const std::vector<int>& one_host : {std::vector<int>{}, {5}}) {
     EXPECT_TRUE(
-        refusal(one_host, "table", large)
+        rejection(one_host, "table", large)
             .starts_with(
                 "--embeddings: " + large +
                 " rows of 64 numbers in 2 tables: on one host 2 servers and 2 trainers take "))
-        << refusal(one_host, "table", large);
-    EXPECT_NE(refusal(one_host, "row-hash", large), "");
+        << rejection(one_host, "table", large);
+    EXPECT_NE(rejection(one_host, "row-hash", large), "");
   }
-  EXPECT_EQ(refusal({3, 2}, "table", large), "");
-  EXPECT_EQ(refusal({3, 2}, "row-range", large), "");
+  EXPECT_EQ(rejection({3, 2}, "table", large), "");
+  EXPECT_EQ(rejection({3, 2}, "row-range", large), "");
   EXPECT_TRUE(
-      refusal({3, 2}, "replicated", large)
+      rejection({3, 2}, "replicated", large)
           .starts_with(
               "--embeddings: " + large +
               " rows of 64 numbers in 2 tables, on every server: on one host 1 server and "));
   const std::string third = std::to_string(usable_memory_bytes() / (64 * 4) / 3);
-  EXPECT_NE(refusal({5}, "replicated", third), "");
-  EXPECT_EQ(refusal({3, 2}, "replicated", third), "");
-  EXPECT_TRUE(refusal({}, "table", "1", "1000000000")
+  EXPECT_NE(rejection({5}, "replicated", third), "");
+  EXPECT_EQ(rejection({3, 2}, "replicated", third), "");
+  EXPECT_TRUE(rejection({}, "table", "1", "1000000000")
                   .starts_with("--embedding-dim: 1 row of 1000000000 numbers in 2 tables"));
-  EXPECT_TRUE(refusal({}, "table", "1", "2000000000")
+  EXPECT_TRUE(rejection({}, "table", "1", "2000000000")
                   .starts_with("--embedding-dim: 2 tables of 2000000000 numbers in each row make "
                                "4000000000 numbers"));
-  EXPECT_TRUE(refusal({}, "table", "2000000000", "1000000000")
+  EXPECT_TRUE(rejection({}, "table", "2000000000", "1000000000")
                   .starts_with("--embeddings: 2000000000 rows of 1000000000 numbers in 2 tables "
                                "are 4.0e+18 numbers"));
 }
 
-TEST_F(Adapters, KeysOfTablesAreRefusedWhereThereAreNone) {
+TEST_F(Adapters, KeysOfTablesAreRejectedWhereThereAreNone) {
   for (const auto& [key, value] : {std::pair{"trainers", "3"},
                                    {"placement", "row-hash"},
                                    {"pooling", "mean"},
@@ -111,7 +111,7 @@ TEST_F(Adapters, AProgramOutsideTrainsNoTables) {
   MachineFacts tables = machine();
   tables.models.emplace_back("dlrm");
   using Values = std::vector<std::pair<std::string, std::string>>;
-  const auto refusal = [&](Values values) -> std::string {
+  const auto rejection = [&](Values values) -> std::string {
     values.emplace_back("model", "dlrm");
     try {
       cases(values, tables);
@@ -121,10 +121,10 @@ TEST_F(Adapters, AProgramOutsideTrainsNoTables) {
     return "";
   };
   EXPECT_EQ(
-      refusal({{"command", "sh bench.sh"}, {"step_regex", "(.*)"}, {"batch_size", "4"}}),
+      rejection({{"command", "sh bench.sh"}, {"step_regex", "(.*)"}, {"batch_size", "4"}}),
       "--command: 'sh bench.sh' is a program outside, which knows no model with embedding tables");
   EXPECT_EQ(
-      refusal({{"strategy", "python-ddp"}}),
+      rejection({{"strategy", "python-ddp"}}),
       "--strategy: 'python-ddp' is a program outside, which knows no model with embedding tables");
 }
 

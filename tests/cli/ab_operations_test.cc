@@ -144,17 +144,17 @@ TEST_F(AbOperations, RejectsWhatCannotBeCompared) {
             "distributed_backend": "nccl", "bucket_size": 25,
             "benchmark_results": [{"model": "resnet50", "batch_size": 32,
             "result": [{"ranks": [0], "measurements": [0.1]}]}]})");
-  expect_refused("diff a0.log runs.json",
-                 "paceline: a0.log has records of operations, and runs.json "
-                 "of trainings or commands");
-  expect_refused("diff a0.log,runs.json b0.log",
-                 "paceline: runs.json: some of the files are results of");
-  expect_refused("diff a0.log b0.log --format ddp",
-                 "paceline: --format ddp: these records hold times of operations");
-  expect_refused("diff a0.log b0.log --base strategy=ddp --test strategy=ddp",
-                 "paceline: --base strategy=ddp: chooses cases of trainings");
+  expect_rejected("diff a0.log runs.json",
+                  "paceline: a0.log has records of operations, and runs.json "
+                  "of trainings or commands");
+  expect_rejected("diff a0.log,runs.json b0.log",
+                  "paceline: runs.json: some of the files are results of");
+  expect_rejected("diff a0.log b0.log --format ddp",
+                  "paceline: --format ddp: these records hold times of operations");
+  expect_rejected("diff a0.log b0.log --base strategy=ddp --test strategy=ddp",
+                  "paceline: --base strategy=ddp: chooses cases of trainings");
   write("broken.jsonl", "{\"kind\":\"comm\",\"version\":1}\n{}\n");
-  expect_refused("diff broken.jsonl b0.log", "paceline: broken.jsonl:1: ");
+  expect_rejected("diff broken.jsonl b0.log", "paceline: broken.jsonl:1: ");
 }
 
 }  // namespace

@@ -131,25 +131,25 @@ TEST_F(Ab, CleansUpAfterARunThatFails) {
 }
 
 TEST_F(Ab, RejectsWhatContradictsItself) {
-  expect_refused("ab --runs 3 --until 2% -- true -- true",
-                 "paceline: --runs 3: runs end by --until");
-  expect_refused("ab --budget 9 -- true -- true", "paceline: --budget 9: goes with --until");
-  expect_refused("ab --until -2% -- true -- true",
-                 "paceline: --until: -2%: must be a percentage above 0");
-  expect_refused("ab --until 2% --budget 9days -- true -- true",
-                 "paceline: --budget: 9days: must be a whole number of runs");
-  expect_refused("ab --until 2% --threshold 3 -- true -- true",
-                 "paceline: --threshold 3: is more than --until 2%");
-  expect_refused("ab -- true -- 'sleep 1'", "paceline: B: no program is named 'sleep 1'");
-  expect_refused("run --model mlp --ranks 1 --until 2% --budget 2",
-                 "paceline: --budget 2: each case is run 3 times before");
-  expect_refused("ab --env A=1 --env A=2 -- true -- true",
-                 "paceline: --env: makes the two sides of one command");
-  expect_refused("ab --env A=1 --env A=1 -- true",
-                 "paceline: --env A=1: both sides have the same variables");
-  expect_refused("ab --env A -- true", "paceline: --env A: 'A' must be NAME=");
-  expect_refused("ab --fail-on luck -- true -- true",
-                 "paceline: --fail-on: unknown verdict 'luck'");
+  expect_rejected("ab --runs 3 --until 2% -- true -- true",
+                  "paceline: --runs 3: runs end by --until");
+  expect_rejected("ab --budget 9 -- true -- true", "paceline: --budget 9: goes with --until");
+  expect_rejected("ab --until -2% -- true -- true",
+                  "paceline: --until: -2%: must be a percentage above 0");
+  expect_rejected("ab --until 2% --budget 9days -- true -- true",
+                  "paceline: --budget: 9days: must be a whole number of runs");
+  expect_rejected("ab --until 2% --threshold 3 -- true -- true",
+                  "paceline: --threshold 3: is more than --until 2%");
+  expect_rejected("ab -- true -- 'sleep 1'", "paceline: B: no program is named 'sleep 1'");
+  expect_rejected("run --model mlp --ranks 1 --until 2% --budget 2",
+                  "paceline: --budget 2: each case is run 3 times before");
+  expect_rejected("ab --env A=1 --env A=2 -- true -- true",
+                  "paceline: --env: makes the two sides of one command");
+  expect_rejected("ab --env A=1 --env A=1 -- true",
+                  "paceline: --env A=1: both sides have the same variables");
+  expect_rejected("ab --env A -- true", "paceline: --env A: 'A' must be NAME=");
+  expect_rejected("ab --fail-on luck -- true -- true",
+                  "paceline: --fail-on: unknown verdict 'luck'");
 }
 
 TEST_F(Ab, FailOnSaysWhichVerdictFails) {

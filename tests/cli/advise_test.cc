@@ -22,12 +22,12 @@ TEST_F(Advise, RanksPlacementsOfEmbeddingTables) {
   EXPECT_EQ(outcome.out.find(" trainers "), outcome.out.rfind(" trainers "))
       << outcome.out;  // three servers are not as many as two trainers
   EXPECT_EQ(outcome.out.find("--batch-size"), std::string::npos) << outcome.out;
-  expect_refused("advise hybrid " + kCluster + " --bucket-mb 25",
-                 "paceline: placements of embedding tables are ranked");
-  expect_refused("advise hybrid " + kCluster + " --placement row-range",
-                 "paceline: --placement row-range: placements are what is ranked");
-  expect_refused("advise resnet50 " + kCluster + " --strategy fusion",
-                 "paceline: --strategy fusion: strategies are what is ranked");
+  expect_rejected("advise hybrid " + kCluster + " --bucket-mb 25",
+                  "paceline: placements of embedding tables are ranked");
+  expect_rejected("advise hybrid " + kCluster + " --placement row-range",
+                  "paceline: --placement row-range: placements are what is ranked");
+  expect_rejected("advise resnet50 " + kCluster + " --strategy fusion",
+                  "paceline: --strategy fusion: strategies are what is ranked");
 }
 
 TEST_F(Advise, PlacesTablesBesideAStrategyOfTheDenseLayers) {
@@ -88,24 +88,25 @@ TEST_F(Advise, NamesTheEngineOfTables) {
 TEST_F(Advise, HintsAtFlagsOfRunAndOfTheOriginal) {
   for (const std::string command : {"predict", "advise"}) {
     const std::string job = command + " hybrid " + kCluster + " ";
-    expect_refused(job + "--warmup-cycles 5",
-                   "paceline: '--warmup-cycles' is '--warmup 50' of paceline run, "
-                   "which counts steps, 10 a cycle; paceline " +
-                       command + " does not take it\n");
-    expect_refused(job + "--timeout=5",
-                   "paceline: '--timeout' is a flag of paceline run; paceline " + command +
-                       " does not take it\n");
-    expect_refused(
+    expect_rejected(job + "--warmup-cycles 5",
+                    "paceline: '--warmup-cycles' is '--warmup 50' of paceline run, "
+                    "which counts steps, 10 a cycle; paceline " +
+                        command + " does not take it\n");
+    expect_rejected(job + "--timeout=5",
+                    "paceline: '--timeout' is a flag of paceline run; paceline " + command +
+                        " does not take it\n");
+    expect_rejected(
         job + "--number-trainers 5",
         "paceline: unknown flag '--number-trainers'; here it is '--trainers 5'; paceline " +
             command + " --help lists all\n");
-    expect_refused(job + "--embeding 5",
-                   "paceline: unknown flag '--embeding'; did you mean '--embeddings'? paceline " +
-                       command + " --help lists all\n");
+    expect_rejected(job + "--embeding 5",
+                    "paceline: unknown flag '--embeding'; did you mean '--embeddings'? paceline " +
+                        command + " --help lists all\n");
   }
-  expect_refused("run hybrid --warmup-cycles 5",
-                 "paceline: unknown flag '--warmup-cycles'; here it is '--warmup 50', which counts "
-                 "steps, 10 a cycle; paceline run --help lists all\n");
+  expect_rejected(
+      "run hybrid --warmup-cycles 5",
+      "paceline: unknown flag '--warmup-cycles'; here it is '--warmup 50', which counts "
+      "steps, 10 a cycle; paceline run --help lists all\n");
 }
 
 TEST_F(Advise, ChecksTheHostsMemoryForTables) {
@@ -128,7 +129,7 @@ TEST_F(Advise, ChecksTheHostsMemoryForTables) {
       << outcome.out;
   EXPECT_EQ(outcome.out.find(" ! "), std::string::npos) << outcome.out;
   cluster("50MB");
-  expect_refused(job, "paceline: no placement fits: the fastest one takes ");
+  expect_rejected(job, "paceline: no placement fits: the fastest one takes ");
 }
 
 TEST_F(Advise, EndsWithACommand) {
@@ -157,7 +158,7 @@ TEST_F(Advise, HasTheFormatsOfOtherCommands) {
   const Outcome markdown = run(job + " --format markdown");
   EXPECT_TRUE(markdown.out.starts_with("| | step, ms | ")) << markdown.out;
   EXPECT_NE(markdown.out.find("\n```sh\npaceline run "), std::string::npos) << markdown.out;
-  expect_refused(job + " --format tables", "paceline: --format: unknown format 'tables'");
+  expect_rejected(job + " --format tables", "paceline: --format: unknown format 'tables'");
 }
 
 /// The first world from which on all of `worlds` are below 90 %; null: there is none.

@@ -117,35 +117,35 @@ TEST_F(DiffProgram, ComparesCasesOfOneFile) {
   EXPECT_EQ(diff["order"], "interleaved");
 }
 
-TEST_F(DiffProgram, RefusesWhatCannotBeCompared) {
+TEST_F(DiffProgram, RejectsWhatCannotBeCompared) {
   write_sides();
   write_records("other.jsonl", {report::fixed_record({"a", "ddp", 64, 100})});
   write("broken.jsonl", "{\"version\":1\n{}\n");
   write("future.jsonl", "{\"version\":2}\n");
   write("report.json", "{\"benchmark_results\":\n [7]}");
   write("empty.jsonl", "");
-  expect_refused("diff base.jsonl", "paceline: TEST: a second file is missing");
-  expect_refused("diff", "paceline: BASE");
-  expect_refused("diff base.jsonl none.jsonl", "paceline: cannot read none.jsonl: ");
-  expect_refused("diff base.jsonl broken.jsonl", "paceline: broken.jsonl:1: not JSON");
-  expect_refused("diff base.jsonl future.jsonl", "paceline: future.jsonl:1: version: 2 is newer");
-  expect_refused("diff report.json base.jsonl",
-                 "paceline: report.json:2: benchmark_results[0]: '7' is not an object");
-  expect_refused("diff base.jsonl empty.jsonl", "paceline: empty.jsonl: holds no record");
-  expect_refused("diff base.jsonl,./base.jsonl test.jsonl",
-                 "paceline: ./base.jsonl: given twice; its runs would count");
-  expect_refused("diff base.jsonl test.jsonl --format tabel",
-                 "paceline: --format: unknown format 'tabel'; did you mean 'table'?");
-  expect_refused("diff base.jsonl test.jsonl --step-time p75",
-                 "paceline: --step-time: unknown step time 'p75'. Known: median, mean");
-  expect_refused("diff base.jsonl test.jsonl --step-time mean --format ddp",
-                 "paceline: --format ddp: PyTorch's diff.py prints percentiles of steps");
-  expect_refused("diff base.jsonl test.jsonl --threshold -1",
-                 "paceline: --threshold: -1: must be a number from 0 to 1000");
-  expect_refused("diff base.jsonl test.jsonl --base strategy",
-                 "paceline: --base strategy: expected KEY=VALUE");
-  expect_refused("diff base.jsonl test.jsonl --base ranks=3",
-                 "paceline: --base ranks=3: no record has ranks '3'");
+  expect_rejected("diff base.jsonl", "paceline: TEST: a second file is missing");
+  expect_rejected("diff", "paceline: BASE");
+  expect_rejected("diff base.jsonl none.jsonl", "paceline: cannot read none.jsonl: ");
+  expect_rejected("diff base.jsonl broken.jsonl", "paceline: broken.jsonl:1: not JSON");
+  expect_rejected("diff base.jsonl future.jsonl", "paceline: future.jsonl:1: version: 2 is newer");
+  expect_rejected("diff report.json base.jsonl",
+                  "paceline: report.json:2: benchmark_results[0]: '7' is not an object");
+  expect_rejected("diff base.jsonl empty.jsonl", "paceline: empty.jsonl: holds no record");
+  expect_rejected("diff base.jsonl,./base.jsonl test.jsonl",
+                  "paceline: ./base.jsonl: given twice; its runs would count");
+  expect_rejected("diff base.jsonl test.jsonl --format tabel",
+                  "paceline: --format: unknown format 'tabel'; did you mean 'table'?");
+  expect_rejected("diff base.jsonl test.jsonl --step-time p75",
+                  "paceline: --step-time: unknown step time 'p75'. Known: median, mean");
+  expect_rejected("diff base.jsonl test.jsonl --step-time mean --format ddp",
+                  "paceline: --format ddp: PyTorch's diff.py prints percentiles of steps");
+  expect_rejected("diff base.jsonl test.jsonl --threshold -1",
+                  "paceline: --threshold: -1: must be a number from 0 to 1000");
+  expect_rejected("diff base.jsonl test.jsonl --base strategy",
+                  "paceline: --base strategy: expected KEY=VALUE");
+  expect_rejected("diff base.jsonl test.jsonl --base ranks=3",
+                  "paceline: --base ranks=3: no record has ranks '3'");
   const Outcome nothing = run("diff base.jsonl other.jsonl");
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_EQ(nothing.err,
@@ -181,7 +181,7 @@ TEST_F(DiffProgram, AbTakesTurnsAndComparesWallTimes) {
     first += outcome.err[at + line.size()] == 'A' ? 1 : 0;
   }
   EXPECT_EQ(first, 3) << outcome.err;
-  expect_refused("ab --out d -- true -- true", "paceline: --out d: holds a.jsonl of an earlier");
+  expect_rejected("ab --out d -- true -- true", "paceline: --out d: holds a.jsonl of an earlier");
 }
 
 // Their default name is the second, which three in a row hardly ever differ in.
@@ -205,15 +205,15 @@ TEST_F(DiffProgram, AbSpeaksOfCommandsNotOfSteps) {
   for (const char* words : {"step", "rank", "batch", "strategy"}) {
     EXPECT_EQ(outcome.out.find(words), std::string::npos) << words << "\n" << outcome.out;
   }
-  const Outcome refused = run("ab --runs 6 --out e --format ddp -- true -- true");
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_EQ(refused.out, "");
-  EXPECT_NE(refused.err.find("paceline: --format ddp: neither command left records"),
+  const Outcome rejected = run("ab --runs 6 --out e --format ddp -- true -- true");
+  EXPECT_EQ(rejected.exit_code, 2);
+  EXPECT_EQ(rejected.out, "");
+  EXPECT_NE(rejected.err.find("paceline: --format ddp: neither command left records"),
             std::string::npos)
-      << refused.err;
-  EXPECT_EQ(refused.err.find("run 2 of 6"), std::string::npos);
-  expect_refused("diff d/a.jsonl d/b.jsonl --format ddp",
-                 "paceline: --format ddp: these records hold wall times");
+      << rejected.err;
+  EXPECT_EQ(rejected.err.find("run 2 of 6"), std::string::npos);
+  expect_rejected("diff d/a.jsonl d/b.jsonl --format ddp",
+                  "paceline: --format ddp: these records hold wall times");
 }
 
 TEST_F(DiffProgram, HelpSaysTheExitCodes) {
@@ -309,21 +309,21 @@ TEST_F(DiffProgram, AbShowsWhatItHasWhenInterrupted) {
   EXPECT_EQ(diff["cases"][0]["base_runs"], 2);
 }
 
-TEST_F(DiffProgram, AbRefusesWhatItCannotRun) {
-  expect_refused("ab -- true", "paceline: two commands are needed");
-  expect_refused("ab -- -- true", "paceline: two commands are needed");
-  expect_refused("ab --runs 0 -- true -- true",
-                 "paceline: --runs: 0: must be a whole number of at least 1");
-  expect_refused("ab --timeout 0 -- true -- true",
-                 "paceline: --timeout: 0: must be a number from 0.001 to ");
-  expect_refused("ab --format xml -- true -- true", "paceline: --format: unknown format 'xml'");
+TEST_F(DiffProgram, AbRejectsWhatItCannotRun) {
+  expect_rejected("ab -- true", "paceline: two commands are needed");
+  expect_rejected("ab -- -- true", "paceline: two commands are needed");
+  expect_rejected("ab --runs 0 -- true -- true",
+                  "paceline: --runs: 0: must be a whole number of at least 1");
+  expect_rejected("ab --timeout 0 -- true -- true",
+                  "paceline: --timeout: 0: must be a number from 0.001 to ");
+  expect_rejected("ab --format xml -- true -- true", "paceline: --format: unknown format 'xml'");
   const Outcome outcome = run("ab --runs 1 --out d -- true -- no-such-command-here");
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_NE(outcome.err.find("paceline: B could not be started in run 1: "), std::string::npos)
       << outcome.err;
 }
 
-TEST_F(DiffProgram, AbRefusesRecordsBesideWallTimes) {
+TEST_F(DiffProgram, AbRejectsRecordsBesideWallTimes) {
   write_records("r.jsonl", {report::fixed_record({"a", "ddp", 2, 100})});
   const Outcome outcome = run("ab --runs 3 --out d -- cp r.jsonl {records} -- true");
   EXPECT_EQ(outcome.exit_code, 2);

@@ -96,7 +96,7 @@ class Endings : public Program {
   static constexpr const char* kMark = "PACELINE_TEST_MARK";
 };
 
-TEST_F(Endings, ACaseWithoutAPlanIsRefusedBeforeTheFirstOneRuns) {
+TEST_F(Endings, ACaseWithoutAPlanIsRejectedBeforeTheFirstOneRuns) {
   const Outcome outcome =
       run("run --model mlp --device cpu --ranks 2 --strategy fusion "
           "--strategy fusion+diloco:every=10,fragments=5 --batch-size 4 "

@@ -213,7 +213,7 @@ TEST_F(HostsTest, ControlCReachesThem) {
   EXPECT_TRUE(all_gone());
 }
 
-// It neither refuses nor begins.
+// It neither rejects nor begins.
 TEST_F(HostsTest, AHostThatDoesNotAnswerIsNamedAtTheDeadline) {
   script("slow_ssh", "exec sleep 1000\n");
   const Outcome outcome =
@@ -227,7 +227,7 @@ TEST_F(HostsTest, AHostThatDoesNotAnswerIsNamedAtTheDeadline) {
 }
 
 #ifdef PACELINE_SSHD
-TEST_F(HostsTest, AHostWhoseKeyIsUnknownIsRefused) {
+TEST_F(HostsTest, AHostWhoseKeyIsUnknownIsRejected) {
   sshd_->forget_host_key();
   const Outcome outcome = run("run --steps 3" + two_hosts() + kJob);
   EXPECT_EQ(outcome.exit_code, 3);
@@ -278,18 +278,18 @@ TEST_F(HostsTest, ADryRunNeedsNoneOfThem) {
 }
 
 TEST_F(HostsTest, BadHostsAreOneSentence) {
-  expect_refused("run -H far:2,localhost:2 --model lenet",
-                 "paceline: the first host is 'far', but this machine is '");
-  expect_refused("run -H localhost:2,127.0.0.1:2 --model lenet",
-                 "paceline: hosts 'localhost' and '127.0.0.1' are both this");
-  expect_refused("run -H localhost:x --model lenet", "paceline: --hosts ");
-  expect_refused("run -H localhost:1,far:1 --model lenet --ranks 3",
-                 "paceline: --ranks: '3', but ");
-  expect_refused("run -H localhost:1,far:1 --model lenet --rendezvous file:x",
-                 "paceline: --rendezvous file:x: with -H give HOST:PORT");
-  expect_refused("comm -H far:2", "paceline: the first host is 'far'");
-  expect_refused("rank", "paceline: rank is how paceline run");
-  expect_refused("host-agent", "paceline: host-agent is how paceline run");
+  expect_rejected("run -H far:2,localhost:2 --model lenet",
+                  "paceline: the first host is 'far', but this machine is '");
+  expect_rejected("run -H localhost:2,127.0.0.1:2 --model lenet",
+                  "paceline: hosts 'localhost' and '127.0.0.1' are both this");
+  expect_rejected("run -H localhost:x --model lenet", "paceline: --hosts ");
+  expect_rejected("run -H localhost:1,far:1 --model lenet --ranks 3",
+                  "paceline: --ranks: '3', but ");
+  expect_rejected("run -H localhost:1,far:1 --model lenet --rendezvous file:x",
+                  "paceline: --rendezvous file:x: with -H give HOST:PORT");
+  expect_rejected("comm -H far:2", "paceline: the first host is 'far'");
+  expect_rejected("rank", "paceline: rank is how paceline run");
+  expect_rejected("host-agent", "paceline: host-agent is how paceline run");
 }
 
 }  // namespace

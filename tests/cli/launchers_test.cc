@@ -120,7 +120,7 @@ TEST_F(PACELINE_SUITE, RunsEveryCaseOnItsRanksAndLeavesRecords) {
           path.string());
   ASSERT_EQ(said.exit_code, 0) << said.text;
   EXPECT_TRUE(said.contains("records: " + path.string())) << said.text;
-  const auto records = records::read_records(path, records::BrokenTail::kRefuse).records;
+  const auto records = records::read_records(path, records::BrokenTail::kReject).records;
   ASSERT_EQ(records.size(), 2U);
   for (const records::RunRecord& record : records) {
     const auto ranks = static_cast<std::size_t>(record.configuration.ranks);
@@ -140,19 +140,19 @@ TEST_F(PACELINE_SUITE, RunsEveryCaseOnItsRanksAndLeavesRecords) {
 
 // PowerSGD takes whole tensors, and whether the schedule cuts them is known once layers and
 // collectives have been timed.
-TEST_F(PACELINE_SUITE, ACaseThatIsRefusedOnceItHasBegunIsAFailedOne) {
+TEST_F(PACELINE_SUITE, ACaseThatIsRejectedOnceItHasBegunIsAFailedOne) {
   const fs::path path = folder_ / "records.jsonl";
   const std::string line =
       "--model mlp --device cpu --ranks 2 --batch-size 4 --warmup 0 --steps 2 --format csv "
       "--records " +
       path.string() + " --strategy ";
-  const std::string refused = "bytescheduler:partition-mb=0.01+powersgd";
-  EXPECT_NE(run(line + refused).exit_code, 0);
+  const std::string rejected = "bytescheduler:partition-mb=0.01+powersgd";
+  EXPECT_NE(run(line + rejected).exit_code, 0);
   EXPECT_FALSE(fs::exists(path)) << "it is the only case";
-  const testing::Said said = run(line + refused + ",bsp");
+  const testing::Said said = run(line + rejected + ",bsp");
   EXPECT_NE(said.exit_code, 0) << said.text;
   EXPECT_TRUE(said.contains("1 case failed; --resume tries it again")) << said.text;
-  const auto records = records::read_records(path, records::BrokenTail::kRefuse).records;
+  const auto records = records::read_records(path, records::BrokenTail::kReject).records;
   ASSERT_EQ(records.size(), 2U) << said.text;
   EXPECT_TRUE(records[0].error.value_or("").starts_with("powersgd takes whole tensors"))
       << records[0].error.value_or("");

@@ -96,7 +96,7 @@ TEST_F(PredictRequests, GiveTheRecordsOfTheSameCommandLines) {
   }
 }
 
-TEST_F(PredictRequests, GoOnBehindALineThatIsRefused) {
+TEST_F(PredictRequests, GoOnBehindALineThatIsRejected) {
   json unknown = job("bsp", 4, "8x4-2080ti-10gbe.toml");
   unknown["batch-size"] = 4;
   json two = job("bsp", 4, "8x4-2080ti-10gbe.toml");
@@ -111,7 +111,7 @@ TEST_F(PredictRequests, GoOnBehindALineThatIsRefused) {
                   job("bsp", 4, "8x4-2080ti-10gbe.toml").dump() + "\n",
               2);
   ASSERT_EQ(lines.size(), 8u);
-  const std::vector<std::pair<json, std::string>> refusals{
+  const std::vector<std::pair<json, std::string>> rejections{
       {"bsp", "unknown key 'batch-size'; did you mean 'batch_size'? Known: "},
       {nullptr, "not JSON: "},
       {nullptr, "a request must be a JSON object"},
@@ -119,10 +119,10 @@ TEST_F(PredictRequests, GoOnBehindALineThatIsRefused) {
       {"bsp", "batch_size: true must be a string, a number or a list of these"},
       {"bsp", "--batch-size: many: must be a whole number"},
       {"bsp", "a world of 99 ranks does not fit on cluster"}};
-  for (std::size_t i = 0; i < refusals.size(); ++i) {
+  for (std::size_t i = 0; i < rejections.size(); ++i) {
     EXPECT_EQ(lines[i].size(), 2u);
-    EXPECT_EQ(lines[i].at("id"), refusals[i].first);
-    EXPECT_TRUE(lines[i].at("error").get<std::string>().starts_with(refusals[i].second))
+    EXPECT_EQ(lines[i].at("id"), rejections[i].first);
+    EXPECT_TRUE(lines[i].at("error").get<std::string>().starts_with(rejections[i].second))
         << lines[i];
   }
   EXPECT_EQ(lines[7].at("configuration").at("ranks"), 4);
@@ -190,10 +190,10 @@ TEST_F(PredictRequests, ComeFromStandardInput) {
   EXPECT_EQ(json::parse(outcome.out).at("configuration").at("ranks"), 4);
 }
 
-TEST_F(PredictRequests, RefuseFlagsBesideThem) {
-  expect_refused("predict --requests r.jsonl --ranks 8", "paceline: --ranks excludes --requests");
-  expect_refused("predict --requests nowhere.jsonl",
-                 "paceline: --requests nowhere.jsonl: cannot be read");
+TEST_F(PredictRequests, RejectFlagsBesideThem) {
+  expect_rejected("predict --requests r.jsonl --ranks 8", "paceline: --ranks excludes --requests");
+  expect_rejected("predict --requests nowhere.jsonl",
+                  "paceline: --requests nowhere.jsonl: cannot be read");
 }
 
 }  // namespace

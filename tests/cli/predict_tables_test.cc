@@ -38,17 +38,17 @@ TEST_F(Predict, SimulatesServersOfEmbeddingTables) {
   EXPECT_GT(exposed(2), exposed(0));  // one answer is awaited after another
   EXPECT_GT(records[4].ranks.front().step_ns.front(),
             records[3].ranks.front().step_ns.front());  // all rows are updated
-  expect_refused("predict resnet50 " + kCluster + " --servers 3",
-                 "paceline: --servers: resnet50 has no embedding tables");
-  expect_refused(job + "--ranks 4",
-                 "paceline: --ranks: --trainers 2 and --servers 2 make 5 ranks; "
-                 "leave it out");
-  expect_refused(job + "--batch-size 64",
-                 "paceline: --batch-size 64: a step of hybrid has as many bags as 20 to 50 ids "
-                 "make; leave it out, or take dlrm");
-  expect_refused("profile dlrm",
-                 "paceline: MODEL: dlrm has embedding tables, which a profile does not describe; "
-                 "`paceline predict dlrm --device-rate N` goes without one\n");
+  expect_rejected("predict resnet50 " + kCluster + " --servers 3",
+                  "paceline: --servers: resnet50 has no embedding tables");
+  expect_rejected(job + "--ranks 4",
+                  "paceline: --ranks: --trainers 2 and --servers 2 make 5 ranks; "
+                  "leave it out");
+  expect_rejected(job + "--batch-size 64",
+                  "paceline: --batch-size 64: a step of hybrid has as many bags as 20 to 50 ids "
+                  "make; leave it out, or take dlrm");
+  expect_rejected("profile dlrm",
+                  "paceline: MODEL: dlrm has embedding tables, which a profile does not describe; "
+                  "`paceline predict dlrm --device-rate N` goes without one\n");
 }
 
 TEST_F(Predict, ChecksTheHostsMemoryForTables) {
@@ -62,7 +62,7 @@ TEST_F(Predict, ChecksTheHostsMemoryForTables) {
   cluster("4GB");
   EXPECT_EQ(run(job).exit_code, 0);
   cluster("50MB");
-  expect_refused(job, "paceline: the tables do not fit: the job takes ");
+  expect_rejected(job, "paceline: the tables do not fit: the job takes ");
 }
 
 // No two jobs that differ have one key.
@@ -120,9 +120,10 @@ TEST_F(Predict, SimulatesTablesOnTrainers) {
   };
   EXPECT_GT(exposed(1), exposed(0));  // wider rows cross
   EXPECT_EQ(exposed(2), 0);           // none crosses
-  expect_refused(job + "--staleness 1",
-                 "paceline: embedding tables: trainers that hold the tables exchange rows in every "
-                 "step, and no lookup misses an update; leave staleness out, or take servers");
+  expect_rejected(
+      job + "--staleness 1",
+      "paceline: embedding tables: trainers that hold the tables exchange rows in every "
+      "step, and no lookup misses an update; leave staleness out, or take servers");
 }
 
 TEST_F(Predict, SimulatesDlrm) {

@@ -27,15 +27,15 @@ TEST_F(Predict, WritesARecordAndATrace) {
   EXPECT_EQ(records[0].ranks.size(), 8u);
 }
 
-TEST_F(Predict, RefusesInOneSentence) {
-  expect_refused("predict resnet50 " + kCluster + " --ranks 33",
-                 "paceline: a world of 33 ranks does not fit on cluster");
-  expect_refused("predict resnet50 --cluster none.toml", "paceline: ");
+TEST_F(Predict, RejectsInOneSentence) {
+  expect_rejected("predict resnet50 " + kCluster + " --ranks 33",
+                  "paceline: a world of 33 ranks does not fit on cluster");
+  expect_rejected("predict resnet50 --cluster none.toml", "paceline: ");
   const Outcome outcome = run("predict resnet5 " + kCluster);
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_NE(outcome.err.find("or give a profile, FILE.json"), std::string::npos) << outcome.err;
-  expect_refused("predict resnet50 " + kCluster + " --strategy nosuch",
-                 "paceline: unknown strategy part 'nosuch'");
+  expect_rejected("predict resnet50 " + kCluster + " --strategy nosuch",
+                  "paceline: unknown strategy part 'nosuch'");
 }
 
 TEST_F(Predict, KnowsTheLayersOfWhatRunTrains) {
@@ -59,12 +59,13 @@ TEST_F(Predict, TakesTheTokensOfASample) {
   EXPECT_GT(step_ms("--sequence-length 512"), 6 * own);
   EXPECT_EQ(records::read_records(folder_ / "t.jsonl").records.back().configuration.sequence_length,
             512);
-  expect_refused("predict bert-base " + kCluster + " --sequence-length 513",
-                 "paceline: sequence length 513: must be from 1 to the 512 positions of bert-base");
-  expect_refused("predict resnet50 " + kCluster + " --sequence-length 64",
-                 "paceline: sequence length 64: resnet50 reads no text");
-  expect_refused("predict hybrid " + kCluster + " --sequence-length 64",
-                 "paceline: --sequence-length 64: hybrid is no built-in network that reads text");
+  expect_rejected(
+      "predict bert-base " + kCluster + " --sequence-length 513",
+      "paceline: sequence length 513: must be from 1 to the 512 positions of bert-base");
+  expect_rejected("predict resnet50 " + kCluster + " --sequence-length 64",
+                  "paceline: sequence length 64: resnet50 reads no text");
+  expect_rejected("predict hybrid " + kCluster + " --sequence-length 64",
+                  "paceline: --sequence-length 64: hybrid is no built-in network that reads text");
 }
 
 TEST_F(Predict, PricesLayerwiseOptimizers) {
@@ -77,15 +78,15 @@ TEST_F(Predict, PricesLayerwiseOptimizers) {
         records::read_records(folder_ / fmt::format("{}.jsonl", optimizer)).records;
     ASSERT_EQ(records.size(), 2u);
     EXPECT_EQ(records[1].configuration.optimizer, optimizer);
-    expect_refused(job + "--ranks 8 --strategy rs-ag+zero-1",
-                   fmt::format("paceline: optimizer '{}' scales the step of '", optimizer));
+    expect_rejected(job + "--ranks 8 --strategy rs-ag+zero-1",
+                    fmt::format("paceline: optimizer '{}' scales the step of '", optimizer));
   }
   EXPECT_NE(run("list optimizers").out.find("\n  lars "), std::string::npos);
 }
 
-TEST_F(Predict, RefusesALinkThatIsASlip) {
+TEST_F(Predict, RejectsALinkThatIsASlip) {
   write("slow.toml", "[[hosts]]\nname = 'a'\ncount = 2\n[[links]]\nrate = '10bit'\n");
-  expect_refused(
+  expect_rejected(
       "predict resnet50 --cluster slow.toml",
       "paceline: slow.toml: link 'hosts' has a rate of 1.25 bytes/s; it must be at least 1000");
 }
@@ -116,9 +117,9 @@ TEST_F(Predict, FitsRecordsOfOneAndMoreRanks) {
                   .exit_code,
               0);
   }
-  expect_refused("predict --measured predicted.jsonl --ranks 4",
-                 "paceline: --measured predicted.jsonl: 2 of its 2 records are "
-                 "predicted; only measured and replayed records can be fitted\n");
+  expect_rejected("predict --measured predicted.jsonl --ranks 4",
+                  "paceline: --measured predicted.jsonl: 2 of its 2 records are "
+                  "predicted; only measured and replayed records can be fitted\n");
   // As if these steps had been measured.
   auto known = records::read_records(folder_ / "predicted.jsonl").records;
   for (records::RunRecord& record : known) {
@@ -135,12 +136,12 @@ TEST_F(Predict, FitsRecordsOfOneAndMoreRanks) {
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[1].ranks.size(), 8u);
   EXPECT_EQ(records[1].configuration.strategy, "bsp");
-  expect_refused("predict --measured r.jsonl",
-                 "paceline: --measured without --cluster: say which numbers of ranks to predict");
-  expect_refused("predict --measured r.jsonl --ranks 4 --device-rate 8",
-                 "paceline: --device-rate excludes --measured\n");
-  expect_refused("predict --measured r.jsonl --ranks 4 --optimizer adamw",
-                 "paceline: --optimizer adamw: the records of --measured are of sgd\n");
+  expect_rejected("predict --measured r.jsonl",
+                  "paceline: --measured without --cluster: say which numbers of ranks to predict");
+  expect_rejected("predict --measured r.jsonl --ranks 4 --device-rate 8",
+                  "paceline: --device-rate excludes --measured\n");
+  expect_rejected("predict --measured r.jsonl --ranks 4 --optimizer adamw",
+                  "paceline: --optimizer adamw: the records of --measured are of sgd\n");
 }
 
 TEST_F(Predict, TakesFiguresInWhateverFormTheyAreHeld) {
@@ -157,41 +158,41 @@ TEST_F(Predict, TakesFiguresInWhateverFormTheyAreHeld) {
   const auto& bar = records[0].predicted->error_bar;
   ASSERT_TRUE(bar && bar->known());
   EXPECT_LT(*bar->low_ns, *bar->high_ns);
-  expect_refused("predict vgg16 " + kCluster + " --measured 'ranks=8 rate=640'",
-                 "paceline: --measured: no figure says its batch; give --batch-size");
-  expect_refused(
+  expect_rejected("predict vgg16 " + kCluster + " --measured 'ranks=8 rate=640'",
+                  "paceline: --measured: no figure says its batch; give --batch-size");
+  expect_rejected(
       job + "--measured 'ranks=8 batch=16 rate=640' --measured 'ranks=8 batch=64 rate=900'",
       "paceline: --measured: figures are of batches of 16 and 64; say with --batch-size which is "
       "predicted\n");
-  expect_refused(job + "--batch-size 64 --measured 'ranks=8'",
-                 "paceline: --measured 'ranks=8': determines nothing: give ");
-  expect_refused("advise hybrid --measured 'ranks=8 rate=3'", "paceline: ");
+  expect_rejected(job + "--batch-size 64 --measured 'ranks=8'",
+                  "paceline: --measured 'ranks=8': determines nothing: give ");
+  expect_rejected("advise hybrid --measured 'ranks=8 rate=3'", "paceline: ");
   outcome = run("advise resnet50 " + kCluster +
                 " --batch-size 64 --ranks 8 --measured 'ranks=4 rate=640'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.err.find("ranks=4 rate=640"), std::string::npos) << outcome.err;
 }
 
-TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
+TEST_F(Predict, RejectsFlagsThatWouldChangeNothing) {
   const std::string job = "resnet50 " + kCluster;
   for (const char* strategy : {"bsp", "fusion:bucket-mb=8"}) {
-    expect_refused("predict " + job + " --bucket-mb 4 --strategy " + strategy,
-                   std::string("paceline: --bucket-mb 4: ") + strategy +
-                       " has no buckets, or says their size\n");
+    expect_rejected("predict " + job + " --bucket-mb 4 --strategy " + strategy,
+                    std::string("paceline: --bucket-mb 4: ") + strategy +
+                        " has no buckets, or says their size\n");
   }
   EXPECT_EQ(run("predict " + job + " --bucket-mb 0 --ranks 4").exit_code, 0);
   EXPECT_EQ(run("predict " + job + " --bucket-mb 600000 --ranks 4").exit_code, 0);
-  expect_refused("predict " + job + " --bucket-mb -1",
-                 "paceline: --bucket-mb -1: must be from 0 to 1000000\n");
-  expect_refused("predict " + job + " --bucket-mb 4 --strategy fusoin",
-                 "paceline: unknown strategy part 'fusoin'");
-  expect_refused("predict " + job + " --seed 3",
-                 "paceline: --seed 3: of noise that is not asked for; give ");
-  expect_refused("predict " + job + " --trace a.json --records ./a.json",
-                 "paceline: --trace a.json: is the file of --records too\n");
-  expect_refused("predict resnet50 --cluster c.toml --trace ./c.toml",
-                 "paceline: --trace ./c.toml: is the file of --cluster too\n");
-  expect_refused("advise " + job + " --strategies 3", "paceline: --strategies requires --write\n");
+  expect_rejected("predict " + job + " --bucket-mb -1",
+                  "paceline: --bucket-mb -1: must be from 0 to 1000000\n");
+  expect_rejected("predict " + job + " --bucket-mb 4 --strategy fusoin",
+                  "paceline: unknown strategy part 'fusoin'");
+  expect_rejected("predict " + job + " --seed 3",
+                  "paceline: --seed 3: of noise that is not asked for; give ");
+  expect_rejected("predict " + job + " --trace a.json --records ./a.json",
+                  "paceline: --trace a.json: is the file of --records too\n");
+  expect_rejected("predict resnet50 --cluster c.toml --trace ./c.toml",
+                  "paceline: --trace ./c.toml: is the file of --cluster too\n");
+  expect_rejected("advise " + job + " --strategies 3", "paceline: --strategies requires --write\n");
 }
 
 TEST_F(Predict, TakesSeveralStrategies) {
@@ -207,20 +208,20 @@ TEST_F(Predict, TakesSeveralStrategies) {
   EXPECT_EQ(strategies[0], "bsp");
   EXPECT_NE(strategies[1].find("diloco:every=2,"), std::string::npos);
   EXPECT_EQ(strategies[5], "wfbp");
-  expect_refused("predict resnet50 " + kCluster + " --strategy bsp,nosuch",
-                 "paceline: unknown strategy part 'nosuch'");
+  expect_rejected("predict resnet50 " + kCluster + " --strategy bsp,nosuch",
+                  "paceline: unknown strategy part 'nosuch'");
 }
 
 // Before the records are looked at, which may take long.
-TEST_F(Predict, RefusesWorldsFirst) {
+TEST_F(Predict, RejectsWorldsFirst) {
   const std::string from = "predict --measured nowhere.jsonl ";
-  expect_refused(from + "--ranks 0",
-                 "paceline: --ranks: 0: must be a whole number of at least "
-                 "1\n");
-  expect_refused(from + "--ranks 8,4,8", "paceline: --ranks: 8 is given twice\n");
-  expect_refused(from + "--ranks 1 4 32", "paceline: ");
-  expect_refused("predict resnet50 " + kCluster + " --ranks 4,8 --trace t.json",
-                 "paceline: --trace is of one prediction; 2 were asked for\n");
+  expect_rejected(from + "--ranks 0",
+                  "paceline: --ranks: 0: must be a whole number of at least "
+                  "1\n");
+  expect_rejected(from + "--ranks 8,4,8", "paceline: --ranks: 8 is given twice\n");
+  expect_rejected(from + "--ranks 1 4 32", "paceline: ");
+  expect_rejected("predict resnet50 " + kCluster + " --ranks 4,8 --trace t.json",
+                  "paceline: --trace is of one prediction; 2 were asked for\n");
   const std::string help = run("predict --help").out;
   EXPECT_NE(help.find("--ranks N,N "), std::string::npos) << help;
   EXPECT_NE(help.find("--measured FIGURE|FILE"), std::string::npos) << help;
@@ -248,7 +249,7 @@ TEST_F(Predict, LeavesOutTheCasesThatCannotBe) {
             std::string::npos)
       << outcome.err;
   EXPECT_NE(outcome.err.find("\nwfbp on 6 ranks: step "), std::string::npos) << outcome.err;
-  expect_refused(job + "6 --strategy wfbp+hierarchical", "paceline: ");
+  expect_rejected(job + "6 --strategy wfbp+hierarchical", "paceline: ");
 }
 
 // The null model stands beside every prediction.
@@ -261,50 +262,50 @@ TEST_F(Predict, PrintsLinearScaling) {
       << outcome.err;
 }
 
-TEST_F(Predict, RefusesValuesThatCannotBe) {
+TEST_F(Predict, RejectsValuesThatCannotBe) {
   const std::string predict = "predict resnet50 " + kCluster + " ";
   for (const char* rate : {"inf", "nan", "0", "-1", "1e30", "1e-300"}) {
-    expect_refused(predict + "--device-rate " + rate,
-                   std::string("paceline: --device-rate: ") + rate + ":");
+    expect_rejected(predict + "--device-rate " + rate,
+                    std::string("paceline: --device-rate: ") + rate + ":");
   }
-  expect_refused(predict + "--batch-size 0",
-                 "paceline: --batch-size: 0: must be a whole number of at least 1\n");
-  expect_refused(predict + "--strategy ''", "paceline: --strategy: is empty; ");
-  expect_refused(predict + "--ranks 8,,16", "paceline: --ranks: '8,,16' has ");
-  expect_refused(predict + "--ranks=", "paceline: --ranks: is empty; ");
-  expect_refused(predict + "--stragglers 0.1",
-                 "paceline: --stragglers requires --straggler-factor\n");
-  expect_refused(predict + "--straggler-factor 2",
-                 "paceline: --straggler-factor requires --stragglers\n");
-  expect_refused(predict + "--stragglers 0.1 --straggler-factor 1",
-                 "paceline: --straggler-factor 1: must be above 1\n");
-  expect_refused(predict + "--stragglers 1.5 --straggler-factor 2",
-                 "paceline: --stragglers: 1.5: must be a number from 0 to 1\n");
-  expect_refused(predict + "--noise -1", "paceline: --noise: -1: must be a number from 0 to 10\n");
-  expect_refused(predict + "--noise nan", "paceline: --noise: nan: must be ");
-  expect_refused(predict + "--seed -1",
-                 "paceline: --seed: -1: must be a whole number from 0 to 18446744073709551615\n");
+  expect_rejected(predict + "--batch-size 0",
+                  "paceline: --batch-size: 0: must be a whole number of at least 1\n");
+  expect_rejected(predict + "--strategy ''", "paceline: --strategy: is empty; ");
+  expect_rejected(predict + "--ranks 8,,16", "paceline: --ranks: '8,,16' has ");
+  expect_rejected(predict + "--ranks=", "paceline: --ranks: is empty; ");
+  expect_rejected(predict + "--stragglers 0.1",
+                  "paceline: --stragglers requires --straggler-factor\n");
+  expect_rejected(predict + "--straggler-factor 2",
+                  "paceline: --straggler-factor requires --stragglers\n");
+  expect_rejected(predict + "--stragglers 0.1 --straggler-factor 1",
+                  "paceline: --straggler-factor 1: must be above 1\n");
+  expect_rejected(predict + "--stragglers 1.5 --straggler-factor 2",
+                  "paceline: --stragglers: 1.5: must be a number from 0 to 1\n");
+  expect_rejected(predict + "--noise -1", "paceline: --noise: -1: must be a number from 0 to 10\n");
+  expect_rejected(predict + "--noise nan", "paceline: --noise: nan: must be ");
+  expect_rejected(predict + "--seed -1",
+                  "paceline: --seed: -1: must be a whole number from 0 to 18446744073709551615\n");
   for (const char* seed : {"18446744073709551616", "+1", "0x10", "one"}) {
-    expect_refused(predict + "--seed " + seed,
-                   std::string("paceline: --seed: ") + seed +
-                       ": must be a whole number from 0 to 18446744073709551615\n");
+    expect_rejected(predict + "--seed " + seed,
+                    std::string("paceline: --seed: ") + seed +
+                        ": must be a whole number from 0 to 18446744073709551615\n");
   }
   for (const char* steps : {"2.5", "2.0", "1e3", "ten", "0", "99999999999"}) {
-    expect_refused(predict + "--steps " + steps, std::string("paceline: --steps: ") + steps +
-                                                     ": must be a whole number of at least 1\n");
+    expect_rejected(predict + "--steps " + steps, std::string("paceline: --steps: ") + steps +
+                                                      ": must be a whole number of at least 1\n");
   }
   for (const char* error : {"nan", "-1", "100"}) {
-    expect_refused(
+    expect_rejected(
         "advise resnet50 " + kCluster + " --error " + error,
         std::string("paceline: --error: ") + error + ": must be a number from 0 to 99.9\n");
   }
   for (const char* strategy :
        {"bytescheduler:partition-mb=0.0001", "bytescheduler:partition-mb=1e-9,order=priority",
         "wfbp+ps:partition-mb=0.0001"}) {
-    expect_refused(predict + "--ranks 8 --strategy " + strategy, "paceline: strategy option ");
+    expect_rejected(predict + "--ranks 8 --strategy " + strategy, "paceline: strategy option ");
   }
   for (const char* strategy : {"bytescheduler:partition-mb=0", "wfbp+ps:partition-mb=0"}) {
-    expect_refused(predict + "--ranks 8 --strategy " + strategy, "paceline: strategy option ");
+    expect_rejected(predict + "--ranks 8 --strategy " + strategy, "paceline: strategy option ");
   }
 }
 
@@ -336,8 +337,9 @@ TEST_F(Predict, TakesAProfileForANetwork) {
       records[0].warnings[0].seen.ends_with("cpu, the cluster's device "
                                             "is RTX 2080 Ti"))
       << records[0].warnings[0].seen;
-  expect_refused("predict " + profile + kCluster + " --batch-size 7", "paceline: --batch-size 7: ");
-  expect_refused("run --model " + profile, "paceline: --model: '");
+  expect_rejected("predict " + profile + kCluster + " --batch-size 7",
+                  "paceline: --batch-size 7: ");
+  expect_rejected("run --model " + profile, "paceline: --model: '");
 
   const Outcome advice = run("advise " + profile + kCluster + " --ranks 4 --bucket-mb 25");
   EXPECT_EQ(advice.exit_code, 0) << advice.err;
@@ -377,8 +379,8 @@ TEST_F(Predict, TakesHostsAsRunDoes) {
   for (const auto& record : records) {
     EXPECT_EQ(record.configuration.ranks_per_host, (std::vector<int>{4, 4}));
   }
-  expect_refused("predict resnet50 -H a:4,b:4", "paceline: cluster 'a:4,b:4' has no [[links]]");
-  expect_refused("predict resnet50", "paceline: no cluster: ");
+  expect_rejected("predict resnet50 -H a:4,b:4", "paceline: cluster 'a:4,b:4' has no [[links]]");
+  expect_rejected("predict resnet50", "paceline: no cluster: ");
 }
 
 TEST_F(Predict, SaysWhereAStrategyBetweenHostsHasOneAlone) {
@@ -392,8 +394,8 @@ TEST_F(Predict, SaysWhereAStrategyBetweenHostsHasOneAlone) {
   const auto two = records::read_records(folder_ / "two.jsonl").records.at(0);
   EXPECT_EQ(two.configuration.strategy, "fusion:bucket-mb=25+hierarchical:local=2");
   EXPECT_TRUE(two.warnings.empty());
-  expect_refused(line + "three.jsonl --local-size 3",
-                 "paceline: 'hierarchical': 4 ranks do not fill hosts of 3");
+  expect_rejected(line + "three.jsonl --local-size 3",
+                  "paceline: 'hierarchical': 4 ranks do not fill hosts of 3");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class Program : public ::testing::Test {
   }
 
   /// Exit 2, nothing on stdout, one line on stderr that begins so, and no file left behind.
-  void expect_refused(const std::string& arguments, const std::string& sentence) const {
+  void expect_rejected(const std::string& arguments, const std::string& sentence) const {
     SCOPED_TRACE(arguments);
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.exit_code, 2);

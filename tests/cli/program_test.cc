@@ -84,7 +84,7 @@ TEST_F(Program, ListPrintsEveryTable) {
     EXPECT_NE(outcome.out.find(name), std::string::npos) << name;
   }
   EXPECT_EQ(run("list formats").out.rfind("Formats\n", 0), 0U);
-  expect_refused("list formts", "paceline: unknown list 'formts'; did you mean 'formats'?");
+  expect_rejected("list formts", "paceline: unknown list 'formts'; did you mean 'formats'?");
 }
 
 TEST_F(Program, DoctorSaysWhatItSees) {
@@ -97,29 +97,29 @@ TEST_F(Program, DoctorSaysWhatItSees) {
   EXPECT_EQ(outcome.out.find("BROKEN"), std::string::npos) << outcome.out;
 }
 
-TEST_F(Program, RefusesBadFlags) {
-  expect_refused("rnu", "paceline: unknown command 'rnu'; did you mean 'run'?");
-  expect_refused("run --modle mlp", "paceline: unknown flag '--modle'; did you mean '--model'?");
-  expect_refused("run --model mlp --ranks two", "paceline: --ranks: 'two' is not a whole number");
-  expect_refused("run --model resnet5",
-                 "paceline: --model: unknown model 'resnet5'; did you mean 'resnet50'?");
-  expect_refused("run --model mlp --strategy fusoin",
-                 "paceline: --strategy: unknown strategy part 'fusoin'");
-  expect_refused("run --model mlp --format xml", "paceline: --format: unknown format 'xml'");
-  expect_refused("run --model mlp --ranks", "paceline: --ranks: ");
-  expect_refused("run --model mlp --resume", "paceline: --resume: needs --records FILE");
-  expect_refused("run --model mlp --engine rpc",
-                 "paceline: --engine: 'rpc' is not one of auto, gloo, nccl, mpi");
-  expect_refused("run", "paceline: nothing to run: ");
-  expect_refused("run --timeout 0", "paceline: --timeout: '0' is not a number from 1 to 86400");
-  expect_refused("run --format foo", "paceline: --format: unknown format 'foo'");
+TEST_F(Program, RejectsBadFlags) {
+  expect_rejected("rnu", "paceline: unknown command 'rnu'; did you mean 'run'?");
+  expect_rejected("run --modle mlp", "paceline: unknown flag '--modle'; did you mean '--model'?");
+  expect_rejected("run --model mlp --ranks two", "paceline: --ranks: 'two' is not a whole number");
+  expect_rejected("run --model resnet5",
+                  "paceline: --model: unknown model 'resnet5'; did you mean 'resnet50'?");
+  expect_rejected("run --model mlp --strategy fusoin",
+                  "paceline: --strategy: unknown strategy part 'fusoin'");
+  expect_rejected("run --model mlp --format xml", "paceline: --format: unknown format 'xml'");
+  expect_rejected("run --model mlp --ranks", "paceline: --ranks: ");
+  expect_rejected("run --model mlp --resume", "paceline: --resume: needs --records FILE");
+  expect_rejected("run --model mlp --engine rpc",
+                  "paceline: --engine: 'rpc' is not one of auto, gloo, nccl, mpi");
+  expect_rejected("run", "paceline: nothing to run: ");
+  expect_rejected("run --timeout 0", "paceline: --timeout: '0' is not a number from 1 to 86400");
+  expect_rejected("run --format foo", "paceline: --format: unknown format 'foo'");
   for (const char* flag : {"--hosts", "--hostfile", "--cluster"}) {
-    expect_refused(std::string("run --model mlp ") + flag + " ''",
-                   std::string("paceline: ") + flag + ": is empty; ");
-    expect_refused(std::string("comm ") + flag + " ''",
-                   std::string("paceline: ") + flag + ": is empty; ");
+    expect_rejected(std::string("run --model mlp ") + flag + " ''",
+                    std::string("paceline: ") + flag + ": is empty; ");
+    expect_rejected(std::string("comm ") + flag + " ''",
+                    std::string("paceline: ") + flag + ": is empty; ");
   }
-  expect_refused("run --model mlp -H ''", "paceline: --hosts: is empty; ");
+  expect_rejected("run --model mlp -H ''", "paceline: --hosts: is empty; ");
 }
 
 TEST_F(Program, TakesTheValueOfASwitchAsAWordToo) {
@@ -128,53 +128,54 @@ TEST_F(Program, TakesTheValueOfASwitchAsAWordToo) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_NE(outcome.out.find("2 cases"), std::string::npos) << outcome.out;
   }
-  expect_refused("run --model mlp --channels-last maybe", "paceline: ");
+  expect_rejected("run --model mlp --channels-last maybe", "paceline: ");
 }
 
-TEST_F(Program, RefusesMoreRanksThanTheCoresOfThisHostAllow) {
-  expect_refused("run --model mlp --ranks 1000000 --yes", "paceline: --ranks: '1000000' on ");
-  expect_refused("comm --ranks 1000000", "paceline: --ranks: '1000000' on ");
+TEST_F(Program, RejectsMoreRanksThanTheCoresOfThisHostAllow) {
+  expect_rejected("run --model mlp --ranks 1000000 --yes", "paceline: --ranks: '1000000' on ");
+  expect_rejected("comm --ranks 1000000", "paceline: --ranks: '1000000' on ");
   write("hosts", "localhost slots=1000000\n");
   write("cluster.toml", "[[hosts]]\nname = 'localhost'\nslots = 1000000\n");
   for (const char* hosts : {"-H localhost:1000000", "--hostfile hosts", "--cluster cluster.toml"}) {
     for (const char* command : {"run --model mlp --device cpu --dry-run ",
                                 "run --model mlp --device cpu --yes ", "comm "}) {
-      expect_refused(std::string(command) + hosts, "paceline: host 'localhost': '1000000' on ");
+      expect_rejected(std::string(command) + hosts, "paceline: host 'localhost': '1000000' on ");
     }
   }
 }
 
-TEST_F(Program, RefusesARendezvousOfOneHost) {
+TEST_F(Program, RejectsARendezvousOfOneHost) {
   for (const char* command :
        {"run --model mlp --device cpu --dry-run ", "run --model mlp --device cpu ", "comm "}) {
-    expect_refused(std::string(command) + "-H localhost:2 --rendezvous 10.99.99.99:1234",
-                   "paceline: --rendezvous 10.99.99.99:1234: is where ranks of several hosts meet, "
-                   "and all 2 are on this host; leave it out\n");
+    expect_rejected(
+        std::string(command) + "-H localhost:2 --rendezvous 10.99.99.99:1234",
+        "paceline: --rendezvous 10.99.99.99:1234: is where ranks of several hosts meet, "
+        "and all 2 are on this host; leave it out\n");
   }
 }
 
-TEST_F(Program, RefusesAFlagThatIsGivenTwice) {
-  expect_refused("comm --ranks 2 --ranks 2", "paceline: --ranks: is given twice; give it once\n");
-  expect_refused("predict resnet50 --records a --records b --records c",
-                 "paceline: --records: is given 3 times; give it once\n");
-  expect_refused("comm --ranks", "paceline: --ranks: its value is missing\n");
+TEST_F(Program, RejectsAFlagThatIsGivenTwice) {
+  expect_rejected("comm --ranks 2 --ranks 2", "paceline: --ranks: is given twice; give it once\n");
+  expect_rejected("predict resnet50 --records a --records b --records c",
+                  "paceline: --records: is given 3 times; give it once\n");
+  expect_rejected("comm --ranks", "paceline: --ranks: its value is missing\n");
 }
 
-TEST_F(Program, RefusesEmptyValues) {
+TEST_F(Program, RejectsEmptyValues) {
   for (const char* words :
        {"comm --link", "comm --ssh-command", "comm --only", "run --model mlp --link",
         "run --model mlp --replay", "profile mlp --output", "predict resnet50 --strategy",
         "advise resnet50 --bucket-mb", "report a.jsonl -o"}) {
     const std::string flag(std::string(words).substr(std::string(words).rfind(' ') + 1));
     const std::string named = flag == "-o" ? "paceline: --" : "paceline: " + flag;
-    expect_refused(std::string(words) + " ''", named);
+    expect_rejected(std::string(words) + " ''", named);
     const Outcome outcome = run(std::string(words) + " ''");
     EXPECT_NE(outcome.err.find(": is empty; leave it out, or give "), std::string::npos)
         << outcome.err;
   }
-  expect_refused("run --model mlp --link= --ranks 2", "paceline: --link: is empty; ");
-  expect_refused("comm --only all-reduce,,message",
-                 "paceline: --only: 'all-reduce,,message' has an empty value ");
+  expect_rejected("run --model mlp --link= --ranks 2", "paceline: --link: is empty; ");
+  expect_rejected("comm --only all-reduce,,message",
+                  "paceline: --only: 'all-reduce,,message' has an empty value ");
 }
 
 TEST_F(Program, ProfileHasTheFormatsOfOtherCommands) {
@@ -196,44 +197,44 @@ TEST_F(Program, ProfileHasTheFormatsOfOtherCommands) {
   const std::string table = run(job + "table").out;
   EXPECT_NE(table.find(" M elements\n          "), std::string::npos) << table;
   EXPECT_EQ(table.find("\n\n"), std::string::npos) << table;
-  expect_refused(job + "tables", "paceline: --format: unknown format 'tables'");
+  expect_rejected(job + "tables", "paceline: --format: unknown format 'tables'");
 }
 
-TEST_F(Program, RefusesBadFiles) {
+TEST_F(Program, RejectsBadFiles) {
   write("bad.toml", "model = 'mlp'\nbatch_size = = 3\n");
-  expect_refused("run bad.toml", "paceline: bad.toml:2: not TOML: ");
+  expect_rejected("run bad.toml", "paceline: bad.toml:2: not TOML: ");
   write("unknown.toml", "modle = 'mlp'\n");
-  expect_refused("run unknown.toml",
-                 "paceline: unknown.toml:1: unknown key 'modle'; did you mean 'model'?");
+  expect_rejected("run unknown.toml",
+                  "paceline: unknown.toml:1: unknown key 'modle'; did you mean 'model'?");
   write("unknown.toml", "modle = 'mlp'\n");
   const std::string sentence = run("run unknown.toml").err;
   EXPECT_NE(sentence.find(", case, sweep\n"), std::string::npos) << sentence;
-  expect_refused("run no-such-file", "paceline: unknown experiment 'no-such-file'");
+  expect_rejected("run no-such-file", "paceline: unknown experiment 'no-such-file'");
   for (const char* path : {"nosuch.toml", "no/such"}) {
-    expect_refused(std::string("run ") + path,
-                   std::string("paceline: there is no file '") + path + "'; ");
+    expect_rejected(std::string("run ") + path,
+                    std::string("paceline: there is no file '") + path + "'; ");
   }
   write("records.jsonl", "not a record\n");
-  expect_refused("run --model mlp --records records.jsonl", "paceline: records.jsonl:1: ");
+  expect_rejected("run --model mlp --records records.jsonl", "paceline: records.jsonl:1: ");
 }
 
-TEST_F(Program, RefusesOutputsThatCannotBeWritten) {
+TEST_F(Program, RejectsOutputsThatCannotBeWritten) {
   for (const char* flag : {"--records", "--json", "--trace"}) {
-    expect_refused(std::string("run --model mlp ") + flag + " /no/such/folder/file",
-                   std::string("paceline: ") + flag);
+    expect_rejected(std::string("run --model mlp ") + flag + " /no/such/folder/file",
+                    std::string("paceline: ") + flag);
   }
 }
 
-TEST_F(Program, RefusesOneFileForTwoOutputs) {
-  expect_refused("run --model mlp --records a.jsonl --json ./a.jsonl",
-                 "paceline: --json ./a.jsonl: is the file of --records too\n");
-  expect_refused("run --model mlp --json a.json --trace a.json",
-                 "paceline: --trace a.json: is the file of --json too\n");
+TEST_F(Program, RejectsOneFileForTwoOutputs) {
+  expect_rejected("run --model mlp --records a.jsonl --json ./a.jsonl",
+                  "paceline: --json ./a.jsonl: is the file of --records too\n");
+  expect_rejected("run --model mlp --json a.json --trace a.json",
+                  "paceline: --trace a.json: is the file of --json too\n");
 }
 
-TEST_F(Program, RefusesAnInterfaceThatIsNotHere) {
-  expect_refused("run --model mlp --interface nosuch0",
-                 "paceline: --interface nosuch0: this host has no such interface");
+TEST_F(Program, RejectsAnInterfaceThatIsNotHere) {
+  expect_rejected("run --model mlp --interface nosuch0",
+                  "paceline: --interface nosuch0: this host has no such interface");
 }
 
 TEST_F(Program, DryRunStartsNothing) {
@@ -289,16 +290,16 @@ TEST_F(Program, PrintsTheLineThatStartsItOnACluster) {
       run("run --model mlp --device cpu --ranks 8 --local-size 4 --print-launch mpirun");
   EXPECT_NE(each.out.find("-np 8 -H FIRST_HOST:4,HOST_2:4 "), std::string::npos) << each.out;
   EXPECT_EQ(each.out.find("--local-size"), std::string::npos) << each.out;
-  expect_refused("run --model mlp --ranks 6 --local-size 4 --print-launch slurm",
-                 "paceline: --local-size: '4', but 6 ranks do not fill");
-  expect_refused("run --model mlp --ranks 4 --local-size 2 --ranks-per-host 2+2",
-                 "paceline: --ranks-per-host excludes --local-size\n");
-  expect_refused("run --model mlp --lr -1", "paceline: --lr: '-1' is not ");
-  expect_refused("run quick --print-launch torchrun",
-                 "paceline: --print-launch: say for how many ranks");
-  expect_refused("run quick -H a:4,b:4 --print-launch mpirun",
-                 "paceline: --print-launch beside --hosts: the launcher names the hosts; say "
-                 "--ranks-per-host 4+4");
+  expect_rejected("run --model mlp --ranks 6 --local-size 4 --print-launch slurm",
+                  "paceline: --local-size: '4', but 6 ranks do not fill");
+  expect_rejected("run --model mlp --ranks 4 --local-size 2 --ranks-per-host 2+2",
+                  "paceline: --ranks-per-host excludes --local-size\n");
+  expect_rejected("run --model mlp --lr -1", "paceline: --lr: '-1' is not ");
+  expect_rejected("run quick --print-launch torchrun",
+                  "paceline: --print-launch: say for how many ranks");
+  expect_rejected("run quick -H a:4,b:4 --print-launch mpirun",
+                  "paceline: --print-launch beside --hosts: the launcher names the hosts; say "
+                  "--ranks-per-host 4+4");
 }
 
 constexpr const char* kTwoCases =
@@ -306,7 +307,7 @@ constexpr const char* kTwoCases =
     "--records r.jsonl ";
 
 // A batch of a petabyte, more than any address space.
-TEST_F(Program, WhatDoesNotFitIntoMemoryIsRefusedInOneSentence) {
+TEST_F(Program, WhatDoesNotFitIntoMemoryIsRejectedInOneSentence) {
   for (const char* ranks : {"1", "2"}) {
     SCOPED_TRACE(ranks);
     const Outcome outcome = run(

@@ -198,32 +198,32 @@ TEST_F(ReplayCommand, ACaseThatCannotBePredictedSaysWhy) {
   EXPECT_NE(outcome.out.find("\nno valid comparison\n"), std::string::npos);
 }
 
-TEST_F(ReplayCommand, WhatCannotBeWrittenIsRefusedBeforeAnythingIsPredicted) {
+TEST_F(ReplayCommand, WhatCannotBeWrittenIsRejectedBeforeAnythingIsPredicted) {
   write("two.toml", kTwoHosts);
   const std::string job = "advise theirs.json --cluster two.toml ";
-  expect_refused(job + "--strategies 2", "paceline: --strategies requires");
-  expect_refused(job + "--write best.toml --strategies 0", "paceline: --strategies: ");
-  expect_refused(job + "--write two.toml",
-                 "paceline: --write two.toml: is the file of --cluster too");
-  expect_refused(job + "--write nowhere/best.toml", "paceline: --write");
-  expect_refused(job + "--top -1", "paceline: --top: -1: must be a whole number of at least 0");
-  expect_refused(job + "--bucket-mb 1,-2",
-                 "paceline: --bucket-mb: -2: must be a number from 0 to ");
-  expect_refused(
+  expect_rejected(job + "--strategies 2", "paceline: --strategies requires");
+  expect_rejected(job + "--write best.toml --strategies 0", "paceline: --strategies: ");
+  expect_rejected(job + "--write two.toml",
+                  "paceline: --write two.toml: is the file of --cluster too");
+  expect_rejected(job + "--write nowhere/best.toml", "paceline: --write");
+  expect_rejected(job + "--top -1", "paceline: --top: -1: must be a whole number of at least 0");
+  expect_rejected(job + "--bucket-mb 1,-2",
+                  "paceline: --bucket-mb: -2: must be a number from 0 to ");
+  expect_rejected(
       "advise theirs.json --cluster two.toml -H a:9999,b:9999 "
       "--write best.toml",
       "paceline: --write: cluster");
 }
 
-TEST_F(ReplayCommand, ContradictionsAreRefused) {
-  expect_refused("run --replay nowhere.json --ranks 2", "paceline: cannot read nowhere.json");
+TEST_F(ReplayCommand, ContradictionsAreRejected) {
+  expect_rejected("run --replay nowhere.json --ranks 2", "paceline: cannot read nowhere.json");
   for (const char* flag : {"--device cuda", "--engine nccl"}) {
-    expect_refused(std::string("run --replay theirs.json --ranks 2 ") + flag,
-                   std::string("paceline: ") + std::string(flag).substr(0, 8) + ": '");
+    expect_rejected(std::string("run --replay theirs.json --ranks 2 ") + flag,
+                    std::string("paceline: ") + std::string(flag).substr(0, 8) + ": '");
   }
-  expect_refused("run --model lenet --link fast --ranks 2", "paceline: --link");
-  expect_refused("run --model lenet --stretch 2 --ranks 2",
-                 "paceline: --stretch: '2' slows compute and network alike");
+  expect_rejected("run --model lenet --link fast --ranks 2", "paceline: --link");
+  expect_rejected("run --model lenet --stretch 2 --ranks 2",
+                  "paceline: --stretch: '2' slows compute and network alike");
 }
 
 }  // namespace

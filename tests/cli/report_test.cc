@@ -65,8 +65,8 @@ TEST_F(Report, AppendsResultsOfNcclTestsToRecords) {
         "  algbw  busbw #wrong\n"
         "      8       2  float    sum    -1  5.63   0.00   0.00      0  5.61"
         "   0.00   0.00      0\n");
-  const Outcome refused = run("import nccl.log --records r.jsonl --format ddp");
-  EXPECT_EQ(refused.exit_code, 2);
+  const Outcome rejected = run("import nccl.log --records r.jsonl --format ddp");
+  EXPECT_EQ(rejected.exit_code, 2);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "r.jsonl"));
   for (const char* end : {"r.jsonl\n", ", 1 of them not for the first time\n"}) {
     const Outcome outcome = run("import nccl.log --records r.jsonl");
@@ -123,23 +123,24 @@ TEST_F(Report, ShowsRecordsInEveryForm) {
             std::string::npos);
 }
 
-TEST_F(Report, RefusesWhatItCannotShow) {
+TEST_F(Report, RejectsWhatItCannotShow) {
   fs::copy(fs::path(PACELINE_SOURCE_DIR) / "tests/records/corpus/good-full.jsonl",
            folder_ / "r.jsonl");
   write("empty.jsonl", "");
-  expect_refused("report", "paceline: records is required");
-  expect_refused("report none.jsonl", "paceline: cannot read none.jsonl: ");
-  expect_refused("report empty.jsonl", "paceline: empty.jsonl: holds no rec");
-  expect_refused("report r.jsonl ./r.jsonl", "paceline: ./r.jsonl: given twice");
-  expect_refused("report r.jsonl -o r.jsonl",
-                 "paceline: --output: 'r.jsonl' is a file of records to read");
-  expect_refused("report r.jsonl -o no/such/r.html", "paceline: --output");
-  expect_refused("report r.jsonl -o r.pdf",
-                 "paceline: --output: 'r.pdf' ends in .pdf, which is no format; allowed are .html, "
-                 ".htm, .md, .csv, .json, .txt or no ending");
-  expect_refused("report r.jsonl --format pgae",
-                 "paceline: --format: unknown format 'pgae'; did you mean 'page'?");
-  expect_refused("report r.jsonl --title T", "paceline: --title: only a page");
+  expect_rejected("report", "paceline: records is required");
+  expect_rejected("report none.jsonl", "paceline: cannot read none.jsonl: ");
+  expect_rejected("report empty.jsonl", "paceline: empty.jsonl: holds no rec");
+  expect_rejected("report r.jsonl ./r.jsonl", "paceline: ./r.jsonl: given twice");
+  expect_rejected("report r.jsonl -o r.jsonl",
+                  "paceline: --output: 'r.jsonl' is a file of records to read");
+  expect_rejected("report r.jsonl -o no/such/r.html", "paceline: --output");
+  expect_rejected(
+      "report r.jsonl -o r.pdf",
+      "paceline: --output: 'r.pdf' ends in .pdf, which is no format; allowed are .html, "
+      ".htm, .md, .csv, .json, .txt or no ending");
+  expect_rejected("report r.jsonl --format pgae",
+                  "paceline: --format: unknown format 'pgae'; did you mean 'page'?");
+  expect_rejected("report r.jsonl --title T", "paceline: --title: only a page");
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
 }
 

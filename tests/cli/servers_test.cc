@@ -21,7 +21,7 @@ TEST_F(Program, AveragesStatisticsBesideServers) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
-TEST_F(Program, RefusesMessagesThatNeedTooManyThreads) {
+TEST_F(Program, RejectsMessagesThatNeedTooManyThreads) {
   const Outcome outcome =
       run("run --model resnet18 --device cpu --ranks 2 --engine gloo --steps 1 --strategy "
           "ps:partition-mb=0.003");
@@ -33,7 +33,7 @@ TEST_F(Program, RefusesMessagesThatNeedTooManyThreads) {
 }
 
 // Of these ranks the server alone has too many.
-TEST_F(Program, RecordsACaseThatOneRankRefusesUnderOtherLaunchers) {
+TEST_F(Program, RecordsACaseThatOneRankRejectsUnderOtherLaunchers) {
   const Outcome outcome =
       run("list formats >stdout; export WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
           std::to_string(free_port()) + "; rank() { RANK=$1 '" + PACELINE_PROGRAM +

@@ -164,10 +164,11 @@ TEST_F(Survey, LogsAreOfOneRecordFile) {
   ASSERT_EQ(run(line + "r.jsonl").exit_code, 0);
   const fs::path log = fs::directory_iterator(folder_ / "logs")->path();
   const std::string text = text_of(log);
-  expect_refused(line + "other.jsonl",
-                 "paceline: --logs logs: " + log.filename().string() +
-                     " there is of the records in r.jsonl, and this run's are in other.jsonl; take "
-                     "another folder, or go on with --records r.jsonl --resume\n");
+  expect_rejected(
+      line + "other.jsonl",
+      "paceline: --logs logs: " + log.filename().string() +
+          " there is of the records in r.jsonl, and this run's are in other.jsonl; take "
+          "another folder, or go on with --records r.jsonl --resume\n");
   EXPECT_EQ(text_of(log), text);
   EXPECT_EQ(run(line + "./r.jsonl --resume").exit_code, 0);
   ASSERT_EQ(run(line + "r.jsonl").exit_code, 0);
@@ -184,16 +185,16 @@ TEST_F(Survey, LogsAreOfOneRecordFile) {
 
 // PowerSGD takes whole tensors, and whether the schedule cuts them is known once layers and
 // collectives have been timed.
-TEST_F(Survey, ACaseThatIsRefusedOnceItHasBegunIsAFailedOne) {
+TEST_F(Survey, ACaseThatIsRejectedOnceItHasBegunIsAFailedOne) {
   const std::string line =
       "run --model mlp --device cpu --ranks 2 --batch-size 4 --warmup 0 --steps 2 --records "
       "r.jsonl --format csv --strategy ";
-  const std::string refused = "bytescheduler:partition-mb=0.01+powersgd";
-  const Outcome alone = run(line + refused);
+  const std::string rejected = "bytescheduler:partition-mb=0.01+powersgd";
+  const Outcome alone = run(line + rejected);
   EXPECT_EQ(alone.exit_code, 2) << alone.err;
   EXPECT_FALSE(fs::exists(folder_ / "r.jsonl"));
   for (const std::size_t failed : {1U, 2U}) {
-    const Outcome outcome = run(line + refused + ",bsp" + (failed == 2 ? " --resume" : ""));
+    const Outcome outcome = run(line + rejected + ",bsp" + (failed == 2 ? " --resume" : ""));
     EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
     EXPECT_TRUE(outcome.err.ends_with("paceline: 1 case failed; --resume tries it again\n"))
         << outcome.err;
@@ -205,7 +206,7 @@ TEST_F(Survey, ACaseThatIsRefusedOnceItHasBegunIsAFailedOne) {
   }
 }
 
-TEST_F(Survey, ACaseThatDoesNotFitIsRefusedWithASmallerExperiment) {
+TEST_F(Survey, ACaseThatDoesNotFitIsRejectedWithASmallerExperiment) {
   fs::create_directory(folder_ / "experiments");
   write("experiments/grid.toml",
         "replay = 'huge.json'\nranks = 2\nstrategy = 'bsp'\n"
@@ -236,7 +237,7 @@ TEST_F(Survey, SaysTheTableOfARunWhoseRecordsAreThrownAway) {
   EXPECT_TRUE(outcome.err.ends_with("\nrecords: /dev/null\n")) << outcome.err;
 }
 
-TEST_F(Survey, ASecondRunOfAFileIsRefusedAndClaimsNoneOfItsRecords) {
+TEST_F(Survey, ASecondRunOfAFileIsRejectedAndClaimsNoneOfItsRecords) {
   write("r.jsonl", "");
   const records::RecordWriter first((folder_ / "r.jsonl").string());
   const Outcome outcome = run("run --model mlp --device cpu --ranks 1 --records r.jsonl");

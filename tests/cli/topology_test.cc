@@ -36,7 +36,7 @@ TEST_F(Program, TopologyPrintsTheDigitsThatDiffer) {
 }
 
 // The same sentence in both.
-TEST_F(Program, AGraphThatNeverMixesIsRefused) {
+TEST_F(Program, AGraphThatNeverMixesIsRejected) {
   write("swap.txt", "0 1 1\n1 0 1\n");
   write("two.toml", kTwoHosts);
   const std::string text = run("topology edges:swap.txt -n 2").out;
@@ -60,15 +60,16 @@ TEST_F(Program, TopologyDrawsTheSteps) {
   EXPECT_NE(picture.find(">step 3</text>"), std::string::npos);
 }
 
-TEST_F(Program, TopologyRefusesWhatIsNoGraph) {
-  expect_refused("topology torus -n 4", "paceline: topology: 'torus' is none of: one-peer-exp, ");
-  expect_refused("topology mesh:2x3 -n 5", "paceline: topology 'mesh:2x3': a mesh of 2 rows");
-  expect_refused("topology exp -n 8 --local-size 3",
-                 "paceline: --local-size 3: 8 ranks do not fill");
-  expect_refused("topology exp -n 0", "paceline: ");
-  expect_refused("topology exp", "paceline: ");
-  expect_refused("run --model mlp --ranks 2 --steps 1 --strategy neighbor-allreduce:topology=torus",
-                 "paceline: --strategy: topology: 'torus' is none of: ");
+TEST_F(Program, TopologyRejectsWhatIsNoGraph) {
+  expect_rejected("topology torus -n 4", "paceline: topology: 'torus' is none of: one-peer-exp, ");
+  expect_rejected("topology mesh:2x3 -n 5", "paceline: topology 'mesh:2x3': a mesh of 2 rows");
+  expect_rejected("topology exp -n 8 --local-size 3",
+                  "paceline: --local-size 3: 8 ranks do not fill");
+  expect_rejected("topology exp -n 0", "paceline: ");
+  expect_rejected("topology exp", "paceline: ");
+  expect_rejected(
+      "run --model mlp --ranks 2 --steps 1 --strategy neighbor-allreduce:topology=torus",
+      "paceline: --strategy: topology: 'torus' is none of: ");
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST_F(UnequalHosts, AreWarnedAbout) {
   }
 }
 
-TEST_F(UnequalHosts, AreRefusedWhereTheyMustNotBe) {
+TEST_F(UnequalHosts, AreRejectedWhereTheyMustNotBe) {
   const Outcome outcome = run_on_both("--require-same-topology");
   EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
   EXPECT_EQ(outcome.out, "");

@@ -33,7 +33,7 @@ class VirtualTime : public Program {
     return records::read_records(folder_ / file).records;
   }
 
-  std::string refusal(const std::string& flags) const {
+  std::string rejection(const std::string& flags) const {
     const Outcome outcome = run(flags);
     EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
     return outcome.err;
@@ -122,27 +122,28 @@ TEST_F(VirtualTime, KeepsTwoRatesOfADeviceApart) {
   }
 }
 
-TEST_F(VirtualTime, RefusesWhatItCannotTell) {
-  EXPECT_EQ(refusal("run --model mlp --ranks 2 --virtual-time two.toml"),
+TEST_F(VirtualTime, RejectsWhatItCannotTell) {
+  EXPECT_EQ(rejection("run --model mlp --ranks 2 --virtual-time two.toml"),
             "paceline: virtual_time: 'fusion:bucket-mb=25' of mlp on 2 ranks trains on no data; "
             "name some (--data digits), or take `paceline predict`\n");
   const std::string digits = "run --model mlp --data digits --ranks 2 ";
-  EXPECT_NE(refusal(digits + "--virtual-time two.toml --strategy win-put+awc")
+  EXPECT_NE(rejection(digits + "--virtual-time two.toml --strategy win-put+awc")
                 .find("averages what has arrived"),
             std::string::npos);
-  EXPECT_NE(refusal(digits + "--virtual-time two.toml --ranks-per-host 1+1")
+  EXPECT_NE(rejection(digits + "--virtual-time two.toml --ranks-per-host 1+1")
                 .find("leave out --local-size and --ranks-per-host"),
             std::string::npos);
   EXPECT_NE(
-      refusal(digits + "--virtual-time two.toml --accumulate 2").find("take accumulate 1, fp32"),
+      rejection(digits + "--virtual-time two.toml --accumulate 2").find("take accumulate 1, fp32"),
       std::string::npos);
-  EXPECT_NE(refusal(digits + "--virtual-time two.toml -H localhost:2").find("leave out the hosts"),
-            std::string::npos);
   EXPECT_NE(
-      refusal("run --model mlp --data digits --ranks 5 --batch-size 4 --virtual-time two.toml")
+      rejection(digits + "--virtual-time two.toml -H localhost:2").find("leave out the hosts"),
+      std::string::npos);
+  EXPECT_NE(
+      rejection("run --model mlp --data digits --ranks 5 --batch-size 4 --virtual-time two.toml")
           .find("world of 5 ranks does not fit on cluster 'two nodes'"),
       std::string::npos);
-  EXPECT_NE(refusal(digits + "--device-rate 100").find("give that too"), std::string::npos);
+  EXPECT_NE(rejection(digits + "--device-rate 100").find("give that too"), std::string::npos);
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ TEST(Cluster, NamesTheOffendingValue) {
   EXPECT_TRUE(message_of("[[hosts]").starts_with("c.toml:1: not TOML:"));
 }
 
-// A line and a value in each refusal.
+// A line and a value in each rejection.
 TEST(Cluster, NamesTheLineOfAFit) {
   const std::string before =
       "[[hosts]]\nname = 'a'\n[[links]]\nrate = '1Gbit'\n"
@@ -197,7 +197,7 @@ TEST(Cluster, NamesTheLineOfAHostOrLink) {
             "c.toml:7: [[links]] name = 'n': a link before it has this name");
 }
 
-TEST(Cluster, RefusesImpossibleFits) {
+TEST(Cluster, RejectsImpossibleFits) {
   Cluster cluster = parse_cluster(kFile, "c.toml");
   auto& pieces = cluster.links[0].fits[0].line.pieces;
   pieces[0].beta_ps_per_byte = -1;
@@ -286,7 +286,7 @@ TEST(Cluster, HostfilesOfBothMpis) {
             "h:1: host 'a' has 99999999999 slots; at most 16777216 are supported");
 }
 
-TEST(Cluster, HostsThatNobodyCanReachAreRefused) {
+TEST(Cluster, HostsThatNobodyCanReachAreRejected) {
   const auto message = [](const ClusterChoice& choice) -> std::string {
     try {
       read_cluster(choice);
@@ -403,7 +403,7 @@ class Collectives : public ::testing::Test {
     return read_cluster((folder_ / "lab.toml").string());
   }
 
-  std::string refusal(const std::string& text) const {
+  std::string rejection(const std::string& text) const {
     try {
       read(text);
     } catch (const UsageError& error) {
@@ -448,13 +448,14 @@ TEST_F(Collectives, ABadFileIsNamedWithTheLineThatNamesIt) {
   const std::string other = (folder_ / "other.toml").string();
   const std::string text = "collectives = \"other.toml\"\n" + std::string(kNetwork);
   const std::string begin = lab + ":1: a cluster file collectives = 'other.toml': ";
-  EXPECT_EQ(refusal(text), begin + "cannot read " + other + ": No such file or directory");
+  EXPECT_EQ(rejection(text), begin + "cannot read " + other + ": No such file or directory");
   write("other.toml", "[[hosts]\n");
-  EXPECT_TRUE(refusal(text).starts_with(begin + other + ":1: not TOML: ")) << refusal(text);
+  EXPECT_TRUE(rejection(text).starts_with(begin + other + ":1: not TOML: ")) << rejection(text);
   write("other.toml", "collectives = \"measured.toml\"\n");
-  EXPECT_TRUE(refusal(text).starts_with(begin + other + ":1: unknown key of a file of collectives"))
-      << refusal(text);
-  EXPECT_EQ(refusal("collectives = 5\n" + std::string(kNetwork)),
+  EXPECT_TRUE(
+      rejection(text).starts_with(begin + other + ":1: unknown key of a file of collectives"))
+      << rejection(text);
+  EXPECT_EQ(rejection("collectives = 5\n" + std::string(kNetwork)),
             lab + ":1: a cluster file collectives = 5: must be text");
 }
 

@@ -25,7 +25,7 @@ std::string replaced(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
-std::string refusal(const std::string& text) {
+std::string rejection(const std::string& text) {
   try {
     parse_profile(text, "p.json");
   } catch (const UsageError& error) {
@@ -100,21 +100,21 @@ TEST(ProfileFile, AnyPyTorchModelsProfileIsRead) {
 }
 
 TEST(ProfileFile, MistakesAreNamed) {
-  EXPECT_EQ(refusal("{").find("p.json: not JSON: column 2: "), 0U) << refusal("{");
-  EXPECT_EQ(refusal(replaced("\"batch_size\": 8", "\"batch_size\": 0")),
+  EXPECT_EQ(rejection("{").find("p.json: not JSON: column 2: "), 0U) << rejection("{");
+  EXPECT_EQ(rejection(replaced("\"batch_size\": 8", "\"batch_size\": 0")),
             "p.json: batch_size: expected a whole number of at least 1, found 0");
-  EXPECT_EQ(refusal(replaced("\"module\": \"b\"", "\"module\": \"c\"")),
+  EXPECT_EQ(rejection(replaced("\"module\": \"b\"", "\"module\": \"c\"")),
             "p.json: parameters[1]: module 'c' is not among the modules");
-  EXPECT_EQ(refusal(replaced("\"b.bias\", \"a.weight\"]", "\"b.bias\"]")),
+  EXPECT_EQ(rejection(replaced("\"b.bias\", \"a.weight\"]", "\"b.bias\"]")),
             "p.json: ready_order: 1 of 2 parameters");
-  EXPECT_EQ(refusal(replaced("\"forward_us\": 2", "\"forward_us\": -2")),
+  EXPECT_EQ(rejection(replaced("\"forward_us\": 2", "\"forward_us\": -2")),
             "p.json: modules[1].forward_us: expected a time in microseconds, found -2");
-  EXPECT_EQ(refusal(replaced("\"name\": \"b\"", "\"name\": \"a\"")),
+  EXPECT_EQ(rejection(replaced("\"name\": \"b\"", "\"name\": \"a\"")),
             "p.json: modules[1]: module 'a' is there twice");
   EXPECT_EQ(
-      refusal(replaced("\"model\"", "\"modle\"")).find("p.json: unknown key 'modle'; known are "),
+      rejection(replaced("\"model\"", "\"modle\"")).find("p.json: unknown key 'modle'; known are "),
       0U);
-  EXPECT_EQ(refusal(replaced("\"sizes\": [5]", "\"sizes\": [0]")),
+  EXPECT_EQ(rejection(replaced("\"sizes\": [5]", "\"sizes\": [0]")),
             "p.json: parameters[1].sizes[0]: expected an integer from 1 to 1099511627776, found 0");
 }
 

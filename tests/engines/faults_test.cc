@@ -90,7 +90,7 @@ TEST(Faults, an_exceptions_text_is_the_message) {
 TEST(Faults, a_users_mistake_is_told_once_without_a_rank) {
   const auto said = run_marked("PROGRAM launch 3 20000 usage");
   EXPECT_EQ(said.exit_code, 2);
-  EXPECT_EQ(said.text, "outcome: --mode usage: refused\n");
+  EXPECT_EQ(said.text, "outcome: --mode usage: rejected\n");
 }
 
 // The launcher, writing to a file, once its ranks are at work.

@@ -196,12 +196,12 @@ TEST(GlooEngine, process_group_reaches_the_same_ledger) {
   });
 }
 
-TEST(GlooEngine, strided_tensors_are_refused_with_their_shape) {
+TEST(GlooEngine, strided_tensors_are_rejected_with_their_shape) {
   run_ranks(2, [](Channel& channel) {
     const auto column = at::ones({64, 2}).select(1, 0);
     try {
       channel.all_reduce(column, Reduce::kSum);
-      ADD_FAILURE() << "not refused";
+      ADD_FAILURE() << "not rejected";
     } catch (const WorldError& error) {
       EXPECT_NE(std::string(error.what()).find("[64]"), std::string::npos);
       EXPECT_NE(std::string(error.what()).find("[2]"), std::string::npos);
@@ -212,7 +212,7 @@ TEST(GlooEngine, strided_tensors_are_refused_with_their_shape) {
   });
 }
 
-TEST(GlooEngine, shards_that_do_not_fit_are_refused) {
+TEST(GlooEngine, shards_that_do_not_fit_are_rejected) {
   run_ranks(2, [](Channel& channel) {
     EXPECT_THROW(channel.all_gather(at::ones({3}), at::ones({7})), WorldError);
     EXPECT_THROW(channel.reduce_scatter(at::ones({7}), at::ones({3}), Reduce::kSum), WorldError);

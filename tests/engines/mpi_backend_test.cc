@@ -96,8 +96,8 @@ TEST_F(MpiBackend, nothing_begins_once_it_was_aborted) {
   EXPECT_ANY_THROW(backend->barrier(c10d::BarrierOptions{}));
 }
 
-TEST_F(MpiBackend, nothing_begins_after_a_call_that_mpi_refuses) {
-  const auto backend = backend_of(spec_of("refused"), 1000);
+TEST_F(MpiBackend, nothing_begins_after_a_call_that_mpi_rejects) {
+  const auto backend = backend_of(spec_of("rejected"), 1000);
   std::vector<at::Tensor> never{at::zeros({1})};
   const auto begun = backend->recv(never, backend->getRank(), 9);
   EXPECT_ANY_THROW(backend->send(never, backend->getSize(), 9));

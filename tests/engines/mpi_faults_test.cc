@@ -152,7 +152,7 @@ TEST(MpiFaults, a_rank_that_hangs_before_it_connects_is_named) {
   EXPECT_TRUE(said.contains("the main thread has not moved for ")) << said.text;
 }
 
-TEST(MpiFaults, a_rank_of_srun_without_PMIx_is_refused) {
+TEST(MpiFaults, a_rank_of_srun_without_PMIx_is_rejected) {
   const auto said = run_marked("SLURM_PROCID=0 PROGRAM rank 20000 ok mpi");
   EXPECT_EQ(said.exit_code, 2);
   EXPECT_TRUE(said.contains("engine mpi: srun started this rank without PMIx")) << said.text;

@@ -73,7 +73,7 @@ int work(const engines::RankContext& context, const launch::StopSignals& stop,
   for (bool going = true; going; ++step) {
     context.heartbeat.beat(step, "all-reduce, 8 B");
     if (mode == "usage") {
-      throw UsageError("--mode usage: refused");
+      throw UsageError("--mode usage: rejected");
     }
     if (step == 5 && self.rank == culprit) {
       context.heartbeat.beat_now(step, "all-reduce, 8 B");

@@ -77,7 +77,7 @@ TEST(World, meets_in_a_file) {
   std::filesystem::remove(path);
 }
 
-TEST(World, a_file_in_no_folder_is_refused_at_once) {
+TEST(World, a_file_in_no_folder_is_rejected_at_once) {
   for (const auto& [path, folder] :
        {std::pair{"/no/such/folder/meet", "/no/such/folder"}, {"", "for it"}}) {
     auto launch = launch_of(0, 1, "a");
@@ -92,7 +92,7 @@ TEST(World, a_file_in_no_folder_is_refused_at_once) {
   }
 }
 
-TEST(World, a_file_that_a_job_has_used_is_refused) {
+TEST(World, a_file_that_a_job_has_used_is_rejected) {
   const auto path =
       std::filesystem::temp_directory_path() / ("paceline-again-" + std::to_string(getpid()));
   std::filesystem::remove(path);
@@ -136,7 +136,7 @@ TEST(World, keys_of_two_jobs_never_meet) {
   EXPECT_EQ(outside->get("key"), "theirs");
 }
 
-TEST(World, a_rank_of_another_launch_is_refused) {
+TEST(World, a_rank_of_another_launch_is_rejected) {
   const auto listener = launch::listen_at("127.0.0.1", 0);
   const auto store = serve_key_value_store("token", listener->fd, listener->port);
   store->set(launch::kServedKey, "1");

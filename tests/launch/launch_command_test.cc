@@ -50,7 +50,7 @@ TEST(LaunchLine, a_note_says_what_to_fill_in) {
             "FIRST_HOST\n");
 }
 
-TEST(LaunchLine, refuses_what_it_does_not_know) {
+TEST(LaunchLine, rejects_what_it_does_not_know) {
   EXPECT_THROW(launch_command("qsub", kShape), UsageError);
   EXPECT_THROW(launch_command("slurm", {0, 1, {}}), UsageError);
 }

@@ -32,7 +32,7 @@ TEST(Listener, is_seen_while_it_listens) {
   EXPECT_EQ(is_listened_at("no.such.host.invalid", 1), std::nullopt);
 }
 
-TEST(Listener, a_taken_port_and_a_foreign_address_are_refused) {
+TEST(Listener, a_taken_port_and_a_foreign_address_are_rejected) {
   const auto listener = listen_at("localhost", 0);
   ASSERT_TRUE(listener.has_value());
   EXPECT_EQ(listener->address, "127.0.0.1");

@@ -96,7 +96,7 @@ TEST(TextBatch, ALargerBatchBeginsWithTheSmallerOne) {
   EXPECT_TRUE(large.target.narrow(0, 0, 3).equal(small.target));
 }
 
-TEST(TextBatch, RefusesWhatIsOfImages) {
+TEST(TextBatch, RejectsWhatIsOfImages) {
   const NetworkInfo& text = find_network("bert-tiny");
   const NetworkInfo& image = find_network("lenet");
   EXPECT_THROW(make_batch(text, {.integers = true}), UsageError);

@@ -165,7 +165,7 @@ std::vector<int> idx(const std::vector<int>& sizes, int value) {
   return bytes;
 }
 
-TEST(Data, ReadsMnistAndRefusesDamage) {
+TEST(Data, ReadsMnistAndRejectsDamage) {
   const Folder folder;
   const std::string data = "mnist:" + folder.name();
   EXPECT_THROW(load_data(data, 0), UsageError) << "no files";
@@ -187,7 +187,7 @@ TEST(Data, ReadsMnistAndRefusesDamage) {
   EXPECT_THROW(load_data(data, 0), UsageError) << "another file";
 }
 
-TEST(Data, ReadsCifarAndRefusesDamage) {
+TEST(Data, ReadsCifarAndRejectsDamage) {
   const Folder folder;
   std::vector<int> record(1 + 3 * 32 * 32, 0);
   record[0] = 6;

@@ -85,7 +85,7 @@ TEST(Networks, UnknownNameListsTheKnownOnes) {
   EXPECT_EQ(std::get<ImageSample>(find_network("vgg16").sample).side, 224);
 }
 
-TEST(Networks, RefusesImagesThatVanish) {
+TEST(Networks, RejectsImagesThatVanish) {
   EXPECT_THROW(find_network("resnet18").make({.image_size = 31}), UsageError);
   EXPECT_THROW(find_network("vgg16").make({.image_size = 31}), UsageError);
   EXPECT_THROW(find_network("lenet").make({.image_size = 15}), UsageError);

@@ -157,7 +157,7 @@ TEST(Networks, AreConsistent) {
   }
 }
 
-TEST(Networks, RefuseAnUnknownName) { EXPECT_THROW(network_shape("gpt"), UsageError); }
+TEST(Networks, RejectAnUnknownName) { EXPECT_THROW(network_shape("gpt"), UsageError); }
 
 }  // namespace
 }  // namespace paceline::plan

@@ -19,7 +19,7 @@ TEST(LayerProfile, GradientsAreReadyOneAfterTheOtherInReadyOrder) {
   EXPECT_EQ(profile.backward_total(), 15);
 }
 
-TEST(LayerProfile, RefusesWhatDoesNotFitTheModel) {
+TEST(LayerProfile, RejectsWhatDoesNotFitTheModel) {
   const ModelShape model = toy_model({{4, 4}, {4}});
   EXPECT_THROW(check_profile(model, {"", {1}, {1, 1, 1}}), UsageError);
   EXPECT_THROW(check_profile(model, {"", {1, 1}, {1, 1}}), UsageError);
@@ -36,7 +36,7 @@ TEST(AlphaBeta, EachPieceHoldsFromItsFirstByteOn) {
   EXPECT_EQ(line_of(1e-3, 1e-9).time(1'000'000), 2'000'000'000);
 }
 
-TEST(AlphaBeta, RefusesPiecesOutOfOrderAndNegativeCosts) {
+TEST(AlphaBeta, RejectsPiecesOutOfOrderAndNegativeCosts) {
   check_line({}, "line");
   EXPECT_THROW(check_line({{{10, 1, 1}, {10, 1, 1}}}, "line"), UsageError);
   EXPECT_THROW(check_line({{{0, -1, 1}}}, "line"), UsageError);

@@ -120,8 +120,8 @@ TEST(Engines, CostWhatAFileOfOnesOwnSays) {
   EXPECT_EQ(shipped.costs.software.collective, 0);
 }
 
-TEST(Engines, RefuseAFileThatIsNotOfCosts) {
-  const auto refusal = [](const std::string& text) {
+TEST(Engines, RejectAFileThatIsNotOfCosts) {
+  const auto rejection = [](const std::string& text) {
     const std::string path = written(text);
     try {
       read_costs(path);
@@ -131,23 +131,23 @@ TEST(Engines, RefuseAFileThatIsNotOfCosts) {
     return std::string("none");
   };
   const std::string costs(kOwnCosts);
-  EXPECT_EQ(refusal(""),
+  EXPECT_EQ(rejection(""),
             ": has no engines; needs [[engines]], [[optimizers]] and "
             "[roofline]");
-  EXPECT_TRUE(refusal(costs + "winograd_speed = 1\n")
+  EXPECT_TRUE(rejection(costs + "winograd_speed = 1\n")
                   .starts_with(":10: unknown key of [roofline] 'winograd_speed'; did you mean "
                                "'winograd_speedup'? "));
-  EXPECT_EQ(refusal(costs + "strided_slowdown = 'no'\n"),
+  EXPECT_EQ(rejection(costs + "strided_slowdown = 'no'\n"),
             ":10: [roofline] strided_slowdown = 'no': must be a number");
-  EXPECT_EQ(refusal(costs + "strided_slowdown = -1\n"),
+  EXPECT_EQ(rejection(costs + "strided_slowdown = -1\n"),
             ":10: [roofline] strided_slowdown = -1: must be a number, 0 or "
             "more");
-  EXPECT_EQ(refusal(costs + "strided_slowdown = 1e12\n"),
+  EXPECT_EQ(rejection(costs + "strided_slowdown = 1e12\n"),
             ":10: [roofline] strided_slowdown = 1000000000000: must be below 1e12");
-  EXPECT_TRUE(refusal("[[engines]]\nalgorithm = 'rin'\n[[optimizers]]\n[roofline]\n")
+  EXPECT_TRUE(rejection("[[engines]]\nalgorithm = 'rin'\n[[optimizers]]\n[roofline]\n")
                   .starts_with(":2: [[engines]] algorithm = 'rin': unknown collective algorithm "
                                "'rin'; did you mean 'ring'? "));
-  EXPECT_TRUE(refusal("[[engines\n").starts_with(":1: not TOML: "));
+  EXPECT_TRUE(rejection("[[engines\n").starts_with(":1: not TOML: "));
 }
 
 // ps-lite over TCP/IP, whose hops take tens of microseconds, and over RDMA.

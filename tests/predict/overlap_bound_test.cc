@@ -153,7 +153,7 @@ TEST(OverlapBound, IsBeatenByNoStrategy) {
       try {
         one = run(strategy, input, costs);
       } catch (const UsageError&) {
-        continue;  // a combination or a world that the strategy refuses
+        continue;  // a combination or a world that the strategy rejects
       }
       EXPECT_GE(one.bound.overlap, one.bound.step) << strategy;
       if (one.times.steady) {

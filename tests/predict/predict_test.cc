@@ -191,7 +191,7 @@ TEST(Predict, AMillionRanksAreOneClass) {
   EXPECT_EQ(prediction.record.ranks.size(), 1u);
 }
 
-TEST(Predict, RefusesWhatCannotBe) {
+TEST(Predict, RejectsWhatCannotBe) {
   EXPECT_EQ(message_of(request("bsp", 9)),
             "a world of 9 ranks does not fit on cluster 'two nodes': 2 hosts have 8 slots");
   EXPECT_EQ(message_of(request("bsp", 0)), "a world of 0 ranks; it needs at least 1");
@@ -246,7 +246,7 @@ TEST(Predict, CommunicatorsTakeTurnsOnNccl) {
 }
 
 // Before any memory is taken.
-TEST(Predict, RefusesMoreThanMemoryHolds) {
+TEST(Predict, RejectsMoreThanMemoryHolds) {
   PredictRequest much = request("fusion", 8);
   much.steps = 100'000'000;
   EXPECT_EQ(message_of(much), "100000000 steps: a record of 8 ranks holds at most 625000");

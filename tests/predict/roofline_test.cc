@@ -63,7 +63,7 @@ TEST(Roofline, SpreadsAMeasuredTimeExactly) {
   }
 }
 
-TEST(Roofline, RefusesABatchOfNothing) {
+TEST(Roofline, RejectsABatchOfNothing) {
   EXPECT_THROW(roofline_profile(two_layers({}, {}), 0), UsageError);
 }
 

@@ -36,21 +36,21 @@ class LaterRepetition : public ::testing::Test {
 };
 
 TEST_F(LaterRepetition, TakesTheFirstOnesEstimateAndProbesNothing) {
-  const Estimate estimate = agree({{"refusal", ""}, {"first_step_s", nlohmann::json::object()}});
+  const Estimate estimate = agree({{"rejection", ""}, {"first_step_s", nlohmann::json::object()}});
   EXPECT_EQ(estimate.first_step(unknown_network(), 1, 2).count(), 0);
 }
 
-TEST_F(LaterRepetition, IsRefusedWithTheSameSentence) {
+TEST_F(LaterRepetition, IsRejectedWithTheSameSentence) {
   try {
-    agree({{"refusal", "too long"}, {"first_step_s", nlohmann::json::object()}});
-    ADD_FAILURE() << "not refused";
+    agree({{"rejection", "too long"}, {"first_step_s", nlohmann::json::object()}});
+    ADD_FAILURE() << "not rejected";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(), "too long");
   }
 }
 
 // An engine of no such name can be probed with nothing.
-TEST(Estimate, RefusesByTheShapeBeforeAnyProbe) {
+TEST(Estimate, RejectsByTheShapeBeforeAnyProbe) {
   records::Configuration c = unknown_network();
   c.engine = "no such engine";
   c.model = "resnet50";
@@ -64,7 +64,7 @@ TEST(Estimate, RefusesByTheShapeBeforeAnyProbe) {
     small.model = "lenet";
     small.batch_size = 1;
     share_estimate(world, job, {small, c}, {.settings = settings, .cores = 2});
-    ADD_FAILURE() << "not refused";
+    ADD_FAILURE() << "not rejected";
   } catch (const UsageError& error) {
     EXPECT_TRUE(std::string(error.what())
                     .starts_with("resnet50 with batch 1000000 on 1 rank needs more than "))

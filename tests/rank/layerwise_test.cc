@@ -146,7 +146,7 @@ TEST_P(LayerwiseTraining, AnotherOptimizerWouldBeSeen) {
 }
 
 // Shards of the irregular network's weights.
-TEST_P(LayerwiseTraining, IsRefusedWhereARankUpdatesAPartOfAWeight) {
+TEST_P(LayerwiseTraining, IsRejectedWhereARankUpdatesAPartOfAWeight) {
   const auto errors = testing::run_rank_threads(2, [&](const RankGroup& group) {
     Trainer trainer(layerwise_case("fusion+rs-ag+zero-1", GetParam()), group,
                     testing::irregular_options());

@@ -97,7 +97,7 @@ TEST(LossScaling, FollowsTheScaleStepByStep) {
   });
 }
 
-TEST(LossScaling, IsRefusedWhereStepsAddUp) {
+TEST(LossScaling, IsRejectedWhereStepsAddUp) {
   const auto errors = testing::run_rank_threads(1, [](const RankGroup& group) {
     auto c = small_case("mlp", "none");
     c.as_original = true;

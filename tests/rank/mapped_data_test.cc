@@ -53,7 +53,7 @@ class MappedDataTest : public ::testing::Test {
   void TearDown() override { std::filesystem::remove(path_); }
 
   void write(const std::string& text) const { std::ofstream(path_, std::ios::binary) << text; }
-  std::string refusal() const {
+  std::string rejection() const {
     try {
       MappedData data(c_, at::kCPU, at::kFloat);
       data.deal(2, 0);
@@ -119,20 +119,20 @@ TEST_F(MappedDataTest, ItsTimeIsAPhaseOfTheStep) {
   });
 }
 
-TEST_F(MappedDataTest, DamagedFilesAreRefused) {
-  EXPECT_NE(refusal().find("cannot be read"), std::string::npos);
+TEST_F(MappedDataTest, DamagedFilesAreRejected) {
+  EXPECT_NE(rejection().find("cannot be read"), std::string::npos);
   write("PACEDATB" + text_of(8).substr(8));
-  EXPECT_NE(refusal().find("does not begin with PACEDATA"), std::string::npos);
+  EXPECT_NE(rejection().find("does not begin with PACEDATA"), std::string::npos);
   write(text_of(8) + "x");
-  EXPECT_NE(refusal().find("which is no file of 257 bytes"), std::string::npos);
+  EXPECT_NE(rejection().find("which is no file of 257 bytes"), std::string::npos);
   write(text_of(7));
-  EXPECT_NE(refusal().find("has 3 images for each of 2 ranks"), std::string::npos);
+  EXPECT_NE(rejection().find("has 3 images for each of 2 ranks"), std::string::npos);
   std::string text = text_of(8);
   for (int i = 0; i < 8; ++i) {
     text[plan::SampleFile::kHeaderBytes + 8 * i] = kClasses;
   }
   write(text);
-  EXPECT_NE(refusal().find("has class 7 of 7"), std::string::npos);
+  EXPECT_NE(rejection().find("has class 7 of 7"), std::string::npos);
 }
 
 }  // namespace

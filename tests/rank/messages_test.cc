@@ -95,7 +95,7 @@ TEST(ServersApart, AServerWithoutPartitionsKnowsThatOthersCommunicate) {
   });
 }
 
-TEST(Messages, OfRanksWithOtherPlansAreRefused) {
+TEST(Messages, OfRanksWithOtherPlansAreRejected) {
   const auto errors = testing::run_rank_threads(2, [](const RankGroup& group) {
     const Trainer trainer(irregular_case(group.rank == 0 ? "fusion+ps:partition-mb=0.002"
                                                          : "fusion+ps:partition-mb=0.004"),

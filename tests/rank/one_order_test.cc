@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is refused over an engine whose ranks must issue in one order, as NCCL's. Gloo stands for
+// What is rejected over an engine whose ranks must issue in one order, as NCCL's. Gloo stands for
 // it, under its name.
 #include <memory>
 #include <string>
@@ -38,7 +38,7 @@ std::vector<std::string> errors_of(const std::string& strategy) {
   });
 }
 
-TEST(OneOrder, PriorityWithMessagesIsRefused) {
+TEST(OneOrder, PriorityWithMessagesIsRejected) {
   for (const std::string& error : errors_of("bytescheduler:order=priority+ps")) {
     EXPECT_NE(error.find("order=priority: over nccl every rank must issue in one order"),
               std::string::npos)

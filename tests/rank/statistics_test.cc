@@ -87,7 +87,7 @@ TEST(Statistics, CrossAsThePlanSays) {
   EXPECT_EQ(bytes_of(2), 4 * 2 * 4800);
 }
 
-TEST(Statistics, OfANetworkWithoutThemAreRefused) {
+TEST(Statistics, OfANetworkWithoutThemAreRejected) {
   records::Configuration c = testing::small_case("mlp", "none");
   c.average_buffers = 1;
   const auto errors =

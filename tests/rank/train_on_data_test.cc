@@ -100,7 +100,7 @@ TEST(TrainOnData, ARegressionEndsAtItsOptimum) {
   EXPECT_GT(*after(400, 4, c).loss, 1e-4);
 }
 
-TEST(TrainOnData, RefusesANetworkThatReadsOtherImages) {
+TEST(TrainOnData, RejectsANetworkThatReadsOtherImages) {
   records::Configuration c = digits("fusion");
   c.model = "resnet18";
   for (const std::string& error :

@@ -247,7 +247,7 @@ TEST(Trainer, ALostStoreUnderTheHeartbeatIsAnErrorOfTheStep) {
   EXPECT_EQ(errors[0], "the store is gone");
 }
 
-TEST(Trainer, RefusesPlansThatDifferBetweenRanks) {
+TEST(Trainer, RejectsPlansThatDifferBetweenRanks) {
   for (const std::string strategy : {"fusion", "ddp"}) {
     const auto errors = testing::run_rank_threads(3, [&](const RankGroup& group) {
       auto c = small_case("lenet", strategy);

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string refusal_after(const std::function<void(json&)>& damage) {
+std::string rejection_after(const std::function<void(json&)>& damage) {
   json record = to_json(full_record());
   damage(record);
   try {
@@ -95,39 +95,39 @@ TEST(RecordJson, BytesThatAreNotUtf8DoNotStopTheWriter) {
   EXPECT_EQ(from_line(to_line(record)).environment.hosts[0].topology, "caf\xEF\xBF\xBD");
 }
 
-TEST(RecordJson, NewerVersionIsRefusedBeforeAnyOtherKey) {
-  EXPECT_EQ(refusal_after([](json& r) {
+TEST(RecordJson, NewerVersionIsRejectedBeforeAnyOtherKey) {
+  EXPECT_EQ(rejection_after([](json& r) {
               r = {{"version", 2}};
             }),
             "version: 2 is newer than this program reads (up to 1); use the paceline that wrote "
             "it, or a newer one");
 }
 
-TEST(RecordJson, RefusalsNameTheKey) {
-  EXPECT_EQ(refusal_after([](json& r) { r["ranks"][1]["step_ns"][2] = "x"; }),
+TEST(RecordJson, RejectionsNameTheKey) {
+  EXPECT_EQ(rejection_after([](json& r) { r["ranks"][1]["step_ns"][2] = "x"; }),
             "ranks[1].step_ns[2]: expected an integer from 0 to 9223372036854775807, found \"x\"");
-  EXPECT_EQ(refusal_after([](json& r) { r["ranks"][1]["step_ns"][2] = -1; }),
+  EXPECT_EQ(rejection_after([](json& r) { r["ranks"][1]["step_ns"][2] = -1; }),
             "ranks[1].step_ns[2]: expected an integer from 0 to 9223372036854775807, found -1");
-  EXPECT_EQ(refusal_after([](json& r) { r["configuration"]["ranks"] = 0; }),
+  EXPECT_EQ(rejection_after([](json& r) { r["configuration"]["ranks"] = 0; }),
             "configuration.ranks: expected an integer from 1 to 2147483647, found 0");
-  EXPECT_EQ(refusal_after([](json& r) { r["configuration"]["steps"] = 1.5; }),
+  EXPECT_EQ(rejection_after([](json& r) { r["configuration"]["steps"] = 1.5; }),
             "configuration.steps: expected an integer from 0 to 2147483647, found 1.5");
-  EXPECT_EQ(refusal_after([](json& r) { r["wire"].erase("calls_per_step"); }),
+  EXPECT_EQ(rejection_after([](json& r) { r["wire"].erase("calls_per_step"); }),
             "wire: key 'calls_per_step' is missing");
-  EXPECT_EQ(refusal_after([](json& r) { r["wire"]["x"] = 1; }),
+  EXPECT_EQ(rejection_after([](json& r) { r["wire"]["x"] = 1; }),
             "wire: unknown key 'x'; known are bytes_by_pattern, calls_per_step, "
             "measured_bytes_per_step, planned_bytes_per_step");
-  EXPECT_EQ(refusal_after([](json& r) { r["source"] = "guessed"; }),
+  EXPECT_EQ(rejection_after([](json& r) { r["source"] = "guessed"; }),
             "source: expected one of measured, replayed, predicted, imported, external, found "
             "\"guessed\"");
-  EXPECT_EQ(refusal_after([](json& r) { r = json::array(); }),
+  EXPECT_EQ(rejection_after([](json& r) { r = json::array(); }),
             "record: expected an object, found an array");
 }
 
-TEST(RecordJson, RanksThatDisagreeOnStepsAreRefused) {
-  EXPECT_EQ(refusal_after([](json& r) { r["ranks"][1]["step_ns"].erase(0); }),
+TEST(RecordJson, RanksThatDisagreeOnStepsAreRejected) {
+  EXPECT_EQ(rejection_after([](json& r) { r["ranks"][1]["step_ns"].erase(0); }),
             "ranks: rank 1 has 2 values of step_ns, rank 0 has 3");
-  EXPECT_EQ(refusal_after([](json& r) { r["ranks"][1]["compute_only_step_ns"].erase(0); }),
+  EXPECT_EQ(rejection_after([](json& r) { r["ranks"][1]["compute_only_step_ns"].erase(0); }),
             "ranks: rank 1 has 1 values of compute_only_step_ns, rank 0 has 2");
 }
 
@@ -145,8 +145,8 @@ TEST(RecordJson, PairsAreWrittenWhereThereAreSome) {
   EXPECT_EQ(from_line(to_line(record_with_pairs())), record_with_pairs());
 }
 
-TEST(RecordJson, PairsThatLackAStepAreRefused) {
-  const auto refusal_of = [](RunRecord record) -> std::string {
+TEST(RecordJson, PairsThatLackAStepAreRejected) {
+  const auto rejection_of = [](RunRecord record) -> std::string {
     try {
       from_line(to_line(record));
     } catch (const UsageError& error) {
@@ -156,23 +156,23 @@ TEST(RecordJson, PairsThatLackAStepAreRefused) {
   };
   RunRecord record = record_with_pairs();
   record.ranks[1].paired_step_ns.pop_back();
-  EXPECT_EQ(refusal_of(record), "ranks: rank 1 has 1 values of paired_step_ns, rank 0 has 2");
+  EXPECT_EQ(rejection_of(record), "ranks: rank 1 has 1 values of paired_step_ns, rank 0 has 2");
   record = record_with_pairs();
   record.ranks[0].pair_of_step.pop_back();
-  EXPECT_EQ(refusal_of(record),
+  EXPECT_EQ(rejection_of(record),
             "ranks: rank 0 has 1 values of pair_of_step and 2 of "
             "paired_step_ns");
   record = record_with_pairs();
   record.ranks[1].compute_only_step_ns.clear();
-  EXPECT_EQ(refusal_of(record),
+  EXPECT_EQ(rejection_of(record),
             "ranks: rank 1 has 2 values of pair_of_step and 0 of compute_only_step_ns");
   record = record_with_pairs();
   record.ranks[0].pair_of_step = {1, 0};
-  EXPECT_EQ(refusal_of(record), "ranks: rank 0 has pair_of_step out of order");
+  EXPECT_EQ(rejection_of(record), "ranks: rank 0 has pair_of_step out of order");
 }
 
 TEST(RecordJson, RankThatTookNoPartHasNoSteps) {
-  EXPECT_EQ(refusal_after([](json& r) {
+  EXPECT_EQ(rejection_after([](json& r) {
               r["ranks"][0]["step_ns"] = json::array();
               r["ranks"][0]["compute_only_step_ns"] = nullptr;
             }),

@@ -10,7 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/records/json.h"
-#include "records/refusal.h"
+#include "records/rejection.h"
 #include "records/sample_record.h"
 
 namespace paceline::records {
@@ -62,7 +62,7 @@ TEST_F(AnyRecords, EachOfSeveralFilesHasItsRecords) {
   ASSERT_EQ(files[2].runs.size(), 1u);
   EXPECT_EQ(files[2].runs[0].configuration.framework, "A");
   with("nothing of interest\n");
-  EXPECT_TRUE(refusal([&] {
+  EXPECT_TRUE(rejection([&] {
                 read_any({other, table});
               }).starts_with(table.string() + ":1: not JSON"));
   fs::remove(other);
@@ -76,7 +76,7 @@ TEST_F(AnyRecords, ATornLastLineIsSkippedWithAWarning) {
   EXPECT_EQ(file.notes.size(), 1u);
 }
 
-TEST_F(AnyRecords, StrangersAreRefusedWithTheirLine) {
+TEST_F(AnyRecords, StrangersAreRejectedWithTheirLine) {
   const fs::path& path = with(to_line(full_record()) + "\nhello\nx\n");
   try {
     read_any({path});
@@ -119,7 +119,7 @@ TEST_F(AnyRecords, WhatIsInvalidIsToldWithItsLine) {
   std::string wrong = kSendrecv;
   wrong.replace(wrong.find("5.63"), 4, "6.53");
   const fs::path& path = with(wrong);
-  EXPECT_TRUE(refusal([&] {
+  EXPECT_TRUE(rejection([&] {
                 read_foreign({path});
               }).starts_with(path.string() + ":5: 65536 bytes: size, time"));
   EXPECT_TRUE(read_foreign_if_known({with("nothing of interest\n")}).empty());

@@ -156,7 +156,7 @@ TEST_F(Schema, EveryKeyIsRequiredByItAndByTheReader) {
   EXPECT_GT(required, 85);
 }
 
-TEST_F(Schema, UnknownKeysAreRefusedByItAndByTheReader) {
+TEST_F(Schema, UnknownKeysAreRejectedByItAndByTheReader) {
   for (const char* place :
        {"", "/configuration", "/environment", "/environment/hosts/0", "/ranks/0", "/wire",
         "/predicted", "/predicted/bound", "/predicted/error_bar", "/warnings/0"}) {
@@ -167,7 +167,7 @@ TEST_F(Schema, UnknownKeysAreRefusedByItAndByTheReader) {
   }
 }
 
-// Every value in turn becomes each of these: both refuse, or both take it.
+// Every value in turn becomes each of these: both reject, or both take it.
 // The reader also knows ranges of C++ types and that ranks agree, which the schema does not say;
 // none of these values touch that.
 TEST_F(Schema, AgreesWithTheReaderOnTypes) {
@@ -188,7 +188,7 @@ TEST_F(Schema, AgreesWithTheReaderOnTypes) {
   }
 }
 
-TEST(SchemaChecker, RefusesKeywordsThatItDoesNotKnow) {
+TEST(SchemaChecker, RejectsKeywordsThatItDoesNotKnow) {
   const json schema{{"maxLength", 3}};
   EXPECT_FALSE(SchemaChecker(schema).check("x").empty());
 }

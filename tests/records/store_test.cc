@@ -29,7 +29,7 @@ class Store : public testing::Test {
     out << std::ifstream(path_).rdbuf();
     return out.str();
   }
-  std::string refusal() const {
+  std::string rejection() const {
     try {
       read_records(path_);
     } catch (const UsageError& error) {
@@ -108,7 +108,7 @@ TEST_F(Store, EveryCutOfTheLastLineIsSkippedAndThenCutOff) {
   const std::string last = to_line(failed_record());
   for (std::size_t cut = 1; cut < last.size(); cut += 7) {
     put(whole + last.substr(0, cut));
-    EXPECT_NE(refusal(), "accepted") << cut;
+    EXPECT_NE(rejection(), "accepted") << cut;
     const RecordFile file = read_records(path_, BrokenTail::kSkip);
     EXPECT_EQ(file.records.size(), 1u) << cut;
     ASSERT_EQ(file.warnings.size(), 1u) << cut;
@@ -118,7 +118,7 @@ TEST_F(Store, EveryCutOfTheLastLineIsSkippedAndThenCutOff) {
   }
 }
 
-TEST_F(Store, WholeLastLineThatIsNoRecordIsRefused) {
+TEST_F(Store, WholeLastLineThatIsNoRecordIsRejected) {
   for (const char* last : {"{\"version\": 99}", "[1, 2]", "{\"error\": 3}"}) {
     put(to_line(full_record()) + "\n" + last);
     EXPECT_THROW(read_records(path_, BrokenTail::kSkip), UsageError) << last;
@@ -135,7 +135,7 @@ TEST_F(Store, WholeLastLineWithoutLineBreakIsKept) {
 TEST_F(Store, BrokenLineInTheMiddleIsAnErrorWithItsNumber) {
   const std::string line = to_line(full_record());
   put(line + "\n\n" + line.substr(0, 50) + "\n" + line + "\n");
-  EXPECT_TRUE(refusal().starts_with(path_ + ":3: not JSON: ")) << refusal();
+  EXPECT_TRUE(rejection().starts_with(path_ + ":3: not JSON: ")) << rejection();
   EXPECT_THROW(read_records(path_, BrokenTail::kSkip), UsageError);
 }
 
@@ -153,7 +153,7 @@ TEST_F(Store, ForeignFileIsNotCut) {
   EXPECT_EQ(text(), "notes\nof somebody");
 }
 
-TEST_F(Store, SecondWriterOfTheSameFileIsRefused) {
+TEST_F(Store, SecondWriterOfTheSameFileIsRejected) {
   const RecordWriter first(path_);
   EXPECT_THROW(RecordWriter second(path_), UsageError);
 }
@@ -171,7 +171,7 @@ TEST_F(Store, UnwritablePathIsAUsageError) {
 }
 
 TEST_F(Store, MissingFileAndFolderAreUsageErrors) {
-  EXPECT_EQ(refusal(), path_ + ": cannot be read");
+  EXPECT_EQ(rejection(), path_ + ": cannot be read");
   EXPECT_THROW(read_records(folder_.string()), UsageError);
 }
 

@@ -43,7 +43,7 @@ class Browser:
                  "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
                  "--disable-extensions", "--user-data-dir=" + self.folder]
         if os.geteuid() == 0:
-            flags.append("--no-sandbox")  # Chromium's own refuses root
+            flags.append("--no-sandbox")  # Chromium's own rejects root
         self.process = subprocess.Popen(
             [path, *flags, "about:blank"], close_fds=False, preexec_fn=place_pipes,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records that somebody has damaged, but that the reader takes: whatever shows records shows these
-// too, or refuses them with a sentence.
+// too, or rejects them with a sentence.
 #include "records/damage.h"
 
 #include <string>

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "records/refusal.h"
+#include "records/rejection.h"
 #include "report/fixed_diff.h"
 
 namespace paceline::report {
@@ -206,7 +206,7 @@ TEST(Pairing, SelectsStrategiesAsTablesSayThem) {
   EXPECT_EQ(labels_of("ddp"), "e");
   EXPECT_EQ(labels_of("ddp:bucket-mb=25,first-bucket-mb=25"), "e");
   EXPECT_EQ(labels_of("ddp:first-bucket-mb=25"), "ef");
-  EXPECT_EQ(records::refusal([&] { labels_of("wfbp"); }),
+  EXPECT_EQ(records::rejection([&] { labels_of("wfbp"); }),
             "no record has strategy 'wfbp'; there are 'bsp+ps:servers=1,placement=apart', "
             "'bsp+ps:servers=1,placement=colocated', 'ddp', 'ddp:views=yes', 'fusion', "
             "'fusion+ps:servers=1', 'fusion+topk:density=0.1'");

@@ -67,7 +67,7 @@ std::set<std::string> named_by_planners() {
             collect(*strategies::make_planner(spec), input, found);
           }
         } catch (const UsageError&) {
-          continue;  // the combination or the world is refused
+          continue;  // the combination or the world is rejected
         }
       }
     }
@@ -92,7 +92,7 @@ TEST(KernelTable, NamesRowsOfTheTraits) {
   }
 }
 
-TEST(KernelTable, RefusesAnUnknownName) { EXPECT_THROW(find_kernel("convolve"), UsageError); }
+TEST(KernelTable, RejectsAnUnknownName) { EXPECT_THROW(find_kernel("convolve"), UsageError); }
 
 }  // namespace
 }  // namespace paceline::runtime

@@ -293,7 +293,7 @@ TEST(LayerwiseSgd, WithoutMomentumHasNoState) {
                            /*rtol=*/1e-15, /*atol=*/0));
 }
 
-TEST(LayerwiseGroups, RefuseAPartOfAParameter) {
+TEST(LayerwiseGroups, RejectAPartOfAParameter) {
   const Memory memory("lamb");
   EXPECT_DEATH(memory.update(1, 0, 8), "layerwise");
 }

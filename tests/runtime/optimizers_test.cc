@@ -152,7 +152,7 @@ TEST(Optimizers, TrainInOperatorsWhereThereIsNoLoop) {
   }
 }
 
-TEST(Optimizers, AnUnknownOneIsRefusedWithTheKnown) {
+TEST(Optimizers, AnUnknownOneIsRejectedWithTheKnown) {
   try {
     plan::shape_of("adamax");
     ADD_FAILURE() << "adamax is known";

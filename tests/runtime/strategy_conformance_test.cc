@@ -104,14 +104,14 @@ std::unique_ptr<plan::PlanWorld> plans_of(const plan::Planner& planner, plan::St
   }
 }
 
-/// Null where the runtime refuses the plan, as it does for plans of several orders over NCCL.
+/// Null where the runtime rejects the plan, as it does for plans of several orders over NCCL.
 std::unique_ptr<Performance> performance_of(const std::string& name, const plan::Planner& planner,
                                             const plan::PlanWorld& plans) {
   const plan::Rank rank = context().world.self.rank;
   try {
     return std::make_unique<Performance>(name, planner, plans.input(rank), plans.setup(rank));
-  } catch (const UsageError& refusal) {
-    EXPECT_EQ(engine(), "nccl") << refusal.what();
+  } catch (const UsageError& rejection) {
+    EXPECT_EQ(engine(), "nccl") << rejection.what();
     return nullptr;
   }
 }

@@ -96,8 +96,8 @@ TEST(FoldingAMillionRanks, LeavesAHandful) {
 }
 
 // Each of these servers meets every worker, however few plans there are.
-TEST(FoldingAMillionRanks, RefusesServersOfThem) {
-  const auto refusal = [](const std::string& strategy, plan::Rank world) {
+TEST(FoldingAMillionRanks, RejectsServersOfThem) {
+  const auto rejection = [](const std::string& strategy, plan::Rank world) {
     auto input = million(4);
     input.world = world;
     input.local_world = {};
@@ -109,18 +109,18 @@ TEST(FoldingAMillionRanks, RefusesServersOfThem) {
     }
     return std::string();
   };
-  EXPECT_EQ(refusal("wfbp+ps:servers=1", 1'000'000),
+  EXPECT_EQ(rejection("wfbp+ps:servers=1", 1'000'000),
             "rank 0 of 1000000 would send and receive more than 1000000 messages in a step, as one "
             "that serves many ranks does: choose fewer ranks, or an exchange without servers");
   EXPECT_EQ(
-      refusal("wfbp+ps:placement=apart,servers=4", 100'000),
+      rejection("wfbp+ps:placement=apart,servers=4", 100'000),
       "50 steps of 5 simulated ranks, some of which exchange with many of the 100000, have more "
       "than 10000000 messages: ask for fewer steps, ranks or servers, or larger partitions");
 }
 
 /// Some exchanges want equally many ranks on every host, a rank beside the servers, or an even
-/// world, and refuse others.
-bool refused(const plan::Planner& planner, const plan::PlanInput& input) {
+/// world, and reject others.
+bool rejected(const plan::Planner& planner, const plan::PlanInput& input) {
   try {
     planner.setup(input);
   } catch (const UsageError&) {
@@ -137,7 +137,7 @@ void expect_equal_up_to(plan::Rank largest, const std::string& strategy) {
       SCOPED_TRACE(testing::Message() << world << " ranks, " << local << " on a host");
       auto input = toy_input(2, world);
       input.local_world = hosts_of(world, local);
-      if (!refused(*planner, input)) {
+      if (!rejected(*planner, input)) {
         expect_equal(*planner, input, rough_costs(input));
         ++compared;
       }
@@ -156,7 +156,7 @@ TEST_P(FoldingInLargeWorlds, EqualsUnfolded) {
     SCOPED_TRACE(world);
     auto input = toy_input(1, world);
     input.local_world = hosts_of(world, world == 100 ? 5 : 8);
-    if (!refused(*planner, input)) {
+    if (!rejected(*planner, input)) {
       expect_equal(*planner, input, rough_costs(input));
     }
   }
@@ -168,7 +168,7 @@ TEST_P(FoldingInLargeWorlds, OneHostHoldsAll) {
     SCOPED_TRACE(world);
     auto input = toy_input(2, world);
     input.local_world = {world};
-    if (!refused(*planner, input)) {
+    if (!rejected(*planner, input)) {
       expect_equal(*planner, input, rough_costs(input));
     }
   }
@@ -191,7 +191,7 @@ void expect_equal_of_uneven(const std::vector<plan::Rank>& worlds, int at_least,
     for (const plan::Rank local : {1, 2, 4}) {
       SCOPED_TRACE(testing::Message() << world << " ranks, " << local << " on a host");
       const auto input = uneven_input(world, local);
-      if (!refused(*planner, input)) {
+      if (!rejected(*planner, input)) {
         expect_equal(*planner, input, rough_costs(input));
         ++compared;
       }
@@ -254,7 +254,7 @@ void expect_equal_on(const std::string& exchange, const strategies::NamedTopolog
   SCOPED_TRACE(testing::Message() << text << " of " << nodes);
   const auto input = uneven_input(of_hosts ? 2 * nodes : nodes, local);
   const auto planner = planner_of(text);
-  if (!refused(*planner, input)) {
+  if (!rejected(*planner, input)) {
     expect_equal(*planner, input, rough_costs(input));
     ++compared;
   }

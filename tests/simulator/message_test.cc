@@ -196,7 +196,7 @@ TEST(Messages, AloneAreCopied) {
   EXPECT_EQ(simulate(*planner, input, costs).step, step);
 }
 
-TEST(Messages, RefuseARateOfCopiesThatCannotBe) {
+TEST(Messages, RejectARateOfCopiesThatCannotBe) {
   const auto input = on_hosts(1, 4, 1);
   Costs costs = toy_costs(input);
   for (const std::int64_t rate : {std::int64_t{-1}, cluster::kMostBytesPerSecond + 1}) {

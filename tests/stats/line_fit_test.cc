@@ -72,7 +72,7 @@ TEST(LineFit, NeverHasNegativeCoefficients) {
   EXPECT_GT(through_zero.pieces[0].beta_s_per_byte, 0);
 }
 
-TEST(LineFit, RefusesWhatNoLineGoesThrough) {
+TEST(LineFit, RejectsWhatNoLineGoesThrough) {
   const std::vector<SizedTime> one{{4, 1e-6}};
   EXPECT_THROW(fit_line(one), UsageError);
   const std::vector<SizedTime> zero{{4, 1e-6}, {8, 0}};

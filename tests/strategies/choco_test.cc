@@ -349,8 +349,8 @@ TEST(Choco, TakesTheStepThatTheCodecBears) {
   EXPECT_EQ(steps_of("random-k:density=0.25"), std::vector<double>(3, 0.125));
 }
 
-TEST(Choco, IsRefusedWithTheRuleThatForbidsIt) {
-  const auto refused = [](const std::string& text, const std::string& why) {
+TEST(Choco, IsRejectedWithTheRuleThatForbidsIt) {
+  const auto rejected = [](const std::string& text, const std::string& why) {
     std::string message;
     try {
       const auto planner = make_planner(parse_strategy(text));
@@ -363,22 +363,23 @@ TEST(Choco, IsRefusedWithTheRuleThatForbidsIt) {
   };
   const std::string ring = "neighbor-allreduce:topology=ring+";
   for (const char* codec : {"sign", "fp16", "gtopk"}) {
-    refused(ring + codec, "take bf16, ef-sign, topk, random-k, qsgd, powersgd");
+    rejected(ring + codec, "take bf16, ef-sign, topk, random-k, qsgd, powersgd");
   }
-  refused(ring + "topk+gradient-tracking", "sends the parameters themselves");
-  refused(ring + "topk+exact-diffusion", "sends the parameters themselves");
-  refused("win-put+topk", "averages while codes are under way");
-  refused("neighbor-allreduce+ef-sign", "needs symmetric weights");
-  refused("push-sum+ef-sign", "needs symmetric weights");
-  refused("neighbor-allreduce:topology=random-matching+random-k", "neighbors where rank 0 has");
-  refused("neighbor-allreduce:topology=star+random-k", "rank 1 has 1 neighbors where rank 0 has 4");
-  refused("neighbor-allreduce:topology=ring,gamma=0.5", "names no codec");
-  refused("push-sum:gamma=0.5", "names no codec");
-  refused("hierarchical-neighbor-allreduce:gamma=0.5", "names no codec");
-  EXPECT_TRUE(refused("hierarchical-neighbor-allreduce:gamma=0.5+powersgd",
-                      "whole tensors, which the shares of 'hierarchical-neighbor-allreduce'")
+  rejected(ring + "topk+gradient-tracking", "sends the parameters themselves");
+  rejected(ring + "topk+exact-diffusion", "sends the parameters themselves");
+  rejected("win-put+topk", "averages while codes are under way");
+  rejected("neighbor-allreduce+ef-sign", "needs symmetric weights");
+  rejected("push-sum+ef-sign", "needs symmetric weights");
+  rejected("neighbor-allreduce:topology=random-matching+random-k", "neighbors where rank 0 has");
+  rejected("neighbor-allreduce:topology=star+random-k",
+           "rank 1 has 1 neighbors where rank 0 has 4");
+  rejected("neighbor-allreduce:topology=ring,gamma=0.5", "names no codec");
+  rejected("push-sum:gamma=0.5", "names no codec");
+  rejected("hierarchical-neighbor-allreduce:gamma=0.5", "names no codec");
+  EXPECT_TRUE(rejected("hierarchical-neighbor-allreduce:gamma=0.5+powersgd",
+                       "whole tensors, which the shares of 'hierarchical-neighbor-allreduce'")
                   .ends_with("another codec of bf16, ef-sign, topk, random-k, qsgd"));
-  refused("hierarchical-neighbor-allreduce:style=leader+topk", "take style=shards");
+  rejected("hierarchical-neighbor-allreduce:style=leader+topk", "take style=shards");
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ TEST(Consensus, OfAllRanksIsExactInOneStep) {
   }
 }
 
-TEST(Consensus, RefusesAMatrixThatDoesNotAverage) {
+TEST(Consensus, RejectsAMatrixThatDoesNotAverage) {
   const EdgeFile directed("0 1\n1 2\n2 0\n0 2\n");
   for (const char* exchange :
        {"neighbor-allreduce", "hierarchical-neighbor-allreduce", "win-put"}) {

@@ -19,7 +19,7 @@
 #include "plan/toy_machine.h"
 #include "plan/toy_model.h"
 
-// What exchanges promise of every world up to 16, and what they refuse.
+// What exchanges promise of every world up to 16, and what they reject.
 
 namespace paceline::strategies {
 namespace {
@@ -186,18 +186,18 @@ TEST(ParameterServer, HashesTheKeysOfSortedNames) {
   EXPECT_NE(first[1], first[2]) << "the last digit alone differs";
 }
 
-TEST(ParameterServer, RefusesRolesThatCannotBeFilled) {
-  const auto refuses = [](const char* text, Rank world) {
+TEST(ParameterServer, RejectsRolesThatCannotBeFilled) {
+  const auto rejects = [](const char* text, Rank world) {
     const auto planner = make_planner(parse_strategy(text));
     EXPECT_THROW((void)planner->setup(input_of(tiny_model(), world)), UsageError) << text;
   };
-  refuses("ps:servers=3", 2);
-  refuses("ps:placement=apart,servers=2", 2);
-  refuses("ps:placement=apart", 3);
+  rejects("ps:servers=3", 2);
+  rejects("ps:placement=apart,servers=2", 2);
+  rejects("ps:placement=apart", 3);
 }
 
 // Each could hold back what the other waits for.
-TEST(Neighbors, RefuseACreditWhereRanksChooseTheirOrder) {
+TEST(Neighbors, RejectACreditWhereRanksChooseTheirOrder) {
   for (const char* text :
        {"bytescheduler:order=priority+neighbor-allreduce",
         "bytescheduler:order=priority+hierarchical-neighbor-allreduce:local=2"}) {
@@ -208,7 +208,7 @@ TEST(Neighbors, RefuseACreditWhereRanksChooseTheirOrder) {
   }
 }
 
-TEST(Hierarchical, RefusesUnequalHosts) {
+TEST(Hierarchical, RejectsUnequalHosts) {
   PlanInput input = input_of(tiny_model(), 5);
   input.local_world = {3, 2};
   EXPECT_THROW((void)make_planner(parse_strategy("hierarchical"))->setup(input), UsageError);

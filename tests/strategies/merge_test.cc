@@ -139,7 +139,7 @@ TEST_P(MergingSchedule, TakesTheTimesOfItsExchange) {
   EXPECT_THROW((void)planner->plan(input, planner->setup(input), 0), UsageError);
 }
 
-// inner-outer-exp exists on 2 hosts of 4 ranks; on one host of 8 it is refused.
+// inner-outer-exp exists on 2 hosts of 4 ranks; on one host of 8 it is rejected.
 TEST_P(MergingSchedule, TakesTheHostsToTheGraphOfItsExchange) {
   PlanInput input = input_of(small_model(), 8);
   input.local_world = {4, 4};

@@ -13,8 +13,8 @@
 namespace paceline::strategies {
 namespace {
 
-/// The words that refuse to plan it; empty where it is planned.
-std::string refusal(const std::string& text, const PlanInput& input) {
+/// The words that reject to plan it; empty where it is planned.
+std::string rejection(const std::string& text, const PlanInput& input) {
   try {
     const auto planner = make_planner(parse_strategy(text));
     const auto setup = planner->setup(input);
@@ -38,7 +38,7 @@ PartitionLimit limit(const std::string& mebibytes) {
   return {"row", Options({{"partition-mb", mebibytes}})};
 }
 
-std::string refusal(const PartitionLimit& limit, const std::vector<Bucket>& buckets) {
+std::string rejection(const PartitionLimit& limit, const std::vector<Bucket>& buckets) {
   try {
     limit.longest(buckets, 16, 4);
   } catch (const UsageError& error) {
@@ -56,32 +56,32 @@ TEST(Partitions, AreWholeStepsAndOneAtLeast) {
 
 TEST(Partitions, AsManyAsThereMayBe) {
   const Elements most = kMostPartitions * 16;
-  EXPECT_EQ(refusal(limit("0.00001"), buckets_of({most})), "");
-  EXPECT_EQ(refusal(limit("0.00001"), buckets_of({most + 1})),
+  EXPECT_EQ(rejection(limit("0.00001"), buckets_of({most})), "");
+  EXPECT_EQ(rejection(limit("0.00001"), buckets_of({most + 1})),
             "strategy option row:partition-mb=0.00001: cuts the model into 20001 pieces, and at "
             "most 20000 are planned; take larger ones");
   EXPECT_EQ(limit("0.000123").longest(buckets_of({most + 1}), 16, 4), 32);
-  EXPECT_NE(refusal(limit("0.000121"), buckets_of({most + 1})), "");
+  EXPECT_NE(rejection(limit("0.000121"), buckets_of({most + 1})), "");
 }
 
 TEST(Partitions, EveryUnitMayBeOne) {
   const std::vector<Elements> counts(kMostPartitions + 1, 16);
-  EXPECT_EQ(refusal(limit("0.00001"), buckets_of(counts)), "");
+  EXPECT_EQ(rejection(limit("0.00001"), buckets_of(counts)), "");
 }
 
-TEST(Partitions, StrategiesRefuseWhatWouldFillTheMemory) {
+TEST(Partitions, StrategiesRejectWhatWouldFillTheMemory) {
   // 64 MiB of parameters, in pieces of 64 bytes times the shards.
   const PlanInput input = input_of(toy_model({{1 << 24}}), 2);
   for (const char* text :
        {"bytescheduler:partition-mb=0.0001", "bytescheduler:partition-mb=1e-9,order=priority",
         "wfbp+ps:partition-mb=0.0001"}) {
-    const std::string sentence = refusal(text, input);
+    const std::string sentence = rejection(text, input);
     EXPECT_TRUE(sentence.starts_with("strategy option ")) << text;
     EXPECT_NE(sentence.find(" pieces, and at most 20000 are planned; take "), std::string::npos)
         << text << ": " << sentence;
   }
-  EXPECT_EQ(refusal("bytescheduler:partition-mb=1", input), "");
-  EXPECT_EQ(refusal("wfbp+ps:partition-mb=1", input), "");
+  EXPECT_EQ(rejection("bytescheduler:partition-mb=1", input), "");
+  EXPECT_EQ(rejection("wfbp+ps:partition-mb=1", input), "");
 }
 
 /// Where the all-reduces of rank 0's plan begin in the gradients, of two ranks and five tensors of
@@ -110,7 +110,7 @@ TEST(Partitions, AndCreditCountBytesAsTheyCross) {
   EXPECT_EQ(crossings("bytescheduler:credit-mb=0.00048828125+fp16"), one);
 }
 
-TEST(Partitions, OfNothingAreRefusedWhereTheyAreWritten) {
+TEST(Partitions, OfNothingAreRejectedWhereTheyAreWritten) {
   for (const char* text : {"bytescheduler:partition-mb=0", "wfbp+ps:partition-mb=0.0"}) {
     EXPECT_THROW(parse_strategy(text), UsageError) << text;
   }

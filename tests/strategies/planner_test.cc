@@ -74,7 +74,7 @@ TEST(SetupBuilder, PadsUnitsToAMultipleOfTheShards) {
   }
 }
 
-TEST(SetupBuilder, RefusesShapesThatCannotBePlanned) {
+TEST(SetupBuilder, RejectsShapesThatCannotBePlanned) {
   PlanInput input = input_of(small_model(), 2);
   input.model.ready_order.pop_back();
   EXPECT_THROW(check_shape(input), UsageError);

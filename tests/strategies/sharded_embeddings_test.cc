@@ -409,7 +409,7 @@ TEST(ShardedEmbeddings, TellTheDensePartWhichTrainersShareAHost) {
   EXPECT_NO_THROW(plan::verify(*planner, input, 3));
 }
 
-TEST(ShardedEmbeddings, RefuseServersOfTheDensePartAmongTheTrainers) {
+TEST(ShardedEmbeddings, RejectServersOfTheDensePartAmongTheTrainers) {
   const EmbeddingJob job = plan::toy_job(4, 2);
   const auto planner = plan::with_tables(job, "fusion+ps:placement=apart");
   try {
@@ -422,7 +422,7 @@ TEST(ShardedEmbeddings, RefuseServersOfTheDensePartAmongTheTrainers) {
   }
 }
 
-TEST(ShardedEmbeddings, RefuseAnotherNumberOfRanks) {
+TEST(ShardedEmbeddings, RejectAnotherNumberOfRanks) {
   const EmbeddingJob job = plan::toy_job(2, 2);
   const auto planner = plan::with_tables(job, "fusion");
   try {

@@ -285,7 +285,7 @@ TEST(Topology, PushSumHasWeightsOfItsOwn) {
   EXPECT_LT(distance_to_mean(product), 1e-12);
 }
 
-TEST(Topology, RefusesEdgesThatDoNotConnectAllRanks) {
+TEST(Topology, RejectsEdgesThatDoNotConnectAllRanks) {
   const EdgeFile both("0 1\n1 0\n2 3\n3 2\n");
   EXPECT_NE(error_of(both.text(), 4).find("nothing of rank 0 reaches rank 2"), std::string::npos);
   const EdgeFile one_way("0 1 0.5\n");
@@ -296,7 +296,7 @@ TEST(Topology, RefusesEdgesThatDoNotConnectAllRanks) {
             std::string::npos);
 }
 
-TEST(Topology, RefusesFilesThatAreNoEdges) {
+TEST(Topology, RejectsFilesThatAreNoEdges) {
   for (const char* text : {"", "0\n", "0 1 x\n", "0 1 0.5 0\n", "-1 0\n", "0 99999\n", "0 1\n0 1\n",
                            "0 1\n1 0 0.5\n", "1 1\n", "0 1 -0.1\n1 0 0.5\n", "0 1 1.5\n1 0 1.5\n",
                            "0 1 0.6\n2 1 0.6\n1 0 0.1\n1 2 0.1\n", "0 1 inf\n"}) {
@@ -306,7 +306,7 @@ TEST(Topology, RefusesFilesThatAreNoEdges) {
   EXPECT_NE(error_of("edges:/nowhere/edges.txt", 4), "");
 }
 
-TEST(Topology, RefusesNamesAndParametersThatAreNone) {
+TEST(Topology, RejectsNamesAndParametersThatAreNone) {
   for (const char* text : {"torus", "", "exp:1", "exp:two", "exp:", "full:2", "ring:up", "mesh:2x",
                            "base:1", "base:65", "random-matching:-1", "edges"}) {
     EXPECT_NE(error_of(text, 8), "") << text;

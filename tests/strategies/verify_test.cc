@@ -86,7 +86,7 @@ TEST(Verify, FollowsTheLeaderOfEachGroup) {
   EXPECT_EQ(verdict(4, urgent_last, pairs_by_priority), "fine");
 }
 
-TEST(Verify, RefusesACollectiveThatEveryMemberIssuesAsItIsReady) {
+TEST(Verify, RejectsACollectiveThatEveryMemberIssuesAsItIsReady) {
   const auto collective = [](Program& program, Variant) {
     program.compute();
     program.all_reduce(x_of(program), kAll);
@@ -241,7 +241,7 @@ TEST(Verify, ReportsADeadlockThatCreditMakes) {
   expect_says(text, {"ops wait for each other", "rank", "waits for"});
 }
 
-TEST(Verify, RefusesWhatMembersDoNotAgreeOn) {
+TEST(Verify, RejectsWhatMembersDoNotAgreeOn) {
   expect_says(verdict(2,
                       [](Program& program, Variant) {
                         Slice slice = x_of(program);
@@ -273,7 +273,7 @@ TEST(Verify, RefusesWhatMembersDoNotAgreeOn) {
               {"rank 0 sends 2 messages to rank 1, which receives 0"});
 }
 
-TEST(Verify, RefusesSlicesOrdersAndSizesThatCannotBe) {
+TEST(Verify, RejectsSlicesOrdersAndSizesThatCannotBe) {
   expect_says(verdict(2,
                       [](Program& program, Variant) {
                         Slice slice = x_of(program);
@@ -292,7 +292,7 @@ TEST(Verify, RefusesSlicesOrdersAndSizesThatCannotBe) {
               {"`after` names op 0"});
 }
 
-TEST(Verify, RefusesParametersThatAreNotReached) {
+TEST(Verify, RejectsParametersThatAreNotReached) {
   expect_says(verdict(1, [](Program& program, Variant) { program.compute(); }),
               {"parameter 'layer0.p0' is never updated"});
 }

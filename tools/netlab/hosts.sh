@@ -7,7 +7,7 @@ set -euo pipefail
 hosts=$1 rate=$2 delay=$3 helper=$4
 shift 4
 
-refuse() { echo "netlab: $*" >&2; exit 2; }
+reject() { echo "netlab: $*" >&2; exit 2; }
 skip() { echo "netlab: not possible here: $*" >&2; exit 77; }
 
 # Where something masks parts of /proc, no new one may be mounted: the old one
@@ -30,7 +30,7 @@ ip link set lo up
 if [[ -n $rate ]]; then
   reason=$(shape 1mbit lo 2>&1) || skip "no tbf: ${reason%%$'\n'*}"
   tc qdisc del dev lo root
-  shape "$rate" lo 2>/dev/null || refuse "--rate $rate: tc can shape no such rate"
+  shape "$rate" lo 2>/dev/null || reject "--rate $rate: tc can shape no such rate"
   tc qdisc del dev lo root
 fi
 ip link add switch type bridge 2>/dev/null || skip "no bridge can be made"
@@ -93,7 +93,7 @@ start_delay() {
   kill -KILL "$!" 2>/dev/null || true
   wait "$!" 2>/dev/null || status=$?
   [[ $status -ne 77 ]] || skip "$helper cannot open the interfaces"
-  refuse "--delay: $helper does not start (exit code $status);" \
+  reject "--delay: $helper does not start (exit code $status);" \
     "NETLAB_DELAY names another"
 }
 [[ -z $delay ]] || start_delay

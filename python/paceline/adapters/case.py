@@ -128,7 +128,7 @@ def check_value(key, value, kind):
         raise UsageError(f"{key} = {value} is below {_AT_LEAST[key]}")
 
 
-def refuse_unsupported(case):
+def reject_unsupported(case):
     """What this machine cannot run; bf16 as src/paceline/case/machine.cc."""
     info = networks.NETWORKS[case.model]
     if not info.is_installed():

@@ -23,7 +23,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from paceline.adapters import formula
 from paceline.adapters import networks
-from paceline.adapters.case import UsageError, parse_case, rank_variable, refuse_unsupported
+from paceline.adapters.case import UsageError, parse_case, rank_variable, reject_unsupported
 from paceline.adapters.events import PhaseClock, SignOfLife, clipping, emit
 from paceline.adapters.norms import WeightNorms, stride_of
 
@@ -417,7 +417,7 @@ def dump(rank):
 def main(make_rank=Rank):
     try:
         case = parse_case(os.environ.get("PACELINE_CASE", "{}"))
-        refuse_unsupported(case)
+        reject_unsupported(case)
         rank = make_rank(case)
         rank.emit_environment()
         if case.dump == "none":

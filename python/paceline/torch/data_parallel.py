@@ -122,13 +122,13 @@ class DataParallel(torch.nn.Module):
                 self.synchronize()
                 self._rule.show_state(self._model)
 
-        def refuse(_optimizer, _arguments, _named):
+        def reject(_optimizer, _arguments, _named):
             raise UsageError(
                 "The plan performs the optimizer's updates, within model.step() and model.update(): leave out "
                 "optimizer.step()."
             )
 
-        self.optimizer.register_step_pre_hook(refuse)
+        self.optimizer.register_step_pre_hook(reject)
         self.optimizer.register_state_dict_pre_hook(before_state)
         self.optimizer.register_load_state_dict_post_hook(after_load)
 

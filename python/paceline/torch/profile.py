@@ -106,7 +106,7 @@ class Subject:
                     self.model(*self.batch, **self.named)
             except Exception as error:
                 raise UsageError(
-                    f"the model refuses the batch: {first_line(error)}"
+                    f"the model rejects the batch: {first_line(error)}"
                 ) from error
 
     def remark(self, kind, names):
@@ -369,7 +369,7 @@ def made_by(spec):
 
 
 def try_step(subject):
-    """One step, so that what the model refuses is told in one sentence."""
+    """One step, so that what the model rejects is told in one sentence."""
     try:
         step(subject)
     except Exception as error:
@@ -378,7 +378,7 @@ def try_step(subject):
             for value in [*subject.batch, *subject.named.values()]
         )
         raise UsageError(
-            f"the model, its loss or its backward refuses the batch ({kinds}): "
+            f"the model, its loss or its backward rejects the batch ({kinds}): "
             f"{first_line(error)}"
         ) from error
 

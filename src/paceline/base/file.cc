@@ -101,26 +101,26 @@ void check_apart(const std::vector<Output>& outputs) {
 }  // namespace
 
 void check_writable(std::string_view option, const std::filesystem::path& path) {
-  const auto refuse = [&](const std::string& why) {
+  const auto reject = [&](const std::string& why) {
     throw UsageError(fmt::format("{} {}: {}", option, path.string(), why));
   };
   if (path.empty()) {
-    refuse("a file name is needed");
+    reject("a file name is needed");
   }
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) {
-    refuse("is a folder; a file name is needed");
+    reject("is a folder; a file name is needed");
   }
   if (std::filesystem::exists(status)) {
     if (::access(path.c_str(), W_OK) != 0) {
-      refuse("cannot be written: " + reason(errno));
+      reject("cannot be written: " + reason(errno));
     }
     return;
   }
   const auto folder = folder_of(path);
   if (!path.has_filename() || !std::filesystem::is_directory(folder, error)) {
-    refuse(fmt::format("there is no folder {}", folder.string()));
+    reject(fmt::format("there is no folder {}", folder.string()));
   }
   // Tried, since permissions alone do not say it: root is let into every folder, and a file system
   // may be read-only or have no files of ours.
@@ -128,7 +128,7 @@ void check_writable(std::string_view option, const std::filesystem::path& path) 
   trial += fmt::format(".{}.tmp", ::getpid());
   if (!File(trial, O_WRONLY | O_CREAT | O_EXCL).is_open()) {
     const std::string why = reason(errno);
-    refuse(fmt::format("no file can be made in the folder {}: {}", folder.string(), why));
+    reject(fmt::format("no file can be made in the folder {}: {}", folder.string(), why));
   }
   ::unlink(trial.c_str());
 }

@@ -41,7 +41,7 @@ void JsonPlace::fail(std::string_view why) const {
                                way, way.empty() ? "" : ": ", why));
 }
 
-void JsonPlace::refuse(std::string_view expected) const {
+void JsonPlace::reject(std::string_view expected) const {
   constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
   const std::string found = value.is_array()    ? "an array"
                             : value.is_object() ? "an object"
@@ -82,7 +82,7 @@ void JsonPlace::check_keys(const std::set<std::string_view>& known) const {
 
 void JsonPlace::check_object() const {
   if (!value.is_object()) {
-    refuse("an object");
+    reject("an object");
   }
 }
 
@@ -93,7 +93,7 @@ std::uint64_t JsonPlace::integer(std::uint64_t least, std::uint64_t most,
       value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
   const std::uint64_t number = natural ? value.get<std::uint64_t>() : 0;
   if (!natural || number < least || number > most) {
-    refuse(expected.empty() ? fmt::format("an integer from {} to {}", least, most)
+    reject(expected.empty() ? fmt::format("an integer from {} to {}", least, most)
                             : std::string(expected));
   }
   return number;
@@ -102,7 +102,7 @@ std::uint64_t JsonPlace::integer(std::uint64_t least, std::uint64_t most,
 double JsonPlace::number(double least, double most, std::string_view expected) const {
   const double number = value.is_number() ? value.get<double>() : NAN;
   if (!(number >= least && number <= most)) {
-    refuse(expected);
+    reject(expected);
   }
   return number;
 }
@@ -114,14 +114,14 @@ double JsonPlace::number() const {
 
 bool JsonPlace::boolean() const {
   if (!value.is_boolean()) {
-    refuse("true or false");
+    reject("true or false");
   }
   return value.get<bool>();
 }
 
 const std::string& JsonPlace::text(std::string_view expected) const {
   if (!value.is_string()) {
-    refuse(expected);
+    reject(expected);
   }
   return value.get_ref<const std::string&>();
 }

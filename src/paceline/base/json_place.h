@@ -33,7 +33,7 @@ struct JsonPlace {
   [[noreturn]] void fail(std::string_view why) const;
 
   /// ranks[1].step_ns[2]: expected EXPECTED, found "x"
-  [[noreturn]] void refuse(std::string_view expected) const;
+  [[noreturn]] void reject(std::string_view expected) const;
 
   /// What is under a key of this object, or nothing where the key is missing.
   std::optional<JsonPlace> find(std::string_view name) const;
@@ -45,13 +45,13 @@ struct JsonPlace {
 
   void check_object() const;
 
-  /// Refuses an object with keys that are not among these.
+  /// Rejects an object with keys that are not among these.
   void check_keys(const std::set<std::string_view>& known) const;
 
   /// Calls `call` with the place of each item of this array.
   void each(auto&& call) const {
     if (!value.is_array()) {
-      refuse("an array");
+      reject("an array");
     }
     for (std::size_t i = 0; i < value.size(); ++i) {
       call(JsonPlace{value[i], this, {}, i});

@@ -17,7 +17,7 @@ std::optional<long> number(std::string_view text) {
   return value.value_or(-1) < 0 ? std::nullopt : value;
 }
 
-[[noreturn]] void refuse(std::string_view list, std::string_view part) {
+[[noreturn]] void reject(std::string_view list, std::string_view part) {
   throw UsageError(fmt::format(
       "the node list '{}' cannot be read at '{}'; expected such as a,b[1-3]", list, part));
 }
@@ -29,7 +29,7 @@ std::vector<std::string> expand_range(std::string_view range, std::string_view l
   const auto low = number(low_text);
   const auto high = dash == std::string_view::npos ? low : number(range.substr(dash + 1));
   if (!low || !high || *high < *low || *high - *low > kMostHosts) {
-    refuse(list, range);
+    reject(list, range);
   }
   std::vector<std::string> out;
   for (long value = *low; value <= *high; ++value) {
@@ -43,10 +43,10 @@ void expand_name(const std::string& before, std::string_view rest, std::string_v
   const auto open = rest.find('[');
   if (open == std::string_view::npos) {
     if (before.empty() && rest.empty()) {
-      refuse(list, rest);
+      reject(list, rest);
     }
     if (out.size() >= static_cast<std::size_t>(kMostHosts)) {
-      refuse(list, before + std::string(rest));
+      reject(list, before + std::string(rest));
     }
     out.push_back(before + std::string(rest));
     return;
@@ -78,11 +78,11 @@ std::vector<std::string_view> split_node_list(std::string_view list) {
       --depth;
     }
     if (depth < 0 || depth > 1) {
-      refuse(list, list.substr(i));
+      reject(list, list.substr(i));
     }
   }
   if (depth != 0) {
-    refuse(list, list);
+    reject(list, list);
   }
   return parts;
 }
@@ -107,7 +107,7 @@ std::vector<int> expand_tasks_per_node(std::string_view list) {
     }
     if (!tasks || *tasks > kMostHosts || !times ||
         *times + static_cast<long>(counts.size()) > kMostHosts) {
-      refuse(list, part);
+      reject(list, part);
     }
     counts.insert(counts.end(), static_cast<std::size_t>(*times), static_cast<int>(*tasks));
   }

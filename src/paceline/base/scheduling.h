@@ -23,7 +23,7 @@ enum class Scheduling : std::uint8_t {
 constexpr std::int64_t kLargestScheduled = 8 << 20;
 
 /// Until its destruction the calling thread, and for ever the threads that it starts meanwhile, are
-/// scheduled so.  Where the kernel refuses, and in a thread that is neither SCHED_OTHER nor
+/// scheduled so.  Where the kernel rejects, and in a thread that is neither SCHED_OTHER nor
 /// SCHED_BATCH, nothing changes.
 class ScopedScheduling {
  public:

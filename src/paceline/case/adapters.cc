@@ -60,7 +60,7 @@ Adapter adapter_from(const Section& table, const std::string& name, const Python
   if (const auto module = table.written("module")) {
     adapter.module = "paceline.adapters." + *module;
   } else if (adapter.missing.empty()) {
-    table.refuse("module", "''", "an adapter names its module");
+    table.reject("module", "''", "an adapter names its module");
   }
   table.table("options", "", [&](const Section& options) {
     for (const std::string& key : options.keys()) {

@@ -78,7 +78,7 @@ void check_table_sizes(const Case& c, const Where& where) {
   }
 }
 
-// What has no plan is refused where it is planned.
+// What has no plan is rejected where it is planned.
 std::vector<strategies::PlanMemory> memory_of(const Case& c) {
   try {
     return memory_of_run(c);
@@ -142,7 +142,7 @@ void check_dense_strategy(const Case& c, const Where& where) {
   }
 }
 
-void refuse(const std::string& origin, bool given, std::string_view why) {
+void reject(const std::string& origin, bool given, std::string_view why) {
   if (given) {
     throw UsageError(fmt::format("{}: {}", origin, why));
   }
@@ -154,32 +154,32 @@ void check_placement(const Case& c, const Where& where) {
                                   .sequential = c.as_original,
                                   .staleness = c.staleness,
                                   .colocated = c.servers == 0});
-  refuse(where(c.staleness > 0 ? "staleness" : "as_original"), !why.empty(), why);
+  reject(where(c.staleness > 0 ? "staleness" : "as_original"), !why.empty(), why);
 }
 
 void check_training(const Case& c, const Where& where) {
-  refuse(where("device"), c.device != "cpu",
+  reject(where("device"), c.device != "cpu",
          "embedding rows are looked up and pooled on the CPU; take cpu");
-  refuse(where("accumulate"), c.accumulate > 1,
+  reject(where("accumulate"), c.accumulate > 1,
          "embedding tables are looked up once a step; leave it out");
-  refuse(where("clip_norm"), c.clip_norm > 0,
+  reject(where("clip_norm"), c.clip_norm > 0,
          "the norm of all gradients needs those of embedding rows, which servers apply one by one; "
          "leave it out");
-  refuse(where("dtype"), c.dtype != "fp32",
+  reject(where("dtype"), c.dtype != "fp32",
          "embedding rows and what takes them are fp32; take fp32");
   if (c.batch_size != Case{}.batch_size) {
     check_batch(c.model, where("batch_size"));
   }
-  refuse(where("as_original"), c.model != "hybrid" && c.as_original,
+  reject(where("as_original"), c.model != "hybrid" && c.as_original,
          "dlrm has no original; leave it out");
-  refuse(where("link"), !c.link.empty(),
+  reject(where("link"), !c.link.empty(),
          "an emulated link cannot tell the true length of a lookup that arrives; leave it out");
 }
 
 }  // namespace
 
 void check_batch(const std::string& model, const std::string& origin) {
-  refuse(origin, model == "hybrid",
+  reject(origin, model == "hybrid",
          "a step of hybrid has as many bags as 20 to 50 ids make; leave it out, or take dlrm");
 }
 

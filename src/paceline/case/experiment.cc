@@ -31,7 +31,7 @@ bool are_flags(const std::vector<RawValue>& values) {
                              [](const RawValue& given) { return given.where.starts_with("--"); });
 }
 
-// Refuses a strategy for what `command` or `framework` performs: such a program has its own
+// Rejects a strategy for what `command` or `framework` performs: such a program has its own
 // synchronization.
 void check_strategy_has_use(const RawValues& block) {
   const auto strategy = block.find("strategy");

@@ -20,7 +20,7 @@ bool in_range(const Field& key, double value) {
   return std::isfinite(value) && value >= key.minimum && value <= key.maximum;
 }
 
-[[noreturn]] void refuse(const Field& key, const std::string& text, const std::string& where) {
+[[noreturn]] void reject(const Field& key, const std::string& text, const std::string& where) {
   std::string sentence = fmt::format("{}: '{}' is not {}", where, text, allowed_text(key));
   const std::vector<std::string> allowed(key.allowed.begin(), key.allowed.end());
   if (const auto near = nearest_name(text, allowed)) {
@@ -41,7 +41,7 @@ Number numeric(const Field& key, const std::string& text, const std::string& whe
                     where, text, std::numeric_limits<Number>::max()));
   }
   if (!value || !in_range(key, static_cast<double>(*value))) {
-    refuse(key, text, where);
+    reject(key, text, where);
   }
   return *value;
 }
@@ -54,7 +54,7 @@ std::vector<int> counts(const Field& key, const std::string& text, const std::st
   for (const std::string& part : split_at(text, '+')) {
     const auto value = number_from<int>(part);
     if (!value || !in_range(key, *value)) {
-      refuse(key, text, where);
+      reject(key, text, where);
     }
     result.push_back(*value);
   }
@@ -71,13 +71,13 @@ struct TextReading {
     const bool is_default = text.empty() && default_text(key).empty();
     if (!key.allowed.empty() && !is_default &&
         std::ranges::find(key.allowed, text) == key.allowed.end()) {
-      refuse(key, text, where);
+      reject(key, text, where);
     }
     return text;
   }
   Value operator()(bool /*usual*/) const {
     if (text != "true" && text != "false") {
-      refuse(key, text, where);
+      reject(key, text, where);
     }
     return text == "true";
   }

@@ -28,7 +28,7 @@ std::string described(const Field& key) {
 }
 
 /// An empty word would silently stand for the default.
-void refuse_empty(const std::vector<RawValue>& values) {
+void reject_empty(const std::vector<RawValue>& values) {
   for (const RawValue& value : values) {
     if (value.text.empty()) {
       throw UsageError(fmt::format("{}: {}; leave it out, or give a value", value.where,
@@ -77,7 +77,7 @@ Flags::Flags(CLI::App& app) : app_(app) {
   }
 }
 
-void Flags::refuse_unknown() const {
+void Flags::reject_unknown() const {
   for (const std::string& extra : app_.remaining()) {
     if (extra.starts_with("-")) {
       throw UsageError(unknown_flag(extra.substr(0, extra.find('=')), "run", all_flags()));
@@ -103,14 +103,14 @@ RawValues Flags::values() const {
       for (RawValue& value : values) {
         value.where = key.also == name ? name : value.where;
       }
-      refuse_empty(values);
+      reject_empty(values);
     }
   }
   return given;
 }
 
 Settings Flags::settings() const {
-  refuse_unknown();
+  reject_unknown();
   RawSettings raw;
   raw.flags = values();
   return settings_of(raw);
@@ -132,7 +132,7 @@ RawSettings Flags::file_settings(int cores) const {
 }
 
 RawSettings Flags::raw_settings(int cores) const {
-  refuse_unknown();
+  reject_unknown();
   RawValues given = values();
   const bool any_case = std::ranges::any_of(given, [](const auto& value) {
     return is_env_name(value.first) || is_case_key(*find_key(value.first)) ||

@@ -34,7 +34,7 @@ class Flags {
  private:
   RawValues values() const;
   RawSettings file_settings(int cores) const;
-  void refuse_unknown() const;
+  void reject_unknown() const;
 
   CLI::App& app_;
   std::string experiment_;

@@ -86,7 +86,7 @@ void check_lines(const Case& c, const Where& where) {
 }
 
 /// What tells how a command is started and read has no use without one.
-void refuse_keys_of_commands(const Case& c, const Where& where) {
+void reject_keys_of_commands(const Case& c, const Where& where) {
   for (const Field& field : fields()) {
     const bool of_frameworks = field.name == "framework" || field.name == "python";
     if (field.of.part == Part::kProgram && !of_frameworks &&
@@ -251,7 +251,7 @@ void settle_outside(Case& c, const MachineFacts& machine, const Where& where) {
     c.framework = "";
   }
   if (c.command.empty()) {
-    refuse_keys_of_commands(c, where);
+    reject_keys_of_commands(c, where);
   }
   if (has_own_network(c) && c.framework.empty() && c.strategy != kExternalStrategy) {
     settle_own_network(c, machine, where);

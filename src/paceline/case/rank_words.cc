@@ -10,7 +10,7 @@
 namespace paceline::cases {
 namespace {
 
-/// The number that `text` is; any other text is refused as a value of ranks.
+/// The number that `text` is; any other text is rejected as a value of ranks.
 int number_of(const std::string& text, const RawValue& ranks) {
   Case configuration;
   try {

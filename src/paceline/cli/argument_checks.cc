@@ -18,7 +18,7 @@
 namespace paceline::cli {
 namespace {
 
-void refuse_empty(const CLI::Option& option, const std::string& value) {
+void reject_empty(const CLI::Option& option, const std::string& value) {
   if (value.empty()) {
     throw UsageError(fmt::format("{}: is empty; leave it out, or give a value", option.get_name()));
   }
@@ -75,10 +75,10 @@ void for_each_flag(const CLI::App& command, const std::vector<std::string>& argu
   }
 }
 
-void refuse_empty_values(const CLI::App& command, const std::vector<std::string>& arguments) {
+void reject_empty_values(const CLI::App& command, const std::vector<std::string>& arguments) {
   for_each_flag(command, arguments, [](const GivenFlag& given) {
     if (given.option != nullptr && given.value && given.option->get_items_expected_max() > 0) {
-      refuse_empty(*given.option, *given.value);
+      reject_empty(*given.option, *given.value);
     }
   });
 }

@@ -31,7 +31,7 @@ void for_each_flag(const CLI::App& command, const std::vector<std::string>& argu
 
 /// Throws UsageError where a flag of `command` has an empty value, or a list has nothing between
 /// two commas; CLI11 skips both.  `arguments`: those of the command, before they are parsed.
-void refuse_empty_values(const CLI::App& command, const std::vector<std::string>& arguments);
+void reject_empty_values(const CLI::App& command, const std::vector<std::string>& arguments);
 
 /// The arguments of `command` with `--compiled false` as `--compiled=false`, the one form in which
 /// CLI11 takes the value of a switch.

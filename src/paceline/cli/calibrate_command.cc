@@ -99,7 +99,7 @@ predict::ClusterFacts CalibrateCommand::facts() const {
 }
 
 int CalibrateCommand::run() const {
-  refuse_repeats(files_);
+  reject_repeats(files_);
   for (const std::string& file : files_) {
     if (is_same_file(file, output_)) {
       throw UsageError(fmt::format("--output {}: is one of the files that are read", output_));

@@ -49,7 +49,7 @@
 namespace paceline::cli {
 namespace {
 
-/// Leaves out the flags that an option excludes, whose refusal names them.
+/// Leaves out the flags that an option excludes, whose rejection names them.
 class HelpFormatter final : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     const std::string text = CLI::Formatter::make_option_opts(option);
@@ -68,7 +68,7 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
 }
 
 /// A first word that is no command, before CLI11 words it its own way.
-void refuse_unknown_command(const CLI::App& app, const std::string& word) {
+void reject_unknown_command(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> known = names_of_commands(app);
   if (!word.starts_with("-") && word != launch::kHostAgent && word != rank::kRank &&
       std::find(known.begin(), known.end(), word) == known.end()) {
@@ -86,8 +86,8 @@ std::vector<std::string> flags_of(const CLI::App& command) {
   return known;
 }
 
-/// Refuses the first flag that no option of the command has; CLI11 names it among its values.
-void refuse_unknown_flag(const CLI::App& command) {
+/// Rejects the first flag that no option of the command has; CLI11 names it among its values.
+void reject_unknown_flag(const CLI::App& command) {
   for (const std::string& extra : command.remaining()) {
     if (extra.starts_with("-")) {
       throw UsageError(cases::unknown_flag(extra.substr(0, extra.find('=')), command.get_name(),
@@ -102,8 +102,8 @@ bool lacks_a_dash(const CLI::App& command, const std::string& flag) {
   return flag.size() > 2 && flag[1] != '-' && command.get_option_no_throw('-' + flag) != nullptr;
 }
 
-/// Refuses a flag of another benchmark, whose value CLI11 would take for an argument of its own.
-void refuse_legacy_flag(const CLI::App& command, const std::vector<std::string>& arguments) {
+/// Rejects a flag of another benchmark, whose value CLI11 would take for an argument of its own.
+void reject_legacy_flag(const CLI::App& command, const std::vector<std::string>& arguments) {
   for_each_flag(command, arguments, [&](const GivenFlag& given) {
     if (given.option != nullptr) {
       return;
@@ -124,8 +124,8 @@ std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == arguments.front()) {
       const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
-      refuse_legacy_flag(*command, words);
-      refuse_empty_values(*command, words);
+      reject_legacy_flag(*command, words);
+      reject_empty_values(*command, words);
       arguments = with_joined_switches(*command, std::move(arguments));
     }
   }
@@ -138,7 +138,7 @@ std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
     }
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
       for (const CLI::App* command : app.get_subcommands()) {
-        refuse_unknown_flag(*command);
+        reject_unknown_flag(*command);
       }
     }
     throw UsageError(sentence_of(error));
@@ -275,7 +275,7 @@ int dispatch(std::vector<std::string> arguments) {
     fmt::print("{}", guide(names_of_commands(app)));
     return 0;
   }
-  refuse_unknown_command(app, arguments.front());
+  reject_unknown_command(app, arguments.front());
   if (const std::optional<int> code = parse(app, arguments)) {
     return *code;
   }

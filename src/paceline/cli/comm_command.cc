@@ -119,7 +119,7 @@ void check_engine(const cases::MachineFacts& machine, cases::OperationSweep& swe
   }
 }
 
-// Refuses what would be measured in vain.
+// Rejects what would be measured in vain.
 void check_fit(const cases::OperationSweep& sweep, const std::string& cluster_file) {
   if (sweep.fit.empty()) {
     return;
@@ -266,7 +266,7 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
                                   [&](const std::vector<std::string>& host_of_rank, int /*cores*/) {
                                     cases::JobSpec launched = job(command_line);
                                     if (launch.self.rank == 0) {
-                                      front::refuse_hosts(choice_, launch.self.launcher);
+                                      front::reject_hosts(choice_, launch.self.launcher);
                                       launched.operations->ranks =
                                           static_cast<int>(host_of_rank.size());
                                       check_fit(*launched.operations, choice_.file);

@@ -62,7 +62,7 @@ Finding check_loopback() {
   }
   if (!listens) {
     finding.health = Health::kBroken;
-    finding.seen = "127.0.0.1 refuses a listener";
+    finding.seen = "127.0.0.1 rejects a listener";
     finding.advice = "ranks of one host meet there: ip link set lo up";
   }
   return finding;

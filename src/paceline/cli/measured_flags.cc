@@ -145,7 +145,7 @@ std::vector<std::string> MeasuredFlags::files() const {
 }
 
 predict::MeasuredRecords MeasuredFlags::read() const {
-  refuse_repeats(files());
+  reject_repeats(files());
   std::vector<records::RunRecord> records;
   std::vector<predict::MeasuredFigure> figures;
   for (const std::string& value : given_) {

@@ -39,7 +39,7 @@ DelayedCall slow_notice(plan::Rank ranks, const std::string& strategy) {
           }};
 }
 
-/// Refuses --bucket-mb for a strategy without buckets.
+/// Rejects --bucket-mb for a strategy without buckets.
 void check_buckets(const std::string& strategy, double mebibytes) {
   const auto with = [&](double size) {
     return strategies::parse_strategy(strategy, {.bucket_mb = size}).text();

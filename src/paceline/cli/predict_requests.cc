@@ -95,7 +95,7 @@ records::RunRecord predicted(const json& request, simulator::JobCache& jobs) {
   CLI::App app;
   const PredictCommand command(app);
   std::vector<std::string> words = words_of(app, request);
-  refuse_empty_values(app, words);
+  reject_empty_values(app, words);
   std::ranges::reverse(words);  // the order that CLI11 takes
   try {
     app.parse(words);
@@ -127,8 +127,8 @@ bool answer(const std::string& line, simulator::JobCache& jobs) {
     fmt::print("{}\n", records::to_line(predicted(request, jobs)));
     return true;
   } catch (const std::exception& error) {
-    const nlohmann::ordered_json refusal{{"id", id}, {"error", error.what()}};
-    fmt::print("{}\n", records::to_line(refusal));
+    const nlohmann::ordered_json rejection{{"id", id}, {"error", error.what()}};
+    fmt::print("{}\n", records::to_line(rejection));
     return false;
   }
 }

@@ -62,7 +62,7 @@ std::vector<std::string> texts_of(const RawSettings& raw, const char* key) {
 }
 
 /// Whose slots are to be said in another way.
-void refuse_hosts_beside(const RawSettings& raw) {
+void reject_hosts_beside(const RawSettings& raw) {
   const cases::Settings settings = cases::settings_of(raw);
   if (settings.hosts.empty() && settings.hostfile.empty()) {
     return;
@@ -122,7 +122,7 @@ std::vector<int> on_hosts_of(const std::vector<int>& given, int most, const std:
 }
 
 std::vector<int> hosts_of(const RawSettings& raw) {
-  refuse_hosts_beside(raw);
+  reject_hosts_beside(raw);
   records::Configuration c;
   const auto given = raw.flags.find("ranks_per_host");
   if (given != raw.flags.end()) {

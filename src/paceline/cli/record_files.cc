@@ -35,7 +35,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, error);
 }
 
-void refuse_repeats(const std::vector<std::string>& files) {
+void reject_repeats(const std::vector<std::string>& files) {
   for (auto file = files.begin(); file != files.end(); ++file) {
     const auto again = std::find_if(
         files.begin(), file, [&](const std::string& one) { return is_same_file(one, *file); });
@@ -66,7 +66,7 @@ void keep_distinct_runs(FileRecords& read) {
 }
 
 FileRecords read_record_files(const std::vector<std::string>& files, Operations operations) {
-  refuse_repeats(files);
+  reject_repeats(files);
   std::vector<records::AnyFile> found = records::read_any(files);
   FileRecords all;
   std::set<std::string> tables;  // of operations, to know copies by

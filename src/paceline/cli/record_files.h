@@ -16,7 +16,7 @@ bool is_same_file(const std::string& a, const std::string& b);
 
 /// Throws UsageError where a file stands in the list twice: its runs would count twice, and prove
 /// what they do not.
-void refuse_repeats(const std::vector<std::string>& files);
+void reject_repeats(const std::vector<std::string>& files);
 
 /// Records of several files, in their order.
 struct FileRecords {

@@ -79,7 +79,7 @@ cases::JobSpec resolve_launched(const cases::RawSettings& raw, cases::JobSpec jo
                                 int cores) {
   const cluster::ClusterChoice choice = choice_of(job.settings);
   if (const auto cluster = cluster_of(choice)) {
-    front::refuse_hosts(choice, launcher);
+    front::reject_hosts(choice, launcher);
     job.settings.interface = front::interface_here(*cluster, {.interface = job.settings.interface});
   }
   if (!job.settings.virtual_time.empty()) {
@@ -106,7 +106,7 @@ cases::JobSpec resolve_launched(const cases::RawSettings& raw, cases::JobSpec jo
   return job;
 }
 
-/// Refuses what cannot be started, before anything is written.
+/// Rejects what cannot be started, before anything is written.
 void check_job(const cases::JobSpec& job, const std::optional<cluster::Cluster>& cluster) {
   if (cluster) {
     front::launch_of_job(job, cluster);
@@ -146,7 +146,7 @@ int dry_run(const cases::RawSettings& raw, cases::JobSpec job, const launch::Lau
       check_job(job, cluster);
     }
   } else {
-    front::refuse_hosts(choice_of(job.settings), launch.self.launcher);
+    front::reject_hosts(choice_of(job.settings), launch.self.launcher);
   }
   fmt::print("{}{}", dry_run_text(job.experiment, cluster, job.settings.cluster),
              rank::known_time_text(job.experiment.cases, job.experiment.runs));

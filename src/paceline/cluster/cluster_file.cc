@@ -26,7 +26,7 @@ void read_hosts(const Section& section, Cluster& cluster) {
   const int slots = section.integer("slots", 1, 1, 1 << 20);
   const std::string name = section.text("name", "host");
   if (name.empty() || name.starts_with('-')) {
-    section.refuse("name", "'" + name + "'", "a name is not empty and does not begin with '-'");
+    section.reject("name", "'" + name + "'", "a name is not empty and does not begin with '-'");
   }
   std::optional<std::int64_t> memory;
   if (const auto text = section.written("memory")) {
@@ -44,7 +44,7 @@ LinkFit read_fit(const Section& section) {
   LinkFit fit;
   fit.operation = section.one_of("operation", plan::kOperations).value_or("");
   if (fit.operation.empty()) {
-    section.refuse("operation", "''", "a fit says its operation");
+    section.reject("operation", "''", "a fit says its operation");
   }
   fit.engine = section.one_of("engine", kFitEngines).value_or("");
   fit.device = section.one_of("device", kFitDevices).value_or("");
@@ -53,7 +53,7 @@ LinkFit read_fit(const Section& section) {
   if (!fit.ranks_per_host.empty() &&
       std::accumulate(fit.ranks_per_host.begin(), fit.ranks_per_host.end(), std::int64_t{0}) !=
           fit.ranks) {
-    section.refuse("ranks_per_host", fmt::format("[{}]", fmt::join(fit.ranks_per_host, ", ")),
+    section.reject("ranks_per_host", fmt::format("[{}]", fmt::join(fit.ranks_per_host, ", ")),
                    fmt::format("the sum must be ranks, {}", fit.ranks));
   }
   fit.error_percent = section.magnitude("error_percent");
@@ -65,7 +65,7 @@ LinkFit read_fit(const Section& section) {
                       .beta_ps_per_byte = piece.magnitude("beta_ps_per_byte").value_or(0)});
                });
   if (!fit.line.known()) {
-    section.refuse("pieces", "[]", "a fit has at least one piece");
+    section.reject("pieces", "[]", "a fit has at least one piece");
   }
   return fit;
 }
@@ -117,10 +117,10 @@ void add_link(const Section& section, Cluster& cluster) {
   ClusterLink link = read_link(section);
   for (const ClusterLink& other : cluster.links) {
     if (other.name == link.name) {
-      section.refuse("name", "'" + link.name + "'", "a link before it has this name");
+      section.reject("name", "'" + link.name + "'", "a link before it has this name");
     }
     if (other.scope == link.scope) {
-      section.refuse("joins", fmt::format("'{}'", word_of(kScopes, link.scope)),
+      section.reject("joins", fmt::format("'{}'", word_of(kScopes, link.scope)),
                      fmt::format("so does link '{}'; one link each", other.name));
     }
   }
@@ -170,7 +170,7 @@ void add_collectives(const Section& top, const std::string& file, Cluster& clust
         add_measured_link(link, cluster);
       }
     } catch (const UsageError& error) {
-      top.refuse("collectives", "'" + name + "'", error.what());
+      top.reject("collectives", "'" + name + "'", error.what());
     }
   }
 }

@@ -75,7 +75,7 @@ std::optional<double> scaled(std::string_view text, std::span<const Unit> bases)
   return std::nullopt;
 }
 
-[[noreturn]] void refuse(std::string_view what, std::string_view text, std::string_view allowed) {
+[[noreturn]] void reject(std::string_view what, std::string_view text, std::string_view allowed) {
   throw UsageError(fmt::format("{} = '{}': {}", what, text, allowed));
 }
 
@@ -86,7 +86,7 @@ double parse_rate(std::string_view what, std::string_view text) {
       {{"bit/s", 0.125}, {"bit", 0.125}, {"bps", 0.125}, {"B/s", 1}, {"B", 1}}};
   const auto rate = scaled(text, kBases);
   if (!rate || *rate <= 0 || *rate > kLargest) {
-    refuse(what, text, "must be a rate above 0, like 10Gbit or 12.5GB/s");
+    reject(what, text, "must be a rate above 0, like 10Gbit or 12.5GB/s");
   }
   return *rate;
 }
@@ -98,7 +98,7 @@ std::int64_t parse_duration_ps(std::string_view what, std::string_view text) {
   const auto unit =
       quantity ? std::ranges::find(kUnits, quantity->unit, &Unit::name) : kUnits.end();
   if (unit == kUnits.end() || quantity->number < 0 || quantity->number * unit->factor > kLargest) {
-    refuse(what, text,
+    reject(what, text,
            "must be a duration, not negative, in ps, ns, us, ms or s, like "
            "50us");
   }
@@ -109,7 +109,7 @@ std::int64_t parse_bytes(std::string_view what, std::string_view text) {
   constexpr std::array<Unit, 1> kBases{{{"B", 1}}};
   const auto bytes = scaled(text, kBases);
   if (!bytes || *bytes < 0 || *bytes > kLargest) {
-    refuse(what, text, "must be a size, not negative, like 4KiB or 1.5MB");
+    reject(what, text, "must be a size, not negative, like 4KiB or 1.5MB");
   }
   return std::llround(*bytes);
 }
@@ -118,7 +118,7 @@ double parse_flops(std::string_view what, std::string_view text) {
   constexpr std::array<Unit, 2> kBases{{{"FLOP/s", 1}, {"FLOPS", 1}}};
   const auto flops = scaled(text, kBases);
   if (!flops || *flops <= 0) {
-    refuse(what, text, "must be above 0, like 13.4TFLOP/s");
+    reject(what, text, "must be above 0, like 13.4TFLOP/s");
   }
   return *flops;
 }

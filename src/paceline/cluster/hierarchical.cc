@@ -17,7 +17,7 @@ namespace paceline::cluster {
 ///   broadcast       of S across the hosts, then inside
 ///
 /// One host, or one member on each, is a ring.  Hosts of unequal numbers of members have no lanes
-/// to share among all: refused.  As NCCL's and Horovod's hierarchical all-reduce: Jia et al. 2018,
+/// to share among all: rejected.  As NCCL's and Horovod's hierarchical all-reduce: Jia et al. 2018,
 /// arXiv:1807.11205, section 3.2.
 Price hierarchical_price(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t local = call.group.most_local;

@@ -37,7 +37,7 @@ template <class Number = double>
 std::array<Number, 3> three(const Section& table, std::string_view key) {
   const std::vector<double> all = table.magnitudes(key);
   if (all.size() != 3) {
-    table.refuse(key, fmt::format("{} numbers", all.size()), "must be three");
+    table.reject(key, fmt::format("{} numbers", all.size()), "must be three");
   }
   return {static_cast<Number>(all[0]), static_cast<Number>(all[1]), static_cast<Number>(all[2])};
 }

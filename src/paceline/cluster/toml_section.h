@@ -20,7 +20,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 
-// TOML as cluster files, tables of costs and adapters are written in: every refusal names file,
+// TOML as cluster files, tables of costs and adapters are written in: every rejection names file,
 // line and value.
 
 namespace paceline::cluster {
@@ -97,7 +97,7 @@ class Section {
     std::vector<std::string> found;
     for (const toml::node& element : *array) {
       if (!element.is_string()) {
-        refuse(key, shown(*node), "must be a text or a list of texts");
+        reject(key, shown(*node), "must be a text or a list of texts");
       }
       found.push_back(element.ref<std::string>());
     }
@@ -112,7 +112,7 @@ class Section {
   int integer(std::string_view key, int fallback, int least, int most) const {
     const std::int64_t given = integer(key, fallback);
     if (given < least || given > most) {
-      refuse(key, fmt::format("{}", given), fmt::format("must be {} to {}", least, most));
+      reject(key, fmt::format("{}", given), fmt::format("must be {} to {}", least, most));
     }
     return static_cast<int>(given);
   }
@@ -135,7 +135,7 @@ class Section {
       }
       known.push_back(word.name);
     }
-    refuse(key, "'" + given + "'", known_are(known));
+    reject(key, "'" + given + "'", known_are(known));
   }
 
   /// One of `known`, or nothing where the key is not there.
@@ -143,7 +143,7 @@ class Section {
                                     std::span<const std::string_view> known) const {
     auto given = written(key);
     if (given && std::ranges::find(known, *given) == known.end()) {
-      refuse(key, "'" + *given + "'", known_are(known));
+      reject(key, "'" + *given + "'", known_are(known));
     }
     return given;
   }
@@ -152,7 +152,7 @@ class Section {
   std::optional<double> magnitude(std::string_view key) const {
     const auto given = number(key);
     if (given && !(*given >= 0 && std::isfinite(*given))) {
-      refuse(key, fmt::format("{}", *given), "must be a number, 0 or more");
+      reject(key, fmt::format("{}", *given), "must be a number, 0 or more");
     }
     return given;
   }
@@ -171,7 +171,7 @@ class Section {
       }
     }
     if (array == nullptr || found.size() != array->size()) {
-      refuse(key, shown(*node), "must be a list of numbers, 0 or more");
+      reject(key, shown(*node), "must be a list of numbers, 0 or more");
     }
     return found;
   }
@@ -194,10 +194,10 @@ class Section {
         return found;
       }
     }
-    refuse(key, shown(*node), "must be whole numbers above 0, like [4, 4]");
+    reject(key, shown(*node), "must be whole numbers above 0, like [4, 4]");
   }
 
-  [[noreturn]] void refuse(std::string_view key, const std::string& value,
+  [[noreturn]] void reject(std::string_view key, const std::string& value,
                            const std::string& why) const {
     throw UsageError(fmt::format("{} = {}: {}", where(key), value, why));
   }
@@ -258,7 +258,7 @@ class Section {
         return static_cast<double>(*whole);
       }
     }
-    refuse(key, shown(*node), fmt::format("must be {}", expected));
+    reject(key, shown(*node), fmt::format("must be {}", expected));
   }
 
   static std::string shown(const toml::node& node) {

@@ -30,7 +30,7 @@ namespace {
 
 using StorePtr = c10::intrusive_ptr<c10d::Store>;
 
-[[noreturn]] void refuse_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout,
+[[noreturn]] void reject_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout,
                              std::string_view reason) {
   const auto address = host_port_text(tcp.host, tcp.port);
   if (tcp.serve) {
@@ -50,7 +50,7 @@ void wait_for_listener(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   while (launch::is_listened_at(tcp.host, tcp.port) == false) {
     launch::throw_if_stop_requested();
     if (watch.elapsed() > timeout) {
-      refuse_tcp(tcp, timeout, "no connection was accepted");
+      reject_tcp(tcp, timeout, "no connection was accepted");
     }
     std::this_thread::sleep_for(kPoll);
   }
@@ -94,7 +94,7 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   try {
     return opened.get();
   } catch (const std::exception& error) {
-    refuse_tcp(tcp, timeout, error.what());
+    reject_tcp(tcp, timeout, error.what());
   }
 }
 

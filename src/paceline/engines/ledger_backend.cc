@@ -13,7 +13,7 @@
 namespace paceline::engines {
 namespace {
 
-[[noreturn]] void refuse(const at::Tensor& tensor, std::string_view operation,
+[[noreturn]] void reject(const at::Tensor& tensor, std::string_view operation,
                          std::string_view wanted) {
   const auto strides = tensor.layout() == at::kStrided
                            ? fmt::format("[{}]", fmt::join(tensor.strides(), ", "))
@@ -28,13 +28,13 @@ namespace {
 
 void require_dense(const at::Tensor& tensor, std::string_view operation) {
   if (tensor.layout() != at::kStrided || !tensor.is_non_overlapping_and_dense()) {
-    refuse(tensor, operation, "dense");
+    reject(tensor, operation, "dense");
   }
 }
 
 void require_contiguous(const at::Tensor& tensor, std::string_view operation) {
   if (tensor.layout() != at::kStrided || !tensor.is_contiguous()) {
-    refuse(tensor, operation, "contiguous");
+    reject(tensor, operation, "contiguous");
   }
 }
 

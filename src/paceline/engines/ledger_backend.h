@@ -14,7 +14,7 @@
 
 namespace paceline::engines {
 
-/// A c10d backend that wraps another one: books its operations and refuses tensors that are not
+/// A c10d backend that wraps another one: books its operations and rejects tensors that are not
 /// dense.
 ///
 /// Channel and c10d::Reducer both use it, so the ledger is complete.  Gloo reads and writes the

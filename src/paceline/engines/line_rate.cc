@@ -26,14 +26,14 @@ constexpr std::size_t kChunk = 1 << 20;
 constexpr std::int64_t kStretch = 32;  // chunks whose rate counts
 constexpr milliseconds kDuration{1000};
 
-[[noreturn]] void refuse(const char* what) {
+[[noreturn]] void reject(const char* what) {
   throw WorldError(fmt::format("measuring the line rate: {}: {}", what,
                                errno == EAGAIN ? "nothing moves" : std::strerror(errno)));
 }
 
 Descriptor opened(int socket) {
   if (socket < 0) {
-    refuse("socket");
+    reject("socket");
   }
   return Descriptor(socket);
 }
@@ -48,7 +48,7 @@ void send_stream(const std::string& address, milliseconds timeout) {
   const Descriptor socket = opened(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (connect_within(socket.number(), reinterpret_cast<const sockaddr*>(&peer), sizeof peer,
                      timeout) != 0) {
-    refuse("connect");
+    reject("connect");
   }
   const std::vector<char> chunk(kChunk, 'x');
   const std::int64_t end = steady_ns() + std::chrono::nanoseconds(kDuration).count();
@@ -56,7 +56,7 @@ void send_stream(const std::string& address, milliseconds timeout) {
     for (std::size_t sent = 0; sent < kChunk;) {
       const ssize_t n = send_within(socket.number(), chunk.data() + sent, kChunk - sent, timeout);
       if (n < 0) {
-        refuse("send");
+        reject("send");
       }
       sent += static_cast<std::size_t>(n);
     }
@@ -71,7 +71,7 @@ double receive_stream(int fd, milliseconds timeout) {
   while (true) {
     const ssize_t n = receive_within(fd, chunk.data() + filled, kChunk - filled, timeout);
     if (n < 0) {
-      refuse("receive");
+      reject("receive");
     }
     if (n == 0) {
       break;
@@ -111,7 +111,7 @@ double serve_stream(launch::PrefixStore& store, const std::string& key,
   auto* generic = reinterpret_cast<sockaddr*>(&own);
   if (bind(listener.number(), generic, length) != 0 || listen(listener.number(), 1) != 0 ||
       getsockname(listener.number(), generic, &length) != 0) {
-    refuse("listen");
+    reject("listen");
   }
   store.set(key, fmt::format("{}:{}", address, ntohs(own.sin_port)));
   const Descriptor stream = opened(accept_within(listener.number(), timeout));

@@ -24,7 +24,7 @@ Milliseconds left_of(Milliseconds timeout, const Stopwatch& watch) {
   return std::max(Milliseconds(0), std::chrono::ceil<Milliseconds>(timeout - watch.elapsed()));
 }
 
-[[noreturn]] void refuse_missing(launch::KeyValueStore& store, int world, Milliseconds timeout) {
+[[noreturn]] void reject_missing(launch::KeyValueStore& store, int world, Milliseconds timeout) {
   std::vector<int> missing;
   for (int rank = 0; rank < world; ++rank) {
     if (!store.get(launch::host_key(rank))) {
@@ -44,7 +44,7 @@ std::vector<std::string> gather_hosts(launch::KeyValueStore& store, int world,
     auto host = launch::wait_for(store, launch::host_key(rank), left_of(timeout, watch),
                                  launch::throw_if_stop_requested);
     if (!host) {
-      refuse_missing(store, world, timeout);
+      reject_missing(store, world, timeout);
     }
     hosts.push_back(*std::move(host));
   }

@@ -24,7 +24,7 @@ struct Alternation {
   int runs = 6;  // a side; the most, where `is_enough` may end them earlier
   /// Asked after each complete run of both sides; null: all runs are taken.
   std::function<bool()> is_enough{};
-  bool needs_records = false;  // wall times alone are refused
+  bool needs_records = false;  // wall times alone are rejected
   std::uint64_t seed = 0;
   std::chrono::milliseconds deadline{3'600'000};  // of one command
 };

@@ -40,7 +40,7 @@ constexpr std::string_view kAtBound = ", the bound of the search";
 // The rest is for the system and for what else runs.
 constexpr double kShareOfMemory = 0.8;
 
-// Words of the program's own refusal for memory (rank/estimate.cc).
+// Words of the program's own rejection for memory (rank/estimate.cc).
 constexpr const char* kNoRoom = "GB on this host, which has";
 // PyTorch's, of batch norm.
 constexpr const char* kTooFew = "Expected more than 1 value per channel";
@@ -128,7 +128,7 @@ class Trials {
     const std::string why = end.timed_out ? "it took 10 minutes" : why_not(records);
     if (rank::says_out_of_memory(why) || why.find(kNoRoom) != std::string::npos ||
         (c.device == "cpu" && says_any(why + output(), kUnderLimit))) {
-      last_refusal_ = why;
+      last_rejection_ = why;
       return Fit::kTooLarge;
     }
     if (why.find(kTooFew) != std::string::npos) {
@@ -140,7 +140,7 @@ class Trials {
   }
 
   /// Why the last size that was too large did not run.
-  const std::string& last_refusal() const { return last_refusal_; }
+  const std::string& last_rejection() const { return last_rejection_; }
 
  private:
   // The record's reason; of a run that left none, its last words.
@@ -169,7 +169,7 @@ class Trials {
   fs::path folder_;
   std::int64_t limit_bytes_;
   OwnRuns runs_;
-  std::string last_refusal_;
+  std::string last_rejection_;
 };
 
 /// By key of a search: its size and what was tried, from earlier records.
@@ -258,7 +258,7 @@ void settle_largest_batches(cases::Experiment& experiment, const cases::Settings
           "batch_size max: {} {}: {}; tried: {}", c.model, c.label,
           search.above == 0 ? "every batch is too small"
                             : fmt::format("not even a batch of {} fits{}: {}", search.above,
-                                          limit_text(c, limit), trials.last_refusal()),
+                                          limit_text(c, limit), trials.last_rejection()),
           search.tried));
     }
     if (search.tried.ends_with(kAtBound)) {

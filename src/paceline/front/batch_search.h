@@ -14,7 +14,7 @@ namespace paceline::front {
 enum class Fit : std::uint8_t {
   kFits,
   kTooLarge,  // for the memory
-  kTooSmall   // for the network: batch norm refuses one value per channel
+  kTooSmall   // for the network: batch norm rejects one value per channel
 };
 
 /// How a search for the largest size went.

@@ -74,7 +74,7 @@ void check_hosts(const std::vector<launch::HostRanks>& hosts) {
 }
 
 /// The launcher chooses the port by itself where all ranks are on one host.
-void refuse_rendezvous(int world, const HostAccess& access) {
+void reject_rendezvous(int world, const HostAccess& access) {
   if (!access.rendezvous.empty()) {
     throw UsageError(fmt::format(
         "--rendezvous {}: is where ranks of several hosts meet, and {} on "
@@ -105,7 +105,7 @@ void assign_ranks(const cluster::Cluster& cluster, int world, const HostAccess& 
   const launch::HostRanks& here = launch.hosts.front();
   cases::check_ranks_here(fmt::format("host '{}'", here.host), here.ranks, cases::usable_cores());
   if (launch.hosts.size() == 1) {
-    refuse_rendezvous(world, access);
+    reject_rendezvous(world, access);
     return;
   }
   if (launch.hosts.front().host == "localhost") {
@@ -167,7 +167,7 @@ std::string interface_here(const cluster::Cluster& cluster, const HostAccess& ac
   return access.interface;
 }
 
-void refuse_hosts(const cluster::ClusterChoice& choice, const std::string& launcher) {
+void reject_hosts(const cluster::ClusterChoice& choice, const std::string& launcher) {
   if (choice.names_hosts()) {
     throw UsageError(fmt::format(
         "{}: {} has started the ranks already; leave it out, or start one paceline by hand",

@@ -47,6 +47,6 @@ std::string interface_of(const cluster::ClusterHost& host, const HostAccess& acc
 std::string interface_here(const cluster::Cluster& cluster, const HostAccess& access);
 
 /// Throws UsageError where hosts are named to ranks that were already started.
-void refuse_hosts(const cluster::ClusterChoice& choice, const std::string& launcher);
+void reject_hosts(const cluster::ClusterChoice& choice, const std::string& launcher);
 
 }  // namespace paceline::front

@@ -29,23 +29,23 @@ using records::Configuration;
 /// Steps of the profile: few, since a network that trains here is small.
 constexpr int kWarmup = 3, kSteps = 20;
 
-[[noreturn]] void refuse(const Configuration& c, const std::string& why) {
+[[noreturn]] void reject(const Configuration& c, const std::string& why) {
   throw UsageError(
       fmt::format("virtual_time: '{}' of {} on {} ranks {}", c.strategy, c.model, c.ranks, why));
 }
 
 void check_virtual(const Configuration& c) {
   if (c.data.empty() || cases::is_outside(c)) {
-    refuse(c, "trains on no data; name some (--data digits), or take `paceline predict`");
+    reject(c, "trains on no data; name some (--data digits), or take `paceline predict`");
   }
   if (c.accumulate > 1 || c.dtype != "fp32" || c.average_buffers > 0) {
-    refuse(c,
+    reject(c,
            "is not predicted with micro-batches, another number type or averaged statistics; take "
            "accumulate 1, fp32 and average_buffers 0");
   }
   const auto* exchange = strategies::strategy_of(c).exchange.row;
   if (exchange != nullptr && exchange->late) {
-    refuse(c,
+    reject(c,
            "averages what has arrived, so what it learns depends on real times; take an exchange "
            "that waits");
   }
@@ -55,7 +55,7 @@ void check_placement(const Configuration& c, const std::string& cluster) {
   try {
     strategies::check_world(strategies::strategy_of(c), c.ranks, c.ranks_per_host);
   } catch (const UsageError& error) {
-    refuse(c, fmt::format("is placed as on the hosts of {}: {}", cluster, error.what()));
+    reject(c, fmt::format("is placed as on the hosts of {}: {}", cluster, error.what()));
   }
 }
 
@@ -125,7 +125,7 @@ void place_virtually(const cases::Settings& settings, cases::Experiment& experim
   for (Configuration& c : experiment.cases) {
     check_virtual(c);
     if (!c.ranks_per_host.empty()) {
-      refuse(c, fmt::format(
+      reject(c, fmt::format(
                     "is placed as on the hosts of {}; leave out --local-size and --ranks-per-host",
                     settings.virtual_time));
     }

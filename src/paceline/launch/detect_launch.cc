@@ -95,7 +95,7 @@ class Detection {
           "--rendezvous: no launcher's variables tell this process its rank; start it by torchrun, "
           "mpirun or srun, set RANK and WORLD_SIZE, or name the hosts by -H a:4,b:4");
     } else {
-      refuse_unknown_launcher();
+      reject_unknown_launcher();
     }
     return launch_;
   }
@@ -107,7 +107,7 @@ class Detection {
   bool has_world(const Names& names) const { return has(names.rank) && has(names.world); }
 
   // A rank above 0 is of a world of several, whatever started it.
-  void refuse_unknown_launcher() const {
+  void reject_unknown_launcher() const {
     for (const char* name : kRanksOfOthers) {
       const std::string rank = value(name).value_or("");
       if (number_from<int>(rank).value_or(0) > 0) {

@@ -52,7 +52,7 @@ std::optional<in_addr> address_of(const std::string& host) {
   return address;
 }
 
-[[noreturn]] void refuse(const std::string& host, std::uint16_t port, int error) {
+[[noreturn]] void reject(const std::string& host, std::uint16_t port, int error) {
   if (error == EADDRINUSE && port != 0) {
     throw UsageError(
         fmt::format("port {} is taken on this host, so the ranks cannot meet at {}; choose another "
@@ -88,7 +88,7 @@ std::optional<Listener> listen_at(const std::string& host, std::uint16_t port) {
   if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
       bind(fd, generic, length) != 0 || listen(fd, SOMAXCONN) != 0 ||
       getsockname(fd, generic, &length) != 0) {
-    refuse(host, port, errno);
+    reject(host, port, errno);
   }
   return Listener{socket.release(), text_of(address.sin_addr), ntohs(address.sin_port)};
 }

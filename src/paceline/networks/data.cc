@@ -100,7 +100,7 @@ std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-[[noreturn]] void refuse_file(const std::filesystem::path& path, std::string_view what) {
+[[noreturn]] void reject_file(const std::filesystem::path& path, std::string_view what) {
   throw UsageError(fmt::format("--data: '{}' is no {}", path.string(), what));
 }
 
@@ -116,7 +116,7 @@ at::Tensor read_idx(const std::filesystem::path& path, int dimensions) {
   const std::vector<std::uint8_t> bytes = read_bytes(path);
   const std::size_t header = 4 + 4 * static_cast<std::size_t>(dimensions);
   if (bytes.size() < header || bytes[2] != 8 || bytes[3] != dimensions) {
-    refuse_file(path, fmt::format("unpacked IDX file of {} dimensions", dimensions));
+    reject_file(path, fmt::format("unpacked IDX file of {} dimensions", dimensions));
   }
   std::vector<std::int64_t> sizes;
   std::int64_t count = 1;
@@ -129,7 +129,7 @@ at::Tensor read_idx(const std::filesystem::path& path, int dimensions) {
     count *= size;
   }
   if (std::ssize(bytes) - std::ssize(sizes) * 4 - 4 != count) {
-    refuse_file(path, "complete IDX file");
+    reject_file(path, "complete IDX file");
   }
   return bytes_tensor(bytes, header).view(sizes);
 }
@@ -139,7 +139,7 @@ DataSet mnist(const std::filesystem::path& folder) {
     const at::Tensor images = read_idx(folder / (part + "-images-idx3-ubyte"), 3);
     const at::Tensor labels = read_idx(folder / (part + "-labels-idx1-ubyte"), 1);
     if (images.size(0) != labels.size(0) || images.size(1) != 28) {
-      refuse_file(folder / part, "set of as many images of 28 x 28 as labels");
+      reject_file(folder / part, "set of as many images of 28 x 28 as labels");
     }
     return Samples{.inputs = images.to(at::kFloat).div_(255).sub_(0.1307).div_(0.3081).unsqueeze(1),
                    .targets = labels.to(at::kLong)};
@@ -156,7 +156,7 @@ Samples cifar_batches(const std::filesystem::path& folder, const std::vector<std
   for (const std::string& name : names) {
     const std::vector<std::uint8_t> bytes = read_bytes(folder / name);
     if (bytes.empty() || std::ssize(bytes) % kRecord != 0) {
-      refuse_file(folder / name, "batch of the binary version of CIFAR-10");
+      reject_file(folder / name, "batch of the binary version of CIFAR-10");
     }
     records.push_back(bytes_tensor(bytes, 0).view({-1, kRecord}));
   }

@@ -31,7 +31,7 @@ constexpr ImageSample kClicks{.side = 0, .channels = 13, .classes = 2};
 constexpr TextSample kText{.tokens = plan::kDefaultTokens};
 constexpr TextSample kLongText{.tokens = 128};
 
-void refuse_negative(const NetworkOptions& options) {
+void reject_negative(const NetworkOptions& options) {
   for (const auto& [name, value] :
        {std::pair{"image size", options.image_size}, std::pair{"classes", options.classes},
         std::pair{"sequence length", options.sequence_length}}) {
@@ -45,7 +45,7 @@ void refuse_negative(const NetworkOptions& options) {
 int either(int option, int own) { return option == 0 ? own : option; }
 
 ImageSample complete(const ImageSample& own, const NetworkOptions& options) {
-  refuse_negative(options);
+  reject_negative(options);
   if (options.sequence_length > 0) {
     throw UsageError(
         fmt::format("--sequence-length {} is for networks that read text; this one reads images "
@@ -58,7 +58,7 @@ ImageSample complete(const ImageSample& own, const NetworkOptions& options) {
 }
 
 TextSample complete(const TextSample& own, const NetworkOptions& options) {
-  refuse_negative(options);
+  reject_negative(options);
   if (options.image_size > 0 || options.classes > 0) {
     throw UsageError(
         fmt::format("{} is for networks that read images; this one reads text (--sequence-length)",

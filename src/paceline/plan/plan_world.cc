@@ -112,7 +112,7 @@ std::string PlanWorld::describe(const Place& place) const {
                      plan::describe(*item.op, mine.input.model, mine.setup));
 }
 
-void PlanWorld::refuse(const Place& place, const std::string& why) const {
+void PlanWorld::reject(const Place& place, const std::string& why) const {
   throw PlanError(fmt::format("{}: {}", describe(place), why));
 }
 
@@ -169,7 +169,7 @@ void PlanWorld::check_member(const Place& place, CommunicatorId on) const {
   }
   const auto& members = all[index_of(on)].members;
   if (!members.contains(place.rank)) {
-    refuse(place, "the rank is no member of the communicator");
+    reject(place, "the rank is no member of the communicator");
   }
 }
 
@@ -186,7 +186,7 @@ void PlanWorld::check_ops(Rank rank) const {
     }
     for (const OpIndex earlier : item.op->after) {
       if (earlier < 0 || earlier >= item.index) {
-        refuse(place, fmt::format("`after` names op {}, which does not come "
+        reject(place, fmt::format("`after` names op {}, which does not come "
                                   "before it",
                                   earlier));
       }
@@ -195,11 +195,11 @@ void PlanWorld::check_ops(Rank rank) const {
       check_member(place, collective->on);
       const Communicator& on = communicator(rank, collective->on);
       if (on.order == plan::IssueOrder::kAsReady) {
-        refuse(place, "members may issue only messages in orders of their own");
+        reject(place, "members may issue only messages in orders of their own");
       }
       const auto members = static_cast<Elements>(on.members.size());
       if (!counts_fit(*collective, members)) {
-        refuse(place,
+        reject(place,
                fmt::format("{} elements in, {} out", collective->in.count, collective->out.count));
       }
     }

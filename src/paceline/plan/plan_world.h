@@ -109,7 +109,7 @@ class PlanWorld {
   void match_messages();
   void match_messages_between(Rank from, Rank to, CommunicatorId on);
   void check_agreement(const Place& first, const Place& other) const;
-  [[noreturn]] void refuse(const Place& place, const std::string& why) const;
+  [[noreturn]] void reject(const Place& place, const std::string& why) const;
 
   std::vector<Side> sides_;  // by rank
   std::vector<MatchedCollective> collectives_;

@@ -11,7 +11,7 @@ void PlanWorld::check_agreement(const Place& first, const Place& other) const {
   const Side& b = side(other.rank);
   if (signature_of(a.setup, std::get<Collective>(a.items[first.item].op->work)) !=
       signature_of(b.setup, std::get<Collective>(b.items[other.item].op->work))) {
-    refuse(first, fmt::format("meets another kind, size, type or root at {}", describe(other)));
+    reject(first, fmt::format("meets another kind, size, type or root at {}", describe(other)));
   }
 }
 
@@ -105,7 +105,7 @@ void PlanWorld::match_messages_between(Rank from, Rank to, CommunicatorId on) {
     const auto& receives = std::get<Exchange>(receive.op->work).receives;
     if (signature_of(sender.setup, sends[out.slot]) !=
         signature_of(receiver.setup, receives[in.slot])) {
-      refuse({from, out.item}, fmt::format("message {} to rank {} has another size or type at "
+      reject({from, out.item}, fmt::format("message {} to rank {} has another size or type at "
                                            "{}",
                                            n, to, describe({to, in.item})));
     }

@@ -23,7 +23,7 @@ using cluster::Section;
 double at_least_0(const Section& entry, std::string_view key, double fallback) {
   const double number = entry.magnitude(key).value_or(fallback);
   if (number >= 1e12) {
-    entry.refuse(key, fmt::format("{}", number), "must be below 1e12");
+    entry.reject(key, fmt::format("{}", number), "must be below 1e12");
   }
   return number;
 }
@@ -37,7 +37,7 @@ cluster::Algorithm algorithm_from(const Section& entry) {
   try {
     return cluster::algorithm_named(name);
   } catch (const UsageError& error) {
-    entry.refuse("algorithm", "'" + name + "'", error.what());
+    entry.reject("algorithm", "'" + name + "'", error.what());
   }
 }
 

@@ -171,7 +171,7 @@ Simulated simulate_enough(const PredictRequest& request, const strategies::Strat
   }
 }
 
-// What the runtime refuses on an engine that wants one order of issue.
+// What the runtime rejects on an engine that wants one order of issue.
 void check_order(const strategies::StrategySpec& strategy, const plan::PlanInput& input,
                  const std::string& engine) {
   if (strategy.exchange.row != nullptr && strategy.exchange.row->late) {

@@ -85,19 +85,19 @@ Planned plan_case(const records::Configuration& c, const plan::ModelShape& shape
   if (c.ranks > 1 && strategies::needs_times(strategy)) {
     add_known_times(c, input);
     if (!input.profile || !input.alpha_beta) {
-      return {.refusal = "", .written_bytes = shape.bytes(), .wire_bytes = shape.bytes()};
+      return {.rejection = "", .written_bytes = shape.bytes(), .wire_bytes = shape.bytes()};
     }
   }
   try {
     const auto planner = planner_of(c, strategy);
     const plan::Setup setup = planner->setup(input);
     const plan::CommPlan plan = planner->plan(input, setup, planner->variant(input, 0));
-    return {.refusal = "",
+    return {.rejection = "",
             .written_bytes = c.replay.empty() ? 0 : written_by_fullest(*planner, input),
             .wire_bytes = plan::cost(setup, plan, input.rank).wire_bytes};
   } catch (const UsageError& error) {
-    return {.refusal = fmt::format("{} of {} on {}: {}", c.strategy, c.model,
-                                   counted(c.ranks, "rank"), error.what())};
+    return {.rejection = fmt::format("{} of {} on {}: {}", c.strategy, c.model,
+                                     counted(c.ranks, "rank"), error.what())};
   }
 }
 

@@ -24,13 +24,13 @@ bool measures_pairs(const records::Configuration& configuration);
 
 /// A case's plan before it is run.
 struct Planned {
-  std::string refusal;             // why there is none; empty: there is one
+  std::string rejection;           // why there is none; empty: there is one
   std::int64_t written_bytes = 0;  // of a replay, by its fullest rank
   std::int64_t wire_bytes = 0;     // that a rank sends in a step
 };
 
-/// Nothing is refused where times make the plan that are measured when the case begins, and where a
-/// command performs the case.
+/// Nothing is rejected where times make the plan that are measured when the case begins, and where
+/// a command performs the case.
 Planned plan_case(const records::Configuration& configuration, const plan::ModelShape& shape);
 
 /// Seconds of the case, whose threads share cores as crowd() says.

@@ -73,7 +73,7 @@ CorePin::CorePin(int local_rank, int local_world, int threads, bool apart) {
   pinned_ = sched_setaffinity(0, sizeof(own), &own) == 0;
   description_ = pinned_
                      ? fmt::format("each rank on {} core{} of its own", each, each == 1 ? "" : "s")
-                     : "not pinned: the system refused";
+                     : "not pinned: the system rejected";
 }
 
 CorePin::~CorePin() {

@@ -24,7 +24,7 @@
 
 namespace paceline::rank {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, refusal, first_step_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, rejection, first_step_s)
 
 namespace {
 
@@ -44,7 +44,7 @@ std::int64_t memory_of(const records::Configuration& c, const Probe& probe,
 std::vector<std::int64_t> memory_of_ranks(const records::Configuration& c, const Probe& probe,
                                           const Planned& planned, int here) {
   std::vector<std::int64_t> memory(static_cast<std::size_t>(here), memory_of(c, probe, planned));
-  if (!c.has_tables() || !probe.fits || !planned.refusal.empty()) {
+  if (!c.has_tables() || !probe.fits || !planned.rejection.empty()) {
     return memory;
   }
   const auto held = cases::memory_of_run(c);
@@ -84,8 +84,9 @@ std::string smaller_than(const records::Configuration& c, std::int64_t ranks_tha
 }
 
 // `ranks`: what each rank on this host takes.
-std::string memory_refusal(const records::Configuration& c, const Probe& probe,
-                           const std::vector<std::int64_t>& ranks, const std::string& experiment) {
+std::string memory_rejection(const records::Configuration& c, const Probe& probe,
+                             const std::vector<std::int64_t>& ranks,
+                             const std::string& experiment) {
   const std::int64_t memory = usable_memory_bytes();
   const std::int64_t needed = std::accumulate(ranks.begin(), ranks.end(), std::int64_t{0});
   if (c.device != "cpu" || cases::is_outside(c) || (probe.fits && needed <= memory)) {
@@ -124,15 +125,15 @@ std::vector<records::Configuration> largest_first(std::vector<records::Configura
 }
 
 // Why the largest case does not fit, by its network's shape alone; empty where that does not tell.
-std::string refusal_by_shape(const records::Configuration& largest, const engines::World& world,
-                             const std::string& experiment) {
+std::string rejection_by_shape(const records::Configuration& largest, const engines::World& world,
+                               const std::string& experiment) {
   const std::int64_t least = least_memory_of(largest);
   const int here = std::min(largest.ranks, world.self.local_world);
   return least * here <= usable_memory_bytes()
              ? ""
-             : memory_refusal(largest, {.fits = false},
-                              std::vector<std::int64_t>(static_cast<std::size_t>(here), least),
-                              experiment);
+             : memory_rejection(largest, {.fits = false},
+                                std::vector<std::int64_t>(static_cast<std::size_t>(here), least),
+                                experiment);
 }
 
 std::int64_t count_networks(const std::vector<records::Configuration>& cases) {
@@ -180,9 +181,9 @@ Estimate estimate(const engines::World& world, const std::vector<records::Config
                   const EstimateOptions& options) {
   const auto cases = largest_first(unsorted);
   const cases::Settings& settings = options.settings;
-  Estimate found{.refusal = refusal_by_shape(cases.front(), world, settings.name),
+  Estimate found{.rejection = rejection_by_shape(cases.front(), world, settings.name),
                  .first_step_s = {}};
-  if (!found.refusal.empty()) {
+  if (!found.rejection.empty()) {
     return found;
   }
   Probes probes(world, options, count_networks(cases));
@@ -196,19 +197,19 @@ Estimate estimate(const engines::World& world, const std::vector<records::Config
     const auto of_ranks = memory_of_ranks(c, probe, planned, here);
     sum.memory_bytes = std::max(sum.memory_bytes, std::ranges::max(of_ranks));
     found.first_step_s[network_of(c)] = probe.first_step_s;
-    found.refusal = memory_refusal(c, probe, of_ranks, settings.name);
-    if (found.refusal.empty()) {
-      found.refusal = planned.refusal;
+    found.rejection = memory_rejection(c, probe, of_ranks, settings.name);
+    if (found.rejection.empty()) {
+      found.rejection = planned.rejection;
     }
-    if (!found.refusal.empty()) {
+    if (!found.rejection.empty()) {
       return found;
     }
   }
   const std::string text = sum_text(sum, cases);
   if (sum.seconds > kAskAboveSeconds && !settings.yes) {
-    found.refusal = text +
-                    ": more than 30 minutes; repeat with --yes to run it, or with fewer --steps, "
-                    "--runs, ranks or models.";
+    found.rejection = text +
+                      ": more than 30 minutes; repeat with --yes to run it, or with fewer --steps, "
+                      "--runs, ranks or models.";
   } else {
     fmt::print(stderr, "{}\n", text);
   }
@@ -250,8 +251,8 @@ Estimate share_estimate(const engines::World& world, launch::PrefixStore& job,
     }
   }
   const auto shared = nlohmann::json::parse(job.wait(kEstimateKey)).get<Estimate>();
-  if (!shared.refusal.empty()) {
-    throw UsageError(shared.refusal);
+  if (!shared.rejection.empty()) {
+    throw UsageError(shared.rejection);
   }
   return shared;
 }

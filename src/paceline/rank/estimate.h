@@ -17,7 +17,7 @@ namespace paceline::rank {
 /// The estimate of a job before its first step is measured.
 struct Estimate {
   /// Empty, or why the job shall not start.
-  std::string refusal;
+  std::string rejection;
   /// Seconds of the first step by network_of(), for a rank that is alone on its host.
   std::map<std::string, double> first_step_s;
 

@@ -46,7 +46,7 @@ Probe probe(const engines::World& world, const records::Configuration& configura
 
 // The number in "... you tried to allocate 123 bytes" of torch's allocator; nothing for any other
 // error.
-std::optional<std::int64_t> refused_bytes(const std::string& message) {
+std::optional<std::int64_t> rejected_bytes(const std::string& message) {
   static const std::regex tried("tried to allocate ([0-9]{1,18}) bytes");
   std::smatch match;
   if (!std::regex_search(message, match, tried)) {
@@ -62,15 +62,15 @@ Probe probe_case(const engines::World& world, records::Configuration configurati
   configuration.ranks = 1;
   configuration.strategy = "none";
   reset_peak_memory();
-  const auto too_large = [](std::int64_t refused) {
-    return Probe{.memory_bytes = peak_memory_bytes().value_or(0) + refused, .fits = false};
+  const auto too_large = [](std::int64_t rejected) {
+    return Probe{.memory_bytes = peak_memory_bytes().value_or(0) + rejected, .fits = false};
   };
   try {
     return probe(world, configuration, options);
   } catch (const std::bad_alloc&) {
     return too_large(0);
   } catch (const c10::Error& error) {
-    if (const auto bytes = refused_bytes(error.what_without_backtrace())) {
+    if (const auto bytes = rejected_bytes(error.what_without_backtrace())) {
       return too_large(*bytes);
     }
     throw;

@@ -173,7 +173,7 @@ std::vector<cluster::CodecTime> profile_codecs(
       }
       times.push_back(bench.result(codec));
     } catch (const UsageError&) {
-      continue;  // its mathematics refuses the model
+      continue;  // its mathematics rejects the model
     }
   }
   at::set_num_threads(threads);

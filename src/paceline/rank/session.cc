@@ -24,7 +24,7 @@ SessionContext::SessionContext(const engines::RankContext& rank_context,
       world(rank_context.world),
       job(job_spec),
       hooks(session_hooks),
-      refusal(world.store, !job.is_only_case),
+      rejection(world.store, !job.is_only_case),
       store(store_for(fmt::format("session/{}/", job.run))),
       progress(progress_on(is_rank_0(), job.progress)) {}
 
@@ -40,7 +40,7 @@ launch::PrefixStore SessionContext::store_for(const std::string& prefix) {
 void SessionContext::idle() const {
   context.heartbeat.note_move();
   launch::throw_if_stop_requested();
-  refusal.throw_if_refused();
+  rejection.throw_if_rejected();
 }
 
 void SessionContext::report_position(const std::string& where) {

@@ -59,7 +59,7 @@ Trainer::~Trainer() {
   channels_.clear();
 }
 
-// A rank that refuses the case alone does so before it comes here.
+// A rank that rejects the case alone does so before it comes here.
 void Trainer::wait_before_connecting() const {
   if (ranks_.before_connecting) {
     ranks_.before_connecting();

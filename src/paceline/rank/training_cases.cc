@@ -64,7 +64,7 @@ class TrainingCases final : public Workload {
         launch::throw_if_stop_requested();
         session_.progress.show(fmt::format("{}: step {} of {}", title, done, total));
       };
-      const auto why = session_.refusal.of(prefix + "refused", [&] {
+      const auto why = session_.rejection.of(prefix + "rejected", [&] {
         const std::int64_t started_ns = is_external(c)
                                             ? perform_outside(c, store, index, prefix, progress)
                                             : train(c, store, index, progress);
@@ -104,7 +104,7 @@ class TrainingCases final : public Workload {
          .record_spans = !settings_.trace.empty(),
          .times = known,
          .idle = [this] { session_.idle(); },
-         .accepted = [this] { session_.refusal.accept(); },
+         .accepted = [this] { session_.rejection.accept(); },
          .progress = progress,
          .interrupted = [&](records::RankSamples samples) { tell_so_far(c, std::move(samples)); },
          .on_failure = session_.hooks.on_failure,
@@ -146,7 +146,7 @@ class TrainingCases final : public Workload {
                       .prefix = prefix,
                       .log = log_path(settings_.records, job_.run, index, c, world_.self.rank),
                       .progress = [&](int done, int total) {
-                        session_.refusal.throw_if_refused();
+                        session_.rejection.throw_if_rejected();
                         progress(done, total);
                       }});
     for (records::RankSamples& rank : part.ranks) {

@@ -8,7 +8,7 @@
 
 #include "paceline/case/job_spec.h"
 #include "paceline/rank/progress_line.h"
-#include "paceline/rank/refusal.h"
+#include "paceline/rank/rejection.h"
 #include "paceline/rank/session.h"
 #include "paceline/records/run_record.h"
 
@@ -38,7 +38,7 @@ struct SessionContext {
   const engines::World& world;
   const cases::JobSpec& job;
   const SessionHooks& hooks;
-  Refusal refusal;
+  Rejection rejection;
   std::string position{};     // in heartbeats; empty: the workload has its own
   launch::PrefixStore store;  // of this repetition
   ProgressLine progress;

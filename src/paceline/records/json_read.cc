@@ -80,7 +80,7 @@ struct Decoder {
     if (!place.value.is_number_integer() ||
         (place.value.is_number_unsigned() &&
          place.value.get<std::int64_t>() < 0)) {  // above INT64_MAX
-      place.refuse("a 64-bit integer");
+      place.reject("a 64-bit integer");
     }
     field.value = place.value.get<std::int64_t>();
   }
@@ -99,7 +99,7 @@ void decode_source(const JsonPlace& place, Source& out) {
     }
     names.push_back(name);
   }
-  place.refuse(fmt::format("one of {}", fmt::join(names, ", ")));
+  place.reject(fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
 template <class T>
@@ -191,19 +191,19 @@ void check_step_counts(const RunRecord& record, std::vector<std::int64_t> RankSa
 // A step with communication, one without and their pair belong together, and pairs follow each
 // other.
 void check_pairs(const RankSamples& rank) {
-  const auto refuse = [&rank](const std::string& why) {
+  const auto reject = [&rank](const std::string& why) {
     throw UsageError(fmt::format("ranks: rank {} {}", rank.rank, why));
   };
   if (rank.paired_step_ns.size() != rank.pair_of_step.size()) {
-    refuse(fmt::format("has {} values of pair_of_step and {} of paired_step_ns",
+    reject(fmt::format("has {} values of pair_of_step and {} of paired_step_ns",
                        rank.pair_of_step.size(), rank.paired_step_ns.size()));
   }
   if (!rank.pair_of_step.empty() && rank.compute_only_step_ns.size() != rank.pair_of_step.size()) {
-    refuse(fmt::format("has {} values of pair_of_step and {} of compute_only_step_ns",
+    reject(fmt::format("has {} values of pair_of_step and {} of compute_only_step_ns",
                        rank.pair_of_step.size(), rank.compute_only_step_ns.size()));
   }
   if (!std::ranges::is_sorted(rank.pair_of_step)) {
-    refuse("has pair_of_step out of order");
+    reject("has pair_of_step out of order");
   }
 }
 

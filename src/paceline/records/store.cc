@@ -77,7 +77,7 @@ void require_kind(std::optional<RecordKind> kind, std::string_view line, const s
   }
 }
 
-[[noreturn]] void refuse_second_writer(const std::string& path) {
+[[noreturn]] void reject_second_writer(const std::string& path) {
   throw UsageError(fmt::format("--records {}: another run is writing this file", path));
 }
 
@@ -91,7 +91,7 @@ RecordWriter::RecordWriter(std::string path, std::optional<RecordKind> kind)
   }
   if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(file_);
-    refuse_second_writer(path_);
+    reject_second_writer(path_);
   }
   try {
     repair_tail(kind);
@@ -108,13 +108,13 @@ void RecordWriter::repair_tail(std::optional<RecordKind> kind) {
   if (fstat(file_, &info) != 0 || !S_ISREG(info.st_mode)) {
     return;
   }
-  const auto refuse = [this] {
+  const auto reject = [this] {
     throw UsageError(
         fmt::format("--records {}: its last line is no record; it is left as it is", path_));
   };
   const auto [tail, last] = read_tail(path_);
   if (!begins_like_a_record(last)) {
-    refuse();
+    reject();
   }
   const bool tail_is_whole = is_record(tail);
   require_kind(kind, tail_is_whole ? tail : last, path_);
@@ -126,7 +126,7 @@ void RecordWriter::repair_tail(std::optional<RecordKind> kind) {
     return;
   }
   if (!begins_like_a_record(tail)) {
-    refuse();
+    reject();
   }
   const auto whole = info.st_size - static_cast<off_t>(tail.size());
   if (ftruncate(file_, whole) != 0) {
@@ -193,7 +193,7 @@ std::vector<std::string> for_each_record(std::istream& in, const std::string& pa
     } catch (const UsageError& error) {
       const std::string sentence = fmt::format("{}:{}: {}", path, number, error.what());
       const bool whole = nlohmann::json::accept(line);
-      if (tail == BrokenTail::kRefuse || whole || !in.eof()) {
+      if (tail == BrokenTail::kReject || whole || !in.eof()) {
         throw UsageError(sentence);
       }
       warnings.push_back(sentence + " (unfinished last line, skipped)");

@@ -31,7 +31,7 @@ class RecordWriter {
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
 
-  /// Throws `WorldError` when the disk refuses (full, gone).
+  /// Throws `WorldError` when the disk rejects (full, gone).
   void append(const RunRecord& record);
   /// Of a record of either kind; `line` has no line break.
   void append_line(const std::string& line);
@@ -48,7 +48,7 @@ class RecordWriter {
 
 /// What to do with a last line that ends before its line break and is no
 /// whole record: the trace of a crash.
-enum class BrokenTail : std::uint8_t { kRefuse, kSkip };
+enum class BrokenTail : std::uint8_t { kReject, kSkip };
 
 struct RecordFile {
   std::vector<RunRecord> records;
@@ -57,10 +57,10 @@ struct RecordFile {
 
 /// Reads every record of a JSON Lines file.  Throws `UsageError` that begins with `path:line:` for
 /// anything that is not a record.
-RecordFile read_records(const std::string& path, BrokenTail tail = BrokenTail::kRefuse);
+RecordFile read_records(const std::string& path, BrokenTail tail = BrokenTail::kReject);
 /// Reads every record of a text that is already open, as from a file; `path` is for messages.
 RecordFile read_records(std::istream& in, const std::string& path,
-                        BrokenTail tail = BrokenTail::kRefuse);
+                        BrokenTail tail = BrokenTail::kReject);
 
 /// Calls `take` with every line of a text of records that is not blank.
 /// Returns warnings as RecordFile has them.  Throws UsageError that begins with

@@ -51,7 +51,7 @@ bool is_same_path(const std::string& a, const std::string& b) {
          fs::weakly_canonical(fs::absolute(b), error);
 }
 
-void refuse_logs_of_others(const std::string& folder, const std::string& records) {
+void reject_logs_of_others(const std::string& folder, const std::string& records) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (!is_log_of_case(entry.path())) {
@@ -110,7 +110,7 @@ CaseLogs::CaseLogs(std::string folder, LogHead head)
   std::error_code error;
   fs::create_directories(folder_, error);
   check_writable("--logs", fs::path(folder_) / "case.log");
-  refuse_logs_of_others(folder_, head_.records);
+  reject_logs_of_others(folder_, head_.records);
 }
 
 void CaseLogs::name(const records::Configuration& c) {

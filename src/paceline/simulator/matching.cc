@@ -19,7 +19,7 @@ std::int32_t Matching::host_of(plan::Rank rank) const {
   return job_.classes.host_of[static_cast<std::size_t>(rank)];
 }
 
-void Matching::refuse(plan::Rank rank, std::uint32_t item, const char* why) {
+void Matching::reject(plan::Rank rank, std::uint32_t item, const char* why) {
   const RankProgram& program = programs_.of(rank);
   throw plan::PlanError(
       fmt::format("rank {}: {}: {}", rank,
@@ -109,11 +109,11 @@ void Matching::add_collective(std::uint32_t actor, std::uint32_t item, std::size
     const RankProgram& theirs = part.actor == actor ? mine : programs_.of(part.member);
     const std::uint32_t* other_item = theirs.ends.collective(work.on, n);
     if (other_item == nullptr) {
-      refuse(rank, item, "another member has fewer collectives");
+      reject(rank, item, "another member has fewer collectives");
     }
     const auto& other = std::get<plan::Collective>(theirs.op(*other_item).work);
     if (plan::signature_of(mine.setup, work) != plan::signature_of(theirs.setup, other)) {
-      refuse(rank, item,
+      reject(rank, item,
              "meets another kind, size, type or root on another "
              "member");
     }

@@ -48,7 +48,7 @@ class Matching {
 
   std::int32_t host_of(plan::Rank rank) const;
   std::int32_t collective_shape(const cluster::CollectiveCall& call);
-  [[noreturn]] void refuse(plan::Rank rank, std::uint32_t item, const char* why);
+  [[noreturn]] void reject(plan::Rank rank, std::uint32_t item, const char* why);
 
   RankPrograms& programs_;
   Job& job_;

@@ -67,19 +67,19 @@ Messages::Slot Messages::partner_of(const Slot& slot, const plan::Endpoints::Pee
   const plan::Rank me = job_.actors[slot.actor].rank;
   const RankProgram& mine = programs_.of(me);
   const auto [theirs, end] = programs_.partner_of(me, peer, slot.send, n, job_.classes.orbits);
-  const auto refuse = [&](const char* why) {
+  const auto reject = [&](const char* why) {
     throw plan::PlanError(fmt::format(
         "rank {}: {}: {} rank {}", me,
         plan::describe(mine.op(slot.item), job_.input.model, mine.setup), why, peer.second));
   };
   if (end == nullptr) {
-    refuse("a message has no other end on");
+    reject("a message has no other end on");
   }
   const auto& other = std::get<plan::Exchange>(theirs.op(end->item).work);
   const auto& ends = slot.send ? other.receives : other.sends;
   if (plan::signature_of(mine.setup, message_of(slot)) !=
       plan::signature_of(theirs.setup, ends[end->slot])) {
-    refuse("a message has another size or type on");
+    reject("a message has another size or type on");
   }
   return {job_.actor_of(peer.second), end->item, end->slot, !slot.send};
 }

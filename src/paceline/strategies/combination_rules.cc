@@ -52,12 +52,12 @@ void check_combines(const StrategySpec& spec) {
   }
   const auto able = names_of(
       exchanges(), [&](const auto& row) { return row.make(resolve(row, {}, {}))->combines(how); });
-  const RowInfo& refused = *spec.exchange.row;
-  const bool by_options = std::ranges::find(able, refused.name) != able.end();
+  const RowInfo& rejected = *spec.exchange.row;
+  const bool by_options = std::ranges::find(able, rejected.name) != able.end();
   throw UsageError(fmt::format("'{}' needs {}; take {}", spec.codec.row->name,
                                fmt::format(fmt::runtime(need_of(how, *exchange)),
-                                           by_options ? choice_text(refused, spec.exchange.options)
-                                                      : std::string(refused.name)),
+                                           by_options ? choice_text(rejected, spec.exchange.options)
+                                                      : std::string(rejected.name)),
                                fmt::join(able, " or ")));
 }
 
@@ -107,13 +107,13 @@ std::string codecs_that_keep_a_share(bool cuts) {
 /// parameters, which are compressed with memory of what the codec leaves out.
 void check_coded(const StrategySpec& spec) {
   const RowInfo& codec = *spec.codec.row;
-  const auto refuse = [&](const std::string& why) {
+  const auto reject = [&](const std::string& why) {
     throw UsageError(fmt::format("'{}' {} what crosses, and {}", codec.name,
                                  codec.guarantee == Guarantee::kRounded ? "rounds" : "compresses",
                                  why));
   };
   if (spec.exchange.row->late) {
-    refuse(fmt::format(
+    reject(fmt::format(
         "'{}' averages while codes are under way, so the copies at their two ends differ, which "
         "averages of codes need equal; take identity, or neighbor-allreduce",
         spec.exchange.row->name));
@@ -125,7 +125,7 @@ void check_coded(const StrategySpec& spec) {
       spec.exchange.row->make_coded(spec.exchange.options, spec.codec.row->make(spec.codec.options))
           ->cuts();
   if (!spec.update.row->coded || spec.exchange.row->make_coded == nullptr) {
-    refuse(fmt::format(
+    reject(fmt::format(
         "'{}' over '{}' sends the parameters themselves; take identity, or {} with an update rule "
         "of {}{}",
         spec.update.row->name, spec.exchange.row->name,
@@ -135,13 +135,13 @@ void check_coded(const StrategySpec& spec) {
         contracts ? "" : " and a codec of " + codecs_that_keep_a_share(cuts)));
   }
   if (!contracts) {
-    refuse(
+    reject(
         fmt::format("neighbors need codes that keep a share of every change of one rank's "
                     "parameters, as those of '{}' do not; take {}",
                     codec.name, codecs_that_keep_a_share(cuts)));
   }
   if (contraction->whole_tensors && cuts) {
-    refuse(
+    reject(
         fmt::format("takes whole tensors, which the shares of '{}' cut; take neighbor-allreduce, "
                     "or another codec of {}",
                     spec.exchange.row->name, codecs_that_keep_a_share(cuts)));

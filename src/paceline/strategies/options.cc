@@ -16,7 +16,7 @@ namespace {
 /// Which numbers an option takes, and what errors call them.
 struct NumberKind {
   std::string_view wanted;
-  std::string_view noun;  // where 0 is refused
+  std::string_view noun;  // where 0 is rejected
   bool (*valid)(double);
 };
 

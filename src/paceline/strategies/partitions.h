@@ -10,7 +10,7 @@
 
 namespace paceline::strategies {
 
-/// More partitions than this of one model are refused: each is an exchange of its own, and the
+/// More partitions than this of one model are rejected: each is an exchange of its own, and the
 /// plan's size and the time to make it grow with them.
 inline constexpr std::int64_t kMostPartitions = 20'000;
 

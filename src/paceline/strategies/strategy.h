@@ -236,7 +236,7 @@ StrategySpec strategy_of(const Job& job) {
   return parse_strategy(job.strategy, {.bucket_mb = job.bucket_mb});
 }
 
-/// Refuses combinations of parts that the mathematics forbids: throws UsageError, which says the
+/// Rejects combinations of parts that the mathematics forbids: throws UsageError, which says the
 /// rule and what to take.
 void check_combination(const StrategySpec& spec);
 

@@ -17,7 +17,7 @@ struct Call;  // engines/mpi/mpi_call.h
 
 /// c10d's operations on tensors of the CPU as MPI requests.  Works complete their futures on the
 /// thread that saw the end; wait() helps to make progress. An operation that takes longer than the
-/// time limit, or that MPI refuses, fails, and with it all later ones of this backend.
+/// time limit, or that MPI rejects, fails, and with it all later ones of this backend.
 ///
 /// A mean is MPI's sum and one division, in the tensor's type.  Sums of bf16 and fp16 round once
 /// per hop (engines/mpi/reduction.h).

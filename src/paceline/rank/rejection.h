@@ -11,33 +11,33 @@
 
 namespace paceline::rank {
 
-/// Lets one rank refuse a case of the job on its own, for example a server that would have too many
-/// messages: the other ranks see that in the store, and refuse the case too.
-class Refusal {
+/// Lets one rank reject a case of the job on its own, for example a server that would have too many
+/// messages: the other ranks see that in the store, and reject the case too.
+class Rejection {
  public:
-  /// Unless `goes_on`, a refusal ends the job: there is no other case, or a parent of the ranks
+  /// Unless `goes_on`, a rejection ends the job: there is no other case, or a parent of the ranks
   /// starts the others anew.
-  Refusal(std::shared_ptr<launch::KeyValueStore> store, bool goes_on)
+  Rejection(std::shared_ptr<launch::KeyValueStore> store, bool goes_on)
       : store_(std::move(store)), goes_on_(goes_on) {}
 
-  /// Runs `run_case`; returns why this rank or another one refuses the case, if one does: the first
+  /// Runs `run_case`; returns why this rank or another one rejects the case, if one does: the first
   /// UsageError before accept().  `key` of the store is the case's own, and all ranks of the case
   /// give it.  Throws what else
-  /// `run_case` does, where no rank has refused the case.
+  /// `run_case` does, where no rank has rejected the case.
   std::optional<std::string> of(const std::string& key, const std::function<void()>& run_case);
 
   /// To be called once all ranks of the case have made its plan: from here on a UsageError is no
-  /// refusal, because others may be in a step.
+  /// rejection, because others may be in a step.
   void accept() { key_.clear(); }
 
   /// To be called while the case waits for other ranks: throws UsageError where another rank has
-  /// refused it.  Does nothing outside of of().
-  void throw_if_refused() const;
+  /// rejected it.  Does nothing outside of of().
+  void throw_if_rejected() const;
 
  private:
   std::shared_ptr<launch::KeyValueStore> store_;
   bool goes_on_;
-  std::string key_;  // of the case that may be refused; empty: none
+  std::string key_;  // of the case that may be rejected; empty: none
 };
 
 }  // namespace paceline::rank

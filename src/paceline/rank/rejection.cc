@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/rank/refusal.h"
+#include "paceline/rank/rejection.h"
 
 #include <exception>
 
@@ -7,8 +7,8 @@
 
 namespace paceline::rank {
 
-std::optional<std::string> Refusal::of(const std::string& key,
-                                       const std::function<void()>& run_case) {
+std::optional<std::string> Rejection::of(const std::string& key,
+                                         const std::function<void()>& run_case) {
   key_ = goes_on_ ? key : "";
   std::optional<std::string> why;
   try {
@@ -28,7 +28,7 @@ std::optional<std::string> Refusal::of(const std::string& key,
   return why;
 }
 
-void Refusal::throw_if_refused() const {
+void Rejection::throw_if_rejected() const {
   if (key_.empty()) {
     return;
   }

@@ -8,7 +8,7 @@
 namespace paceline::records {
 
 /// What the UsageError that `call` throws says; "accepted" where it throws none.
-inline std::string refusal(auto&& call) {
+inline std::string rejection(auto&& call) {
   try {
     call();
   } catch (const UsageError& error) {

@@ -9,7 +9,7 @@
 namespace paceline::cases {
 
 /// What is said of an experiment that does not fit the machine.
-inline std::string refusal_of(const RawSettings& raw, const MachineFacts& machine) {
+inline std::string rejection_of(const RawSettings& raw, const MachineFacts& machine) {
   try {
     expand(raw, machine);
   } catch (const UsageError& error) {
