@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/predict/scaling.h"
 
-#include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
