@@ -5,10 +5,10 @@
 paceline.torch.profile.  Environment in, JSON lines out: docs/adapters.md.
 """
 
+import atexit
 import dataclasses
 import json
 import os
-import sys
 
 import torch
 import torch.distributed as dist
@@ -224,4 +224,6 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ended = main()
+    atexit._run_exitfuncs()  # in which paceline.torch leaves the job in order
+    python_ddp.leave(ended)
