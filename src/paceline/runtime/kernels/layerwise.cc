@@ -36,6 +36,13 @@ at::Tensor weight_of_average(const Step& step, std::size_t average) {
              : one;
 }
 
+// What the second pass reads beside an element.
+template <class R, class C>
+struct Scaled {
+  const R& scale;
+  const C& constants;
+};
+
 // A rule has two passes.  measure() brings the averages up to date and gives what is measured
 // beside the values; scale() is the scale of the step by both norms; apply() takes the step.
 
@@ -53,8 +60,8 @@ struct Lamb {
   }
 
   template <class T, class R, class C>
-  static void apply(T& w, const T& /*g*/, T& s, T& t, const R& scale, const C& c) {
-    w = w - c.rate * scale * direction(w, s, t, c);
+  static void apply(T& w, const T& /*g*/, T& s, T& t, const Scaled<R, C>& by) {
+    w = w - by.constants.rate * by.scale * direction(w, s, t, by.constants);
   }
 
  private:
@@ -78,8 +85,9 @@ struct Lars {
   }
 
   template <class T, class R, class C>
-  static void apply(T& w, const T& g, T& s, T& /*t*/, const R& scale, const C& c) {
-    s = c.momentum * s + scale * (g + c.decay * w);
+  static void apply(T& w, const T& g, T& s, T& /*t*/, const Scaled<R, C>& by) {
+    const C& c = by.constants;
+    s = c.momentum * s + by.scale * (g + c.decay * w);
     w = w - c.rate * s;
   }
 };
@@ -147,7 +155,8 @@ class Layerwise {
         scale =
             at::where((values > 0).logical_and(other > 0), Rule::scale(values, other, c), scale);
       }
-      Rule::apply(all.w(), all.g(), all.s(), all.t(), scale, c);
+      Rule::apply(all.w(), all.g(), all.s(), all.t(),
+                  Scaled<at::Tensor, LayerConstants<double, at::Tensor>>{scale, c});
       all.store();
     }
   }
@@ -185,12 +194,13 @@ class Layerwise {
   template <class E, class N>
   static void apply(const Pointers<E>& all, const Chunks& chunks, N scale,
                     const LayerConstants<N>& c) {
+    const Scaled<N, LayerConstants<N>> by{scale, c};
     chunks.each([&](std::int64_t /*chunk*/, std::int64_t begin, std::int64_t end) {
       for (std::int64_t k = begin; k < end; ++k) {
         N w = all.w[k];
         N s = number<N>(all.s, k);
         N t = number<N>(all.t, k);
-        Rule::apply(w, static_cast<N>(all.g[k]), s, t, scale, c);
+        Rule::apply(w, static_cast<N>(all.g[k]), s, t, by);
         all.w[k] = w;
         put(s, k, all.s);
       }
