@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <ATen/record_function.h>
@@ -244,7 +245,7 @@ struct Recorded {
 };
 
 /// The polynomial of second degree in the tokens that has these values at one, two and four times
-/// kDefaultTokens: its linear and its square term at kDefaultTokens.
+/// a number of tokens: its linear and its square term at that number.
 Json terms_of(double once, double twice, double four_times) {
   const double square = (four_times - twice - 2 * (twice - once)) / 6;
   const double linear = twice - once - 3 * square;
@@ -253,9 +254,11 @@ Json terms_of(double once, double twice, double four_times) {
 
 /// network_shape.cc describes the text; one module is one line.  `passes`: of a network that reads
 /// text also those with two and four times the tokens.
-std::string shape_text(const TracedNetwork& traced, const std::vector<Recorded>& passes) {
+std::string shape_text(const TracedNetwork& traced, int own_tokens,
+                       const std::vector<Recorded>& passes) {
   std::string text = "\"" + traced.shape.name +
                      "\": {\"leaf_calls\": " + std::to_string(passes.front().leaf_calls) +
+                     (own_tokens > 0 ? ", \"tokens\": " + std::to_string(own_tokens) : "") +
                      ", \"modules\": [\n";
   for (std::size_t m = 0; m < traced.shape.modules.size(); ++m) {
     const plan::LayerWork& work = passes.front().work[m];
@@ -274,6 +277,12 @@ std::string shape_text(const TracedNetwork& traced, const std::vector<Recorded>&
     text += (m == 0 ? "" : ",\n") + line.dump();
   }
   return text + "]}";
+}
+
+/// Of a sample; 0: the network reads no text.
+int tokens_of(const networks::NetworkInfo& info) {
+  const auto* text = std::get_if<networks::TextSample>(&info.sample);
+  return text == nullptr ? 0 : text->tokens;
 }
 
 networks::Batch sample_of(const networks::NetworkInfo& info, int tokens) {
@@ -302,12 +311,13 @@ std::string derived_text(const networks::NetworkInfo& info) {
   EXPECT_TRUE(std::ranges::is_sorted(traced.shape.ready_order, std::ranges::greater{}, module_of))
       << info.name << ": gradients are not ready in the reverse order";
   std::vector<Recorded> passes{recorded_of(traced, batch)};
-  if (networks::reads_text(info.name)) {
+  const int own_tokens = tokens_of(info);
+  if (own_tokens > 0) {
     for (const int times : {2, 4}) {
-      passes.push_back(recorded_of(traced, sample_of(info, times * plan::kDefaultTokens)));
+      passes.push_back(recorded_of(traced, sample_of(info, times * own_tokens)));
     }
   }
-  return shape_text(traced, passes);
+  return shape_text(traced, own_tokens, passes);
 }
 
 TEST(NetworkShapes, AreThoseOfTheTorchModules) {
@@ -327,15 +337,18 @@ TEST(NetworkShapes, AreThoseOfTheTorchModules) {
 }
 
 TEST(NetworkShapes, OfTextsOfAnyLengthAreThoseOfTheTorchModules) {
-  const networks::NetworkInfo& info = networks::find_network("bert-tiny");
-  const TracedNetwork traced =
-      trace(networks::make_network(info, {}, 0), "bert-tiny", sample_of(info, 64));
-  for (const int tokens : {2, 17, 512}) {
-    const plan::NetworkShape shape = plan::network_shape("bert-tiny", tokens);
-    const Recorded recorded = recorded_of(traced, sample_of(info, tokens));
-    for (std::size_t m = 0; m < shape.work.size(); ++m) {
-      EXPECT_EQ(shape.work[m].flops, recorded.work[m].flops) << tokens << shape.model.modules[m];
-      EXPECT_EQ(shape.work[m].bytes, recorded.work[m].bytes) << tokens << shape.model.modules[m];
+  for (const char* name : {"bert-tiny", "bert-base-30522"}) {
+    const networks::NetworkInfo& info = networks::find_network(name);
+    const TracedNetwork traced =
+        trace(networks::make_network(info, {}, 0), name, sample_of(info, 64));
+    for (const int tokens : {2, 17, 64, 128, 512}) {
+      SCOPED_TRACE(::testing::Message() << name << ", " << tokens);
+      const plan::NetworkShape shape = plan::network_shape(name, tokens);
+      const Recorded recorded = recorded_of(traced, sample_of(info, tokens));
+      for (std::size_t m = 0; m < shape.work.size(); ++m) {
+        EXPECT_EQ(shape.work[m].flops, recorded.work[m].flops) << shape.model.modules[m];
+        EXPECT_EQ(shape.work[m].bytes, recorded.work[m].bytes) << shape.model.modules[m];
+      }
     }
   }
 }

@@ -100,6 +100,7 @@ class Linears(nn.Module):
     def __init__(self):
         super().__init__()
         self.plain = nn.Linear(6, 6)
+        self.in_place = nn.Linear(6, 6)
         self.twice = nn.Linear(6, 6, bias=False)
         self.watched = nn.Linear(6, 6)
         self.watched.weight.register_hook(lambda gradient: 2 * gradient)
@@ -115,13 +116,14 @@ class Linears(nn.Module):
 
     def forward(self, x):
         x = torch.tanh(self.plain(x)).reshape(2, -1, 6)
+        x = functional.leaky_relu(self.in_place(x), inplace=True)
         x = torch.tanh(self.twice(self.twice(x.transpose(0, 1)))).transpose(0, 1).reshape(-1, 6)
         x = torch.tanh(self.watched(x))
         x = x + checkpoint(self.checkpointed, x, use_reentrant=False)
         x = x + checkpoint(self.recomputed, x, use_reentrant=True)
         x = x + torch.func.vmap(self.mapped)(x)
         with torch.autocast("cpu", torch.bfloat16):
-            x = x + self.lower(x).float()
+            x = x + 0.01 * self.lower(x).float()  # of 8 bits
         inner = self.penalized(x)
         [slope] = torch.autograd.grad(inner.square().sum(), x, create_graph=True)
         x = compiled_linear(x + inner + slope, self.weight)

@@ -114,7 +114,11 @@ class Training(unittest.TestCase):
 
     def test_linear_layers_write_into_their_slots(self):
         [found] = found_by(self.ranks, [["linears", "wfbp"]])
-        self.assertEqual(found["written"], ["penalized.weight", "plain.weight", "tied.weight", "twice.weight"])
+        self.assertEqual(found["written"], ["in_place.weight", "penalized.weight", "plain.weight", "tied.weight", "twice.weight"])
+
+    def test_gradients_that_torch_returns_are_the_caller_s(self):
+        [found] = found_by(self.ranks, [["grad", "wfbp"]])
+        self.assertTrue(found["kept"])
 
     def test_they_equal_one_process_on_the_whole_batch(self):
         checks = [["whole_batch", "fusion"], ["whole_batch", "optimal-merge"]]

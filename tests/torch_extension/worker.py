@@ -107,6 +107,21 @@ def check_linears(strategy):
     return {"written": sorted(written)}
 
 
+def check_grad(strategy):
+    """What torch.autograd.grad() returns stays as it is when the backward pass follows."""
+    module = their_models.make("partial")
+    model = pt.DataParallel(module, optimizer_of(module), strategy)
+    inputs, target = their_models.batch("partial", pt.rank(), 0)
+    for _ in range(2):
+        loss = their_models.loss_of(model(inputs), target)
+        [own] = torch.autograd.grad(loss, module.head.weight, retain_graph=True)
+        before = own.clone()
+        (2 * loss).backward()
+        kept = torch.equal(own, before)
+        model.update()
+    return {"kept": kept}
+
+
 def check_whole_batch(strategy):
     """A network of this job equals one process that trains on the batches of all ranks."""
     model, _ = train_with_paceline("mixed", strategy, optimizer_of)

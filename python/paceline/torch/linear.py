@@ -3,12 +3,13 @@
 
 import torch
 from torch.autograd import forward_ad
+from torch.autograd.graph import get_gradient_edge
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 
 class _LinearIntoSlot(torch.autograd.Function):
-    """torch.nn.functional.linear; `slot_of(weight)` is the memory of the weight's gradient, or None.
+    """torch.nn.functional.linear of rows; `slot_of(weight)` is the memory of the weight's gradient, or None.
 
     The backward pass has the operations of PyTorch's own.
     """
@@ -24,15 +25,22 @@ class _LinearIntoSlot(torch.autograd.Function):
         inputs, weight = ctx.saved_tensors
         of_inputs = of_weight = of_bias = None
         if ctx.needs_input_grad[0]:
-            of_inputs = gradient.matmul(weight)
-        rows = gradient.reshape(-1, gradient.shape[-1])
+            of_inputs = gradient.mm(weight)
         if ctx.needs_input_grad[1]:
             # An operation with `out` has no derivative of its own.
-            slot = None if torch.is_grad_enabled() else ctx.slot_of(weight)
-            of_weight = torch.mm(rows.t(), inputs.reshape(-1, inputs.shape[-1]), out=slot)
+            slot = None if torch.is_grad_enabled() or not _is_accumulated(weight) else ctx.slot_of(weight)
+            of_weight = torch.mm(gradient.t(), inputs, out=slot)
         if ctx.needs_input_grad[2]:
-            of_bias = rows.sum(0)
+            of_bias = gradient.sum(0)
         return of_inputs, of_weight, of_bias, None
+
+
+def _is_accumulated(weight):
+    """Whether the backward pass adds to the weight's gradient, and is not that of torch.autograd.grad()."""
+    try:
+        return torch._C._will_engine_execute_node(get_gradient_edge(weight).node)
+    except RuntimeError:  # so says torch.autograd.grad() of the weight
+        return False
 
 
 def _is_plain():
@@ -71,5 +79,9 @@ class LinearIntoSlots(TorchFunctionMode):
         own = id(weight) in self._weights and weight.requires_grad and not weight._backward_hooks
         alike = type(input) is torch.Tensor and input.dtype == weight.dtype and input.device == weight.device
         if own and alike and input.dim() >= 2 and input.layout == torch.strided:
-            return _LinearIntoSlot.apply(input, weight, bias, self._slot_of)
+            if input.dim() == 2:
+                return _LinearIntoSlot.apply(input, weight, bias, self._slot_of)
+            # Cut up outside of the function, whose output may be changed in place unless it is a view.
+            rows = _LinearIntoSlot.apply(input.reshape(-1, input.shape[-1]), weight, bias, self._slot_of)
+            return rows.view(*input.shape[:-1], weight.shape[0])
         return functional.linear(input, weight, bias)

@@ -177,6 +177,8 @@ class Writing {
     } else {
       texts["model"] = c.model;
       texts["batch_size"] = std::to_string(c.batch_size);
+      texts["accumulate"] = std::to_string(c.accumulate);
+      texts["sequence_length"] = std::to_string(c.sequence_length);
       texts["optimizer"] = c.optimizer;
     }
     if (here_) {

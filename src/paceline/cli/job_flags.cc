@@ -195,7 +195,7 @@ void JobFlags::put_recorded(const records::Configuration& recorded,
   }
   if (recorded.states("sequence_length")) {
     const int tokens =
-        recorded.sequence_length == 0 ? plan::kDefaultTokens : recorded.sequence_length;
+        recorded.sequence_length == 0 ? request.network.own_tokens : recorded.sequence_length;
     check("--sequence-length", sequence_length_ ? fmt::to_string(*sequence_length_) : "",
           fmt::to_string(tokens));
   }
@@ -232,7 +232,8 @@ predict::PredictRequest JobFlags::request(const predict::MeasuredRecords* measur
     request.cluster.device.name = recorded->device;
   }
   request.accumulate = accumulate_.value_or(1);
-  const int recorded_tokens = recorded != nullptr ? recorded->sequence_length : 0;
+  const int recorded_tokens =
+      recorded != nullptr && !names_profile(network) ? recorded->sequence_length : 0;
   choose_network(network, sequence_length_.value_or(recorded_tokens), measured != nullptr, request);
   predict::put_type(dtype_, request);
   if (!engine_costs_.empty()) {

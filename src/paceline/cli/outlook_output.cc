@@ -69,17 +69,17 @@ std::string base_text(const predict::ScalingBase& base) {
 
 /// Where the step's interval puts the end of scaling.
 std::string band_text(const predict::Scaling& scaling) {
-  const ScaledWorld& last = scaling.worlds.back();
   const auto earliest = scaling.earliest_knee(), latest = scaling.latest_knee();
-  if (!has_band(last)) {
-    return fmt::format("without a band: {}", last.advice.bar.why);
+  const auto bare = std::ranges::find_if_not(scaling.worlds, has_band);
+  if (bare != scaling.worlds.end()) {
+    return fmt::format("without a band: {}", bare->advice.bar.why);
   }
   if (latest) {
     return fmt::format("between {} and {}", *earliest, *latest);
   }
   if (earliest) {
     return fmt::format("from {} on at the earliest, not up to {} at the latest", *earliest,
-                       last.ranks);
+                       scaling.worlds.back().ranks);
   }
   return "nor at the upper end of the step's interval";
 }
@@ -153,20 +153,22 @@ report::ResultColumns<NextMeasurement> candidate_columns() {
 }  // namespace
 
 void add_scaling(const predict::Scaling& scaling, report::CommandOutput& output) {
+  const bool banded = std::ranges::all_of(scaling.worlds, has_band);
   const auto columns = world_columns();
-  output.json["scaling"] = {{"strategy", scaling.strategy},
-                            {"base",
-                             {{"ranks", scaling.base.ranks},
-                              {"batch_size", scaling.base.batch_size},
-                              {"step_s", scaling.base.step_s},
-                              {"measured", scaling.base.measured}}},
-                            {"threshold", predict::kKneeEfficiency},
-                            {"below_from_ranks", report::or_null(scaling.knee())},
-                            {"below_from_ranks_earliest", report::or_null(scaling.earliest_knee())},
-                            {"below_from_ranks_latest", report::or_null(scaling.latest_knee())},
-                            {"described_ranks", scaling.described},
-                            {"no_larger_because", scaling.end.empty() ? Json() : Json(scaling.end)},
-                            {"worlds", columns.fields().array(scaling.worlds)}};
+  output.json["scaling"] = {
+      {"strategy", scaling.strategy},
+      {"base",
+       {{"ranks", scaling.base.ranks},
+        {"batch_size", scaling.base.batch_size},
+        {"step_s", scaling.base.step_s},
+        {"measured", scaling.base.measured}}},
+      {"threshold", predict::kKneeEfficiency},
+      {"below_from_ranks", report::or_null(scaling.knee())},
+      {"below_from_ranks_earliest", banded ? report::or_null(scaling.earliest_knee()) : Json()},
+      {"below_from_ranks_latest", banded ? report::or_null(scaling.latest_knee()) : Json()},
+      {"described_ranks", scaling.described},
+      {"no_larger_because", scaling.end.empty() ? Json() : Json(scaling.end)},
+      {"worlds", columns.fields().array(scaling.worlds)}};
   if (!scaling.worlds.empty()) {
     report::Table table = columns.table(scaling.worlds);
     table.text = knee_text(scaling);

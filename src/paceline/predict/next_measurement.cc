@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/predict/scaling.h"
 
 namespace paceline::predict {
 namespace {
@@ -84,6 +85,9 @@ NextMeasurements next_measurements(const AdviseRequest& request, const Advice& a
     next.reach_now = share_of(request.fit->errors_of(job));
   }
   for (const World& world : worlds_of(job.cluster)) {
+    if (has_servers(job.strategy) && world.ranks > kMostServers) {
+      continue;  // pricing more takes minutes
+    }
     const MeasuredFigure figure = figure_of(job, world.ranks);
     try {
       if (!(request.fit && request.fit->is_known(figure))) {

@@ -31,11 +31,6 @@ std::string end_of(const cluster::Cluster& cluster) {
   return "";
 }
 
-bool has_servers(const std::string& strategy) {
-  const strategies::StrategySpec spec = strategies::parse_strategy(strategy);
-  return spec.exchange.row != nullptr && spec.exchange.row->name == "ps";
-}
-
 ScalingBase base_of(const AdviseRequest& request) {
   const int batch = batch_size_of(request.job);
   if (!request.fit) {
@@ -84,6 +79,11 @@ void add_world(const AdviseRequest& request, plan::Rank ranks, Scaling& scaling)
 }
 
 }  // namespace
+
+bool has_servers(const std::string& strategy) {
+  const strategies::StrategySpec spec = strategies::parse_strategy(strategy);
+  return spec.exchange.row != nullptr && spec.exchange.row->name == "ps";
+}
 
 std::optional<plan::Rank> Scaling::knee_by(double ScaledWorld::*efficiency) const {
   std::optional<plan::Rank> knee;

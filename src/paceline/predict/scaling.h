@@ -47,6 +47,9 @@ struct Scaling {
   std::optional<plan::Rank> knee_by(double ScaledWorld::*efficiency) const;
 };
 
+/// Whether servers hold the parameters, whose prices take minutes beyond kMostServers ranks.
+bool has_servers(const std::string& strategy);
+
 /// Predicts `strategy` on every power of two of ranks above those of the base, each with the job's
 /// batch per rank, and on the whole cluster.
 ///

@@ -26,11 +26,14 @@ using records::RunRecord;
 // Null for a network that does not read text.
 Json tokens_of(const records::Configuration& c) {
   const auto names = plan::network_names();
-  if (std::ranges::find(names, c.model) == names.end() ||
-      plan::network_shape(c.model).work.front().kind != plan::LayerKind::kEmbedding) {
+  if (std::ranges::find(names, c.model) == names.end()) {
     return nullptr;
   }
-  return c.sequence_length == 0 ? plan::kDefaultTokens : c.sequence_length;
+  const int own = plan::network_shape(c.model).own_tokens;
+  if (own == 0) {
+    return nullptr;
+  }
+  return c.sequence_length == 0 ? own : c.sequence_length;
 }
 
 Json record_json(const RunRecord& record) {

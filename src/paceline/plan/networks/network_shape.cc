@@ -32,9 +32,9 @@ constexpr std::size_t kWithoutTokens = 6;  // elements of a module whose network
 // A module has a name, a kind, the flops and bytes of LayerWork, a convolution's kernel, stride and
 // groups (else []), and the sizes of its parameters in registration order.  In a network that reads
 // text, two pairs follow, of flops and of bytes: what grows with the tokens, and what grows with
-// their square, each at kDefaultTokens.  Modules are in forward order.  Gradients become final in
-// the reverse order.  (Inside a convolution or batch norm autograd ends weight and bias at the same
-// time, weight first.)
+// their square, each at the network's own "tokens".  Modules are in forward order.  Gradients
+// become final in the reverse order.  (Inside a convolution or batch norm autograd ends weight and
+// bias at the same time, weight first.)
 
 /// The part of a sum that grows with the tokens, and that which grows with their square.
 struct TokenTerms {
@@ -87,6 +87,7 @@ BuiltIn built_in(const std::string& name, const Json& network) {
   NetworkShape& shape = result.shape;
   shape.model.name = name;
   shape.leaf_calls = network.at("leaf_calls");
+  shape.own_tokens = network.value("tokens", 0);
   for (const Json& module : network.at("modules")) {
     add_module(module, shape);
     if (module.size() > kWithoutTokens) {
@@ -124,7 +125,7 @@ Elements positions_of(const ModelShape& model) {
 
 NetworkShape with_tokens(const BuiltIn& network, int tokens) {
   NetworkShape shape = network.shape;
-  if (network.terms.empty()) {
+  if (shape.own_tokens == 0) {
     throw UsageError(fmt::format("sequence length {}: {} reads no text", tokens, shape.model.name));
   }
   const Elements most = positions_of(shape.model);
@@ -132,12 +133,12 @@ NetworkShape with_tokens(const BuiltIn& network, int tokens) {
     throw UsageError(fmt::format("sequence length {}: must be from 1 to the {} positions of {}",
                                  tokens, most, shape.model.name));
   }
-  const double ratio = static_cast<double>(tokens) / kDefaultTokens;
+  const double ratio = static_cast<double>(tokens) / shape.own_tokens;
   for (std::size_t m = 0; m < shape.work.size(); ++m) {
     shape.work[m].flops += network.terms[m].flops.added(ratio);
     shape.work[m].bytes += network.terms[m].bytes.added(ratio);
   }
-  shape.sequence_length = tokens == kDefaultTokens ? 0 : tokens;
+  shape.sequence_length = tokens == shape.own_tokens ? 0 : tokens;
   return shape;
 }
 

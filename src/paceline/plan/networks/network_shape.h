@@ -26,7 +26,7 @@ struct LayerWork {
   int groups = 1;
 };
 
-/// Tokens of a sentence where none are given, of networks that read text.
+/// Tokens of a sample where none are given, of networks that read text unless they have their own.
 constexpr int kDefaultTokens = 64;
 
 /// A network for one input size.
@@ -36,6 +36,7 @@ struct NetworkShape {
   /// Calls in a forward pass of PyTorch modules that have no children, activations, pooling and
   /// dropout included; 0: unknown.
   int leaf_calls = 0;
+  int own_tokens = 0;  // of a sample where none are given; 0: it reads no text
   /// Tokens of a sample where they are not the network's own; 0: its own, or it reads no text.
   int sequence_length = 0;
 };
