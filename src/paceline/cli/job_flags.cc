@@ -10,7 +10,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/run_python.h"
@@ -36,12 +35,12 @@ void choose_network(const std::string& model, int sequence_length, bool measured
     return;
   }
   if (!names_profile(model)) {
-    const std::vector<std::string> names = plan::network_names();
-    if (std::ranges::find(names, model) == names.end()) {
-      throw UsageError(
-          fmt::format("no shape of a network '{}'; known are {}; or give a profile, "
-                      "FILE.json (`paceline profile`, paceline.torch.profile)",
-                      model, fmt::join(names, ", ")));
+    try {
+      request.network = plan::network_shape(model);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format(
+          "{}; or give a profile, FILE.json (`paceline profile`, paceline.torch.profile)",
+          error.what()));
     }
     request.network = plan::network_shape(model, sequence_length);
     return;

@@ -89,11 +89,8 @@ void MeasuredFit::resolve_rates() {
   for (CheckedFigure& it : checked_) {
     MeasuredFigure& figure = it.figure;
     if (figure.samples_per_s) {
-      PredictRequest request = request_of(figure);
+      PredictRequest request = unpriced(figure);
       request.samples_per_s = *figure.samples_per_s / figure.ranks;
-      if (!described_) {
-        request.machine = cluster::Machine{};
-      }
       const double step =
           figure.batch_size * step_of(request).training_ranks / *figure.samples_per_s;
       constexpr double kRounded = 0.01;

@@ -144,6 +144,8 @@ class MeasuredFit {
   bool fits(Unknown unknown) const;
   double value(Unknown unknown, const Values& at) const;
   PredictRequest request_of(const MeasuredFigure& figure) const;
+  /// The figure's job before anything is fitted; links that nothing describes have any rate.
+  PredictRequest unpriced(const MeasuredFigure& figure) const;
   PredictRequest priced(PredictRequest request, const Values& at, double crowding) const;
   void put_machine(const Values& at, PredictRequest& request) const;
   double alone_s(int batch_size, const Values& at) const;

@@ -58,15 +58,19 @@ PredictRequest MeasuredFit::request_of(const MeasuredFigure& figure) const {
   return request;
 }
 
-/// What no batch changes: the update, and the start of each module's kernels.
-double MeasuredFit::fixed_s() const {
-  PredictRequest request = request_of(checked_.front().figure);
+PredictRequest MeasuredFit::unpriced(const MeasuredFigure& figure) const {
+  PredictRequest request = request_of(figure);
   if (!described_) {
     request.machine = cluster::Machine{};
   }
+  return request;
+}
+
+/// What no batch changes: the update, and the start of each module's kernels.
+double MeasuredFit::fixed_s() const {
   const double kernels = (1 + job_.cost_table().roofline.backward_per_forward) *
                          static_cast<double>(job_.network.model.modules.size());
-  return update_seconds_of(request) + kStartOfKernel * kernels;
+  return update_seconds_of(unpriced(checked_.front().figure)) + kStartOfKernel * kernels;
 }
 
 double MeasuredFit::scaled_s(double measured_s, int measured, int batch_size) const {

@@ -98,7 +98,7 @@ NextMeasurements next_measurements(const AdviseRequest& request, const Advice& a
                                    .reach = share_of(fit_with(request, figure).errors_of(job))});
       }
     } catch (const UsageError&) {
-      continue;  // the strategy is none of this world, or its step says nothing of compute
+      continue;  // the strategy cannot be there, or its step says nothing of compute
     }
   }
   if (const auto swept = request.fit ? request.fit->if_swept() : std::nullopt) {

@@ -125,7 +125,7 @@ Scaling scaling_of(const AdviseRequest& request, const std::string& strategy) {
     try {
       add_world(request, ranks, scaling);
     } catch (const UsageError&) {
-      continue;  // the strategy is none of this world
+      continue;  // the strategy cannot be there
     }
   }
   return scaling;
