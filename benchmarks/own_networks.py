@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks in Python that Paceline has in C++ too, as factories for --model: own_ratio.py compares the two."""
+"""Networks in Python that Paceline has in C++ too, as factories for --model: pair_ratios.py compares the two."""
 
 import torch
 from torch import nn
