@@ -5,7 +5,7 @@
 
 RECORDS is what `paceline run benchmarks/own_networks.toml --records RECORDS`, or never_behind.toml, has written.  A job is
 a network and its batch; a network in Python counts as the one of that name in C++.  Every case of a job is compared with
-`python-ddp`, and one in Python with the same strategy in C++.  Of the ratios of the runs' median steps, of the slowest rank,
+`python-ddp`, and one in Python with the same strategy and engine in C++.  Of the ratios of the runs' median steps, of the slowest rank,
 it prints the median and the order statistics between which that lies in at least 95 % of such series, whatever their
 distribution.
 """
@@ -20,7 +20,7 @@ from order_statistics import interval
 
 
 def read(path):
-    """By job and case, a case being where the network is written and the strategy: the median step in ns of each run."""
+    """By job and case, a case being where the network is written, the strategy and the engine: the median step in ns of each run."""
     jobs = collections.defaultdict(lambda: collections.defaultdict(dict))
     for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines():
         run = json.loads(line)
@@ -31,7 +31,9 @@ def read(path):
         place = "in Python" if module else "built in"
         steps = map(max, zip(*(rank["step_ns"] for rank in run["ranks"])))
         cases = jobs[model.replace("_", "-"), asked["batch_size"]]
-        cases[place, asked["strategy"].partition(":")[0]][run["run"]] = statistics.median(steps)
+        strategy = asked["strategy"].partition(":")[0]
+        name = strategy if asked["engine"] == "gloo" else f"{strategy}, {asked['engine']}"
+        cases[place, name][run["run"]] = statistics.median(steps)
     return jobs
 
 
