@@ -327,5 +327,29 @@ TEST(Layout, CountsCharactersNotBytes) {
   EXPECT_EQ(console_text(table), "x   yy\n\xC2\xB5    1\nmm   1\n");
 }
 
+// 40 MB saved in 32 ms: 1.25 GB/s, 10 Gbit/s.
+TEST(Coding, HasTheBreakEvenBandwidthInEveryFormat) {
+  std::vector<records::RunRecord> both{fixed_record({"fusion", "fusion", 2, 1}),
+                                       fixed_record({"sign", "fusion+sign", 2, 1})};
+  records::RunRecord& coded = both[1];
+  coded.coding = records::Coding{.ns_per_step = 32'000'000, .plain_bytes_per_step = 41'000'000};
+  coded.wire.measured_per_step = 1'000'000;
+  coded.training = records::Training{1.5};
+  coded.configuration.link = "8Gbit,50us";
+  const Json cases = Json::parse(render_json(both))["cases"];
+  EXPECT_TRUE(cases[0]["break_even_bits_per_s"].is_null());
+  EXPECT_TRUE(cases[0]["link_bits_per_s"].is_null());
+  EXPECT_EQ(cases[1]["break_even_bits_per_s"].get<double>(), 1e10);
+  EXPECT_EQ(cases[1]["link_bits_per_s"].get<double>(), 8e9);
+  EXPECT_NE(render_csv(both).find(",0.032,41000000,10000000000.0,8000000000.0,1.5,"),
+            std::string::npos);
+  EXPECT_NE(find_format("markdown").render(both).find("| 32.00 | 10 |"), std::string::npos)
+      << find_format("markdown").render(both);
+  coded.coding->plain_bytes_per_step = 9;
+  EXPECT_TRUE(Json::parse(render_json(both))["cases"][1]["break_even_bits_per_s"].is_null());
+  coded.configuration.link = "any text";
+  EXPECT_TRUE(Json::parse(render_json(both))["cases"][1]["link_bits_per_s"].is_null());
+}
+
 }  // namespace
 }  // namespace paceline::report

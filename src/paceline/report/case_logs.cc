@@ -20,7 +20,6 @@
 #include "paceline/records/json.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/layouts.h"
-#include "paceline/report/link_curves.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::report {
@@ -118,10 +117,10 @@ void CaseLogs::name(const records::Configuration& c) {
     return;
   }
   const auto spec = known_strategy(c);
-  const auto link = link_of(c);
+  const auto rate = link_bytes_per_s(c);
   named_.push_back({{"configuration", records::to_json(c)},
                     {"workers", workers_of(c, spec)},
-                    {"gbit_per_s", link ? Json(gbit_per_s(*link)) : Json()},
+                    {"gbit_per_s", rate ? Json(*rate * 8e-9) : Json()},
                     {"method", method_of(spec)},
                     {"runs", Json::array()}});
 }

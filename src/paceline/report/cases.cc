@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/cluster/link_spec.h"
 
 namespace paceline::report {
 namespace {
@@ -89,6 +90,15 @@ std::vector<CaseGroup> group_tables(std::span<const RunRecord> records) {
 std::optional<strategies::StrategySpec> known_strategy(const records::Configuration& c) {
   try {
     return strategies::strategy_of(c);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<double> link_bytes_per_s(const records::Configuration& c) {
+  try {
+    return c.link.empty() ? std::nullopt
+                          : std::optional(cluster::parse_link("link", c.link).bytes_per_s);
   } catch (const UsageError&) {
     return std::nullopt;
   }

@@ -91,6 +91,10 @@ std::string ranks_text(const records::Configuration& c);
 /// "resnet50, batch 32 per rank"; "-" for what the source does not say.
 std::string model_and_batch(const std::string& model, int batch_size);
 
+/// The rate of the case's emulated link; absent where there is none, or the text, which records of
+/// others may hold, is no link.
+std::optional<double> link_bytes_per_s(const records::Configuration& c);
+
 /// Rows of one table: equal model and batch size; 0: the sources do not say it.
 template <class Row>
 struct TableGroup {

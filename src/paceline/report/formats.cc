@@ -10,7 +10,6 @@
 #include "paceline/report/console.h"
 #include "paceline/report/framework_tables.h"
 #include "paceline/report/layouts.h"
-#include "paceline/report/link_curves.h"
 #include "paceline/report/markdown.h"
 #include "paceline/report/summary_json.h"
 #include "paceline/report/summary_table.h"
@@ -27,22 +26,9 @@ std::string render_table(Records records) {
   return console_text(summary_report(records, Detail::kShort).document);
 }
 
-// The same with every interval and the crossovers over link rates, as GitHub's Markdown.
+// The same with every interval, as GitHub's Markdown.
 std::string render_markdown(Records records) {
-  SummaryReport report = summary_report(records, Detail::kFull);
-  std::vector<Table>& all = report.document.tables;
-  std::vector<Table> tables;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    tables.push_back(std::move(all[i]));
-    if (i < report.groups.size()) {
-      const GroupSummary& group = report.groups[i];
-      for (const LinkCurves& curves : link_curves(group)) {
-        tables.push_back(crossover_table(curves, time_format(group.rows)));
-      }
-    }
-  }
-  all = std::move(tables);
-  return markdown_text(report.document);
+  return markdown_text(summary_report(records, Detail::kFull).document);
 }
 
 // To add a format, write its renderer and add its row; --format, its help and

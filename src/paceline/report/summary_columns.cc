@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/summary_columns.h"
 
+#include <cmath>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "paceline/records/json.h"
-#include "paceline/report/link_curves.h"
+#include "paceline/report/cases.h"
 #include "paceline/report/summary_notes.h"
 
 namespace paceline::report {
@@ -44,6 +45,25 @@ std::string lateness_text(const CaseSummary& one) {
   return one.lateness
              ? fmt::format("{:.2f}, {}", one.lateness->mean_steps, one.lateness->most_steps)
              : std::string(kMissing);
+}
+
+/// Infinite where coding takes no time; absent without a codec, and where it saves no bytes.
+std::optional<double> break_even_bits_per_s(const CaseSummary& one) {
+  const auto sent =
+      one.wire_bytes_per_step ? one.wire_bytes_per_step : one.planned_wire_bytes_per_step;
+  if (!one.coding || !sent || one.coding->plain_bytes_per_step <= *sent) {
+    return std::nullopt;
+  }
+  return 8e9 * static_cast<double>(one.coding->plain_bytes_per_step - *sent) /
+         static_cast<double>(one.coding->ns_per_step);
+}
+
+std::string break_even_text(const CaseSummary& one) {
+  const auto rate = break_even_bits_per_s(one);
+  if (!rate) {
+    return std::string(kMissing);
+  }
+  return std::isfinite(*rate) ? fmt::format("{:.3g}", *rate * 1e-9) : "any";
 }
 
 std::optional<stats::Estimate> median_step(const CaseSummary& one) {
@@ -210,7 +230,6 @@ class Builder {
         .note("late by",
               "how many of a neighbor's newest steps an average of what had arrived missed: the "
               "mean over all averages, and the most");
-    all_.add_notes(kRates, codec_column_notes(cases_));
     all_.add({"per rank", "peak memory"})
         .place(kMemory)
         .shown(full_)
@@ -222,11 +241,27 @@ class Builder {
   void add_coding() {
     using records::Coding;
     constexpr auto kCoding = &CaseSummary::coding;
-    all_.data("coding_s_per_step", kCoding, &Coding::ns_per_step, seconds);
+    const bool coded = any_has(cases_, kCoding);
+    all_.add({"", "coding", unit_})
+        .place(kRates)
+        .shown(coded)
+        .cell([time = time_](const CaseSummary& one) {
+          return one.coding ? time.show_small(seconds(one.coding->ns_per_step))
+                            : std::string(kMissing);
+        })
+        .data("coding_s_per_step", kCoding, &Coding::ns_per_step, seconds)
+        .note("coding", "what the codec takes of a step to encode and decode, on the slowest rank");
     all_.data("plain_wire_bytes_per_rank_per_step", kCoding, &Coding::plain_bytes_per_step);
-    all_.data("break_even_bits_per_s", break_even_bits_per_s, finite_or_null);
-    all_.data("link_bits_per_s", kAsked, link_of,
-              [](const cluster::LinkSpec& link) { return link.bytes_per_s * 8; });
+    all_.add({"", "break-even", "Gbit/s"})
+        .place(kRates)
+        .shown(coded)
+        .cell(break_even_text)
+        .data("break_even_bits_per_s", break_even_bits_per_s, finite_or_null)
+        .note("break-even",
+              "the link rate below which coding takes less time than the bytes that it saves, one "
+              "after the other; - where the codec saves no bytes");
+    all_.data("link_bits_per_s", kAsked, link_bytes_per_s,
+              [](double bytes_per_s) { return bytes_per_s * 8; });
     all_.data("last_loss", &CaseSummary::last_loss);
   }
 

@@ -10,7 +10,6 @@
 #include "paceline/records/json.h"
 #include "paceline/report/csv.h"
 #include "paceline/report/framework_tables.h"
-#include "paceline/report/link_curves.h"
 #include "paceline/report/summary_columns.h"
 #include "paceline/report/table_json.h"
 
@@ -72,27 +71,6 @@ Json row_json(const CaseSummary& one, std::size_t index, const RunRecord* first)
           {"prediction", prediction_json(one)}};
 }
 
-// The points name their cases by the rows of the group's table.
-Json links_json(const GroupSummary& group) {
-  Json all = Json::array();
-  for (const LinkCurves& curves : link_curves(group)) {
-    const Table table = crossover_table(curves, time_format(group.rows));
-    Json lines = Json::array();
-    for (const LinkCurve& line : curves.lines) {
-      Json points = Json::array();
-      for (const LinkPoint& point : line.points) {
-        points.push_back({{"gbit_per_s", point.gbit_per_s},
-                          {"row", point.row - group.rows.data()},
-                          {"valid", point.valid()}});
-      }
-      lines.push_back({{"name", line.name}, {"points", std::move(points)}});
-    }
-    all.push_back(
-        {{"of", describe(curves)}, {"table", table_json(table)}, {"lines", std::move(lines)}});
-  }
-  return all;
-}
-
 Json training_json(const TrainingCurves& curves) {
   static const auto points = Fields<TrainedPoint>()
                                  .add("step", &TrainedPoint::step)
@@ -150,7 +128,6 @@ Json summary_json(const SummaryReport& report, std::span<const RunRecord> record
     table["time"] = format_json(time_format(group.rows));
     table["rate"] = format_json(rate_format(group.rows));
     table["cases"] = Json::array();
-    table["links"] = links_json(group);
     std::vector<const records::Configuration*> configurations;
     for (const CaseSummary& one : group.rows) {
       configurations.push_back(&one.configuration);

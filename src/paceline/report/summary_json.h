@@ -22,7 +22,7 @@ std::string render_csv(std::span<const records::RunRecord> records);
 ///             warnings and errors
 ///   tables    the tables of Detail::kFull; of each row the index of its case
 ///             and those of its records, its command and its strategy in
-///             short; units and decimals of the values, and curves over links
+///             short; units and decimals of the values
 ///   training  the tables and the curves of cases that trained on data
 ///   notes     what the columns of the tables mean
 Json summary_json(const SummaryReport& report, std::span<const records::RunRecord> records);

@@ -147,20 +147,6 @@ std::string wire_note(const std::vector<CaseSummary>& cases) {
          (planned ? "; ~ by the plan, not counted" : "");
 }
 
-std::vector<Note> codec_column_notes(const std::vector<CaseSummary>& cases) {
-  std::vector<Note> notes;
-  for (std::string& text : codec_notes(cases)) {
-    notes.push_back({"codec", std::move(text)});
-  }
-  if (!notes.empty()) {
-    notes.push_back(
-        {"break-even",
-         "the link rate below which coding takes less time than the bytes that it saves, one after "
-         "the other; what the step gains, overlap included, the two step times say"});
-  }
-  return notes;
-}
-
 std::string rate_note(const std::vector<CaseSummary>& cases, bool simulated) {
   const bool several = std::ranges::any_of(
       cases, [](const CaseSummary& one) { return one.step_s && one.step_s->runs > 1; });

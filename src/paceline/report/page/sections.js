@@ -39,10 +39,10 @@ Object.assign(paceline, (() => {
 
   // A table of the data with its cases and what their records add.
   function groupOf(shown, allCases, records) {
-    const { time, rate, links } = shown;
+    const { time, rate } = shown;
     const ranksOf = (row) => records[row.records[0]].configuration.ranks;
     const ranks_differ = new Set(shown.cases.map(ranksOf)).size > 1;
-    return { table: shown, time, links, cases: shown.cases.map((row) => {
+    return { table: shown, time, cases: shown.cases.map((row) => {
       const one = allCases[row.case];
       const runs = row.records.map((index) => records[index]);
       const { configuration, experiment, source } = runs[0];
@@ -204,29 +204,51 @@ Object.assign(paceline, (() => {
     ];
   }
 
-  // Median steps by the rate of the link, valid cases before INVALID ones.
-  function linkChart(links, group) {
-    const line = ({ name, points }, valid) => {
-      const shown = points.filter((one) => one.valid === valid);
-      const first = shown.length ? group.cases[shown[0].row] : null;
-      return { name: printable(valid ? name : `${name} (INVALID)`),
-        look: first ? lookOf(first) : "measured", boxes: [],
-        points: shown.map((one) => point(group.cases[one.row].label,
-          group.cases[one.row].step, { along: one.gbit_per_s })) };
-    };
-    const all = [true, false].flatMap((valid) => links.lines.map((it) => line(it, valid)))
-      .filter((series) => series.points.length);
-    const invalid = links.lines.some((it) => it.points.some((one) => !one.valid));
+  // Cases that differ in strategy, link and stretch alone.
+  const linkKey = ({ source, experiment, configuration }) => JSON.stringify([source, experiment,
+    { ...configuration, label: "", strategy: "", link: null, stretch: 1 }]);
+  const linkRate = (one) => rateOf(one.configuration.link ?? "");
+  const latency = (one) => one.configuration.link.split(",")[1];
+
+  // Median steps by the rate of the link, valid cases before INVALID ones; null
+  // below three rates and two strategies.
+  function linkChart(cases, group) {
+    const strategies = d3.groups(cases, (one) => one.configuration.strategy);
+    if (strategies.length < 2 || new Set(cases.map(linkRate)).size < 3) return null;
+    const names = strategies.map(([strategy, [{ configuration }]]) =>
+      configuration.label || strategy);
+    const apart = new Set(names).size === names.length;
+    const all = [true, false].flatMap((valid) => strategies.map(([strategy, members], i) => ({
+      name: printable((apart ? names[i] : strategy) + (valid ? "" : " (INVALID)")),
+      look: lookOf({ ...members[0], valid }), boxes: [],
+      points: d3.sort(members.filter((one) => one.valid === valid), linkRate)
+        .map((one) => point(one.label, one.step, { along: linkRate(one) / 1e9 })),
+    }))).filter((series) => series.points.length);
     return withWhiskers({ kind: "lines", title: "Step time by link rate", mark: "",
-      note: [`Median step of the slowest rank; ${links.of}.`,
-        invalid ? "Lines marked INVALID join cases whose engine was slower than the " +
-          "link: their times are this machine's, and no crossover counts them." : "",
+      note: [`Median step of the slowest rank of ${cases[0].ranks}.`,
+        all.some((one) => one.look === "invalid") ? "Lines marked INVALID join cases whose " +
+          "engine was slower than the link: their times are this machine's." : "",
         all.length > MOST_LINES
           ? `Of ${all.length} lines, the first ${MOST_LINES} are drawn.` : "",
       ].filter(Boolean).join(" "),
       along: { label: "link rate", unit: "Gbit/s", log: true },
       value: { label: "median step time", unit: group.time.unit },
       series: all.slice(0, MOST_LINES) });
+  }
+
+  // A chart for all links; where links of one rate differ in latency, one for each
+  // latency.  Of cases that differ in stretch alone, the most stretched valid one counts.
+  function linkCharts(group) {
+    const linked = d3.groups(group.cases.filter((one) => one.step && linkRate(one)), linkKey,
+      ({ configuration: { strategy, link } }) => `${strategy} ${link}`);
+    return linked.flatMap(([, same]) => {
+      const cases = same.map(([, members]) => d3.greatest(members, (one) =>
+        (one.valid ? 1e9 : 0) + (one.configuration.stretch ?? 1)));
+      const apart = d3.groups(cases, linkRate)
+        .some(([, members]) => new Set(members.map(latency)).size > 1);
+      return d3.groups(cases, apart ? latency : () => "")
+        .map(([, members]) => linkChart(members, group));
+    }).filter(Boolean);
   }
 
   // The sections of one table: title, note, charts, table.
@@ -245,9 +267,8 @@ Object.assign(paceline, (() => {
         names: group.cases.map(nameWithRanks) },
       ...(time.length
         ? [{ title: "Where the time of a step goes", charts: time, inner: true }] : []),
-      ...group.links.map((links) => ({ title: "Step time against the link", inner: true,
-        note: links.table.text, charts: [linkChart(links, group)],
-        table: links.table.rows.length ? links.table : null })),
+      ...linkCharts(group).map((chart) =>
+        ({ title: "Step time against the link", inner: true, charts: [chart] })),
     ];
   }
 
