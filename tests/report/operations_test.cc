@@ -87,7 +87,6 @@ TEST(Operations, SizesAreComparedByRange) {
                     "all-reduce 16 MiB to 64 MiB", "broadcast 4 B to 1 KiB",
                     "broadcast 4 KiB to 16 KiB", "broadcast 64 KiB to 256 KiB",
                     "broadcast 1 MiB to 4 MiB", "broadcast 16 MiB to 64 MiB"}));
-  EXPECT_TRUE(diff.jumps.empty());
   EXPECT_EQ(diff.rows[0].base_runs, 8u);
 }
 
@@ -113,32 +112,6 @@ TEST(Operations, AChangeIsNamedWithItsRange) {
   EXPECT_NE(text.find("slower, proven: broadcast 1 MiB to 4 MiB"), std::string::npos) << text;
   EXPECT_EQ(text.find("step"), std::string::npos) << text;
   EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"], "time of operations");
-}
-
-// From 256 KiB on the test takes twice as long: the jump is between two sizes, and nothing is said
-// of the operation that is as it was.
-TEST(Operations, AJumpIsNamedWithItsSizes) {
-  const Tables both = tables(10, [](const std::string& name, std::int64_t b) {
-    return name == "all-reduce" && b >= 256 << 10 ? 2.0 : 1.0;
-  });
-  const OperationSides sides = operation_sides(both.base, both.test);
-  const Diff diff = diff_operations(sides);
-  ASSERT_EQ(diff.jumps.size(), 1u);
-  EXPECT_TRUE(
-      diff.jumps[0].starts_with("all-reduce: from 64 KiB to 256 KiB the test goes from 1.0"))
-      << diff.jumps[0];
-  EXPECT_NE(render_diff_table(diff).find("jump"), std::string::npos);
-}
-
-// Five pairs are too few for any permutation test of pairs.
-TEST(Operations, AJumpIsNamedWhereverTheRunsEnd) {
-  const Tables both = tables(5, [](const std::string& name, std::int64_t b) {
-    return name == "all-reduce" && b >= 1 << 20 ? 1.5 : 1.0;
-  });
-  const OperationSides sides = operation_sides(both.base, both.test);
-  const Diff diff = diff_operations(sides, {.until = UntilOptions{.within = 0.03, .most = 9}});
-  ASSERT_EQ(diff.jumps.size(), 1u);
-  EXPECT_TRUE(diff.jumps[0].starts_with("all-reduce: from 256 KiB to 1 MiB")) << diff.jumps[0];
 }
 
 TEST(Operations, TheirMachinesAndVersionsAreCompared) {

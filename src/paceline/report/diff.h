@@ -137,8 +137,6 @@ struct Diff {
 
   std::vector<Difference> software;  // of the environments
   std::vector<records::Warning> warnings;
-  /// Of operations: where the ratio jumps from a size to the next, a sentence each.
-  std::vector<std::string> jumps;
   /// What keeps the comparison from a decision, a clause each.
   std::vector<std::string> missing;
 

@@ -98,7 +98,6 @@ Json diff_json(const Diff& diff, const Document& document) {
   out["only_base"] = to_json(diff.only_base);
   out["only_test"] = to_json(diff.only_test);
   out["software_differences"] = to_json(diff.software);
-  out["jumps"] = diff.jumps;
   out["warnings"] = records::to_json(diff.warnings);
   out["tables"] = Json::array();
   for (const Table& table : document.tables) {

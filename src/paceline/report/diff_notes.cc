@@ -158,9 +158,6 @@ std::vector<Note> notes_of(const Diff& diff) {
   if (!diff.rows.empty()) {
     std::ranges::move(diff_columns(diff, {}).notes(), std::back_inserter(notes));
   }
-  for (const std::string& jump : diff.jumps) {
-    notes.push_back({"jump", jump});
-  }
   for (const records::Warning& w : diff.warnings) {
     notes.push_back({"warning", fmt::format("{}: {}: {}; {}", w.code, w.seen, w.why, w.advice)});
   }

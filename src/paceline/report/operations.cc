@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -186,14 +188,6 @@ void add_records(const std::string& label, const std::vector<const Runs*>& sizes
   }
 }
 
-std::map<int, double> times_of(const Runs& runs) {
-  std::map<int, double> times;
-  for (const auto& [run, point] : runs) {
-    times[run] = point->median_ns;
-  }
-  return times;
-}
-
 // "all-reduce of 4 B only in the base"; of several sizes one clause.
 void add_unpaired(const std::string& operation, const std::vector<std::int64_t>& sizes,
                   std::string_view side, OperationSides& sides) {
@@ -213,9 +207,8 @@ void add_operation(const std::string& operation, const std::map<std::int64_t, Ru
   std::vector<std::int64_t> only_base;
   std::vector<std::int64_t> only_test;
   for (const auto& [bytes, runs] : base) {
-    if (const auto other = test.find(bytes); other != test.end()) {
+    if (test.contains(bytes)) {
       ranges[range_of(bytes)].push_back(bytes);
-      sides.series.push_back({operation, bytes, times_of(runs), times_of(other->second)});
     } else {
       only_base.push_back(bytes);
     }
@@ -275,7 +268,6 @@ Diff diff_operations(const OperationSides& sides, const DiffOptions& options) {
   Diff diff = diff_records(sides.base, sides.test, options);
   diff.software.insert(diff.software.begin(), sides.differences.begin(), sides.differences.end());
   diff.missing.insert(diff.missing.end(), sides.unpaired.begin(), sides.unpaired.end());
-  diff.jumps = jumps_of(diff, sides);
   return diff;
 }
 
