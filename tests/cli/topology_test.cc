@@ -52,14 +52,6 @@ TEST_F(Program, AGraphThatNeverMixesIsRejected) {
   }
 }
 
-TEST_F(Program, TopologyDrawsTheSteps) {
-  EXPECT_EQ(run("topology base -n 6 --svg base.svg").exit_code, 0);
-  std::ifstream file(folder_ / "base.svg");
-  const std::string picture{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_TRUE(picture.starts_with("<svg "));
-  EXPECT_NE(picture.find(">step 3</text>"), std::string::npos);
-}
-
 TEST_F(Program, TopologyRejectsWhatIsNoGraph) {
   expect_rejected("topology torus -n 4", "paceline: topology: 'torus' is none of: one-peer-exp, ");
   expect_rejected("topology mesh:2x3 -n 5", "paceline: topology 'mesh:2x3': a mesh of 2 rows");

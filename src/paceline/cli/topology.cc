@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/base/file.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/report/topology_text.h"
@@ -43,7 +42,6 @@ TopologyCommand::TopologyCommand(CLI::App& app) {
       ->type_name("K");
   app.add_option("--model", model_, "count the bytes of this network's parameters")
       ->type_name("NAME");
-  app.add_option("--svg", picture_, "draw the same steps into this file")->type_name("FILE");
 }
 
 int TopologyCommand::run() const {
@@ -51,9 +49,6 @@ int TopologyCommand::run() const {
   if (ranks_ % local != 0) {
     throw UsageError(fmt::format("--local-size {}: {} ranks do not fill machines of {} each", local,
                                  ranks_, local));
-  }
-  if (!picture_.empty()) {
-    check_writable("--svg", picture_);
   }
   const strategies::TopologyChoice choice(name_);
   auto topology = choice.on(of_machines_ ? strategies::Nodes{ranks_ / local, 1}
@@ -71,9 +66,6 @@ int TopologyCommand::run() const {
     view.model_bytes = parameter_bytes(model_);
   }
   fmt::print("{}", report::topology_text(view));
-  if (!picture_.empty()) {
-    write_atomically(picture_, report::topology_picture(view));
-  }
   return 0;
 }
 

@@ -10,7 +10,7 @@ class App;
 namespace paceline::cli {
 
 /// `paceline topology NAME -n RANKS`: the mixing matrix of a graph, what it
-/// costs and how fast it averages; a drawing on request.
+/// costs and how fast it averages.
 class TopologyCommand {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -26,7 +26,6 @@ class TopologyCommand {
   int steps_ = 8;
   bool of_machines_ = false;
   std::string model_;
-  std::string picture_;
 };
 
 }  // namespace paceline::cli

@@ -72,6 +72,11 @@ std::string line(std::string_view what, std::string_view text) {
   return fmt::format("  {:<26}{}\n", what, text);
 }
 
+/// The steps that are shown: one period, at most `most_steps`.
+plan::Step shown_steps(const TopologyView& view) {
+  return std::min(view.topology.period(), view.most_steps);
+}
+
 /// The numbers of the steps shown, once where they are equal.
 std::string by_step(const std::vector<int>& numbers, bool all_shown) {
   const bool equal =
@@ -161,14 +166,6 @@ std::string first_flaw(const TopologyView& view, FlawOf flaw_of) {
 std::string verdict(std::string_view what, const std::string& flaw) {
   return line(what, flaw.empty() ? "yes" : fmt::format("no: {}", flaw));
 }
-
-}  // namespace
-
-plan::Step shown_steps(const TopologyView& view) {
-  return std::min(view.topology.period(), view.most_steps);
-}
-
-namespace {
 
 /// The matrices of the steps shown.
 std::string tables_text(const TopologyView& view) {

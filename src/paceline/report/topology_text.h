@@ -25,11 +25,4 @@ struct TopologyView {
 /// Facts about the graph, then its matrix step by step, for a terminal.
 std::string topology_text(const TopologyView& view);
 
-/// The steps that are shown: one period, at most `most_steps`.
-plan::Step shown_steps(const TopologyView& view);
-
-/// A drawing (SVG) of the same steps: ranks on a circle, those of a machine in one color; an arrow
-/// is a message, a line one each way.
-std::string topology_picture(const TopologyView& view);
-
 }  // namespace paceline::report
