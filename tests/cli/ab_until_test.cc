@@ -60,7 +60,6 @@ TEST_F(Ab, EndsWhenTheChangeIsProven) {
   const auto runs = diff["cases"][0]["base_runs"].get<long>();
   EXPECT_GE(runs, 3);
   EXPECT_LT(runs, 10);
-  EXPECT_GE(diff["fixed_plan"].get<long>(), 6);
   EXPECT_EQ(count(outcome.err, "after "), runs) << outcome.err;
   EXPECT_NE(outcome.err.find(": slower\n"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("run 1 of at most 20: "), std::string::npos);
@@ -71,7 +70,6 @@ TEST_F(Ab, EndsWhenTheChangeIsProvenSmaller) {
   const Outcome outcome = run("ab --until 2% --out d" + commands);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("not changed by more than 2 %"), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("a plan fixed beforehand"), std::string::npos);
 }
 
 TEST_F(Ab, ASpentBudgetIsUndecided) {

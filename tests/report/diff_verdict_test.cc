@@ -138,11 +138,9 @@ TEST(DiffUntil, EndsWhenAChangeIsProven) {
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kSlower);
   EXPECT_EQ(diff.decision(), Decision::kChanged);
   EXPECT_LT(*diff.rows[0].corrected_p, 0.05);
-  EXPECT_GE(*diff.fixed_plan, 6u);
   const auto root = nlohmann::json::parse(render_diff_json(diff));
   EXPECT_EQ(root["until"]["within"], 0.02);
   EXPECT_EQ(root["decision"], "changed");
-  EXPECT_NE(render_diff_table(diff).find("a plan fixed beforehand"), std::string::npos);
 }
 
 TEST(DiffUntil, EndsWhenTheChangeIsProvenSmaller) {
@@ -159,7 +157,6 @@ TEST(DiffUntil, EndsWhenTheChangeIsProvenSmaller) {
   EXPECT_TRUE(is_decided(diff));
   EXPECT_EQ(diff.rows[0].verdict, Verdict::kUnchanged);
   EXPECT_EQ(diff.decision(), Decision::kUnchanged);
-  EXPECT_TRUE(diff.fixed_plan);
 }
 
 TEST(DiffUntil, TwoPairsHaveNoIntervalYet) {

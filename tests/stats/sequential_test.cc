@@ -109,17 +109,5 @@ TEST(Sequential, HoldsItsLevelAtEveryLook) {
   }
 }
 
-TEST(Sequential, PowerIsThatOfSimulatedHistories) {
-  const SequentialGoal goal{.low = -0.02, .high = 0.02};
-  const double sd = 0.015 * std::sqrt(2.0);
-  const SequentialPlan equal{.mean = 0, .deviation = sd, .most = 50};
-  const SequentialPlan slower{.mean = std::log(1.02), .deviation = sd, .most = 50};
-  EXPECT_GT(sequential_power(slower, SequentialEnd::kChanged, {}), 0.9);
-  EXPECT_LT(sequential_power(equal, SequentialEnd::kChanged, {}), 0.05);
-  EXPECT_GT(sequential_power(equal, SequentialEnd::kUnchanged, goal), 0.9);
-  const SequentialPlan short_one{.mean = 0, .deviation = sd, .most = 2};
-  EXPECT_EQ(sequential_power(short_one, SequentialEnd::kUnchanged, goal), 0);
-}
-
 }  // namespace
 }  // namespace paceline::stats

@@ -131,9 +131,6 @@ struct Diff {
   /// The change that these runs find with power 0.9 in the case that scatters most; absent where a
   /// case has too few runs to prove any.
   std::optional<double> found_change;
-  /// Runs a side of a plan fixed beforehand that decides as often as the runs until a decision do,
-  /// in the case that takes the most; absent where they were not taken so, or nothing is decided.
-  std::optional<std::size_t> fixed_plan;
 
   std::vector<Difference> software;  // of the environments
   std::vector<records::Warning> warnings;

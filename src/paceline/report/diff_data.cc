@@ -83,8 +83,7 @@ Json diff_json(const Diff& diff, const Document& document) {
            {"needed_runs", diff.needed_runs},
            {"runs_for_power", or_null(diff.runs_for_power)},
            {"power_change", diff.power_change},
-           {"found_change", or_null(diff.found_change)},
-           {"fixed_plan", or_null(diff.fixed_plan)}};
+           {"found_change", or_null(diff.found_change)}};
   if (diff.options.until) {
     out["until"] = {{"within", diff.options.until->within},
                     {"most_runs", diff.options.until->most}};

@@ -119,27 +119,9 @@ std::string verdict_sentence(const Diff& diff) {
   return fmt::format("{}", fmt::join(clauses, "; "));
 }
 
-std::string fixed_plan_sentence(const Diff& diff) {
-  std::size_t most = 0;
-  for (const DiffRow& row : diff.rows) {
-    most = std::max(most, std::min(row.base_runs, row.test_runs));
-  }
-  std::string sentence = fmt::format("{} a side were used", counted(std::int64_t(most), "run"));
-  if (diff.fixed_plan) {
-    sentence += fmt::format(
-        "; at the change and the scatter seen, a plan fixed beforehand that decides as often as up "
-        "to {} do needs {}",
-        diff.options.until->most, *diff.fixed_plan);
-  }
-  return sentence;
-}
-
-// How many runs find what; of runs until a decision, how many were used.
+// How many runs find what; nothing of runs that go on until a decision.
 std::optional<Note> power_note(const Diff& diff) {
-  if (diff.options.until) {
-    return Note{"runs", fixed_plan_sentence(diff)};
-  }
-  if (!diff.runs_for_power) {
+  if (diff.options.until || !diff.runs_for_power) {
     return std::nullopt;
   }
   return Note{"power", fmt::format("as much as these runs scatter, about {} a side find a change "

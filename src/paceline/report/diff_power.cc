@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "paceline/report/diff_runs.h"
 #include "paceline/report/diff_steps.h"
@@ -16,6 +19,23 @@ struct RunScatter {
   double log_sd = 0;  // of the logarithm of one pair's ratio
   std::size_t runs = 0;
 };
+
+/// The standard deviation of values; nothing below three of them.
+std::optional<double> deviation_of(std::span<const double> values) {
+  if (values.size() < stats::kFewestRuns) {
+    return std::nullopt;
+  }
+  const auto n = static_cast<double>(values.size());
+  double mean = 0;
+  double sum = 0;
+  for (const double value : values) {
+    mean += value / n;
+  }
+  for (const double value : values) {
+    sum += (value - mean) * (value - mean);
+  }
+  return std::sqrt(sum / (n - 1));
+}
 
 std::optional<RunScatter> scatter_of(const DiffRow& row, bool interleaved, StepTime what) {
   if (interleaved) {
@@ -35,22 +55,6 @@ std::optional<RunScatter> scatter_of(const DiffRow& row, bool interleaved, StepT
 }
 
 }  // namespace
-
-std::optional<double> deviation_of(std::span<const double> values) {
-  if (values.size() < stats::kFewestRuns) {
-    return std::nullopt;
-  }
-  const auto n = static_cast<double>(values.size());
-  double mean = 0;
-  double sum = 0;
-  for (const double value : values) {
-    mean += value / n;
-  }
-  for (const double value : values) {
-    sum += (value - mean) * (value - mean);
-  }
-  return std::sqrt(sum / (n - 1));
-}
 
 void plan_runs(Diff& diff, bool interleaved) {
   const DiffOptions& options = diff.options;
@@ -76,10 +80,6 @@ void plan_runs(Diff& diff, bool interleaved) {
     all_found = all_found && found;
     diff.found_change =
         std::max(diff.found_change.value_or(0), (1 + beyond) * (1 + found.value_or(0)) - 1);
-    if (options.until) {
-      const auto plan = fixed_plan_of(row, diff.rows.size(), options);
-      diff.fixed_plan = plan ? std::max(plan, diff.fixed_plan) : diff.fixed_plan;
-    }
   }
   if (!all_found) {
     diff.found_change.reset();

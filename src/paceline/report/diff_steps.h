@@ -30,18 +30,8 @@ std::vector<std::string> missing_of(const Diff& diff);
 /// The change that is looked for where none is stated.
 inline constexpr double kUsualChange = 0.01;
 
-/// The standard deviation of values; nothing below three of them.
-std::optional<double> deviation_of(std::span<const double> values);
-
-/// Sets needed_runs, runs_for_power, power_change, found_change and, of runs that went on until
-/// they were decided, fixed_plan.  The rows have verdicts.
+/// Sets needed_runs, runs_for_power, power_change and found_change.  The rows have verdicts.
 void plan_runs(Diff& diff, bool interleaved);
-
-/// Runs a side of a plan fixed beforehand that would decide the row, one of
-/// `cases`, as often as up to UntilOptions::most runs in sequence do at the
-/// change and the scatter that were seen; nothing where the row is not decided.
-std::optional<std::size_t> fixed_plan_of(const DiffRow& row, std::size_t cases,
-                                         const DiffOptions& options);
 
 /// Versions, builds and recorded environment variables in which the sides differ; the values that
 /// the records of a side have are joined.

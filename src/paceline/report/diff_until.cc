@@ -9,7 +9,6 @@
 #include "paceline/report/diff_runs.h"
 #include "paceline/report/diff_steps.h"
 #include "paceline/report/text.h"
-#include "paceline/stats/permutation.h"
 #include "paceline/stats/sequential.h"
 
 namespace paceline::report {
@@ -61,34 +60,6 @@ void estimate_until(std::vector<DiffRow>& rows, const DiffOptions& options) {
     row.corrected_p = std::min(1.0, static_cast<double>(rows.size()) * *row.p);
     row.pairs_to_go = stats::sequential_to_go(ratios, goal);
   }
-}
-
-std::optional<std::size_t> fixed_plan_of(const DiffRow& row, std::size_t cases,
-                                         const DiffOptions& options) {
-  const std::vector<double> ratios = log_ratios(pairs_of(row.cases, options.step_time));
-  const auto deviation = deviation_of(ratios);
-  if (!deviation || !(*deviation > 0) || !row.change) {
-    return std::nullopt;
-  }
-  const bool changed = is_change(row.verdict);
-  if (!changed && row.verdict != Verdict::kUnchanged) {
-    return std::nullopt;
-  }
-  const double mean = changed ? std::log1p(row.change->value) : 0;
-  const stats::SequentialPlan plan{
-      .mean = mean, .deviation = *deviation, .most = options.until->most};
-  const double rarest = 1 / static_cast<double>(plan.histories);
-  const double power = std::clamp(
-      stats::sequential_power(
-          plan, changed ? stats::SequentialEnd::kChanged : stats::SequentialEnd::kUnchanged,
-          goal_of(options, cases)),
-      rarest, 1 - rarest);
-  // An interval lies within the margin on both sides of 0.
-  return stats::runs_for_power(*deviation,
-                               changed
-                                   ? std::max(std::abs(mean) - std::log1p(options.threshold), 1e-9)
-                                   : std::log1p(options.until->within),
-                               cases, changed ? power : (1 + power) / 2, options.significance);
 }
 
 bool is_decided(const Diff& diff) {

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "paceline/base/error.h"
-#include "paceline/base/random.h"
 
 namespace paceline::stats {
 namespace {
@@ -119,24 +118,6 @@ std::optional<std::size_t> sequential_to_go(std::span<const double> differences,
     (ends(middle) ? high : low) = middle;
   }
   return high - moments.count;
-}
-
-double sequential_power(const SequentialPlan& plan, SequentialEnd end, const SequentialGoal& goal) {
-  PACELINE_CHECK(plan.deviation > 0 && plan.histories > 0);
-  std::size_t ended = 0;
-  for (std::size_t i = 0; i < plan.histories; ++i) {
-    Random random(2025, i);
-    RunningMoments moments;
-    SequentialEnd seen = SequentialEnd::kNone;
-    while (moments.count < plan.most && seen == SequentialEnd::kNone) {
-      moments.add(plan.mean + plan.deviation * random.normal());
-      if (moments.count >= kFewestForSequential) {
-        seen = sequential_end(anytime_interval(moments, moments.count, goal.significance), goal);
-      }
-    }
-    ended += seen == end ? 1 : 0;
-  }
-  return static_cast<double>(ended) / static_cast<double>(plan.histories);
 }
 
 }  // namespace paceline::stats

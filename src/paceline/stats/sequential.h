@@ -58,15 +58,4 @@ SequentialEnd sequential_end(const Interval& interval, const SequentialGoal& goa
 std::optional<std::size_t> sequential_to_go(std::span<const double> differences,
                                             const SequentialGoal& goal);
 
-/// Sequences whose differences are normal.
-struct SequentialPlan {
-  double mean = 0;
-  double deviation = 1;          // the standard one
-  std::size_t most = 50;         // differences
-  std::size_t histories = 2000;  // simulated ones, of a fixed seed
-};
-
-/// How often such sequences end in `end`: the share of the histories.
-double sequential_power(const SequentialPlan& plan, SequentialEnd end, const SequentialGoal& goal);
-
 }  // namespace paceline::stats
