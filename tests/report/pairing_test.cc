@@ -132,23 +132,15 @@ TEST(Pairing, APartThatOneImportedCaseLacksIsADifference) {
             (std::vector<Difference>{{"strategy", "bsp", "bsp+ps"}}));
 }
 
-TEST(Pairing, SaysWhatACaseWithoutPartnerIsNearestTo) {
+TEST(Pairing, NamesTheKeysInWhichCasesWithoutPartnerDiffer) {
   const std::vector<RunRecord> base{fixed_record({"a", "ddp", 2, 100})};
   std::vector<RunRecord> test{fixed_record({"a", "ddp", 2, 100}),
                               fixed_record({"c", "fusion", 4, 100})};
   test[0].configuration.image_size = 64;
-  const auto nearest = [&](bool is_base) {
-    const Pairing pairing = pair_cases(base, test);
-    return is_base ? nearest_text(pairing.only_base.at(0), pairing.only_test, true)
-                   : nearest_text(pairing.only_test.at(0), pairing.only_base, false);
-  };
-  EXPECT_EQ(nearest(true), "nearest in the test: a (image_size: - -> 64)");
-  EXPECT_EQ(nearest(false), "nearest in the base: a (image_size: - -> 64)");
-  test = {fixed_record({"b", "bsp", 2, 100}), fixed_record({"c", "fusion", 2, 100})};
-  EXPECT_EQ(nearest(true),
-            "equally nearest in the test: b (strategy: ddp -> bsp), c (strategy: ddp -> fusion)");
-  test = {};
-  EXPECT_EQ(nearest_text(pair_cases(base, test).only_base.at(0), {}, true), "");
+  const Pairing pairing = pair_cases(base, test);
+  const std::string text = differing_keys_text(pairing.only_base, pairing.only_test);
+  EXPECT_TRUE(text.starts_with("; they differ in image_size, ranks, strategy: --base")) << text;
+  EXPECT_EQ(differing_keys_text(pairing.only_base, {}), "");
 }
 
 // Keys of instruments are in a record only where it had one.

@@ -15,6 +15,7 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
+#include "paceline/report/case_differences.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/diff_notes.h"
 #include "paceline/report/formats.h"
@@ -178,14 +179,10 @@ int DiffFlags::show(const Side& base, const Side& test, const report::DiffOption
                     fmt::join(comparison.operations->unpaired, "; ")));
   }
   if (diff.rows.empty()) {
-    const std::string nearest =
-        diff.only_base.empty() ? ""
-                               : report::nearest_text(diff.only_base.front(), diff.only_test, true);
     throw UsageError(fmt::format(
-        "nothing was compared, for no case of one side is in the other: {} "
-        "has {}; {} has {}{}{}",
+        "nothing was compared, for no case of one side is in the other: {} has {}; {} has {}{}",
         base.name, report::describe(diff.only_base), test.name, report::describe(diff.only_test),
-        nearest.empty() ? "" : "; of the first, ", nearest));
+        report::differing_keys_text(diff.only_base, diff.only_test)));
   }
   return status_of(diff);
 }

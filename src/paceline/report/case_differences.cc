@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -65,38 +64,6 @@ bool has_equal_fields(const Case& base, const Case& test) {
 
 // Whether the difference makes the work another.
 bool is_work(const Difference& difference) { return has_name(kWork, difference.name); }
-
-/// A case that another could be compared with.
-struct Candidate {
-  std::size_t place = 0;
-  bool other_work = false;
-  std::size_t distance = 0;  // those that do other work come last
-  std::string why;           // it is no partner
-};
-
-// Of other work only what makes it other.
-Candidate candidate_of(const Case& base, const Case& test) {
-  constexpr std::size_t kOtherWork = 1'000'000;
-  constexpr std::size_t kOneKeyOfWork = 1'000;
-  std::vector<Difference> differences = differences_of(base, test);
-  Candidate found;
-  found.distance = differences.size();
-  if (const auto count = std::ranges::count_if(differences, is_work)) {
-    found.other_work = true;
-    found.distance += kOtherWork + kOneKeyOfWork * static_cast<std::size_t>(count);
-    std::erase_if(differences, std::not_fn(is_work));
-  }
-  const auto strategies = short_strategies({&base.configuration(), &test.configuration()});
-  std::vector<std::string> texts;
-  for (const Difference& difference : differences) {
-    texts.push_back(text_of(difference.name == "strategy"
-                                ? Difference{"strategy", strategies[0], strategies[1]}
-                                : difference));
-  }
-  found.why = texts.empty() ? "no difference in what both sides say"
-                            : fmt::format("{}", fmt::join(texts, ", "));
-  return found;
-}
 
 }  // namespace
 
@@ -170,36 +137,20 @@ std::optional<std::size_t> distance_of(const Case& base, const Case& test) {
   return has_equal_fields(base, test) ? 1 : 2 + differences.size();
 }
 
-std::string nearest_text(const Case& one, const std::vector<Case>& others, bool is_base) {
-  constexpr std::size_t kMost = 3;
-  std::vector<Candidate> nearest;
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    const Case& base = is_base ? one : others[i];
-    const Case& test = is_base ? others[i] : one;
-    Candidate next = candidate_of(base, test);
-    next.place = i;
-    if (!nearest.empty() && next.distance < nearest.front().distance) {
-      nearest.clear();
-    }
-    if (nearest.empty() || next.distance == nearest.front().distance) {
-      nearest.push_back(std::move(next));
+std::string differing_keys_text(const std::vector<Case>& base, const std::vector<Case>& test) {
+  std::vector<std::string> keys;
+  for (const Case& one : base) {
+    for (const Case& other : test) {
+      for (const Difference& difference : differences_of(one, other)) {
+        add_once(keys, difference.name);
+      }
     }
   }
-  if (nearest.empty()) {
-    return "";
-  }
-  if (nearest.front().other_work) {
-    nearest.resize(1);  // each of them says why there is no partner
-  }
-  const std::vector<std::string> labels = unique_labels(others);
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < std::min(nearest.size(), kMost); ++i) {
-    words.push_back(fmt::format("{} ({})", labels[nearest[i].place], nearest[i].why));
-  }
-  const std::size_t more = nearest.size() - words.size();
-  return fmt::format("{}nearest in the {}: {}{}", nearest.size() == 1 ? "" : "equally ",
-                     is_base ? "test" : "base", fmt::join(words, ", "),
-                     more == 0 ? "" : fmt::format(" and {} more", more));
+  return keys.empty() ? ""
+                      : fmt::format(
+                            "; they differ in {}: --base KEY=VALUE and --test KEY=VALUE "
+                            "choose among cases of the same work",
+                            fmt::join(keys, ", "));
 }
 
 }  // namespace paceline::report

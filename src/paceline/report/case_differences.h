@@ -43,9 +43,8 @@ std::vector<Difference> differences_of(const Case& base, const Case& test);
 /// other work.
 std::optional<std::size_t> distance_of(const Case& base, const Case& test);
 
-/// What a case that has no partner is nearest to among the cases of the other side that have none,
-/// and in what they differ: "nearest in the test: fusion (model: mlp -> lenet)".  `is_base` says of
-/// which side the case is.  Empty where the other side has no such case.
-std::string nearest_text(const Case& one, const std::vector<Case>& others, bool is_base);
+/// The keys in which cases without a partner differ from those of the other side, as a clause that
+/// ends a sentence; empty where a side has none.
+std::string differing_keys_text(const std::vector<Case>& base, const std::vector<Case>& test);
 
 }  // namespace paceline::report

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/case_differences.h"
 #include "paceline/report/diff_steps.h"
 #include "paceline/report/text.h"
 
@@ -47,14 +48,20 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
   }
 }
 
-void add_unpaired(const std::vector<Case>& cases, const std::vector<Case>& others, bool is_base,
-                  std::vector<Note>& notes) {
-  for (const Case& one : cases) {
-    const std::string nearest = nearest_text(one, others, is_base);
-    notes.push_back(
-        {"no partner", fmt::format("only in the {}: {}{}{}", is_base ? "base" : "test",
-                                   describe(one), nearest.empty() ? "" : "; ", nearest)});
+// All cases without a partner in one sentence; empty: there are none.
+std::string unpaired_sentence(const Diff& diff) {
+  std::vector<std::string> sides;
+  for (const auto& [side, cases] :
+       {std::pair{"base", &diff.only_base}, {"test", &diff.only_test}}) {
+    std::vector<std::string> names;
+    std::ranges::transform(*cases, std::back_inserter(names),
+                           [](const Case& one) { return describe(one); });
+    if (!names.empty()) {
+      sides.push_back(fmt::format("only in the {}: {}", side, fmt::join(names, ", ")));
+    }
   }
+  return fmt::format("{}{}", fmt::join(sides, "; "),
+                     differing_keys_text(diff.only_base, diff.only_test));
 }
 
 std::string beyond_text(const Diff& diff) {
@@ -135,8 +142,9 @@ std::optional<Note> power_note(const Diff& diff) {
 std::vector<Note> notes_of(const Diff& diff) {
   std::vector<Note> notes;
   add_configuration(diff, notes);
-  add_unpaired(diff.only_base, diff.only_test, true, notes);
-  add_unpaired(diff.only_test, diff.only_base, false, notes);
+  if (const std::string unpaired = unpaired_sentence(diff); !unpaired.empty()) {
+    notes.push_back({"no partner", unpaired});
+  }
   if (!diff.rows.empty()) {
     std::ranges::move(diff_columns(diff, {}).notes(), std::back_inserter(notes));
   }
