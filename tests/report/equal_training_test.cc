@@ -2,7 +2,10 @@
 // Programs that do not train the same get no verdict, and say so wherever their figures are.
 #include "paceline/report/equal_training.h"
 
+#include <span>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,6 +15,7 @@
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/formats.h"
 #include "paceline/report/summary.h"
+#include "paceline/report/summary_json.h"
 
 namespace paceline::report {
 namespace {
@@ -84,9 +88,7 @@ TEST(EqualTraining, EveryOutputMarksTheCell) {
   }
   const auto parsed = records::Json::parse(render_json(records));
   EXPECT_TRUE(parsed["cases"][0]["not_comparable"].is_null());
-  EXPECT_EQ(parsed["cases"][1]["not_comparable"],
-            "not comparable: on 1n1d its loss of the fifth step is 2.5, a's "
-            "2.1");
+  EXPECT_EQ(parsed["cases"][1]["not_comparable"], "its loss of the fifth step is 2.5, a's 2.1");
 }
 
 TEST(EqualTraining, ADiffGivesNoVerdictOfSuchAPair) {
@@ -109,6 +111,80 @@ TEST(EqualTraining, ADiffGivesNoVerdictOfSuchAPair) {
     record.adapter["loss_first"] = "3.084";
   }
   EXPECT_EQ(diff_records(base, test).rows[0].verdict, Verdict::kFaster);
+}
+
+TEST(EqualTraining, ParametersAndFlopsAreComparedExactly) {
+  for (const char* name : {"parameters", "flops"}) {
+    RunRecord other = trained("b");
+    other.adapter["flops"] = "8178368512";
+    EXPECT_FALSE(is_marked(other)) << name;
+    std::vector<RunRecord> records{other, other};
+    records[1].configuration.framework = records[1].configuration.label = "c";
+    records[1].configuration.learning_rate = 1;  // of equal networks, whatever is trained
+    EXPECT_TRUE(not_comparable(records).empty());
+    records[1].adapter[name] = "8178368514";
+    EXPECT_EQ(not_comparable(records).size(), 1U) << name;
+  }
+}
+
+// Each quantity against the first case that says it.
+TEST(EqualTraining, WhatOneDoesNotSayIsComparedAmongTheOthers) {
+  std::vector<RunRecord> records{trained("a"), trained("b"), trained("c")};
+  records[0].adapter.erase("loss_fifth");
+  records[2].adapter["loss_fifth"] = "2.2";
+  const auto found = not_comparable(records);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.at(&records[2]), "its loss of the fifth step is 2.2, b's 2.1");
+}
+
+// Neighbors of a bf16 loss are up to 1/128 apart, and steps enlarge that.
+TEST(EqualTraining, OfReducedPrecisionTheFirstLossIsCompared) {
+  for (const auto& [dtype, is_reduced] :
+       {std::pair{"bf16", true}, {"amp", true}, {"fp32", false}}) {
+    std::vector<RunRecord> records{trained("a"), trained("b"), trained("c"), trained("d")};
+    for (RunRecord& record : records) {
+      record.configuration.dtype = dtype;
+      record.adapter["loss_first"] = "2.125";
+    }
+    records[1].adapter["loss_first"] = "2.14";
+    records[2].adapter["loss_first"] = "2.53";
+    records[3].adapter["loss_fifth"] = "2.2";
+    const auto found = not_comparable(records);
+    EXPECT_TRUE(found.contains(&records[2])) << dtype;
+    EXPECT_NE(found.contains(&records[1]), is_reduced) << dtype;
+    EXPECT_NE(found.contains(&records[3]), is_reduced) << dtype;
+  }
+}
+
+// There is no rate where a source does not say the samples, or they vary.
+TEST(RunsJson, ARateIsOfStatedSamples) {
+  const auto rate_of = [](const RunRecord& record) {
+    return runs_json(std::span(&record, 1))["runs"][0]["samples_per_s"];
+  };
+  const RunRecord good = trained("a");
+  EXPECT_EQ(rate_of(good), 1000.0);
+  for (const char* key : {"batch_size", "ranks"}) {
+    RunRecord record = good;
+    record.configuration.unstated = {key};
+    EXPECT_TRUE(rate_of(record).is_null()) << key;
+  }
+  RunRecord with_tables = good;
+  with_tables.configuration.model = "hybrid";
+  EXPECT_TRUE(rate_of(with_tables).is_null());
+  RunRecord printed = good;
+  printed.adapter["reported_samples_per_s"] = "12.5";
+  EXPECT_EQ(rate_of(printed), 12.5);
+}
+
+TEST(RunsJson, NamesEnvironmentsByTheirIndices) {
+  std::vector<RunRecord> records{trained("a"), trained("b"), trained("a", 1)};
+  records[1].environment.torch_version = "2";
+  const Json data = runs_json(records);
+  EXPECT_EQ(data["environments"].size(), 2U);
+  EXPECT_EQ(data["runs"][1]["environment"], 1);
+  EXPECT_EQ(data["runs"][2]["environment"], 0);
+  EXPECT_EQ(data["runs"][0]["window_s"], 0.08);
+  EXPECT_FALSE(data["runs"][0].contains("ranks")) << "no samples of steps";
 }
 
 // Paceline's own strategies say what they keep.

@@ -83,6 +83,40 @@ class Alone(ReportCase):
                 self.assertIn("paceline report --format json", done.stderr)
 
 
+class Columns(ReportCase):
+    def titles(self, records):
+        [result] = self.report_of(self.file_of(records)).results
+        return [column.title for column in result.table.columns]
+
+    def test_runs_of_other_settings_are_other_columns(self):
+        asked = {"label": "fusion", "strategy": "fusion", "image_size": 224}
+        settings = ({}, {"clip_norm": 1}, {"image_size": 64}, {"data": "digits"})
+        records = [measured("", asked=asked | more) for more in settings]
+        # A run like the first, on more devices: fewer threads, another seed.
+        records.append(measured("", 2, asked={**asked, "seed": 7, "threads": 2}))
+        usual = "paceline fusion image_size=224"
+        self.assertEqual(
+            sorted(self.titles(records)),
+            sorted([usual, f"{usual} clip_norm=1", "paceline fusion image_size=64", f"{usual} data=digits"]),
+        )
+
+    def test_threads_that_were_asked_for_are_other_columns(self):
+        records = [measured("a", asked={"threads": threads}) for threads in (1, 2)]
+        self.assertEqual(self.titles(records), ["a threads=1", "a threads=2"])
+
+    def test_a_figure_is_the_median_of_the_runs(self):
+        records = [measured("a", 1, step_ms, run) for run, step_ms in enumerate((8, 4, 16))]
+        [result] = self.report_of(self.file_of(records)).results
+        [cell] = result.table.columns[0].cells.values()
+        self.assertEqual(cell.rate, 1000.0)
+        low, high = cell.interval
+        self.assertTrue(low < 1000.0 < high)
+        records[1]["configuration"]["seed"] = 7  # a case of its own
+        [result] = self.report_of(self.file_of(records)).results
+        [cell] = result.table.columns[0].cells.values()
+        self.assertEqual((cell.rate, cell.interval), (1000.0, None))
+
+
 class Shown(ReportCase):
     def test_what_a_log_does_not_say_is_no_figure(self):
         unsaid = dict.fromkeys(("model", "batch_size", "ranks", "dtype"))

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of programs beside each other: one model in one number type, a column a program."""
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass
+from statistics import median
 from typing import NamedTuple
 
-from .facts import facts_of, merged
+from .facts import facts_of, merged, number
 from .markdown import MISSING
 
 FEWEST_RUNS = 3  # that have an interval
@@ -17,8 +19,10 @@ class Devices(NamedTuple):
     devices: int
 
     @classmethod
-    def of(cls, row: dict):
-        return cls(row["nodes"] or 0, row["devices"] or 0)
+    def of(cls, run: dict):
+        asked = run["configuration"]
+        hosts = len(asked.get("ranks_per_host") or ())
+        return cls(max(1, hosts), asked["ranks"]) if asked["ranks"] else cls(0, 0)
 
     @property
     def place(self) -> str:
@@ -91,7 +95,6 @@ class Comparison:
     imported: bool
     rows: list  # of Devices
     columns: list
-    unequal: list = field(default_factory=list)  # which columns do not train the same
 
 
 def unit_of(model: str) -> str:
@@ -101,40 +104,140 @@ def unit_of(model: str) -> str:
     return "img/s" if "net" in model else "samples/s"
 
 
-def _cell(one: dict, runs: list) -> Cell:
-    low, high = one["samples_per_s_low"], one["samples_per_s_high"]
-    cell = Cell(one["samples_per_s"], None if low is None else (low, high), [])
-    for run in (runs[i] for i in one["runs"]):
+def _title(run: dict, usual_batch: int) -> str:
+    """A framework in one form; the batch size is the table's unless it is another one."""
+    asked, said, imported = run["configuration"], run["adapter"], run["source"] == "imported"
+    framework, label = asked.get("framework"), asked["label"] or asked["strategy"]
+    own = not framework and not imported and not asked.get("command")
+    title = framework or (f"paceline {label}" if own else label)
+    # A framework that always compiles has its name as its label.
+    compiled = asked.get("compiled") and (imported or asked["label"] != framework)
+    for words, holds in (
+        ("w/XLA" if imported else "compiled", compiled),
+        ("W/O clip", said.get("clipping") == "off"),
+        ("w/DALI", said.get("dali") == "header"),
+    ):
+        if holds and words not in title:  # names of imported tables may say it already
+            title += f" {words}"
+    more = [asked["python"]] if asked.get("python") else []
+    if not imported:
+        more += [f"{name}={value}" for name, value in asked.get("env", {}).items()]
+    if asked["batch_size"] not in (None, 0, usual_batch):
+        more.append(f"bsz={asked['batch_size']}")
+    return " ".join([title, *more])
+
+
+def _usual_batch(runs: list) -> int:
+    """The batch size that most columns have, the smallest of these."""
+    titles = {(run["configuration"]["batch_size"] or 0, _title(run, 0)) for run in runs}
+    counts = Counter(batch for batch, _ in titles)
+    return min(counts, key=lambda batch: (-counts[batch], batch))
+
+
+# A title says these, or rows of one column differ in them.
+_NOT_SETTINGS = {
+    *("label", "framework", "compiled", "python", "env", "batch_size"),
+    *("ranks", "ranks_per_host", "seed", "discard", "not_run"),
+}
+# Programs choose these where nobody does: they are settings where runs on the same devices differ.
+_CHOSEN = {"threads", "warmup_steps", "steps"}
+
+
+def _settings(run: dict) -> dict:
+    imported = run["source"] == "imported"
+    return {
+        name: number(value) if isinstance(value, float) else str(value)
+        for name, value in run["configuration"].items()
+        if value is not None and name not in _NOT_SETTINGS and not (imported and name in _CHOSEN)
+    }
+
+
+def _differing(settings: list, names) -> list:
+    return [name for name in names if len({one.get(name) for one in settings}) > 1]
+
+
+def _column_titles(runs: list, usual_batch: int) -> list:
+    """Of runs of other settings with the same title, what they differ in follows it."""
+    titles = [_title(run, usual_batch) for run in runs]
+    settings = [_settings(run) for run in runs]
+    told = list(titles)
+    for title in set(titles):
+        same = [i for i, one in enumerate(titles) if one == title]
+        names = dict.fromkeys(name for i in same for name in settings[i])
+        asked = _differing([settings[i] for i in same], (n for n in names if n not in _CHOSEN))
+        beside = {}
+        for i in same:
+            key = (Devices.of(runs[i]), *(settings[i].get(name) for name in asked))
+            beside.setdefault(key, []).append(settings[i])
+        chosen = [_differing(some, (n for n in names if n in _CHOSEN)) for some in beside.values()]
+        shown = {*asked, *(name for some in chosen for name in some)}
+        for i in same:
+            more = [f" {n}={settings[i][n]}" for n in names if n in shown and n in settings[i]]
+            told[i] = title + "".join(more)
+    return told
+
+
+def _cell(runs: list, cases: list) -> Cell:
+    rated = [run for run in runs if run["samples_per_s"] is not None]
+    cell = Cell(median(run["samples_per_s"] for run in rated) if rated else None, None, rated)
+    if len({run["case"] for run in rated}) == 1:
+        case = cases[rated[0]["case"]]
+        low, high = case["examples_per_s_low"], case["examples_per_s_high"]
+        cell.interval = None if low is None else (low, high)
+    for run in runs:
         if run["samples_per_s"] is not None:
-            cell.runs.append(run)
             cell.printed = run["adapter"].get("reported_samples_per_s", "")
         elif run["error"] is not None:
             cell.why, cell.failed = run["error"], not run["not_run"]
     return cell
 
 
-def _column(one: dict, report: dict) -> Column:
-    runs = report["runs"]
-    order = sorted(i for cell in one["cells"] for i in cell["runs"])
-    facts, varied = merged(facts_of(runs[i], report["environments"]) for i in order)
-    cells = {Devices.of(c): _cell(c, runs) for c in one["cells"]}
-    return Column(one["title"], facts, varied, cells)
+def _column(title: str, runs: list, report: dict) -> Column:
+    facts, varied = merged(facts_of(run, report["environments"]) for run in runs)
+    cells = {}
+    for run in runs:
+        cells.setdefault(Devices.of(run), []).append(run)
+    cells = {devices: _cell(some, report["cases"]) for devices, some in sorted(cells.items())}
+    return Column(title, facts, varied, cells)
 
 
-def _comparison(one: dict, report: dict) -> Comparison:
-    model, dtype = one["model"] or MISSING, one["dtype"] or MISSING
+def _has_largest_batch(run: dict) -> bool:
+    return run["adapter"].get("batch_mode") == "max"
+
+
+def _comparison(runs: list, report: dict) -> Comparison:
+    largest = any(map(_has_largest_batch, runs))
+    batch = 0 if largest else _usual_batch(runs)
+    columns = {}
+    for run, title in zip(runs, _column_titles(runs, batch)):
+        columns.setdefault(title, []).append(run)
+    first = runs[0]["configuration"]
+    model, dtype = first["model"] or MISSING, first["dtype"] or MISSING
     return Comparison(
         model=model,
         dtype=dtype,
-        title=f"{dtype.upper()}, batch size = {one['batch_size'] or MISSING}",
+        title=f"{dtype.upper()}, batch size = {'max' if largest else batch or MISSING}",
         unit=unit_of(model),
-        imported=one["imported"],
-        rows=list(map(Devices.of, one["devices"])),
-        columns=[_column(column, report) for column in one["columns"]],
-        unequal=one["unequal_training"],
+        imported=runs[0]["source"] == "imported",
+        rows=sorted(dict.fromkeys(map(Devices.of, runs)), key=lambda row: row.devices),
+        columns=[_column(title, some, report) for title, some in columns.items()],
     )
 
 
 def comparisons(report: dict) -> list:
-    """The tables of what `paceline report --format json` printed."""
-    return [_comparison(one, report) for one in report["comparisons"]]
+    """The tables of what `paceline report --format json` printed.
+
+    They are in the order of their first runs: by origin, experiment, model and number type, and of
+    runs that were not imported by batch size.
+    """
+    rows = (row for table in report["tables"] for row in table["cases"])
+    case_of = {index: row["case"] for row in rows for index in row["records"]}
+    tables = {}
+    for index, case in sorted(case_of.items()):
+        run = report["runs"][index] | {"case": case}
+        asked, imported = run["configuration"], run["source"] == "imported"
+        if run["source"] != "predicted":
+            batch = None if imported or _has_largest_batch(run) else asked["batch_size"]
+            key = (imported, run["experiment"], asked["model"], asked["dtype"], batch)
+            tables.setdefault((*key, bool(asked.get("command"))), []).append(run)
+    return [_comparison(runs, report) for runs in tables.values()]

@@ -21,6 +21,14 @@ LEAST_ON_A_NODE = 0.5  # efficiency
 SPREAD = 0.03  # coefficient of variation
 RECIPE = ("clipping", "loss_scaling", "layout", "data", "objective", "optimizer", "dali")
 
+# What tells whether two columns train the same.
+_COMPARED = {
+    "parameters": "number of parameters",
+    "flops": "FLOPs of a sample's forward pass",
+    "loss_first": "loss of the first step",
+    "loss_fifth": "loss of the fifth step",
+}
+
 _LEADING_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.A)
 
 
@@ -35,12 +43,9 @@ class Finding:
 def findings(table) -> list:
     found = []
     for column in table.columns:
-        for check in (_own_recipe, _scaling, _runs, _remarks):
+        for check in (_own_recipe, _scaling, _runs, _remarks, _training):
             found += [Finding(column.title, *one) for one in check(column, table)]
     found += [Finding("", text) for text in (*_recipes(table), *_machines(table))]
-    for one in table.unequal:
-        where = one["where"] and Devices.of(one["where"])
-        found.append(Finding(one["column"], one["text"], one["excludes"], where))
     return found
 
 
@@ -141,6 +146,25 @@ def _remarks(column, _table):
             if flags is not None and flags not in remarked:
                 remarked.add(flags)
                 yield (f"the source remarks on {devices.place}: {flags}",)
+
+
+def _training(column, table):
+    """Where it does not train what the others do, and what it does not say of that."""
+    for devices, cell in column.cells.items():
+        reasons = [run["not_comparable"] for run in cell.runs if run["not_comparable"]]
+        if reasons:
+            yield f"not comparable: on {devices.place} {reasons[0]}", True, devices
+    trained = [run for cell in column.cells.values() for run in cell.runs if _trains(run)]
+    unsaid = [
+        words for name, words in _COMPARED.items() if any(not run["adapter"].get(name) for run in trained)
+    ]
+    if unsaid and len(table.columns) > 1:
+        yield (f"not compared: its {', '.join(unsaid)}. It does not say this.",)
+
+
+def _trains(run):
+    asked = run["configuration"]
+    return run["source"] != "imported" and not asked.get("command") and not asked.get("replay")
 
 
 def _recipes(table):

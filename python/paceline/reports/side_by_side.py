@@ -8,7 +8,7 @@ from .comparison import Comparison, comparisons
 from .findings import excludes, findings
 from .markdown import MISSING, Table, counted, printable
 
-PARTS = ("runs", "environments", "comparisons")  # that a report is made of
+PARTS = ("runs", "environments", "cases", "tables")  # that a report is made of
 _FEATURES = ("compiler", "layout", "loss_scaling", "clipping", "dali", "optimizer")
 _REMARKS = (("busy-machine", "busy machine"), ("shortened-protocol", "shortened"))
 

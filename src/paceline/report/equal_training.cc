@@ -6,12 +6,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/case/same.h"
-#include "paceline/report/framework_tables.h"
+#include "paceline/report/cases.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::report {
@@ -20,11 +21,21 @@ namespace {
 using records::Configuration;
 using records::RunRecord;
 
+constexpr int kFifthStep = 5;
+
+/// What trainings are compared by: a fact of a record, and its words.
+struct TrainingQuantity {
+  const char* name;
+  const char* words;
+  bool of_steps = false;  // steps enlarge what reduced precision rounds
+};
+
+// Sizes first, then what training changes, from the first step to the last.
 constexpr auto kQuantities = std::to_array<TrainingQuantity>({
     {"parameters", "number of parameters"},
     {"flops", "FLOPs of a sample's forward pass"},
     {"loss_first", "loss of the first step"},
-    {"loss_fifth", "loss of the fifth step"},
+    {"loss_fifth", "loss of the fifth step", true},
     {"update_norm_fifth", "norm of updates in five steps", true},
     {"weights_norm_fifth", "norm of weights after five steps", true},
     {"loss", "loss of the last step", true},
@@ -124,28 +135,26 @@ double allowed(const RunRecord& theirs, std::string_view name, double value) {
   return size * weights_tolerance(theirs, last, size);
 }
 
-}  // namespace
-
-std::span<const TrainingQuantity> training_quantities() { return kQuantities; }
-
+// Whether a network of the case is trained, by Paceline or by an adapter.
 bool trains_network(const RunRecord& record) {
   return record.source != records::Source::kImported &&
          record.source != records::Source::kPredicted && record.configuration.command.empty() &&
          record.configuration.replay.empty();
 }
 
+// Absent where the record does not say it, and where Paceline's strategy changes it by design.
 std::optional<double> value_of(const RunRecord& record, const TrainingQuantity& quantity) {
   const std::string_view name = quantity.name;
   const bool changes = name != "parameters" && name != "flops" && name != "loss_first";
-  if (changes && is_own(record) && trains_otherwise(record.configuration)) {
-    return std::nullopt;
-  }
-  if (quantity.is_norm && is_reduced(record.configuration)) {
+  if ((changes && is_own(record) && trains_otherwise(record.configuration)) ||
+      (quantity.of_steps && is_reduced(record.configuration))) {
     return std::nullopt;
   }
   return number(record, quantity.name);
 }
 
+// Whether equal programs would have equal values: parameters and FLOPs of equal networks, the
+// others of equal trainings.
 bool asked_alike(const RunRecord& a, const RunRecord& b, const TrainingQuantity& quantity) {
   const Configuration& x = a.configuration;
   const Configuration& y = b.configuration;
@@ -164,28 +173,64 @@ bool asked_alike(const RunRecord& a, const RunRecord& b, const TrainingQuantity&
          (!is_of_last(name) || x.warmup + x.steps == y.warmup + y.steps);
 }
 
-Agreement agreement(const RunRecord& mine, const RunRecord& theirs,
-                    const TrainingQuantity& quantity) {
-  const double value = *value_of(theirs, quantity);
-  const double apart = std::abs(*value_of(mine, quantity) - value);
-  if (apart <= allowed(theirs, quantity.name, value)) {
-    return Agreement::kAlike;
+/// A quantity of two trainings that should have it equal.
+struct Values {
+  double mine, theirs;
+  bool differ;
+};
+
+// Nothing where they are not to be compared by it.
+std::optional<Values> compared(const RunRecord& mine, const RunRecord& theirs,
+                               const TrainingQuantity& quantity) {
+  const auto value = value_of(mine, quantity);
+  const auto other = value ? value_of(theirs, quantity) : std::nullopt;
+  if (!other || !asked_alike(mine, theirs, quantity)) {
+    return std::nullopt;
   }
-  // Updates enlarge what the first step rounded.
-  return is_reduced(theirs.configuration) && std::string_view(quantity.name) == "loss_fifth"
-             ? Agreement::kRounded
-             : Agreement::kOther;
+  return Values{*value, *other,
+                !(std::abs(*value - *other) <= allowed(theirs, quantity.name, *other))};
 }
+
+// The first of the case's runs that trained a network to its end; null: there is none.
+const RunRecord* trained_run(const Case& one) {
+  const auto runs = one.measured();
+  return runs.empty() || !trains_network(*runs.front()) ? nullptr : runs.front();
+}
+
+// In what a run differs from that of the first case that says it.
+std::optional<std::string> difference_from_first(const RunRecord& mine,
+                                                 const std::vector<Case>& all) {
+  for (const TrainingQuantity& quantity : kQuantities) {
+    for (const Case& other : all) {
+      const RunRecord* theirs = trained_run(other);
+      if (theirs == nullptr || theirs->experiment != mine.experiment) {
+        continue;
+      }
+      const auto values = compared(mine, *theirs, quantity);
+      if (values && values->differ) {
+        const Configuration& c = theirs->configuration;
+        return fmt::format("its {} is {}, {}'s {}", quantity.words, values->mine,
+                           c.label.empty() ? c.strategy : c.label, values->theirs);
+      }
+      if (values) {
+        break;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::optional<std::string> unequal_training(const RunRecord& base, const RunRecord& test) {
   if (!trains_network(base) || !trains_network(test) || (is_own(base) && is_own(test))) {
     return std::nullopt;
   }
   for (const TrainingQuantity& quantity : kQuantities) {
-    if (asked_alike(base, test, quantity) && value_of(base, quantity) && value_of(test, quantity) &&
-        agreement(test, base, quantity) == Agreement::kOther) {
-      return fmt::format("the {} is {} in the base, {} in the test", quantity.words,
-                         *value_of(base, quantity), *value_of(test, quantity));
+    const auto values = compared(test, base, quantity);
+    if (values && values->differ) {
+      return fmt::format("the {} is {} in the base, {} in the test", quantity.words, values->theirs,
+                         values->mine);
     }
   }
   return std::nullopt;
@@ -196,14 +241,13 @@ std::map<const RunRecord*, std::string> not_comparable(std::span<const RunRecord
   if (std::ranges::all_of(records, is_own)) {
     return found;
   }
-  for (const FrameworkTable& table : framework_tables(records)) {
-    for (const Finding& finding : unequal_training(table)) {
-      if (!finding.excludes || !finding.devices) {
-        continue;
-      }
-      const auto column = std::ranges::find(table.columns, finding.column, &FrameworkColumn::title);
-      for (const RunRecord* run : column->cells.at(*finding.devices).runs) {
-        found.emplace(run, finding.text);
+  const std::vector<Case> all = group_cases(records);
+  for (const Case& one : all) {
+    const RunRecord* mine = trained_run(one);
+    const auto reason = mine == nullptr ? std::nullopt : difference_from_first(*mine, all);
+    for (const RunRecord* run : one.runs) {
+      if (reason) {
+        found.emplace(run, *reason);
       }
     }
   }

@@ -8,7 +8,6 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/report/console.h"
-#include "paceline/report/framework_tables.h"
 #include "paceline/report/layouts.h"
 #include "paceline/report/markdown.h"
 #include "paceline/report/summary_json.h"
@@ -65,8 +64,7 @@ constexpr auto kRunFormats = std::to_array<Format>({
     {.name = "csv", .summary = "one line per case, for spreadsheets", .render = render_csv},
     {.name = "dlperf",
      .summary = "frameworks side by side as DLPerf's report, in Markdown",
-     .render =
-         [](Records records) { return python_report("dlperf", {}, comparison_data(records)); },
+     .render = [](Records records) { return python_report("dlperf", {}, report_json(records)); },
      .in_python = true},
     {.name = "markdown",
      .summary = "the tables with every interval, for issues and pages",

@@ -14,7 +14,6 @@
 #include "paceline/records/json.h"
 #include "paceline/records/samples.h"
 #include "paceline/report/console.h"
-#include "paceline/report/framework_tables.h"
 #include "paceline/report/layouts.h"
 #include "paceline/report/page/embedded.h"
 #include "paceline/report/summary_json.h"
@@ -106,8 +105,9 @@ Json page_data(const Page& page) {
   if (std::ranges::any_of(page.records, [](const RunRecord& one) {
         return !one.configuration.framework.empty();
       })) {
-    data["frameworks"] =
-        Json::parse(python_report("dlperf", {"--data"}, comparison_data(page.records)));
+    Json input = data;
+    input.update(runs_json(page.records));
+    data["frameworks"] = Json::parse(python_report("dlperf", {"--data"}, input));
     for (const Json& one : data["frameworks"]["results"]) {
       report.document.tables.push_back(table_from(one["throughput"]));
       report.document.tables.push_back(table_from(one["speed_up"]));

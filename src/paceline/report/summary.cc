@@ -297,9 +297,8 @@ std::optional<std::string> reason_of(const Case& one, const Reasons& reasons) {
 // The mark is part of the label, so that it is wherever the figure is.
 void mark_not_comparable(const std::string& reason, CaseSummary& row) {
   row.not_comparable = reason;
-  add_once(row.warnings,
-           {"not-comparable", reason.substr(reason.find(": ") + 2),
-            "the programs do not train the same", "do not compare these figures with the others"});
+  add_once(row.warnings, {"not-comparable", reason, "the programs do not train the same",
+                          "do not compare these figures with the others"});
 }
 
 GroupSummary make_table(const CaseGroup& group, const Reasons& reasons) {

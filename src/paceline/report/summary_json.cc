@@ -9,7 +9,6 @@
 #include "paceline/case/command.h"
 #include "paceline/records/json.h"
 #include "paceline/report/csv.h"
-#include "paceline/report/framework_tables.h"
 #include "paceline/report/summary_columns.h"
 #include "paceline/report/table_json.h"
 
@@ -146,11 +145,15 @@ Json summary_json(const SummaryReport& report, std::span<const RunRecord> record
   return out;
 }
 
-std::string render_json(std::span<const RunRecord> records) {
+Json report_json(std::span<const RunRecord> records) {
   Json out{{"version", 1}};
   out.update(summary_json(summary_report(records, Detail::kFull), records));
-  out.update(comparison_data(records));
-  return json_text(out, 2) + "\n";
+  out.update(runs_json(records));
+  return out;
+}
+
+std::string render_json(std::span<const RunRecord> records) {
+  return json_text(report_json(records), 2) + "\n";
 }
 
 }  // namespace paceline::report

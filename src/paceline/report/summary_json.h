@@ -27,7 +27,13 @@ std::string render_csv(std::span<const records::RunRecord> records);
 ///   notes     what the columns of the tables mean
 Json summary_json(const SummaryReport& report, std::span<const records::RunRecord> records);
 
-/// summary_json() behind {"version": 1}, before comparison_data().
+/// What reports of the Python package are made from beside that:
+///   runs          every record without the samples of its steps, and whether it trained the same
+///   environments  those of the runs, each once; a run names its own by the index
+Json runs_json(std::span<const records::RunRecord> records);
+
+/// {"version": 1}, summary_json() and runs_json().
+Json report_json(std::span<const records::RunRecord> records);
 std::string render_json(std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

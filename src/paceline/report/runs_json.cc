@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "paceline/base/text.h"
+#include "paceline/records/json.h"
+#include "paceline/report/equal_training.h"
+#include "paceline/report/summary_json.h"
+
+namespace paceline::report {
+namespace {
+
+using records::RunRecord;
+
+std::int64_t window_ns(const RunRecord& run) {
+  std::int64_t longest = 0;
+  for (const records::RankSamples& rank : run.ranks) {
+    longest = std::max(longest, rank.window_ns);
+  }
+  return longest;
+}
+
+// The samples per second of all ranks: those of the window over its wall time on the slowest rank,
+// or what a table of rates printed.  Nothing where the run has no steps, where its source does not
+// say how many samples they have, and where that varies, as beside embedding tables.
+std::optional<double> rate_of(const RunRecord& run) {
+  if (const std::string printed = records::fact_of(run.adapter, "reported_samples_per_s");
+      !printed.empty()) {
+    double value = 0;
+    std::from_chars(printed.data(), printed.data() + printed.size(), value);
+    return value > 0 ? std::optional(value) : std::nullopt;
+  }
+  std::size_t steps = 0;
+  for (const records::RankSamples& rank : run.ranks) {
+    steps = std::max(steps, rank.step_ns.size());
+  }
+  const records::Configuration& c = run.configuration;
+  const std::int64_t window = window_ns(run);
+  if (run.error || steps == 0 || window == 0 || c.has_tables() || !c.states("batch_size") ||
+      !c.states("ranks")) {
+    return std::nullopt;
+  }
+  return static_cast<double>(steps) * c.batch_size * c.ranks * 1e9 / static_cast<double>(window);
+}
+
+}  // namespace
+
+Json runs_json(std::span<const RunRecord> records) {
+  const auto reasons = not_comparable(records);
+  std::vector<records::Environment> environments;
+  Json out{{"runs", Json::array()}, {"environments", Json::array()}};
+  for (const RunRecord& run : records) {
+    if (add_once(environments, run.environment)) {
+      out["environments"].push_back(records::to_json(run.environment));
+    }
+    const auto place = std::ranges::find(environments, run.environment) - environments.begin();
+    const auto reason = reasons.find(&run);
+    out["runs"].push_back(
+        {{"source", records::name_of(run.source)},
+         {"experiment", run.experiment},
+         {"started_at", run.started_at},
+         {"run", run.run},
+         {"configuration", records::to_json(run.configuration)},
+         {"environment", place},
+         {"window_s", static_cast<double>(window_ns(run)) * 1e-9},
+         {"samples_per_s", or_null(rate_of(run))},
+         {"not_comparable", reason == reasons.end() ? Json() : Json(reason->second)},
+         {"verified", run.verified},
+         {"warnings", records::to_json(run.warnings)},
+         {"error", or_null(run.error)},
+         {"not_run", run.not_run()},
+         {"adapter", run.adapter}});
+  }
+  return out;
+}
+
+}  // namespace paceline::report
