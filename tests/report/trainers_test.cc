@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/trainers.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/records/run_record.h"
+#include "paceline/report/formats.h"
 
 namespace paceline::report {
 namespace {
@@ -41,6 +40,14 @@ records::RunRecord record() {
   return r;
 }
 
+std::string render_ddp_rpc(const std::vector<records::RunRecord>& records) {
+  return find_format("ddp-rpc").render(records);
+}
+
+std::string render_trainers(const std::vector<records::RunRecord>& records) {
+  return find_format("trainers").render(records);
+}
+
 /// Notes in one line each.
 std::string unwrapped(std::string text) {
   for (std::size_t at; (at = text.find("\n ")) != std::string::npos;) {
@@ -51,7 +58,7 @@ std::string unwrapped(std::string text) {
 }
 
 TEST(DdpRpcFormat, IsTheOriginalsToTheCharacter) {
-  EXPECT_EQ(render_ddp_rpc({{record()}}),
+  EXPECT_EQ(render_ddp_rpc({record()}),
             "-------------------------------------------\n"
             "                  Info                     \n"
             "-------------------------------------------\n"
@@ -79,7 +86,7 @@ TEST(DdpRpcFormat, IsTheOriginalsToTheCharacter) {
 
 // 80 samples an epoch on average, 160 of both trainers.
 TEST(TrainersFormat, CountsTheSamplesThatWereProcessed) {
-  const std::string text = render_trainers({{record()}});
+  const std::string text = render_trainers({record()});
   for (const char* expected : {"0.3760", "212.8", "200.0", "412.4", "400.0", "leaves 90.0 %"}) {
     EXPECT_NE(text.find(expected), std::string::npos) << expected << text;
   }
@@ -88,11 +95,11 @@ TEST(TrainersFormat, CountsTheSamplesThatWereProcessed) {
 // A third of the lookups at the server missed something.
 TEST(TrainersFormat, SaysHowStaleLookupsWere) {
   records::RunRecord stale = record();
-  EXPECT_EQ(render_trainers({{stale}}).find("missed"), std::string::npos);
+  EXPECT_EQ(render_trainers({stale}).find("missed"), std::string::npos);
   stale.configuration.staleness = 64;
   stale.configuration.as_original = true;
   stale.ranks[2].averages_by_steps_missed = {20, 7, 0, 3};
-  const std::string text = render_trainers({{stale}});
+  const std::string text = render_trainers({stale});
   for (const char* expected : {"2 trainers, 1 server, 300 rows of 64 in each table, gloo, "
                                "staleness 64, as the original\n",
                                "33.3 % of the lookups at servers missed updates, of 3 steps at "}) {
@@ -104,7 +111,7 @@ TEST(TrainersFormat, SaysHowRowsAreUpdatedWhereItIsNotAsUsual) {
   records::RunRecord dense = record();
   dense.configuration.row_optimizer = "adagrad";
   dense.configuration.row_dtype = "bf16";
-  const std::string text = render_trainers({{dense}});
+  const std::string text = render_trainers({dense});
   EXPECT_NE(text.find("gloo, row optimizer adagrad, row dtype bf16\n"), std::string::npos) << text;
 }
 
@@ -118,17 +125,16 @@ TEST(TrainersFormat, SaysHowFastLessThanAnEpochWas) {
   const std::string expected =
       "less than 10 steps; examples/s over 4 steps: Trainer0 "
       "239.4, Trainer1 225.0, All 464.4";
-  const std::string text = unwrapped(render_trainers({{few}}));
+  const std::string text = unwrapped(render_trainers({few}));
   EXPECT_NE(text.find(expected), std::string::npos) << text;
-  EXPECT_NE(render_ddp_rpc({{few}}).find("\n" + expected + "\n"), std::string::npos);
+  EXPECT_NE(render_ddp_rpc({few}).find("\n" + expected + "\n"), std::string::npos);
 }
 
 TEST(TrainersFormat, ShowsTheSamplesUntilARunFailed) {
   records::RunRecord failed = record();
   failed.error = "rank 2 on a: was killed";
   failed.ranks.erase(failed.ranks.begin() + 1, failed.ranks.end());
-  for (const std::string& text :
-       {unwrapped(render_trainers({{failed}})), render_ddp_rpc({{failed}})}) {
+  for (const std::string& text : {unwrapped(render_trainers({failed})), render_ddp_rpc({failed})}) {
     EXPECT_NE(text.find("rank 2 on a: was killed; shown are the samples until then"),
               std::string::npos)
         << text;
@@ -136,7 +142,7 @@ TEST(TrainersFormat, ShowsTheSamplesUntilARunFailed) {
     EXPECT_EQ(text.find("no record is of"), std::string::npos);
   }
   failed.ranks.clear();
-  for (const std::string& text : {render_trainers({{failed}}), render_ddp_rpc({{failed}})}) {
+  for (const std::string& text : {render_trainers({failed}), render_ddp_rpc({failed})}) {
     EXPECT_NE(text.find("rank 2 on a: was killed\n"), std::string::npos) << text;
     EXPECT_EQ(text.find("Trainer0"), std::string::npos) << text;
   }
@@ -145,7 +151,7 @@ TEST(TrainersFormat, ShowsTheSamplesUntilARunFailed) {
 TEST(TrainersFormat, NamesEveryPatternOfBytes) {
   records::RunRecord reduced = record();
   reduced.wire.by_pattern = {{"all-gather", 80}, {"message", 500}, {"reduce-scatter", 160}};
-  const std::string text = unwrapped(render_trainers({{reduced}}));
+  const std::string text = unwrapped(render_trainers({reduced}));
   EXPECT_NE(
       text.find(
           "; by pattern: all-gather 80, message 500 (those of rows too), reduce-scatter 160\n"),

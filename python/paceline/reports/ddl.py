@@ -86,7 +86,7 @@ def _tries(given: dict) -> str:
     for case in given["cases"]:
         runs = [given["records"][index] for index in case["runs"]]
         measured = [run for run in runs if run["error"] is None and has_steps(run)]
-        if len(measured) < 2 or case["has_tables"]:
+        if len(measured) < 2 or case["job"]:
             continue
         totals = [ranks * mean(rates) for ranks, rates in map(_rates, measured)]
         center, n = mean(totals), float(len(totals))

@@ -56,7 +56,7 @@ def _unprintable(run: dict, case: dict) -> str:
         return f" failed: {'no rank left samples' if run['error'] is None else run['error']}"
     if run["configuration"]["batch_size"] is None or run["configuration"]["ranks"] is None:
         return ": its source does not say how many samples a step has"
-    return ": the samples of a step vary; --format trainers counts them" if case["has_tables"] else ""
+    return ": the samples of a step vary; --format trainers counts them" if case["job"] else ""
 
 
 def run_log(given: dict, block) -> str:

@@ -21,9 +21,9 @@
 #include "paceline/predict/placements.h"
 #include "paceline/records/store.h"
 #include "paceline/records/trace.h"
+#include "paceline/report/cases.h"
 #include "paceline/report/console.h"
 #include "paceline/report/formats.h"
-#include "paceline/report/trainers.h"
 #include "paceline/strategies/hosts.h"
 
 namespace paceline::cli {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/cluster/link_spec.h"
 
 namespace paceline::report {
@@ -106,6 +107,24 @@ std::optional<double> link_bytes_per_s(const records::Configuration& c) {
 
 std::string ranks_text(const records::Configuration& c) {
   return c.states("ranks") ? fmt::to_string(c.ranks) : "-";
+}
+
+std::string table_job_words(const records::Configuration& c) {
+  const records::Configuration usual;
+  std::string text =
+      fmt::format("{}, {}, {} of {} in each table, {}", counted(c.trainers, "trainer"),
+                  c.servers > 0 ? counted(c.servers, "server") : "which hold the tables",
+                  counted(c.embeddings, "row"), c.embedding_dim, c.engine);
+  const auto add = [&text](const char* what, const auto& value, const auto& usual_value) {
+    text += value == usual_value ? "" : fmt::format(", {} {}", what, value);
+  };
+  add("placement", c.placement, usual.placement);
+  add("pooling", c.pooling, usual.pooling);
+  add("row optimizer", c.row_optimizer, usual.row_optimizer);
+  add("row dtype", c.row_dtype, usual.row_dtype);
+  add("zipf", c.zipf, usual.zipf);
+  add("staleness", c.staleness, usual.staleness);
+  return text + (c.as_original ? ", as the original" : "");
 }
 
 std::string model_and_batch(const std::string& model, int batch_size) {

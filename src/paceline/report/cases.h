@@ -88,6 +88,10 @@ auto stated(const char* key, Member member) {
 /// The same as a cell of a table: "-".
 std::string ranks_text(const records::Configuration& c);
 
+/// "2 trainers, 1 server, 300 rows of 64 in each table, gloo, zipf 1.1": a job with embedding
+/// tables, and what of it is not as usual.
+std::string table_job_words(const records::Configuration& c);
+
 /// "resnet50, batch 32 per rank"; "-" for what the source does not say.
 std::string model_and_batch(const std::string& model, int batch_size);
 

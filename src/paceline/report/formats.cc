@@ -12,7 +12,6 @@
 #include "paceline/report/markdown.h"
 #include "paceline/report/summary_json.h"
 #include "paceline/report/summary_table.h"
-#include "paceline/report/trainers.h"
 
 namespace paceline::report {
 namespace {
@@ -53,10 +52,11 @@ constexpr auto kRunFormats = std::to_array<Format>({
      .in_python = true},
     {.name = "trainers",
      .summary = "a row a trainer: epochs of ten steps, examples per second, phases, lookups",
-     .render = render_trainers},
+     .render = [](Records records) { return render_layout("ddp_rpc", records, "trainers"); },
+     .in_python = true},
     {.name = "ddp-rpc",
      .summary = "the rows of PyTorch's DDP and RPC benchmark, to the character",
-     .render = render_ddp_rpc,
+     .render = [](Records records) { return render_layout("ddp_rpc", records); },
      .in_python = true},
     {.name = "json",
      .summary = "one object: every case with figures and configuration",

@@ -54,7 +54,8 @@ Json case_json(const Case& one, const RunRecord* first) {
   }
   return {
       {"runs", std::move(runs)},
-      {"has_tables", one.configuration().has_tables()},
+      {"job",
+       one.configuration().has_tables() ? Json(table_job_words(one.configuration())) : Json()},
       {"tokens", tokens_of(one.configuration())},
       {"student_t",
        tries < 2 ? Json() : Json(stats::student_t_quantile(kLevel, static_cast<int>(tries) - 1))}};
@@ -79,19 +80,23 @@ Json layout_input(std::span<const RunRecord> records) {
     all["records"].push_back(record_json(record));
   }
   std::vector<const records::Configuration*> configurations;
-  for (const Case& one : group_cases(records)) {
+  const std::vector<Case> cases = group_cases(records);
+  for (const Case& one : cases) {
     all["cases"].push_back(case_json(one, records.data()));
     configurations.push_back(&one.configuration());
   }
   const std::vector<std::string> strategies = short_strategies(configurations);
-  for (std::size_t i = 0; i < strategies.size(); ++i) {
+  const std::vector<std::string> labels = unique_labels(cases);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
     all["cases"][i]["strategy"] = strategies[i];
+    all["cases"][i]["label"] = labels[i];
   }
   return all;
 }
 
-std::string render_layout(const std::string& name, std::span<const RunRecord> records) {
-  return records.empty() ? "" : python_report(name, {"text"}, layout_input(records));
+std::string render_layout(const std::string& name, std::span<const RunRecord> records,
+                          const std::string& command) {
+  return records.empty() ? "" : python_report(name, {command}, layout_input(records));
 }
 
 Json ddp_reports(std::span<const RunRecord> records) {

@@ -19,13 +19,16 @@ std::string python_report(const std::string& name, const std::vector<std::string
 
 /// What layouts of single steps are made from:
 ///   records  every record, with a warning where its engine was slower than its emulated link
-///   cases    all but the discarded ones: the indices of their `runs`; their `strategy` in short;
-///            whether a step `has_tables`, so that its samples vary; how many `tokens` a sample of
-///            a network that reads text has; `student_t`, the t of a 95 % interval over the runs
+///   cases    all but the discarded ones: the indices of their `runs`; their `strategy` in short
+///   and
+///            their `label`; the words of a `job` with embedding tables, whose steps vary in their
+///            samples, else null; how many `tokens` a sample of a network that reads text has;
+///            `student_t`, the t of a 95 % interval over the runs
 Json layout_input(std::span<const records::RunRecord> records);
 
-/// The text that the module makes of the records; empty where there are none.
-std::string render_layout(const std::string& name, std::span<const records::RunRecord> records);
+/// The text that a command of the module makes of the records; empty where there are none.
+std::string render_layout(const std::string& name, std::span<const records::RunRecord> records,
+                          const std::string& command = "text");
 
 /// What PyTorch's DDP benchmark reports of the records: `report`, the object that its --json writes
 /// and its diff.py reads, and the `name` that tells it from the others ("1MB",
