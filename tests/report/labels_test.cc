@@ -75,7 +75,8 @@ TEST(Labels, StepsOfPredictionsAreShownOnlyWhereNothingElseDiffers) {
   records.push_back(records[1]);
   records[2].configuration.steps = 24;
   EXPECT_EQ(unique_labels(group_cases(records)),
-            (std::vector<std::string>{"ddp (predicted) ranks=1", "ddp (predicted) ranks=2 steps=12",
+            (std::vector<std::string>{"ddp (predicted) ranks=1 steps=10",
+                                      "ddp (predicted) ranks=2 steps=12",
                                       "ddp (predicted) ranks=2 steps=24"}));
 }
 
@@ -105,7 +106,8 @@ TEST(Labels, AreTheShortestThatTellCasesApart) {
     ddp.back().configuration.bucket_mb = mb;
   }
   EXPECT_EQ(unique_labels(group_cases(ddp)),
-            (std::vector<std::string>{"ddp:bucket-mb=1", "ddp:bucket-mb=25"}));
+            (std::vector<std::string>{"ddp:bucket-mb=1,first-bucket-mb=1",
+                                      "ddp:bucket-mb=25,first-bucket-mb=25"}));
   std::vector<RunRecord> records;
   for (const double mb : {1.0, 4.0}) {
     for (const int ranks : {2, 4}) {
@@ -149,21 +151,14 @@ TEST(Labels, SayOptionsThatTheNamesDoNotStandFor) {
   EXPECT_EQ(unique_labels(group_cases(records)), (std::vector<std::string>{"fusion"}));
 }
 
-TEST(Labels, ANameLeavesPartsOfTheStrategyOut) {
-  const std::string all = "fusion:bucket-mb=25+ps:servers=1,local=1+fp16";
-  const auto beside = [&](std::string_view name) {
-    const auto parts = parts_beside(name, all);
-    return parts ? static_cast<int>(*parts) : -1;
-  };
-  EXPECT_EQ(beside(all), 0);
-  EXPECT_EQ(beside("fusion+ps+fp16"), 0);
-  EXPECT_EQ(beside("fusion:bucket-mb=25+ps"), 1);
-  EXPECT_EQ(beside("ps:local=1"), 2);
-  EXPECT_EQ(beside("fusion+fp16"), 1);
-  EXPECT_EQ(beside("ps:local=2"), -1);
-  EXPECT_EQ(beside("ps+fusion"), -1);  // not in this order
-  EXPECT_EQ(beside("ps+ps"), -1);
-  EXPECT_EQ(beside("fusio"), -1);
+TEST(Labels, ANameLeavesOptionsOfTheStrategyOut) {
+  const std::string all = "fusion:bucket-mb=25+ps:servers=1,local=1";
+  for (const char* name : {all.c_str(), "fusion+ps", "fusion:bucket-mb=25+ps:local=1"}) {
+    EXPECT_TRUE(names_strategy(name, all)) << name;
+  }
+  for (const char* name : {"fusion", "ps", "ps+fusion", "fusion+ps:local=2", "fusio+ps"}) {
+    EXPECT_FALSE(names_strategy(name, all)) << name;
+  }
 }
 
 }  // namespace

@@ -189,7 +189,6 @@ TEST(Pairing, SelectsStrategiesAsTablesSayThem) {
     return labels;
   };
   EXPECT_EQ(labels_of("fusion"), "a");
-  EXPECT_EQ(labels_of("topk"), "b");
   EXPECT_EQ(labels_of("fusion+topk:density=0.1"), "b");
   EXPECT_EQ(labels_of("ps"), "cd");
   EXPECT_EQ(labels_of("ps+bsp"), "cd");

@@ -47,7 +47,7 @@ std::string value_at(const ConfigurationFields& fields, const std::string& name)
 
 // An imported case has no options of its strategy ("ddp", "none"), so options are not compared.
 bool same_imported_strategy(const std::string& a, const std::string& b) {
-  return parts_beside(a, b) == 0U || parts_beside(b, a) == 0U;
+  return names_strategy(a, b) || names_strategy(b, a);
 }
 
 bool is_imported(const Case& one) { return one.first().source == Source::kImported; }

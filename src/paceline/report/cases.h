@@ -47,8 +47,7 @@ std::string plain_label(const Case& one);
 bool has_own_label(const records::Configuration& configuration);
 
 /// The strategies of cases with those options alone that the names do not stand for
-/// ("ps:placement=apart"), and the fewest others that tell them apart; as they are where that would
-/// make two of them equal.
+/// ("ps:placement=apart"), and in which strategies with the same part differ.
 std::vector<std::string> short_strategies(const std::vector<const records::Configuration*>& cases);
 
 /// The value of the first option of this name in the text of a strategy:
@@ -59,13 +58,12 @@ std::string option_of(const std::string& strategy, std::string_view name);
 /// among them, with the options that `text` says: "ps" is "bsp+ps".  As it is where that is none.
 std::string with_implied_parts(std::string_view text);
 
-/// Whether `name` names the strategy, as a table or a user does: its parts
-/// with some of their options, in order ("fusion+ps", "ps:placement=apart", "topk").  How many
-/// parts of the strategy it leaves out; nothing where it names another strategy.
-std::optional<std::size_t> parts_beside(std::string_view name, const std::string& strategy);
+/// Whether `name` names the strategy, as a table or a user does: all of its parts in order, with
+/// some of their options ("fusion+ps:placement=apart").
+bool names_strategy(std::string_view name, const std::string& strategy);
 
-/// A name for each case: the label above, with the fewest parts of the key that tell cases of the
-/// same label apart, strategies shortened; INVALID where a run was.
+/// A name for each case: the label above, with those parts of the key, from the first on, that tell
+/// more cases of the same label apart, strategies shortened; INVALID where a run was.
 std::vector<std::string> unique_labels(const std::vector<Case>& cases);
 
 /// Whether all of its runs are.

@@ -23,53 +23,6 @@ namespace {
 using strategies::parts_of_text;
 using strategies::PartText;
 
-// The "name=value" parts of a case's key, and its experiment.
-std::vector<std::string> parts_of(const Case& one) {
-  std::vector<std::string> parts;
-  for (const auto& [name, text] : cases::texts_of(one.configuration())) {
-    parts.push_back(fmt::format("{}={}", name, text));
-  }
-  parts.push_back("experiment=" + one.first().experiment);
-  return parts;
-}
-
-std::string name_of_part(const std::string& part) { return part.substr(0, part.find('=')); }
-
-/// How many of the rows differ in the columns `shown`; a row without a column is as one with an
-/// empty text there.
-using NamedTexts = std::map<std::string, std::string>;
-std::size_t count_distinct(const std::vector<NamedTexts>& rows,
-                           const std::vector<std::string>& shown) {
-  std::set<std::vector<std::string>> seen;
-  for (const NamedTexts& row : rows) {
-    std::vector<std::string> texts;
-    for (const std::string& name : shown) {
-      const auto found = row.find(name);
-      texts.push_back(found == row.end() ? "" : found->second);
-    }
-    seen.insert(std::move(texts));
-  }
-  return seen.size();
-}
-
-/// `always`, and of `names` the fewest, of the first ones rather than the last,
-/// that tell as many rows apart as all of them.
-std::vector<std::string> fewest_names(const std::vector<NamedTexts>& rows,
-                                      const std::vector<std::string>& always,
-                                      const std::vector<std::string>& names) {
-  std::vector<std::string> kept = always;
-  kept.insert(kept.end(), names.begin(), names.end());
-  const std::size_t all = count_distinct(rows, kept);
-  for (std::size_t i = kept.size(); i-- > always.size();) {
-    std::vector<std::string> fewer = kept;
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-    if (count_distinct(rows, fewer) == all) {
-      kept = std::move(fewer);
-    }
-  }
-  return kept;
-}
-
 /// The strategy with those of its options that `shown` says.
 template <class Shown>
 std::string strategy_text(const std::vector<PartText>& parts, const Shown& shown) {
@@ -126,69 +79,73 @@ std::string with_source(std::string label, const Case& one) {
   return label;
 }
 
-bool is_steps(const std::string& part) {
-  return part.starts_with("steps=") || part.starts_with("warmup=");
+/// What makes cases different ones, by name.
+using NamedTexts = cases::Texts;
+
+NamedTexts texts_of(const Case& one) {
+  NamedTexts texts = cases::texts_of(one.configuration());
+  texts.emplace_back("experiment", one.first().experiment);
+  return texts;
 }
 
-/// Steps that nobody has chosen are whole periods of the case's plan: they tell it from its
-/// namesakes only where nothing else does.
-bool needs_steps(const Case& one, const std::vector<const Case*>& same) {
-  const auto others_of = [](const Case& it) {
-    std::vector<std::string> parts = parts_of(it);
-    std::erase_if(parts, is_steps);
-    return parts;
-  };
-  return std::ranges::count_if(same, [&](const Case* it) {
-           return it->first().source == one.first().source && others_of(*it) == others_of(one);
-         }) > 1;
+/// How many of the rows differ in these texts; a row without one is as one with an empty text.
+std::size_t count_distinct(const std::vector<NamedTexts>& rows,
+                           const std::vector<std::string>& names) {
+  std::set<std::vector<std::string>> seen;
+  for (const NamedTexts& row : rows) {
+    std::vector<std::string> texts;
+    for (const std::string& name : names) {
+      const auto found = std::ranges::find(row, name, &NamedTexts::value_type::first);
+      texts.push_back(found == row.end() ? "" : found->second);
+    }
+    seen.insert(std::move(texts));
+  }
+  return seen.size();
 }
 
-/// The names of the parts by which namesakes are told apart: the fewest, and the ranks wherever
-/// they differ.
-std::vector<std::string> telling_parts(const std::vector<const Case*>& same) {
-  std::vector<NamedTexts> rows;
+/// The names by which namesakes are told apart: each tells more of them apart than those before it.
+/// `own`: a user named the cases, else their label says the strategy.
+std::vector<std::string> telling_names(const std::vector<NamedTexts>& rows, bool own) {
   std::vector<std::string> names;
-  for (const Case* one : same) {
-    NamedTexts& row = rows.emplace_back();
-    for (const std::string& part : parts_of(*one)) {
-      row[name_of_part(part)] = part;
-      add_once(names, name_of_part(part));
+  for (const NamedTexts& row : rows) {
+    for (const auto& [name, text] : row) {
+      add_once(names, name);
     }
   }
-  std::erase_if(names, [&](const std::string& name) { return count_distinct(rows, {name}) == 1; });
-  std::vector<std::string> always;
-  const bool own = std::ranges::any_of(
-      same, [](const Case* one) { return has_own_label(one->configuration()); });
-  std::erase_if(names, [&](const std::string& name) {
-    const bool is_said = name == "ranks" || (name == "strategy" && !own);
-    if (is_said) {
-      always.push_back(name);
-    }
-    return is_said;
+  // Steps that nobody has chosen are whole periods of the case's plan.
+  std::ranges::stable_sort(names, {}, [own](const std::string& name) {
+    return name == "ranks"              ? 0
+           : name == "strategy" && !own ? 1
+           : name == "steps"            ? 3
+           : name == "warmup"           ? 4
+                                        : 2;
   });
-  std::ranges::stable_partition(names, [](const std::string& name) { return name != "warmup"; });
-  return fewest_names(rows, always, names);
+  std::vector<std::string> telling;
+  std::size_t distinct = 1;
+  for (const std::string& name : names) {
+    telling.push_back(name);
+    if (const std::size_t count = count_distinct(rows, telling); count > distinct) {
+      distinct = count;
+    } else {
+      telling.pop_back();
+    }
+  }
+  return telling;
 }
 
-/// The label of `one` and those of its parts that are named.
-std::string told_apart(const Case& one, const std::string& short_strategy,
-                       const std::vector<std::string>& telling,
-                       const std::vector<const Case*>& same) {
-  const records::Configuration& c = one.configuration();
-  const bool own = has_own_label(c);
-  std::string rest;
-  for (const std::string& part : parts_of(one)) {
-    if (std::ranges::count(telling, name_of_part(part)) == 0 || part.ends_with('=') ||
-        (is_steps(part) && !needs_steps(one, same))) {
+/// The label of a case with those of its texts that are named.
+std::string told_apart(const Case& one, const std::string& short_strategy, const NamedTexts& texts,
+                       const std::vector<std::string>& telling) {
+  const bool own = has_own_label(one.configuration());
+  std::string label = with_source(own ? one.configuration().label : short_strategy, one);
+  for (const std::string& name : telling) {
+    const auto found = std::ranges::find(texts, name, &NamedTexts::value_type::first);
+    if (found == texts.end() || found->second.empty() || (name == "strategy" && !own)) {
       continue;
     }
-    if (part != "strategy=" + c.strategy) {
-      rest += " " + part;
-    } else if (own) {
-      rest += " strategy=" + short_strategy;
-    }
+    label += fmt::format(" {}={}", name, name == "strategy" ? short_strategy : found->second);
   }
-  return with_source(own ? c.label : short_strategy, one) + rest;
+  return label;
 }
 
 }  // namespace
@@ -213,47 +170,23 @@ bool has_own_label(const records::Configuration& c) {
 }
 
 std::vector<std::string> short_strategies(const std::vector<const records::Configuration*>& cases) {
-  std::vector<NamedTexts> rows;  // names of parts and options, as they are said
-  std::vector<std::string> names;
-  std::vector<std::vector<PartText>> split;
-  std::map<std::string, std::size_t> having;  // strategies with this part
-  std::map<std::string, std::size_t> alike;   // and with this option of it
+  std::map<std::string, std::size_t> having;  // strategies with this part, and with this option
   for (const records::Configuration* c : cases) {
-    NamedTexts& row = rows.emplace_back();
-    for (const PartText& part : split.emplace_back(parts_of_text(c->strategy))) {
-      row[""] += "+" + part.name;
+    for (const PartText& part : parts_of_text(c->strategy)) {
       ++having[part.name];
       for (const std::string& option : part.options) {
-        const std::string name = named(part.name, key_of(option));
-        row[name] = option;
-        ++alike[named(part.name, option)];
-        add_once(names, name);
+        ++having[named(part.name, option)];
       }
     }
   }
-  // Options in which strategies with their part differ.
-  std::erase_if(names, [&](const std::string& name) {
-    return std::ranges::none_of(alike, [&](const auto& entry) {
-      return key_of(entry.first) == name &&
-             entry.second < having.at(name.substr(0, name.find(':')));
-    });
-  });
-  const std::vector<std::string> telling = fewest_names(rows, {""}, names);
   std::vector<std::string> texts;
-  std::set<std::string> whole;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const std::set<std::string> unusual = unusual_options(*cases[i]);
-    whole.insert(cases[i]->strategy);
-    texts.push_back(
-        strategy_text(split[i], [&](const std::string& name, const std::string& option) {
-          return unusual.contains(named(name, option)) ||
-                 std::ranges::count(telling, named(name, key_of(option))) > 0;
+  for (const records::Configuration* c : cases) {
+    const std::set<std::string> unusual = unusual_options(*c);
+    texts.push_back(strategy_text(
+        parts_of_text(c->strategy), [&](const std::string& name, const std::string& option) {
+          const std::string whole = named(name, option);
+          return unusual.contains(whole) || having.at(whole) < having.at(name);
         }));
-  }
-  if (std::set<std::string>(texts.begin(), texts.end()).size() != whole.size()) {
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      texts[i] = cases[i]->strategy;
-    }
   }
   return texts;
 }
@@ -286,24 +219,15 @@ std::string with_implied_parts(std::string_view text) {
   }
 }
 
-std::optional<std::size_t> parts_beside(std::string_view name, const std::string& strategy) {
-  const std::vector<PartText> all = parts_of_text(strategy);
-  std::size_t named_parts = 0;
-  auto next = all.begin();
-  for (const PartText& part : parts_of_text(name)) {
-    next = std::find_if(next, all.end(), [&](const PartText& one) {
-      return one.name == part.name &&
-             std::ranges::all_of(part.options, [&](const std::string& option) {
-               return std::ranges::count(one.options, option) > 0;
-             });
-    });
-    if (next == all.end()) {
-      return std::nullopt;
-    }
-    ++next;
-    ++named_parts;
-  }
-  return all.size() - named_parts;
+bool names_strategy(std::string_view name, const std::string& strategy) {
+  return std::ranges::equal(parts_of_text(name), parts_of_text(strategy),
+                            [](const PartText& said, const PartText& whole) {
+                              return said.name == whole.name &&
+                                     std::ranges::all_of(
+                                         said.options, [&](const std::string& option) {
+                                           return std::ranges::count(whole.options, option) > 0;
+                                         });
+                            });
 }
 
 std::string plain_label(const Case& one) {
@@ -320,13 +244,18 @@ std::vector<std::string> unique_labels(const std::vector<Case>& cases) {
   std::map<const Case*, std::string> label_of;
   for (const auto& [label, same] : namesakes) {
     std::vector<const records::Configuration*> configurations;
+    std::vector<NamedTexts> rows;
     for (const Case* one : same) {
       configurations.push_back(&one->configuration());
+      rows.push_back(texts_of(*one));
     }
     const std::vector<std::string> strategies = short_strategies(configurations);
-    const std::vector<std::string> telling = telling_parts(same);
+    const std::vector<std::string> telling = telling_names(
+        rows, std::ranges::any_of(configurations, [](const records::Configuration* c) {
+          return has_own_label(*c);
+        }));
     for (std::size_t i = 0; i < same.size(); ++i) {
-      label_of[same[i]] = told_apart(*same[i], strategies[i], telling, same);
+      label_of[same[i]] = told_apart(*same[i], strategies[i], rows[i], telling);
     }
   }
   std::vector<std::string> labels;

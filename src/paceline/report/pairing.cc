@@ -153,32 +153,24 @@ std::vector<RunRecord> select_records(std::span<const RunRecord> records, std::s
     throw UsageError(unknown_name("key", key, known));
   }
   const bool strategy = key == "strategy";
-  const std::string wanted = strategy ? with_implied_parts(value) : "";
   const std::vector<std::string> shown =
       strategy ? shortened(records) : std::vector<std::string>(records.size());
-  std::vector<RunRecord> selected;
-  std::size_t nearest = Distances::kNever;
+  const std::string wanted = strategy ? with_implied_parts(value) : "";
   std::set<std::string> values;
+  std::vector<RunRecord> exact, named;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto found = value_of(records[i].configuration, key);
     if (!found) {
       continue;
     }
     values.insert(strategy ? shown[i] : *found);
-    std::size_t distance = Distances::kNever;
     if (*found == value || (strategy && shown[i] == value)) {
-      distance = 0;
-    } else if (const auto parts = parts_beside(wanted, *found); strategy && parts) {
-      distance = 1 + *parts;
-    }
-    if (distance < nearest) {
-      selected.clear();
-      nearest = distance;
-    }
-    if (distance == nearest && distance != Distances::kNever) {
-      selected.push_back(records[i]);
+      exact.push_back(records[i]);
+    } else if (strategy && names_strategy(wanted, *found)) {
+      named.push_back(records[i]);
     }
   }
+  std::vector<RunRecord> selected = exact.empty() ? std::move(named) : std::move(exact);
   if (selected.empty()) {
     throw UsageError(fmt::format(
         "no record has {} '{}'; there are {}", key, value,

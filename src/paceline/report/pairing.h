@@ -41,8 +41,7 @@ Pairing pair_cases(std::span<const records::RunRecord> base,
 
 /// The records whose configuration has `value` at `key`, both as in the JSON form.  A strategy is
 /// meant as well where a table of the records says it so; where none does, one is by its parts with
-/// some of their options ("ddp", "fusion+ps"), of several those that the value leaves the fewest
-/// parts out of: "fusion" is not "fusion+topk" where there are both.  Throws UsageError for an
+/// some of their options ("ddp", "fusion+ps").  Throws UsageError for an
 /// unknown key (with the known ones) and where nothing matches.
 std::vector<records::RunRecord> select_records(std::span<const records::RunRecord> records,
                                                std::string_view key, std::string_view value);
