@@ -21,8 +21,8 @@ import comparison_page
 from recorded_cases import Case, cases_of, slowest
 
 SKIP = 77
-# Charts of worlds that grow, by the name of the recorded page.
-GROWING_WORLDS = {"scaling": 1, "growing_predictions": 1, "links_and_ranks": 2}
+# Charts of throughput by ranks, by the name of the recorded page.
+BY_RANKS = {"scaling": 1, "growing_predictions": 1, "links_and_ranks": 1}
 
 # Every table of results: its headers, and each row's cells as they are shown.
 READ_TABLES = """
@@ -270,32 +270,24 @@ def check_training(failures, page):
         failures.check(shown == wanted, f"{title}: drawn {shown}, recorded {wanted}")
 
 
-def check_growing_worlds(failures, page, expected):
-    """A box of linear scaling around the bars of each number of ranks."""
+def check_scaling(failures, page, expected):
+    """Curves of throughput by ranks: one a strategy and link, whatever the steps of predictions."""
     records = [json.loads(line) for line in page.run(READ_RECORDS).splitlines()]
-    charts = [c for c in page.run(READ_CHARTS)
-              if c["title"].startswith("Throughput of growing worlds")]
-    failures.check(len(charts) >= expected, f"{len(charts)} charts of growing worlds")
+    charts = [c for c in page.run(READ_CHARTS) if c["title"] == "Throughput by number of ranks"]
+    failures.check(len(charts) >= expected, f"{len(charts)} charts of throughput by ranks")
     for chart in charts:
-        boxes = [row for row in chart["numbers"] if row[0].startswith("linear scaling of")]
-        worlds = sorted({int(row[1]) for row in chart["numbers"]})
-        failures.check([int(row[1]) for row in boxes] == worlds,
-                       f"boxes of {boxes} for {worlds} ranks")
-        alone = [r for r in records if r["configuration"]["ranks"] == 1]
-        none = [r for r in alone if r["configuration"]["strategy"] == "none"]
-        one = max(Case([r]).rate() for r in none or alone)
-        for _, ranks, rate in boxes:
-            failures.check(abs(float(rate) / (one * int(ranks)) - 1) < 1e-3,
-                           f"linear scaling to {ranks} ranks: {rate}")
-        # One series a strategy, whatever the steps of its predictions.
-        strategies = {(r["source"], r["configuration"]["strategy"]) for r in records
-                      if r["configuration"]["ranks"] > 1}
-        names = {row[0] for row in chart["numbers"]}
-        failures.check("link" in chart["title"] or len(names) == len(strategies) + 1,
-                       f"series {names} for {strategies}")
-        for name in names:
-            drawn = [int(row[1]) for row in chart["numbers"] if row[0] == name]
-            failures.check(len(drawn) > 1, f"{name} is drawn for {drawn} ranks")
+        curves = {}
+        for r in records:
+            c = r["configuration"]
+            key = (r["source"], c["strategy"], c.get("link"))
+            curves.setdefault(key, set()).add(c["ranks"])
+        wanted = sorted(len(ranks) for ranks in curves.values() if len(ranks) > 1)
+        drawn = {}
+        for name, ranks, _ in chart["numbers"]:
+            if not name.startswith("linear scaling of"):
+                drawn.setdefault(name, set()).add(int(ranks))
+        failures.check(not expected or sorted(map(len, drawn.values())) == wanted,
+                       f"curves of {drawn} for {curves}")
 
 
 # The tables of frameworks: their headings, and each row's cells.
@@ -438,7 +430,7 @@ def check_page(page, path, width, scheme):
     check_charts(failures, page)
     check_links_chart(failures, page)
     check_training(failures, page)
-    check_growing_worlds(failures, page, GROWING_WORLDS.get(pathlib.Path(path).stem, 0))
+    check_scaling(failures, page, BY_RANKS.get(pathlib.Path(path).stem, 0))
     check_link_panels(failures, page)
     check_frameworks(failures, page, pathlib.Path(path).stem in ("frameworks", "published"))
     check_forms(failures, page, width)

@@ -268,8 +268,7 @@ const paceline = (() => {
     (spec.series ?? []).forEach((series, i) => { series.style ??= i; });
     const inRows = spec.kind === "bars" || spec.kind === "boxes";
     const drawn = [spec.kind === "bars" ? paceline.bars(spec, width)
-      : spec.kind === "boxes" ? paceline.boxes(spec, width)
-      : spec.kind === "groups" ? paceline.groups(spec, width) : plane(spec, width)].flat();
+      : spec.kind === "boxes" ? paceline.boxes(spec, width) : plane(spec, width)].flat();
     for (const svg of drawn) {
       svg.setAttribute("role", "img");
       svg.setAttribute("aria-label", spec.title);
@@ -281,9 +280,6 @@ const paceline = (() => {
 
   return {
     draw,
-    drawing: {
-      axisLabel, bottom, color, dash, extent, frameOf, scale, side, soft, symbols, tick, ticksOf,
-      whiskerX,
-    },
+    drawing: { bottom, extent, scale, ticksOf, whiskerX },
   };
 })();

@@ -120,7 +120,7 @@ Object.assign(paceline, (() => {
         rows.push([point.name, point.text,
           ...(spec.mark ? [point.mark === undefined ? "-" : digits(point.mark)] : [])]);
       }
-    } else if (spec.kind === "lines" || spec.kind === "groups") {
+    } else if (spec.kind === "lines") {
       headers = ["series", heading(spec.along), heading(spec.value)];
       for (const series of spec.series) {
         for (const point of series.points) {

@@ -19,7 +19,7 @@ Object.assign(paceline, (() => {
   const lookOf = (group) => group.imported ? "other" : "measured";
 
   function throughputChart(group) {
-    return withWhiskers({ kind: "groups", title: `Throughput: ${group.title}`, mark: "",
+    return withWhiskers({ kind: "lines", title: `Throughput: ${group.title}`, mark: "",
       note: "", along: { label: "devices", unit: "" },
       value: { label: "throughput", unit: group.unit, from_zero: true },
       series: group.series.map(({ name, points }) => ({ name, look: lookOf(group), boxes: [],

@@ -261,7 +261,7 @@ Object.assign(paceline, (() => {
       { title: colon < 0 ? title : title.slice(0, colon),
         note: colon < 0 ? "" : title.slice(colon + 2),
        charts: drawn(
-          [...throughputs(group), efficiency(group), ...paceline.scalingCharts(group)]),
+          [...throughputs(group), efficiency(group), paceline.scaling(group)]),
         table: group.table,
         links: group.cases.map((_, i) => `#case-${firstCase + i}`),
         names: group.cases.map(nameWithRanks) },
@@ -376,7 +376,7 @@ Object.assign(paceline, (() => {
   }
 
   return {
-    caseDetails, estimateOf, groupOf, linksOf, lookOf, machine, machinesOf, overview, point, sectionsOf,
+    caseDetails, estimateOf, groupOf, lookOf, machine, machinesOf, overview, point, sectionsOf,
     withWhiskers,
   };
 })());
