@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -39,8 +40,10 @@ class LogFolder {
 
   const fs::path& path() const { return path_; }
 
-  CaseLogs open(const std::string& records = "s.jsonl") const {
-    return {path_, {"a survey", records}};
+  void write(std::span<const records::RunRecord> records,
+             const std::string& file = "s.jsonl") const {
+    check_log_folder(path_, file);
+    write_case_logs(path_, {"a survey", file}, records);
   }
 
   /// The text of each log by its name.
@@ -58,7 +61,7 @@ class LogFolder {
 
 std::map<std::string, std::string> logs_of(std::span<const records::RunRecord> records) {
   const LogFolder folder;
-  folder.open().write(records);
+  folder.write(records);
   return folder.logs();
 }
 
@@ -200,17 +203,17 @@ TEST(Ddl, ALogKeepsItsNameWhenCasesFollow) {
   records[1].configuration.learning_rate = 0.5;
   records[2].configuration.learning_rate = 0.25;
   const LogFolder folder;
-  CaseLogs logs = folder.open();
-  logs.name(records[0].configuration);  // of the record file alone
-  logs.write(std::span(records).subspan(1, 1));
+  folder.write(std::span(records).first(2));
   const auto before = folder.logs();
-  ASSERT_EQ(before.size(), 1U);
-  EXPECT_TRUE(before.begin()->first.ends_with("-thres-0-2.log"));
-  logs.write(std::span(records).subspan(1));
+  ASSERT_EQ(before.size(), 2U);
+  folder.write(records);
   const auto after = folder.logs();
-  ASSERT_EQ(after.size(), 2U);
-  EXPECT_EQ(*after.begin(), *before.begin());
-  EXPECT_TRUE(after.rbegin()->first.ends_with("-thres-0-3.log"));
+  ASSERT_EQ(after.size(), 3U);
+  for (const auto& [name, text] : before) {
+    EXPECT_EQ(after.at(name), text);
+  }
+  EXPECT_TRUE(std::ranges::any_of(
+      after, [](const auto& log) { return log.first.ends_with("-thres-0-3.log"); }));
 }
 
 // A case that is run and left out of what is printed has a log that says so.
@@ -277,12 +280,12 @@ TEST(Ddl, LogsHaveTheNamesOfTheOriginal) {
 TEST(Ddl, ALogNamesTheRecordFileThatItIsWrittenFrom) {
   const std::vector<records::RunRecord> records(1, of_steps("resnet50", {1}));
   const LogFolder folder;
-  folder.open("my/s.jsonl").write(records);
-  EXPECT_NO_THROW(folder.open("./my/s.jsonl"));
-  EXPECT_THROW(folder.open("s.jsonl"), UsageError);
+  folder.write(records, "my/s.jsonl");
+  EXPECT_NO_THROW(check_log_folder(folder.path(), "./my/s.jsonl"));
+  EXPECT_THROW(check_log_folder(folder.path(), "s.jsonl"), UsageError);
   for (const char* text : {"", "# a survey", "# a survey\n# paceline run\n"}) {
     write_atomically(folder.path() / "rdma-of-others.log", text);
-    EXPECT_THROW(folder.open("my/s.jsonl"), UsageError) << text;
+    EXPECT_THROW(check_log_folder(folder.path(), "my/s.jsonl"), UsageError) << text;
   }
 }
 

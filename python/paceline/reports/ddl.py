@@ -11,8 +11,7 @@ instead of images.  Lines of cases that failed begin with '#'.
 gives it and its plots.py reads.  Beside the records the program writes the `title` and the `file` of the
 records, which the head of a log has, and in `logs` each case of the record file, in order: its
 `configuration`, how many of its ranks are `workers`, the rate of its emulated link in `gbit_per_s`, the parts
-of its strategy in `method`, and the indices of its `runs` and its `command`; a case without runs has a name
-alone.
+of its strategy in `method`, and the indices of its `runs` and its `command`.
 """
 
 import json
@@ -153,8 +152,6 @@ def _names(logs: list) -> list:
 def logs(given: dict) -> str:
     texts = {}
     for name, log in zip(_names(given["logs"]), given["logs"], strict=True):
-        if not log["runs"]:
-            continue
         cases = [case for case in given["cases"] if case["runs"][0] in log["runs"]]
         own = {"records": given["records"], "cases": cases}
         started_at = given["records"][log["runs"][0]]["started_at"]

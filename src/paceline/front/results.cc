@@ -27,6 +27,7 @@
 #include "paceline/rank/case_record.h"
 #include "paceline/records/json.h"
 #include "paceline/records/store.h"
+#include "paceline/report/case_logs.h"
 #include "paceline/report/console.h"
 #include "paceline/report/formats.h"
 #include "paceline/report/layouts.h"
@@ -74,7 +75,7 @@ Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
   warn_of_records(settings.records);
   target_.emplace(settings.records, settings.name, records::RecordKind::kRuns);
   if (!settings.logs.empty()) {
-    logs_ = report::CaseLogs(settings.logs, {settings.name, target_->path()});
+    report::check_log_folder(settings.logs, target_->path());
   }
   settings.records = target_->path();
   settings_ = settings;
@@ -89,7 +90,6 @@ Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
   }
   for (records::RunRecord& record : file.records) {
     ++written_;
-    logs_.name(record.configuration);
     if (cases.contains(record.configuration.key())) {
       records_.push_back(std::move(record));
       numbers_.push_back(written_);
@@ -100,7 +100,6 @@ Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
 
 void Results::append(records::RunRecord record) {
   target_->append(records::to_line(record));
-  logs_.name(record.configuration);
   records_.push_back(std::move(record));
   numbers_.push_back(++written_);
 }
@@ -153,7 +152,6 @@ void Results::print(const std::string& text) {
 }
 
 void Results::show_rows() {
-  logs_.write(records_);
   const report::Format& format = report::find_format(settings_.format);
   if (!format.grows_by_rows || experiment_.runs != 1) {
     return;
@@ -229,6 +227,15 @@ void Results::write_page() const {
   fmt::print(stderr, "page: {}\n", settings_.page);
 }
 
+// Of every case of the record file, whose order names them.
+void Results::write_logs() const {
+  if (!settings_.logs.empty()) {
+    report::write_case_logs(
+        settings_.logs, {settings_.name, target_->path()},
+        target_->is_stream() ? records_ : records::read_records(target_->path()).records);
+  }
+}
+
 void Results::show_predictions(const std::vector<records::RunRecord>& shown) const {
   if (settings_.format != "table" && settings_.format != "trainers") {
     return;  // for programs, or as other tools print
@@ -263,7 +270,7 @@ void Results::show(const std::string& ended) {
   if (ended.empty() && !settings_.virtual_time.empty()) {
     add_virtual_times(shown);
   }
-  logs_.write(records_);
+  write_logs();
   if (!shown.empty()) {
     print(report::find_format(settings_.format).render(shown));
     show_predictions(shown);

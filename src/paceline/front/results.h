@@ -15,7 +15,6 @@
 #include "paceline/front/record_target.h"
 #include "paceline/launch/key_value_store.h"
 #include "paceline/records/run_record.h"
-#include "paceline/report/case_logs.h"
 
 namespace paceline::front {
 
@@ -46,7 +45,7 @@ class Results final : public Front {
                                         const std::string& why) override;
 
   /// Prints the records that were not yet shown, below a table the predictions of its cases on the
-  /// cluster file, and writes --json and --page.  With
+  /// cluster file, and writes --json, --logs and --page.  With
   /// --resume, earlier records of the same cases belong to the run.  Of a run
   /// that ended early it says which command resumes it.
   void show(const std::string& ended) override;
@@ -85,6 +84,7 @@ class Results final : public Front {
   void show_predictions(const std::vector<records::RunRecord>& shown) const;
   void add_virtual_times(std::vector<records::RunRecord>& shown);
   void write_page() const;
+  void write_logs() const;
   std::string case_runs(std::size_t all) const;
   std::string resume_text() const;
 
@@ -92,7 +92,6 @@ class Results final : public Front {
   cases::Settings settings_;  // settled
   std::optional<RecordTarget> target_;
   std::string printed_;
-  report::CaseLogs logs_;
   int run_ = 0;              // of the session
   std::size_t taken_ = 0;    // of the session's cases
   std::size_t written_ = 0;  // records in the file

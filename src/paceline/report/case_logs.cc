@@ -2,13 +2,14 @@
 #include "paceline/report/case_logs.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
-#include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@
 #include "paceline/plan/plan_input.h"
 #include "paceline/records/json.h"
 #include "paceline/report/cases.h"
+#include "paceline/report/fields.h"
 #include "paceline/report/layouts.h"
 #include "paceline/strategies/strategy.h"
 
@@ -104,55 +106,39 @@ plan::Rank workers_of(const records::Configuration& c,
 
 }  // namespace
 
-CaseLogs::CaseLogs(std::string folder, LogHead head)
-    : folder_(std::move(folder)), head_(std::move(head)) {
+void check_log_folder(const std::string& folder, const std::string& records) {
   std::error_code error;
-  fs::create_directories(folder_, error);
-  check_writable("--logs", fs::path(folder_) / "case.log");
-  reject_logs_of_others(folder_, head_.records);
+  fs::create_directories(folder, error);
+  check_writable("--logs", fs::path(folder) / "case.log");
+  reject_logs_of_others(folder, records);
 }
 
-void CaseLogs::name(const records::Configuration& c) {
-  if (folder_.empty() || !number_.try_emplace(c.key(), named_.size()).second) {
-    return;
-  }
-  const auto spec = known_strategy(c);
-  const auto rate = link_bytes_per_s(c);
-  named_.push_back({{"configuration", records::to_json(c)},
-                    {"workers", workers_of(c, spec)},
-                    {"gbit_per_s", rate ? Json(*rate * 8e-9) : Json()},
-                    {"method", method_of(spec)},
-                    {"runs", Json::array()}});
-}
-
-void CaseLogs::write(std::span<const records::RunRecord> records) {
-  if (folder_.empty() || known_ == records.size()) {
-    return;
-  }
-  std::set<std::string> changed;
-  for (; known_ < records.size(); ++known_) {
-    name(records[known_].configuration);
-    changed.insert(records[known_].configuration.key());
-  }
-  std::vector<records::RunRecord> shown;
-  Json logs = named_;
-  for (const records::RunRecord& record : records) {
-    if (const std::string key = record.configuration.key(); changed.contains(key)) {
-      Json& log = logs[number_.at(key)];
-      if (log["runs"].empty()) {
-        log["command"] = cases::command_of(record.configuration);
-      }
-      log["runs"].push_back(shown.size());
-      shown.push_back(record);
+void write_case_logs(const std::string& folder, const LogHead& head,
+                     std::span<const records::RunRecord> records) {
+  Json logs = Json::array();
+  std::map<std::string, std::size_t> number;  // in `logs`, by the key of the configuration
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const records::Configuration& c = records[i].configuration;
+    const auto [place, is_new] = number.try_emplace(c.key(), logs.size());
+    if (is_new) {
+      const auto spec = known_strategy(c);
+      const auto rate = link_bytes_per_s(c);
+      logs.push_back({{"configuration", records::to_json(c)},
+                      {"workers", workers_of(c, spec)},
+                      {"gbit_per_s", rate ? Json(*rate * 8e-9) : Json()},
+                      {"method", method_of(spec)},
+                      {"command", cases::command_of(c)},
+                      {"runs", Json::array()}});
     }
+    logs[place->second]["runs"].push_back(i);
   }
-  Json input = layout_input(shown);
-  input["title"] = head_.title;
-  input["file"] = head_.records;
+  Json input = layout_input(records);
+  input["title"] = head.title;
+  input["file"] = head.records;
   input["logs"] = std::move(logs);
   const Json texts = Json::parse(python_report("ddl", {"logs"}, input));
   for (const auto& [file, text] : texts.items()) {
-    write_atomically(fs::path(folder_) / file, text.get<std::string>());
+    write_atomically(fs::path(folder) / file, text.get<std::string>());
   }
 }
 

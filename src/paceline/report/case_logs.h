@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <map>
 #include <span>
 #include <string>
 
 #include "paceline/records/run_record.h"
-#include "paceline/report/fields.h"
+
+// The folder of --logs: the logs of ddl-benchmarks, one a case, written from one record file.
 
 namespace paceline::report {
 
@@ -17,31 +16,13 @@ struct LogHead {
   std::string records;  // the file that the log is written from
 };
 
-/// The folder of --logs: the logs of ddl-benchmarks, one a case, written from one record file.  The
-/// module paceline.reports.ddl makes their names and texts.
-class CaseLogs {
- public:
-  /// No folder: nothing is written.
-  CaseLogs() = default;
+/// Creates `folder`.  Throws UsageError where it cannot be written, or holds the log of a case that
+/// is not from the record file `records`.
+void check_log_folder(const std::string& folder, const std::string& records);
 
-  /// Creates `folder`.  Throws UsageError where it cannot be written, or holds the log of a case
-  /// that is not from the record file `head.records`.
-  CaseLogs(std::string folder, LogHead head);
-
-  /// Names the log of a case.  To be called for each record of the file, in their order, so that a
-  /// log keeps its name.
-  void name(const records::Configuration& configuration);
-
-  /// Writes the logs of those cases that have a record which the last call did not have.  `records`
-  /// are those of the last call and what follows them.  Throws WorldError.
-  void write(std::span<const records::RunRecord> records);
-
- private:
-  std::string folder_;
-  LogHead head_;
-  Json named_ = Json::array();                 // what the log of each case is called by
-  std::map<std::string, std::size_t> number_;  // in `named_`, by the key of the configuration
-  std::size_t known_ = 0;                      // records of the last call
-};
+/// Writes the log of each case, discarded ones too.  The module paceline.reports.ddl makes their
+/// names, in the order of the cases, and their texts.  Throws WorldError.
+void write_case_logs(const std::string& folder, const LogHead& head,
+                     std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report
