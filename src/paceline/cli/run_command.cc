@@ -22,6 +22,7 @@
 #include "paceline/front/batch_search.h"
 #include "paceline/front/job_hosts.h"
 #include "paceline/front/launched_rank.h"
+#include "paceline/front/narrowing.h"
 #include "paceline/front/run_job.h"
 #include "paceline/front/virtual_time.h"
 #include "paceline/launch/detect_launch.h"
@@ -32,7 +33,6 @@
 #include "paceline/rank/case_time.h"
 #include "paceline/rank/torch_facts.h"
 #include "paceline/report/formats.h"
-#include "paceline/report/narrowing.h"
 #include "paceline/stats/sequential.h"
 
 namespace paceline::cli {
@@ -154,7 +154,7 @@ int dry_run(const cases::RawSettings& raw, cases::JobSpec job, const launch::Lau
 }
 
 // Of cases that are run `runs` times each before single ones are repeated.
-std::optional<report::Narrowing> narrowing_of(const UntilFlags& until, int runs) {
+std::optional<front::Narrowing> narrowing_of(const UntilFlags& until, int runs) {
   const auto within = until.within();
   if (!within) {
     return std::nullopt;
@@ -163,7 +163,7 @@ std::optional<report::Narrowing> narrowing_of(const UntilFlags& until, int runs)
     throw UsageError(fmt::format("--budget {}: each case is run {} times before any is repeated",
                                  until.most_runs(), runs));
   }
-  return report::Narrowing{.within = *within, .most_runs = until.most_runs(), .time = until.time()};
+  return front::Narrowing{.within = *within, .most_runs = until.most_runs(), .time = until.time()};
 }
 
 // Starts the ranks and repeats what --until asks for.

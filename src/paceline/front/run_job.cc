@@ -192,14 +192,14 @@ launch::Outcome run_all(cases::JobSpec& job, const JobContext& context) {
 
 // Repeats single cases until each is narrow enough, the widest first.
 launch::Outcome narrow_all(const cases::JobSpec& job, const JobContext& context,
-                           const report::Narrowing& wanted) {
+                           const Narrowing& wanted) {
   std::vector<LaunchGroup> groups = launch_groups_of(job);
   const Stopwatch watch;
   for (;;) {
-    const auto widths = report::widths_of(context.results.records_of_run());
-    const report::CaseWidth* const next = report::widest(widths, wanted);
+    const auto widths = widths_of(context.results.records_of_run());
+    const CaseWidth* const next = widest(widths, wanted);
     const bool is_spent = wanted.time && watch.elapsed() >= *wanted.time;
-    fmt::print(stderr, "{}{}\n", report::narrowing_text(widths, wanted),
+    fmt::print(stderr, "{}{}\n", narrowing_text(widths, wanted),
                next != nullptr && !is_spent ? fmt::format("; {} runs again", next->name) : "");
     if (next == nullptr || is_spent) {
       return {};
@@ -264,7 +264,7 @@ launch::JobLaunch launch_of_job(const cases::JobSpec& job,
 }
 
 int run_job(cases::JobSpec job, const std::optional<cluster::Cluster>& cluster,
-            const std::optional<report::Narrowing>& narrowing) {
+            const std::optional<Narrowing>& narrowing) {
   if (job.operations) {
     return run_operations(job, cluster);
   }

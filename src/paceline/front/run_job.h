@@ -5,8 +5,8 @@
 
 #include "paceline/case/job_spec.h"
 #include "paceline/cluster/cluster.h"
+#include "paceline/front/narrowing.h"
 #include "paceline/launch/job_launch.h"
-#include "paceline/report/narrowing.h"
 
 namespace paceline::front {
 
@@ -20,6 +20,6 @@ launch::JobLaunch launch_of_job(const cases::JobSpec& job,
 /// `narrowing`, single cases are then repeated, the widest first, until all are narrow enough or
 /// that ends. Returns the exit code.
 int run_job(cases::JobSpec job, const std::optional<cluster::Cluster>& cluster,
-            const std::optional<report::Narrowing>& narrowing = {});
+            const std::optional<Narrowing>& narrowing = {});
 
 }  // namespace paceline::front

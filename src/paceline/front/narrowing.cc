@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/narrowing.h"
+#include "paceline/front/narrowing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 #include "paceline/stats/quantile.h"
 #include "paceline/stats/sequential.h"
 
-namespace paceline::report {
+namespace paceline::front {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
@@ -30,8 +30,8 @@ bool is_too_wide(const CaseWidth& one, const Narrowing& wanted) {
 }  // namespace
 
 std::vector<CaseWidth> widths_of(std::span<const records::RunRecord> records) {
-  const std::vector<Case> cases = group_cases(records);
-  const std::vector<std::string> names = unique_labels(cases);
+  const std::vector<report::Case> cases = report::group_cases(records);
+  const std::vector<std::string> names = report::unique_labels(cases);
   std::vector<CaseWidth> widths;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     CaseWidth& one = widths.emplace_back();
@@ -40,9 +40,9 @@ std::vector<CaseWidth> widths_of(std::span<const records::RunRecord> records) {
     for (const records::RunRecord* run : cases[i].runs) {
       one.next_run = std::max(one.next_run, run->run + 1);
     }
-    one.failed = !has_steps(*cases[i].runs.back());
-    const std::vector<double> logs =
-        log_medians(all_runs(steps_by_run(cases[i], StepTime::kMedian)));
+    one.failed = !report::has_steps(*cases[i].runs.back());
+    const std::vector<double> logs = report::log_medians(
+        report::all_runs(report::steps_by_run(cases[i], report::StepTime::kMedian)));
     one.runs = logs.size();
     one.median_s = logs.empty() ? 0 : std::exp(stats::median(logs));
     one.half_width = half_width_of(logs);
@@ -85,4 +85,4 @@ std::string narrowing_text(std::span<const CaseWidth> widths, const Narrowing& w
                      counted(std::int64_t(last->runs), "run"));
 }
 
-}  // namespace paceline::report
+}  // namespace paceline::front

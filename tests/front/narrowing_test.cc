@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/narrowing.h"
+#include "paceline/front/narrowing.h"
 
 #include <cmath>
 #include <string>
@@ -9,7 +9,7 @@
 
 #include "report/fixed_records.h"
 
-namespace paceline::report {
+namespace paceline::front {
 namespace {
 
 using records::RunRecord;
@@ -18,8 +18,8 @@ using records::RunRecord;
 std::vector<RunRecord> runs_of_two(int runs) {
   std::vector<RunRecord> records;
   for (int run = 0; run < runs; ++run) {
-    records.push_back(fixed_record({"calm", "ddp", 2, 100 + 0.1 * (run % 3)}, run));
-    records.push_back(fixed_record({"wild", "ddp", 4, 100 + 2.0 * (run % 3)}, run));
+    records.push_back(report::fixed_record({"calm", "ddp", 2, 100 + 0.1 * (run % 3)}, run));
+    records.push_back(report::fixed_record({"wild", "ddp", 4, 100 + 2.0 * (run % 3)}, run));
   }
   return records;
 }
@@ -40,7 +40,7 @@ TEST(Narrowing, TheWidestCaseIsNext) {
   // More of its runs make it narrow in the end.
   while (next != nullptr && next->runs < 100) {
     const int run = next->next_run;
-    records.push_back(fixed_record({"wild", "ddp", 4, 100 + 2.0 * (run % 3)}, run));
+    records.push_back(report::fixed_record({"wild", "ddp", 4, 100 + 2.0 * (run % 3)}, run));
     widths = widths_of(records);
     next = widest(widths, {.within = 0.02, .most_runs = 100});
   }
@@ -60,7 +60,7 @@ TEST(Narrowing, FewRunsHaveNoInterval) {
 TEST(Narrowing, TheBudgetAndAFailureEndACase) {
   std::vector<RunRecord> records = runs_of_two(4);
   EXPECT_EQ(widest(widths_of(records), {.within = 0.02, .most_runs = 4}), nullptr);
-  records.push_back(fixed_record({"wild", "ddp", 4, 100}, 4));
+  records.push_back(report::fixed_record({"wild", "ddp", 4, 100}, 4));
   records.back().ranks.clear();
   records.back().error = "rank 1 on a: killed by signal 9";
   const auto widths = widths_of(records);
@@ -72,4 +72,4 @@ TEST(Narrowing, TheBudgetAndAFailureEndACase) {
 }
 
 }  // namespace
-}  // namespace paceline::report
+}  // namespace paceline::front

@@ -12,7 +12,7 @@
 
 // Repetitions of the cases of a run until each case's interval is narrow.
 
-namespace paceline::report {
+namespace paceline::front {
 
 /// What ends the repetitions.
 struct Narrowing {
@@ -47,4 +47,4 @@ const CaseWidth* widest(std::span<const CaseWidth> widths, const Narrowing& want
 /// still.
 std::string narrowing_text(std::span<const CaseWidth> widths, const Narrowing& wanted);
 
-}  // namespace paceline::report
+}  // namespace paceline::front
