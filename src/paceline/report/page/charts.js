@@ -138,38 +138,22 @@ const paceline = (() => {
   }
 
   // One mark list for the points of a series, in the looks that it asks for.
-  function seriesMarks(series, kind) {
+  function seriesMarks(series) {
     const i = series.style;
     const stroke = series.look === "reference" ? "var(--soft)" : color(i);
     const strokeDasharray = series.look === "reference" ? "5 4" : dash(i);
     const data = series.points;
-    if (kind === "steps") {
-      // A symbol on every quarter, those of other series beside it.
-      const marked = [0, 25, 50, 75]
-        .map((share) => data.find((d) => d.value >= share + 5 + 2 * (i % 10)))
-        .filter(Boolean);
-      return [
-        Plot.lineY(data, {
-          x: "along", y: "value", curve: "step-after", stroke, strokeDasharray,
-          strokeWidth: 1.8,
-        }),
-        ...symbols(marked, i, series.look, { x: "along", y: "value", r: 3.5 }),
-      ];
-    }
-    const joined = kind === "lines" || series.look === "reference";
     const sure = data.filter((d) => d.low !== undefined);
-    const line = joined
-      ? [Plot.lineY(data, {
-          x: "along", y: "value", stroke, strokeDasharray, strokeWidth: 1.5,
-        })]
-      : [];
-    if (series.look === "reference") return line;
+    const line = Plot.lineY(data, {
+      x: "along", y: "value", stroke, strokeDasharray, strokeWidth: 1.5,
+    });
+    if (series.look === "reference") return [line];
     const ends = ["low", "high"].map((y) => Plot.dot(sure, {
       x: "along", y, symbol: { draw: (c) => { c.moveTo(-4, 0); c.lineTo(4, 0); } },
       stroke, strokeWidth: 1.5,
     }));
     return [
-      ...line,
+      line,
       Plot.ruleX(solid(sure), {
         x: "along", y1: "low", y2: "high", stroke, strokeWidth: 1.5,
       }),
@@ -191,7 +175,7 @@ const paceline = (() => {
     const value = points.flatMap((d) => [d.value, d.low, d.high]);
     // An axis's own reach: what other charts beside this one show.
     const within = (numbers, axis) => extent([...numbers, ...(axis.reach || [])], axis);
-    const domain = spec.kind === "steps" ? [0, 100] : within(value, spec.value);
+    const domain = within(value, spec.value);
     const reach = within(along, spec.along);
     const { height, rows, marginLeft } = frameOf(spec, domain, width);
     const place = (spec.along.log ? d3.scaleLog : d3.scaleLinear)(
@@ -208,14 +192,14 @@ const paceline = (() => {
       marks: [
         ...bottom(spec.along, columns),
         ...side(spec.value, rows),
-        ...spec.series.flatMap((series) => seriesMarks(series, spec.kind)),
+        ...spec.series.flatMap(seriesMarks),
       ],
     });
   }
 
   const SVG = "http://www.w3.org/2000/svg";
 
-  function swatch(series, kind) {
+  function swatch(series) {
     const i = series.style;
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("width", 30);
@@ -229,13 +213,11 @@ const paceline = (() => {
       }
       svg.append(element);
     };
-    if (kind !== "points" || series.look === "reference") {
-      add("line", {
-        x1: 0, x2: 30, y1: 6, y2: 6, "stroke-width": 2,
-        "stroke-dasharray": series.look === "reference" ? "5 4" : dash(i),
-        style: `stroke:${stroke}`,
-      });
-    }
+    add("line", {
+      x1: 0, x2: 30, y1: 6, y2: 6, "stroke-width": 2,
+      "stroke-dasharray": series.look === "reference" ? "5 4" : dash(i),
+      style: `stroke:${stroke}`,
+    });
     if (series.look !== "reference") {
       const style = symbolStyle(i, series.look);
       const shape = (name, size, words) => add("path", {
@@ -253,7 +235,7 @@ const paceline = (() => {
     box.className = "legend";
     spec.series.forEach((series) => {
       const entry = document.createElement("span");
-      entry.append(swatch(series, spec.kind), series.name);
+      entry.append(swatch(series), series.name);
       box.append(entry);
     });
     const isInvalid = (series) => series.look === "invalid" ||

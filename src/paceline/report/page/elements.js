@@ -103,7 +103,7 @@ Object.assign(paceline, (() => {
 
   const note = (text) => text ? element("p", { class: "note" }, text) : null;
 
-  // A chart's values as a table; null for distributions.
+  // A chart's values as a table.
   function numbers(spec) {
     const rows = [];
     let headers = ["case", heading(spec.value)];
@@ -120,7 +120,7 @@ Object.assign(paceline, (() => {
         rows.push([point.name, point.text,
           ...(spec.mark ? [point.mark === undefined ? "-" : digits(point.mark)] : [])]);
       }
-    } else if (spec.kind === "lines") {
+    } else {
       headers = ["series", heading(spec.along), heading(spec.value)];
       for (const series of spec.series) {
         for (const point of series.points) {
@@ -128,9 +128,8 @@ Object.assign(paceline, (() => {
         }
       }
     }
-    return rows.length === 0 ? null
-      : element("details", { class: "numbers" },
-        element("summary", {}, "Numbers"), plainTable(spec.title, headers, rows));
+    return element("details", { class: "numbers" },
+      element("summary", {}, "Numbers"), plainTable(spec.title, headers, rows));
   }
 
   // The place of chart number `index`, which page.js draws at its width.

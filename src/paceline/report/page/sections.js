@@ -8,7 +8,6 @@ Object.assign(paceline, (() => {
   const { counted, digits, element, facts, lines, plainTable, printable } = paceline;
 
   const MOST_LINES = 12; // more cannot be told apart
-  const MOST_QUANTILES = 200; // of a distribution
   const MOST_OUTSIDE = 60; // single steps drawn on each side of a box
   const MISSING = "-";
 
@@ -173,15 +172,7 @@ Object.assign(paceline, (() => {
         ...steps.slice(-MOST_OUTSIDE).filter((step) => step > high)] };
   }
 
-  function distribution(steps) {
-    const count = Math.min(steps.length, MOST_QUANTILES);
-    return [{ along: steps[0], value: 0 }, ...d3.range(1, count + 1).map((i) => {
-      const rank = Math.floor(i * steps.length / count);
-      return { along: steps[rank - 1], value: 100 * rank / steps.length };
-    })];
-  }
-
-  // Step times as box plots and as distributions.
+  // Step times as box plots.
   function stepTimes(group) {
     const { unit, factor, decimals } = group.time;
     const cases = group.cases
@@ -189,19 +180,10 @@ Object.assign(paceline, (() => {
         steps: d3.sort(one.runs.flatMap(slowestSteps)).map((step) => step * factor) }))
       .filter((one) => !one.failed && one.steps.length);
     if (!cases.length) return [];
-    const time = { label: "step time", unit };
-    return [
-      { kind: "boxes", title: "Step times", value: time, mark: "",
-        note: "Of the slowest rank in each step. Box: the middle half, with " +
-          "the median; whiskers: 5th to 95th percentile; dots: steps outside.",
-        series: seriesBySource(cases, "boxes", (one) => boxOf(one, one.steps, decimals)) },
-      cases.length > MOST_LINES ? null
-        : { kind: "steps", title: "Share of steps that took at most so long",
-          note: "The more upright, the steadier; the farther left, the faster.",
-          along: time, value: { label: "steps", unit: "%", from_zero: true }, mark: "",
-          series: cases.map((one) => ({ name: nameWithRanks(one), look: lookOf(one),
-            boxes: [], points: distribution(one.steps) })) },
-    ];
+    return [{ kind: "boxes", title: "Step times", value: { label: "step time", unit }, mark: "",
+      note: "Of the slowest rank in each step. Box: the middle half, with " +
+        "the median; whiskers: 5th to 95th percentile; dots: steps outside.",
+      series: seriesBySource(cases, "boxes", (one) => boxOf(one, one.steps, decimals)) }];
   }
 
   // Cases that differ in strategy, link and stretch alone.
