@@ -17,7 +17,6 @@
 #include "paceline/cli/record_files.h"
 #include "paceline/report/case_differences.h"
 #include "paceline/report/diff_formats.h"
-#include "paceline/report/diff_notes.h"
 #include "paceline/report/formats.h"
 
 namespace paceline::cli {
@@ -179,10 +178,9 @@ int DiffFlags::show(const Side& base, const Side& test, const report::DiffOption
                     fmt::join(comparison.operations->unpaired, "; ")));
   }
   if (diff.rows.empty()) {
-    throw UsageError(fmt::format(
-        "nothing was compared, for no case of one side is in the other: {} has {}; {} has {}{}",
-        base.name, report::describe(diff.only_base), test.name, report::describe(diff.only_test),
-        report::differing_keys_text(diff.only_base, diff.only_test)));
+    throw UsageError(fmt::format("nothing was compared, for no case of {} is in {}{}", base.name,
+                                 test.name,
+                                 report::differing_keys_text(diff.only_base, diff.only_test)));
   }
   return status_of(diff);
 }

@@ -48,6 +48,21 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
   }
 }
 
+// "1M/2G (model resnet50, batch 32, 2 ranks, ddp)".
+std::string describe(const Case& one) {
+  const records::Configuration& c = one.configuration();
+  std::string environment;
+  for (const auto& [name, value] : c.env) {
+    environment += fmt::format(", {}={}", name, value);
+  }
+  return fmt::format("{} (model {}, batch {}, {}{}{}{})", c.label.empty() ? c.strategy : c.label,
+                     c.states("model") ? c.model : "-",
+                     c.states("batch_size") ? fmt::to_string(c.batch_size) : "-",
+                     c.states("ranks") ? counted(c.ranks, "rank") : "- ranks",
+                     c.label.empty() || c.strategy.empty() ? "" : ", " + c.strategy, environment,
+                     c.python.empty() ? "" : ", " + c.python);
+}
+
 // All cases without a partner in one sentence; empty: there are none.
 std::string unpaired_sentence(const Diff& diff) {
   std::vector<std::string> sides;
@@ -159,33 +174,6 @@ std::vector<Note> notes_of(const Diff& diff) {
     note.text = printable(note.text);
   }
   return notes;
-}
-
-std::string describe(const Case& one) {
-  const records::Configuration& c = one.configuration();
-  std::string environment;
-  for (const auto& [name, value] : c.env) {
-    environment += fmt::format(", {}={}", name, value);
-  }
-  return fmt::format("{} (model {}, batch {}, {}{}{}{})", c.label.empty() ? c.strategy : c.label,
-                     c.states("model") ? c.model : "-",
-                     c.states("batch_size") ? fmt::to_string(c.batch_size) : "-",
-                     c.states("ranks") ? counted(c.ranks, "rank") : "- ranks",
-                     c.label.empty() || c.strategy.empty() ? "" : ", " + c.strategy, environment,
-                     c.python.empty() ? "" : ", " + c.python);
-}
-
-std::string describe(const std::vector<Case>& cases) {
-  constexpr std::size_t kMost = 3;
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < cases.size() && i < kMost; ++i) {
-    words.push_back(describe(cases[i]));
-  }
-  std::string text = printable(fmt::format("{}", fmt::join(words, ", ")));
-  if (cases.size() > kMost) {
-    text += fmt::format(" and {} more", cases.size() - kMost);
-  }
-  return text.empty() ? "no case" : text;
 }
 
 std::vector<DiffGroup> group_rows(const Diff& diff) {

@@ -16,11 +16,6 @@ namespace paceline::report {
 /// the columns mean and how certain they are, warnings, and the verdict.
 std::vector<Note> notes_of(const Diff& diff);
 
-/// "1M/2G (model resnet50, batch 32, 2 ranks, ddp)".
-std::string describe(const Case& one);
-/// The first three cases, and how many more there are.
-std::string describe(const std::vector<Case>& cases);
-
 using DiffGroup = TableGroup<const DiffRow*>;
 std::vector<DiffGroup> group_rows(const Diff& diff);
 

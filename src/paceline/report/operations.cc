@@ -16,6 +16,7 @@
 
 #include "paceline/base/text.h"
 #include "paceline/report/comm_table.h"
+#include "paceline/report/wall_time.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {
@@ -140,24 +141,18 @@ bool is_invalid(const CommRecord& record) {
 
 RunRecord record_of(const std::string& label, int run,
                     const std::vector<const MeasuredSize*>& points) {
-  RunRecord one;
-  one.source = records::Source::kExternal;
-  one.experiment = kOperations;
-  one.run = run;
-  const CommRecord& first = *points.front()->record;
-  records::Configuration& c = one.configuration;
-  c.label = c.model = label;
-  c.strategy = "";
-  c.engine = c.device = c.dtype = c.optimizer = "";
-  c.ranks = first.ranks;
-  c.batch_size = c.steps = 1;
-  c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
-  c.warmup = 0;
   double sum = 0;
+  for (const MeasuredSize* point : points) {
+    sum += std::log(point->median_ns);
+  }
+  RunRecord one = one_step_record(kOperations, label,
+                                  std::llround(std::exp(sum / static_cast<double>(points.size()))));
+  const CommRecord& first = *points.front()->record;
+  one.run = run;
+  one.configuration.ranks = first.ranks;
   one.environment = first.environment;
   one.started_at = first.started_at;
   for (const MeasuredSize* point : points) {
-    sum += std::log(point->median_ns);
     one.started_at = std::min(one.started_at, point->record->started_at);
     if (is_invalid(*point->record)) {
       one.warnings = {{kInvalidOperation, fmt::format("{} is INVALID", size_text(point->bytes)),
@@ -165,10 +160,6 @@ RunRecord record_of(const std::string& label, int run,
                        "see its record"}};
     }
   }
-  const std::int64_t ns = std::llround(std::exp(sum / static_cast<double>(points.size())));
-  one.ranks.resize(1);
-  one.ranks[0].step_ns = {ns};
-  one.ranks[0].window_ns = ns;
   return one;
 }
 

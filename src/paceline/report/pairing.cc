@@ -5,7 +5,11 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -44,89 +48,57 @@ std::vector<std::string> shortened(std::span<const RunRecord> records) {
   return short_strategies(configurations);
 }
 
-// How far each base case is from each test case.
-class Distances {
- public:
-  static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
-  Distances(const std::vector<Case>& base, const std::vector<Case>& test)
-      : base_partner_(base.size(), kNever), test_partner_(test.size(), kNever) {
-    for (const Case& one : base) {
-      std::vector<std::size_t>& row = distances_.emplace_back();
-      for (const Case& other : test) {
-        row.push_back(distance_of(one, other).value_or(kNever));
-      }
+// The test case that each base case is paired with, kNever: none.  The nearest cases come first; a
+// pair are cases that are each other's only partners at a distance.
+std::vector<std::size_t> partners_of(const std::vector<Case>& base, const std::vector<Case>& test) {
+  std::vector<std::vector<std::size_t>> distances;  // [base][test]
+  std::set<std::size_t> levels;
+  for (const Case& one : base) {
+    std::vector<std::size_t>& row = distances.emplace_back();
+    for (const Case& other : test) {
+      row.push_back(distance_of(one, other).value_or(kNever));
     }
+    levels.insert(row.begin(), row.end());
   }
-
-  /// The test case that each base case is paired with, kNever: none.
-  const std::vector<std::size_t>& pair() {
-    std::set<std::size_t> levels;
-    for (const auto& row : distances_) {
-      levels.insert(row.begin(), row.end());
-    }
-    levels.erase(kNever);
-    for (const std::size_t level : levels) {
-      while (pair_at(level)) {
-      }
-    }
-    return base_partner_;
-  }
-
- private:
-  // Pairs the cases that are each other's only partners at this distance; returns whether any were.
-  bool pair_at(std::size_t level) {
-    bool paired = false;
-    for (std::size_t b = 0; b < base_partner_.size(); ++b) {
-      const auto t = only_test_at(b, level);
-      if (t && only_base_at(*t, level)) {
-        base_partner_[b] = *t;
-        test_partner_[*t] = b;
+  levels.erase(kNever);
+  std::vector<std::size_t> partners(base.size(), kNever);
+  std::vector<bool> taken(test.size());
+  const auto bases = std::views::iota(std::size_t{0}, base.size());
+  const auto tests = std::views::iota(std::size_t{0}, test.size());
+  for (const std::size_t level : levels) {
+    const auto is_candidate = [&](std::size_t b, std::size_t t) {
+      return partners[b] == kNever && !taken[t] && distances[b][t] <= level;
+    };
+    for (bool paired = true; std::exchange(paired, false);) {
+      for (const std::size_t b : bases) {
+        const auto is_mine = [&](std::size_t t) { return is_candidate(b, t); };
+        const auto found = std::ranges::find_if(tests, is_mine);
+        if (found == tests.end() || std::ranges::count_if(tests, is_mine) > 1 ||
+            std::ranges::count_if(bases,
+                                  [&](std::size_t one) { return is_candidate(one, *found); }) > 1) {
+          continue;
+        }
+        partners[b] = *found;
+        taken[*found] = true;
         paired = true;
       }
     }
-    return paired;
   }
-
-  std::optional<std::size_t> only_test_at(std::size_t b, std::size_t level) {
-    std::optional<std::size_t> found;
-    if (base_partner_[b] != kNever) {
-      return found;
-    }
-    for (std::size_t t = 0; t < test_partner_.size(); ++t) {
-      if (test_partner_[t] == kNever && distances_[b][t] <= level) {
-        if (found) {
-          return std::nullopt;
-        }
-        found = t;
-      }
-    }
-    return found;
-  }
-
-  bool only_base_at(std::size_t t, std::size_t level) {
-    std::size_t count = 0;
-    for (std::size_t b = 0; b < base_partner_.size(); ++b) {
-      count += base_partner_[b] == kNever && distances_[b][t] <= level ? 1 : 0;
-    }
-    return count == 1;
-  }
-
-  std::vector<std::vector<std::size_t>> distances_;  // [base][test]
-  std::vector<std::size_t> base_partner_, test_partner_;
-};
+  return partners;
+}
 
 }  // namespace
 
 Pairing pair_cases(std::span<const RunRecord> base, std::span<const RunRecord> test) {
   std::vector<Case> before = group_across_experiments(base);
   std::vector<Case> after = group_across_experiments(test);
-  Distances distances(before, after);
-  const std::vector<std::size_t>& partners = distances.pair();
+  const std::vector<std::size_t> partners = partners_of(before, after);
   Pairing pairing;
   std::set<std::size_t> taken;
   for (std::size_t b = 0; b < before.size(); ++b) {
-    if (partners[b] == Distances::kNever) {
+    if (partners[b] == kNever) {
       pairing.only_base.push_back(before[b]);
       continue;
     }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/text.h"
 #include "paceline/report/summary_table.h"
 #include "paceline/report/text.h"
 
@@ -78,6 +79,11 @@ std::string heading_of(const GroupSummary& group) {
       facts.push_back(*fact);
     }
   };
+  const auto add_text = [&](const std::string& words, std::string Configuration::*member) {
+    add(common(rows, [&](const Configuration& c) {
+      return (c.*member).empty() ? "" : words + c.*member;
+    }));
+  };
   add(common_strategy(rows));
   add(common(rows, [](const Configuration& c) {
     return c.image_size == 0 ? "" : fmt::format("{0} x {0} pixels", c.image_size);
@@ -87,24 +93,16 @@ std::string heading_of(const GroupSummary& group) {
   }));
   add(common_data(rows));
   add(common(rows, type_on_device));
-  add(common(rows, [](const Configuration& c) { return c.engine; }));
-  add(common(rows, [](const Configuration& c) {
-    return c.cluster.empty() ? "" : fmt::format("cluster {}", c.cluster);
-  }));
-  add(common(rows, [](const Configuration& c) {
-    return c.link.empty() ? "" : fmt::format("link {}", c.link);
-  }));
-  add(common(rows, [](const Configuration& c) {
-    return c.replay.empty() ? "" : fmt::format("replay of {}", c.replay);
-  }));
+  add_text("", &Configuration::engine);
+  add_text("cluster ", &Configuration::cluster);
+  add_text("link ", &Configuration::link);
+  add_text("replay of ", &Configuration::replay);
   add(common(rows, [](const Configuration& c) {
     return c.stretch == 1 ? "" : fmt::format("stretched {} times", c.stretch);
   }));
   add(common_bucket(rows));
   add(common(rows, [](const Configuration& c) {
-    return c.threads == 0
-               ? ""
-               : fmt::format("{} {} per rank", c.threads, c.threads == 1 ? "thread" : "threads");
+    return c.threads == 0 ? "" : counted(c.threads, "thread") + " per rank";
   }));
   const bool batch = std::ranges::none_of(rows, [](const CaseSummary& row) {
     return row.configuration.model == "hybrid";  // steps differ in samples

@@ -9,25 +9,31 @@ constexpr const char* kModel = "command";  // no network has this name
 
 }  // namespace
 
-records::RunRecord wall_time_record(const std::string& command, const std::string& started_at,
-                                    const records::HostEnvironment& host, std::int64_t wall_ns) {
+records::RunRecord one_step_record(const std::string& experiment, const std::string& label,
+                                   std::int64_t ns) {
   records::RunRecord one;
   one.source = records::Source::kExternal;
-  one.experiment = kExperiment;
-  one.started_at = started_at;
+  one.experiment = experiment;
   records::Configuration& c = one.configuration;
-  c.label = "wall time";
-  c.model = kModel;
-  c.strategy = command;
-  c.engine = c.device = c.dtype = c.optimizer = "";
+  c.label = c.model = label;
+  c.strategy = c.engine = c.device = c.dtype = c.optimizer = "";
   c.batch_size = c.steps = 1;
   c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
   c.warmup = 0;
-  one.environment.hosts = {host};
   one.ranks.resize(1);
+  one.ranks[0].step_ns = {ns};
+  one.ranks[0].window_ns = ns;
+  return one;
+}
+
+records::RunRecord wall_time_record(const std::string& command, const std::string& started_at,
+                                    const records::HostEnvironment& host, std::int64_t wall_ns) {
+  records::RunRecord one = one_step_record(kExperiment, "wall time", wall_ns);
+  one.started_at = started_at;
+  one.configuration.model = kModel;
+  one.configuration.strategy = command;
+  one.environment.hosts = {host};
   one.ranks[0].host = host.host;
-  one.ranks[0].step_ns = {wall_ns};
-  one.ranks[0].window_ns = wall_ns;
   return one;
 }
 

@@ -8,8 +8,11 @@
 
 namespace paceline::report {
 
-/// The record of one execution of a whole command, of which only the wall time is known: an
-/// external record of one rank with one step.
+/// An external record of one rank with one step, of whose configuration nothing else is known.
+records::RunRecord one_step_record(const std::string& experiment, const std::string& label,
+                                   std::int64_t ns);
+
+/// The record of one execution of a whole command, of which only the wall time is known.
 records::RunRecord wall_time_record(const std::string& command, const std::string& started_at,
                                     const records::HostEnvironment& host, std::int64_t wall_ns);
 
