@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the page from its data and its records; then draws the charts as wide
-// as their places, and serves the theme, the links to cases and the button that
-// saves the records.
+// as their places, and serves the links to cases and the button that saves the
+// records.
 "use strict";
 
 (() => {
@@ -133,23 +133,6 @@
     cancelAnimationFrame(waiting);
     waiting = requestAnimationFrame(fit);
   });
-
-  const theme = document.getElementById("theme");
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const current = () =>
-    document.documentElement.dataset.theme || (dark.matches ? "dark" : "light");
-  const say = () => {
-    theme.textContent = current() === "dark" ? "Light" : "Dark";
-    theme.setAttribute("aria-label", `Switch to ${theme.textContent} colors`);
-  };
-  theme.addEventListener("click", () => {
-    document.documentElement.dataset.theme =
-      current() === "dark" ? "light" : "dark";
-    say();
-  });
-  dark.addEventListener("change", say);
-  say();
-  theme.hidden = false;
 
   const open = () => {
     const target = document.getElementById(location.hash.slice(1));
