@@ -348,16 +348,6 @@ def check_frameworks(failures, page, expected):
         failures.check(len(ideal) == 2 and all(a == b for a, b in ideal), f"{name}: ideal {ideal}")
 
 
-def check_link_panels(failures, page):
-    """The panels of the links stand in the order of their rates."""
-    rates = []
-    for chart in page.run(READ_CHARTS):
-        found = re.fullmatch(r"Throughput, all ranks, link ([0-9.]+)(Gbit|B/s).*", chart["title"])
-        if found:
-            rates.append(float(found[1]) * {"Gbit": 1, "B/s": 8e-9}[found[2]])
-    failures.check(rates == sorted(rates), f"panels of links in the order of {rates} Gbit/s")
-
-
 # What is wider than its place, and whether the page says so of it.
 READ_WIDE = """
 [...document.querySelectorAll(".scroll")].map((place) => ({
@@ -431,7 +421,6 @@ def check_page(page, path, width, scheme):
     check_links_chart(failures, page)
     check_training(failures, page)
     check_scaling(failures, page, BY_RANKS.get(pathlib.Path(path).stem, 0))
-    check_link_panels(failures, page)
     check_frameworks(failures, page, pathlib.Path(path).stem in ("frameworks", "published"))
     check_forms(failures, page, width)
     failures.extend(browser.flaws_of(page, scheme))

@@ -119,20 +119,16 @@ std::string title_of(const records::Configuration& c) {
 
 /// The label of a case that a user named, where no other has it; else the strategy, shortened.
 std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
-  std::map<std::string, std::vector<const records::Configuration*>> namesakes;
+  std::map<std::string, int> namesakes;
+  std::vector<const records::Configuration*> configurations;
   for (const CaseRuns& one : cases) {
-    namesakes[one.configuration.label].push_back(&one.configuration);
+    ++namesakes[one.configuration.label];
+    configurations.push_back(&one.configuration);
   }
-  std::map<const records::Configuration*, std::string> name_of;
-  for (const auto& [label, same] : namesakes) {
-    const std::vector<std::string> strategies = short_strategies(same);
-    for (std::size_t i = 0; i < same.size(); ++i) {
-      name_of[same[i]] = same.size() == 1 && has_own_label(*same[i]) ? label : strategies[i];
-    }
-  }
-  std::vector<std::string> names;
-  for (const CaseRuns& one : cases) {
-    names.push_back(name_of[&one.configuration]);
+  std::vector<std::string> names = short_strategies(configurations);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const records::Configuration& c = *configurations[i];
+    names[i] = has_own_label(c) && namesakes[c.label] == 1 ? c.label : names[i];
   }
   return names;
 }

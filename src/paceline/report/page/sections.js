@@ -103,19 +103,15 @@ Object.assign(paceline, (() => {
         point(nameWithRanks(one), one[key], { mark: mark(one) })) });
   }
 
-  // The throughput of the cases behind `link`, "" for none, or of all cases where
-  // `link` is not given.
-  function throughput(group, link) {
-    const cases = group.cases.filter((one) =>
-      link === undefined || (one.configuration.link || "") === link);
+  function throughput(group) {
     const linear = (one) => {
       const base = group.cases.find((other) => other.label === one.baseline);
       return base && base !== one && base.throughput
         ? base.throughput.value / base.ranks * one.ranks : undefined;
     };
-    const marked = cases.some((one) => one.throughput && linear(one) !== undefined);
-    return bars({ cases }, "throughput", {
-      title: "Throughput, all ranks" + (link ? `, link ${printable(link)}` : ""),
+    const marked = group.cases.some((one) => one.throughput && linear(one) !== undefined);
+    return bars(group, "throughput", {
+      title: "Throughput, all ranks",
       note: marked ? "The dashed mark is linear scaling: the baseline's rate " +
         "times the ranks." : "",
       value: { label: "throughput", unit: "examples/s", from_zero: true },
@@ -129,18 +125,6 @@ Object.assign(paceline, (() => {
       /^\s*([0-9.]+)\s*([KMGT]?)(bit|B)/i.exec(link) || ["", "0", "", "bit"];
     return Number(number) * (what === "bit" ? 1 : 8) *
       1000 ** " KMGT".indexOf(unit.toUpperCase() || " ");
-  }
-
-  // The links of the cases, from the slowest on.
-  const linksOf = (cases) => d3.sort(
-    [...new Set(cases.map((one) => one.configuration.link))].filter(Boolean), rateOf);
-
-  // A panel for each link where the cases stand behind several, and one for those
-  // behind none.
-  function throughputs(group) {
-    const links = linksOf(group.cases);
-    return links.length < 2 ? [throughput(group)]
-      : ["", ...links].map((link) => throughput(group, link));
   }
 
   function efficiency(group) {
@@ -242,8 +226,7 @@ Object.assign(paceline, (() => {
     return [
       { title: colon < 0 ? title : title.slice(0, colon),
         note: colon < 0 ? "" : title.slice(colon + 2),
-       charts: drawn(
-          [...throughputs(group), efficiency(group), paceline.scaling(group)]),
+        charts: drawn([throughput(group), efficiency(group), paceline.scaling(group)]),
         table: group.table,
         links: group.cases.map((_, i) => `#case-${firstCase + i}`),
         names: group.cases.map(nameWithRanks) },
