@@ -8,8 +8,8 @@
 
 #include "paceline/base/error.h"
 #include "paceline/cli/argument_checks.h"
+#include "paceline/cli/topology_text.h"
 #include "paceline/plan/networks/network_shape.h"
-#include "paceline/report/topology_text.h"
 #include "paceline/strategies/topology.h"
 #include "paceline/strategies/topology_analysis.h"
 
@@ -56,16 +56,16 @@ int TopologyCommand::run() const {
   if (of_machines_) {
     topology = strategies::of_ranks(std::move(topology), local);
   }
-  report::TopologyView view{.name = choice.text(),
-                            .topology = *topology,
-                            .nodes = {ranks_, local},
-                            .of_machines = of_machines_,
-                            .most_steps = steps_,
-                            .model = model_};
+  TopologyView view{.name = choice.text(),
+                    .topology = *topology,
+                    .nodes = {ranks_, local},
+                    .of_machines = of_machines_,
+                    .most_steps = steps_,
+                    .model = model_};
   if (!model_.empty()) {
     view.model_bytes = parameter_bytes(model_);
   }
-  fmt::print("{}", report::topology_text(view));
+  fmt::print("{}", topology_text(view));
   return 0;
 }
 

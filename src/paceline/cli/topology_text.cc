@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/topology_text.h"
+#include "paceline/cli/topology_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +11,17 @@
 
 #include "paceline/base/text.h"
 #include "paceline/report/console.h"
+#include "paceline/report/table.h"
 #include "paceline/report/text.h"
 #include "paceline/strategies/topology_analysis.h"
 
-namespace paceline::report {
+namespace paceline::cli {
 namespace {
 
+using report::Align;
+using report::console_text;
+using report::Table;
+using report::TableRow;
 using strategies::Matrix;
 using strategies::TopologyTraffic;
 
@@ -126,7 +131,7 @@ std::string sent_text(const TopologyView& view, int most_sent) {
                            2 * (view.nodes.local - 1), view.nodes.local)
              : fmt::format("{} S", most_sent);
   if (view.model_bytes > 0) {
-    text += fmt::format("; S = {}, {}", format_bytes(view.model_bytes), view.model);
+    text += fmt::format("; S = {}, {}", report::format_bytes(view.model_bytes), view.model);
   } else {
     text += "; S: bytes of the parameters";
   }
@@ -212,4 +217,4 @@ std::string topology_text(const TopologyView& view) {
   return text;
 }
 
-}  // namespace paceline::report
+}  // namespace paceline::cli

@@ -8,7 +8,7 @@
 #include "paceline/plan/comm_plan.h"
 #include "paceline/strategies/topology.h"
 
-namespace paceline::report {
+namespace paceline::cli {
 
 /// A graph with what is to be said of it.
 struct TopologyView {
@@ -25,4 +25,4 @@ struct TopologyView {
 /// Facts about the graph, then its matrix step by step, for a terminal.
 std::string topology_text(const TopologyView& view);
 
-}  // namespace paceline::report
+}  // namespace paceline::cli
