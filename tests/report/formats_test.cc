@@ -343,7 +343,7 @@ TEST(Coding, HasTheBreakEvenBandwidthInEveryFormat) {
   EXPECT_EQ(cases[1]["link_bits_per_s"].get<double>(), 8e9);
   EXPECT_NE(render_csv(both).find(",0.032,41000000,10000000000.0,8000000000.0,1.5,"),
             std::string::npos);
-  EXPECT_NE(find_format("markdown").render(both).find("| 32.00 | 10 |"), std::string::npos)
+  EXPECT_NE(find_format("markdown").render(both).find("| 32.000 | 10 |"), std::string::npos)
       << find_format("markdown").render(both);
   coded.coding->plain_bytes_per_step = 9;
   EXPECT_TRUE(Json::parse(render_json(both))["cases"][1]["break_even_bits_per_s"].is_null());

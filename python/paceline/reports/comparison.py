@@ -148,7 +148,7 @@ def _settings(run: dict) -> dict:
     return {
         name: number(value) if isinstance(value, float) else str(value)
         for name, value in run["configuration"].items()
-        if value is not None and name not in _NOT_SETTINGS and not (imported and name in _CHOSEN)
+        if value is not None and name not in _NOT_SETTINGS and not (imported and name == "steps")
     }
 
 

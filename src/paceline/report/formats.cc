@@ -2,8 +2,6 @@
 #include "paceline/report/formats.h"
 
 #include <array>
-#include <utility>
-#include <vector>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
