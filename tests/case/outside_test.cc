@@ -259,7 +259,6 @@ TEST(EnvValues, AreAnAxis) {
   EXPECT_NE(all[0].key(), all[1].key());
   raw.flags.merge(env_of_flags({"PACE=3,4,5"}));
   EXPECT_EQ(expand(raw, machine).cases.size(), 3U);
-  EXPECT_EQ(parse_raw_settings(to_toml(raw), "again").sweep->size(), 1U);
   EXPECT_THROW(parse_raw_settings("env.RANK = '1'", "f.toml"), UsageError);
   EXPECT_THROW(parse_raw_settings("env.PACE = ['1']", "f.toml"), UsageError);
 }

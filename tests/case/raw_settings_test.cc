@@ -158,24 +158,6 @@ TEST(RawSettings, AnEmptyFileSaysNothing) {
   EXPECT_TRUE(read_raw_settings("/dev/null").defaults.empty());
 }
 
-TEST(RawSettings, WhatIsWrittenIsReadAgain) {
-  const RawSettings raw = parse_raw_settings(
-      "about = \"it's \\\"one\\\" sentence\"\nmodel = \"lenet\"\n"
-      "learning_rate = 0.5\nchannels_last = true\n[[case]]\nranks = "
-      "\"max:2\"\n[sweep]\nranks = [1, 2]\nstrategy = [\"bsp\", \"fusion:threshold-mb=8\"]\n",
-      "x.toml");
-  const std::string written = to_toml(raw);
-  const RawSettings again = parse_raw_settings(written, "y.toml");
-  ASSERT_EQ(again.defaults.size(), raw.defaults.size()) << written;
-  for (const auto& [key, values] : raw.defaults) {
-    EXPECT_EQ(texts(again.defaults.at(key)), texts(values)) << written;
-  }
-  ASSERT_EQ(again.cases.size(), 1U) << written;
-  EXPECT_EQ(texts(again.cases[0].at("ranks")), Strings{"max:2"});
-  EXPECT_EQ(texts(again.sweep->at("ranks")), (Strings{"1", "2"}));
-  EXPECT_EQ(texts(again.sweep->at("strategy")), (Strings{"bsp", "fusion:threshold-mb=8"}));
-}
-
 TEST(SplitFlag, CommasSweepExceptInsideOptions) {
   EXPECT_EQ(texts(split_flag("ranks", {"1,2", "4"})), (Strings{"1", "2", "4"}));
   EXPECT_EQ(texts(split_flag("strategy", {"ddp,fusion:threshold_mb=8,credit=2,"

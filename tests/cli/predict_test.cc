@@ -192,7 +192,10 @@ TEST_F(Predict, RejectsFlagsThatWouldChangeNothing) {
                   "paceline: --trace a.json: is the file of --records too\n");
   expect_rejected("predict resnet50 --cluster c.toml --trace ./c.toml",
                   "paceline: --trace ./c.toml: is the file of --cluster too\n");
-  expect_rejected("advise " + job + " --strategies 3", "paceline: --strategies requires --write\n");
+  expect_rejected("advise " + job + " --top -1",
+                  "paceline: --top: -1: must be a whole number of at least 0");
+  expect_rejected("advise " + job + " --bucket-mb 1,-2",
+                  "paceline: --bucket-mb: -2: must be a number from 0 to ");
 }
 
 TEST_F(Predict, TakesSeveralStrategies) {

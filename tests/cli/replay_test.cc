@@ -108,41 +108,6 @@ TEST_F(ReplayCommand, ALinkThatNoEngineReachesIsSaidEverywhere) {
       << diff.out << diff.err;
 }
 
-// advise prices the cluster's devices under nccl; the profile is of a CPU.
-const std::string kTimedOnCpu =
-    "profile-of-another-device: the profile's layers were timed on cpu, the cluster's device is "
-    "one that engine nccl drives: compute takes the profile's times all the same; give "
-    "--device-rate, samples/s of that device, or a profile measured there\n";
-
-TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnEmulatedLinks) {
-  write("two.toml", kTwoHosts);
-  const Outcome advice =
-      run("advise theirs.json --cluster two.toml --bucket-mb 25 --top 1 --write best.toml "
-          "--strategies 2");
-  ASSERT_EQ(advice.exit_code, 0) << advice.err;
-  EXPECT_EQ(advice.err, kTimedOnCpu +
-                            "experiment: best.toml, the best 2 strategies on emulated links here, "
-                            "compute replayed\n");
-  const Outcome outcome = run("run best.toml --records r.jsonl");
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("\npredicted for the emulated links alone, without "
-                             "the costs of an engine\n"),
-            std::string::npos)
-      << outcome.out;
-  EXPECT_NE(outcome.out.find("\nlargest error "), std::string::npos) << outcome.out;
-  const auto all = records("r.jsonl");
-  ASSERT_EQ(all.size(), 2U);
-  for (const records::RunRecord& one : all) {
-    EXPECT_EQ(one.source, records::Source::kReplayed);
-    EXPECT_EQ(one.configuration.link, "10Mbit,1000000ns");
-    EXPECT_EQ(one.configuration.replay, "best.profile.json");
-    EXPECT_EQ(one.configuration.ranks, 2);
-    EXPECT_TRUE(one.link_check.has_value());
-    EXPECT_NE(outcome.out.find(one.configuration.strategy + ", 2 ranks"), std::string::npos)
-        << outcome.out;
-  }
-}
-
 // 40 kB of float32 gradients, coded in 2 s.
 TEST_F(ReplayCommand, CodingIsPricedByTheProfile) {
   std::string slow = kTwoTensors;
@@ -163,31 +128,6 @@ TEST_F(ReplayCommand, CodingIsPricedByTheProfile) {
   EXPECT_LT(predicted_ms, 2500) << outcome.out;
 }
 
-// On the machine itself a profile's ranks sleep, and gloo moves their bytes.
-TEST_F(ReplayCommand, AdviceForThisMachineRunsOnIt) {
-  std::string here = kTwoHosts;
-  here.replace(here.find("elsewhere"), 9, "localhost");
-  here.replace(here.find("count = 2"), 9, "slots = 2");
-  here.replace(here.find("\"hosts\""), 7, "\"devices\"");
-  write("here.toml", here);
-  const Outcome advice =
-      run("advise theirs.json --cluster here.toml --bucket-mb 25 --top 1 --write best.toml "
-          "--strategies 1");
-  ASSERT_EQ(advice.exit_code, 0) << advice.out << advice.err;
-  EXPECT_EQ(advice.err,
-            kTimedOnCpu +
-                "experiment: best.toml, the best strategy on cluster 'two', compute replayed\n");
-  const Outcome outcome = run("run best.toml --records r.jsonl");
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_NE(outcome.out.find("\npredicted for cluster 'two', beside what was measured on it\n"),
-            std::string::npos)
-      << outcome.out;
-  const auto all = records("r.jsonl");
-  ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0].configuration.engine, "gloo");
-  EXPECT_EQ(all[0].configuration.link, "");
-}
-
 TEST_F(ReplayCommand, ACaseThatCannotBePredictedSaysWhy) {
   write("bare.toml", "[[hosts]]\nname = \"localhost\"\nslots = 2\n");
   const Outcome outcome =
@@ -196,23 +136,6 @@ TEST_F(ReplayCommand, ACaseThatCannotBePredictedSaysWhy) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("  not predicted: "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("\nno valid comparison\n"), std::string::npos);
-}
-
-TEST_F(ReplayCommand, WhatCannotBeWrittenIsRejectedBeforeAnythingIsPredicted) {
-  write("two.toml", kTwoHosts);
-  const std::string job = "advise theirs.json --cluster two.toml ";
-  expect_rejected(job + "--strategies 2", "paceline: --strategies requires");
-  expect_rejected(job + "--write best.toml --strategies 0", "paceline: --strategies: ");
-  expect_rejected(job + "--write two.toml",
-                  "paceline: --write two.toml: is the file of --cluster too");
-  expect_rejected(job + "--write nowhere/best.toml", "paceline: --write");
-  expect_rejected(job + "--top -1", "paceline: --top: -1: must be a whole number of at least 0");
-  expect_rejected(job + "--bucket-mb 1,-2",
-                  "paceline: --bucket-mb: -2: must be a number from 0 to ");
-  expect_rejected(
-      "advise theirs.json --cluster two.toml -H a:9999,b:9999 "
-      "--write best.toml",
-      "paceline: --write: cluster");
 }
 
 TEST_F(ReplayCommand, ContradictionsAreRejected) {

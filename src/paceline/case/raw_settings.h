@@ -49,9 +49,6 @@ RawSettings read_raw_settings(const std::string& path, const std::string& sectio
 RawSettings parse_raw_settings(std::string_view text, const std::string& name,
                                const std::string& section = "");
 
-/// An experiment file of the defaults, cases and sweep.
-std::string to_toml(const RawSettings& raw);
-
 /// The values of a flag's texts; a comma separates values that sweep, except inside a strategy's
 /// options ("topk:density=0.1,seed=2" is one).
 std::vector<RawValue> split_flag(const std::string& name, const std::vector<std::string>& texts);

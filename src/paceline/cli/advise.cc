@@ -97,17 +97,6 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), tables_(app), measured_
   app.add_option("--top", top_, "rows of table and markdown; 0: all, as csv and json have [20]")
       ->check(whole_number_in(0));
   add_format_flag(app, format_, report::names_of(report::output_formats()));
-  CLI::Option* write =
-      app.add_option(
-             "--write", written_.path,
-             "write the best strategies as an experiment for `paceline run FILE`: on the cluster, "
-             "where its first host is this one, else on emulated links here, compute replayed")
-          ->type_name("FILE");
-  app.add_option("--strategies", written_.strategies,
-                 "with --write: how many strategies are written [3]")
-      ->needs(write)
-      ->check(whole_number_in(1))
-      ->type_name("K");
 }
 
 predict::AdviseRequest AdviseCommand::request() const {
@@ -144,11 +133,10 @@ predict::AdviseRequest AdviseCommand::request() const {
 
 /// Advice on a network with tables is where they lie.
 int AdviseCommand::place_tables() const {
-  if (!bucket_mb_.empty() || any_update_ || error_percent_ || !written_.path.empty() ||
-      measured_.given()) {
+  if (!bucket_mb_.empty() || any_update_ || error_percent_ || measured_.given()) {
     throw UsageError(
-        "placements of embedding tables are ranked; leave out --bucket-mb, --any-update, --error, "
-        "--measured and --write");
+        "placements of embedding tables are ranked; leave out --bucket-mb, --any-update, --error "
+        "and --measured");
   }
   predict::PredictRequest request = job_.request();
   tables_.complete(job_, request);
@@ -195,10 +183,6 @@ int AdviseCommand::run() const {
                     job_.model()));
   }
   const predict::AdviseRequest request = this->request();
-  AdvisedExperiment wanted = written_;
-  wanted.model = job_.model();
-  wanted.cluster = job_.cluster();
-  check_experiment(wanted, request);
   const predict::AdviceTable table = [&request] {
     const DelayedCall notice(kNoticeDelay, [] {
       fmt::print(stderr, "paceline: still simulating; strategies with servers take longest\n");
@@ -213,9 +197,6 @@ int AdviseCommand::run() const {
   add_scaling(predict::scaling_of(request, best.strategy), output);
   add_next_measurements(predict::next_measurements(request, table.winner()), output);
   print_output(std::move(output), cases::command_of(run), job_, notes_of(best, run), format_);
-  if (!wanted.path.empty()) {
-    fmt::print(stderr, "{}\n", write_experiment(wanted, table, request));
-  }
   return 0;
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "paceline/cli/advised_experiment.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cli/measured_flags.h"
 #include "paceline/cli/table_flags.h"
@@ -14,8 +13,7 @@
 namespace paceline::cli {
 
 /// `paceline advise MODEL --cluster FILE`: strategies, bucket sizes and
-/// partitions by predicted step time, and the command that runs the first; the best of them as an
-/// experiment on request.
+/// partitions by predicted step time, and the command that runs the first.
 class AdviseCommand {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -37,7 +35,6 @@ class AdviseCommand {
   std::string format_ = "table";
   bool any_update_ = false;
   int top_ = 20;
-  AdvisedExperiment written_;
 };
 
 }  // namespace paceline::cli
