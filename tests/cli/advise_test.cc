@@ -12,77 +12,10 @@ namespace {
 
 using Advise = Program;
 
-TEST_F(Advise, RanksPlacementsOfEmbeddingTables) {
-  const Outcome outcome = run("advise hybrid " + kCluster + " --device-rate 3000 --servers 3");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* words : {"row-hash", "row-range", "replicated", "fullest of these",
-                            "\n  paceline run hybrid --engine gloo --servers 3 "}) {
-    EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
-  }
-  EXPECT_EQ(outcome.out.find(" trainers "), outcome.out.rfind(" trainers "))
-      << outcome.out;  // three servers are not as many as two trainers
-  EXPECT_EQ(outcome.out.find("--batch-size"), std::string::npos) << outcome.out;
-  expect_rejected("advise hybrid " + kCluster + " --bucket-mb 25",
-                  "paceline: placements of embedding tables are ranked");
-  expect_rejected("advise hybrid " + kCluster + " --placement row-range",
-                  "paceline: --placement row-range: placements are what is ranked");
-  expect_rejected("advise resnet50 " + kCluster + " --strategy fusion",
-                  "paceline: --strategy fusion: strategies are what is ranked");
-}
-
-TEST_F(Advise, PlacesTablesBesideAStrategyOfTheDenseLayers) {
-  const Outcome outcome =
-      run("advise hybrid " + kCluster + " --device-rate 3000 --servers 3 --strategy fusion");
-  const auto line = outcome.out.find("\n  paceline run hybrid --engine gloo ");
-  EXPECT_NE(outcome.out.find(" --strategy fusion ", line), std::string::npos)
-      << outcome.out << outcome.err;
-}
-
-// With as many trainers as servers; seven ranks share the card of one host.
-TEST_F(Advise, RanksTablesOnTrainersToo) {
-  Outcome outcome =
-      run("advise hybrid " + kCluster + " --device-rate 3000 --trainers 3 --servers 3");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* words : {" servers ", " trainers ", " 7 ", " 3 "}) {
-    EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
-  }
-  outcome = run("advise dlrm " + kCluster +
-                " --device-rate 3000 --trainers 3 --servers 0 --batch-size 64");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* words : {"paceline run dlrm --engine gloo --batch-size 64 ", " --servers 0"}) {
-    EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
-  }
-  EXPECT_EQ(outcome.out.find(" servers "), std::string::npos) << outcome.out;
-}
-
-// What three tables of 77 kB take from a step differs by less than predictions tell, wherever each
-// lies.
-TEST_F(Advise, MarksPlacementsThatAreNotToldApart) {
-  const std::string job =
-      "advise hybrid " + kCluster + " --device-rate 3000 --trainers 3 --servers 3 ";
-  Outcome outcome = run(job);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* words : {"\n *  table       trainers ", "\n *  replicated  trainers ",
-                            "\n *  replicated  servers ", "* not told apart: ",
-                            "whether tables fit is not checked: rows lie in the hosts' memory, and "
-                            "the cluster file does not say hosts.memory",
-                            "no error bars: ", "its share of the critical path"}) {
-    EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
-  }
-  outcome = run(job + "--top 1");
-  EXPECT_NE(outcome.out.find("; 7 more: --top 0 shows all"), std::string::npos) << outcome.out;
-}
-
-// The line runs what was priced.
-TEST_F(Advise, NamesTheEngineOfTables) {
-  const std::string job = "advise hybrid " + kCluster + " --device-rate 3000 ";
-  Outcome outcome = run(job + "--engine mpi");
-  EXPECT_NE(outcome.out.find("\n  paceline run hybrid --engine mpi "), std::string::npos)
-      << outcome.out;
-  EXPECT_EQ(outcome.out.find("priced with"), std::string::npos) << outcome.out;
-  outcome = run(job + "--engine nccl");
-  EXPECT_NE(outcome.out.find("\n  priced with --engine nccl; it runs on gloo\n"), std::string::npos)
-      << outcome.out;
+TEST_F(Advise, RanksNoPlacementsOfEmbeddingTables) {
+  expect_rejected("advise hybrid " + kCluster,
+                  "paceline: hybrid: strategies are ranked for networks without embedding tables; "
+                  "`paceline predict hybrid --placement NAME` prices a placement\n");
 }
 
 TEST_F(Advise, HintsAtFlagsOfRunAndOfTheOriginal) {
@@ -95,41 +28,18 @@ TEST_F(Advise, HintsAtFlagsOfRunAndOfTheOriginal) {
     expect_rejected(job + "--timeout=5",
                     "paceline: '--timeout' is a flag of paceline run; paceline " + command +
                         " does not take it\n");
-    expect_rejected(
-        job + "--number-trainers 5",
-        "paceline: unknown flag '--number-trainers'; here it is '--trainers 5'; paceline " +
-            command + " --help lists all\n");
-    expect_rejected(job + "--embeding 5",
-                    "paceline: unknown flag '--embeding'; did you mean '--embeddings'? paceline " +
+    expect_rejected(job + "--algoritm ring",
+                    "paceline: unknown flag '--algoritm'; did you mean '--algorithm'? paceline " +
                         command + " --help lists all\n");
   }
+  expect_rejected(
+      "predict hybrid " + kCluster + " --number-trainers 5",
+      "paceline: unknown flag '--number-trainers'; here it is '--trainers 5'; paceline predict "
+      "--help lists all\n");
   expect_rejected(
       "run hybrid --warmup-cycles 5",
       "paceline: unknown flag '--warmup-cycles'; here it is '--warmup 50', which counts "
       "steps, 10 a cycle; paceline run --help lists all\n");
-}
-
-TEST_F(Advise, ChecksTheHostsMemoryForTables) {
-  const auto cluster = [this](const std::string& memory) {
-    write("c.toml", "[[hosts]]\nname = \"n\"\ncount = 2\nslots = 4\nmemory = \"" + memory +
-                        "\"\n[[links]]\nrate = \"10Gbit\"\n");
-  };
-  const std::string job =
-      "advise hybrid --cluster c.toml --device-rate 3000 --trainers 3 --servers 3 --embeddings "
-      "390625 ";
-  cluster("400MB");
-  Outcome outcome = run(job);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("\n !  replicated  "), std::string::npos) << outcome.out;
-  EXPECT_EQ(outcome.out.find("\n !  table "), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("! does not fit: "), std::string::npos) << outcome.out;
-  cluster("4GB");
-  outcome = run(job);
-  EXPECT_NE(outcome.out.find("\ntables fit into the hosts' memory\n"), std::string::npos)
-      << outcome.out;
-  EXPECT_EQ(outcome.out.find(" ! "), std::string::npos) << outcome.out;
-  cluster("50MB");
-  expect_rejected(job, "paceline: no placement fits: the fastest one takes ");
 }
 
 TEST_F(Advise, EndsWithACommand) {
@@ -217,19 +127,6 @@ TEST_F(Advise, SaysWhatToMeasureNext) {
   }
   EXPECT_EQ(values.at("scaling").at("base").at("ranks"), 32);
   EXPECT_EQ(values.at("scaling").at("base").at("measured"), true);
-}
-
-TEST_F(Advise, HasTheFormatsForPlacementsToo) {
-  const std::string job =
-      "advise hybrid " + kCluster + " --device-rate 3000 --servers 3 --top 1 --format ";
-  const auto values = nlohmann::json::parse(run(job + "json").out);
-  const auto& placements = values.at("placements");
-  EXPECT_GT(placements.size(), 1U);
-  EXPECT_TRUE(placements.at(0).at("fullest_host").is_null());
-  EXPECT_TRUE(placements.at(0).at("fits").is_null());
-  EXPECT_TRUE(values.at("command").get<std::string>().starts_with("paceline run hybrid "));
-  EXPECT_EQ(std::ranges::count(run(job + "csv").out, '\n'), 1 + std::ssize(placements));
-  EXPECT_NE(run(job + "markdown").out.find("\n| table | lies on | "), std::string::npos);
 }
 
 TEST_F(Advise, SaysWhatItsBarsAre) {

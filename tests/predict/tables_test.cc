@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/predict/tables.h"
 
-#include <algorithm>
 #include <string>
-#include <tuple>
-#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/cluster/cluster.h"
-#include "paceline/predict/placements.h"
 #include "paceline/predict/predict.h"
 
 namespace paceline::predict {
@@ -66,58 +62,6 @@ TEST(PredictTables, LooksUpBehindTheReducer) {
     return predict(job_apart(hybrid_case(strategy, 2), "10Gbit", kLatency)).times.step;
   };
   EXPECT_GE(step("ddp") - step("fusion"), 2 * kLatency * kMicrosecond);
-}
-
-double share_of_first(const records::Configuration& tables) {
-  return rank_placements(job_apart(tables, "1Gbit", 50)).front().share;
-}
-
-// 4096 rows of 64 numbers cross for each table, 1 MB; the dense part has 1.4 MB of gradients.
-TEST(Placements, WideTablesHaveALargeShareOfTheStep) {
-  records::Configuration c = hybrid_case("ddp", 3);
-  c.model = "dlrm";
-  c.embeddings = 1'000'000;
-  c.batch_size = 4096;
-  PredictRequest job = job_apart(c, "100Mbit", 50);
-  job.samples_per_s = 1e6;
-  const auto ranked = rank_placements(job);
-  for (const PlacedTables& placed : ranked) {
-    EXPECT_GT(placed.share, 0.5) << placed.ranks;
-    EXPECT_LT(placed.share, 1) << placed.ranks;
-  }
-  EXPECT_GT(share_of_first(hybrid_case("ddp", 2)), 0);
-}
-
-// The bags are a part of the step that --device-rate says, and the trainers alone go without;
-// behind sums that take longer they take nothing.
-TEST(Placements, ShareIsBesideTheSameDenseLayers) {
-  records::Configuration c = hybrid_case("fusion", 2);
-  EXPECT_EQ(rank_placements(job_apart(c, "10Gbit", 0)).front().share, 0);
-  c.trainers = 1;  // no sums
-  const auto placed = rank_placements(job_apart(c, "10Gbit", 0));
-  EXPECT_GT(placed.front().share, 0.05);
-  EXPECT_LT(placed.front().share, 0.2);
-}
-
-TEST(Placements, AreRankedWhereTheyAreToldApart) {
-  records::Configuration c = hybrid_case("ddp", 4);
-  c.trainers = 4;
-  c.embedding_dim = 4096;
-  const auto ranked = rank_placements(job_apart(c, "1Gbit", 50));
-  ASSERT_EQ(ranked.size(), 8U);
-  const plan::Picoseconds fastest = std::ranges::min(ranked, {}, &PlacedTables::step).step;
-  for (const PlacedTables& placed : ranked) {
-    EXPECT_EQ(placed.like_best,
-              static_cast<double>(placed.step) <=
-                  static_cast<double>(fastest) * (1 + placements_distinguishable_by()));
-  }
-  const auto unlike = std::ranges::find(ranked, false, &PlacedTables::like_best);
-  EXPECT_NE(unlike, ranked.begin());
-  EXPECT_NE(unlike, ranked.end());
-  EXPECT_TRUE(std::ranges::is_sorted(ranked.begin(), unlike, {}, [](const PlacedTables& it) {
-    return std::tuple(it.ranks, it.server_bytes);
-  }));
-  EXPECT_TRUE(std::ranges::is_sorted(unlike, ranked.end(), {}, &PlacedTables::step));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -16,12 +15,9 @@
 namespace paceline::cases {
 namespace {
 
-using Names = std::span<const std::string_view>;
-
 // In front, the default too; that of some depends on the machine.
 constexpr auto kFirst = std::to_array<std::string_view>(
     {"model", "strategy", "ranks", "batch_size", "device", "engine", "steps"});
-constexpr auto kFirstOfTables = std::to_array<std::string_view>({"engine"});
 
 /// Whether the key is none of what is measured, or follows from others.
 bool is_left_out(const Field& key, const Case& c) {
@@ -44,19 +40,21 @@ bool is_left_out(const Field& key, const Case& c) {
   return !is_case_key(key) || name == "label" || name == "discard" || name == "env";
 }
 
-/// The keys `first` and those that are not as `usual`.
-std::vector<std::string> flags_over(const Case& c, const Case& usual, Names first) {
+}  // namespace
+
+std::vector<std::string> flags_of(const Case& c) {
+  const Case usual;
   std::vector<std::string> words;
   const auto add = [&](const Field& key) {
     words.push_back(flag_of(key) + (is_switch(key) ? "" : "=" + read_key(key, c)));
   };
-  for (const std::string_view name : first) {
+  for (const std::string_view name : kFirst) {
     if (const Field& key = *find_key(name); !is_left_out(key, c)) {
       add(key);
     }
   }
   for (const Field& key : keys()) {
-    if (!is_left_out(key, c) && std::ranges::count(first, key.name) == 0 &&
+    if (!is_left_out(key, c) && std::ranges::count(kFirst, key.name) == 0 &&
         !read_key(key, c).empty() && read_key(key, c) != read_key(key, usual)) {
       add(key);
     }
@@ -67,8 +65,9 @@ std::vector<std::string> flags_over(const Case& c, const Case& usual, Names firs
   return words;
 }
 
-std::string line_of(std::string line, const std::vector<std::string>& words) {
-  for (const std::string& word : words) {
+std::string command_of(const Case& c) {
+  std::string line = "paceline run";
+  for (const std::string& word : flags_of(c)) {
     const std::size_t equals = word.find('=');
     line += " " + word.substr(0, equals);
     if (equals != std::string::npos) {
@@ -76,16 +75,6 @@ std::string line_of(std::string line, const std::vector<std::string>& words) {
     }
   }
   return line;
-}
-
-}  // namespace
-
-std::vector<std::string> flags_of(const Case& c) { return flags_over(c, Case{}, kFirst); }
-
-std::string command_of(const Case& c) { return line_of("paceline run", flags_of(c)); }
-
-std::string table_command_of(const Case& c, const Case& usual) {
-  return line_of("paceline run " + shell_word(c.model), flags_over(c, usual, kFirstOfTables));
 }
 
 }  // namespace paceline::cases

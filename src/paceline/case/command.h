@@ -16,8 +16,4 @@ std::vector<std::string> flags_of(const Case& configuration);
 /// The command with these flags, quoted for a shell.
 std::string command_of(const Case& configuration);
 
-/// The command that runs the experiment of the configuration's network with tables; flags of what
-/// the experiment says itself, `usual`, are left out, but for the engine.
-std::string table_command_of(const Case& configuration, const Case& usual);
-
 }  // namespace paceline::cases

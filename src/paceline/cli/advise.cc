@@ -14,15 +14,12 @@
 #include "paceline/case/command.h"
 #include "paceline/cli/advise_output.h"
 #include "paceline/cli/argument_checks.h"
-#include "paceline/cli/catalogue.h"
 #include "paceline/cli/outlook_output.h"
 #include "paceline/cli/warnings.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/advise.h"
-#include "paceline/predict/engine_choice.h"
 #include "paceline/predict/measured_fit.h"
 #include "paceline/predict/next_measurement.h"
-#include "paceline/predict/placements.h"
 #include "paceline/predict/scaling.h"
 #include "paceline/report/formats.h"
 #include "paceline/strategies/strategy.h"
@@ -77,17 +74,12 @@ void print_output(report::CommandOutput output, const std::string& command, cons
 
 }  // namespace
 
-AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), tables_(app), measured_(app) {
+AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), measured_(app) {
   job_.exclude_beside(measured_.option());
-  tables_.exclude_beside(measured_.option());
   app.add_option("--bucket-mb", bucket_mb_, "bucket sizes in MiB to try; 0: a bucket per tensor")
       ->delimiter(',')
       ->check(number_in(0, strategies::kMostMebibytes))
       ->allow_extra_args(false);
-  app.add_option("--strategy", strategy_,
-                 "of hybrid and dlrm: that of the dense layers, as in paceline run; else "
-                 "strategies are what is ranked")
-      ->type_name("TEXT");
   app.add_flag("--any-update", any_update_,
                "also what rounds gradients or averages with neighbors, which changes convergence");
   app.add_option("--error", error_percent_,
@@ -116,7 +108,7 @@ predict::AdviseRequest AdviseCommand::request() const {
   if (error_percent_) {
     request.error = *error_percent_ / 100;
   }
-  const auto worlds = tables_.complete(job_, request.job);
+  const auto worlds = job_.worlds(request.job.cluster);
   if (worlds.size() > 1) {
     throw UsageError(fmt::format("--ranks: advice is for one world, {} are given", worlds.size()));
   }
@@ -131,56 +123,12 @@ predict::AdviseRequest AdviseCommand::request() const {
   return request;
 }
 
-/// Advice on a network with tables is where they lie.
-int AdviseCommand::place_tables() const {
-  if (!bucket_mb_.empty() || any_update_ || error_percent_ || measured_.given()) {
-    throw UsageError(
-        "placements of embedding tables are ranked; leave out --bucket-mb, --any-update, --error "
-        "and --measured");
-  }
-  predict::PredictRequest request = job_.request();
-  tables_.complete(job_, request);
-  records::Configuration best = tables_.configuration(job_);
-  const records::Configuration usual = usual_case(job_.model());
-  if (best.placement != usual.placement) {
-    throw UsageError(
-        fmt::format("--placement {}: placements are what is ranked; leave it out", best.placement));
-  }
-  if (!strategy_.empty()) {
-    (void)strategies::parse_strategy(strategy_);
-    best.strategy = request.strategy = strategy_;
-  }
-  const auto ranked = predict::rank_placements(request);
-  if (!ranked.front().fits()) {
-    const predict::HostUse& use = *ranked.front().fullest_host;
-    throw UsageError(
-        fmt::format("no placement fits: the fastest one takes {:.3f} GB of host {}, which has "
-                    "{:.3f} GB; take fewer or shorter rows, or more hosts",
-                    static_cast<double>(use.bytes) * 1e-9, use.host,
-                    static_cast<double>(use.memory_bytes) * 1e-9));
-  }
-  best.placement = strategies::name_of(ranked.front().placement);
-  best.servers = ranked.front().colocated ? 0 : best.servers;
-  best.optimizer = request.optimizer;
-  best.engine = predict::engine_of(request.engine, request.cluster);
-  records::Configuration run = best;
-  const plan::EngineTraits* priced = plan::find_engine_traits(best.engine);
-  if (priced == nullptr || !priced->moves_cpu) {  // where rows are looked up
-    run.engine = plan::engine_for("cpu").name;
-  }
-  print_output(placements_output(ranked, *request.tables, top_),
-               cases::table_command_of(run, usual), job_, notes_of(best, run), format_);
-  return 0;
-}
-
 int AdviseCommand::run() const {
   if (has_tables(job_.model())) {
-    return place_tables();
-  }
-  if (!strategy_.empty()) {
     throw UsageError(
-        fmt::format("--strategy {}: strategies are what is ranked for {}; leave it out", strategy_,
-                    job_.model()));
+        fmt::format("{}: strategies are ranked for networks without embedding tables; `paceline "
+                    "predict {} --placement NAME` prices a placement",
+                    job_.model(), job_.model()));
   }
   const predict::AdviseRequest request = this->request();
   const predict::AdviceTable table = [&request] {

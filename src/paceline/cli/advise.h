@@ -7,7 +7,6 @@
 
 #include "paceline/cli/job_flags.h"
 #include "paceline/cli/measured_flags.h"
-#include "paceline/cli/table_flags.h"
 #include "paceline/predict/advise.h"
 
 namespace paceline::cli {
@@ -24,14 +23,11 @@ class AdviseCommand {
 
  private:
   predict::AdviseRequest request() const;
-  int place_tables() const;
 
   JobFlags job_;
-  TableFlags tables_;
   MeasuredFlags measured_;
   std::optional<double> error_percent_;  // left out: the error table
   std::vector<double> bucket_mb_;
-  std::string strategy_;  // of the dense layers beside tables
   std::string format_ = "table";
   bool any_update_ = false;
   int top_ = 20;

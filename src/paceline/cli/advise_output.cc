@@ -184,7 +184,9 @@ report::ResultColumns<CodecAdvice> codec_columns() {
       .cell(milliseconds(&CodecAdvice::coding))
       .data("coding_s_per_step", &CodecAdvice::coding, seconds_of);
   columns.add({.name = "sent", .group = "a step", .unit = "MB"})
-      .cell([](const CodecAdvice& it) { return megabytes(it.bytes); })
+      .cell([](const CodecAdvice& it) {
+        return fmt::format("{:.2f}", static_cast<double>(it.bytes) * 1e-6);
+      })
       .data("wire_bytes_per_rank_per_step", &CodecAdvice::bytes);
   columns.add({.name = "break-even", .unit = "Gbit/s"})
       .cell([](const CodecAdvice& it) {
@@ -309,10 +311,6 @@ Json sizes_json(const std::vector<predict::SizeAdvice<Size>>& sizes) {
 }
 
 }  // namespace
-
-std::string megabytes(std::int64_t bytes) {
-  return fmt::format("{:.2f}", static_cast<double>(bytes) * 1e-6);
-}
 
 report::CommandOutput advice_output(const predict::AdviceTable& table,
                                     const predict::CodecTable& codecs, int top) {

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string>
-
 #include "paceline/predict/advise.h"
 #include "paceline/predict/codec_advice.h"
-#include "paceline/predict/placements.h"
 #include "paceline/report/command_output.h"
 
 // What `paceline advise` prints, without the command to go on with.
@@ -20,13 +15,5 @@ namespace paceline::cli {
 /// value of the tables.
 report::CommandOutput advice_output(const predict::AdviceTable& table,
                                     const predict::CodecTable& codecs, int top);
-
-/// Tables: the first `top` placements (0: all) with how sure they are, and what the first one does
-/// with each table.  CSV and JSON: every placement.
-report::CommandOutput placements_output(std::span<const predict::PlacedTables> ranked,
-                                        const strategies::EmbeddingJob& job, int top);
-
-/// "1.25", without the unit.
-std::string megabytes(std::int64_t bytes);
 
 }  // namespace paceline::cli

@@ -18,7 +18,7 @@
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/left_out.h"
 #include "paceline/cli/predict_requests.h"
-#include "paceline/predict/placements.h"
+#include "paceline/predict/tables.h"
 #include "paceline/records/store.h"
 #include "paceline/records/trace.h"
 #include "paceline/report/cases.h"

@@ -12,7 +12,9 @@
 #include "paceline/predict/tables.h"
 
 namespace paceline::cli {
+namespace {
 
+/// The case of the experiment that is named as its network with tables.
 records::Configuration usual_case(const std::string& model) {
   const auto raw =
       cases::read_raw_settings(cases::find_experiment(model, cases::experiment_roots()));
@@ -26,6 +28,8 @@ records::Configuration usual_case(const std::string& model) {
   }
   return usual;
 }
+
+}  // namespace
 
 TableFlags::TableFlags(CLI::App& app) {
   for (const cases::Field& key : cases::keys()) {

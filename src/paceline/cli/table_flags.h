@@ -11,9 +11,6 @@
 
 namespace paceline::cli {
 
-/// The case of the experiment that is named as its network with tables.
-records::Configuration usual_case(const std::string& model);
-
 /// The keys of embedding tables as flags, for whoever predicts a job.
 class TableFlags {
  public:

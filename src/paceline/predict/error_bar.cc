@@ -151,12 +151,6 @@ std::optional<double> sizes_distinguishable_by(const ErrorBar& bar) {
   return largest / 100;
 }
 
-double placements_distinguishable_by() {
-  const FamilyErrors& largest =
-      std::ranges::max(error_table().families, {}, &FamilyErrors::pair_p90_percent);
-  return largest.pair_p90_percent / 100;
-}
-
 std::optional<records::ErrorBar> recorded(const ErrorBar& bar, std::int64_t step_ns) {
   if (bar.has_nothing_to_print()) {
     return std::nullopt;

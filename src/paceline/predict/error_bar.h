@@ -47,11 +47,6 @@ std::optional<double> distinguishable_by(const ErrorBar& one, const ErrorBar& ot
 /// share of the families whose sizes were.  Empty: the bar was given.
 std::optional<double> sizes_distinguishable_by(const ErrorBar& bar);
 
-/// By what share of the faster the predicted steps of two placements of embedding tables must
-/// differ to be told apart: the largest share of all families, since no pair of placements was
-/// published.
-double placements_distinguishable_by();
-
 /// As a record of a step of `step_ns` holds it; empty where there is nothing to say.
 std::optional<records::ErrorBar> recorded(const ErrorBar& bar, std::int64_t step_ns);
 

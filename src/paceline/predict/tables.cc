@@ -3,9 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
 #include "paceline/case/tables.h"
+#include "paceline/predict/predict.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::predict {
 
@@ -55,6 +61,28 @@ void set_tables(const records::Configuration& c, PredictRequest& request) {
   request.momentum = c.momentum != 0;
   if (request.batch_size == 0) {
     request.batch_size = static_cast<int>(std::lround(typical_bags(job->bags)));
+  }
+}
+
+void check_memory(const PredictRequest& request, const Prediction& prediction) {
+  const auto planner = cases::planner_of(*request.tables, strategies::strategy_of(request));
+  const auto memory = cases::memory_of_ranks(*planner, prediction.job->input);
+  auto rank = memory.begin();  // ranks fill the hosts in their order
+  const auto ranks =
+      cluster::ranks_per_host(request.cluster, static_cast<plan::Rank>(memory.size()));
+  for (std::size_t h = 0; h < ranks.size(); ++h) {
+    std::int64_t bytes = 0;
+    for (const auto end = rank + ranks[h]; rank != end; ++rank) {
+      bytes += rank->bytes();
+    }
+    const cluster::ClusterHost& host = request.cluster.hosts[h];
+    if (host.memory_bytes && bytes > *host.memory_bytes) {
+      throw UsageError(fmt::format(
+          "the tables do not fit: the job takes {:.3f} GB of host {}, which has {:.3f} GB; take "
+          "fewer or shorter rows, another --placement, or more hosts",
+          static_cast<double>(bytes) * 1e-9, host.name,
+          static_cast<double>(*host.memory_bytes) * 1e-9));
+    }
   }
 }
 

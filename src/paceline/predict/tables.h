@@ -9,6 +9,8 @@
 
 namespace paceline::predict {
 
+struct Prediction;  // predict/predict.h
+
 /// Sets in `configuration` what cases::embedding_job_of() reads there, and the rows' engine where
 /// it is not `engine`, as the request with its tables says.
 void describe_tables(const PredictRequest& request, records::Configuration& configuration);
@@ -19,5 +21,9 @@ double typical_bags(const strategies::BagShape& bags);
 /// Sets what the request says of a network with tables: the network, its tables, the ranks, and,
 /// where the request names none, the batch.
 void set_tables(const records::Configuration& configuration, PredictRequest& request);
+
+/// Throws UsageError where a predicted job with tables takes more than the memory of a host, as far
+/// as the cluster says it.
+void check_memory(const PredictRequest& request, const Prediction& prediction);
 
 }  // namespace paceline::predict
