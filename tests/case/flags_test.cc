@@ -104,33 +104,20 @@ TEST(Flags, UnknownOnesNameTheLikelyOnes) {
 }
 
 TEST(Flags, OfOtherBenchmarksSayWhatToType) {
-  const auto typed = [](const std::string& flag, const std::optional<std::string>& value) {
-    const std::string text = unknown_flag(flag, "run", all_flags(), value);
+  const auto typed = [](const std::string& flag) {
+    const std::string text = unknown_flag(flag, "run", all_flags());
     const std::string begin = fmt::format("unknown flag '{}'; here it is ", flag);
     EXPECT_TRUE(text.starts_with(begin)) << text;
-    return text.substr(begin.size(), text.rfind(';') - begin.size());
+    return text.substr(begin.size(), text.rfind("; paceline run") - begin.size());
   };
-  EXPECT_EQ(typed("--dist-optimizer", "neighbor_allreduce"),
-            "'--strategy neighbor-allreduce+awc:window=backward'");
-  EXPECT_EQ(typed("--dist-optimizer", "nosuch"), "'--strategy'");
-  EXPECT_EQ(typed("-np", "4"), "'--ranks 4'");
-  EXPECT_EQ(typed("--num-iters", "10"), "'--steps 100', which counts steps, 10 an iteration");
-  EXPECT_EQ(typed("--num-iters", {}), "'--steps', which counts steps, 10 an iteration");
-  EXPECT_EQ(typed("--atc-style", {}), "'+atc' in place of '+awc:window=backward' in '--strategy'");
-  EXPECT_EQ(typed("--compressor", "eftopk"), "'--strategy bsp+topk:density=0.001'");
-  EXPECT_EQ(typed("--density", "0.001"), "'--strategy bsp+topk:density=0.001'");
-  EXPECT_EQ(typed("--threshold", "0"), "'--strategy wfbp'");
-  EXPECT_EQ(typed("--threshold", "536870912"), "'--strategy bsp'");
-  EXPECT_EQ(typed("--threshold", "524288"), "'--strategy fusion:bucket-mb=2'");
-  EXPECT_EQ(typed("--amp", {}), "'--dtype amp'");
-  for (const char* flag : {"--rdma", "--partition", "--use-adasum", "--fp16", "--use-amp"}) {
-    EXPECT_NE(typed(flag, "1"), "") << flag;
-  }
-  EXPECT_EQ(typed("--no-cuda", {}), "'--device cpu'");
-  EXPECT_EQ(typed("--compat-relu", {}), "'--as-original'");
-  EXPECT_EQ(typed("--lookup", "sequential"), "'--as-original' for sequential lookups");
-  EXPECT_EQ(typed("--dnn", "bert"), "'--model bert-large'");
-  EXPECT_EQ(typed("--dnn", "resnet50"), "'--model resnet50'");
+  EXPECT_EQ(typed("--dist-optimizer"), "'--strategy'");
+  EXPECT_EQ(typed("-np"), "'--ranks'");
+  EXPECT_EQ(typed("--num-iters"), "'--steps', which counts steps, 10 an iteration");
+  EXPECT_EQ(typed("--atc-style"), "'+atc' in place of '+awc:window=backward' in '--strategy'");
+  EXPECT_EQ(typed("--amp"), "'--dtype amp'");
+  EXPECT_EQ(typed("--no-cuda"), "'--device cpu'");
+  EXPECT_EQ(typed("--compat-relu"), "'--as-original'");
+  EXPECT_EQ(typed("--lookup"), "'--as-original' for sequential lookups");
 }
 
 TEST(Flags, ASmallMachineRunsTheSmallSection) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <string_view>
 
 // Words of ddl-benchmarks' command lines, those of BlueFog, and ours.
@@ -56,13 +55,6 @@ const DdlName* find_ddl_name(const Table& table, std::string_view theirs) {
     }
   }
   return nullptr;
-}
-
-/// Our word for `theirs`; `theirs` where the table has none.
-template <class Table>
-std::string our_name(const Table& table, std::string_view theirs) {
-  const DdlName* found = find_ddl_name(table, theirs);
-  return std::string(found == nullptr ? theirs : found->ours);
 }
 
 }  // namespace paceline

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "paceline/base/ddl_names.h"
 #include "paceline/base/text.h"
 #include "paceline/case/field.h"
 
@@ -19,118 +17,67 @@ namespace {
 struct LegacyName {
   std::string_view name;  // with underscores
   std::string_view key;   // what it is here
-  /// One there is so many here, and of what: "steps, 10 a cycle".
-  int times = 1;
-  std::string_view counts = {};
-  /// The value here, where that does not follow from the value there.
-  std::string_view value = {};
-  /// The value here of a value there; empty: it is not known.  Null: the same.
-  std::string (*value_of)(const std::string& theirs) = nullptr;
-  /// A sentence's end in place of all that: what to write in which flag.
-  std::string_view remark = {};
+  /// The end of "here it is ...", where that is more than the key's flag.
+  std::string_view here = {};
 };
-
-std::string strategy_of_optimizer(const std::string& theirs) {
-  const DdlName* found = find_ddl_name(kBluefogOptimizers, theirs);
-  return found == nullptr ? "" : fmt::format("{}{}", found->ours, found->options);
-}
-
-std::string strategy_of_compressor(const std::string& theirs) {
-  const DdlName* codec = find_ddl_name(kDdlCompressors, theirs);
-  return codec != nullptr ? fmt::format("bsp+{}", codec->ours) : theirs == "none" ? "bsp" : "";
-}
-
-std::string strategy_of_density(const std::string& theirs) {
-  return fmt::format("bsp+topk:density={}", theirs);
-}
-
-// Elements of fp32 that are merged at least.
-std::string strategy_of_threshold(const std::string& theirs) {
-  constexpr std::int64_t kMebi = 1 << 20;
-  constexpr std::int64_t kAll = 536'870'912;
-  const auto elements = number_from<std::int64_t>(theirs);
-  return !elements || *elements < 0 ? ""
-         : *elements == 0           ? "wfbp"
-         : *elements >= kAll
-             ? "bsp"
-             : fmt::format("fusion:bucket-mb={}", static_cast<double>(*elements) * 4 / kMebi);
-}
-
-std::string model_of_network(const std::string& theirs) { return our_name(kDdlModels, theirs); }
-
-constexpr std::string_view kCycles = "steps, 10 a cycle";
-constexpr std::string_view kIterations = "steps, 10 an iteration";
 
 // clang-format off
 constexpr auto kNames = std::to_array<LegacyName>({
     // PyTorch's DDP benchmark, and its benchmark of DDP and RPC.
-    {.name = "distributed_backend", .key = "engine"},
-    {.name = "bucket_size", .key = "bucket_mb"},
-    {.name = "world_size", .key = "ranks"},
-    {.name = "master_addr", .key = "rendezvous", .value = "HOST:PORT"},
-    {.name = "master_port", .key = "rendezvous", .value = "HOST:PORT"},
-    {.name = "number_trainers", .key = "trainers"},
-    {.name = "number_ps", .key = "servers"},
-    {.name = "number_embeddings", .key = "embeddings"},
-    {.name = "warmup_cycles", .key = "warmup", .times = 10, .counts = kCycles},
-    // BlueFog and ddl-benchmarks.
-    {.name = "dist_optimizer", .key = "strategy",
-     .value_of = strategy_of_optimizer},
-    {.name = "atc_style", .key = "strategy",
-     .remark = "'+atc' in place of '+awc:window=backward' in '--strategy'"},
-    {.name = "disable_dynamic_topology", .key = "strategy",
-     .remark = "'topology=exp', an option of the exchange in '--strategy'"},
-    {.name = "num_warmup_batches", .key = "warmup"},
-    {.name = "num_iters", .key = "steps", .times = 10, .counts = kIterations},
-    {.name = "num_batches_per_iter", .key = "steps",
-     .remark = "'--steps', which counts all measured steps: iterations times "
-               "the steps of one"},
-    {.name = "num_classes", .key = "classes"},
-    {.name = "no_cuda", .key = "device", .value = "cpu"},
-    {.name = "profiler", .key = "trace", .value = "FILE"},
-    {.name = "sentence_len", .key = "sequence_length"},
-    {.name = "senlen", .key = "sequence_length"},
-    {.name = "fp16_allreduce", .key = "strategy",
-     .remark = "the codec '+fp16' in '--strategy'"},
-    {.name = "fp16_pushpull", .key = "strategy",
-     .remark = "the codec '+fp16' in '--strategy'"},
-    {.name = "compressor", .key = "strategy", .value_of = strategy_of_compressor},
-    {.name = "density", .key = "strategy", .value_of = strategy_of_density},
-    {.name = "threshold", .key = "strategy",
-     .value_of = strategy_of_threshold},
-    {.name = "partition", .key = "strategy",
-     .remark = "'partition-mb', an option of bytescheduler and ps in "
-               "'--strategy'"},
-    {.name = "rdma", .key = "link",
-     .remark = "not needed: the network is that of '--interface' and "
-               "'--engine', or the emulated one of '--link'"},
-    {.name = "use_adasum", .key = "strategy",
-     .remark = "not there, because no exchange of '--strategy' is Adasum"},
-    {.name = "fp16", .key = "strategy",
-     .remark = "the codec '+fp16' in '--strategy', or '--dtype amp' for the "
-               "computation"},
-    {.name = "amp", .key = "dtype", .value = "amp"},
-    {.name = "use_amp", .key = "dtype", .value = "amp"},
-    {.name = "mgwfbp", .key = "strategy",
-     .value = "mg-wfbp:small-elements=8192"},
-    {.name = "dnn", .key = "model", .value_of = model_of_network},
-    {.name = "bs", .key = "batch_size"},
-    {.name = "nworkers", .key = "ranks"},
+    {"distributed_backend", "engine"},
+    {"bucket_size", "bucket_mb"},
+    {"world_size", "ranks"},
+    {"master_addr", "rendezvous", "'--rendezvous HOST:PORT'"},
+    {"master_port", "rendezvous", "'--rendezvous HOST:PORT'"},
+    {"number_trainers", "trainers"},
+    {"number_ps", "servers"},
+    {"number_embeddings", "embeddings"},
+    {"warmup_cycles", "warmup", "'--warmup', which counts steps, 10 a cycle"},
+    // BlueFog and ddl-benchmarks; --strategy knows the words of their values.
+    {"dist_optimizer", "strategy"},
+    {"atc_style", "strategy", "'+atc' in place of '+awc:window=backward' in '--strategy'"},
+    {"disable_dynamic_topology", "strategy",
+     "'topology=exp', an option of the exchange in '--strategy'"},
+    {"num_warmup_batches", "warmup"},
+    {"num_iters", "steps", "'--steps', which counts steps, 10 an iteration"},
+    {"num_batches_per_iter", "steps",
+     "'--steps', which counts all measured steps: iterations times the steps of one"},
+    {"num_classes", "classes"},
+    {"no_cuda", "device", "'--device cpu'"},
+    {"profiler", "trace"},
+    {"sentence_len", "sequence_length"},
+    {"senlen", "sequence_length"},
+    {"fp16_allreduce", "strategy", "the codec '+fp16' in '--strategy'"},
+    {"fp16_pushpull", "strategy", "the codec '+fp16' in '--strategy'"},
+    {"compressor", "strategy", "a codec in '--strategy'"},
+    {"density", "strategy", "'+topk:density=D' in '--strategy'"},
+    {"threshold", "strategy",
+     "'fusion:bucket-mb=M' in '--strategy', in MiB and not in elements of 4 bytes; 0 is 'wfbp'"},
+    {"partition", "strategy", "'partition-mb', an option of bytescheduler and ps in '--strategy'"},
+    {"rdma", "link",
+     "not needed: the network is that of '--interface' and '--engine', or the emulated one of "
+     "'--link'"},
+    {"use_adasum", "strategy", "not there, because no exchange of '--strategy' is Adasum"},
+    {"fp16", "strategy",
+     "the codec '+fp16' in '--strategy', or '--dtype amp' for the computation"},
+    {"amp", "dtype", "'--dtype amp'"},
+    {"use_amp", "dtype", "'--dtype amp'"},
+    {"mgwfbp", "strategy", "'--strategy mg-wfbp:small-elements=8192'"},
+    {"dnn", "model"},
+    {"bs", "batch_size"},
+    {"nworkers", "ranks"},
     // mpirun, bfrun and horovodrun.
-    {.name = "np", .key = "ranks"},
-    {.name = "num_proc", .key = "ranks"},
-    {.name = "network_interface", .key = "interface"},
-    {.name = "timeline_filename", .key = "trace"},
+    {"np", "ranks"},
+    {"num_proc", "ranks"},
+    {"network_interface", "interface"},
+    {"timeline_filename", "trace"},
     // Earlier versions of Paceline.
-    {.name = "compat_zeros", .key = "as_original"},
-    {.name = "compat_relu", .key = "as_original"},
-    {.name = "compat_accumulate", .key = "as_original"},
-    {.name = "row_gradients", .key = "as_original",
-     .remark = "'--as-original' for dense gradients of rows"},
-    {.name = "lookup", .key = "as_original",
-     .remark = "'--as-original' for sequential lookups"},
-    {.name = "sparse_engine", .key = "engine",
-     .remark = "'--engine', which carries rows too"},
+    {"compat_zeros", "as_original"},
+    {"compat_relu", "as_original"},
+    {"compat_accumulate", "as_original"},
+    {"row_gradients", "as_original", "'--as-original' for dense gradients of rows"},
+    {"lookup", "as_original", "'--as-original' for sequential lookups"},
+    {"sparse_engine", "engine", "'--engine', which carries rows too"},
 });
 // clang-format on
 
@@ -144,24 +91,6 @@ std::string name_of(std::string_view flag) {
   std::string name(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
   std::ranges::replace(name, '-', '_');
   return name;
-}
-
-/// The value here; empty where it is not known.
-std::string value_here(const LegacyName& legacy, const std::optional<std::string>& value) {
-  if (!legacy.value.empty()) {
-    return std::string(legacy.value);
-  }
-  if (!value) {
-    return "";
-  }
-  if (legacy.value_of != nullptr) {
-    return legacy.value_of(*value);
-  }
-  if (legacy.times == 1) {
-    return *value;
-  }
-  const auto number = number_from<int>(*value);
-  return number ? fmt::format("{}", std::int64_t{*number} * legacy.times) : "";
 }
 
 /// The flags, at most two, that `flag` was most likely meant to be: those that begin with it, else
@@ -181,18 +110,6 @@ std::vector<std::string> likely_flags(const std::string& flag,
   return likely;
 }
 
-/// What to type in its place, as the end of "here it is ...": "'--steps 100', which counts steps,
-/// 10 an iteration".  `of` follows the flag.
-std::string typed_here(const LegacyName& legacy, const std::optional<std::string>& value,
-                       std::string_view of = "") {
-  if (!legacy.remark.empty()) {
-    return fmt::format("{}{}", legacy.remark, of);
-  }
-  const std::string here = value_here(legacy, value);
-  return fmt::format("'{}{}{}'{}{}{}", flag_of(*find_key(legacy.key)), here.empty() ? "" : " ",
-                     here, of, legacy.counts.empty() ? "" : ", which counts ", legacy.counts);
-}
-
 }  // namespace
 
 bool is_legacy_flag(std::string_view flag) { return find_legacy_name(name_of(flag)) != nullptr; }
@@ -208,16 +125,13 @@ std::string unknown_key(const std::string& name, bool with_tables) {
     known.insert(known.end(), {"case", "sweep"});
   }
   const LegacyName* legacy = find_legacy_name(name);
-  return legacy == nullptr
-             ? unknown_name("key", name, known)
-             : fmt::format("unknown key '{}'; here it is '{}'{}{}. Known: {}", name, legacy->key,
-                           legacy->counts.empty() ? "" : ", which counts ", legacy->counts,
-                           fmt::join(known, ", "));
+  return legacy == nullptr ? unknown_name("key", name, known)
+                           : fmt::format("unknown key '{}'; here it is '{}'. Known: {}", name,
+                                         legacy->key, fmt::join(known, ", "));
 }
 
 std::string unknown_flag(const std::string& flag, std::string_view command,
-                         const std::vector<std::string>& known,
-                         const std::optional<std::string>& value) {
+                         const std::vector<std::string>& known) {
   const std::string name = name_of(flag);
   const LegacyName* legacy = find_legacy_name(name);
   const Field* key = find_key(legacy == nullptr ? name : legacy->key);
@@ -225,14 +139,16 @@ std::string unknown_flag(const std::string& flag, std::string_view command,
   if (key != nullptr && !taken) {
     return fmt::format("'{}' is {}; paceline {} does not take it", flag,
                        legacy == nullptr ? "a flag of paceline run"
-                                         : typed_here(*legacy, value, " of paceline run"),
+                                         : fmt::format("'{}' of paceline run", flag_of(*key)),
                        command);
   }
   const std::vector<std::string> likely = likely_flags(flag, known);
   const std::string meant =
-      legacy != nullptr ? fmt::format("; here it is {}", typed_here(*legacy, value))
-      : likely.empty()  ? ""
-                        : fmt::format("; did you mean '{}'?", fmt::join(likely, "' or '"));
+      legacy != nullptr
+          ? fmt::format("; here it is {}", legacy->here.empty() ? fmt::format("'{}'", flag_of(*key))
+                                                                : std::string(legacy->here))
+      : likely.empty() ? ""
+                       : fmt::format("; did you mean '{}'?", fmt::join(likely, "' or '"));
   return fmt::format("unknown flag '{}'{}{} paceline {} --help lists all", flag, meant,
                      meant.ends_with('?') ? "" : ";", command);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +13,9 @@ std::string unknown_key(const std::string& name, bool with_tables);
 
 /// "unknown flag '--modle'; did you mean '--model'? paceline run --help lists all" for a flag that
 /// is none of `known`, those of the command `paceline COMMAND`; a flag of `paceline run` alone is
-/// called that.  For a flag of another benchmark it says what to type here, for `value` where that
-/// is given.
+/// called that.  For a flag of another benchmark it says what to type here.
 std::string unknown_flag(const std::string& flag, std::string_view command,
-                         const std::vector<std::string>& known,
-                         const std::optional<std::string>& value = {});
+                         const std::vector<std::string>& known);
 
 /// Whether it is a flag of another benchmark; `flag` has its dashes.
 bool is_legacy_flag(std::string_view flag);

@@ -113,8 +113,7 @@ void reject_legacy_flag(const CLI::App& command, const std::vector<std::string>&
           fmt::format("unknown flag '{}'; did you mean '-{}'?", given.name, given.name));
     }
     if (cases::is_legacy_flag(given.name)) {
-      throw UsageError(
-          cases::unknown_flag(given.name, command.get_name(), flags_of(command), given.value));
+      throw UsageError(cases::unknown_flag(given.name, command.get_name(), flags_of(command)));
     }
   });
 }
