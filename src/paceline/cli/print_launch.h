@@ -15,9 +15,7 @@ struct LaunchText {
 };
 
 /// The line that starts `command_line` on a cluster.  Hosts and ranks follow from --ranks-per-host,
-/// or from the largest
-/// --ranks on one host.  Checks the experiment as far as that needs no look at
-/// the cluster.  Throws UsageError.
+/// or from the largest --ranks on one host; the ranks check the rest.  Throws UsageError.
 LaunchText launch_text(const cases::RawSettings& raw, const std::vector<std::string>& command_line);
 
 }  // namespace paceline::cli
