@@ -50,7 +50,7 @@ std::string doctor_text(const std::vector<Finding>& findings) {
 
 int run_doctor() {
   std::vector<Finding> all;
-  for (auto* check : {&check_network, &check_machine, &check_software}) {
+  for (auto* check : {&check_machine, &check_software}) {
     for (Finding& finding : check()) {
       all.push_back(std::move(finding));
     }

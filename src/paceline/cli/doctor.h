@@ -21,9 +21,7 @@ struct Finding {
   std::string advice{};  // what to change; empty where all is well
 };
 
-/// Host name, loopback, the interface towards other hosts.
-std::vector<Finding> check_network();
-/// Cores, their load and clocks, memory, shared memory, the clock.
+/// The interface towards other hosts, cores, their load and clocks, shared memory, the clock.
 std::vector<Finding> check_machine();
 /// The wheel, engines, GPUs, launchers, the adapters' Python.
 std::vector<Finding> check_software();

@@ -7,15 +7,30 @@
 #include <unistd.h>
 
 #include "paceline/base/clock.h"
-#include "paceline/base/process.h"
 #include "paceline/case/machine.h"
 #include "paceline/cli/doctor.h"
+#include "paceline/launch/network_interface.h"
 #include "paceline/records/environment.h"
 
 namespace paceline::cli {
 namespace {
 
 using Facts = std::map<std::string, std::string>;
+
+Finding check_interface() {
+  const std::string name = launch::outward_interface();
+  if (name.empty()) {
+    return {.name = "interface",
+            .health = Health::kAdvice,
+            .seen = "none but the loopback: runs on this host alone",
+            .advice = "for several hosts, bring an interface with an IPv4 address up"};
+  }
+  return {
+      .name = "interface",
+      .seen = fmt::format(
+          "several hosts would talk over {} (--interface takes another); ranks of one host over lo",
+          name)};
+}
 
 Finding check_cores(const Facts& facts) {
   const int usable = cases::usable_cores();
@@ -33,17 +48,6 @@ Finding check_cores(const Facts& facts) {
         "figures only";
   }
   return finding;
-}
-
-Finding check_threads() {
-  const char* const omp = std::getenv("OMP_NUM_THREADS");
-  if (omp == nullptr) {
-    return {.name = "threads", .seen = "each rank gets cores / ranks of them (--threads)"};
-  }
-  return {
-      .name = "threads",
-      .seen = fmt::format(
-          "OMP_NUM_THREADS={}: Paceline sets the threads of each rank itself (--threads)", omp)};
 }
 
 Finding check_load(const Facts& facts) {
@@ -71,13 +75,6 @@ Finding check_governor(const Facts& facts) {
           .health = Health::kAdvice,
           .seen = "governor " + governor,
           .advice = "cpupower frequency-set --governor performance"};
-}
-
-Finding check_memory() {
-  constexpr double kGb = 1e9;
-  const auto bytes = static_cast<double>(usable_memory_bytes());
-  return {.name = "memory",
-          .seen = fmt::format("{:.1f} GB that this process may use", bytes / kGb)};
 }
 
 Finding check_shared_memory() {
@@ -114,8 +111,8 @@ Finding check_clock() {
 
 std::vector<Finding> check_machine() {
   const Facts facts = records::collect_host().facts;
-  return {check_cores(facts), check_threads(),       check_load(facts), check_governor(facts),
-          check_memory(),     check_shared_memory(), check_clock()};
+  return {check_interface(),     check_cores(facts),    check_load(facts),
+          check_governor(facts), check_shared_memory(), check_clock()};
 }
 
 }  // namespace paceline::cli

@@ -7,7 +7,6 @@
 #include "paceline/base/process.h"
 #include "paceline/base/python_package.h"
 #include "paceline/base/text.h"
-#include "paceline/case/flags.h"
 #include "paceline/cli/doctor.h"
 #include "paceline/engines/engine_table.h"
 #include "paceline/rank/torch_facts.h"
@@ -134,23 +133,12 @@ Finding check_python(const rank::Wheel& wheel) {
   return finding;
 }
 
-Finding check_experiments() {
-  const auto known = cases::known_experiments(cases::experiment_roots());
-  Finding finding{.name = "experiments", .seen = fmt::format("{}", fmt::join(known, ", "))};
-  if (known.empty()) {
-    finding.health = Health::kAdvice;
-    finding.seen = "none found here or beside the program";
-    finding.advice = "give the path of a file, or run where experiments/ is";
-  }
-  return finding;
-}
-
 }  // namespace
 
 std::vector<Finding> check_software() {
   const rank::Wheel wheel = rank::wheel();
-  return {check_wheel(wheel), check_engines(),     check_gpus(wheel),
-          check_launchers(),  check_python(wheel), check_experiments()};
+  return {check_wheel(wheel), check_engines(), check_gpus(wheel), check_launchers(),
+          check_python(wheel)};
 }
 
 }  // namespace paceline::cli
