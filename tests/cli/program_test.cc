@@ -245,18 +245,17 @@ TEST_F(Program, DryRunStartsNothing) {
   EXPECT_FALSE(fs::exists(folder_ / "results"));
 }
 
-TEST_F(Program, DryRunSaysHowStepsOfAPeriodDiffer) {
+TEST_F(Program, DryRunSaysThatStepsRepeat) {
   const std::string job = "run --model mlp --device cpu --dry-run ";
   const auto says = [](const Outcome& outcome, const std::string& words) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << words << outcome.out << outcome.err;
   };
   const Outcome peers = run(job + "--ranks 8 --strategy neighbor-allreduce+atc --warmup 3");
-  says(peers, "     steps repeat after 3; counted from 0, step 0 of 3:\n   0  ");
+  says(peers, "     steps repeat after 3; a step that sends most:\n   0  ");
   says(peers, " > rank 1, ");
-  says(peers, "     steps 1-2 of 3: 4.2 MB on the wire, 1 call\n");
   const Outcome local = run(job + "--ranks 4 --strategy local-sgd:every=10 --warmup 0");
-  says(local, "     steps repeat after 10; counted from 0, step 9 of 10:\n");
-  says(local, "     steps 0-8 of 10: 0 bytes on the wire, 0 calls\n");
+  says(local, "     steps repeat after 10; a step that sends most:\n");
+  EXPECT_EQ(local.out.find(" 0 bytes on the wire"), std::string::npos) << local.out;
   EXPECT_EQ(run(job + "--ranks 2 --strategy ddp").out.find("repeat"), std::string::npos);
 }
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/case_plan.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
@@ -51,79 +47,14 @@ std::string notes_of(const Configuration& c, const strategies::StrategySpec& str
   return text;
 }
 
-/// Runs of steps that are listed of one plan.
-constexpr std::size_t kMostRuns = 4;
-
-/// The steps of one period that run a variant, in ascending order.
-struct Turn {
-  plan::Variant variant{};
-  std::vector<Step> steps;
-};
-
-/// From step 1 on: step 0 may differ and never come again.
-std::vector<Turn> turns_of(const plan::Planner& planner, const plan::PlanInput& input,
-                           Step period) {
-  std::map<plan::Variant, std::set<Step>> steps;
-  for (Step step = 1; step <= period; ++step) {
-    steps[planner.variant(input, step)].insert(step % period);
-  }
-  std::vector<Turn> turns;
-  for (const auto& [variant, of_it] : steps) {
-    turns.push_back({variant, {of_it.begin(), of_it.end()}});
-  }
-  std::ranges::sort(turns, {}, [](const Turn& turn) { return turn.steps[0]; });
-  return turns;
-}
-
-/// "step 3 of 4", "steps 0-6 of 8", "steps 0, 2, 4, 6, ... of 64".
-std::string words_for(const std::vector<Step>& steps, Step period) {
-  std::vector<std::string> runs;
-  for (std::size_t i = 0; i < steps.size();) {
-    std::size_t end = i + 1;
-    while (end < steps.size() && steps[end] == steps[end - 1] + 1) {
-      ++end;
-    }
-    if (runs.size() == kMostRuns) {
-      runs.emplace_back("...");
-      break;
-    }
-    runs.push_back(end == i + 1 ? fmt::format("{}", steps[i])
-                                : fmt::format("{}-{}", steps[i], steps[end - 1]));
-    i = end;
-  }
-  return fmt::format("{} {} of {}", steps.size() == 1 ? "step" : "steps", fmt::join(runs, ", "),
-                     period);
-}
-
-/// The plan of the variant `shown`, one line an operation.  Where the planner's steps differ, a
-/// line before it says which steps of a period have this plan, and after it come the other steps by
-/// what they send.
-std::string period_text(const plan::Planner& planner, const plan::PlanInput& input,
-                        const plan::Setup& setup, plan::Variant shown) {
-  std::string ops = plan::describe(planner.plan(input, setup, shown), input.model, setup);
+/// The operations of a plan, one line each, below how often the planner's steps repeat.
+std::string plan_text(const plan::Planner& planner, const plan::PlanInput& input,
+                      const plan::Setup& setup, const plan::CommPlan& shown) {
+  const std::string ops = plan::describe(shown, input.model, setup);
   const Step period = plan::period_of(planner, input, planner.period(input)).value_or(1);
-  if (period == 1) {
-    return ops;
-  }
-  std::string text;
-  std::map<std::string, std::vector<Step>> others;  // by what they send
-  for (const Turn& turn : turns_of(planner, input, period)) {
-    if (turn.variant == shown) {
-      text = fmt::format("     steps repeat after {}; counted from 0, {}:\n{}", period,
-                         words_for(turn.steps, period), ops);
-    } else {
-      const plan::Cost cost =
-          plan::cost(setup, planner.plan(input, setup, turn.variant), input.rank);
-      auto& steps = others[fmt::format("{} on the wire, {}", plan::bytes_text(cost.wire_bytes),
-                                       counted(cost.calls, "call"))];
-      steps.insert(steps.end(), turn.steps.begin(), turn.steps.end());
-    }
-  }
-  for (auto& [sent, steps] : others) {
-    std::ranges::sort(steps);
-    text += fmt::format("     {}: {}\n", words_for(steps, period), sent);
-  }
-  return text;
+  return period == 1
+             ? ops
+             : fmt::format("     steps repeat after {}; a step that sends most:\n{}", period, ops);
 }
 
 }  // namespace
@@ -184,8 +115,7 @@ std::string CasePlans::describe(const Configuration& c) {
   const auto planner = rank::with_statistics_of(c, rank::planner_of(c, strategy));
   const plan::Setup setup = planner->setup(input);
   // The step after the warm-up, or one that sends more.
-  plan::Variant shown = planner->variant(input, c.warmup);
-  plan::CommPlan plan = planner->plan(input, setup, shown);
+  plan::CommPlan plan = planner->plan(input, setup, planner->variant(input, c.warmup));
   plan::Cost cost = plan::cost(setup, plan, input.rank);
   bool varies = false;
   for (const plan::Variant variant : plan::variants_of(*planner, input)) {
@@ -193,7 +123,6 @@ std::string CasePlans::describe(const Configuration& c) {
     const plan::Cost its = plan::cost(setup, other, input.rank);
     varies = varies || its.wire_bytes != cost.wire_bytes;
     if (its.wire_bytes > cost.wire_bytes) {
-      shown = variant;
       plan = std::move(other);
       cost = its;
     }
@@ -205,7 +134,7 @@ std::string CasePlans::describe(const Configuration& c) {
       counted(cost.calls, "call"), counted(plan::rounds(input.model, setup, plan), "round"),
       plan::bytes_text(cost.memory_bytes));
   text += notes_of(c, strategy, *planner, input);
-  const std::string ops = period_text(*planner, input, setup, shown);
+  const std::string ops = plan_text(*planner, input, setup, plan);
   const auto [earlier, fresh] = shown_.emplace(ops, c.label);
   return text + (fresh ? ops : fmt::format("     the plan of {}, above\n", earlier->second));
 }
