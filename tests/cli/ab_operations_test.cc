@@ -108,8 +108,9 @@ TEST_F(AbOperations, AbReadsWhatAProgramPrints) {
 
 TEST_F(AbOperations, AbComparesVariablesOfAProgramThatPrints) {
   write_logs(1, 1);
-  const Outcome outcome = run(
-      "ab --runs 1 --out d --format json --env NCCL_ALGO=Ring --env NCCL_ALGO=Tree -- cat a0.log");
+  const Outcome outcome =
+      run("ab --runs 1 --out d --format json -- NCCL_ALGO=Ring cat a0.log -- NCCL_ALGO=Tree cat "
+          "a0.log");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto differences = nlohmann::json::parse(outcome.out)["software_differences"];
   ASSERT_EQ(differences.size(), 1u) << differences;

@@ -2,7 +2,6 @@
 #include "paceline/cli/ab.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -63,29 +62,6 @@ std::string make_folder(const std::string& wanted) {
   return folder;
 }
 
-// The variables of A and of B, as words before a command.
-std::array<std::vector<std::string>, 2> sides_of_env(const std::vector<std::string>& given) {
-  if (given.size() > 2) {
-    throw UsageError(fmt::format(
-        "--env: given {} times; once for A and once for B, with several variables as 'A=1 B=2'",
-        given.size()));
-  }
-  std::array<std::vector<std::string>, 2> sides;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const std::size_t side = given.size() == 1 ? 1 : i;
-    sides[side] = shell_words(given[i]);
-    for (const std::string& word : sides[side]) {
-      if (const std::size_t equals = word.find('='); equals == std::string::npos || equals == 0) {
-        throw UsageError(fmt::format("--env {}: '{}' must be NAME=value", given[i], word));
-      }
-    }
-  }
-  if (given.size() == 2 && sides[0] == sides[1]) {
-    throw UsageError(fmt::format("--env {}: both sides have the same variables", given[0]));
-  }
-  return sides;
-}
-
 // A command in quotes, as a shell takes it, is the name of no program.
 void check_is_program(const std::string& side, const std::vector<std::string>& command) {
   const auto program = std::ranges::find_if(
@@ -118,11 +94,6 @@ AbCommand::AbCommand(CLI::App& app)
                              kUsualRuns))
       ->check(whole_number_in(1))
       ->type_name("N");
-  app.add_option("--env", environments_,
-                 "NAME=value, once for each side of one command, or once for "
-                 "B alone; several variables as 'A=1 B=2'")
-      ->allow_extra_args(false)
-      ->type_name("NAME=VALUE");
   app.add_option("--prepare", prepare_,
                  "shell command before each run, outside of its time; given twice: of A, of B")
       ->allow_extra_args(false)
@@ -137,7 +108,6 @@ AbCommand::AbCommand(CLI::App& app)
   app.footer(
       "paceline ab --until 2% -- COMMAND_A -- COMMAND_B\n"
       "paceline ab --runs 6 -- COMMAND_A -- COMMAND_B\n"
-      "paceline ab --env A=1 --env A=2 -- COMMAND\n"
       "A command may begin with NAME=value. It leaves records in the file that "
       "{records}\nin its words, or the variable PACELINE_RECORDS, names (paceline run and comm "
       "do);\nof one that prints the table of nccl-tests or rccl-tests, such as all_reduce_perf, "
@@ -159,36 +129,23 @@ void AbCommand::take_commands(std::vector<std::string>& arguments) {
   commands_[0].assign(first + 1, second);
   if (second != arguments.end()) {
     commands_[1].assign(second + 1, arguments.end());
-    separated_ = true;
   }
   arguments.erase(first, arguments.end());
 }
 
 front::Alternation AbCommand::alternation() const {
-  const bool one = !environments_.empty();
-  if (one && separated_) {
-    throw UsageError(
-        "--env: makes the two sides of one command; leave the second command out, or begin each "
-        "with NAME=value");
-  }
-  if (commands_[0].empty() || (!one && (!separated_ || commands_[1].empty()))) {
-    throw UsageError(
-        one ? "a command is needed: paceline ab --env A=1 --env A=2 -- COMMAND"
-            : "two commands are needed: paceline ab --runs 6 -- COMMAND_A -- COMMAND_B");
+  if (commands_[0].empty() || commands_[1].empty()) {
+    throw UsageError("two commands are needed: paceline ab --runs 6 -- COMMAND_A -- COMMAND_B");
   }
   if (until_.within() && runs_) {
     throw UsageError(fmt::format("--runs {}: runs end by --until; --budget {} is the most of them",
                                  *runs_, *runs_));
   }
-  const auto variables = sides_of_env(environments_);
   front::Alternation wanted;
   for (const std::size_t side : {0, 1}) {
-    std::vector<std::string> command = variables[side];
-    const auto& words = commands_[one ? 0 : side];
-    command.insert(command.end(), words.begin(), words.end());
     wanted.sides[side].name = side == 0 ? "A" : "B";
-    check_is_program(wanted.sides[side].name, command);
-    wanted.sides[side].command = std::move(command);
+    check_is_program(wanted.sides[side].name, commands_[side]);
+    wanted.sides[side].command = commands_[side];
     wanted.sides[side].prepare = of_side("--prepare", prepare_, side);
     wanted.sides[side].cleanup = of_side("--cleanup", cleanup_, side);
   }

@@ -12,8 +12,7 @@
 namespace paceline::cli {
 
 /// `paceline ab [FLAGS] -- COMMAND_A -- COMMAND_B`: whole commands in turns,
-/// in an order drawn for each run, and then the comparison of what they left. With `--env`, one
-/// command with two environments.
+/// in an order drawn for each run, and then the comparison of what they left.
 class AbCommand {
  public:
   explicit AbCommand(CLI::App& app);
@@ -35,10 +34,8 @@ class AbCommand {
   std::optional<int> runs_;  // 6 without --until
   double timeout_s_ = 3600;
   std::string out_;
-  std::vector<std::string> environments_;       // of --env
   std::vector<std::string> prepare_, cleanup_;  // one of both sides, or two
   std::vector<std::string> commands_[2];
-  bool separated_ = false;  // both "--" were there
 };
 
 }  // namespace paceline::cli
