@@ -31,12 +31,6 @@ void reject_empty(const CLI::Option& option, const std::string& value) {
   }
 }
 
-// Whether `word` is true, false, or several of them with commas between.
-bool is_switch_value(const std::string& word) {
-  return std::ranges::all_of(
-      split_at(word, ','), [](const std::string& one) { return one == "true" || one == "false"; });
-}
-
 template <class Number>
 ArgumentCheck check_of(std::string_view kind, Number least, Number most) {
   return [=](const std::string& text) {
@@ -81,20 +75,6 @@ void reject_empty_values(const CLI::App& command, const std::vector<std::string>
       reject_empty(*given.option, *given.value);
     }
   });
-}
-
-std::vector<std::string> with_joined_switches(const CLI::App& command,
-                                              std::vector<std::string> arguments) {
-  for (std::size_t i = 0; i + 1 < arguments.size() && arguments[i] != "--"; ++i) {
-    const CLI::Option* option =
-        arguments[i].starts_with("--") ? command.get_option_no_throw(arguments[i]) : nullptr;
-    if (option != nullptr && option->get_items_expected_max() == 0 &&
-        is_switch_value(arguments[i + 1])) {
-      arguments[i] += '=' + arguments[i + 1];
-      arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-    }
-  }
-  return arguments;
 }
 
 ArgumentCheck number_in(double least, double most) {

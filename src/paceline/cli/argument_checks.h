@@ -33,11 +33,6 @@ void for_each_flag(const CLI::App& command, const std::vector<std::string>& argu
 /// two commas; CLI11 skips both.  `arguments`: those of the command, before they are parsed.
 void reject_empty_values(const CLI::App& command, const std::vector<std::string>& arguments);
 
-/// The arguments of `command` with `--compiled false` as `--compiled=false`, the one form in which
-/// CLI11 takes the value of a switch.
-std::vector<std::string> with_joined_switches(const CLI::App& command,
-                                              std::vector<std::string> arguments);
-
 /// A check of CLI11: the text of an argument to what is wrong with it; empty: nothing.
 using ArgumentCheck = std::function<std::string(const std::string& text)>;
 

@@ -119,13 +119,12 @@ void reject_legacy_flag(const CLI::App& command, const std::vector<std::string>&
 }
 
 /// An exit code where the words ask for help, and nothing else is to be done.
-std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
+std::optional<int> parse(CLI::App& app, const std::vector<std::string>& arguments) {
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == arguments.front()) {
       const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
       reject_legacy_flag(*command, words);
       reject_empty_values(*command, words);
-      arguments = with_joined_switches(*command, std::move(arguments));
     }
   }
   try {

@@ -15,6 +15,9 @@
 namespace paceline::cli {
 namespace {
 
+/// Runs where no budget is stated, and where the budget is a time.
+constexpr int kUsualBudget = 50, kLargestBudget = 1000;
+
 constexpr double kMostPercent = 1000;
 constexpr double kMostSeconds = 1e8;
 
@@ -31,40 +34,49 @@ std::optional<double> seconds_from(std::string_view text) {
   return std::nullopt;
 }
 
-}  // namespace
+/// What ends runs that go on until they suffice.
+struct Budget {
+  std::optional<int> runs{};
+  std::optional<std::chrono::milliseconds> time{};
+};
 
-double parse_percent(const std::string& flag, const std::string& text) {
+/// "40": so many runs; "90s", "20min", "2h": so much time.
+Budget parse_budget(const std::string& text) {
+  if (const auto runs = number_from<int>(text); runs && *runs >= 1) {
+    return {.runs = runs};
+  }
+  const auto seconds = seconds_from(text);
+  if (!seconds || !(*seconds > 0) || *seconds > kMostSeconds) {
+    throw UsageError(
+        fmt::format("--budget: {}: must be a whole number of runs of at least 1 (40), or a time "
+                    "(90s, 20min, 2h)",
+                    text));
+  }
+  return {.time = to_milliseconds(*seconds)};
+}
+
+/// The share of "2%" or "2": 0.02.
+double parse_percent(const std::string& text) {
   const std::string_view digits = text.ends_with('%')
                                       ? std::string_view(text).substr(0, text.size() - 1)
                                       : std::string_view(text);
   const auto percent = number_from<double>(trimmed(digits));
   if (!percent || !(*percent > 0) || *percent > kMostPercent) {
     throw UsageError(
-        fmt::format("{}: {}: must be a percentage above 0 and at most {:g}, such as 2%", flag, text,
+        fmt::format("--until: {}: must be a percentage above 0 and at most {:g}, such as 2%", text,
                     kMostPercent));
   }
   return *percent / 100;
 }
 
-Budget parse_budget(const std::string& flag, const std::string& text) {
-  if (const auto runs = number_from<int>(text); runs && *runs >= 1) {
-    return {.runs = runs};
-  }
-  const auto seconds = seconds_from(text);
-  if (!seconds || !(*seconds > 0) || *seconds > kMostSeconds) {
-    throw UsageError(fmt::format(
-        "{}: {}: must be a whole number of runs of at least 1 (40), or a time (90s, 20min, 2h)",
-        flag, text));
-  }
-  return {.time = to_milliseconds(*seconds)};
-}
+}  // namespace
 
 UntilFlags::UntilFlags(CLI::App& app, const std::string& until, const std::string& runs) {
   app.add_option("--until", until_, until)->type_name("PERCENT");
   app.add_option("--budget", budget_,
                  fmt::format("with --until, most runs of {}, or a time (90s, 20min, 2h) after "
                              "which no run begins [{}]",
-                             runs, kUsualRuns))
+                             runs, kUsualBudget))
       ->type_name("RUNS|TIME");
 }
 
@@ -79,18 +91,18 @@ void UntilFlags::check() const {
 }
 
 std::optional<double> UntilFlags::within() const {
-  return until_.empty() ? std::nullopt : std::optional(parse_percent("--until", until_));
+  return until_.empty() ? std::nullopt : std::optional(parse_percent(until_));
 }
 
 int UntilFlags::most_runs() const {
   if (budget_.empty()) {
-    return kUsualRuns;
+    return kUsualBudget;
   }
-  return parse_budget("--budget", budget_).runs.value_or(kMostRuns);
+  return parse_budget(budget_).runs.value_or(kLargestBudget);
 }
 
 std::optional<std::chrono::milliseconds> UntilFlags::time() const {
-  return budget_.empty() ? std::nullopt : parse_budget("--budget", budget_).time;
+  return budget_.empty() ? std::nullopt : parse_budget(budget_).time;
 }
 
 }  // namespace paceline::cli

@@ -11,28 +11,9 @@ class App;
 
 namespace paceline::cli {
 
-/// What ends runs that go on until they suffice.
-struct Budget {
-  std::optional<int> runs{};
-  std::optional<std::chrono::milliseconds> time{};
-};
-
-/// The share of "2%" or "2": 0.02.  Throws UsageError that begins with `flag` for anything that is
-/// no percentage above 0 and at most 1000.
-double parse_percent(const std::string& flag, const std::string& text);
-
-/// "40": so many runs; "90s", "20min", "2h": so much time.  Throws UsageError that begins with
-/// `flag`.
-Budget parse_budget(const std::string& flag, const std::string& text);
-
 /// `--until PERCENT` and `--budget RUNS|TIME`.
 class UntilFlags {
  public:
-  /// Runs where no budget is stated.
-  static constexpr int kUsualRuns = 50;
-  /// Runs where the budget is a time.
-  static constexpr int kMostRuns = 1000;
-
   /// `until` and `runs` are the help of --until, and whose runs --budget
   /// counts.
   UntilFlags(CLI::App& app, const std::string& until, const std::string& runs);
