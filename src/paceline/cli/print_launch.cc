@@ -13,7 +13,6 @@
 #include "paceline/case/check.h"
 #include "paceline/case/field.h"
 #include "paceline/engines/engine_table.h"
-#include "paceline/launch/launch_command.h"
 #include "paceline/records/configuration.h"
 
 namespace paceline::cli {
@@ -94,7 +93,8 @@ bool meets_by_open_mpi(const RawSettings& raw) {
 
 }  // namespace
 
-LaunchText launch_text(const RawSettings& raw, const std::vector<std::string>& command_line) {
+launch::LaunchLine launch_text(const RawSettings& raw,
+                               const std::vector<std::string>& command_line) {
   const std::vector<int> hosts = hosts_of(raw);
   launch::LaunchShape shape{.hosts = static_cast<int>(hosts.size()),
                             .ranks_per_host = hosts.front(),
@@ -108,9 +108,7 @@ LaunchText launch_text(const RawSettings& raw, const std::vector<std::string>& c
   std::error_code error;
   shape.argv = {std::filesystem::read_symlink("/proc/self/exe", error).string()};
   shape.argv.insert(shape.argv.end(), words.begin(), words.end());
-  const std::string kind = cases::settings_of(raw).print_launch;
-  return {.line = launch::launch_command(kind, shape) + "\n",
-          .note = launch::launch_note(kind, shape)};
+  return launch::launch_line(cases::settings_of(raw).print_launch, shape);
 }
 
 }  // namespace paceline::cli

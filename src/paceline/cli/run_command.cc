@@ -207,8 +207,8 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   job.settings = cases::settings_of(raw);
   job.progress = isatty(STDERR_FILENO) == 1;
   if (!job.settings.print_launch.empty()) {
-    const LaunchText text = launch_text(raw, command_line);
-    fmt::print("{}", text.line);
+    const launch::LaunchLine text = launch_text(raw, command_line);
+    fmt::print("{}", text.command);
     fmt::print(stderr, "{}", text.note);
     return 0;
   }

@@ -15,13 +15,16 @@ struct LaunchShape {
   bool open_mpi = false;          // its ranks meet by Open MPI
 };
 
-/// A shell command that starts the program on a cluster; `kind` is slurm, mpirun or torchrun (else
-/// UsageError).  Where the launcher must be given the hosts, or does not give the ranks of several
-/// hosts a rendezvous, the command contains FIRST_HOST, HOST_2, ... for the user to replace.
-std::string launch_command(const std::string& kind, const LaunchShape& shape);
+struct LaunchLine {
+  std::string command;  // for a shell, with its line break
+  /// A sentence, with its line break, that says what to replace in the command or where to run it;
+  /// empty where the command can be run as it is.
+  std::string note;
+};
 
-/// One sentence, with its line break, that says what to replace in the command or where to run it;
-/// empty where the command can be run as it is.
-std::string launch_note(const std::string& kind, const LaunchShape& shape);
+/// What starts the program on a cluster; `kind` is slurm, mpirun or torchrun.  Where the launcher
+/// must be given the hosts, or does not give the ranks of several hosts a rendezvous, the command
+/// contains FIRST_HOST, HOST_2, ... for the user to replace.
+LaunchLine launch_line(const std::string& kind, const LaunchShape& shape);
 
 }  // namespace paceline::launch
