@@ -228,12 +228,4 @@ template std::string read_key(const Field&, const Settings&);
 template void assign_key(const Field&, const std::string&, const std::string&, Case&);
 template void assign_key(const Field&, const std::string&, const std::string&, Settings&);
 
-std::vector<std::string> all_flags() {
-  std::vector<std::string> flags;
-  for (const Field& key : keys()) {
-    flags.push_back(flag_of(key));
-  }
-  return flags;
-}
-
 }  // namespace paceline::cases

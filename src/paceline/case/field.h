@@ -155,9 +155,6 @@ std::string read_key(const Field& key, const Owner& from);
 template <class Owner>
 void assign_key(const Field& key, const std::string& text, const std::string& where, Owner& to);
 
-/// The flags of all keys.
-std::vector<std::string> all_flags();
-
 namespace detail {
 
 template <class M>

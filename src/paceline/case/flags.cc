@@ -14,7 +14,6 @@
 #include "paceline/base/text.h"
 #include "paceline/case/env_values.h"
 #include "paceline/case/field.h"
-#include "paceline/case/legacy_names.h"
 
 namespace paceline::cases {
 namespace {
@@ -48,8 +47,7 @@ const Field& key_of_flag(std::string_view name) {
 
 }  // namespace
 
-Flags::Flags(CLI::App& app) : app_(app) {
-  app.allow_extras();
+Flags::Flags(CLI::App& app) {
   app.add_option("experiment", experiment_, "file, or the name of one in experiments/");
   app.add_option(
          "--section", section_,
@@ -77,20 +75,6 @@ Flags::Flags(CLI::App& app) : app_(app) {
   }
 }
 
-void Flags::reject_unknown() const {
-  for (const std::string& extra : app_.remaining()) {
-    if (extra.starts_with("-")) {
-      throw UsageError(unknown_flag(extra.substr(0, extra.find('=')), "run", all_flags()));
-    }
-  }
-  if (!app_.remaining().empty()) {
-    throw UsageError(
-        fmt::format("'{}' follows the experiment '{}'; one run "
-                    "takes one experiment",
-                    app_.remaining().front(), experiment_));
-  }
-}
-
 RawValues Flags::values() const {
   RawValues given;
   for (const auto& [name, texts] : texts_) {
@@ -110,7 +94,6 @@ RawValues Flags::values() const {
 }
 
 Settings Flags::settings() const {
-  reject_unknown();
   RawSettings raw;
   raw.flags = values();
   return settings_of(raw);
@@ -132,7 +115,6 @@ RawSettings Flags::file_settings(int cores) const {
 }
 
 RawSettings Flags::raw_settings(int cores) const {
-  reject_unknown();
   RawValues given = values();
   const bool any_case = std::ranges::any_of(given, [](const auto& value) {
     return is_env_name(value.first) || is_case_key(*find_key(value.first)) ||

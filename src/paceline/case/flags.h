@@ -23,20 +23,17 @@ class Flags {
 
   /// The raw settings of the parsed line: the file's, with the flags over it. Where fewer than
   /// kSmallBelowCores `cores` are to run it, and --section names no other, they are those of the
-  /// file's section kSmallSection. Unknown flags, a missing file and a line that names nothing to
-  /// run throw UsageError.
+  /// file's section kSmallSection. A missing file and a line that names nothing to run throw
+  /// UsageError.
   RawSettings raw_settings(int cores = kSmallBelowCores) const;
 
-  /// What the flags alone say of the whole run.  Throws UsageError for an unknown flag or a bad
-  /// value.
+  /// What the flags alone say of the whole run.  Throws UsageError for a bad value.
   Settings settings() const;
 
  private:
   RawValues values() const;
   RawSettings file_settings(int cores) const;
-  void reject_unknown() const;
 
-  CLI::App& app_;
   std::string experiment_;
   std::string section_;
   std::map<std::string, std::vector<std::string>, std::less<>> texts_;
