@@ -60,10 +60,11 @@ TEST(RawSettings, UnknownKeyListsTheKnownOnes) {
 }
 
 TEST(RawSettings, RejectionsNameFileAndLine) {
-  EXPECT_EQ(rejection("steps = '32'"), "x.toml:1: steps: '32' is not a whole number of at least 1");
-  EXPECT_EQ(rejection("steps = 1.5"), "x.toml:1: steps: 1.5 is not a whole number of at least 1");
-  EXPECT_EQ(rejection("device = 1"), "x.toml:1: device: 1 is not one of auto, cpu, cuda");
-  EXPECT_EQ(rejection("channels_last = 1"), "x.toml:1: channels_last: 1 is not true or false");
+  EXPECT_EQ(rejection("steps = 0"), "x.toml:1: steps: '0' is not a whole number of at least 1");
+  EXPECT_EQ(rejection("steps = 'x'"), "x.toml:1: steps: 'x' is not a whole number of at least 1");
+  EXPECT_EQ(rejection("steps = 1.5"), "x.toml:1: steps: '1.5' is not a whole number of at least 1");
+  EXPECT_EQ(rejection("device = 1"), "x.toml:1: device: '1' is not one of auto, cpu, cuda");
+  EXPECT_EQ(rejection("channels_last = 1"), "x.toml:1: channels_last: '1' is not true or false");
   EXPECT_EQ(rejection("model = ['mlp', 'lenet']"),
             "x.toml:1: model: a list of values belongs under [sweep] or [[case]]");
   EXPECT_EQ(rejection("[[case]]\nranks = []"), "x.toml:2: ranks: the list is empty");

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -182,41 +181,24 @@ class Reader {
     }
   }
 
-  /// The text of a TOML value whose type is one that the key can hold.
+  /// The text of a TOML value that the key can hold; of a word in place of a number it is settled
+  /// later.
   RawValue scalar(const Field& key, const toml::node& node) const {
     const std::string where = fmt::format("{}: {}", at(node), key.name);
-    const auto text =
-        std::visit([&](const auto& usual) { return text_for(usual, key, node); }, usual_value(key));
-    if (!text) {
-      std::ostringstream shown;
-      node.visit([&](const auto& value) { shown << value; });
+    std::ostringstream shown;
+    node.visit([&](const auto& value) { shown << value; });
+    if (!node.is_value()) {
       throw UsageError(fmt::format("{}: {} is not {}", where, shown.str(), allowed_text(key)));
     }
-    return {*text, where};
-  }
-
-  template <class Value>
-  static std::optional<std::string> text_for(const Value& /*usual*/, const Field& key,
-                                             const toml::node& node) {
-    if constexpr (std::is_same_v<Value, bool>) {
-      if (const auto* value = node.as_boolean()) {
-        return value->get() ? "true" : "false";
-      }
-    } else if constexpr (std::is_arithmetic_v<Value>) {
-      if (const auto* value = node.as_integer()) {
-        return fmt::format("{}", value->get());
-      }
-      if (const auto* value = node.as_floating_point();
-          value != nullptr && std::is_same_v<Value, double>) {
-        return fmt::format("{}", value->get());
-      }
-      if (const auto* value = node.as_string(); value != nullptr && !key.words.empty()) {
-        return value->get();
-      }
-    } else if (const auto* value = node.as_string()) {
-      return value->get();
+    const std::string text = node.value<std::string>().value_or(shown.str());
+    Case c;
+    Settings settings;
+    if (!is_case_key(key)) {
+      assign_key(key, text, where, settings);
+    } else if (key.words.empty() || !node.is_string()) {
+      assign_key(key, text, where, c);
     }
-    return std::nullopt;
+    return {text, where};
   }
 
   std::string name_;
