@@ -5,10 +5,8 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -74,20 +72,6 @@ class ControlInput {
   bool closed_ = false, stopping_ = false;
 };
 
-/// The job's store.  Ends this process where stdin ends before the store has answered.
-std::shared_ptr<KeyValueStore> open_unless_closed(const OpenStore& open_store, const Launch& launch,
-                                                  ControlInput& control) {
-  const std::jthread watch([&control](const std::stop_token& stopped) {
-    while (!stopped.stop_requested()) {
-      if (control.closed()) {
-        _exit(3);
-      }
-      std::this_thread::sleep_for(100ms);
-    }
-  });
-  return open_store(launch, kStoreTimeout);
-}
-
 Launch launch_of(const HostLaunch& host) {
   const Environment variables = [&host](const std::string& name) -> std::optional<std::string> {
     const auto found = host.variables.find(name);
@@ -112,7 +96,7 @@ int run_host_agent(const OpenStore& open_store) {
   const HostLaunch host = host_launch_from(*line);
   std::error_code elsewhere;
   std::filesystem::current_path(host.folder, elsewhere);
-  const auto store = open_unless_closed(open_store, launch_of(host), control);
+  const auto store = open_store(launch_of(host), kStoreTimeout);
   SuperviseOptions options;
   options.heartbeat_timeout = kNoTimeout;  // whoever starts the job watches
   options.on_tick = [&control] { control.forward_stop(); };
@@ -121,7 +105,6 @@ int run_host_agent(const OpenStore& open_store) {
       post_failure(*store, notice);
     }
   };
-  require_memory_for(host.ranks, host.host);
   return supervise(start_ranks(host, signals), *store, signals, options).exit_code;
 }
 

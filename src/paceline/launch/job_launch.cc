@@ -156,26 +156,8 @@ Outcome stopped_by(const SupervisorSignals& signals) {
 
 }  // namespace
 
-void require_memory_for(int ranks, const std::string& host) {
-  // Its own memory once it has libtorch and a channel: 58 to 60 MB measured.
-  constexpr std::int64_t kLeastRankBytes = 50'000'000;
-  const std::int64_t needed = ranks * kLeastRankBytes;
-  const std::int64_t memory = usable_memory_bytes();
-  if (needed > memory) {
-    throw UsageError(fmt::format(
-        "{} ranks on host {} need at least {:.1f} GB of memory, which has {:.1f} GB; use fewer "
-        "ranks or more hosts",
-        ranks, host, static_cast<double>(needed) * 1e-9, static_cast<double>(memory) * 1e-9));
-  }
-}
-
 Outcome launch_job(const JobLaunch& job) {
   PACELINE_CHECK(!job.hosts.empty());
-  int here = 0;
-  for (const HostRanks& host : job.hosts) {
-    here += host.remote ? 0 : host.ranks;
-  }
-  require_memory_for(here, host_name());
   const bool far = std::ranges::any_of(job.hosts, &HostRanks::remote);
   PACELINE_CHECK(!far || !job.ssh.empty());
   const SupervisorSignals signals;  // before the store's threads

@@ -67,8 +67,4 @@ struct JobLaunch {
 /// the process has others (see base/spawn.h).
 Outcome launch_job(const JobLaunch& job);
 
-/// Throws UsageError where this host's memory cannot hold so many ranks even before they have a
-/// model.
-void require_memory_for(int ranks, const std::string& host);
-
 }  // namespace paceline::launch
