@@ -8,7 +8,6 @@
 
 #include "case/adapters.h"
 #include "paceline/base/error.h"
-#include "paceline/case/env_values.h"
 #include "paceline/case/experiment.h"
 #include "paceline/case/job_spec.h"
 

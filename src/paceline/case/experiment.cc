@@ -11,7 +11,6 @@
 #include "paceline/base/error.h"
 #include "paceline/case/check.h"
 #include "paceline/case/command_keys.h"
-#include "paceline/case/env_values.h"
 #include "paceline/case/field.h"
 #include "paceline/case/outside.h"
 #include "paceline/case/protocols.h"

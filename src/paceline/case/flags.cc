@@ -12,7 +12,6 @@
 #include "paceline/base/error.h"
 #include "paceline/base/program_place.h"
 #include "paceline/base/text.h"
-#include "paceline/case/env_values.h"
 #include "paceline/case/field.h"
 
 namespace paceline::cases {

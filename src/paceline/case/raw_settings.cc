@@ -13,10 +13,10 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
-#include "paceline/case/env_values.h"
 #include "paceline/case/field.h"
 #include "paceline/case/legacy_names.h"
 #include "paceline/case/protocols.h"
+#include "paceline/case/variables.h"
 #include "paceline/cluster/toml_section.h"
 #include "paceline/strategies/strategy_text.h"
 
@@ -259,6 +259,22 @@ RawSettings read_raw_settings(const std::string& path, const std::string& sectio
     find_beside(path, *raw.sweep);
   }
   return raw;
+}
+
+RawValues env_of_flags(const std::vector<std::string>& texts) {
+  RawValues values;
+  for (const std::string& text : texts) {
+    if (text.empty()) {
+      throw UsageError("--env: is empty; leave it out, or give a value");
+    }
+    for (const auto& [name, list] : variables_from(text, "--env")) {
+      std::vector<RawValue>& to = values[fmt::format("{}{}", kEnvPrefix, name)];
+      for (std::string& value : split_at(list, ',')) {
+        to.push_back({std::move(value), "--env " + name});
+      }
+    }
+  }
+  return values;
 }
 
 std::vector<RawValue> split_flag(const std::string& name, const std::vector<std::string>& texts) {

@@ -49,6 +49,15 @@ RawSettings read_raw_settings(const std::string& path, const std::string& sectio
 RawSettings parse_raw_settings(std::string_view text, const std::string& name,
                                const std::string& section = "");
 
+/// Raw values of environment variables have this before the variable's name; a file writes
+/// env.NAME = "value", under [sweep] a list.
+inline constexpr std::string_view kEnvPrefix = "env.";
+
+inline bool is_env_name(std::string_view name) { return name.starts_with(kEnvPrefix); }
+
+/// The raw values of flags --env NAME=VALUE,VALUE ..., by name with prefix.
+RawValues env_of_flags(const std::vector<std::string>& texts);
+
 /// The values of a flag's texts; a comma separates values that sweep, except inside a strategy's
 /// options ("topk:density=0.1,seed=2" is one).
 std::vector<RawValue> split_flag(const std::string& name, const std::vector<std::string>& texts);
