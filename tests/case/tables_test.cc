@@ -60,11 +60,9 @@ TEST_F(Adapters, TablesLargerThanMemoryAreRejectedWhereverRanksStart) {
   // Of which one table fits into this machine, and not two.
   const std::string large = std::to_string(usable_memory_bytes() / (64 * 4) * 2 / 3);
   for (const std::vector<int>& one_host : {std::vector<int>{}, {5}}) {
-    EXPECT_TRUE(
-        rejection(one_host, "table", large)
-            .starts_with(
-                "--embeddings: " + large +
-                " rows of 64 numbers in 2 tables: on one host 2 servers and 2 trainers take "))
+    EXPECT_TRUE(rejection(one_host, "table", large)
+                    .starts_with("--embeddings: " + large +
+                                 " rows of 64 numbers in 2 tables: the ranks of one host take "))
         << rejection(one_host, "table", large);
     EXPECT_NE(rejection(one_host, "row-hash", large), "");
   }
@@ -74,12 +72,12 @@ TEST_F(Adapters, TablesLargerThanMemoryAreRejectedWhereverRanksStart) {
       rejection({3, 2}, "replicated", large)
           .starts_with(
               "--embeddings: " + large +
-              " rows of 64 numbers in 2 tables, on every server: on one host 1 server and "));
+              " rows of 64 numbers in 2 tables, on every server: the ranks of one host take "));
   const std::string third = std::to_string(usable_memory_bytes() / (64 * 4) / 3);
   EXPECT_NE(rejection({5}, "replicated", third), "");
   EXPECT_EQ(rejection({3, 2}, "replicated", third), "");
   EXPECT_TRUE(rejection({}, "table", "1", "1000000000")
-                  .starts_with("--embedding-dim: 1 row of 1000000000 numbers in 2 tables"));
+                  .starts_with("--embeddings: 1 row of 1000000000 numbers in 2 tables"));
   EXPECT_TRUE(rejection({}, "table", "1", "2000000000")
                   .starts_with("--embedding-dim: 2 tables of 2000000000 numbers in each row make "
                                "4000000000 numbers"));

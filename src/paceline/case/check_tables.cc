@@ -23,36 +23,6 @@
 namespace paceline::cases {
 namespace {
 
-// What the ranks of a host hold, and what they are.
-struct HostShare {
-  int trainers = 0, servers = 0;
-  std::int64_t rows = 0, bytes = 0;
-};
-
-// Hosts are filled in rank order; this machine stands for each of them.
-HostShare fullest_host(const Case& c, const MachineFacts& m,
-                       const std::vector<strategies::PlanMemory>& memory) {
-  const std::vector<int> ranks =
-      m.joined() ? plan::fill_hosts(c.ranks, m.ranks_per_host) : std::vector<int>{c.ranks};
-  HostShare fullest;
-  int rank = 0;
-  for (const int here : ranks) {
-    HostShare host;
-    for (const int end = rank + here; rank < end; ++rank) {
-      const auto& held = memory[static_cast<std::size_t>(rank)];
-      const bool trains = rank < c.trainers;
-      host.trainers += trains ? 1 : 0;
-      host.servers += (c.servers == 0 ? trains : !trains && rank + 1 < c.ranks) ? 1 : 0;
-      host.rows += held.rows;
-      host.bytes += held.bytes();
-    }
-    if (host.bytes > fullest.bytes) {
-      fullest = host;
-    }
-  }
-  return fullest;
-}
-
 // Numbers of a sample, of all tables.
 double width_of(const Case& c) {
   return static_cast<double>(c.servers > 0 ? c.servers : c.trainers) * c.embedding_dim;
@@ -78,34 +48,26 @@ void check_table_sizes(const Case& c, const Where& where) {
   }
 }
 
-// What has no plan is rejected where it is planned.
-std::vector<strategies::PlanMemory> memory_of(const Case& c) {
-  try {
-    return memory_of_run(c);
-  } catch (const UsageError&) {
-    return {static_cast<std::size_t>(c.ranks), strategies::PlanMemory{}};
-  }
-}
-
 void check_table_memory(const Case& c, const MachineFacts& m, const Where& where) {
-  const int tables = c.servers > 0 ? c.servers : c.trainers;
-  const HostShare fullest = fullest_host(c, m, memory_of(c));
+  const std::vector<int> hosts =
+      m.joined() ? plan::fill_hosts(c.ranks, m.ranks_per_host) : std::vector<int>{c.ranks};
+  std::int64_t bytes = 0;
+  try {
+    bytes = std::ranges::max(bytes_by_host(memory_of_run(c), hosts));
+  } catch (const UsageError&) {
+    return;  // what has no plan is rejected where it is planned
+  }
   const std::int64_t memory = usable_memory_bytes();
-  if (fullest.bytes > memory) {
+  if (bytes > memory) {
     throw UsageError(fmt::format(
-        "{}: {} of {} in {}{}: on one host {} take {:.1f} GB, {:.1f} GB of it rows with what their "
-        "update keeps, and this machine has {:.1f} GB; take fewer or shorter rows",
-        where(fullest.rows > memory ? "embeddings" : "embedding_dim"), counted(c.embeddings, "row"),
-        counted(c.embedding_dim, "number"), counted(tables, "table"),
+        "{}: {} of {} in {}{}: the ranks of one host take {:.1f} GB, and this machine has {:.1f} "
+        "GB; take fewer or shorter rows",
+        where("embeddings"), counted(c.embeddings, "row"), counted(c.embedding_dim, "number"),
+        counted(c.servers > 0 ? c.servers : c.trainers, "table"),
         c.placement != "replicated" ? ""
         : c.servers > 0             ? ", on every server"
                                     : ", on every trainer",
-        c.servers > 0
-            ? fmt::format("{} and {}", counted(fullest.servers, "server"),
-                          counted(fullest.trainers, "trainer"))
-            : fmt::format("{}, which hold the tables,", counted(fullest.trainers, "trainer")),
-        static_cast<double>(fullest.bytes) * 1e-9, static_cast<double>(fullest.rows) * 1e-9,
-        static_cast<double>(memory) * 1e-9));
+        static_cast<double>(bytes) * 1e-9, static_cast<double>(memory) * 1e-9));
   }
 }
 

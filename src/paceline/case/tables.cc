@@ -173,6 +173,19 @@ std::vector<strategies::PlanMemory> memory_of_ranks(const plan::Planner& planner
   return memory;
 }
 
+std::vector<std::int64_t> bytes_by_host(const std::vector<strategies::PlanMemory>& memory,
+                                        const std::vector<int>& ranks_per_host) {
+  std::vector<std::int64_t> hosts;
+  auto rank = memory.begin();
+  for (const int here : ranks_per_host) {
+    std::int64_t& bytes = hosts.emplace_back(0);
+    for (const auto end = rank + here; rank != end; ++rank) {
+      bytes += rank->bytes();
+    }
+  }
+  return hosts;
+}
+
 std::vector<strategies::PlanMemory> memory_of_run(const Case& c) {
   const auto job = embedding_job_of(c);
   strategies::check_job(*job);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -32,6 +33,10 @@ std::unique_ptr<plan::Planner> planner_of(const strategies::EmbeddingJob& job,
 /// What the plan of every rank takes, by rank.
 std::vector<strategies::PlanMemory> memory_of_ranks(const plan::Planner& planner,
                                                     plan::PlanInput input);
+
+/// What the ranks of each host take, which fill the hosts in their order.
+std::vector<std::int64_t> bytes_by_host(const std::vector<strategies::PlanMemory>& memory,
+                                        const std::vector<int>& ranks_per_host);
 
 /// What every rank of `paceline run` of a case with tables holds when the job holds most, by rank:
 /// its plan; where the rank trains, also the plan of the trainer without communication that is

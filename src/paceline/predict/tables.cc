@@ -67,14 +67,10 @@ void set_tables(const records::Configuration& c, PredictRequest& request) {
 void check_memory(const PredictRequest& request, const Prediction& prediction) {
   const auto planner = cases::planner_of(*request.tables, strategies::strategy_of(request));
   const auto memory = cases::memory_of_ranks(*planner, prediction.job->input);
-  auto rank = memory.begin();  // ranks fill the hosts in their order
-  const auto ranks =
-      cluster::ranks_per_host(request.cluster, static_cast<plan::Rank>(memory.size()));
-  for (std::size_t h = 0; h < ranks.size(); ++h) {
-    std::int64_t bytes = 0;
-    for (const auto end = rank + ranks[h]; rank != end; ++rank) {
-      bytes += rank->bytes();
-    }
+  const auto hosts = cases::bytes_by_host(
+      memory, cluster::ranks_per_host(request.cluster, static_cast<plan::Rank>(memory.size())));
+  for (std::size_t h = 0; h < hosts.size(); ++h) {
+    const std::int64_t bytes = hosts[h];
     const cluster::ClusterHost& host = request.cluster.hosts[h];
     if (host.memory_bytes && bytes > *host.memory_bytes) {
       throw UsageError(fmt::format(
