@@ -177,26 +177,15 @@ TEST_F(Program, RejectsEmptyValues) {
                   "paceline: --only: 'all-reduce,,message' has an empty value ");
 }
 
-TEST_F(Program, ProfileHasTheFormatsOfOtherCommands) {
-  const std::string job =
-      "profile lenet --batch-size 2 --warmup 0 --steps 1 --threads 1 --device cpu --codecs "
-      "--format ";
-  const Outcome shown = run(job + "json");
+TEST_F(Program, ProfileShowsTheCodecsThatItTimes) {
+  const Outcome shown =
+      run("profile lenet --batch-size 2 --warmup 0 --steps 1 --threads 1 --device cpu --codecs");
   ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_TRUE(shown.out.starts_with("lenet, batch 2 on cpu: forward ")) << shown.out;
+  EXPECT_NE(shown.out.find(" M elements\n          "), std::string::npos) << shown.out;
+  EXPECT_EQ(shown.out.find("\n\n"), std::string::npos) << shown.out;
   std::ifstream file(folder_ / "lenet.profile.json");
-  EXPECT_EQ(nlohmann::json::parse(shown.out), nlohmann::json::parse(file));
-  const std::string csv = run(job + "csv").out;
-  EXPECT_TRUE(csv.starts_with("model,batch_size,device,forward_s,")) << csv;
-  EXPECT_NE(csv.find("\nlenet,2,cpu,"), std::string::npos) << csv;
-  EXPECT_EQ(std::ranges::count(csv, '\n'),
-            2 + std::ssize(nlohmann::json::parse(shown.out).at("codecs")));
-  const std::string markdown = run(job + "markdown").out;
-  EXPECT_TRUE(markdown.starts_with("lenet, batch 2 on cpu: forward "));
-  EXPECT_NE(markdown.find("\n\n| codec | one core, ms encode | "), std::string::npos) << markdown;
-  const std::string table = run(job + "table").out;
-  EXPECT_NE(table.find(" M elements\n          "), std::string::npos) << table;
-  EXPECT_EQ(table.find("\n\n"), std::string::npos) << table;
-  expect_rejected(job + "tables", "paceline: --format: unknown format 'tables'");
+  EXPECT_GT(nlohmann::json::parse(file).at("codecs").size(), 1U);
 }
 
 TEST_F(Program, RejectsBadFiles) {

@@ -67,48 +67,6 @@ report::Table coding_table(const std::vector<cluster::CodecTime>& codecs) {
   return shown;
 }
 
-/// A line of the network alone, then one for each codec.
-report::Table profile_csv(const cluster::ProfiledModel& profiled) {
-  using cluster::CodecTime;
-  using plan::seconds_of;
-  using report::Json;
-  const auto constant = [](const Json& value) { return [value](const auto&) { return value; }; };
-  const auto of_codec = [](plan::Picoseconds CodecTime::*time) {
-    return [time](const CodecTime* codec) {
-      return codec != nullptr ? Json(seconds_of(codec->*time)) : Json();
-    };
-  };
-  report::Fields<const CodecTime*> fields;
-  fields.add("model", constant(profiled.model.name));
-  fields.add("batch_size", constant(profiled.batch_size));
-  fields.add("device", constant(profiled.device));
-  fields.add("forward_s", constant(seconds_of(profiled.profile.forward_total())));
-  fields.add("backward_s", constant(seconds_of(profiled.profile.backward_total())));
-  fields.add("update_s", constant(profiled.update ? Json(seconds_of(*profiled.update)) : Json()));
-  fields.add("parameters", constant(profiled.model.parameters.size()));
-  fields.add("elements", constant(profiled.model.elements()));
-  fields.add("codec",
-             [](const CodecTime* codec) { return codec != nullptr ? Json(codec->codec) : Json(); });
-  fields.add("encode_s", of_codec(&CodecTime::encode));
-  fields.add("decode_s", of_codec(&CodecTime::decode));
-  fields.add("memcpy_s", of_codec(&CodecTime::copy));
-  std::vector<const CodecTime*> shown{nullptr};
-  for (const CodecTime& codec : profiled.codecs) {
-    shown.push_back(&codec);
-  }
-  return fields.table(shown);
-}
-
-report::CommandOutput output_of(const cluster::ProfiledModel& profiled) {
-  report::CommandOutput output{.heading = summary(profiled),
-                               .csv = profile_csv(profiled),
-                               .json = report::Json::parse(cluster::to_json_text(profiled))};
-  if (!profiled.codecs.empty()) {
-    output.tables.push_back(coding_table(profiled.codecs));
-  }
-  return output;
-}
-
 }  // namespace
 
 ProfileCommand::ProfileCommand(CLI::App& app) {
@@ -143,7 +101,6 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
   app.add_flag("--codecs", codecs_,
                "also how long one core takes to code the gradients, for `paceline advise`; --steps "
                "times each");
-  add_format_flag(app, format_, report::names_of(report::output_formats()));
 }
 
 int ProfileCommand::run() {
@@ -181,8 +138,11 @@ int ProfileCommand::run() {
                busy->advice);
   }
   write_atomically(output_, cluster::to_json_text(profiled));
-  fmt::print("{}",
-             report::find_format(report::output_formats(), format_).render(output_of(profiled)));
+  report::CommandOutput output{.heading = summary(profiled)};
+  if (!profiled.codecs.empty()) {
+    output.tables.push_back(coding_table(profiled.codecs));
+  }
+  fmt::print("{}", report::find_format(report::output_formats(), "table").render(output));
   fmt::print(stderr, "profile: {}\n", output_);
   return 0;
 }

@@ -23,7 +23,7 @@ class ProfileCommand {
 
  private:
   records::Configuration configuration_;
-  std::string output_, format_ = "table";
+  std::string output_;
   bool codecs_ = false;
 };
 
