@@ -8,6 +8,7 @@
 
 #include "paceline/case/case.h"
 #include "paceline/case/machine.h"
+#include "paceline/case/raw_settings.h"
 
 namespace paceline::cases {
 
@@ -57,6 +58,25 @@ void check_case(const Case& configuration, const MachineFacts& machine, const Wh
 /// Gives a case that trains on --data the image size and classes of the data. Throws UsageError for
 /// unknown data and for what does not fit them.
 void take_data(Case& configuration, const Where& where);
+
+/// Throws UsageError where the block of an experiment that has a replay asks for a GPU, or for an
+/// engine that moves no bytes of the CPU, by name.
+void check_replay(const RawValues& block);
+
+/// The profile's network, batch and element type take the place of those that were named; device
+/// and engine are those of ranks that sleep.
+void take_network_of_profile(Case& configuration);
+
+/// Which numbers of steps somebody has chosen.
+struct GivenSteps {
+  bool warmup = false;
+  bool measured = false;
+};
+
+/// Rounds the warm-up and the measured steps that nobody has chosen up to whole periods of the
+/// case: its strategy, and its averages of statistics.  A window of fewer steps may lack an
+/// exchange that comes every H-th step, or hold one too many.
+void take_whole_periods(Case& configuration, const GivenSteps& given);
 
 /// Beyond this the ranks of a host only wait for each other's time slices.
 inline constexpr int kMostRanksPerCore = 32;

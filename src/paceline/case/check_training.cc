@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// What follows for a case from its data, its profile and its strategy's periods.
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -12,9 +14,13 @@
 #include "paceline/case/learning_rate.h"
 #include "paceline/case/outside.h"
 #include "paceline/case/same.h"
+#include "paceline/cluster/profile_file.h"
 #include "paceline/plan/data_traits.h"
+#include "paceline/plan/engine_traits.h"
+#include "paceline/plan/ranks_per_host.h"
 #include "paceline/plan/sample_file.h"
 #include "paceline/strategies/strategy.h"
+#include "paceline/strategies/strategy_period.h"
 
 namespace paceline::cases {
 namespace {
@@ -86,6 +92,25 @@ void require_file(const Case& c, std::string_view file, const Where& where) {
   }
 }
 
+/// Beside embedding tables the strategy is one of the trainers.
+plan::Step period_of(const Case& c) {
+  const int world = c.has_tables() ? c.trainers : c.ranks;
+  const plan::RanksPerHost hosts(
+      c.ranks_per_host.empty() ? std::vector<int>{} : plan::fill_hosts(world, c.ranks_per_host));
+  plan::Step period = 1;
+  try {
+    period = strategies::period_of(strategies::strategy_of(c), world, hosts);
+  } catch (const UsageError&) {
+    return 1;  // a case that cannot be: its ranks say why
+  }
+  return c.average_buffers > 0 ? std::lcm(period, static_cast<plan::Step>(c.average_buffers))
+                               : period;
+}
+
+int whole_periods(int steps, plan::Step period) {
+  return static_cast<int>((steps + period - 1) / period * period);
+}
+
 }  // namespace
 
 void take_data(Case& c, const Where& where) {
@@ -127,6 +152,60 @@ void take_data(Case& c, const Where& where) {
   }
   take_size("image_size", traits.side, where, c.image_size);
   take_size("classes", traits.classes, where, c.classes);
+}
+
+void check_replay(const RawValues& block) {
+  const auto replay = block.find("replay");
+  if (replay == block.end() ||
+      std::ranges::all_of(replay->second, [](const RawValue& it) { return it.text.empty(); })) {
+    return;
+  }
+  const auto needs_gpu = [](std::string_view name, std::string_view word) {
+    const auto* engine = plan::find_engine_traits(word);
+    return name == "device" ? word == "cuda" : engine != nullptr && !engine->moves_cpu;
+  };
+  for (const char* name : {"device", "engine"}) {
+    const auto found = block.find(name);
+    if (found == block.end()) {
+      continue;
+    }
+    for (const RawValue& given : found->second) {
+      if (needs_gpu(name, given.text)) {
+        throw UsageError(
+            fmt::format("{}: '{}', but the ranks of a replay sleep on the CPU and {} "
+                        "moves their bytes; leave it out",
+                        given.where, given.text, plan::engine_for("cpu").name));
+      }
+    }
+  }
+}
+
+void take_network_of_profile(Case& c) {
+  const cluster::ProfiledModel profiled = cluster::read_profile(c.replay);
+  c.model = profiled.model.name;
+  c.batch_size = profiled.batch_size * c.accumulate;
+  c.image_size = c.classes = c.sequence_length = 0;
+  c.as_original = false;
+  c.dtype = cluster::word_of(profiled.model.dtype);
+  c.channels_last = false;
+  c.device = "cpu";  // that is where its ranks sleep
+  if (const auto* engine = plan::find_engine_traits(c.engine);
+      engine != nullptr && !engine->moves(c.device)) {
+    c.engine = plan::engine_for(c.device).name;
+  }
+}
+
+void take_whole_periods(Case& c, const GivenSteps& given) {
+  if ((given.warmup && given.measured) || is_outside(c)) {
+    return;
+  }
+  const plan::Step period = period_of(c);
+  if (!given.warmup) {
+    c.warmup = whole_periods(c.warmup, period);
+  }
+  if (!given.measured) {
+    c.steps = whole_periods(c.steps, period);
+  }
 }
 
 }  // namespace paceline::cases

@@ -2,6 +2,7 @@
 #include "paceline/case/field.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -169,27 +170,11 @@ bool is_case_key(const Field& key) { return key.of.part != Part::kSettings; }
 bool is_switch(const Field& key) { return std::holds_alternative<bool>(usual_value(key)); }
 
 std::string_view title_of(Group group) {
-  switch (group) {
-    case Group::kModel:
-      return "Model and data";
-    case Group::kEmbeddings:
-      return "Embedding tables";
-    case Group::kExchange:
-      return "Ranks and exchange";
-    case Group::kMachine:
-      return "Device and engine";
-    case Group::kMeasuring:
-      return "Experiment and measuring";
-    case Group::kTraining:
-      return "Training";
-    case Group::kOutside:
-      return "Frameworks and commands";
-    case Group::kOutput:
-      return "Output";
-    case Group::kLaunch:
-      return "Launch";
-  }
-  return {};
+  constexpr auto kTitles = std::to_array<std::string_view>(
+      {"Model and data", "Embedding tables", "Ranks and exchange", "Device and engine",
+       "Experiment and measuring", "Training", "Frameworks and commands", "Output", "Launch"});
+  static_assert(kTitles.size() == static_cast<std::size_t>(Group::kLaunch) + 1);
+  return kTitles[static_cast<std::size_t>(group)];
 }
 
 Value usual_value(const Field& field) {

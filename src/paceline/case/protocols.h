@@ -36,7 +36,15 @@ inline constexpr int kDlperfRuns = 7;
 /// far as the machine goes.
 std::vector<int> dlperf_worlds(const MachineFacts& machine, const std::string& device);
 
-/// The values of the protocol for what `values` leaves out.
+/// The worlds that a value of `ranks` stands for here: a number itself;
+/// `world` all ranks that were started together, else 1; `max` one rank for
+/// each core or GPU; `auto` `least`, a power of two, doubled up to max, and max; `max:8`, `auto:8`
+/// at most 8; `dlperf` 1, all of a host, of two and of four.
+/// Throws UsageError for anything else.
+std::vector<int> worlds_of(const RawValue& ranks, const MachineFacts& machine,
+                           const std::string& device, int least);
+
+/// The values of DLPerf's protocol for what `values` leaves out.
 RawValues with_dlperf_defaults(RawValues values);
 
 /// How the settings fall short of the protocol: "2 steps skipped and 5 timed,
