@@ -21,8 +21,8 @@
 #include "paceline/rank/profile_codecs.h"
 #include "paceline/rank/profile_model.h"
 #include "paceline/rank/warnings.h"
-#include "paceline/report/command_output.h"
-#include "paceline/report/formats.h"
+#include "paceline/report/console.h"
+#include "paceline/report/table.h"
 
 namespace paceline::cli {
 namespace {
@@ -138,11 +138,10 @@ int ProfileCommand::run() {
                busy->advice);
   }
   write_atomically(output_, cluster::to_json_text(profiled));
-  report::CommandOutput output{.heading = summary(profiled)};
+  fmt::print("{}\n", summary(profiled));
   if (!profiled.codecs.empty()) {
-    output.tables.push_back(coding_table(profiled.codecs));
+    fmt::print("{}", report::console_text(coding_table(profiled.codecs)));
   }
-  fmt::print("{}", report::find_format(report::output_formats(), "table").render(output));
   fmt::print(stderr, "profile: {}\n", output_);
   return 0;
 }

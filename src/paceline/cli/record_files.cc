@@ -2,6 +2,7 @@
 #include "paceline/cli/record_files.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/records/json.h"
 #include "paceline/records/readers.h"
 #include "paceline/records/same_run.h"
@@ -49,11 +51,9 @@ void keep_distinct_runs(FileRecords& read) {
   const std::vector<std::size_t> places = records::distinct_runs(read.records, read.file_of);
   if (const std::size_t again = read.records.size() - places.size(); again > 0) {
     fmt::print(stderr,
-               "paceline: {} not counted: {} a run that another record says "
-               "too (a second import, or a command given again; --runs makes "
-               "further runs)\n",
-               again == 1 ? "1 record is" : fmt::format("{} records are", again),
-               again == 1 ? "it says" : "they say");
+               "paceline: not counted: {} of a run that another record says too (a second import, "
+               "or a command given again; --runs makes further runs)\n",
+               counted(static_cast<std::int64_t>(again), "record"));
   }
   FileRecords kept;
   kept.operations = std::move(read.operations);
