@@ -9,6 +9,7 @@
 
 #include "paceline/base/shell.h"
 #include "paceline/case/command_keys.h"
+#include "paceline/case/experiment.h"
 #include "paceline/case/field.h"
 #include "paceline/case/outside.h"
 
@@ -46,7 +47,9 @@ std::vector<std::string> flags_of(const Case& c) {
   const Case usual;
   std::vector<std::string> words;
   const auto add = [&](const Field& key) {
-    words.push_back(flag_of(key) + (is_switch(key) ? "" : "=" + read_key(key, c)));
+    const bool is_largest = key.name == "batch_size" && c.batch_size == kLargestBatch;
+    const std::string value = is_largest ? kMax : read_key(key, c);
+    words.push_back(flag_of(key) + (is_switch(key) ? "" : "=" + value));
   };
   for (const std::string_view name : kFirst) {
     if (const Field& key = *find_key(name); !is_left_out(key, c)) {

@@ -62,18 +62,6 @@ std::string make_folder(const std::string& wanted) {
   return folder;
 }
 
-// A command in quotes, as a shell takes it, is the name of no program.
-void check_is_program(const std::string& side, const std::vector<std::string>& command) {
-  const auto program = std::ranges::find_if(
-      command, [](const auto& word) { return word.find('=') == std::string::npos; });
-  if (program != command.end() && program->find(' ') != std::string::npos &&
-      !fs::exists(*program)) {
-    throw UsageError(
-        fmt::format("{}: no program is named '{}'; leave the quotes out, or write sh -c '{}'", side,
-                    *program, *program));
-  }
-}
-
 std::string of_side(const std::string& flag, const std::vector<std::string>& given,
                     std::size_t side) {
   if (given.size() > 2) {
@@ -144,7 +132,6 @@ front::Alternation AbCommand::alternation() const {
   front::Alternation wanted;
   for (const std::size_t side : {0, 1}) {
     wanted.sides[side].name = side == 0 ? "A" : "B";
-    check_is_program(wanted.sides[side].name, commands_[side]);
     wanted.sides[side].command = commands_[side];
     wanted.sides[side].prepare = of_side("--prepare", prepare_, side);
     wanted.sides[side].cleanup = of_side("--cleanup", cleanup_, side);

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/case/command.h"
 #include "paceline/case/experiment.h"
 #include "paceline/case/outside.h"
 #include "paceline/case/same.h"
@@ -165,21 +166,6 @@ std::string CasePlans::describe(const Configuration& c) {
   return text + (fresh ? ops : fmt::format("     the plan of {}, above\n", earlier->second));
 }
 
-/// What stands for compute and network, where something does.
-std::string instruments_of(const records::Configuration& c) {
-  std::string text;
-  if (!c.replay.empty()) {
-    text += fmt::format("; replay of {}", c.replay);
-  }
-  if (!c.link.empty()) {
-    text += fmt::format("; link {}", c.link);
-  }
-  if (c.stretch != 1) {
-    text += fmt::format("; stretched {} times", c.stretch);
-  }
-  return text;
-}
-
 /// The first lines of a plan, as a sweep shows each; a case alone shows all.
 std::string shortened(const std::string& plan) {
   constexpr std::ptrdiff_t kShown = 12;
@@ -195,19 +181,6 @@ std::string shortened(const std::string& plan) {
                      plan.substr(0, end), counted(lines - kShown, "line"));
 }
 
-/// How many samples a rank takes a step, or who looks up its bags.
-std::string step_of(const records::Configuration& c) {
-  const std::string batch = c.model == "hybrid" ? ""
-                            : c.batch_size == cases::kLargestBatch
-                                ? fmt::format("batch {}", cases::kMax)
-                                : fmt::format("batch {}", c.batch_size);
-  return c.has_tables()
-             ? fmt::format("{}{}{}, {}", batch, batch.empty() ? "" : ", ",
-                           counted(c.trainers, "trainer"),
-                           c.servers > 0 ? counted(c.servers, "server") : "which hold the tables")
-             : batch;
-}
-
 }  // namespace
 
 std::string dry_run_text(const cases::Experiment& experiment,
@@ -221,12 +194,8 @@ std::string dry_run_text(const cases::Experiment& experiment,
   const bool sweep = experiment.cases.size() > kCasesWithWholePlans;
   int number = 0;
   for (const records::Configuration& c : experiment.cases) {
-    text += fmt::format(
-        "{:3}  {:<10} {} {} on {} x {}, {} each; {}{}; "
-        "{} + {}; {}{}{}\n",
-        ++number, c.label, c.model, step_of(c), c.ranks, c.device, counted(c.threads, "thread"),
-        c.engine.empty() ? "" : c.engine + ", ", c.dtype, c.warmup, counted(c.steps, "step"),
-        c.strategy, instruments_of(c), c.discard ? "; discarded" : "");
+    text += fmt::format("{:3}  {:<10} {}{}\n", ++number, c.label, cases::command_of(c),
+                        c.discard ? "  # discarded" : "");
     const std::string plan = plans.describe(c);
     text += sweep ? shortened(plan) : plan;
   }
