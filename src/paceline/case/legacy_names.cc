@@ -112,8 +112,6 @@ std::vector<std::string> likely_flags(const std::string& flag,
 
 }  // namespace
 
-bool is_legacy_flag(std::string_view flag) { return find_legacy_name(name_of(flag)) != nullptr; }
-
 std::string unknown_key(const std::string& name, bool with_tables) {
   std::vector<std::string> known;
   for (const Field& key : keys()) {

@@ -17,7 +17,4 @@ std::string unknown_key(const std::string& name, bool with_tables);
 std::string unknown_flag(const std::string& flag, std::string_view command,
                          const std::vector<std::string>& known);
 
-/// Whether it is a flag of another benchmark; `flag` has its dashes.
-bool is_legacy_flag(std::string_view flag);
-
 }  // namespace paceline::cases

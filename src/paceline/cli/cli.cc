@@ -86,24 +86,15 @@ std::vector<std::string> flags_of(const CLI::App& command) {
   return known;
 }
 
-/// Rejects the first flag that no option of the command has; CLI11 names it among its values.
-void reject_unknown_flag(const CLI::App& command) {
-  for (const std::string& extra : command.remaining()) {
-    if (extra.starts_with("-")) {
-      throw UsageError(cases::unknown_flag(extra.substr(0, extra.find('=')), command.get_name(),
-                                           flags_of(command)));
-    }
-  }
-}
-
 /// Whether it is a long flag with one dash, as mpirun has them: "-hostfile", which CLI11 takes for
 /// letters.
 bool lacks_a_dash(const CLI::App& command, const std::string& flag) {
   return flag.size() > 2 && flag[1] != '-' && command.get_option_no_throw('-' + flag) != nullptr;
 }
 
-/// Rejects a flag of another benchmark, whose value CLI11 would take for an argument of its own.
-void reject_legacy_flag(const CLI::App& command, const std::vector<std::string>& arguments) {
+/// Rejects a flag that no option of the command has, whose value CLI11 would take for an argument
+/// of its own.  A flag of one letter may have its value behind it, "-n4".
+void reject_unknown_flag(const CLI::App& command, const std::vector<std::string>& arguments) {
   for_each_flag(command, arguments, [&](const GivenFlag& given) {
     if (given.option != nullptr) {
       return;
@@ -112,7 +103,9 @@ void reject_legacy_flag(const CLI::App& command, const std::vector<std::string>&
       throw UsageError(
           fmt::format("unknown flag '{}'; did you mean '-{}'?", given.name, given.name));
     }
-    if (cases::is_legacy_flag(given.name)) {
+    const bool is_letter =
+        given.name[1] != '-' && command.get_option_no_throw(given.name.substr(0, 2)) != nullptr;
+    if (!is_letter) {
       throw UsageError(cases::unknown_flag(given.name, command.get_name(), flags_of(command)));
     }
   });
@@ -123,7 +116,7 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& argument
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == arguments.front()) {
       const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
-      reject_legacy_flag(*command, words);
+      reject_unknown_flag(*command, words);
       reject_empty_values(*command, words);
     }
   }
@@ -133,11 +126,6 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& argument
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       return app.exit(error);  // --help
-    }
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-      for (const CLI::App* command : app.get_subcommands()) {
-        reject_unknown_flag(*command);
-      }
     }
     throw UsageError(sentence_of(error));
   }
