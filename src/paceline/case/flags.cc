@@ -35,15 +35,6 @@ void reject_empty(const std::vector<RawValue>& values) {
   }
 }
 
-/// The key of that name, or whose other flag this is.
-const Field& key_of_flag(std::string_view name) {
-  const auto found = std::ranges::find_if(keys(), [&](const Field& key) {
-    return key.name == name || (!key.also.empty() && key.also == name);
-  });
-  PACELINE_CHECK(found != keys().end());
-  return *found;
-}
-
 }  // namespace
 
 Flags::Flags(CLI::App& app) {
@@ -58,19 +49,12 @@ Flags::Flags(CLI::App& app) {
     std::vector<std::string>& texts = texts_[std::string(key.name)];
     std::string flag =
         key.letter == 0 ? flag_of(key) : fmt::format("-{},{}", key.letter, flag_of(key));
+    flag += key.also.empty() ? "" : fmt::format(",{}", key.also);
     CLI::Option* option = is_switch(key) ? app.add_flag(flag, texts, described(key))
                                          : app.add_option(flag, texts, described(key))
                                                ->allow_extra_args(false)
                                                ->type_name(std::string(key.metavar));
     option->group(std::string(title_of(key.group)));
-    if (!key.also.empty()) {
-      app.add_option(std::string(key.also), texts_[std::string(key.also)],
-                     fmt::format("the same as {}", flag_of(key)))
-          ->allow_extra_args(false)
-          ->type_name(std::string(key.metavar))
-          ->group(std::string(title_of(key.group)))
-          ->excludes(option);
-    }
   }
 }
 
@@ -80,12 +64,8 @@ RawValues Flags::values() const {
     if (name == "env") {
       given.merge(env_of_flags(texts));
     } else if (!texts.empty()) {
-      const Field& key = key_of_flag(name);
-      RawValues::mapped_type& values = given[std::string(key.name)];
-      values = split_flag(std::string(key.name), texts);
-      for (RawValue& value : values) {
-        value.where = key.also == name ? name : value.where;
-      }
+      RawValues::mapped_type& values = given[name];
+      values = split_flag(name, texts);
       reject_empty(values);
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
