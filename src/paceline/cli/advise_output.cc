@@ -148,21 +148,6 @@ Table strategies_table(const predict::AdviceTable& table, int top) {
   return shown;
 }
 
-Table strategies_csv(const predict::AdviceTable& table) {
-  Table lines = advice_columns().fields().table(table.rows);
-  lines.columns.push_back({.name = "errors"});
-  for (report::TableRow& row : lines.rows) {
-    row.cells.emplace_back();
-  }
-  for (const predict::Unfit& unfit : table.unfit) {
-    std::vector<std::string> cells(lines.columns.size());
-    cells.front() = unfit.strategy;
-    cells.back() = unfit.why;
-    lines.rows.push_back({.cells = std::move(cells)});
-  }
-  return lines;
-}
-
 std::string pays_text(const predict::CodecAdvice& row) {
   const double change = row.change;
   const std::string percent = fmt::format("{:.1f} %", std::abs(100 * change));
@@ -317,7 +302,7 @@ report::CommandOutput advice_output(const predict::AdviceTable& table,
   report::CommandOutput output{
       .tables = {strategies_table(table, top), buckets_table(table),
                  sizes_table(table.partitions, "partition/credit"), codecs_table(codecs)},
-      .csv = strategies_csv(table),
+      .csv = advice_columns().fields().table(table.rows),
       .json = {{"version", 1},
                {"strategies", advice_columns().fields().array(table.rows)},
                {"unfit", unfit_json("strategy", table.unfit)},

@@ -11,8 +11,7 @@ namespace paceline::cli {
 
 /// Tables: the first `top` strategies (0: all) with what their marks mean and what cannot be; the
 /// bucket size and partition that each should have; whether codecs pay whose coding times were
-/// measured.  CSV: every strategy, also those that cannot be, which have `errors`.  JSON: every
-/// value of the tables.
+/// measured.  CSV: every strategy that can be.  JSON: every value of the tables.
 report::CommandOutput advice_output(const predict::AdviceTable& table,
                                     const predict::CodecTable& codecs, int top);
 

@@ -147,15 +147,11 @@ DiffFlags::Comparison DiffFlags::compare(const Side& base, const Side& test,
         report::operation_sides(base.operations, test.operations));
     comparison.diff = report::diff_operations(*comparison.operations, options);
   }
-  if (comparison.diff.wall_times && needs_steps()) {
-    throw UsageError(
-        "--format ddp: these records hold wall times of commands, for which PyTorch's diff.py has "
-        "no layout; leave --format out");
-  }
-  if (comparison.operations && needs_steps()) {
-    throw UsageError(
-        "--format ddp: these records hold times of operations, for which PyTorch's diff.py has no "
-        "layout; leave --format out");
+  if ((comparison.diff.wall_times || comparison.operations) && needs_steps()) {
+    throw UsageError(fmt::format(
+        "--format ddp: these records hold {}, for which PyTorch's diff.py has no layout; leave "
+        "--format out",
+        comparison.operations ? "times of operations" : "wall times of commands"));
   }
   comparison.diff.base_name = base.name;
   comparison.diff.test_name = test.name;
