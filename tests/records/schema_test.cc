@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "paceline/case/json.h"
 #include "paceline/records/json.h"
+#include "records/case_schema.h"
 #include "records/sample_record.h"
 #include "records/schema_checker.h"
 

@@ -17,7 +17,4 @@ nlohmann::ordered_json to_json(const Case& c);
 /// what was expected there.
 Case from_json(const JsonPlace& place);
 
-/// Its JSON schema, the definition `configuration` in docs/record.schema.json.
-nlohmann::ordered_json schema();
-
 }  // namespace paceline::cases
