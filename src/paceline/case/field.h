@@ -95,6 +95,7 @@ struct Field {
   bool in_file = true;             // else a flag only
   char letter = 0;                 // of a short flag: -H
   std::string_view also = {};      // another flag of the same meaning
+  std::string_view legacy = {};    // other benchmarks' names, or former ones, with blanks between
   bool in_key = true;              // it shapes the result
   InJson json = {};
 

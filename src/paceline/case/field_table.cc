@@ -21,12 +21,14 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "network to train; `paceline list` has them all; "
              "MODULE:FACTORY: your own in Python (docs/your-model.md)",
      .of = member<&C::model>(), .group = Group::kModel,
+     .legacy = "dnn",
      .json = {.place = 2, .form = Form::kStated}},
     {.name = "batch_size", .metavar = "N",
      .help = "samples per rank and step, all micro-batches together; max: the "
              "most that memory holds, searched for",
      .of = member<&C::batch_size>(), .group = Group::kModel, .minimum = 1,
      .words = "max",
+     .legacy = "bs",
      .json = {.place = 3, .form = Form::kStated, .minimum = 1}},
     {.name = "image_size", .metavar = "PIXELS",
      .help = "side of the input; 0: the model's own",
@@ -35,32 +37,41 @@ constexpr auto kCaseFields = std::to_array<Field>({
     {.name = "classes", .metavar = "N",
      .help = "outputs of the last layer; 0: the model's own",
      .of = member<&C::classes>(), .group = Group::kModel, .minimum = 0,
+     .legacy = "num_classes",
      .json = {.place = 5, .form = Form::kOrNull}},
     {.name = "sequence_length", .metavar = "TOKENS",
      .help = "tokens of a sequence; 0: the model's own",
      .of = member<&C::sequence_length>(), .group = Group::kModel,
-     .minimum = 0, .json = {.place = 6}},
+     .minimum = 0,
+     .legacy = "sentence_len senlen",
+     .json = {.place = 6}},
     {.name = "as_original", .metavar = "",
      .help = "the job behaves as its original did: labels of a text are 0 and "
              "no word is masked, gradients of a network that reads images are "
              "never zeroed, and hybrid has one ReLU, asks one server after the "
              "other and updates all rows of its tables",
      .of = member<&C::as_original>(), .group = Group::kModel,
+     .legacy = "compat_zeros compat_relu compat_accumulate row_gradients "
+               "lookup",
      .json = {.place = 7}},
     {.name = "trainers", .metavar = "N",
      .help = "ranks that train a model with embedding tables; servers and the "
              "master are ranks beside, where there are servers",
      .of = member<&C::trainers>(), .group = Group::kEmbeddings, .minimum = 1,
+     .legacy = "number_trainers",
      .json = {.place = 27}},
     {.name = "servers", .metavar = "N",
      .help = "ranks that serve embedding tables, as many as these are; 0: the "
              "trainers hold a table each and exchange rows all-to-all",
      .of = member<&C::servers>(), .group = Group::kEmbeddings, .minimum = 0,
+     .legacy = "number_ps",
      .json = {.place = 28}},
     {.name = "embeddings", .metavar = "N",
      .help = "rows of each table, one for each id",
      .of = member<&C::embeddings>(), .group = Group::kEmbeddings,
-     .minimum = 1, .json = {.place = 29}},
+     .minimum = 1,
+     .legacy = "number_embeddings",
+     .json = {.place = 29}},
     {.name = "embedding_dim", .metavar = "N", .help = "numbers of a row",
      .of = member<&C::embedding_dim>(), .group = Group::kEmbeddings,
      .minimum = 1, .json = {.place = 30}},
@@ -96,6 +107,7 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "fp32, bf16, or amp (cuda: fp16 with loss scaling; cpu: bf16 "
              "autocast)",
      .of = member<&C::dtype>(), .group = Group::kModel, .allowed = kDtypes,
+     .legacy = "amp use_amp",
      .json = {.place = 14, .form = Form::kStated}},
     {.name = "channels_last", .metavar = "",
      .help = "keep images and convolution weights in NHWC order",
@@ -105,12 +117,14 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "what computes; auto: cuda where a GPU is visible, else cpu",
      .of = member<&C::device>(), .group = Group::kMachine,
      .allowed = kDevices, .fallback = "auto",
+     .legacy = "no_cuda",
      .json = {.place = 13, .form = Form::kStated}},
     {.name = "engine", .metavar = "NAME",
      .help = "what moves the bytes; auto: nccl between GPUs where it was "
              "built, else gloo",
      .of = member<&C::engine>(), .group = Group::kMachine,
      .allowed = kEngines, .fallback = "auto",
+     .legacy = "distributed_backend sparse_engine",
      .json = {.place = 12, .form = Form::kStated}},
     {.name = "threads", .metavar = "N",
      .help = "compute threads per rank; 0: cores / ranks of the largest case, "
@@ -121,11 +135,13 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "iterations before the measured ones, discarded; left out, whole "
              "periods of a strategy whose steps differ",
      .of = member<&C::warmup>(), .group = Group::kMeasuring, .minimum = 0,
+     .legacy = "warmup_cycles num_warmup_batches",
      .json = {.place = 17, .form = Form::kStated, .name = "warmup_steps"}},
     {.name = "steps", .metavar = "N",
      .help = "measured iterations; left out, whole periods of a strategy whose "
              "steps differ",
      .of = member<&C::steps>(), .group = Group::kMeasuring, .minimum = 1,
+     .legacy = "num_iters num_batches_per_iter",
      .json = {.place = 18, .form = Form::kStated}},
     {.name = "sync_each_step", .metavar = "",
      .help = "synchronize the device after every step, not once a window (the "
@@ -222,11 +238,13 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "cap of a gradient bucket in MiB, as PyTorch counts",
      .of = member<&C::bucket_mb>(), .group = Group::kExchange,
      .minimum = 0.001,
+     .legacy = "bucket_size",
      .json = {.place = 11, .form = Form::kStated, .name = "bucket_mib"}},
     {.name = "ranks", .metavar = "N",
      .help = "processes that train together, one device each",
      .of = member<&C::ranks>(), .group = Group::kExchange, .minimum = 1,
      .words = kRankWords, .fallback = "world",
+     .legacy = "world_size nworkers np num_proc",
      .json = {.place = 8, .form = Form::kStated, .minimum = 1, .unstated = 1}},
     {.name = "ranks_per_host", .metavar = "N+N",
      .help = "ranks on each host; left out: as they are started",
@@ -237,6 +255,9 @@ constexpr auto kCaseFields = std::to_array<Field>({
      .help = "SCHEDULE+EXCHANGE+CODEC+UPDATE with options name:key=value, or "
              "none, ddp, python-ddp, fsdp2",
      .of = member<&C::strategy>(), .group = Group::kExchange,
+     .legacy = "dist_optimizer atc_style disable_dynamic_topology compressor "
+               "density threshold partition fp16 fp16_allreduce "
+               "fp16_pushpull mgwfbp",
      .json = {.place = 10, .form = Form::kStated}},
     {.name = "framework", .metavar = "NAME|FILE",
      .help = "adapter that trains in Paceline's place: a name of "

@@ -2,7 +2,6 @@
 #include "paceline/case/legacy_names.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,78 +12,12 @@
 namespace paceline::cases {
 namespace {
 
-/// A flag of one of the benchmarks that Paceline reproduces, or of an earlier Paceline.
-struct LegacyName {
-  std::string_view name;  // with underscores
-  std::string_view key;   // what it is here
-  /// The end of "here it is ...", where that is more than the key's flag.
-  std::string_view here = {};
-};
-
-// clang-format off
-constexpr auto kNames = std::to_array<LegacyName>({
-    // PyTorch's DDP benchmark, and its benchmark of DDP and RPC.
-    {"distributed_backend", "engine"},
-    {"bucket_size", "bucket_mb"},
-    {"world_size", "ranks"},
-    {"master_addr", "rendezvous", "'--rendezvous HOST:PORT'"},
-    {"master_port", "rendezvous", "'--rendezvous HOST:PORT'"},
-    {"number_trainers", "trainers"},
-    {"number_ps", "servers"},
-    {"number_embeddings", "embeddings"},
-    {"warmup_cycles", "warmup", "'--warmup', which counts steps, 10 a cycle"},
-    // BlueFog and ddl-benchmarks; --strategy knows the words of their values.
-    {"dist_optimizer", "strategy"},
-    {"atc_style", "strategy", "'+atc' in place of '+awc:window=backward' in '--strategy'"},
-    {"disable_dynamic_topology", "strategy",
-     "'topology=exp', an option of the exchange in '--strategy'"},
-    {"num_warmup_batches", "warmup"},
-    {"num_iters", "steps", "'--steps', which counts steps, 10 an iteration"},
-    {"num_batches_per_iter", "steps",
-     "'--steps', which counts all measured steps: iterations times the steps of one"},
-    {"num_classes", "classes"},
-    {"no_cuda", "device", "'--device cpu'"},
-    {"profiler", "trace"},
-    {"sentence_len", "sequence_length"},
-    {"senlen", "sequence_length"},
-    {"fp16_allreduce", "strategy", "the codec '+fp16' in '--strategy'"},
-    {"fp16_pushpull", "strategy", "the codec '+fp16' in '--strategy'"},
-    {"compressor", "strategy", "a codec in '--strategy'"},
-    {"density", "strategy", "'+topk:density=D' in '--strategy'"},
-    {"threshold", "strategy",
-     "'fusion:bucket-mb=M' in '--strategy', in MiB and not in elements of 4 bytes; 0 is 'wfbp'"},
-    {"partition", "strategy", "'partition-mb', an option of bytescheduler and ps in '--strategy'"},
-    {"rdma", "link",
-     "not needed: the network is that of '--interface' and '--engine', or the emulated one of "
-     "'--link'"},
-    {"use_adasum", "strategy", "not there, because no exchange of '--strategy' is Adasum"},
-    {"fp16", "strategy",
-     "the codec '+fp16' in '--strategy', or '--dtype amp' for the computation"},
-    {"amp", "dtype", "'--dtype amp'"},
-    {"use_amp", "dtype", "'--dtype amp'"},
-    {"mgwfbp", "strategy", "'--strategy mg-wfbp:small-elements=8192'"},
-    {"dnn", "model"},
-    {"bs", "batch_size"},
-    {"nworkers", "ranks"},
-    // mpirun, bfrun and horovodrun.
-    {"np", "ranks"},
-    {"num_proc", "ranks"},
-    {"network_interface", "interface"},
-    {"timeline_filename", "trace"},
-    // Earlier versions of Paceline.
-    {"compat_zeros", "as_original"},
-    {"compat_relu", "as_original"},
-    {"compat_accumulate", "as_original"},
-    {"row_gradients", "as_original", "'--as-original' for dense gradients of rows"},
-    {"lookup", "as_original", "'--as-original' for sequential lookups"},
-    {"sparse_engine", "engine", "'--engine', which carries rows too"},
-});
-// clang-format on
-
-/// The row of a name with underscores, or null.
-const LegacyName* find_legacy_name(std::string_view name) {
-  const auto* found = std::ranges::find(kNames, name, &LegacyName::name);
-  return found == kNames.end() ? nullptr : found;
+/// The key that other benchmarks, or earlier versions, call so; null where none does.
+const Field* find_legacy_key(const std::string& name) {
+  const auto found = std::ranges::find_if(keys(), [&](const Field& key) {
+    return std::ranges::count(split_at(key.legacy, ' '), name) > 0;
+  });
+  return found == keys().end() || name.empty() ? nullptr : &*found;
 }
 
 std::string name_of(std::string_view flag) {
@@ -122,17 +55,17 @@ std::string unknown_key(const std::string& name, bool with_tables) {
   if (with_tables) {
     known.insert(known.end(), {"case", "sweep"});
   }
-  const LegacyName* legacy = find_legacy_name(name);
-  return legacy == nullptr ? unknown_name("key", name, known)
-                           : fmt::format("unknown key '{}'; here it is '{}'. Known: {}", name,
-                                         legacy->key, fmt::join(known, ", "));
+  const Field* key = find_legacy_key(name);
+  return key == nullptr ? unknown_name("key", name, known)
+                        : fmt::format("unknown key '{}'; here it is '{}'. Known: {}", name,
+                                      key->name, fmt::join(known, ", "));
 }
 
 std::string unknown_flag(const std::string& flag, std::string_view command,
                          const std::vector<std::string>& known) {
   const std::string name = name_of(flag);
-  const LegacyName* legacy = find_legacy_name(name);
-  const Field* key = find_key(legacy == nullptr ? name : legacy->key);
+  const Field* legacy = find_legacy_key(name);
+  const Field* key = legacy == nullptr ? find_key(name) : legacy;
   const bool taken = key != nullptr && std::ranges::find(known, flag_of(*key)) != known.end();
   if (key != nullptr && !taken) {
     return fmt::format("'{}' is {}; paceline {} does not take it", flag,
@@ -141,12 +74,10 @@ std::string unknown_flag(const std::string& flag, std::string_view command,
                        command);
   }
   const std::vector<std::string> likely = likely_flags(flag, known);
-  const std::string meant =
-      legacy != nullptr
-          ? fmt::format("; here it is {}", legacy->here.empty() ? fmt::format("'{}'", flag_of(*key))
-                                                                : std::string(legacy->here))
-      : likely.empty() ? ""
-                       : fmt::format("; did you mean '{}'?", fmt::join(likely, "' or '"));
+  const std::string meant = legacy != nullptr ? fmt::format("; here it is '{}'", flag_of(*legacy))
+                            : likely.empty()
+                                ? ""
+                                : fmt::format("; did you mean '{}'?", fmt::join(likely, "' or '"));
   return fmt::format("unknown flag '{}'{}{} paceline {} --help lists all", flag, meant,
                      meant.ends_with('?') ? "" : ";", command);
 }

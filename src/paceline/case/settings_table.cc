@@ -60,7 +60,8 @@ constexpr auto kSettingsFields = std::to_array<Field>({
      .of = member<&S::page>(), .group = Group::kOutput},
     {.name = "trace", .metavar = "FILE",
      .help = "also write a Perfetto trace of all ranks",
-     .of = member<&S::trace>(), .group = Group::kOutput},
+     .of = member<&S::trace>(), .group = Group::kOutput,
+     .legacy = "profiler timeline_filename"},
     {.name = "format", .metavar = "NAME",
      .help = "what is printed: table, ddp (the DDP benchmark's to the "
              "character), json, csv, markdown; `paceline list` has them all",
@@ -71,7 +72,8 @@ constexpr auto kSettingsFields = std::to_array<Field>({
      .maximum = 86400},
     {.name = "interface", .metavar = "NAME",
      .help = "network interface of the engine, as `ip link` names it",
-     .of = member<&S::interface>(), .group = Group::kLaunch},
+     .of = member<&S::interface>(), .group = Group::kLaunch,
+     .legacy = "network_interface"},
     {.name = "cluster", .metavar = "FILE",
      .help = "cluster file whose hosts the ranks are started on, this one "
              "here, the others over ssh",
@@ -90,7 +92,8 @@ constexpr auto kSettingsFields = std::to_array<Field>({
     {.name = "rendezvous", .metavar = "WHERE",
      .help = "HOST:PORT or file:PATH where ranks meet; known under torchrun "
              "and srun; with -H an address of this machine",
-     .of = member<&S::rendezvous>(), .group = Group::kLaunch},
+     .of = member<&S::rendezvous>(), .group = Group::kLaunch,
+     .legacy = "master_addr master_port"},
     {.name = "require_same_topology", .metavar = "",
      .help = "hosts that differ are an error, not a warning",
      .of = member<&S::require_same_topology>(), .group = Group::kLaunch},
