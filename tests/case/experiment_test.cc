@@ -272,6 +272,35 @@ TEST(Expand, RejectsWhatCannotRunHere) {
                   .starts_with("--strategy: unknown strategy part 'fusoin'"));
 }
 
+TEST(Expand, ARejectedCaseStandsBesideValidOnes) {
+  const std::string why = "--ranks: '1000' on 2 cores: at most 32 ranks a core";
+  const Experiment some = expand(
+      with_flags({{"model", "mlp"}, {"ranks", "1000,1"}, {"strategy", "bsp"}}), cpu_machine(2));
+  EXPECT_EQ(rows(some), Strings{"1 bsp"});
+  EXPECT_EQ(some.cases[0].threads, 2) << "the rejected case's ranks do not share the cores";
+  ASSERT_EQ(some.rejected.size(), 1U);
+  EXPECT_EQ(some.rejected[0].configuration.ranks, 1000);
+  EXPECT_EQ(some.rejected[0].configuration.strategy, "bsp");
+  EXPECT_EQ(some.rejected[0].why, why);
+  EXPECT_EQ(rejection_of(with_flags({{"model", "mlp"}, {"ranks", "1000,2000"}}), cpu_machine(2)),
+            why);
+  EXPECT_TRUE(
+      rejection_of(with_flags({{"model", "mlp"}, {"strategy", "bsp,fusoin"}}), cpu_machine(2))
+          .starts_with("--strategy: unknown strategy part 'fusoin'"))
+      << "a text that is no strategy is no case";
+}
+
+TEST(Expand, ABaselineAloneIsNoSweep) {
+  const std::string file =
+      "model = 'mlp'\nstrategy = 'bsp'\n[[case]]\nranks = 1\n[sweep]\nranks = ";
+  EXPECT_EQ(rejection_of(parse_raw_settings(file + "[1000, 2000]\n", "x.toml"), cpu_machine(2)),
+            "x.toml:6: ranks: '1000' on 2 cores: at most 32 ranks a core");
+  const Experiment some =
+      expand(parse_raw_settings(file + "[1000, 2]\n", "x.toml"), cpu_machine(2));
+  EXPECT_EQ(rows(some), (Strings{"1 bsp", "2 bsp"}));
+  EXPECT_EQ(some.rejected.size(), 1U);
+}
+
 /// The original's list for one model: "warmup", "no ddp", "1M/1G" ...
 Strings original_entries(int world) {
   Strings all = {"1 warmup", "1 no ddp", "1 1M/1G"};

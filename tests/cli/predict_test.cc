@@ -243,16 +243,24 @@ TEST_F(Predict, PrintsAnErrorBarWhereOneIsKnown) {
   EXPECT_NE(outcome.err.find("  no error bar: "), std::string::npos) << outcome.err;
 }
 
-// One strategy that cannot be leaves the others in the table.
-TEST_F(Predict, LeavesOutTheCasesThatCannotBe) {
+TEST_F(Predict, ARejectedCaseIsARowBesideTheOthers) {
   const std::string job = "predict resnet50 " + kCluster + " --ranks ";
-  const Outcome outcome = run(job + "2,6 --strategy wfbp --strategy wfbp+hierarchical");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.err.find("paceline: left out: wfbp+hierarchical on 6 ranks: "),
+  const std::string why = "'hierarchical' wants hosts with equally many ranks; here are 4, 2";
+  const Outcome outcome =
+      run(job + "2,6 --strategy wfbp --strategy wfbp+hierarchical --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_NE(outcome.err.find("paceline: wfbp+hierarchical on 6 ranks is rejected: " + why + "\n"),
             std::string::npos)
       << outcome.err;
   EXPECT_NE(outcome.err.find("\nwfbp on 6 ranks: step "), std::string::npos) << outcome.err;
-  expect_rejected(job + "6 --strategy wfbp+hierarchical", "paceline: ");
+  EXPECT_NE(outcome.out.find("failed: " + why), std::string::npos) << outcome.out;
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 4u);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    EXPECT_EQ(records[i].error.value_or(""), i == 3 ? why : "");
+  }
+  EXPECT_EQ(records[3].configuration.strategy, "wfbp+hierarchical:local=0");
+  expect_rejected(job + "6 --strategy wfbp+hierarchical", "paceline: " + why + "\n");
 }
 
 // The null model stands beside every prediction.

@@ -183,6 +183,39 @@ TEST_F(Survey, LogsAreOfOneRecordFile) {
   EXPECT_TRUE(fs::exists(folder_ / "logs" / (log.stem().string() + "-2.log")));
 }
 
+// The codec has no plan for three ranks, which is known before the first case; so is that this
+// machine is too small.
+TEST_F(Survey, ACaseThatIsRejectedBeforeItStartsIsAFailedOne) {
+  const std::string line =
+      "run --model mlp --device cpu --batch-size 4 --warmup 0 --steps 2 --records r.jsonl --format "
+      "csv --strategy ";
+  expect_rejected(line + "bsp+gtopk --ranks 3", "paceline: bsp+gtopk");
+  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 0);
+  const Outcome planned = run(line + "bsp+gtopk,bsp --ranks 3");
+  EXPECT_EQ(planned.exit_code, 1) << planned.err;
+  const auto of_plan = reasons();
+  ASSERT_EQ(of_plan.size(), 2U);
+  EXPECT_NE(of_plan[0].find("wants a power of two of them, and there are 3"), std::string::npos)
+      << of_plan[0];
+  EXPECT_EQ(of_plan[1], "");
+  fs::remove(folder_ / "r.jsonl");
+  for (const char* resume : {"", " --resume"}) {
+    const Outcome outcome = run(line + "bsp --ranks 1000000,1" + resume);
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+    EXPECT_TRUE(outcome.err.ends_with("paceline: 1 case failed; --resume tries it again\n"))
+        << outcome.err;
+    EXPECT_NE(outcome.out.find("--ranks: '1000000' on "), std::string::npos) << outcome.out;
+    const auto of_machine = reasons();
+    ASSERT_EQ(of_machine.size(), 2U) << "nothing is left to resume";
+    EXPECT_TRUE(of_machine[0].starts_with("--ranks: '1000000' on ")) << of_machine[0];
+    EXPECT_EQ(of_machine[1], "");
+  }
+  const Outcome dry = run(line + "bsp --ranks 1000000,1 --dry-run");
+  EXPECT_EQ(dry.exit_code, 1) << dry.err;
+  EXPECT_NE(dry.out.find(" on 1000000 x cpu: rejected: --ranks: '1000000' on "), std::string::npos)
+      << dry.out;
+}
+
 // PowerSGD takes whole tensors, and whether the schedule cuts them is known once layers and
 // collectives have been timed.
 TEST_F(Survey, ACaseThatIsRejectedOnceItHasBegunIsAFailedOne) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/rank/estimate.h"
 
+#include <map>
+#include <memory>
+#include <string>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -36,13 +40,18 @@ class LaterRepetition : public ::testing::Test {
 };
 
 TEST_F(LaterRepetition, TakesTheFirstOnesEstimateAndProbesNothing) {
-  const Estimate estimate = agree({{"rejection", ""}, {"first_step_s", nlohmann::json::object()}});
+  const std::map<std::string, std::string> rejected{{"a case", "too large"}};
+  const Estimate estimate = agree(
+      {{"rejection", ""}, {"rejected", rejected}, {"first_step_s", nlohmann::json::object()}});
   EXPECT_EQ(estimate.first_step(unknown_network(), 1, 2).count(), 0);
+  EXPECT_EQ(estimate.rejected, rejected);
 }
 
 TEST_F(LaterRepetition, IsRejectedWithTheSameSentence) {
   try {
-    agree({{"rejection", "too long"}, {"first_step_s", nlohmann::json::object()}});
+    agree({{"rejection", "too long"},
+           {"rejected", nlohmann::json::object()},
+           {"first_step_s", nlohmann::json::object()}});
     ADD_FAILURE() << "not rejected";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(), "too long");
@@ -51,6 +60,7 @@ TEST_F(LaterRepetition, IsRejectedWithTheSameSentence) {
 
 // An engine of no such name can be probed with nothing.
 TEST(Estimate, RejectsByTheShapeBeforeAnyProbe) {
+  const std::string why = "resnet50 with batch 1000000 on 1 rank needs more than ";
   records::Configuration c = unknown_network();
   c.engine = "no such engine";
   c.model = "resnet50";
@@ -66,10 +76,15 @@ TEST(Estimate, RejectsByTheShapeBeforeAnyProbe) {
     share_estimate(world, job, {small, c}, {.settings = settings, .cores = 2});
     ADD_FAILURE() << "not rejected";
   } catch (const UsageError& error) {
-    EXPECT_TRUE(std::string(error.what())
-                    .starts_with("resnet50 with batch 1000000 on 1 rank needs more than "))
-        << error.what();
+    EXPECT_TRUE(std::string(error.what()).starts_with(why)) << error.what();
   }
+  world.store = std::make_shared<paceline::testing::MemoryStore>();
+  launch::PrefixStore other_job(world.store, 0, "");
+  const Estimate estimate =
+      share_estimate(world, other_job, {c}, {.settings = settings, .cores = 2, .goes_on = true});
+  EXPECT_EQ(estimate.rejection, "");
+  ASSERT_EQ(estimate.rejected.size(), 1U);
+  EXPECT_TRUE(estimate.rejected.at(c.key()).starts_with(why)) << estimate.rejected.at(c.key());
 }
 
 TEST(BeforeProbe, LeastMemoryFollowsFromShapes) {

@@ -2,6 +2,7 @@
 #include "paceline/case/experiment.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
@@ -107,7 +108,17 @@ class Expansion {
     vary(completed, 0, {.configuration = {}, .given = &completed.values});
   }
 
-  std::vector<Case> finish() {
+  /// The number of valid cases.
+  std::size_t size() const { return cases_.size(); }
+
+  /// Throws the first rejection where there are at most `baselines` valid cases.
+  void require_more_than(std::size_t baselines) const {
+    if (cases_.size() <= baselines && !rejected_.empty()) {
+      throw UsageError(rejected_.front().why);
+    }
+  }
+
+  void finish(Experiment& experiment) {
     check_command_keys(commanded_);
     int largest = 1;
     for (const Case& c : cases_) {
@@ -115,20 +126,24 @@ class Expansion {
     }
     const int on_a_host =
         machine_.joined() ? std::min(largest, machine_.ranks_per_host.front()) : largest;
-    std::vector<Case> kept;
+    const int threads = std::max(1, machine_.cores / on_a_host);
     std::set<std::string> seen;
-    for (Case& c : cases_) {
-      if (c.threads == 0) {
-        c.threads = std::max(1, machine_.cores / on_a_host);
-      }
+    const auto is_new = [&](Case& c) {
+      c.threads = c.threads == 0 ? threads : c.threads;
       // Where there are buckets the strategy says it.
-      const std::string key =
-          fmt::format("{} discard={}", key_but(c, {&Case::bucket_mb}), c.discard);
-      if (seen.insert(key).second) {
-        kept.push_back(std::move(c));
+      return seen.insert(fmt::format("{} discard={}", key_but(c, {&Case::bucket_mb}), c.discard))
+          .second;
+    };
+    for (Case& c : cases_) {
+      if (is_new(c)) {
+        experiment.cases.push_back(std::move(c));
       }
     }
-    return kept;
+    for (RejectedCase& it : rejected_) {
+      if (is_new(it.configuration) && !it.configuration.discard) {
+        experiment.rejected.push_back(std::move(it));
+      }
+    }
   }
 
  private:
@@ -256,10 +271,29 @@ class Expansion {
 
   void complete(const Partial& partial) {
     Case c = partial.configuration;
-    const Where where = where_in(partial);
     if (!c.command.empty()) {
       commanded_.push_back({c, partial.where});
     }
+    std::string why;
+    try {
+      check(partial, c);
+    } catch (const UsageError& error) {
+      why = error.what();
+      c.strategy = canonical_strategy(c, where_in(partial));
+    }
+    if (c.label.empty()) {
+      c.label = strategies::names_in_text(c.strategy);
+    }
+    if (why.empty()) {
+      cases_.push_back(std::move(c));
+    } else {
+      rejected_.push_back({std::move(c), std::move(why)});
+    }
+  }
+
+  /// Settles what depends on several keys.  Throws UsageError for a case that is rejected.
+  void check(const Partial& partial, Case& c) {
+    const Where where = where_in(partial);
     check_tables(c, machine_, where);
     const bool placed = !c.ranks_per_host.empty();
     place_ranks(c, machine_, where);
@@ -285,10 +319,6 @@ class Expansion {
     }
     take_whole_periods(c, {.warmup = partial.given->contains("warmup"),
                            .measured = partial.given->contains("steps")});
-    if (c.label.empty()) {
-      c.label = strategies::names_in_text(c.strategy);
-    }
-    cases_.push_back(std::move(c));
   }
 
   const MachineFacts& machine_;
@@ -296,6 +326,7 @@ class Expansion {
   bool rows_of_all_;  // also of a number type that the machine lacks
   bool virtual_;      // another cluster's hosts are those of the cases
   std::vector<Case> cases_;
+  std::vector<RejectedCase> rejected_;
   std::vector<CommandCase> commanded_;
 };
 
@@ -329,13 +360,18 @@ Experiment expand(const RawSettings& raw, const MachineFacts& machine) {
     expansion.add(
         {dlperf ? with_dlperf_defaults(std::move(values)) : std::move(values), ddp_protocol});
   };
+  std::size_t baselines = 0;
   for (const RawValues& block : raw.cases) {
+    const std::size_t before = expansion.size();
     add(block);
+    baselines += is_baseline(raw, block) ? expansion.size() - before : 0;
   }
   if (raw.sweep || raw.cases.empty()) {
     add(raw.sweep.value_or(RawValues{}));
   }
-  Experiment experiment{.name = settings.name, .cases = expansion.finish(), .runs = settings.runs};
+  expansion.require_more_than(baselines);
+  Experiment experiment{.name = settings.name, .cases = {}, .runs = settings.runs};
+  expansion.finish(experiment);
   if (!settings.trace.empty()) {
     check_trace(settings.trace, experiment.cases);
   }

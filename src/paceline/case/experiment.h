@@ -12,11 +12,18 @@
 
 namespace paceline::cases {
 
+/// A case that contradicts itself or cannot run here.
+struct RejectedCase {
+  Case configuration;
+  std::string why;  // one sentence
+};
+
 /// A sweep: its name and its cases in the order of the table.
 struct Experiment {
   std::string name;
   std::vector<Case> cases;
-  int runs = 1;  // repetitions, each in fresh processes where possible
+  std::vector<RejectedCase> rejected{};  // beside valid ones; recorded as failed
+  int runs = 1;                          // repetitions, each in fresh processes where possible
   /// By key of the case: the batch sizes that were tried where the largest was asked for.
   std::map<std::string, std::string> searches{};
 };
@@ -41,7 +48,9 @@ int most_processes(const Experiment& experiment);
 /// First the [[case]] tables in their order, then [sweep] as a product in the order of
 /// keys(), the last key fastest; settings without either are one case. A flag replaces its
 /// key everywhere; several values of it sweep too.  Cases that turn out equal are kept once.
-/// Throws UsageError with the origin of the offending value.
+/// Throws UsageError with the origin of the offending value: for a value that its key cannot have,
+/// for a text that is no strategy, and where every case is rejected.  A case of one rank that a
+/// sweep is compared with does not count as a valid one.
 Experiment expand(const RawSettings& raw, const MachineFacts& machine);
 
 }  // namespace paceline::cases

@@ -199,6 +199,11 @@ std::string dry_run_text(const cases::Experiment& experiment,
     const std::string plan = plans.describe(c);
     text += sweep ? shortened(plan) : plan;
   }
+  for (const cases::RejectedCase& it : experiment.rejected) {
+    const records::Configuration& c = it.configuration;
+    text += fmt::format("  -  {:<10} {} {} on {} x {}: rejected: {}\n", c.label, c.model,
+                        step_of(c), c.ranks, c.device, it.why);
+  }
   return text;
 }
 

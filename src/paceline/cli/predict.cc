@@ -12,11 +12,11 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/delayed_call.h"
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/case/raw_settings.h"
 #include "paceline/cli/argument_checks.h"
-#include "paceline/cli/left_out.h"
 #include "paceline/cli/predict_requests.h"
 #include "paceline/predict/tables.h"
 #include "paceline/records/store.h"
@@ -175,6 +175,19 @@ PredictCommand::PredictionText PredictCommand::predicted(
   return {std::move(prediction), std::move(text)};
 }
 
+PredictCommand::PredictionText PredictCommand::rejected(const predict::PredictRequest& request,
+                                                        const std::string& why) {
+  PredictionText text{.prediction = {},
+                      .text = fmt::format("paceline: {} on {} is rejected: {}\n", request.strategy,
+                                          counted(request.ranks, "rank"), why)};
+  text.prediction.record = predict::rejected_record(request, why);
+  return text;
+}
+
+bool PredictCommand::is_rejected(const PredictionText& it) {
+  return it.prediction.record.error.has_value();
+}
+
 PredictCommand::Asked PredictCommand::of_cluster(simulator::JobCache* jobs) const {
   Asked asked{.request = job_.request()};
   put_flags(jobs, asked.request);
@@ -226,28 +239,30 @@ void PredictCommand::check_number(const Asked& asked, const simulator::JobCache*
   }
 }
 
-/// A case that cannot be is left out where others are left.
+/// A case that cannot be has the reason where others are predicted.
 std::vector<PredictCommand::PredictionText> PredictCommand::predictions(
     simulator::JobCache* jobs) const {
   simulator::JobCache own;
   const Asked asked = measured_.given() ? of_figures(jobs, own) : of_cluster(jobs);
   const std::string now = utc_now();
-  LeftOut left_out;
   std::vector<PredictionText> texts;
   predict::PredictRequest request = asked.request;
   for (const plan::Rank ranks : asked.worlds) {
     request.ranks = ranks;
     for (const std::string& strategy : asked.strategies) {
+      request.strategy = strategy;
       try {
         request.strategy = on_hosts(strategy, request.bucket_mb);
         texts.push_back(predicted(request, asked.fit));
-        texts.back().prediction.record.started_at = now;
       } catch (const UsageError& error) {
-        left_out.add(strategy, ranks, error.what());
+        texts.push_back(rejected(request, error.what()));
       }
+      texts.back().prediction.record.started_at = now;
     }
   }
-  left_out.print_beside(texts.size());
+  if (std::ranges::all_of(texts, is_rejected)) {
+    throw UsageError(*texts.front().prediction.record.error);
+  }
   return texts;
 }
 
@@ -288,7 +303,7 @@ int PredictCommand::run() const {
     }
     fmt::print(stderr, "records: {}\n", records_);
   }
-  return 0;
+  return std::ranges::any_of(texts, is_rejected) ? kFailedStatus : 0;
 }
 
 }  // namespace paceline::cli

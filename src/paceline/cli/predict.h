@@ -56,6 +56,8 @@ class PredictCommand {
   Asked of_figures(simulator::JobCache* jobs, simulator::JobCache& own) const;
   PredictionText predicted(const predict::PredictRequest& request,
                            const std::optional<predict::MeasuredFit>& fit) const;
+  static PredictionText rejected(const predict::PredictRequest& request, const std::string& why);
+  static bool is_rejected(const PredictionText& it);
   void put_flags(simulator::JobCache* jobs, predict::PredictRequest& request) const;
   std::string on_hosts(const std::string& strategy, double bucket_mb) const;
   cluster::Noise noise() const;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/exit_status.h"
 #include "paceline/base/text.h"
 #include "paceline/case/experiment.h"
 #include "paceline/case/job_spec.h"
@@ -150,7 +151,7 @@ int dry_run(const cases::RawSettings& raw, cases::JobSpec job, const launch::Lau
   }
   fmt::print("{}{}", dry_run_text(job.experiment, cluster, job.settings.cluster),
              rank::known_time_text(job.experiment.cases, job.experiment.runs));
-  return 0;
+  return job.experiment.rejected.empty() ? 0 : kFailedStatus;
 }
 
 // Of cases that are run `runs` times each before single ones are repeated.

@@ -88,6 +88,9 @@ Results::Results(cases::JobSpec& job) : experiment_(job.experiment) {
   for (const records::Configuration& c : experiment_.cases) {
     cases.insert(c.key());
   }
+  for (const cases::RejectedCase& it : experiment_.rejected) {
+    cases.insert(it.configuration.key());
+  }
   for (records::RunRecord& record : file.records) {
     ++written_;
     if (cases.contains(record.configuration.key())) {
@@ -104,9 +107,23 @@ void Results::append(records::RunRecord record) {
   numbers_.push_back(++written_);
 }
 
+void Results::add_rejected() {
+  for (const auto& [c, why] : experiment_.rejected) {
+    const auto is_it = [&](const records::RunRecord& record) {
+      return record.run == run_ && record.configuration.key() == c.key();
+    };
+    if (run_ < experiment_.runs && std::ranges::none_of(records_of_run(), is_it)) {
+      fmt::print(stderr, "paceline: {} of {} on {}: {}\nthat case is recorded as failed\n",
+                 c.strategy, c.model, counted(c.ranks, "rank"), why);
+      append(rank::failed_record(experiment_.name, c, run_, why, {}));
+    }
+  }
+}
+
 void Results::begin(launch::KeyValueStore& store, int run) {
   run_ = run;
   taken_ = 0;
+  add_rejected();
   rank::post_completed(
       store, settings_.resume ? records::completed(records_of_run()) : rank::CompletedCases());
 }

@@ -79,6 +79,8 @@ class Results final : public Front {
   /// The number of cases with a repetition that failed and has no good record.
   std::int64_t count_failed() const;
   void append(records::RunRecord record);
+  /// Once in each repetition.
+  void add_rejected();
   void print(const std::string& text);
   void show_rows();
   void show_predictions(const std::vector<records::RunRecord>& shown) const;

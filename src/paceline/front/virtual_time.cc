@@ -59,6 +59,19 @@ void check_placement(const Configuration& c, const std::string& cluster) {
   }
 }
 
+/// On the hosts of `cluster`, which `name` names.
+void place(const std::string& name, const cluster::Cluster& cluster, Configuration& c) {
+  check_virtual(c);
+  if (!c.ranks_per_host.empty()) {
+    reject(c, fmt::format("is placed as on the hosts of {}; leave out --local-size and "
+                          "--ranks-per-host",
+                          name));
+  }
+  const auto placed = cluster::ranks_per_host(cluster, c.ranks);
+  c.ranks_per_host.assign(placed.begin(), placed.end());
+  check_placement(c, name);
+}
+
 /// What the layer times of a case depend on.
 std::string layers_key(const Configuration& c) {
   return cases::key_in(
@@ -122,17 +135,19 @@ void place_virtually(const cases::Settings& settings, cases::Experiment& experim
                     settings.virtual_time));
   }
   const cluster::Cluster cluster = cluster::read_cluster(settings.virtual_time);
+  std::vector<Configuration> valid;
   for (Configuration& c : experiment.cases) {
-    check_virtual(c);
-    if (!c.ranks_per_host.empty()) {
-      reject(c, fmt::format(
-                    "is placed as on the hosts of {}; leave out --local-size and --ranks-per-host",
-                    settings.virtual_time));
+    try {
+      place(settings.virtual_time, cluster, c);
+      valid.push_back(c);
+    } catch (const UsageError& error) {
+      experiment.rejected.push_back({c, error.what()});
     }
-    const auto placed = cluster::ranks_per_host(cluster, c.ranks);
-    c.ranks_per_host.assign(placed.begin(), placed.end());
-    check_placement(c, settings.virtual_time);
   }
+  if (valid.empty()) {
+    throw UsageError(experiment.rejected.front().why);
+  }
+  experiment.cases = std::move(valid);
 }
 
 std::vector<records::RunRecord> virtual_times(const cases::Settings& settings,

@@ -63,25 +63,24 @@ plan::Step whole_periods(plan::Step steps, plan::Step period) {
   return (steps + period - 1) / period * period;
 }
 
-records::Configuration configuration_of(const PredictRequest& request,
-                                        const strategies::StrategySpec& strategy,
-                                        const EngineCosts& engine, const Prediction& prediction,
-                                        int batch_size) {
+/// All of it but what the compiled job tells.
+records::Configuration case_of(const PredictRequest& request,
+                               const strategies::StrategySpec& strategy,
+                               const EngineCosts& engine) {
   records::Configuration configuration;
   configuration.label = counted(request.ranks, "rank");
   configuration.model = request.network.model.name;
   configuration.sequence_length = request.network.sequence_length;
-  configuration.batch_size = batch_size;
+  configuration.batch_size = batch_size_of(request);
   configuration.accumulate = request.accumulate;
   configuration.dtype = cluster::word_of(request.network.model.dtype);
   configuration.ranks = request.ranks;
-  configuration.ranks_per_host = prediction.job->input.local_world.sizes();
   configuration.strategy = strategy.text();
   configuration.bucket_mb = request.bucket_mb;
   configuration.engine = engine.name;
   const std::string& device = request.cluster.device.name;
   configuration.device = device.empty() ? "device" : device;
-  configuration.steps = static_cast<int>(whole_periods(request.steps, prediction.job->period));
+  configuration.steps = static_cast<int>(request.steps);
   configuration.warmup = kWarmup;
   configuration.optimizer = request.optimizer;
   configuration.seed = request.noise.seed;
@@ -260,6 +259,14 @@ struct Priced {
   std::vector<records::Warning> warnings;
 };
 
+records::Configuration case_of(const PredictRequest& request, const Priced& priced,
+                               const simulator::Job& job) {
+  records::Configuration configuration = case_of(request, priced.strategy, priced.asked);
+  configuration.ranks_per_host = job.input.local_world.sizes();
+  configuration.steps = static_cast<int>(whole_periods(request.steps, job.period));
+  return configuration;
+}
+
 Priced priced_as(const PredictRequest& request) {
   check_steps(request);
   check_batch(request);
@@ -329,6 +336,17 @@ PredictedStep step_of(const PredictRequest& request) {
   return {.step = done.times.step, .training_ranks = training_ranks(*done.job)};
 }
 
+records::RunRecord rejected_record(const PredictRequest& request, const std::string& why) {
+  records::RunRecord record;
+  record.source = records::Source::kPredicted;
+  record.experiment = "predict";
+  record.configuration =
+      case_of(request, strategies::strategy_of(request),
+              request.cost_table().engine(engine_of(request.engine, request.cluster)));
+  record.error = why;
+  return record;
+}
+
 Prediction predict(const PredictRequest& request, bool with_spans) {
   Prediction prediction;
   Priced priced = priced_as(request);
@@ -342,9 +360,8 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   prediction.bound = bound_of(*prediction.job, costs);
   prediction.bar = error_bar_of(request, costs.machine);
   const FreeSteps alone = run_alone(prediction);
-  prediction.record = record_of(
-      *prediction.job, simulator, prediction.times, alone,
-      configuration_of(request, priced.strategy, priced.asked, prediction, priced.batch_size));
+  prediction.record = record_of(*prediction.job, simulator, prediction.times, alone,
+                                case_of(request, priced, *prediction.job));
   name_hosts(request, prediction);
   prediction.record.experiment = "predict";
   prediction.record.warnings = std::move(priced.warnings);

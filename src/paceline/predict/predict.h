@@ -43,6 +43,10 @@ struct Prediction {
 /// record warns of. Throws UsageError for a request that cannot be.
 Prediction predict(const PredictRequest& request, bool with_spans = false);
 
+/// The record of a request that predict() throws UsageError for, beside others that can be: it has
+/// no samples.
+records::RunRecord rejected_record(const PredictRequest& request, const std::string& why);
+
 struct PredictedStep {
   plan::Picoseconds step = 0;
   plan::Rank training_ranks = 1;

@@ -24,7 +24,7 @@
 
 namespace paceline::rank {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, rejection, first_step_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, rejection, rejected, first_step_s)
 
 namespace {
 
@@ -124,14 +124,14 @@ std::vector<records::Configuration> largest_first(std::vector<records::Configura
   return cases;
 }
 
-// Why the largest case does not fit, by its network's shape alone; empty where that does not tell.
-std::string rejection_by_shape(const records::Configuration& largest, const engines::World& world,
+// Why a case does not fit, by its network's shape alone; empty where that does not tell.
+std::string rejection_by_shape(const records::Configuration& c, const engines::World& world,
                                const std::string& experiment) {
-  const std::int64_t least = least_memory_of(largest);
-  const int here = std::min(largest.ranks, world.self.local_world);
+  const std::int64_t least = least_memory_of(c);
+  const int here = std::min(c.ranks, world.self.local_world);
   return least * here <= usable_memory_bytes()
              ? ""
-             : memory_rejection(largest, {.fits = false},
+             : memory_rejection(c, {.fits = false},
                                 std::vector<std::int64_t>(static_cast<std::size_t>(here), least),
                                 experiment);
 }
@@ -176,45 +176,75 @@ class Probes {
   std::map<std::string, Probe> probes_;
 };
 
-// On rank 0.
-Estimate estimate(const engines::World& world, const std::vector<records::Configuration>& unsorted,
-                  const EstimateOptions& options) {
-  const auto cases = largest_first(unsorted);
-  const cases::Settings& settings = options.settings;
-  Estimate found{.rejection = rejection_by_shape(cases.front(), world, settings.name),
-                 .first_step_s = {}};
-  if (!found.rejection.empty()) {
-    return found;
+// Estimates the cases of a job one by one, on rank 0.
+class Estimator {
+ public:
+  Estimator(const engines::World& world, const EstimateOptions& options, std::int64_t networks)
+      : world_(world), options_(options), probes_(world, options, networks) {}
+
+  // The estimate of the cases, the first of which need most memory.
+  Estimate of(const std::vector<records::Configuration>& cases) {
+    std::vector<records::Configuration> accepted;
+    for (const records::Configuration& c : cases) {
+      const std::string why = rejection_of(c);
+      if (why.empty()) {
+        accepted.push_back(c);
+        continue;
+      }
+      if (!options_.goes_on) {
+        found_.rejection = why;
+        return found_;
+      }
+      found_.rejected.emplace(c.key(), why);
+    }
+    if (accepted.empty()) {
+      return found_;
+    }
+    const std::string text = sum_text(sum_, accepted);
+    if (sum_.seconds > kAskAboveSeconds && !options_.settings.yes) {
+      found_.rejection =
+          text +
+          ": more than 30 minutes; repeat with --yes to run it, or with fewer --steps, "
+          "--runs, ranks or models.";
+    } else {
+      fmt::print(stderr, "{}\n", text);
+    }
+    return found_;
   }
-  Probes probes(world, options, count_networks(cases));
-  Sum sum;
-  for (const records::Configuration& c : cases) {
-    const Probe& probe = probes.of(c);
-    const int here = std::min(c.ranks, world.self.local_world);
+
+ private:
+  // Empty where the case can run; its time and memory count then.
+  std::string rejection_of(const records::Configuration& c) {
+    if (const auto known = found_.rejected.find(c.key()); known != found_.rejected.end()) {
+      return known->second;
+    }
+    const std::string& experiment = options_.settings.name;
+    if (std::string why = rejection_by_shape(c, world_, experiment); !why.empty()) {
+      return why;
+    }
+    const Probe& probe = probes_.of(c);
+    const int here = std::min(c.ranks, world_.self.local_world);
     const Planned planned = probe.fits ? plan_case(c, probe.shape) : Planned{};
-    sum.seconds += draw_seconds(c, options.cores) +
-                   seconds_of(c, probe, planned, crowd(c, here, options.cores));
     const auto of_ranks = memory_of_ranks(c, probe, planned, here);
-    sum.memory_bytes = std::max(sum.memory_bytes, std::ranges::max(of_ranks));
-    found.first_step_s[network_of(c)] = probe.first_step_s;
-    found.rejection = memory_rejection(c, probe, of_ranks, settings.name);
-    if (found.rejection.empty()) {
-      found.rejection = planned.rejection;
+    std::string why = memory_rejection(c, probe, of_ranks, experiment);
+    if (why.empty()) {
+      why = planned.rejection;
     }
-    if (!found.rejection.empty()) {
-      return found;
+    if (why.empty()) {
+      sum_.seconds += draw_seconds(c, options_.cores) +
+                      seconds_of(c, probe, planned, crowd(c, here, options_.cores));
+      sum_.memory_bytes = std::max(sum_.memory_bytes, std::ranges::max(of_ranks));
+      found_.first_step_s[network_of(c)] = probe.first_step_s;
     }
+    return why;
   }
-  const std::string text = sum_text(sum, cases);
-  if (sum.seconds > kAskAboveSeconds && !settings.yes) {
-    found.rejection = text +
-                      ": more than 30 minutes; repeat with --yes to run it, or with fewer --steps, "
-                      "--runs, ranks or models.";
-  } else {
-    fmt::print(stderr, "{}\n", text);
-  }
-  return found;
-}
+
+  const engines::World& world_;
+  const EstimateOptions& options_;
+  Probes probes_;
+  Sum sum_;
+  Estimate found_;
+};
 
 }  // namespace
 
@@ -245,7 +275,8 @@ Estimate share_estimate(const engines::World& world, launch::PrefixStore& job,
     return {};
   }
   if (world.self.rank == 0 && !world.store->get(kEstimateKey)) {
-    job.set(kEstimateKey, nlohmann::json(estimate(world, cases, options)).dump());
+    Estimator estimator(world, options, count_networks(cases));
+    job.set(kEstimateKey, nlohmann::json(estimator.of(largest_first(cases))).dump());
     if (options.progress != nullptr) {
       options.progress->clear();
     }

@@ -18,6 +18,8 @@ namespace paceline::rank {
 struct Estimate {
   /// Empty, or why the job shall not start.
   std::string rejection;
+  /// Why single cases are rejected, by their keys.
+  std::map<std::string, std::string> rejected;
   /// Seconds of the first step by network_of(), for a rank that is alone on its host.
   std::map<std::string, double> first_step_s;
 
@@ -38,12 +40,14 @@ struct EstimateOptions {
   const cases::Settings& settings;
   int cores = 1;                     // that all ranks of this host may use
   ProgressLine* progress = nullptr;  // says which network is probed
+  bool goes_on = false;              // a case that is rejected does not end the job
 };
 
 /// Estimates time and memory of all `cases` (each as often as it will run) from a probe of each
-/// network on rank 0, prints the estimate on stderr and shares it with all ranks.  Throws
-/// UsageError on every rank for a job above 30 minutes without `settings.yes`, and for less memory
-/// than the largest case needs: before any probe where the shape of its network tells that.
+/// network on rank 0, prints the estimate on stderr and shares it with all ranks.  A case without a
+/// plan is rejected, and one that needs more memory than there is: before a probe where the shape
+/// of its network tells that.  Throws UsageError on every rank for a job above 30 minutes without
+/// `settings.yes`, and for a rejected case unless the job goes on.
 ///
 /// An estimate that the job's store holds already, of an earlier repetition, is taken instead.
 /// `job` has no prefix.  Collective over the world.

@@ -36,9 +36,12 @@ class TrainingCases final : public Workload {
   std::size_t begin() override {
     const CompletedCases completed = completed_cases(*world_.store);
     launch::PrefixStore job_store = session_.store_for("");
-    estimate_ = share_estimate(
-        world_, job_store, cases_to_train(job_.experiment, completed, job_.run),
-        {.settings = settings_, .cores = session_.cores, .progress = &session_.progress});
+    estimate_ =
+        share_estimate(world_, job_store, cases_to_train(job_.experiment, completed, job_.run),
+                       {.settings = settings_,
+                        .cores = session_.cores,
+                        .progress = &session_.progress,
+                        .goes_on = !job_.is_only_case});
     times_.emplace(world_, settings_.cluster);
     todo_ = interleaved(cases_to_do(job_.experiment, completed, job_.run), job_.run);
     return todo_.size();
@@ -56,6 +59,8 @@ class TrainingCases final : public Workload {
       if (session_.is_rank_0()) {
         record_error(c, c.not_run, cases::status_of_not_run(c));
       }
+    } else if (const auto it = estimate_.rejected.find(c.key()); it != estimate_.rejected.end()) {
+      reject(c, it->second);
     } else if (world_.self.rank < cases::processes_of(c)) {
       const auto title = fmt::format("[{}/{}] {} {} ({} ranks)", index + 1, todo_.size(), c.model,
                                      c.label.empty() ? c.strategy : c.label, c.ranks);
@@ -76,9 +81,8 @@ class TrainingCases final : public Workload {
         }
       });
       session_.progress.clear();
-      if (why && session_.is_rank_0()) {
-        fmt::print(stderr, "paceline: {}\nthat case is recorded as failed\n", *why);
-        record_error(c, *why);
+      if (why) {
+        reject(c, *why);
       }
     }
     store.barrier("end", world_.self.world);
@@ -209,6 +213,13 @@ class TrainingCases final : public Workload {
       if (const auto warning = shortened_protocol(c, job_.experiment.runs)) {
         whole.warnings.push_back(*warning);
       }
+    }
+  }
+
+  void reject(const records::Configuration& c, const std::string& why) {
+    if (session_.is_rank_0()) {
+      fmt::print(stderr, "paceline: {}\nthat case is recorded as failed\n", why);
+      record_error(c, why);
     }
   }
 
