@@ -275,6 +275,8 @@ TEST_F(Predict, PrintsLinearScaling) {
 
 TEST_F(Predict, RejectsValuesThatCannotBe) {
   const std::string predict = "predict resnet50 " + kCluster + " ";
+  expect_rejected(predict + "--dtype fp8", "paceline: --dtype fp8: nothing says how fast ");
+  expect_rejected("run --model mlp --dtype fp8", "paceline: --dtype: 'fp8' is not one of ");
   for (const char* rate : {"inf", "nan", "0", "-1", "1e30", "1e-300"}) {
     expect_rejected(predict + "--device-rate " + rate,
                     std::string("paceline: --device-rate: ") + rate + ":");

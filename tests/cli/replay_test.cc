@@ -139,6 +139,12 @@ TEST_F(ReplayCommand, ACaseThatCannotBePredictedSaysWhy) {
 }
 
 TEST_F(ReplayCommand, ContradictionsAreRejected) {
+  write("narrow.json", R"({"paceline_profile": 1, "model": "narrow", "dtype": "fp8",
+ "batch_size": 2, "modules": [{"name": "a", "forward_us": 1}], "parameters": [
+ {"name": "a.weight", "sizes": [4], "module": "a", "backward_us": 1}],
+ "ready_order": ["a.weight"]})");
+  expect_rejected("run --replay narrow.json --ranks 2",
+                  "paceline: --replay: 'narrow.json' has gradients of 8 bits, which no engine ");
   expect_rejected("run --replay nowhere.json --ranks 2", "paceline: cannot read nowhere.json");
   for (const char* flag : {"--device cuda", "--engine nccl"}) {
     expect_rejected(std::string("run --replay theirs.json --ranks 2 ") + flag,

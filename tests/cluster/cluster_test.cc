@@ -54,6 +54,7 @@ rate = "12.5 GB/s"
 [device]
 name = "RTX 2080 Ti"
 flops = "13.4TFLOP/s"
+fp8_flops = "26.8TFLOP/s"
 memory = "11GiB"
 memory_bandwidth = "616GB/s"
 [[device.throughput]]
@@ -97,6 +98,7 @@ TEST(Cluster, ReadsEveryKey) {
   EXPECT_EQ(bus->sharing, LinkSharing::kDevice);
   EXPECT_FALSE(bus->full_duplex);
   EXPECT_EQ(cluster.device.flops_per_s, 13.4e12);
+  EXPECT_EQ(cluster.device.fp8_flops_per_s, 26.8e12);
   EXPECT_EQ(cluster.device.memory_bytes, 11LL << 30);
   EXPECT_EQ(cluster.device.throughputs.at(0).samples_per_s, 253.1);
 }

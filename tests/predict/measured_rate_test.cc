@@ -207,5 +207,29 @@ TEST(Predict, GradientsOfSixteenBitsAreHalfAsLong) {
   EXPECT_EQ(narrow.record.configuration.dtype, "bf16");
 }
 
+TEST(Predict, GradientsOfEightBitsAreAQuarterAsLongAndNoFasterToCompute) {
+  PredictRequest job = request("bsp", 4);
+  job.batch_size = 64;
+  job.samples_per_s = 250;
+  const Prediction wide = predict(job);
+  job.network.model.dtype = plan::DType::kF8;
+  const Prediction narrow = predict(job);
+  EXPECT_LE(std::abs(4 * *narrow.record.wire.planned_per_step - *wide.record.wire.planned_per_step),
+            3 * std::ssize(job.network.model.parameters));
+  EXPECT_EQ(narrow.compute_only.step, wide.compute_only.step);
+  EXPECT_EQ(narrow.record.configuration.dtype, "fp8");
+}
+
+TEST(Predict, ComputingInEightBitsNeedsARate) {
+  PredictRequest job = request("bsp", 4);
+  job.network.model.dtype = plan::DType::kF8;
+  EXPECT_EQ(message_of(job),
+            "--dtype fp8: nothing says how fast the device computes then; give --device-rate, "
+            "--measured, a profile, or fp8_flops of the cluster file's device")
+      << "the throughput of the cluster file is not of 8 bits";
+  job.cluster.device.fp8_flops_per_s = *job.cluster.device.flops_per_s;
+  EXPECT_EQ(message_of(job), "no error");
+}
+
 }  // namespace
 }  // namespace paceline::predict

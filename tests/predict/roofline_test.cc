@@ -46,6 +46,19 @@ TEST(Roofline, KnowsHowConvolutionsRun) {
   EXPECT_EQ(profile.forward[1], 13'500'000'000);
 }
 
+TEST(Roofline, HasARateOfEightBits) {
+  const RooflineCosts& costs = shipped_costs().roofline;
+  cluster::ClusterDevice device;
+  device.flops_per_s = 1e12;
+  const auto rate = [&](plan::DType dtype) {
+    return roofline_of(device, costs, dtype).flops_per_s;
+  };
+  EXPECT_EQ(rate(plan::DType::kF8), costs.product_share * 1e12);
+  device.fp8_flops_per_s = 2e12;
+  EXPECT_EQ(rate(plan::DType::kF8), costs.product_share * 2e12);
+  EXPECT_EQ(rate(plan::DType::kBF16), costs.product_share * 1e12);
+}
+
 TEST(Roofline, SpreadsAMeasuredTimeExactly) {
   for (const std::string& name : plan::network_names()) {
     SCOPED_TRACE(name);

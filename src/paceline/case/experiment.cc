@@ -219,7 +219,7 @@ class Expansion {
     } else if (key.name == "engine") {
       c.engine = resolve_engine(c.engine, c.device, machine_);
     } else if (key.name == "replay" && !c.replay.empty()) {
-      take_network_of_profile(c);
+      take_network_of_profile(given.where, c);
     }
     return {next};
   }

@@ -128,8 +128,8 @@ JobFlags::JobFlags(CLI::App& app) {
                  "tokens of a sample, of a network that reads text [its own]")
       ->check(whole_number_in(1));
   app.add_option("--dtype", dtype_,
-                 "of parameters and gradients: fp32, bf16, fp16 [fp32; of a profile its own]")
-      ->check(one_of("number type", {"fp32", "bf16", "fp16"}));
+                 "of parameters and gradients: fp32, bf16, fp16, fp8 [fp32; of a profile its own]")
+      ->check(one_of("number type", {"fp32", "bf16", "fp16", "fp8"}));
   rate_ = app.add_option("--device-rate", device_rate_,
                          "samples/s of one device alone, which updates behind each micro-batch; "
                          "left out: the profile's, or the cluster file's")

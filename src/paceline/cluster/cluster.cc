@@ -155,7 +155,8 @@ void check_links(const Cluster& cluster) {
 }
 
 void check_device(const ClusterDevice& device) {
-  for (const auto& figure : {device.flops_per_s, device.memory_bytes_per_s}) {
+  for (const auto& figure :
+       {device.flops_per_s, device.fp8_flops_per_s, device.memory_bytes_per_s}) {
     if (figure && !finite_and(*figure, *figure > 0)) {
       throw UsageError(
           fmt::format("device '{}' has a rate of {}; it must be above 0", device.name, *figure));

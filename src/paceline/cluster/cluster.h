@@ -86,6 +86,7 @@ struct DeviceThroughput {
 struct ClusterDevice {
   std::string name;
   std::optional<double> flops_per_s;         // of the precision trained in
+  std::optional<double> fp8_flops_per_s;     // of 8 bits
   std::optional<double> memory_bytes_per_s;  // device memory
   std::optional<std::int64_t> memory_bytes;
   double under_transfer = 1;  // share of its speed while it communicates

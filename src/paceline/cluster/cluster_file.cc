@@ -95,6 +95,9 @@ ClusterDevice read_device(const Section& section) {
   if (const auto text = section.written("flops")) {
     device.flops_per_s = parse_flops(section.where("flops"), *text);
   }
+  if (const auto text = section.written("fp8_flops")) {
+    device.fp8_flops_per_s = parse_flops(section.where("fp8_flops"), *text);
+  }
   if (const auto text = section.written("memory_bandwidth")) {
     device.memory_bytes_per_s = parse_rate(section.where("memory_bandwidth"), *text);
   }
@@ -189,7 +192,7 @@ Cluster read(const toml::table& table, const std::string& file, FileRole role) {
            "name joins sharing duplex rate latency under_compute decline fits",
            [&](const Section& section) { add_link(section, cluster); });
   add_collectives(top, file, cluster);
-  top.table("device", "name flops memory_bandwidth memory under_transfer throughput",
+  top.table("device", "name flops fp8_flops memory_bandwidth memory under_transfer throughput",
             [&](const Section& section) { cluster.device = read_device(section); });
   return cluster;
 }

@@ -66,6 +66,9 @@ toml::table table_of(const ClusterDevice& device) {
   if (device.flops_per_s) {
     table.insert("flops", fmt::format("{}FLOP/s", *device.flops_per_s));
   }
+  if (device.fp8_flops_per_s) {
+    table.insert("fp8_flops", fmt::format("{}FLOP/s", *device.fp8_flops_per_s));
+  }
   if (device.memory_bytes_per_s) {
     table.insert("memory_bandwidth", fmt::format("{}B/s", *device.memory_bytes_per_s));
   }

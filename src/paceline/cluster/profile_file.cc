@@ -24,8 +24,11 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 constexpr double kLongestUs = 8.64e12;  // 100 days
 
-constexpr auto kTypes = std::to_array<std::pair<std::string_view, plan::DType>>(
-    {{"fp32", plan::DType::kF32}, {"fp16", plan::DType::kF16}, {"bf16", plan::DType::kBF16}});
+constexpr auto kTypes =
+    std::to_array<std::pair<std::string_view, plan::DType>>({{"fp32", plan::DType::kF32},
+                                                             {"fp16", plan::DType::kF16},
+                                                             {"bf16", plan::DType::kBF16},
+                                                             {"fp8", plan::DType::kF8}});
 
 std::int64_t integer(const JsonPlace& place, std::uint64_t least) {
   return static_cast<std::int64_t>(
@@ -83,7 +86,7 @@ class Reader {
     if (const auto type = type_named(name)) {
       return *type;
     }
-    top_.fail(fmt::format("dtype '{}': must be fp32, fp16 or bf16", name));
+    top_.fail(fmt::format("dtype '{}': must be fp32, fp16, bf16 or fp8", name));
   }
 
   void read_modules() {

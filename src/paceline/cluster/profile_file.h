@@ -32,7 +32,7 @@ struct ProfiledModel {
 /// module or parameter that is not there or twice, a negative time.
 ProfiledModel parse_profile(std::string_view text, const std::string& file);
 
-/// "fp32", "fp16" or "bf16", as a profile's `dtype` has it.
+/// "fp32", "fp16", "bf16" or "fp8", as a profile's `dtype` has it.
 std::string_view word_of(plan::DType dtype);
 
 /// The type that word_of() calls so; nothing where the word is another.

@@ -32,7 +32,9 @@ enum class ModuleId : std::int32_t {};  // a gated unit
 enum class BufferId : std::int32_t {};
 enum class CommunicatorId : std::int32_t {};
 
-enum class DType : std::uint8_t { kF32, kF64, kF16, kBF16, kI8, kI32, kI64 };
+/// kF8 is a number of 8 bits of which only the bytes count: plans with it are priced, not
+/// performed.
+enum class DType : std::uint8_t { kF32, kF64, kF16, kBF16, kF8, kI8, kI32, kI64 };
 enum class Initial : std::uint8_t { kZero, kOne, kParameters };
 
 /// A bucket, a tensor, a partition, a shard: always contiguous.
@@ -220,6 +222,7 @@ constexpr std::size_t index_of(Id id) {
 /// Bytes of one element.
 constexpr std::int64_t size_of(DType dtype) {
   switch (dtype) {
+    case DType::kF8:
     case DType::kI8:
       return 1;
     case DType::kF16:

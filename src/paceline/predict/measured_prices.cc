@@ -76,7 +76,8 @@ double MeasuredFit::fixed_s() const {
 double MeasuredFit::scaled_s(double measured_s, int measured, int batch_size) const {
   double ratio = static_cast<double>(batch_size) / measured;
   if (!job_.network.work.empty()) {
-    const RooflineOptions options = roofline_of(job_.cluster.device, job_.cost_table().roofline);
+    const RooflineOptions options =
+        roofline_of(job_.cluster.device, job_.cost_table().roofline, job_.network.model.dtype);
     const auto total = [&](int batch) {
       const plan::LayerProfile profile = roofline_profile(job_.network, batch, options);
       return static_cast<double>(profile.forward_total() + profile.backward_total());

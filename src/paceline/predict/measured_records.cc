@@ -238,8 +238,9 @@ void put_layer_times(const MeasuredRecords& measured, PredictRequest& job) {
     return;
   }
   if (!job.profile) {
-    job.profile = roofline_profile(job.network, batch_size_of(job),
-                                   roofline_of(job.cluster.device, job.cost_table().roofline));
+    job.profile = roofline_profile(
+        job.network, batch_size_of(job),
+        roofline_of(job.cluster.device, job.cost_table().roofline, job.network.model.dtype));
   }
   const AlonePhases& alone = *measured.alone;
   job.profile = stretched(*std::move(job.profile), plan::picoseconds_of(alone.forward),

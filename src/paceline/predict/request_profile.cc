@@ -46,8 +46,8 @@ plan::Picoseconds model_work_of(double samples_per_s, int batch_size, double upd
 
 const cluster::DeviceThroughput* throughput_of(const PredictRequest& request) {
   const cluster::DeviceThroughput* found = nullptr;
-  if (request.network.sequence_length != 0) {
-    return nullptr;  // the file's are of a network's own samples
+  if (request.network.sequence_length != 0 || request.network.model.dtype == plan::DType::kF8) {
+    return nullptr;  // the file's are of a network's own samples, and not in 8 bits
   }
   for (const auto& row : request.cluster.device.throughputs) {
     if (row.model == request.network.model.name &&
@@ -71,9 +71,10 @@ plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, dou
     }
     return stretched(*request.profile, model_work_of(*request.samples_per_s, batch_size, update_s));
   }
+  const plan::DType dtype = request.network.model.dtype;
   plan::LayerProfile profile =
       roofline_profile(request.network, batch_size,
-                       roofline_of(request.cluster.device, request.cost_table().roofline));
+                       roofline_of(request.cluster.device, request.cost_table().roofline, dtype));
   const cluster::DeviceThroughput* row = throughput_of(request);
   std::optional<double> rate = request.samples_per_s;
   if (!rate && row != nullptr) {
@@ -81,6 +82,11 @@ plan::LayerProfile profile_of(const PredictRequest& request, int batch_size, dou
   }
   if (rate) {
     return stretched(std::move(profile), model_work_of(*rate, batch_size, update_s));
+  }
+  if (dtype == plan::DType::kF8 && !request.cluster.device.fp8_flops_per_s) {
+    throw UsageError(
+        "--dtype fp8: nothing says how fast the device computes then; give --device-rate, "
+        "--measured, a profile, or fp8_flops of the cluster file's device");
   }
   warnings.push_back(
       {.code = "no-throughput",

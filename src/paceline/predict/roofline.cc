@@ -98,12 +98,14 @@ plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds forwa
   return profile;
 }
 
-RooflineOptions roofline_of(const cluster::ClusterDevice& device, const RooflineCosts& costs) {
+RooflineOptions roofline_of(const cluster::ClusterDevice& device, const RooflineCosts& costs,
+                            plan::DType dtype) {
   RooflineOptions options{.backward = costs.backward_per_forward,
                           .winograd = costs.winograd_speedup,
                           .strided = costs.strided_slowdown};
-  if (device.flops_per_s) {
-    options.flops_per_s = costs.product_share * *device.flops_per_s;
+  const bool in_8_bits = dtype == plan::DType::kF8 && device.fp8_flops_per_s;
+  if (const auto& rate = in_8_bits ? device.fp8_flops_per_s : device.flops_per_s) {
+    options.flops_per_s = costs.product_share * *rate;
   }
   if (device.memory_bytes_per_s) {
     options.memory_bytes_per_s = costs.copy_share * *device.memory_bytes_per_s;

@@ -39,7 +39,9 @@ plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds total
 plan::LayerProfile stretched(plan::LayerProfile profile, plan::Picoseconds forward,
                              plan::Picoseconds backward);
 
-/// What programs reach of the device's figures; what the device lacks keeps its default.
-RooflineOptions roofline_of(const cluster::ClusterDevice& device, const RooflineCosts& costs);
+/// What programs reach of the device's figures for numbers of type `dtype`; what the device lacks
+/// keeps its default, and its rate in 8 bits is then that of the precision trained in.
+RooflineOptions roofline_of(const cluster::ClusterDevice& device, const RooflineCosts& costs,
+                            plan::DType dtype);
 
 }  // namespace paceline::predict

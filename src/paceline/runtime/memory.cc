@@ -29,6 +29,8 @@ at::ScalarType scalar_type(plan::DType dtype) {
       return at::kInt;
     case plan::DType::kI64:
       return at::kLong;
+    case plan::DType::kF8:
+      break;  // is not performed
   }
   PACELINE_CHECK(false);
 }
