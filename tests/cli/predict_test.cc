@@ -362,6 +362,42 @@ TEST_F(Predict, TakesAProfileForANetwork) {
       << advice.out;
 }
 
+TEST_F(Predict, LayerTimesAreLinearBetweenTwoProfiles) {
+  for (const int batch : {2, 6}) {
+    const std::string us = std::to_string(500 * batch);
+    write("b" + std::to_string(batch) + ".json",
+          R"({"paceline_profile": 1, "model": "one", "update_us": 100, "batch_size": )" +
+              std::to_string(batch) + R"(, "modules": [{"name": "a", "forward_us": )" + us +
+              R"(}], "parameters": [{"name": "a.weight", "sizes": [4096], "module": "a",
+ "backward_us": 2000}], "ready_order": ["a.weight"]})");
+  }
+  const std::string line =
+      kCluster + " --ranks 1 --strategy none --engine ideal --records r.jsonl --batch-size ";
+  for (const char* job : {"predict b2.json b6.json ", "predict --model b6.json --model b2.json "}) {
+    EXPECT_EQ(run(job + line + "4").exit_code, 0);
+  }
+  EXPECT_EQ(run("predict b2.json b6.json " + line + "8 --accumulate 2").exit_code, 0);
+  EXPECT_EQ(run("predict b2.json b6.json " + line + "12").exit_code, 0);
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 4U);
+  const auto step_us = [&](std::size_t i) { return records[i].ranks[0].step_ns[0] / 1000; };
+  const auto warned = [&](std::size_t i) {
+    return std::ranges::count(records[i].warnings, "batch-outside-profiles",
+                              &records::Warning::code);
+  };
+  EXPECT_EQ(step_us(0), 4100);
+  EXPECT_EQ(step_us(1), 4100);
+  EXPECT_EQ(step_us(2), 8100) << "two micro-batches of 4";
+  EXPECT_EQ(step_us(3), 8100);
+  EXPECT_EQ(warned(0), 0);
+  EXPECT_EQ(warned(3), 1);
+  expect_rejected("predict b2.json b2.json " + kCluster,
+                  "paceline: profiles b2.json and b2.json: both are of a batch of 2; ");
+  expect_rejected("predict resnet50 vgg16 " + kCluster,
+                  "paceline: --model: resnet50, vgg16 are given; one network can be, ");
+  expect_rejected("advise b2.json b6.json " + kCluster, "paceline: --model: b6.json is a second ");
+}
+
 TEST_F(Predict, ClustersAreRowsOfTheirOwn) {
   const std::string folder = PACELINE_SOURCE_DIR "/clusters/8x4-2080ti-";
   for (const char* network : {"10gbe", "100gbe"}) {

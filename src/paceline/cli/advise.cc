@@ -27,11 +27,10 @@
 namespace paceline::cli {
 namespace {
 
-/// What is to be known before `run` is run: that it was priced with the costs of another engine,
-/// and what a replay does not do.  A replay of a built engine's costs has the second note alone,
-/// which names its engine.
-std::vector<std::string> notes_of(const records::Configuration& priced,
-                                  const records::Configuration& run) {
+/// Notes on differences between the prediction and `run`, the case to start: that the prediction
+/// used the costs of another engine, and what a replay does not do. A replay that was priced with
+/// the costs of a built-in engine only has the second note, which names its engine.
+std::vector<std::string> notes_of(const cases::Case& priced, const cases::Case& run) {
   std::vector<std::string> notes;
   const bool replays = !run.replay.empty();
   const bool named = replays && plan::find_engine_traits(priced.engine) != nullptr;
@@ -47,23 +46,23 @@ std::vector<std::string> notes_of(const records::Configuration& priced,
   return notes;
 }
 
-/// A row as it can be run: on the described hosts, with the device that
-/// the engine's costs are of; a replay's ranks sleep on the CPU.
-records::Configuration runnable(records::Configuration row, const JobFlags& job) {
+/// Changes a row of the table into a case that can be run on the described hosts, on the kind of
+/// device for which the engine's costs hold. A replay runs on the CPU, where its ranks sleep.
+cases::Case runnable(cases::Case row, const JobFlags& job) {
   const plan::EngineTraits* priced = plan::find_engine_traits(row.engine);
   const plan::EngineTraits& engine = priced != nullptr ? *priced : plan::engine_for("cuda");
   row.engine = engine.name;
   row.device = engine.made_for;
   if (names_profile(job.model())) {
-    row.replay = job.model();  // not built in: its layers are replayed
+    row.replay = job.model();  // the network is not built in: its layers are replayed
     row.device = "cpu";
     row.engine = plan::engine_for("cpu").name;
   }
-  row.ranks_per_host.clear();  // the hosts' slots say it
+  row.ranks_per_host.clear();  // the hosts' slots determine the placement
   return row;
 }
 
-/// Prints what advice says, and the command on the cluster that runs the best of it.
+/// Prints the advice, and the command that runs the best strategy on the cluster.
 void print_output(report::CommandOutput output, const std::string& command, const JobFlags& job,
                   std::vector<std::string> notes, const std::string& format) {
   output.command = fmt::format("{} {}", command, shell_command(cluster_words(job.cluster())));
@@ -130,6 +129,12 @@ int AdviseCommand::run() const {
                     "predict {} --placement NAME` prices a placement",
                     job_.model(), job_.model()));
   }
+  if (!job_.second_profile().empty()) {
+    throw UsageError(fmt::format(
+        "--model: {} is a second profile, and a replay of what is advised sleeps through one; give "
+        "the profile of the job's batch",
+        job_.second_profile()));
+  }
   const predict::AdviseRequest request = this->request();
   const predict::AdviceTable table = [&request] {
     const DelayedCall notice(kNoticeDelay, [] {
@@ -139,8 +144,8 @@ int AdviseCommand::run() const {
   }();
   print_warnings(table.warnings);
   const predict::CodecTable codecs = predict::weigh_codecs(request);
-  const records::Configuration& best = table.winner().configuration;
-  const records::Configuration run = runnable(best, job_);
+  const cases::Case& best = table.winner().configuration;
+  const cases::Case run = runnable(best, job_);
   report::CommandOutput output = advice_output(table, codecs, top_);
   add_scaling(predict::scaling_of(request, best.strategy), output);
   add_next_measurements(predict::next_measurements(request, table.winner()), output);

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/run_python.h"
@@ -18,14 +19,48 @@
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/optimizer.h"
 #include "paceline/predict/case_request.h"
+#include "paceline/predict/profile_batches.h"
 #include "paceline/records/configuration.h"
 
 namespace paceline::cli {
 namespace {
 
-/// `measured`: figures say how fast another batch is.
-void choose_network(const std::string& model, int sequence_length, bool measured,
-                    predict::PredictRequest& request) {
+/// What a network is chosen by.
+struct NetworkWords {
+  std::string model;
+  std::string second_profile;  // empty: there is none
+  int sequence_length = 0;     // 0: the network's own
+  bool measured = false;       // figures say how fast another batch is
+};
+
+/// Takes the profile, or what two say of the job's micro-batch, for the network.
+void choose_profile(const NetworkWords& words, predict::PredictRequest& request) {
+  predict::ProfileOfFile file{words.model, cluster::read_profile(words.model)};
+  cluster::ProfiledModel& profiled = file.profiled;
+  if (request.batch_size == 0) {
+    request.batch_size = profiled.batch_size * request.accumulate;
+  }
+  const bool timed = request.samples_per_s || words.measured;
+  if (!words.second_profile.empty()) {
+    predict::ProfileOfBatch at = predict::profile_of_batch(
+        file, {words.second_profile, cluster::read_profile(words.second_profile)},
+        std::max(1, request.batch_size / request.accumulate));
+    profiled = std::move(at.profiled);
+    if (at.warning && !timed) {
+      request.warnings.push_back(*std::move(at.warning));
+    }
+  } else if (request.batch_size != profiled.batch_size * request.accumulate && !timed) {
+    throw UsageError(
+        fmt::format("--batch-size {}: {} has the times of a batch of {}; profile the other batch, "
+                    "give two profiles or --device-rate",
+                    request.batch_size, words.model, profiled.batch_size));
+  }
+  predict::put_profile(std::move(profiled), request);
+}
+
+void choose_network(const NetworkWords& words, predict::PredictRequest& request) {
+  const std::string& model = words.model;
+  const int sequence_length = words.sequence_length;
   if (sequence_length != 0 && (has_tables(model) || names_profile(model))) {
     throw UsageError(fmt::format("--sequence-length {}: {} is no built-in network that reads text",
                                  sequence_length, model));
@@ -45,18 +80,7 @@ void choose_network(const std::string& model, int sequence_length, bool measured
     request.network = plan::network_shape(model, sequence_length);
     return;
   }
-  cluster::ProfiledModel profiled = cluster::read_profile(model);
-  if (request.batch_size == 0) {
-    request.batch_size = profiled.batch_size * request.accumulate;
-  }
-  if (request.batch_size != profiled.batch_size * request.accumulate && !request.samples_per_s &&
-      !measured) {
-    throw UsageError(
-        fmt::format("--batch-size {}: {} has the times of a batch of {}; profile the other batch, "
-                    "or give --device-rate",
-                    request.batch_size, model, profiled.batch_size));
-  }
-  predict::put_profile(std::move(profiled), request);
+  choose_profile(words, request);
 }
 
 /// The profile of a network in Python, MODULE:FACTORY, written into a file of the working folder.
@@ -104,15 +128,15 @@ bool has_tables(const std::string& model) {
 }
 
 JobFlags::JobFlags(CLI::App& app) {
-  app.add_option("model,--model,--network", model_,
-                 "a network: resnet50, vgg16, bert-base, ...; a profile (paceline profile, "
-                 "paceline.torch.profile); or your own network, which is profiled here first")
-      ->type_name("NAME|PROFILE.json|MODULE:FACTORY");
-  app.parse_complete_callback([this] {
-    if (model_.find(':') != std::string::npos && !names_profile(model_)) {
-      model_ = profile_of_own(model_);
-    }
-  });
+  app.add_option(
+         "model,--model,--network", models_,
+         "a network: resnet50, vgg16, bert-base, ...; a profile (paceline profile, "
+         "paceline.torch.profile), or two of one network, between whose batches layer times "
+         "are linear; or your own network, which is profiled here first")
+      ->type_name("NAME|PROFILE.json|MODULE:FACTORY")
+      ->expected(1, 2)
+      ->allow_extra_args();
+  app.parse_complete_callback([this] { take_models(); });
   add_cluster_flags(app, cluster_);
   app.add_option("--ranks", ranks_, "ranks: 8, or 8,16; left out: all slots")
       ->delimiter(',')
@@ -145,6 +169,27 @@ JobFlags::JobFlags(CLI::App& app) {
                  "of collectives: ring, tree, halving-doubling, "
                  "hierarchical, measured, nccl, nccl-collnet");
   app.add_flag("--unfused", unfused_, "the optimizer launches kernels of its own for each tensor");
+}
+
+/// Profiles a network in Python first.
+void JobFlags::take_models() {
+  if (models_.empty()) {
+    return;
+  }
+  model_ = models_.front();
+  if (models_.size() > 1) {
+    second_profile_ = models_[1];
+  } else if (model_.find(':') != std::string::npos && !names_profile(model_)) {
+    model_ = profile_of_own(model_);
+  }
+}
+
+void JobFlags::check_models() const {
+  if (models_.size() > 2 || (models_.size() == 2 && !std::ranges::all_of(models_, names_profile))) {
+    throw UsageError(fmt::format(
+        "--model: {} are given; one network can be, or two profiles of one at two batches",
+        fmt::join(models_, ", ")));
+  }
 }
 
 /// The network, or the file that profiles it.
@@ -214,6 +259,7 @@ void JobFlags::put_recorded(const records::Configuration& recorded,
 }
 
 predict::PredictRequest JobFlags::request(const predict::MeasuredRecords* measured) const {
+  check_models();
   const records::Configuration* recorded =
       measured != nullptr && measured->job ? &*measured->job : nullptr;
   const std::string network = network_of(recorded);
@@ -233,7 +279,11 @@ predict::PredictRequest JobFlags::request(const predict::MeasuredRecords* measur
   request.accumulate = accumulate_.value_or(1);
   const int recorded_tokens =
       recorded != nullptr && !names_profile(network) ? recorded->sequence_length : 0;
-  choose_network(network, sequence_length_.value_or(recorded_tokens), measured != nullptr, request);
+  choose_network({.model = network,
+                  .second_profile = second_profile_,
+                  .sequence_length = sequence_length_.value_or(recorded_tokens),
+                  .measured = measured != nullptr},
+                 request);
   predict::put_type(dtype_, request);
   if (!engine_costs_.empty()) {
     request.costs = std::make_shared<const predict::CostTable>(predict::read_costs(engine_costs_));

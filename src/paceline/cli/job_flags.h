@@ -45,7 +45,10 @@ class JobFlags {
   /// Worlds that were asked for; all slots where none was.  Throws UsageError.
   std::vector<plan::Rank> worlds(const cluster::Cluster& cluster) const;
 
+  /// Empty where no flag names one; the first of two profiles.
   const std::string& model() const { return model_; }
+  /// Of the same network at another batch; empty: there is none.
+  const std::string& second_profile() const { return second_profile_; }
   const cluster::ClusterChoice& cluster() const { return cluster_; }
   const std::vector<int>& ranks() const { return ranks_; }
   const std::optional<int>& batch_size() const { return batch_size_; }
@@ -54,12 +57,16 @@ class JobFlags {
   void exclude_beside(CLI::Option& measured);
 
  private:
+  void take_models();
+  /// Throws UsageError for several models that are not two profiles.
+  void check_models() const;
   std::string network_of(const records::Configuration* recorded) const;
   void put_recorded(const records::Configuration& recorded, predict::PredictRequest& request) const;
   bool names_cluster() const;
 
   bool unfused_ = false;
-  std::string model_, optimizer_, engine_, engine_costs_, algorithm_;
+  std::vector<std::string> models_;  // as given
+  std::string model_, second_profile_, optimizer_, engine_, engine_costs_, algorithm_;
   cluster::ClusterChoice cluster_;
   std::vector<int> ranks_;
   std::optional<int> batch_size_, accumulate_, sequence_length_;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/predict/batch_line.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
 #include "paceline/predict/measured_fit.h"
@@ -94,10 +95,7 @@ double MeasuredFit::alone_s(int batch_size, const Values& at) const {
     return batch_size == least_batch_ ? least : scaled_s(least, least_batch_, batch_size);
   }
   const double most = first_guess_s_ * std::exp(value(Unknown::kComputeOfMore, at));
-  const double line =
-      least + (most - least) * (batch_size - least_batch_) / (most_batch_ - least_batch_);
-  // Fewer samples than measured take no less than their share.
-  return batch_size < least_batch_ ? std::max(line, least * batch_size / least_batch_) : line;
+  return time_on_line({least_batch_, least}, {most_batch_, most}, batch_size);
 }
 
 double MeasuredFit::crowding_of(const MeasuredFigure& figure) const {

@@ -278,7 +278,7 @@ Priced priced_as(const PredictRequest& request) {
                 .input = input_of(request),
                 .costs = {},
                 .batch_size = batch_size_of(request),
-                .warnings = {}};
+                .warnings = request.warnings};
   plan::PlanInput& input = priced.input;
   const plan::PlanInput dense = dense_part(request, input);
   simulator::Costs& costs = priced.costs;

@@ -55,6 +55,7 @@ struct PredictRequest {
   std::optional<double> samples_per_s{};
   std::optional<plan::LayerProfile> profile{};  // measured layer times
   std::string profile_device{};                 // on which; empty: not said
+  std::vector<records::Warning> warnings{};     // of what is given; the record has them
   std::optional<plan::Picoseconds> update{};    // of all parameters, measured
   std::vector<cluster::CodecTime> codecs{};     // measured; empty: none
   /// In a step's kernels of the codec, measured on the slowest rank, above 0; takes the place of

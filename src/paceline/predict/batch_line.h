@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+namespace paceline::predict {
+
+/// What one device takes for a micro-batch.
+struct BatchTime {
+  int batch_size = 1;
+  double time = 0;  // in any unit
+};
+
+/// The time of another micro-batch on the line through two, a fixed part and a part for each
+/// sample. Fewer samples than the smaller batch take no less than their share of its time, and more
+/// than the larger one take no less than it.
+inline double time_on_line(const BatchTime& least, const BatchTime& most, int batch_size) {
+  const double line = least.time + (most.time - least.time) * (batch_size - least.batch_size) /
+                                       (most.batch_size - least.batch_size);
+  if (batch_size < least.batch_size) {
+    return std::max(line, least.time * batch_size / least.batch_size);
+  }
+  return batch_size > most.batch_size ? std::max(line, most.time) : line;
+}
+
+}  // namespace paceline::predict
