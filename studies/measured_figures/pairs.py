@@ -4,8 +4,8 @@
 
 Each request is `predict --measured` with the figure of the smaller system; the error is that of
 the larger one's throughput, beside that of linear scaling. Links and devices are those of data
-sheets. BERT is bert-large with AdamW in place of LAMB; gradients cross in 16 bits. Pairs without a
-built-in network, or whose network has no stated rate, are left out.
+sheets. BERT is bert-large; gradients cross in 16 bits. Pairs without a built-in network, or whose
+network has no stated rate, are left out.
 
     studies/measured_figures/pairs.py [PROGRAM] [FOLDER OF reference/modern]
 """
@@ -92,7 +92,7 @@ def mlperf_pairs(folder):
             "accumulate": [1, 1],
             "rate": [float(row[f"samples_per_s_{side}"]) for side in "ab"],
             "strategy": "bsp+fp16" if network == "bert-large" else "fusion+fp16",
-            "optimizer": "adamw" if network == "bert-large" else "sgd",
+            "optimizer": "lamb" if network == "bert-large" else "lars",
             "tokens": 512 if network == "bert-large" else None,
         }
 
@@ -124,7 +124,7 @@ def dgx_pairs(folder):
             "accumulate": steps,
             "rate": [float(small["throughput"]), float(row["throughput"])],
             "strategy": "fusion" + half,
-            "optimizer": "adamw" if bert else "sgd",
+            "optimizer": "lamb" if bert else "sgd",
             "tokens": int(row["seq_len_or_image"].split()[0]) if bert else None,
         }
 
