@@ -15,6 +15,7 @@ from paceline.readers.__main__ import main
 from paceline.readers.checks import Invalid, check_product, count, figure
 from paceline.readers.lines import Source
 from paceline.readers.record import check_times, comm_record, rank, run_record
+from paceline.readers.transports import launcher_line
 
 
 def lines_of(content):
@@ -68,6 +69,27 @@ class Lines(unittest.TestCase):
         self.assertEqual(
             [(one.text, one.cut) for one in lines], [("row -1", True), ("rest", False)]
         )
+
+
+class Launchers(unittest.TestCase):
+    def test_prefixes_of_a_job_that_runs(self):
+        for line, text, rank, certain_rank in (
+            ("[default12]:step 1", "step 1", 12, 12),
+            ("[rank0]: step 1", "step 1", 0, 0),
+            ("[trainer.a3]: step 1", "step 1", 3, 3),
+            ("[1,3]<stdout>:step 1", "step 1", 3, 3),
+            ("[prterun-n1-7@1,3]<stderr>: step 1", "step 1", 3, 3),
+            ("[2] step 1", "step 1", 2, None),
+            (" 3: step 1", "step 1", 3, None),
+            ("1: [1,1]<stderr>:step 1", "step 1", 1, 1),
+            ("1: [default0]:step 1", "step 1", None, None),
+            ("step 1: 2 ms", "step 1: 2 ms", None, None),
+            ("[2026-11-28 22:59] step", "[2026-11-28 22:59] step", None, None),
+            ("10:32 step", "10:32 step", None, None),
+        ):
+            found = launcher_line(line, True)
+            self.assertEqual((found.whole, found.text, found.rank, found.certain_rank), (line, text, rank, certain_rank))
+        self.assertEqual(launcher_line("[rank1]: step", False).certain_rank, None)
 
 
 class Numbers(unittest.TestCase):

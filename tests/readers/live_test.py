@@ -1,23 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """The readers at work on the output of a program that runs, line by line."""
 
+import json
 import random
 import subprocess
 import sys
 import unittest
 
+import live_case
 import mutations
 import trainers_test as logs
 from paceline.readers import megatron, torchtitan
-from paceline.readers.live import READERS, Live
+from paceline.readers.live_series import Failure
+from paceline.readers.live_trainers import READERS, Trainers
 
 
-def answers(text, name=None):
-    live = Live(name)
-    return [one for one in map(live.answer, text.split("\n")) if one]
+def answer(trainers, line):
+    """What the line holds, or how it fails."""
+    try:
+        return trainers.read(line)
+    except Failure as failure:
+        return {"status": failure.status, "failure": str(failure)}
 
 
-def failure(text, name=None):
+def answers(text, name=""):
+    trainers = Trainers(name)
+    return [one for one in (answer(trainers, line) for line in text.split("\n")) if one]
+
+
+def failure(text, name=""):
     return next(one["failure"] for one in answers(text, name) if "failure" in one)
 
 
@@ -30,8 +41,9 @@ class Right(unittest.TestCase):
             found = answers(log)
             self.assertEqual({one["reader"] for one in found}, {name})
             (whole,) = logs.read(reader, log)
-            self.assertEqual([round(one["step_ns"]) for one in found], whole["ranks"][0]["step_ns"])
-            self.assertTrue(all(one["low_ns"] < one["step_ns"] < one["high_ns"] for one in found))
+            self.assertEqual([round(one["step_ns"][0]) for one in found], whole["ranks"][0]["step_ns"])
+            for step_ns, low_ns, high_ns in (one["step_ns"] for one in found):
+                self.assertTrue(low_ns < step_ns < high_ns)
             self.assertEqual({one["examples"] for one in found}, {64})
             self.assertEqual(answers(log, name), found)
 
@@ -42,7 +54,7 @@ class Right(unittest.TestCase):
     def test_a_trainer_says_all_at_its_end(self):
         (one,) = answers(logs.HF)
         self.assertEqual((one["reader"], one["steps"], one["whole"]), ("hf-trainer", 174, True))
-        self.assertEqual((round(one["step_ns"]), one["examples"]), (round(87.1234e9 / 174), 64))
+        self.assertEqual((round(one["step_ns"][0]), one["examples"]), (round(87.1234e9 / 174), 64))
 
     def test_each_rank_has_its_own_lines(self):
         both = [f"[{rank}] {line}" for line in logs.megatron_log().split("\n") for rank in (0, 1)]
@@ -81,12 +93,12 @@ class Failures(unittest.TestCase):
 class Damaged(unittest.TestCase):
     def test_mutations_end_in_the_right_steps_or_a_sentence(self):
         for log in (logs.megatron_log(), logs.titan_log(), logs.HF):
-            right = {one["step_ns"] for one in answers(log)}
+            right = {one["step_ns"][0] for one in answers(log)}
             for kind, damaged in mutations.mutated(log):
                 found = answers(damaged)
                 if any("failure" in one for one in found):
                     continue
-                other = {one["step_ns"] for one in found} - right
+                other = {one["step_ns"][0] for one in found} - right
                 # Without the head torchtitan's step is the clock's; over a line that is gone, that of more steps.
                 self.assertTrue(not other or "titan" in log, f"{kind}: {other}")
                 for step in other:
@@ -95,32 +107,77 @@ class Damaged(unittest.TestCase):
     def test_random_bytes(self):
         dice = random.Random(mutations.SEED)
         content = "\n".join((logs.megatron_log(), logs.titan_log(), logs.HF)).encode().split(b"\n")
-        live = Live()
+        trainers = Trainers()
         for number in range(100_000):
             piece = bytearray(dice.choice(content) if number % 4 else b"")
             for _ in range(dice.randrange(4)):
                 at = dice.randrange(len(piece) + 1)
                 piece[at : at + dice.randrange(3)] = dice.randbytes(dice.randrange(9))
-            live = Live() if number % 50 == 0 else live
-            live.answer(piece.decode("utf-8", errors="replace"))
+            trainers = Trainers() if number % 50 == 0 else trainers
+            answer(trainers, piece.decode("utf-8", errors="replace"))
+
+
+def iteration(number, batch=16):
+    return f" iteration {number}/ 500 | elapsed time per iteration (ms): {100 + number} | global batch size: {batch} |"
+
+
+class Case(unittest.TestCase):
+    def test_lines_are_held_against_the_case(self):
+        lines = ["hello", iteration(1), iteration(2)]
+        reader = live_case.taken(lines, now_ns=10**9, warmup_steps=0)
+        self.assertEqual(live_case.steps_of(reader), [[101_000_000, 102_000_000]])
+        self.assertEqual(reader.record()["adapter"], {"reader": "megatron"})
+        for more, why in (
+            (iteration(3, 32), "a step of megatron has 32 samples, and --batch-size 8 on 2 ranks are 16"),
+            (iteration(9), "a line of megatron stands for 7 steps, and the case says 1; say --steps-per-line 7"),
+        ):
+            self.assertEqual(live_case.failure_of([*lines, more], warmup_steps=0), ("contradiction", why))
+
+    def test_the_first_step_says_whose_the_lines_are(self):
+        lines = [iteration(1), iteration(2)]
+        event = '{"event": "step", "step_ns": 7}'
+        for given, known, step_ns in (
+            ([event, *lines], {}, 7),
+            ([*lines, event], {}, 101_000_000),
+            ([event, *lines], {"reader": "megatron"}, 101_000_000),
+            ([event, *lines], {"command": ""}, 7),
+        ):
+            reader = live_case.taken(given, warmup_steps=0, steps=1, **known)
+            self.assertEqual(live_case.steps_of(reader), [[step_ns]])
 
 
 class Process(unittest.TestCase):
-    def run_live(self, *arguments, given=""):
+    def run_live(self, *arguments, given=b""):
         words = [sys.executable, "-m", "paceline.readers.live", *arguments]
-        return subprocess.run(words, input=given, capture_output=True, text=True, check=False, timeout=60)
+        return subprocess.run(words, input=given, capture_output=True, check=False, timeout=60)
 
-    def test_one_answer_a_line(self):
-        log = "\n" + logs.megatron_log() + "\n"
-        done = self.run_live("megatron", given=log)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(done.stdout.count("\n"), log.count("\n"))
+    def answers(self, *lines):
+        head = {"configuration": live_case.output().case.configuration, "rank": 1}
+        done = self.run_live(given=b"\n".join([json.dumps(head).encode(), *lines, b""]))
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_one_answer_a_line_and_a_record_at_the_end(self):
+        step = b'1000000000 {"event": "step", "step_ns": 7}'
+        *said, record = self.answers(step, b"1000000000 \xff\x00", step, step, b"end")
+        self.assertEqual(said, [{"done": done} for done in (0, 1, 1, 2, 3)])
+        self.assertEqual([(one["rank"], one["step_ns"]) for one in record["ranks"]], [(1, [7, 7])])
+
+    def test_a_failure_is_the_last_answer(self):
+        error = b'5 {"event": "error", "message": "\\ud800 \xc3\xa9"}'
+        self.assertEqual(self.answers(error, b"end")[1:], [{"failure": "? \u00e9", "status": None}])
+
+    def test_without_an_end_there_is_no_record(self):
+        self.assertEqual(self.answers(b"5 hello"), [{"done": 0}, {"done": 0}])
+
+    def test_an_expression_is_checked(self):
+        self.assertEqual(self.run_live("--check-regex", "took ([0-9]+)").returncode, 0)
+        done = self.run_live("--check-regex", "(")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"'(' is no regular expression", done.stderr)
 
     def test_names(self):
         self.assertEqual(sorted(READERS), ["hf-trainer", "megatron", "torchtitan"])
-        done = self.run_live("other")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("known are megatron, torchtitan, hf-trainer", done.stderr)
 
 
 if __name__ == "__main__":

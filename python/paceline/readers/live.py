@@ -1,116 +1,110 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -m paceline.readers.live [NAME]: the steps in the output of a program that runs.
+"""python3 -m paceline.readers.live: the steps in the output of a program that runs.
 
-`paceline run --command` starts it and hands it each line of the output; each line is answered at once by
-one line: nothing, or an object of JSON.
+`paceline run` starts it beside each process of an adapter or of the user's own command.  The first line of its
+input is {"configuration": the case as records have it, "rank": of this process}.  Each further line is one of the
+program's output behind the nanoseconds from the program's start to the line's arrival, and `end` alone after the last
+one.  Each line is answered at once by one line of JSON:
 
-    {"reader": "megatron", "step_ns": 1.2e9, "low_ns": .., "high_ns": .., "steps": 10, "examples": 512, "whole": false}
-    {"status": "not-finite", "failure": "a sentence"}
+    {"done": 3}                                      steps that were done, warm-up included
+    {"failure": a sentence, "status": "not-finite"}  why there is no figure; the last answer
+    {"version": 1, "ranks": ...}                     to `end`: the samples of the window as a record
 
-`step_ns` is a step's time, between `low_ns` and `high_ns` as far as its digits tell; `steps` are the steps
-that the line stands for, `examples` those of a step of all ranks, null where the output does not say it;
-`whole`: there is no other line with a time.  Without NAME the reader is the one that first finds a step.
+`--check-regex REGEX` checks an expression alone: exit code 2, with one sentence, where it cannot be used.
 """
 
 import json
 import sys
 
-from . import hf_trainer, megatron, torchtitan
-from .checks import Invalid
-from .lines import Line
-from .transports import without_colours, without_tags
-
-_MODULES = {one.NAME: one for one in (megatron, torchtitan, hf_trainer)}
-READERS = {name: one.Lines for name, one in _MODULES.items()}
-_OUTPUT = "output"
-
-
-class Failure(Exception):
-    def __init__(self, status: str, sentence: str):
-        super().__init__(sentence)
-        self.status = status
+from .live_clock import check_clock
+from .live_events import Events
+from .live_regex import Matches, compiled
+from .live_series import Case, Failure, Steps
+from .live_trainers import Trainers
+from .record import run_record
+from .transports import launcher_line
 
 
-class Live:
-    """The lines of one output, of one rank or of several."""
+class Output:
+    """The output of one process, read by --step-regex, else as JSON lines, and of a command by the readers of trainers
+    too: its first step says which of both it writes."""
 
-    def __init__(self, name: str = None):
-        self._names = [name] if name else list(READERS)
-        self._ranks = {}  # rank: {name: Lines}
-        self._before = {}  # rank: the step of the line before
-        self._number = 0
+    def __init__(self, case: Case, rank: int):
+        self.case, self.steps = case, Steps(case, rank)
+        self.events = Events(self.steps)
+        self.matches = Matches(self.steps) if case.regex else None
+        self.trainers = Trainers(case.reader) if case.command and not case.regex else None
 
-    def answer(self, raw: str):
-        """What the line holds, as the object above; None: nothing."""
-        self._number += 1
-        text, rank = without_tags(without_colours(raw.rstrip("\r\n")))
-        line = Line(_OUTPUT, self._number, text, rank)
-        try:
-            found = self._found(line, rank)
-            return found and self._step(*found, rank)
-        except Failure as failure:
-            return {"status": failure.status, "failure": str(failure)}
-        except Invalid as error:
-            return {"status": "bad-output", "failure": str(error)}
+    def take(self, text: str, now_ns: int) -> None:
+        """Takes one line, which came at `now_ns` after the start of the program."""
+        # The rank of a process that Paceline started is known; launchers within it count anew.
+        line = launcher_line(text, self.case.starts_its_ranks)
+        if self.matches:
+            self.matches.take(line, now_ns)
+            return
+        found = self.trainers and self.trainers.found
+        if not found and not self.case.reader:
+            self.events.take(line, now_ns)
+        if self.trainers and (found or not (self.steps.series or self.events.introduced)):
+            self.trainers.take(line, now_ns, self.steps)
 
-    def _found(self, line: Line, rank):
-        """(name, Lines, step) where one reader finds a step; the others are not asked again."""
-        found = []
-        for name in self._names:
-            lines = self._ranks.setdefault(rank, {}).setdefault(name, READERS[name]())
-            try:
-                step = lines.take(line)
-            except Invalid:
-                if len(self._names) == 1 or _MODULES[name].recognizes(line):
-                    raise
-                continue  # of a program whose lines this reader has not found yet
-            if step:
-                found.append((name, lines, step))
-        if len(found) > 1:
-            names = " and of ".join(name for name, _, _ in found)
-            raise Failure("bad-output", f"{line.place}: may be of {names}; --reader names one")
-        if not found:
-            return None
-        self._names = [found[0][0]]
-        return found[0]
+    def record(self) -> dict:
+        """The samples, and what the program said of itself; without any ranks where no step came."""
+        if self.events.introduced and not self.events.ended and self.steps.done > 0:
+            raise Failure(
+                "exit",
+                f"ended without the event 'end' after {self.steps.done} of {self.case.warmup + self.case.steps} steps "
+                "(docs/adapters.md)",
+            )
+        ranks = self.steps.samples()
+        wire = {"wire": self.events.wire} if self.events.wire else {}
+        return run_record(
+            self.case.configuration,
+            ranks,
+            experiment="",
+            source="external",
+            adapter={**self.events.adapter, **(self.trainers.adapter if self.trainers else {})},
+            warnings=self._warnings() if ranks else [],
+            **wire,
+        )
 
-    def _step(self, name: str, lines, step, rank):
-        if lines.warnings:
-            raise Failure("not-finite", f"{_OUTPUT}: {lines.warnings[0]['seen']}")
-        before, self._before[rank] = self._before.get(rank), step
-        steps = step.number if lines.whole else None
-        if before:
-            steps = step.number - before.number
-            if steps <= 0:
-                raise Failure(
-                    "contradiction",
-                    f"{step.line.place}: step {step.number} follows step {before.number} of line "
-                    f"{before.line.number}; let one rank write its steps, or name the rank in each line",
-                )
-        if before and not lines.whole:
-            lines.time(before, step)
-        if step.seconds <= 0:
-            return None  # torchtitan's first line, which holds the start of the program
-        return {
-            "reader": name,
-            "step_ns": step.seconds * 1e9,
-            "low_ns": (step.seconds - step.half) * 1e9,
-            "high_ns": (step.seconds + step.half) * 1e9,
-            "steps": steps,
-            "examples": step.examples,
-            "whole": lines.whole,
-        }
+    def _warnings(self) -> list:
+        timed = [one for _, one in sorted(self.steps.series.items()) if one.lines]
+        by_clock = [check_clock(self.case, one, self.events.introduced and one.indexed) for one in timed]
+        first = [one for one in by_clock if one][:1]
+        return first + (self.matches.remarks() if self.matches else []) + self.steps.remarks()
 
 
 def main(arguments: list) -> int:
-    if len(arguments) > 1 or (arguments and arguments[0] not in READERS):
-        print(f"'{' '.join(arguments)}' is not a reader; known are {', '.join(READERS)}", file=sys.stderr)
-        return 2
-    live = Live(*arguments)
-    for raw in sys.stdin.buffer:
-        answer = live.answer(raw.decode("utf-8", errors="replace"))
-        print(json.dumps(answer, allow_nan=False) if answer else "", flush=True)
+    if arguments[:1] == ["--check-regex"] and len(arguments) == 2:
+        try:
+            compiled(arguments[1])
+        except ValueError as error:
+            print(error, file=sys.stderr)
+            return 2
+        return 0
+    lines = sys.stdin.buffer
+    head = json.loads(lines.readline())
+    try:
+        output = Output(Case(head["configuration"]), head["rank"])
+        _answer({"done": 0})
+        for raw in lines:
+            if raw == b"end\n":
+                _answer(output.record())
+                return 0
+            now_ns, _, text = raw.decode("utf-8", errors="replace").rstrip("\n").partition(" ")
+            output.take(text, int(now_ns))
+            _answer({"done": output.steps.done})
+    except Failure as failure:
+        _answer({"failure": str(failure), "status": failure.status})
     return 0
+
+
+def _answer(said: dict) -> None:
+    """Writes a line of JSON; what is no Unicode in it, as half of a pair of an event's \\ud800, becomes a question mark."""
+    text = json.dumps(said, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n"
+    sys.stdout.buffer.write(text.encode("utf-8", errors="replace"))
+    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 program's lines, and NCCL's own lines between them."""
 
 import re
+from dataclasses import dataclass
 
 _COLOURS = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]"
@@ -51,6 +52,43 @@ def without_tags(text: str):
                     rank = int(match["rank"])
                 break
     return (text[begin:] if begin else text), rank
+
+
+# What a launcher writes before the lines of a job that runs.  The ranks of torchrun, PyTorch and Open MPI are
+# certain; "[0] " of MPICH and "0: " of Slurm may be the program's own text.
+_LAUNCHER = re.compile(
+    r"\[[A-Za-z_][\w.-]*?(\d{1,6})\]: ?|"
+    r"\[(?:[^\]\s]*@)?\d+,(\d{1,6})\](?:<std(?:out|err|diag)>)?: ?|"
+    r"\[(\d{1,6})\] |"
+    r" *(\d{1,6}): ",
+    re.A,
+)
+_MOST_PREFIXES = 3
+
+
+@dataclass(frozen=True)
+class LauncherLine:
+    """A line of a job's output.  `text` is without what launchers wrote before it; `rank` is the rank that they
+    name, None where several prefixes name different ones."""
+
+    whole: str
+    text: str
+    rank: int | None
+    certain_rank: int | None
+
+
+def launcher_line(whole: str, names_ranks: bool) -> LauncherLine:
+    """The line without its prefixes, which name the job's ranks where `names_ranks`."""
+    begin, ranks, certain = 0, set(), False
+    for _ in range(_MOST_PREFIXES):
+        match = _LAUNCHER.match(whole, begin)
+        if not match:
+            break
+        begin = match.end()
+        ranks.add(int(match[match.lastindex]))
+        certain = certain or match.lastindex <= 2
+    rank = ranks.pop() if names_ranks and len(ranks) == 1 else None
+    return LauncherLine(whole, whole[begin:], rank, rank if certain else None)
 
 
 def nccl_hosts(texts) -> set:

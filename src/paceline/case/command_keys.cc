@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/run_python.h"
 #include "paceline/base/text.h"
 #include "paceline/case/experiment.h"
 #include "paceline/case/field.h"
@@ -107,6 +109,21 @@ void check_effect(const CommandCase& one) {
   }
 }
 
+/// Lets the reader of a command's output look at each expression that it would have to use.
+void check_expressions(const std::vector<CommandCase>& cases) {
+  std::set<std::string> known;
+  for (const CommandCase& one : cases) {
+    const std::string& expression = one.given.step_regex;
+    if (expression.empty() || !known.insert(expression).second) {
+      continue;
+    }
+    const PythonOutput said = run_python("paceline.readers.live", {"--check-regex", expression});
+    if (said.exit_code != 0) {
+      throw UsageError(fmt::format("{}: {}", one.where.at("step_regex"), last_words(said)));
+    }
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string_view>& handed_over_keys() {
@@ -200,6 +217,7 @@ void check_command_keys(const std::vector<CommandCase>& cases) {
       }
     }
   }
+  check_expressions(cases);
 }
 
 void forget_defaults(Case& c, const std::function<bool(std::string_view key)>& is_given,

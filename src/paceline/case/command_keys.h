@@ -41,8 +41,9 @@ struct CommandCase {
   std::map<std::string, std::string, std::less<>> where;
 };
 
-/// Throws UsageError where cases of one command differ in a key that it does not see, and where a
-/// key that is to change it has no effect.
+/// Throws UsageError where cases of one command differ in a key that it does not see, where a key
+/// that is to change it has no effect, and where `step_regex` is no expression with at most one
+/// group.
 void check_command_keys(const std::vector<CommandCase>& cases);
 
 /// Of a case of a command: what neither the user nor Paceline tells it is not known (`unstated`).

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,7 +48,7 @@ void check_rate(const Case& c, const Where& where) {
   }
 }
 
-void check_regex(const Case& c, const Where& where) {
+void check_units(const Case& c, const Where& where) {
   if (c.step_regex.empty()) {
     for (const auto& [key, value] :
          {std::pair{"step_unit", &c.step_unit}, std::pair{"rate_scope", &c.rate_scope}}) {
@@ -59,17 +58,6 @@ void check_regex(const Case& c, const Where& where) {
       }
     }
     return;
-  }
-  try {
-    if (std::regex(c.step_regex).mark_count() > 1) {
-      throw UsageError(
-          fmt::format("{}: '{}' has several groups; put one around the number, none where the time "
-                      "of the line counts, and write the others as (?:...)",
-                      where("step_regex"), c.step_regex));
-    }
-  } catch (const std::regex_error& error) {
-    throw UsageError(fmt::format("{}: '{}' is no regular expression: {}", where("step_regex"),
-                                 c.step_regex, error.what()));
   }
   check_rate(c, where);
 }
@@ -106,7 +94,7 @@ void settle_command(Case& c, const MachineFacts& machine, const Where& where) {
     throw UsageError(fmt::format("{}: the case has --step-regex too, '{}'; give one of the two",
                                  where("reader"), c.step_regex));
   }
-  check_regex(c, where);
+  check_units(c, where);
   check_lines(c, where);
   if (c.launcher.empty()) {
     c.launcher = "command";

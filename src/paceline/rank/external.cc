@@ -22,7 +22,6 @@
 #include "paceline/rank/child.h"
 #include "paceline/rank/live_reader.h"
 #include "paceline/rank/outside_command.h"
-#include "paceline/rank/step_reader.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::rank {
@@ -77,9 +76,20 @@ class SilenceLimit {
   bool moving_ = false;
 };
 
-// Of a command whose lines an expression finds, and of adapters: none.
-LiveReader* start_reader(const Configuration& c, std::optional<LiveReader>& reader) {
-  return c.command.empty() || !c.step_regex.empty() ? nullptr : &reader.emplace(c.reader);
+// Throws OutsideFailure where there are no samples, or those of more ranks than one and fewer than
+// all.
+void check_all_ranks(const Configuration& c, const std::vector<records::RankSamples>& ranks) {
+  if (ranks.empty()) {
+    throw OutsideFailure(
+        "no-samples",
+        !c.reader.empty() ? fmt::format("it wrote no line of a step of {} (--reader)", c.reader)
+        : c.step_regex.empty() ? std::string("it wrote no step (docs/adapters.md)")
+                               : fmt::format("no line matches --step-regex '{}'", c.step_regex));
+  }
+  if (ranks.size() != 1 && ranks.size() != static_cast<std::size_t>(c.ranks)) {
+    throw OutsideFailure("wrong-count",
+                         fmt::format("steps came of {} of {} ranks", ranks.size(), c.ranks));
+  }
 }
 
 // One process's command of a case.
@@ -91,7 +101,7 @@ class Execution {
         configuration_(configuration),
         options_(options),
         total_(configuration.warmup + configuration.steps),
-        reader_(configuration, context.world.self.rank, start_reader(configuration, live_)) {}
+        reader_(configuration, context.world.self.rank) {}
 
   records::RunRecord run(const OutsidePlace& place) {
     const OutsideCommand command = outside_command(configuration_, place);
@@ -102,31 +112,21 @@ class Execution {
                  .without = command.without,
                  .log = options_.log});
     try {
-      read(child);
+      read(child, began);
     } catch (const WorldError& error) {  // of silence
       throw OutsideFailure("timeout", error.what());
     }
     check_exit_code(child.wait());
-    records::RunRecord part;
-    part.adapter = reader_.adapter();
-    if (reader_.silent() && leaves_output_to_another()) {
-      return part;
-    }
-    part.ranks = reader_.samples();
-    part.wire = reader_.wire();
-    for (const auto& remark : {reader_.remark_of_clock(began), reader_.remark_of_means(),
-                               reader_.remark_of_units(), reader_.surplus()}) {
-      if (remark) {
-        part.warnings.push_back(*remark);
-      }
+    records::RunRecord part = reader_.finish();
+    if (!part.ranks.empty() || !leaves_output_to_another()) {
+      check_all_ranks(configuration_, part.ranks);
     }
     return part;
   }
 
  private:
-  void read(Child& child) {
+  void read(Child& child, std::int64_t began) {
     SilenceLimit limit(options_.settings.timeout_ms());
-    const std::int64_t began = steady_ns();
     const auto idle = [&] {
       options_.progress(reader_.done(), total_);
       if (context_.world.store->get(options_.prefix + kFailedKey)) {
@@ -142,8 +142,8 @@ class Execution {
     };
     while (const auto line = next_line(child, limit, idle)) {
       const int before = reader_.done();
-      reader_.take(*line, steady_ns());
-      limit.record_line(reader_.moving());
+      reader_.take(*line, steady_ns() - began);
+      limit.record_line(reader_.done() > 0);
       if (reader_.done() != before) {
         context_.heartbeat.beat(reader_.done(), cases::performer_of(configuration_));
       }
@@ -164,7 +164,7 @@ class Execution {
       try {
         return child.read_line(limit.next(), idle);
       } catch (const WorldError&) {
-        if (reader_.moving() || !leaves_output_to_another() || steps_of_others() == before) {
+        if (reader_.done() > 0 || !leaves_output_to_another() || steps_of_others() == before) {
           throw;
         }
       }
@@ -181,12 +181,6 @@ class Execution {
   }
 
   void check_exit_code(int code) const {
-    if (code == 0 && reader_.done() > 0 && reader_.ends_early()) {
-      throw OutsideFailure(
-          "exit",
-          fmt::format("ended without the event 'end' after {} of {} steps (docs/adapters.md)",
-                      reader_.done(), total_));
-    }
     if (code == 0) {
       return;
     }
@@ -208,8 +202,7 @@ class Execution {
   const Configuration& configuration_;
   const ExternalOptions& options_;
   int total_;
-  std::optional<LiveReader> live_;
-  StepReader reader_;
+  LiveReader reader_;
 };
 
 void make_folder_of(const std::string& log) {

@@ -3,48 +3,51 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <string_view>
 #include <vector>
 
-#include <poll.h>
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/python_package.h"
 #include "paceline/base/spawn.h"
-#include "paceline/rank/step_reader.h"
+#include "paceline/base/stream.h"
+#include "paceline/case/json.h"
+#include "paceline/rank/external.h"
+#include "paceline/records/json.h"
 
 namespace paceline::rank {
 namespace {
 
-constexpr int kLongestAnswerMs = 60'000;  // its start on a busy machine too
+constexpr std::chrono::seconds kLongestAnswer(60);  // its start on a busy machine too
 
 [[noreturn]] void fail_reading(const char* how) {
   throw OutsideFailure(
       "bad-output",
-      std::string("the reader of the command's output (paceline.readers.live) ") + how);
+      std::string("the reader of the program's output (paceline.readers.live) ") + how);
 }
 
 }  // namespace
 
-LiveReader::LiveReader(const std::string& name) : LiveReader() {
+LiveReader::LiveReader(const records::Configuration& configuration, int rank) : LiveReader() {
   std::array<int, 2> ends{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     fail_reading("cannot be reached");
   }
   socket_ = Descriptor(ends[0]);
   const Descriptor theirs(ends[1]);
-  std::vector<std::string> words = python_module("paceline.readers.live");
-  if (!name.empty()) {
-    words.push_back(name);
-  }
+  const std::vector<std::string> words = python_module("paceline.readers.live");
   pid_ = spawn({.executable = words.front(),
                 .argv = words,
                 .environment = environment_with({}),
                 .input = theirs.number(),
                 .output = theirs.number()});
-  read("");
+  ask(records::to_line(
+      records::Json{{"configuration", cases::to_json(configuration)}, {"rank", rank}}));
 }
 
 LiveReader::~LiveReader() {
@@ -54,42 +57,48 @@ LiveReader::~LiveReader() {
   }
 }
 
-nlohmann::json LiveReader::read(const std::string& line) {
+void LiveReader::take(const std::string& line, std::int64_t since_start_ns) {
+  done_ = ask(fmt::format("{} {}", since_start_ns, line)).at("done");
+}
+
+records::RunRecord LiveReader::finish() {
+  try {
+    return records::from_json(ask("end"));
+  } catch (const UsageError& error) {  // a value of an event is none of a record
+    throw OutsideFailure("bad-output", error.what());
+  }
+}
+
+// The answer to a line.
+nlohmann::json LiveReader::ask(const std::string& line) {
   const std::string request = line + "\n";
   std::string_view rest = request;
   while (!rest.empty()) {
-    const ssize_t count = ::send(socket_.number(), rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (count > 0) {
-      rest.remove_prefix(static_cast<std::size_t>(count));
-    } else if (errno != EINTR) {
+    const ssize_t count = send_within(socket_.number(), rest.data(), rest.size(), kLongestAnswer);
+    if (count <= 0) {
       fail_reading("has ended");
     }
+    rest.remove_prefix(static_cast<std::size_t>(count));
   }
-  return answer();
-}
-
-nlohmann::json LiveReader::answer() {
-  std::array<char, 4096> buffer{};
-  for (;;) {
-    const std::size_t end = pending_.find('\n');
-    if (end != std::string::npos) {
-      const std::string text = pending_.substr(0, end);
-      pending_.erase(0, end + 1);
-      return text.empty() ? nlohmann::json() : nlohmann::json::parse(text);
-    }
-    pollfd ready{.fd = socket_.number(), .events = POLLIN, .revents = 0};
-    const int found = ::poll(&ready, 1, kLongestAnswerMs);
-    if (found == 0) {
-      fail_reading("does not answer");
-    }
+  std::string text;
+  for (std::array<char, 4096> buffer{}; !text.ends_with('\n');) {
     const ssize_t count =
-        found < 0 ? -1 : ::recv(socket_.number(), buffer.data(), buffer.size(), 0);
-    if (count > 0) {
-      pending_.append(buffer.data(), static_cast<std::size_t>(count));
-    } else if (count == 0 || errno != EINTR) {
-      fail_reading("has ended");
+        receive_within(socket_.number(), buffer.data(), buffer.size(), kLongestAnswer);
+    if (count <= 0) {
+      fail_reading(count == 0 ? "has ended" : "does not answer");
     }
+    text.append(buffer.data(), static_cast<std::size_t>(count));
   }
+  nlohmann::json said = nlohmann::json::parse(text);
+  if (const auto failure = said.find("failure"); failure != said.end()) {
+    const std::string message = *failure;
+    const nlohmann::json& status = said.at("status");
+    throw OutsideFailure(status.is_string()            ? status.get<std::string>()
+                         : says_out_of_memory(message) ? "out-of-memory"
+                                                       : "exit",
+                         message);
+  }
+  return said;
 }
 
 }  // namespace paceline::rank

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps that --step-regex finds in the output of a program, and the units that their numbers may have."""
+
+import math
+import re
+import warnings
+from dataclasses import dataclass, replace
+
+from .checks import Figure, Invalid, figure, shown
+from .live_series import NS, Case, Failure, Steps, counted
+from .record import warning
+from .transports import LauncherLine
+from .units import unit_of
+
+_NOT_FINITE = re.compile(r"[-+]?(?:nan|inf|infinity)", re.I)
+# A loss, such as "loss nan", "lm loss: -inf", "'loss': nan"; "nan" elsewhere may be a word or a count.
+_LOSS_NOT_FINITE = re.compile(r"loss['\"]?\s*[:=]?\s*['\"]?[-+]?(?:nan|inf|infinity)(?![A-Za-z0-9_])", re.I | re.A)
+# What makes the text before or after a match a part of its number: 5|6, 5|.6, 5|,6, 5|e6.
+_BEGINS_BEFORE = re.compile(r"\d[.,]?\Z", re.A)
+_GOES_ON = re.compile(r"\d|[.,]\d|[eE][+-]?\d", re.A)
+# A unit in an expression, of a rate and of a time.  A letter after a backslash is a part of the expression.
+_RATE = re.compile(r"(^|[^A-Za-z\\])([A-Za-z]+)/(s|sec|second)(?![A-Za-z])")
+_TIME = re.compile(r"(^|[^A-Za-z\\])(s|sec)/([A-Za-z]+)")
+
+
+def compiled(pattern: str) -> re.Pattern:
+    """The expression of --step-regex; a ValueError with a sentence where it is none, or has several groups."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # a set in a set, as [[:digit:]], which Python reads as another one
+            expression = re.compile(pattern, re.A)
+    except (re.error, Warning, ValueError, OverflowError, RecursionError) as error:
+        raise ValueError(f"'{shown(pattern)}' is no regular expression: {error}") from None
+    if expression.groups > 1:
+        raise ValueError(
+            f"'{shown(pattern)}' has several groups; put one around the number, none where the time of the line counts, and "
+            "write the others as (?:...)"
+        )
+    return expression
+
+
+def turned_over(pattern: str, of_rate: bool) -> str | None:
+    """The expression with its unit turned over, as tqdm prints 1.25s/it where it/s would be below one; None where
+    `pattern`, of a rate or of a time in seconds, has no such unit."""
+    unit = _RATE if of_rate else _TIME
+    return unit.sub(r"\1\3/\2", pattern) if unit.search(pattern) else None
+
+
+def printed_number(match: re.Match, line: str) -> Figure:
+    """The number that the one group took out of the line: 12, 12,345, 0.5, 1.2e3."""
+    text, whole = match[1] or "", match.string
+    if _NOT_FINITE.fullmatch(text):
+        raise Failure("not-finite", f"a value is not finite: '{shown(line)}'")
+    begin, end = match.span(1)
+    # What the expression itself matches beside its group, it means.
+    begins_before = text and begin == match.start() and _BEGINS_BEFORE.search(whole[max(0, begin - 2) : begin])
+    if begins_before or (text and end == match.end() and _GOES_ON.match(whole, end)):
+        around = re.search(r"[0-9.,]*\Z", whole[:begin])[0] + text + re.match(r"[0-9.,eE+-]*", whole[end:])[0]
+        raise Failure(
+            "bad-output",
+            f"--step-regex finds '{shown(text)}' inside the number '{shown(around)}', in '{shown(line)}'; its group must "
+            "take the whole number, as ([0-9.,e+-]+)",
+        )
+    try:
+        return figure(text, line, "a number")
+    except Invalid:
+        raise Failure(
+            "bad-output", f"--step-regex finds '{shown(text)}', which is no number, in '{shown(line)}'"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What numbers are taken for: times of `scale` seconds each, or rates, where a step takes `scale` over the number."""
+
+    name: str  # the flags that ask for it, or the unit of an event
+    scale: float
+    is_rate: bool
+
+    def step_ns(self, number: float) -> float:
+        if not self.is_rate:
+            return number * (self.scale * NS)
+        return self.scale * NS / number if number else math.inf
+
+    def number(self, step_ns: float) -> float:
+        return self.scale * NS / step_ns if self.is_rate else step_ns / (self.scale * NS)
+
+
+def _reading(case: Case, unit: str, scope: str = "", name: str = "") -> Reading:
+    known = unit_of(unit, "--step-unit")
+    ranks = {"device": 1, "node": case.ranks_on_a_node}.get(scope, case.ranks)
+    per_step = {"steps": 1, "samples": case.batch * ranks, "tokens": case.batch * ranks * case.tokens}[known.counted]
+    return Reading(name, known.seconds * per_step, not known.inverted)
+
+
+def reading_of(case: Case) -> Reading:
+    """How the case reads what --step-regex finds."""
+    return _reading(case, case.unit, case.scope)
+
+
+def other_readings(case: Case) -> list:
+    """Every other unit and scope of the same numbers."""
+    own = reading_of(case)
+    rates = ["samples/s", "tokens/s"] if case.tokens else ["samples/s"]
+    others = [_reading(case, unit, "", f"--step-unit {unit}") for unit in ("s", "ms", "us", "ns")]
+    for scope in ("global", "node", "device"):
+        for unit in rates:
+            flags = f"--rate-scope {scope}" if unit == case.unit else f"--step-unit {unit} --rate-scope {scope}"
+            others.append(_reading(case, unit, scope, flags))
+    others.append(_reading(case, "steps/s", "", "--step-unit steps/s"))
+    return [one for one in others if (one.scale, one.is_rate) != (own.scale, own.is_rate)]
+
+
+class Matches:
+    """Finds steps by --step-regex.  Without a group the arrival of the line ends a step."""
+
+    def __init__(self, steps: Steps):
+        case = steps.case
+        self._steps, self._reading = steps, reading_of(case)
+        self._expression = compiled(case.regex)
+        turned = turned_over(case.regex, self._reading.is_rate)
+        self._turned = turned and compiled(turned)
+        self._turned_lines = 0
+
+    def take(self, line: LauncherLine, now_ns: int) -> None:
+        match, reading = _found(self._expression, line), self._reading
+        if not match:
+            match = self._turned and _found(self._turned, line)
+            if not match:
+                return
+            self._turned_lines += 1
+            reading = replace(reading, is_rate=not reading.is_rate)
+        if _LOSS_NOT_FINITE.search(line.whole):
+            raise Failure("not-finite", f"the loss is not finite: '{shown(line.whole)}'")
+        series = self._steps.of(line.certain_rank)
+        series.warmup = self._steps.case.lines(self._steps.case.warmup)
+        if self._expression.groups:
+            number = printed_number(match, line.whole)
+            ends = (reading.step_ns(max(0.0, end)) for end in (number.low, number.high))
+            stated = (reading.step_ns(number.value), *sorted(ends))
+            self._steps.add(series, stated, now_ns, f"{number.text} {self._steps.case.unit}")
+        else:
+            self._take_arrival(series, now_ns)
+
+    def _take_arrival(self, series, now_ns: int) -> None:
+        before, series.last_match_ns = series.last_match_ns, now_ns
+        if before is not None:
+            self._steps.add_step(series, (now_ns - before) // self._steps.case.per_line)
+        elif self._steps.case.warmup:  # its steps are dropped; without a warm-up it is not known when they began
+            self._steps.add_step(series, 1)
+
+    def remarks(self) -> list:
+        if not self._turned_lines:
+            return []
+        return [
+            warning(
+                "unit-turned-over",
+                f"the unit turns over on the way, in {counted(self._turned_lines, 'line')} (as it/s to s/it)",
+                "their number is read in the unit that they have",
+                "look whether the program became slower there",
+            )
+        ]
+
+
+def _found(expression: re.Pattern, line: LauncherLine):
+    """The match; an expression may match what the launcher wrote too."""
+    return expression.search(line.text) or expression.search(line.whole)
