@@ -237,5 +237,74 @@ TEST(Nccl, IsAsFarFromPublishedTimesAsIsSaid) {
   EXPECT_LE(mean("below"), 0.35);
 }
 
+/// The smallest value that nine of ten are at most, rounded up to three decimals.
+std::string nine_of_ten(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto place = static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(values.size())));
+  return fmt::format("{:.3f}", std::ceil(values.at(place - 1) * 1000) / 1000);
+}
+
+TEST(Nccl, SaysOfPublishedTimesWhatItsDataFileHas) {
+  for (const bool several : {false, true}) {
+    std::vector<double> below, from;
+    std::vector<std::int64_t> bytes;
+    std::vector<int> ranks;
+    for (const Row& row : published()) {
+      if ((row.nodes > 1) == several) {
+        const double error = std::abs(std::log(predicted_us(row) / row.us));
+        (row.bytes < 2 << 20 ? below : from).push_back(error);
+        bytes.push_back(row.bytes);
+        ranks.push_back(row.ranks);
+      }
+    }
+    const NcclModelError& said = nccl_model_error(several);
+    EXPECT_EQ(nine_of_ten(from), fmt::format("{:.3f}", said.from_2_mib)) << several;
+    if (several) {
+      EXPECT_TRUE(below.empty());
+      EXPECT_EQ(said.below_2_mib, 0);
+    } else {
+      EXPECT_EQ(nine_of_ten(below), fmt::format("{:.3f}", said.below_2_mib));
+    }
+    EXPECT_EQ(said.from_bytes, std::ranges::min(bytes));
+    EXPECT_EQ(said.to_bytes, std::ranges::max(bytes));
+    EXPECT_EQ(said.least_ranks, std::ranges::min(ranks));
+    EXPECT_EQ(said.most_ranks, std::ranges::max(ranks));
+  }
+}
+
+// NCCL knows nothing of a calibration, so that it goes on choosing as before.
+TEST(Nccl, TakesCalibratedConstantsForTheTimeAndNotForTheChoice) {
+  Cluster cluster = nodes_of("A100-SXM4-80GB", 300e9);
+  const NcclChoice before = choice(machine_for(cluster), 32768);
+  cluster.links[0].calibration = LinkCalibration{.engine = "nccl",
+                                                 .share = 0.5,
+                                                 .base_ps = 10'000'000,
+                                                 .hop_ps = 2'000'000,
+                                                 .from_bytes = 1,
+                                                 .to_bytes = 1,
+                                                 .ranks = {8}};
+  const Machine calibrated = machine_for(cluster);
+  const NcclChoice after = choice(calibrated, 32768);
+  EXPECT_EQ(after.algorithm, before.algorithm);
+  EXPECT_EQ(after.protocol, before.protocol);
+  EXPECT_EQ(after.model_us, before.model_us);
+  // A ring of LL: 10 us, and 14 hops of 2 us.
+  EXPECT_EQ(after.stage.latency, 38'000'000);
+  EXPECT_TRUE(launch_is_calibrated(false, calibrated));
+  EXPECT_FALSE(launch_is_calibrated(true, calibrated));
+  // Ring and Simple, at half of the line.
+  const NcclChoice large = choice(calibrated, 1 << 30);
+  EXPECT_EQ(large.protocol, NcclProtocol::kSimple);
+  EXPECT_EQ(large.stage.limit_bytes_per_s, 150'000'000'000);
+}
+
+// A latency that NCCL's constants hold becomes none at all, and never less.
+TEST(Nccl, HasNoLatencyBelowZero) {
+  Cluster cluster = nodes_of("A100-SXM4-80GB", 300e9);
+  cluster.links[0].calibration = LinkCalibration{
+      .engine = "nccl", .base_ps = 0, .hop_ps = 0, .from_bytes = 1, .to_bytes = 1, .ranks = {8}};
+  EXPECT_EQ(choice(machine_for(cluster), 32768).stage.latency, 0);
+}
+
 }  // namespace
 }  // namespace paceline::cluster

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/ranks_per_host.h"
@@ -109,6 +110,35 @@ void check_fit(const ClusterLink& link, const LinkFit& fit) {
 
 bool is_share(double value) { return value > 0 && value <= 1; }
 
+void check_calibration(const ClusterLink& link) {
+  if (!link.calibration) {
+    return;
+  }
+  const LinkCalibration& found = *link.calibration;
+  const std::string where = fmt::format("link '{}', calibration", link.name);
+  check_word(where, "engine", found.engine, kFitEngines);
+  if (found.share && !is_share(*found.share)) {
+    throw UsageError(
+        fmt::format("{}: share = {}; what is reached of the rate is above 0 and at most 1", where,
+                    *found.share));
+  }
+  for (const auto& [key, time] : {std::pair{"base", found.base_ps}, {"hop", found.hop_ps}}) {
+    if (time && *time < 0) {
+      throw UsageError(fmt::format("{}: {} = {} ps; it must not be negative", where, key, *time));
+    }
+  }
+  if (found.from_bytes < 1 || found.to_bytes < found.from_bytes) {
+    throw UsageError(
+        fmt::format("{}: from_bytes = {}, to_bytes = {}; they are sizes from 1 on, the "
+                    "smallest and the largest",
+                    where, found.from_bytes, found.to_bytes));
+  }
+  if (found.ranks.empty() || std::ranges::min(found.ranks) < 2) {
+    throw UsageError(fmt::format("{}: ranks = [{}]; it needs numbers of ranks, each at least 2",
+                                 where, fmt::join(found.ranks, ", ")));
+  }
+}
+
 void check_slowing(const ClusterLink& link) {
   if (!is_share(link.under_compute)) {
     throw UsageError(fmt::format("link '{}': under_compute = {}; it must be above 0 and at most 1",
@@ -139,6 +169,7 @@ void check_links(const Cluster& cluster) {
                                    link.name, link.latency_ps));
     }
     check_slowing(link);
+    check_calibration(link);
     if (cluster.link(link.scope) != &link) {
       throw UsageError(
           fmt::format("link '{}' joins what link '{}' joins already; one link per 'joins'",

@@ -63,6 +63,22 @@ struct LinkFit {
   std::vector<int> ranks_per_host{};    // in rank order; empty: not said
 };
 
+/// What `paceline calibrate` found of an engine's model of collectives on a link: constants in
+/// place of those of data/nccl_tuning.toml, how far the model is from the measured times, and which
+/// times were measured.
+struct LinkCalibration {
+  std::string engine;  // of kFitEngines
+  // Of NCCL's model; empty where the times do not determine them.
+  std::optional<double> share{};          // of the link's rate, reached
+  std::optional<std::int64_t> base_ps{};  // of a ring with LL before the first hop, launch included
+  std::optional<std::int64_t> hop_ps{};   // of a ring with LL
+  // Nine of ten times are within, in percent of the shorter one: of the measured times, and further
+  // for each doubling of the ranks.  Empty: the times do not say.
+  std::optional<double> error_percent{}, doubling_percent{};
+  std::int64_t from_bytes = 0, to_bytes = 0;  // smallest and largest size
+  std::vector<int> ranks{};                   // numbers of ranks
+};
+
 struct ClusterLink {
   std::string name;
   LinkScope scope = LinkScope::kHosts;
@@ -73,6 +89,7 @@ struct ClusterLink {
   double under_compute = 1;     // share of the rate while devices compute
   double decline = 0;           // exponent: collectives, by hosts / 2
   std::vector<LinkFit> fits;
+  std::optional<LinkCalibration> calibration{};
 };
 
 /// A throughput that was measured on one device alone.

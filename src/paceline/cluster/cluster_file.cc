@@ -70,6 +70,24 @@ LinkFit read_fit(const Section& section) {
   return fit;
 }
 
+LinkCalibration read_calibration(const Section& section) {
+  const auto duration = [&](std::string_view key) -> std::optional<std::int64_t> {
+    const auto text = section.written(key);
+    return text ? std::optional(parse_duration_ps(section.where(key), *text)) : std::nullopt;
+  };
+  LinkCalibration found;
+  found.engine = section.one_of("engine", kFitEngines).value_or("");
+  found.share = section.magnitude("share");
+  found.base_ps = duration("base");
+  found.hop_ps = duration("hop");
+  found.error_percent = section.magnitude("error_percent");
+  found.doubling_percent = section.magnitude("doubling_percent");
+  found.from_bytes = section.integer("from_bytes", 0);
+  found.to_bytes = section.integer("to_bytes", 0);
+  found.ranks = section.counts("ranks");
+  return found;
+}
+
 ClusterLink read_link(const Section& section) {
   ClusterLink link;
   link.name = section.text("name");
@@ -86,6 +104,9 @@ ClusterLink read_link(const Section& section) {
   section.each("fits", "[[links.fits]]",
                "operation ranks ranks_per_host engine device error_percent pieces",
                [&](const Section& fit) { link.fits.push_back(read_fit(fit)); });
+  section.table("calibration",
+                "engine share base hop error_percent doubling_percent from_bytes to_bytes ranks",
+                [&](const Section& found) { link.calibration = read_calibration(found); });
   return link;
 }
 
@@ -189,7 +210,7 @@ Cluster read(const toml::table& table, const std::string& file, FileRole role) {
   top.each("hosts", "[[hosts]]", "name count slots interface memory",
            [&](const Section& section) { read_hosts(section, cluster); });
   top.each("links", "[[links]]",
-           "name joins sharing duplex rate latency under_compute decline fits",
+           "name joins sharing duplex rate latency under_compute decline fits calibration",
            [&](const Section& section) { add_link(section, cluster); });
   add_collectives(top, file, cluster);
   top.table("device", "name flops fp8_flops memory_bandwidth memory under_transfer throughput",

@@ -12,6 +12,35 @@
 namespace paceline::cluster {
 namespace {
 
+toml::array array_of(const std::vector<int>& numbers) {
+  toml::array array;
+  for (const int number : numbers) {
+    array.push_back(number);
+  }
+  return array;
+}
+
+toml::table table_of(const LinkCalibration& calibration) {
+  toml::table table{{"engine", calibration.engine},
+                    {"from_bytes", calibration.from_bytes},
+                    {"to_bytes", calibration.to_bytes},
+                    {"ranks", array_of(calibration.ranks)}};
+  for (const auto& [key, value] : {std::pair{"share", calibration.share},
+                                   {"error_percent", calibration.error_percent},
+                                   {"doubling_percent", calibration.doubling_percent}}) {
+    if (value) {
+      table.insert(key, *value);
+    }
+  }
+  for (const auto& [key, value] :
+       {std::pair{"base", calibration.base_ps}, {"hop", calibration.hop_ps}}) {
+    if (value) {
+      table.insert(key, fmt::format("{}ps", *value));
+    }
+  }
+  return table;
+}
+
 toml::table table_of(const ClusterLink& link) {
   toml::table table{{"name", link.name},
                     {"joins", word_of(kScopes, link.scope)},
@@ -39,11 +68,7 @@ toml::table table_of(const ClusterLink& link) {
       row.insert("error_percent", *fit.error_percent);
     }
     if (!fit.ranks_per_host.empty()) {
-      toml::array counts;
-      for (const int count : fit.ranks_per_host) {
-        counts.push_back(count);
-      }
-      row.insert("ranks_per_host", std::move(counts));
+      row.insert("ranks_per_host", array_of(fit.ranks_per_host));
     }
     for (const auto& [key, text] : {std::pair{"engine", fit.engine}, {"device", fit.device}}) {
       if (!text.empty()) {
@@ -54,6 +79,9 @@ toml::table table_of(const ClusterLink& link) {
   }
   if (!fits.empty()) {
     table.insert("fits", std::move(fits));
+  }
+  if (link.calibration) {
+    table.insert("calibration", table_of(*link.calibration));
   }
   return table;
 }

@@ -85,6 +85,10 @@ struct NcclChoice {
 /// The algorithm and protocol with the smallest time of NCCL's model.
 NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine);
 
+/// Whether NCCL's model prices collectives inside a host or among several with a base latency that
+/// was calibrated, in which the launch of the host is.
+bool launch_is_calibrated(bool several_hosts, const Machine& machine);
+
 /// A message by ncclSend and ncclRecv.
 Stage nccl_message_stage(std::int64_t bytes, bool remote, const Machine& machine);
 

@@ -23,6 +23,7 @@ constexpr double kGiga = 1e9;
 struct Fabric {
   const NcclTuning& tuning;
   const CollectiveCall& call;
+  NcclLink device, network;    // as NCCL chooses, or as the time is expected
   double ranks, hosts, local;  // members, hosts, members a host
   double inside, across;       // reached inside a host, and between hosts
   std::size_t by_nodes;        // index of RatesByNodes
@@ -58,18 +59,20 @@ const NcclTuning& tuning_of(const Machine& machine) {
   return machine.nccl ? *machine.nccl : *unnamed;
 }
 
-Fabric fabric_of(const CollectiveCall& call, const Machine& machine) {
+Fabric fabric_of(const CollectiveCall& call, const Machine& machine, const NcclLink& device,
+                 const NcclLink& network) {
   const NcclTuning& tuning = tuning_of(machine);
   const Group& group = call.group;
-  return {
-      .tuning = tuning,
-      .call = call,
-      .ranks = static_cast<double>(group.ranks),
-      .hosts = static_cast<double>(group.hosts),
-      .local = static_cast<double>(group.ranks) / group.hosts,
-      .inside = tuning.device.share * static_cast<double>(device_line(group, machine)) / kGiga,
-      .across = tuning.network.share * static_cast<double>(network_line(group, machine)) / kGiga,
-      .by_nodes = static_cast<std::size_t>(std::min<plan::Rank>(group.hosts, 3) - 1)};
+  return {.tuning = tuning,
+          .call = call,
+          .device = device,
+          .network = network,
+          .ranks = static_cast<double>(group.ranks),
+          .hosts = static_cast<double>(group.hosts),
+          .local = static_cast<double>(group.ranks) / group.hosts,
+          .inside = device.share * static_cast<double>(device_line(group, machine)) / kGiga,
+          .across = network.share * static_cast<double>(network_line(group, machine)) / kGiga,
+          .by_nodes = static_cast<std::size_t>(std::min<plan::Rank>(group.hosts, 3) - 1)};
 }
 
 double of(const NcclTimes& times, Algo algorithm, Proto protocol) {
@@ -80,17 +83,21 @@ double log2_down(plan::Rank value) { return std::bit_width(static_cast<std::uint
 
 /// A hop between hosts, us.
 double network_hop(const Fabric& fabric, Algo algorithm, Proto protocol) {
-  const NcclTuning& tuning = fabric.tuning;
   // Where each host has one member, nothing hides a hop of a ring.
   const bool exposed = fabric.call.group.ranks == fabric.call.group.hosts;
-  const double hop = of(tuning.network_hop_us, exposed ? Algo::kTree : algorithm, protocol);
+  const double hop = of(fabric.tuning.network_hop_us, exposed ? Algo::kTree : algorithm, protocol);
   // Simple waits for the flush of what the card wrote, too.
-  return hop + tuning.network.extra_us * (protocol == Proto::kSimple ? 2 : 1);
+  return std::max(0.0, hop + fabric.network.extra_us * (protocol == Proto::kSimple ? 2 : 1));
 }
 
 double device_hop(const Fabric& fabric, Algo algorithm, Proto protocol) {
   const double hop = of(fabric.tuning.device_hop_us, algorithm, protocol);
-  return hop + fabric.tuning.device.extra_us;
+  return std::max(0.0, hop + fabric.device.extra_us);
+}
+
+/// Before the first hop, us.
+double base_us(const NcclTuning& tuning, const NcclLink& link, Algo algorithm, Proto protocol) {
+  return std::max(0.0, of(tuning.base_us, algorithm, protocol) + link.extra_base_us.value_or(0));
 }
 
 double ring_us(const Fabric& fabric, Proto protocol) {
@@ -118,7 +125,8 @@ double latency_us(const Fabric& fabric, Algo algorithm, Proto protocol) {
   const double inside = device_hop(fabric, algorithm, protocol);
   const double between = fabric.one_host() ? 0 : network_hop(fabric, algorithm, protocol);
   const double rounds = log2_down(fabric.call.group.hosts);
-  const double base = of(fabric.tuning.base_us, algorithm, protocol);
+  const double base = base_us(fabric.tuning, fabric.one_host() ? fabric.device : fabric.network,
+                              algorithm, protocol);
   constexpr double kArity = 0.4;  // us, for each member that a GPU serves
   switch (algorithm) {
     case Algo::kRing:
@@ -296,11 +304,13 @@ Stage expected(const Fabric& fabric, Algo algorithm, Proto protocol) {
 ///   NVLS    one hop of a switch that sums; with trees between hosts
 ///   CollNet switches of the network sum; only where it is asked for
 ///
-/// The pair with the smallest time is taken, as NCCL does.  For NVLS that time is NCCL's means to
-/// choose and not what is measured: nvls_stage has what is expected.  NVIDIA/nccl v2.30.7,
+/// The pair with the smallest time is taken, as NCCL does, which knows nothing of a calibration:
+/// its constants hold for the time that is expected.  For NVLS that time is NCCL's means to choose
+/// and not what is measured: nvls_stage has what is expected.  NVIDIA/nccl v2.30.7,
 /// src/graph/tuning.cc, ncclTopoGetAlgoTime.
 NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
-  const Fabric fabric = fabric_of(call, machine);
+  const NcclTuning& tuning = tuning_of(machine);
+  const Fabric fabric = fabric_of(call, machine, tuning.device, tuning.network);
   const bool collnet = machine.algorithm == Algorithm::kNcclCollNet;
   std::optional<NcclChoice> best;
   for (const Algo algorithm : kNcclAlgorithms) {
@@ -315,7 +325,9 @@ NcclChoice nccl_choice(const CollectiveCall& call, const Machine& machine) {
       }
     }
   }
-  best->stage = expected(fabric, best->algorithm, best->protocol);
+  best->stage =
+      expected(fabric_of(call, machine, tuning.reached_device(), tuning.reached_network()),
+               best->algorithm, best->protocol);
   return *best;
 }
 
@@ -325,20 +337,28 @@ Price nccl_price(const CollectiveCall& call, const Machine& machine) {
   return price;
 }
 
+bool launch_is_calibrated(bool several_hosts, const Machine& machine) {
+  const bool nccl = runs_nccl(machine.algorithm) ||
+                    (machine.algorithm == Algorithm::kMeasured && runs_nccl(machine.unmeasured));
+  const NcclTuning& tuning = tuning_of(machine);
+  const NcclLink& link = several_hosts ? tuning.reached_network() : tuning.reached_device();
+  return nccl && link.extra_base_us.has_value();
+}
+
 /// One hop: LL up to 16 KiB, at half of the reached rate, then Simple.
 Stage nccl_message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   constexpr std::int64_t kMostOfLl = 16384;
   const NcclTuning& tuning = tuning_of(machine);
   const bool ll = bytes <= kMostOfLl;
   const Proto protocol = ll ? Proto::kLl : Proto::kSimple;
-  const NcclLink& link = remote ? tuning.network : tuning.device;
+  const NcclLink& link = remote ? tuning.reached_network() : tuning.reached_device();
   const LinkModel& line = remote ? machine.network : machine.device;
-  const double hop =
-      of(remote ? tuning.network_hop_us : tuning.device_hop_us, Algo::kRing, protocol) +
-      link.extra_us;
+  const double hop = std::max(
+      0.0, of(remote ? tuning.network_hop_us : tuning.device_hop_us, Algo::kRing, protocol) +
+               link.extra_us);
   const double rate = (ll ? 0.5 : 1) * link.share * static_cast<double>(line.bytes_per_s);
   const auto payload = static_cast<double>(bytes);
-  Stage stage = staged(of(tuning.base_us, Algo::kRing, protocol) + hop, payload, payload / rate);
+  Stage stage = staged(base_us(tuning, link, Algo::kRing, protocol) + hop, payload, payload / rate);
   stage.network_weight = remote ? kWeightOne : 0;
   return stage;
 }

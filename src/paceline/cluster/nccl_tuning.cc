@@ -31,6 +31,7 @@ struct TuningFile {
   std::array<std::vector<double>, 3> tree_correction;
   std::vector<Generation> generations;
   std::map<std::string, NcclLink, std::less<>> links;
+  NcclModelError one_host, several_hosts;
 };
 
 template <class Number = double>
@@ -70,6 +71,18 @@ Generation generation_from(const Section& entry) {
   return generation;
 }
 
+NcclModelError error_from(const Section& entry) {
+  NcclModelError error;
+  error.below_2_mib = entry.magnitude("below_2_mib").value_or(0);
+  error.from_2_mib = entry.magnitude("from_2_mib").value_or(0);
+  error.from_bytes = entry.integer("from_bytes", 0);
+  error.to_bytes = entry.integer("to_bytes", 0);
+  const std::vector<int> ranks = entry.counts("ranks");
+  error.least_ranks = ranks.at(0);
+  error.most_ranks = ranks.at(1);
+  return error;
+}
+
 TuningFile read_tuning(std::string_view text) {
   const toml::table parsed = parse_toml(text, kTuningFile);
   const Section whole(parsed, kTuningFile, "the tuning of NCCL", "");
@@ -92,6 +105,11 @@ TuningFile read_tuning(std::string_view text) {
     file.links[entry.text("name")] = {.share = entry.magnitude("share").value_or(1),
                                       .extra_us = entry.magnitude("latency_us").value_or(0)};
   });
+  constexpr std::string_view kErrorKeys = "below_2_mib from_2_mib from_bytes to_bytes ranks";
+  whole.table("error_on_one_host", kErrorKeys,
+              [&](const Section& entry) { file.one_host = error_from(entry); });
+  whole.table("error_on_several_hosts", kErrorKeys,
+              [&](const Section& entry) { file.several_hosts = error_from(entry); });
   return file;
 }
 
@@ -127,6 +145,25 @@ NcclLink link_named(std::string_view name, const ClusterLink& link) {
   NcclLink found = tuning_file().links.find(name)->second;
   found.extra_us = std::max(found.extra_us, longer_us(link));
   return found;
+}
+
+/// What was calibrated of NCCL's model on a link, beside what the model has there; `hop_us` is its
+/// constant of a ring with LL.
+std::optional<NcclLink> calibrated(const ClusterLink& link, NcclLink own, double hop_us,
+                                   double base_us) {
+  constexpr double kMicroseconds = 1e-6;
+  if (!link.calibration || link.calibration->engine != "nccl") {
+    return std::nullopt;
+  }
+  const LinkCalibration& found = *link.calibration;
+  own.share = found.share.value_or(own.share);
+  if (found.hop_ps) {
+    own.extra_us = static_cast<double>(*found.hop_ps) * kMicroseconds - hop_us;
+  }
+  if (found.base_ps) {
+    own.extra_base_us = static_cast<double>(*found.base_ps) * kMicroseconds - base_us;
+  }
+  return own;
 }
 
 std::string_view kind_of_network(const ClusterLink& link) {
@@ -168,6 +205,10 @@ std::string_view name_of(NcclProtocol protocol) {
   return "";
 }
 
+const NcclModelError& nccl_model_error(bool several_hosts) {
+  return several_hosts ? tuning_file().several_hosts : tuning_file().one_host;
+}
+
 std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster) {
   const TuningFile& file = tuning_file();
   const Generation& generation = generation_of(cluster.device.name);
@@ -185,12 +226,16 @@ std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster) {
     tuning->device =
         tuning->nvlink ? NcclLink{.share = generation.nvlink_share, .extra_us = longer_us(*device)}
                        : link_named("pcie", *device);
+    tuning->calibrated_device =
+        calibrated(*device, tuning->device, tuning->device_hop_us[0][0], file.base[0][0]);
   }
   tuning->ll128 = tuning->nvlink;
   if (const ClusterLink* network = cluster.link(LinkScope::kHosts)) {
     const std::string_view kind = kind_of_network(*network);
     tuning->network = link_named(kind, *network);
     tuning->ll128 = tuning->nvlink && kind != "sockets";
+    tuning->calibrated_network =
+        calibrated(*network, tuning->network, file.network[0][0], file.base[0][0]);
   }
   return tuning;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,10 +43,12 @@ using NcclTimes = std::array<std::array<double, 3>, kNcclAlgorithms.size()>;
 /// GB/s on 1, 2, and more nodes.
 using RatesByNodes = std::array<double, 3>;
 
-/// How a rate or a hop of one link differs from its data sheet.
+/// How a rate or a latency of one link differs from its data sheet and from NCCL's own constants.
 struct NcclLink {
   double share = 1;     // of the line that is reached
   double extra_us = 0;  // of a hop, beyond NCCL's own constant
+  /// Beyond NCCL's own base latency, with the launch of the host; empty: nothing, without it.
+  std::optional<double> extra_base_us{};
 };
 
 struct NcclTuning {
@@ -60,8 +63,32 @@ struct NcclTuning {
   int channels = 1;
   double nvls_share = 0;  // of NVLink's reached rate; 0: there is no NVLS
   std::array<int, 3> nvls_channels{};
-  NcclLink device, network;
+  NcclLink device, network;  // by which NCCL chooses
+  std::optional<NcclLink> calibrated_device{}, calibrated_network{};
+
+  /// By which the time of what was chosen is expected.
+  const NcclLink& reached_device() const { return calibrated_device ? *calibrated_device : device; }
+  const NcclLink& reached_network() const {
+    return calibrated_network ? *calibrated_network : network;
+  }
 };
+
+/// How far the model is off published all-reduces, inside one host or among several.
+struct NcclModelError {
+  /// Nine of ten are within: the logarithm of the longer time over the shorter one.
+  double below_2_mib = 0, from_2_mib = 0;
+  // Of what was published.
+  std::int64_t from_bytes = 0, to_bytes = 0;
+  int least_ranks = 0, most_ranks = 0;
+
+  /// Where no small size was published, that of the larger ones.
+  double of(std::int64_t bytes) const {
+    return bytes < 2 << 20 && below_2_mib > 0 ? below_2_mib : from_2_mib;
+  }
+};
+
+/// That of data/nccl_tuning.toml.
+const NcclModelError& nccl_model_error(bool several_hosts);
 
 /// The tuning of a cluster's GPUs and links:
 ///
@@ -73,7 +100,9 @@ struct NcclTuning {
 ///   takes 10 us or more, else InfiniBand;
 /// - LL128 needs NVLink, and no sockets;
 /// - a hop that takes longer than 2 us, which NCCL's constants hold, adds what
-///   is longer.
+///   is longer;
+/// - a link's calibration says of the expected times what is reached of its rate, its hop and its
+///   base latency.
 std::shared_ptr<const NcclTuning> nccl_tuning_of(const Cluster& cluster);
 
 }  // namespace paceline::cluster

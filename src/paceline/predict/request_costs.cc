@@ -101,7 +101,9 @@ simulator::Costs costs_of(const PredictRequest& request, const EngineCosts& soft
     costs.software = *request.software;
   } else {
     costs.software = software.costs;
-    if (cluster::prices_collectives(costs.machine)) {
+    if (cluster::prices_collectives(costs.machine) ||
+        cluster::launch_is_calibrated(false, costs.machine) ||
+        cluster::launch_is_calibrated(true, costs.machine)) {
       costs.software.issue = 0;  // a fit has it
     }
     costs.software.kernels = kernels_of(request, input);
