@@ -13,7 +13,7 @@ from paceline.readers.lines import Source
 from paceline.readers.record import found_wrong
 
 # What the file says once: settings that no option repeats, wrong elements, hosts, the name of a device.
-ONCE = {"warmup", "mean_of", "wrong_elements", "warnings", "ranks_per_host", "engine", "formula"}
+ONCE = {"warmup", "mean_of", "wrong_elements", "warnings", "ranks_per_host", "engine", "formula", "environment"}
 ITERATIONS = 12
 
 

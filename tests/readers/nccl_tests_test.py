@@ -12,8 +12,8 @@ from paceline.readers.checks import Invalid
 from paceline.readers.record import WRONG_VALUES, found_wrong
 
 DATA = Path(__file__).parent / "data" / "nccl_tests"
-# What such a log says once: the settings, #wrong, each rank's host, what a warning tells of it.
-ONCE = {"warmup", "mean_of", "wrong_elements", "warnings", "ranks_per_host"}
+# What such a log says once: the settings, #wrong, each rank's host and device, what a warning tells of it.
+ONCE = {"warmup", "mean_of", "wrong_elements", "warnings", "ranks_per_host", "environment"}
 
 
 def read(log_text):
@@ -31,6 +31,10 @@ class Right(unittest.TestCase):
             self.assertEqual([one["bytes"] for one in records], [2**20, 2**22, 2**24])
             first = records[0]
             self.assertEqual(first["ranks_per_host"], [4, 4])
+            self.assertEqual(
+                [(one["host"], one["facts"]) for one in first["environment"]["hosts"]],
+                [(name, {"gpus": "4 x NVIDIA H100 80GB HBM3"}) for name in "ab"],
+            )
             self.assertEqual(first["iteration_ns"], [69420])
             self.assertEqual(first["in_place"]["iteration_ns"], [68730])
             self.assertEqual(first["op"], "sum" if "reduce" in program else None)

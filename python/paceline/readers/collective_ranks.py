@@ -46,6 +46,22 @@ def ranks_of(devices: list, place) -> tuple:
     return len(own), list(hosts.values()), warnings
 
 
+def hosts_of(devices) -> list:
+    """The hosts of an environment, from pairs of a host and the name of one of its devices."""
+    names = {}
+    for host, name in devices:
+        of_host = names.setdefault(host, {})
+        of_host[name] = of_host.get(name, 0) + 1
+    return [
+        {
+            "host": host,
+            "facts": {"gpus": ", ".join(f"{n} x {name}" for name, n in found.items())},
+            "topology": None,
+        }
+        for host, found in names.items()
+    ]
+
+
 def other_groups(groups: int) -> list:
     """The warning of a world that is divided into groups."""
     if groups == 1:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .checks import Invalid, one_of, shown
 from .collective import check_options, engine_of, operation_of
-from .collective_ranks import ranks_of
+from .collective_ranks import hosts_of, ranks_of
 from .collective_rows import check_repeats, joined, row_record
 from .json_text import check_keys, member, parse_several
 from .lines import Line
@@ -99,6 +99,7 @@ def records_of(document: Document, note):
         "ranks_per_host": per_host,
         "engine": engine_of(devices),
         "warmup": settings["warmup_iters"],
+        "hosts": hosts_of(_names(top["config"], settings)),
         "mean_of": settings["iterations"] * settings["aggregated_iterations"] * max(1, settings["graph"]),
     }
     listed = member(top, "results", list, place)
@@ -109,6 +110,12 @@ def records_of(document: Document, note):
     warnings += verdicts(top, bandwidth, rows, place, note)
     for size, out, into, row in joined(rows):
         yield row_record(shared, warnings, size, out, into, **row)
+
+
+def _names(config: dict, settings: dict) -> list:
+    """(host, name) of every device; those of a process are taken to be alike, since its first one alone is listed."""
+    own = settings["nthreads"] * settings["ngpus"]
+    return [(one["hostname"], one["device_info"]) for one in config["devices"] for _ in range(own)]
 
 
 def _settings(top: dict, place) -> dict:

@@ -18,7 +18,7 @@ from .collective import (
     operation_of,
     reduction_of,
 )
-from .collective_ranks import ranks_of
+from .collective_ranks import hosts_of, ranks_of
 from .collective_rows import check_repeats, joined, row_record
 from .nccl_text import Table, program_in
 from .nccl_verdicts import bandwidth_warnings, bounds_warnings, other_average
@@ -53,6 +53,7 @@ def records_of(table: Table, named: set, note):
         "warmup": settings.get("warmup iters"),
         "mean_of": _mean_of(settings),
         "clock": "cpu" if table.columns.cpu_time else None,
+        "hosts": hosts_of((one[2], one[5].strip()) for one in table.devices),
     }
     width = len(table.columns.head)
     check_repeats([(tuple(fields[:width]), tuple(fields), line) for fields, line in table.rows])

@@ -106,9 +106,9 @@ _COMM = (
 
 
 def comm_record(
-    *, iteration_ns: list, bytes: int, bus_factor: float, warnings: list = (), **known
+    *, iteration_ns: list, bytes: int, bus_factor: float, warnings: list = (), hosts: list = (), **known
 ) -> dict:
-    """One operation at one size.
+    """One operation at one size.  `hosts` are those of its environment.
 
     `iteration_ns` are durations of the operation, one each, or one mean; `mean_of` iterations are
     those of the program's own mean.
@@ -129,7 +129,7 @@ def comm_record(
             bytes, bus_factor, iteration_ns if known.get("clock") != "cpu" else None
         ),
         warnings=list(warnings),
-        environment=environment(),
+        environment=environment(hosts=list(hosts)),
     )
     return record
 
